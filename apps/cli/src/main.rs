@@ -1,0 +1,2 @@
+//! The `lambada` command.
+fn main() {}

@@ -1,0 +1,109 @@
+//! Building blocks of code: fresh names, and a builder that appends statements. It folds nothing and checks nothing.
+
+use std::rc::Rc;
+
+use lambada_prim::{Prim, Scalar};
+
+use crate::{Atom, Block, Exp, Param, Stm, Ty, Var};
+
+/// The supply of variables, and what to call each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Names {
+    hints: Vec<Rc<str>>,
+}
+
+impl Names {
+    /// A variable that is new, called `hint` where people see it.
+    pub fn fresh(&mut self, hint: impl Into<Rc<str>>) -> Var {
+        self.hints.push(hint.into());
+        Var((self.hints.len() - 1) as u32)
+    }
+
+    /// A new variable with the name of an old one.
+    pub fn again(&mut self, var: Var) -> Var {
+        self.fresh(self.hint(var))
+    }
+
+    /// What a variable is called.
+    pub fn hint(&self, var: Var) -> Rc<str> {
+        self.hints[var.0 as usize].clone()
+    }
+
+    /// How many variables there are.
+    pub fn len(&self) -> usize {
+        self.hints.len()
+    }
+
+    /// No variables?
+    pub fn is_empty(&self) -> bool {
+        self.hints.is_empty()
+    }
+}
+
+/// Appends statements to a block. Rules read like mathematics: `let t = b.prim(Mul, [x, y]);`.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    /// The supply of variables.
+    pub names: &'a mut Names,
+    /// What has been appended.
+    pub stms: Vec<Stm>,
+}
+
+impl<'a> Builder<'a> {
+    /// An empty block.
+    pub fn new(names: &'a mut Names) -> Builder<'a> {
+        Builder { names, stms: Vec::new() }
+    }
+
+    /// The finished block.
+    pub fn finish(self, results: Vec<Atom>) -> Block {
+        Block { stms: self.stms, results }
+    }
+
+    /// A nested block, built by `fill`, which gives the results. It is not appended.
+    pub fn block(&mut self, fill: impl FnOnce(&mut Builder) -> Vec<Atom>) -> Block {
+        let mut inner = Builder::new(self.names);
+        let results = fill(&mut inner);
+        Block { stms: inner.stms, results }
+    }
+
+    /// `hint : ty = exp`
+    pub fn bind(&mut self, hint: &str, ty: Ty, exp: Exp) -> Atom {
+        let var = self.names.fresh(hint);
+        self.stms.push(Stm { binds: vec![Param { var, ty }], exp });
+        Atom::Var(var)
+    }
+
+    /// `hint₁ : ty₁, … = exp`. The types must not mention each other; for that, push a `Stm`.
+    pub fn bind_all(&mut self, binds: Vec<(Rc<str>, Ty)>, exp: Exp) -> Vec<Atom> {
+        let binds: Vec<Param> = binds.into_iter().map(|(hint, ty)| Param { var: self.names.fresh(hint), ty }).collect();
+        let atoms = binds.iter().map(|p| Atom::Var(p.var)).collect();
+        self.stms.push(Stm { binds, exp });
+        atoms
+    }
+
+    /// A statement that binds nothing.
+    pub fn effect(&mut self, exp: Exp) {
+        self.stms.push(Stm { binds: Vec::new(), exp });
+    }
+
+    /// A primitive, called `t`.
+    pub fn prim(&mut self, op: Prim, args: impl Into<Vec<Atom>>) -> Atom {
+        self.bind("t", Ty::scalar(op.result()), Exp::Prim(op, args.into()))
+    }
+
+    /// `x[index]`, of the given type of `x`.
+    pub fn index(&mut self, x: Var, ty: &Ty, index: Vec<Atom>) -> Atom {
+        if index.is_empty() {
+            return Atom::Var(x);
+        }
+        let hint = self.names.hint(x);
+        self.bind(&hint, ty.indexed(index.len()), Exp::Index(x, index))
+    }
+
+    /// A zero of the type.
+    pub fn zero(&mut self, ty: &Ty) -> Atom {
+        let zero: Scalar = ty.elem.zero();
+        if ty.dims.is_empty() { Atom::Lit(zero) } else { self.bind("zeros", ty.clone(), Exp::Fill(Atom::Lit(zero))) }
+    }
+}

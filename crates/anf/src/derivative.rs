@@ -1,0 +1,35 @@
+//! What `normalize` asks of whoever differentiates: `jvp` and `vjp` become plain blocks as soon as their function is known, so an
+//! outer derivative sees plain anf. The pipeline supplies the implementation; this crate only states the contract.
+
+use crate::{Block, Names, Param, Ty};
+
+/// A block with parameters. It may also mention variables that are free: captured values, and sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lambda {
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// The types of the results; sizes may be variables that the body binds at its top level.
+    pub results: Vec<Ty>,
+    /// The body.
+    pub body: Block,
+}
+
+/// `D←f`: the forward sweep, and the linear map that it prepares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reverse {
+    /// Parameters and results of the original; the body also binds, at its top level, all that the pullback needs.
+    pub forward: Lambda,
+    /// From one cotangent per real result (in order) to one cotangent per parameter. It mentions what the forward body binds at its top
+    /// level, and may be placed any number of times where that is in scope, each time with fresh names.
+    pub pullback: Lambda,
+}
+
+/// Forward and reverse derivatives of first-order code, with respect to parameters that are all real (scalars or arrays).
+/// Free variables are constants.
+pub trait Derivatives {
+    /// `D→f`: parameters, then one tangent per parameter; results, then one tangent per real result.
+    fn forward(&self, names: &mut Names, f: &Lambda) -> Lambda;
+
+    /// `D←f`.
+    fn reverse(&self, names: &mut Names, f: &Lambda) -> Reverse;
+}

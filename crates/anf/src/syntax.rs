@@ -1,0 +1,262 @@
+//! The syntax. A block is a list of statements and result atoms; nested blocks are regions, not jumps. Values are scalars or
+//! regular arrays of scalars whose sizes are atoms in scope; there are no tuples and no functions.
+
+use std::rc::Rc;
+
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_source::Site;
+
+/// A variable; [`crate::Names`] knows what to call it. Bound once in a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u32);
+
+/// What a statement may mention: a variable or a scalar constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// A variable: a scalar or an array.
+    Var(Var),
+    /// A scalar constant.
+    Lit(Scalar),
+}
+
+/// The type of a value: a scalar where `dims` is empty. The sizes are `int` atoms that are in scope where the value is bound,
+/// or earlier variables of the same binding list (a size that a statement computes together with the array).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ty {
+    /// The elements.
+    pub elem: ScalarTy,
+    /// The sizes, outermost first.
+    pub dims: Vec<Atom>,
+}
+
+/// A bound variable with its type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Param {
+    /// The variable.
+    pub var: Var,
+    /// Its type.
+    pub ty: Ty,
+}
+
+/// Statements and results.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// In order; each may mention what earlier ones bind.
+    pub stms: Vec<Stm>,
+    /// What the block gives.
+    pub results: Vec<Atom>,
+}
+
+/// `binds = exp`. `Accumulate` and `Check` bind nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stm {
+    /// What it binds.
+    pub binds: Vec<Param>,
+    /// What it computes.
+    pub exp: Exp,
+}
+
+/// How a `for` combines what its iterations give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Out {
+    /// Into an array with one more axis in front.
+    Collect,
+    /// With a commutative monoid, in an order that is not specified. The values are scalars.
+    Reduce(ReduceOp),
+}
+
+/// What drives a `loop`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoopKind {
+    /// `for index < extent`, from 0 upwards.
+    For {
+        /// Bound in the body.
+        index: Var,
+        /// How many times; none if ≤ 0.
+        extent: Atom,
+    },
+    /// `while` the one `bool` result of the block, which may mention the parameters of the loop.
+    While(Block),
+}
+
+/// The constructs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exp {
+    /// A scalar primitive.
+    Prim(Prim, Vec<Atom>),
+    /// `x[i, j]`: an element or, with fewer indices than axes, a sub-array. The indices are in range: a `Check` stands before,
+    /// where that is not evident.
+    Index(Var, Vec<Atom>),
+    /// An array of the bound type with every element equal to the scalar.
+    Fill(Atom),
+    /// `[a, b, c]`: atoms of one type, scalars or arrays of equal sizes.
+    Array(Vec<Atom>),
+    /// A constant array.
+    Constant(Rc<Tensor>),
+    /// `for index < extent { body }`: independent iterations; one `Out` per result of the body, one binding per `Out`. It may have no
+    /// results, where it only accumulates. What `Collect` gathers has the sizes that its binding says, in every iteration, and these
+    /// are in scope outside.
+    For {
+        /// The index, bound in the body.
+        index: Var,
+        /// How many iterations; none if ≤ 0.
+        extent: Atom,
+        /// One per result of the body.
+        outs: Vec<Out>,
+        /// The iteration.
+        body: Block,
+    },
+    /// `loop (params = inits) for … { body }`: sequential; the body's results are the next values of the parameters, of the same types.
+    Loop {
+        /// The state.
+        params: Vec<Param>,
+        /// Its first value.
+        inits: Vec<Atom>,
+        /// What drives it.
+        kind: LoopKind,
+        /// The next state.
+        body: Block,
+    },
+    /// `if cond { then } else { otherwise }`
+    If {
+        /// Of type `bool`.
+        cond: Atom,
+        /// If true.
+        then: Block,
+        /// If false.
+        otherwise: Block,
+    },
+    /// `array with [index] = value`; fewer indices than axes replace a sub-array. In range, as for `Index`. Done in place where `array` is
+    /// not used afterwards.
+    Update {
+        /// What is updated.
+        array: Var,
+        /// Where.
+        index: Vec<Atom>,
+        /// The new element or sub-array.
+        value: Atom,
+    },
+    /// `a @ b` with ranks (2, 2), (2, 1) or (1, 2); the inner sizes are equal.
+    MatMul(Var, Var),
+    /// A new accumulator of the bound type that holds the given value: the abstract monoid (0, +) of the paper's linear types. The bound
+    /// variable is a name for `Accumulate` and `Freeze` only, not a value; each accumulator is frozen exactly once, in the block that
+    /// made it, after all its additions.
+    Accumulator(Atom),
+    /// `acc[index] += value`, the one effect of the language; it commutes with itself. The value may be a sub-array. In range, as for `Index`.
+    Accumulate {
+        /// The accumulator.
+        acc: Var,
+        /// Where.
+        index: Vec<Atom>,
+        /// What is added.
+        value: Atom,
+    },
+    /// The final value of an accumulator.
+    Freeze(Var),
+    /// Fails with the site's message unless the condition holds.
+    Check {
+        /// Of type `bool`.
+        cond: Atom,
+        /// What to say.
+        site: Site,
+        /// `int` atoms for the message.
+        values: Vec<Atom>,
+    },
+}
+
+/// A function: the only top-level thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// What it is called.
+    pub name: String,
+    /// Implicit `int` parameters: the sizes that the shapes of the arguments determine. A variable here occurs as a size in `params`;
+    /// where it occurs more than once, the caller checks that the sizes agree.
+    pub sizes: Vec<Var>,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// The types of the results; sizes are constants, `sizes`, `int` parameters, or variables that the body binds at its top level.
+    pub results: Vec<Ty>,
+    /// The body.
+    pub body: Block,
+    /// The names of all variables in it.
+    pub names: crate::Names,
+}
+
+impl From<Var> for Atom {
+    fn from(var: Var) -> Atom {
+        Atom::Var(var)
+    }
+}
+
+impl Atom {
+    /// An integer constant.
+    pub fn int(value: i64) -> Atom {
+        Atom::Lit(Scalar::Int(value))
+    }
+
+    /// A real constant.
+    pub fn real(value: f64) -> Atom {
+        Atom::Lit(Scalar::Real(value))
+    }
+
+    /// A truth value.
+    pub fn bool(value: bool) -> Atom {
+        Atom::Lit(Scalar::Bool(value))
+    }
+
+    /// The variable, if it is one.
+    pub fn as_var(self) -> Option<Var> {
+        match self {
+            Atom::Var(var) => Some(var),
+            Atom::Lit(_) => None,
+        }
+    }
+
+    /// The constant, if it is one.
+    pub fn as_lit(self) -> Option<Scalar> {
+        match self {
+            Atom::Lit(value) => Some(value),
+            Atom::Var(_) => None,
+        }
+    }
+}
+
+impl Ty {
+    /// A scalar type.
+    pub fn scalar(elem: ScalarTy) -> Ty {
+        Ty { elem, dims: Vec::new() }
+    }
+
+    /// `real`
+    pub fn real() -> Ty {
+        Ty::scalar(ScalarTy::Real)
+    }
+
+    /// `int`
+    pub fn int() -> Ty {
+        Ty::scalar(ScalarTy::Int)
+    }
+
+    /// `bool`
+    pub fn bool() -> Ty {
+        Ty::scalar(ScalarTy::Bool)
+    }
+
+    /// How many axes.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// `[extent]self`
+    #[must_use]
+    pub fn array_of(&self, extent: Atom) -> Ty {
+        let dims = std::iter::once(extent).chain(self.dims.iter().copied()).collect();
+        Ty { elem: self.elem, dims }
+    }
+
+    /// The type after `count` indices.
+    #[must_use]
+    pub fn indexed(&self, count: usize) -> Ty {
+        Ty { elem: self.elem, dims: self.dims[count..].to_vec() }
+    }
+}

@@ -1,0 +1,98 @@
+//! Programs: monomorphic definitions, in the order in which they depend on each other.
+
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+use crate::{Term, Ty, TypeDecl, TypeId};
+
+/// Index of a definition in [`Program::defs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DefId(pub u32);
+
+/// A program: what one entry point needs, specialized to the types at which it is used.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The variant types.
+    pub types: Vec<TypeDecl>,
+    /// The definitions; each mentions only earlier ones.
+    pub defs: Vec<Def>,
+    /// One past the largest variable id in use.
+    pub next_var: u32,
+}
+
+/// A definition at fixed types.
+#[derive(Clone, Debug)]
+pub struct Def {
+    /// As the user calls it.
+    pub name: Rc<str>,
+    /// A closed term; a function is a `Lam` per parameter.
+    pub body: Term,
+    /// What the user's signature says of the parameters and their sizes.
+    pub signature: Signature,
+    /// Where it is defined.
+    pub span: Span,
+}
+
+/// The parameters of a definition with their declared or inferred sizes: by this, input data is checked and named.
+#[derive(Clone, Debug, Default)]
+pub struct Signature {
+    /// Name and type of each parameter; a parameter that is a pattern is called by its position, `argument 2`.
+    pub params: Vec<(Rc<str>, SizedTy)>,
+    /// The result.
+    pub result: Option<SizedTy>,
+}
+
+/// A type with the sizes of its arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SizedTy {
+    /// `real`, `int`, `bool`.
+    Scalar(lambada_prim::ScalarTy),
+    /// `(a, b)`.
+    Tuple(Vec<SizedTy>),
+    /// `{x : a}`, alphabetical.
+    Record(Vec<(Rc<str>, SizedTy)>),
+    /// `[n]t`.
+    Array(Size, Box<SizedTy>),
+    /// A function; no data has this type.
+    Fun(Box<SizedTy>, Box<SizedTy>),
+    /// A variant.
+    Variant(TypeId),
+}
+
+/// A size, as far as the signature tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Size {
+    /// `[]`: any.
+    Any,
+    /// `[3]`.
+    Const(u64),
+    /// `[n]`: a size variable or an `int` parameter.
+    Var(Rc<str>),
+    /// `[d*(d-1)/2]`: as text; the equation is checked by the program itself.
+    Expr(Rc<str>),
+}
+
+impl Program {
+    /// The definition with this id.
+    pub fn def(&self, id: DefId) -> &Def {
+        &self.defs[id.0 as usize]
+    }
+
+    /// The last definition of this name.
+    pub fn find(&self, name: &str) -> Option<DefId> {
+        self.defs.iter().rposition(|def| &*def.name == name).map(|k| DefId(k as u32))
+    }
+
+    /// The variant type with this id.
+    pub fn type_decl(&self, id: TypeId) -> &TypeDecl {
+        &self.types[id.0 as usize]
+    }
+
+    /// A fresh variable.
+    pub fn fresh(&mut self, hint: &str, ty: Ty) -> crate::Var {
+        let id = self.next_var;
+        self.next_var += 1;
+        crate::Var { id, hint: hint.into(), ty }
+    }
+}

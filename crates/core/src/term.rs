@@ -1,0 +1,177 @@
+//! Terms. Every node carries its type and every variable its own, so `t.ty()` needs no environment. Trees are shared (`Rc`);
+//! a variable is bound once in a program (the checker reports "bound twice").
+
+use std::rc::Rc;
+
+use lambada_prim::{Prim, ReduceOp, Scalar};
+use lambada_source::{Site, Span};
+
+use crate::{DefId, Ty};
+
+/// A variable: identified by `id` alone; `hint` is what the user called it.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// Unique in a program.
+    pub id: u32,
+    /// For printing.
+    pub hint: Rc<str>,
+    /// Its type.
+    pub ty: Ty,
+}
+
+impl PartialEq for Var {
+    fn eq(&self, other: &Var) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Var {}
+
+impl std::hash::Hash for Var {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+/// A term.
+#[derive(Clone, Debug)]
+pub struct Term(pub(crate) Rc<Node>);
+
+/// What a term consists of.
+#[derive(Debug)]
+pub struct Node {
+    /// The construct.
+    pub kind: TermKind,
+    /// Its type.
+    pub ty: Ty,
+    /// The place in the source that it comes from; blamed by run-time errors.
+    pub span: Span,
+}
+
+impl Term {
+    /// A node. The smart constructors of `build` compute the type.
+    pub fn new(kind: TermKind, ty: Ty, span: Span) -> Term {
+        Term(Rc::new(Node { kind, ty, span }))
+    }
+
+    /// The construct.
+    pub fn kind(&self) -> &TermKind {
+        &self.0.kind
+    }
+
+    /// The type.
+    pub fn ty(&self) -> &Ty {
+        &self.0.ty
+    }
+
+    /// The place.
+    pub fn span(&self) -> Span {
+        self.0.span
+    }
+}
+
+/// The constructs.
+#[derive(Clone, Debug)]
+pub enum TermKind {
+    /// `x`
+    Var(Var),
+    /// A top-level definition.
+    Global(DefId),
+    /// A scalar constant.
+    Lit(Scalar),
+    /// `\x -> t`
+    Lam(Var, Term),
+    /// `t s`
+    App(Term, Term),
+    /// `let x = t in s`
+    Let(Var, Term, Term),
+    /// `(t, s)`, and records with the fields in alphabetical order; the type tells them apart.
+    Tuple(Vec<Term>),
+    /// The k-th component of a tuple, or field of a record in alphabetical order.
+    Proj(Term, usize),
+    /// The constructor with the given tag, applied to all its arguments; the type says of which variant.
+    Con(usize, Vec<Term>),
+    /// One arm per constructor, in the order of the tags. Nested patterns have been compiled away.
+    Match(Term, Vec<Arm>),
+    /// `if c then t else s`
+    If(Term, Term, Term),
+    /// A scalar primitive applied to scalars.
+    Prim(Prim, Vec<Term>),
+    /// `[a, b, c]`; the elements have equal shapes.
+    Array(Vec<Term>),
+    /// `for i < n => t`: the array of `t` for `i` from 0 to `n - 1`. Iterations are independent. `n ≤ 0` gives an empty array.
+    For(Var, Term, Term),
+    /// The size of an array along an axis: `Dim(xs, 0)` is `length xs`, `Dim(m, 1)` the number of columns.
+    Dim(Term, usize),
+    /// `xs[i, j]`: as many indices as given, at most the rank. Out of range is a run-time error at the node's span.
+    Index(Term, Vec<Term>),
+    /// `xs with [i, j] = t`; the value may be a row. Out of range, or another shape than the element it replaces, is a run-time error.
+    Update(Term, Vec<Term>, Term),
+    /// `⊕ xs` over the outermost axis of an array of scalars; 0, 1, ±inf … for an empty one. For `Add` the elements may be arrays
+    /// (`sum` of a matrix is the row of its column sums).
+    Reduce(ReduceOp, Term),
+    /// `a @ b`: matrix–vector, vector–matrix, matrix–matrix. Unequal inner sizes are a run-time error.
+    MatMul(Term, Term),
+    /// `loop x = init for i < n do body`, or `while`.
+    Loop {
+        /// The state, in scope in the body and in the condition.
+        state: Var,
+        /// Its first value.
+        init: Term,
+        /// What drives it.
+        kind: LoopKind,
+        /// The next state. Its arrays have the shapes that they have in `init`.
+        body: Term,
+    },
+    /// `accumulate h = init in body`: always gives the pair `(body, h)`; elaboration projects where the user sees `h` alone.
+    Accumulate {
+        /// The accumulator: a name that only `Add` mentions, never a value.
+        acc: Var,
+        /// What it holds first.
+        init: Term,
+        /// Where additions happen.
+        body: Term,
+    },
+    /// `h[i, j] += t`, of type `()`. The value may be a row; out of range or another shape is a run-time error.
+    Add {
+        /// The accumulator.
+        acc: Var,
+        /// Where to add; empty for all of it.
+        index: Vec<Term>,
+        /// What to add.
+        value: Term,
+    },
+    /// `t`, if the condition holds; otherwise a run-time error with the integers `values` in its message.
+    Check {
+        /// Of type `bool`.
+        cond: Term,
+        /// What to say.
+        site: Site,
+        /// Fill the message's placeholders.
+        values: Vec<Term>,
+        /// What it guards.
+        body: Term,
+    },
+    /// `jvp f x dx : (b, b)` for `f : a -> b`, first order.
+    Jvp(Term, Term, Term),
+    /// `vjp f x : (b, b -> a)` for `f : a -> b`, first order.
+    Vjp(Term, Term),
+}
+
+/// One arm of a match: the constructor's arguments, and the result.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The arguments.
+    pub vars: Vec<Var>,
+    /// The result.
+    pub body: Term,
+}
+
+/// What drives a loop.
+#[derive(Clone, Debug)]
+pub enum LoopKind {
+    /// `for i < n`
+    For(Var, Term),
+    /// `while c`, where `c` mentions the state.
+    While(Term),
+}

@@ -1,0 +1,82 @@
+//! Types. They say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
+//! prove is a `check` in the term (see ARCHITECTURE.md).
+
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+
+/// Index of a variant type in [`crate::Program::types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(pub u32);
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// `real`, `int`, `bool`.
+    Scalar(ScalarTy),
+    /// `()`, `(a, b)`.
+    Tuple(Rc<[Ty]>),
+    /// `{x : a, y : b}`, the fields in alphabetical order.
+    Record(Rc<[(Rc<str>, Ty)]>),
+    /// `[]a`; a matrix is an array of arrays.
+    Array(Rc<Ty>),
+    /// `a -> b`.
+    Fun(Rc<Ty>, Rc<Ty>),
+    /// A variant type, already instantiated.
+    Variant(TypeId),
+}
+
+/// A variant type, at fixed type arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeDecl {
+    /// As users see it: `shape`, `list real`.
+    pub name: Rc<str>,
+    /// The constructors in the order of the definition; the position is the tag.
+    pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
+}
+
+impl Ty {
+    /// `real`
+    pub const REAL: Ty = Ty::Scalar(ScalarTy::Real);
+    /// `int`
+    pub const INT: Ty = Ty::Scalar(ScalarTy::Int);
+    /// `bool`
+    pub const BOOL: Ty = Ty::Scalar(ScalarTy::Bool);
+
+    /// `()`
+    pub fn unit() -> Ty {
+        Ty::Tuple(Rc::from([]))
+    }
+
+    /// `(a, b, …)`
+    pub fn tuple(items: impl Into<Rc<[Ty]>>) -> Ty {
+        Ty::Tuple(items.into())
+    }
+
+    /// `[]elem`
+    pub fn array(elem: Ty) -> Ty {
+        Ty::Array(Rc::new(elem))
+    }
+
+    /// `from -> to`
+    pub fn fun(from: Ty, to: Ty) -> Ty {
+        Ty::Fun(Rc::new(from), Rc::new(to))
+    }
+
+    /// The element type of an array; panics on another type.
+    pub fn elem(&self) -> &Ty {
+        match self {
+            Ty::Array(elem) => elem,
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => panic!("not an array: {self:?}"),
+        }
+    }
+
+    /// The types of the components of a tuple or of the fields of a record; panics on another type.
+    pub fn components(&self) -> Vec<Ty> {
+        match self {
+            Ty::Tuple(items) => items.to_vec(),
+            Ty::Record(fields) => fields.iter().map(|(_, ty)| ty.clone()).collect(),
+            Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => panic!("not a tuple: {self:?}"),
+        }
+    }
+}

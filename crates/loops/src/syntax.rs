@@ -1,0 +1,274 @@
+//! The syntax. Scalars and small vectors live in registers that are assigned once; mutable scalars in cells; arrays in buffers, which are
+//! typed pointers into an arena. There are no shapes left: offsets are computed, row-major.
+
+use std::rc::Rc;
+
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_source::Site;
+
+/// A register: assigned once, by the statement that binds it. The function knows its type and hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// A mutable scalar: loop-carried values and accumulators of rank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cell(pub u32);
+
+/// A name of a buffer: a pointer to elements of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Buf(pub u32);
+
+/// The type of a register or cell: `lanes` values of one scalar type side by side; 1 for a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ty {
+    /// Of each lane.
+    pub elem: ScalarTy,
+    /// How many: a power of two.
+    pub lanes: u16,
+}
+
+/// A register or a constant (broadcast where lanes are wanted).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// A constant.
+    Lit(Scalar),
+}
+
+/// What a register is assigned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// A primitive, lane by lane; operands of one lane are broadcast.
+    Prim(Prim, Vec<Operand>),
+    /// `lanes` consecutive elements of a buffer from an offset, counted in elements; the offset is one `int`.
+    Load(Buf, Operand),
+    /// The current value of a cell.
+    Get(Cell),
+    /// All lanes combined into one.
+    Fold(ReduceOp, Operand),
+    /// `0, 1, 2, …`, one per lane, of type `int`.
+    Iota,
+}
+
+/// How the iterations of a loop relate. All modes mean the same when run in order; the others are promises that allow more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Each may need what the one before it did.
+    Sequential,
+    /// No iteration reads what another writes, and no two write to the same place.
+    Independent,
+    /// As `Independent`, but for cells and buffers that all iterations only add to (or combine with another commutative monoid).
+    Reduction,
+}
+
+/// A `while` condition: statements, then the operand that decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct While {
+    /// Run before each test.
+    pub before: Vec<Stmt>,
+    /// Of type `bool`.
+    pub test: Operand,
+}
+
+/// Statements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// `reg = op`
+    Let(Reg, Op),
+    /// A new cell with a first value. It lives to the end of the enclosing body.
+    Cell(Cell, Operand),
+    /// `cell = operand`
+    Set(Cell, Operand),
+    /// `buf[offset] = value`: as many elements as the value has lanes.
+    Store {
+        /// Where to.
+        buf: Buf,
+        /// In elements.
+        offset: Operand,
+        /// What.
+        value: Operand,
+    },
+    /// A new buffer of `len` elements, not initialized, in the arena. It lives to the end of the enclosing `Scope`, or of the function.
+    Alloc {
+        /// Its name.
+        buf: Buf,
+        /// How many elements.
+        len: Operand,
+    },
+    /// A new name for a part of a buffer, from an offset on.
+    View {
+        /// The new name.
+        buf: Buf,
+        /// The buffer.
+        base: Buf,
+        /// In elements.
+        offset: Operand,
+    },
+    /// Exchanges what two names point to: the two buffers of a loop's state. Both have been made by `Alloc` in the same scope.
+    Swap(Buf, Buf),
+    /// A name for constant data.
+    Constant(Buf, Rc<Tensor>),
+    /// `len` elements from one buffer to another; they do not overlap.
+    Copy {
+        /// Where to.
+        to: Buf,
+        /// Where from.
+        from: Buf,
+        /// In elements.
+        len: Operand,
+    },
+    /// `len` elements set to one value.
+    Fill {
+        /// Which buffer.
+        buf: Buf,
+        /// The value.
+        value: Operand,
+        /// In elements.
+        len: Operand,
+    },
+    /// `for (index = start; index < end; index += step) body`
+    For {
+        /// An `int` register, bound in the body.
+        index: Reg,
+        /// The first index.
+        start: Operand,
+        /// One past the last.
+        end: Operand,
+        /// A positive constant.
+        step: i64,
+        /// What else is allowed.
+        mode: Mode,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// `while (cond) body`
+    While {
+        /// The condition.
+        cond: While,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// `if (cond) then else otherwise`
+    If {
+        /// Of type `bool`.
+        cond: Operand,
+        /// If true.
+        then: Vec<Stmt>,
+        /// If false.
+        otherwise: Vec<Stmt>,
+    },
+    /// A block after which the arena is as it was before.
+    Scope(Vec<Stmt>),
+    /// Leaves the function with a failure unless the condition holds.
+    Check {
+        /// Of type `bool`.
+        cond: Operand,
+        /// Index into the function's sites.
+        site: u32,
+        /// `int` operands for the message.
+        values: Vec<Operand>,
+    },
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Param {
+    /// A scalar, or a size.
+    Scalar(Reg),
+    /// An array, which is only read.
+    Buffer(Buf),
+}
+
+/// A result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Return {
+    /// A scalar.
+    Scalar(Operand),
+    /// An array: a buffer and its sizes.
+    Buffer(Buf, Vec<Operand>),
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// What it is called; a C identifier.
+    pub name: String,
+    /// First the sizes, as `int` scalars, then the parameters of the source.
+    pub params: Vec<Param>,
+    /// How many of `params` are sizes.
+    pub sizes: usize,
+    /// The body.
+    pub body: Vec<Stmt>,
+    /// The results, of the scope of the body.
+    pub results: Vec<Return>,
+    /// By register: type, and a name for people.
+    pub regs: Vec<(Ty, Rc<str>)>,
+    /// By cell.
+    pub cells: Vec<(Ty, Rc<str>)>,
+    /// By buffer: the type of the elements.
+    pub bufs: Vec<(ScalarTy, Rc<str>)>,
+    /// The checks.
+    pub sites: Vec<Site>,
+}
+
+impl Ty {
+    /// One lane.
+    pub fn scalar(elem: ScalarTy) -> Ty {
+        Ty { elem, lanes: 1 }
+    }
+}
+
+impl Operand {
+    /// An integer constant.
+    pub fn int(value: i64) -> Operand {
+        Operand::Lit(Scalar::Int(value))
+    }
+}
+
+impl From<Reg> for Operand {
+    fn from(reg: Reg) -> Operand {
+        Operand::Reg(reg)
+    }
+}
+
+impl Function {
+    /// A function without a body.
+    pub fn new(name: impl Into<String>) -> Function {
+        Function {
+            name: name.into(),
+            params: Vec::new(),
+            sizes: 0,
+            body: Vec::new(),
+            results: Vec::new(),
+            regs: Vec::new(),
+            cells: Vec::new(),
+            bufs: Vec::new(),
+            sites: Vec::new(),
+        }
+    }
+
+    /// A new register.
+    pub fn reg(&mut self, ty: Ty, hint: impl Into<Rc<str>>) -> Reg {
+        self.regs.push((ty, hint.into()));
+        Reg((self.regs.len() - 1) as u32)
+    }
+
+    /// A new cell.
+    pub fn cell(&mut self, ty: Ty, hint: impl Into<Rc<str>>) -> Cell {
+        self.cells.push((ty, hint.into()));
+        Cell((self.cells.len() - 1) as u32)
+    }
+
+    /// A new name of a buffer.
+    pub fn buf(&mut self, elem: ScalarTy, hint: impl Into<Rc<str>>) -> Buf {
+        self.bufs.push((elem, hint.into()));
+        Buf((self.bufs.len() - 1) as u32)
+    }
+
+    /// A new check.
+    pub fn site(&mut self, site: Site) -> u32 {
+        self.sites.push(site);
+        (self.sites.len() - 1) as u32
+    }
+}

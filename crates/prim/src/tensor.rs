@@ -1,0 +1,109 @@
+//! Dense, row-major tensors of scalars: what first-order programs take and give. A scalar is a tensor of rank 0.
+
+use crate::{Scalar, ScalarTy};
+
+/// The elements of a tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Reals.
+    Real(Vec<f64>),
+    /// Integers.
+    Int(Vec<i64>),
+    /// Truth values.
+    Bool(Vec<bool>),
+}
+
+impl Data {
+    /// `len` zeros of the type.
+    pub fn zeros(ty: ScalarTy, len: usize) -> Data {
+        match ty {
+            ScalarTy::Real => Data::Real(vec![0.0; len]),
+            ScalarTy::Int => Data::Int(vec![0; len]),
+            ScalarTy::Bool => Data::Bool(vec![false; len]),
+        }
+    }
+
+    /// The type of the elements.
+    pub fn ty(&self) -> ScalarTy {
+        match self {
+            Data::Real(_) => ScalarTy::Real,
+            Data::Int(_) => ScalarTy::Int,
+            Data::Bool(_) => ScalarTy::Bool,
+        }
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::Real(v) => v.len(),
+            Data::Int(v) => v.len(),
+            Data::Bool(v) => v.len(),
+        }
+    }
+
+    /// No elements?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The k-th element.
+    pub fn get(&self, k: usize) -> Scalar {
+        match self {
+            Data::Real(v) => Scalar::Real(v[k]),
+            Data::Int(v) => Scalar::Int(v[k]),
+            Data::Bool(v) => Scalar::Bool(v[k]),
+        }
+    }
+
+    /// Replaces the k-th element by one of the same type.
+    pub fn set(&mut self, k: usize, value: Scalar) {
+        match self {
+            Data::Real(v) => v[k] = value.real(),
+            Data::Int(v) => v[k] = value.int(),
+            Data::Bool(v) => v[k] = value.bool(),
+        }
+    }
+}
+
+/// A regular array: `dims` in order, outermost first, and `data` of their product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// The sizes, outermost first; empty for a scalar.
+    pub dims: Vec<usize>,
+    /// The elements in row-major order.
+    pub data: Data,
+}
+
+impl Tensor {
+    /// A tensor of rank 0.
+    pub fn scalar(value: Scalar) -> Tensor {
+        let data = match value {
+            Scalar::Real(a) => Data::Real(vec![a]),
+            Scalar::Int(a) => Data::Int(vec![a]),
+            Scalar::Bool(a) => Data::Bool(vec![a]),
+        };
+        Tensor { dims: Vec::new(), data }
+    }
+
+    /// Zeros of the type and sizes.
+    pub fn zeros(ty: ScalarTy, dims: Vec<usize>) -> Tensor {
+        let len = dims.iter().product();
+        Tensor { dims, data: Data::zeros(ty, len) }
+    }
+
+    /// Reals of the sizes, in row-major order.
+    pub fn reals(dims: Vec<usize>, data: Vec<f64>) -> Tensor {
+        assert_eq!(dims.iter().product::<usize>(), data.len());
+        Tensor { dims, data: Data::Real(data) }
+    }
+
+    /// The scalar inside a tensor of rank 0.
+    pub fn as_scalar(&self) -> Option<Scalar> {
+        self.dims.is_empty().then(|| self.data.get(0))
+    }
+
+    /// The type of the elements.
+    pub fn elem(&self) -> ScalarTy {
+        self.data.ty()
+    }
+}

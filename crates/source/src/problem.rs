@@ -1,0 +1,73 @@
+//! Problems are data; the wording of each lives with the code that finds it, the looks live in `render`.
+
+use crate::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The program has no meaning.
+    Error,
+    /// The program has a meaning, perhaps not the intended one.
+    Warning,
+}
+
+/// A place and what is to be said of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is wrong there; may be empty.
+    pub text: String,
+}
+
+/// One mistake, told once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    /// How bad it is.
+    pub severity: Severity,
+    /// A stable code such as `E0203`: E00xx lexical and syntax, E01xx names, E02xx types, E03xx sizes, E04xx patterns,
+    /// E05xx derivatives, E06xx data, E07xx run time.
+    pub code: &'static str,
+    /// One line that says what is wrong.
+    pub title: String,
+    /// The places; the first is the primary one. Empty for problems that are not in a file.
+    pub labels: Vec<Label>,
+    /// What to do about it.
+    pub hints: Vec<String>,
+}
+
+impl Problem {
+    /// An error at a place.
+    pub fn error(code: &'static str, title: impl Into<String>, span: Span, label: impl Into<String>) -> Problem {
+        let labels = vec![Label { span, text: label.into() }];
+        Problem { severity: Severity::Error, code, title: title.into(), labels, hints: Vec::new() }
+    }
+
+    /// An error that is not in a file.
+    pub fn general(code: &'static str, title: impl Into<String>) -> Problem {
+        Problem { severity: Severity::Error, code, title: title.into(), labels: Vec::new(), hints: Vec::new() }
+    }
+
+    /// The same with one more place.
+    #[must_use]
+    pub fn label(mut self, span: Span, text: impl Into<String>) -> Problem {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// The same with one more hint.
+    #[must_use]
+    pub fn hint(mut self, text: impl Into<String>) -> Problem {
+        self.hints.push(text.into());
+        self
+    }
+}
+
+/// A program that ran and failed: index out of range, sizes that differ, a failed check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The place in the program to blame.
+    pub span: Span,
+    /// What happened, with all values filled in.
+    pub message: String,
+}

@@ -1,0 +1,341 @@
+//! The syntax tree, as written: names are not resolved, operators not overloaded, nothing is typed.
+
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// The text.
+    pub text: Rc<str>,
+    /// The place.
+    pub span: Span,
+}
+
+/// A file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// The comment `--|` before the first item, if it is followed by an empty line.
+    pub doc: Option<Rc<str>>,
+    /// The items in the order of the file.
+    pub items: Vec<Item>,
+}
+
+/// A top-level item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// `def f x = e`
+    Def(Def),
+    /// `type t = …`
+    Type(TypeDef),
+    /// `import "path"`
+    Import {
+        /// The path in quotes.
+        path: Rc<str>,
+        /// The whole item.
+        span: Span,
+    },
+}
+
+/// `def rec f [n] (x : [n]real) : real = e with jvp dx = e with vjp dy = e`; also a local function, `let f x = e in …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Def {
+    /// The doc comment, without its `--|`.
+    pub doc: Option<Rc<str>>,
+    /// Was it marked `rec`?
+    pub recursive: bool,
+    /// What it is called.
+    pub name: Name,
+    /// The size variables in brackets before the parameters.
+    pub sizes: Vec<Name>,
+    /// The parameters.
+    pub params: Vec<Param>,
+    /// The declared result type.
+    pub result: Option<TypeExpr>,
+    /// The body.
+    pub body: Expr,
+    /// Derivatives of the user's own.
+    pub rules: Vec<Rule>,
+    /// From the keyword to the end.
+    pub span: Span,
+}
+
+/// A parameter: a pattern, perhaps with a type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// What it binds; irrefutable.
+    pub pattern: Pattern,
+    /// The declared type.
+    pub ty: Option<TypeExpr>,
+}
+
+/// `with jvp dx = e` or `with vjp dy = e`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Forward or reverse.
+    pub mode: Mode,
+    /// The tangents or cotangents that it takes.
+    pub params: Vec<Param>,
+    /// The derivative.
+    pub body: Expr,
+    /// The whole rule.
+    pub span: Span,
+}
+
+/// A mode of differentiation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Tangents along with values.
+    Forward,
+    /// Cotangents back through them.
+    Reverse,
+}
+
+/// `type shape a = Circle real | Rect real a` or `type vec3 = [3]real`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeDef {
+    /// The doc comment.
+    pub doc: Option<Rc<str>>,
+    /// What it is called.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Name>,
+    /// What it stands for.
+    pub body: TypeBody,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// The right-hand side of a type definition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeBody {
+    /// Another name for a type.
+    Alias(TypeExpr),
+    /// Constructors with the types of their arguments.
+    Variant(Vec<(Name, Vec<TypeExpr>)>),
+}
+
+/// A type as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeExpr {
+    /// What it is.
+    pub kind: TypeKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of types.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeKind {
+    /// `real`, `vec3`, a type variable `a`, or `list a`: a name with its arguments, not yet resolved.
+    Name(Name, Vec<TypeExpr>),
+    /// `()` and `(a, b)`.
+    Tuple(Vec<TypeExpr>),
+    /// `{x : real, y : real}` as written.
+    Record(Vec<(Name, TypeExpr)>),
+    /// `[n]t`; no size for `[]t`.
+    Array(Option<Box<Expr>>, Box<TypeExpr>),
+    /// `a -> b`.
+    Function(Box<TypeExpr>, Box<TypeExpr>),
+    /// Where the parser found no type; a problem has been reported.
+    Error,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// `x`; `linalg.solve` is read as a field and resolved later.
+    Var(Rc<str>),
+    /// `Circle`
+    Con(Rc<str>),
+    /// `12`
+    Int(i64),
+    /// `1.5e3`
+    Real(f64),
+    /// `true`, `false`
+    Bool(bool),
+    /// `()`, `(a, b)`
+    Tuple(Vec<Expr>),
+    /// `{x = 1.0, y = 2.0}`
+    Record(Vec<(Name, Expr)>),
+    /// `{r with x = 3.0}`
+    RecordUpdate(Box<Expr>, Vec<(Name, Expr)>),
+    /// `r.x`
+    Field(Box<Expr>, Name),
+    /// `t.0`
+    Component(Box<Expr>, usize, Span),
+    /// `f x`
+    Apply(Box<Expr>, Box<Expr>),
+    /// `\x y -> e`
+    Lambda(Vec<Param>, Box<Expr>),
+    /// `(+)`
+    Operator(BinaryOp),
+    /// `(2 *)`
+    SectionLeft(Box<Expr>, BinaryOp),
+    /// `(* 2)`
+    SectionRight(BinaryOp, Box<Expr>),
+    /// `-e`, `not e`
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b`, also `&&`, `||`, `|>`, `>>`, `@`
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `let p = e in e`
+    Let(Param, Box<Expr>, Box<Expr>),
+    /// `let f x = e in e`, `let rec f x = e and g y = e in e`
+    LetFunctions(Vec<Def>, Box<Expr>),
+    /// `if c then a else b`
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `match e | P -> e …`
+    Match(Box<Expr>, Vec<Arm>),
+    /// `for i < n, x in xs => e`
+    For(Vec<Clause>, Box<Expr>),
+    /// `[a, b, c]`
+    Array(Vec<Expr>),
+    /// `xs[i, j]`
+    Index(Box<Expr>, Vec<Expr>),
+    /// `xs[a:b]` with either end optional
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// `xs with [i, j] = e`
+    Update(Box<Expr>, Vec<Expr>, Box<Expr>),
+    /// `xs with [a:b] = ys`
+    UpdateSlice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>, Box<Expr>),
+    /// `loop p = e for i < n do e`
+    Loop(Param, Box<Expr>, LoopKind, Box<Expr>),
+    /// `accumulate h = e in e`
+    Accumulate(Name, Box<Expr>, Box<Expr>),
+    /// `h[i, j] += e`, `h += e` (no indices)
+    Add(Name, Vec<Expr>, Box<Expr>),
+    /// `a; b`
+    Sequence(Box<Expr>, Box<Expr>),
+    /// `(e : t)`
+    Annotated(Box<Expr>, TypeExpr),
+    /// Where the parser found no expression; a problem has been reported.
+    Error,
+}
+
+/// `P -> e`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arm {
+    /// What it matches.
+    pub pattern: Pattern,
+    /// What it gives.
+    pub body: Expr,
+}
+
+/// `i < n` or `p in xs`, one dimension of a `for`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clause {
+    /// `i < n`
+    Range(Name, Expr),
+    /// `p in xs`
+    In(Pattern, Expr),
+}
+
+/// What drives a `loop`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoopKind {
+    /// `for i < n` or `for x in xs`
+    For(Box<Clause>),
+    /// `while c`
+    While(Box<Expr>),
+}
+
+/// A pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// What it is.
+    pub kind: PatternKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The forms of patterns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatternKind {
+    /// `_`
+    Wildcard,
+    /// `x`
+    Var(Rc<str>),
+    /// `12`, `-3`
+    Int(i64),
+    /// `1.5`
+    Real(f64),
+    /// `true`
+    Bool(bool),
+    /// `()`, `(p, q)`
+    Tuple(Vec<Pattern>),
+    /// `{x, y = p}`; `{x}` is `{x = x}`
+    Record(Vec<(Name, Pattern)>),
+    /// `Circle r`
+    Con(Name, Vec<Pattern>),
+    /// `(p : t)`
+    Annotated(Box<Pattern>, TypeExpr),
+    /// Where the parser found no pattern; a problem has been reported.
+    Error,
+}
+
+/// Prefix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `-`
+    Neg,
+    /// `not`
+    Not,
+}
+
+/// Infix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // named after what they look like in `spelling`
+pub enum BinaryOp {
+    Pow,
+    Mul,
+    Div,
+    Rem,
+    MatMul,
+    Add,
+    Sub,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Compose,
+    Pipe,
+}
+
+impl BinaryOp {
+    /// As it is written.
+    pub fn spelling(self) -> &'static str {
+        match self {
+            BinaryOp::Pow => "**",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::MatMul => "@",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+            BinaryOp::Compose => ">>",
+            BinaryOp::Pipe => "|>",
+        }
+    }
+}

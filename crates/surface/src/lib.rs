@@ -1,0 +1,3 @@
+//! Language 1: what a person writes.
+
+pub mod ast;
