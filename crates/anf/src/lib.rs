@@ -1,11 +1,28 @@
 //! Language 3: first-order array programs in administrative normal form.
 
 mod build;
+mod check;
+mod code;
 mod derivative;
+mod eval;
+#[cfg(any(test, feature = "generate"))]
+mod generate;
+mod naming;
+mod print;
+mod sizes;
+pub mod surface;
 mod syntax;
 mod walk;
 
 pub use build::{Builder, Names};
+pub use check::check;
 pub use derivative::{Derivatives, Lambda, Reverse};
+pub use eval::{Counts, Outcome, eval};
+#[cfg(any(test, feature = "generate"))]
+pub use generate::{Random, generate};
+pub use print::{print, print_block};
 pub use syntax::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Ty, Var};
 pub use walk::{Renaming, free_vars, uses};
+
+#[cfg(test)]
+mod tests;

@@ -9,34 +9,43 @@ impl Exp {
     /// Calls `f` on every atom and variable that the expression itself mentions, not on those in its blocks. Accumulators and indexed
     /// arrays are given as atoms.
     pub fn atoms(&self, f: &mut dyn FnMut(Atom)) {
-        let mut copy = self.shallow();
-        copy.atoms_mut(&mut |atom| f(*atom));
-    }
-
-    /// The expression with empty blocks: all that `atoms` needs.
-    fn shallow(&self) -> Exp {
-        let empty = Block::default;
         match self {
-            Exp::For { index, extent, outs, .. } => Exp::For { index: *index, extent: *extent, outs: outs.clone(), body: empty() },
-            Exp::Loop { params, inits, kind, .. } => {
-                let kind = match kind {
-                    LoopKind::For { index, extent } => LoopKind::For { index: *index, extent: *extent },
-                    LoopKind::While(_) => LoopKind::While(empty()),
-                };
-                Exp::Loop { params: params.clone(), inits: inits.clone(), kind, body: empty() }
+            Exp::Prim(_, args) | Exp::Array(args) => args.iter().for_each(|a| f(*a)),
+            Exp::Index(x, index) => {
+                f(Atom::Var(*x));
+                index.iter().for_each(|a| f(*a));
             }
-            Exp::If { cond, .. } => Exp::If { cond: *cond, then: empty(), otherwise: empty() },
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => self.clone(),
+            Exp::Fill(value) | Exp::Accumulator(value) => f(*value),
+            Exp::Constant(_) => {}
+            Exp::For { extent, .. } => f(*extent),
+            Exp::Loop { params, inits, kind, .. } => {
+                inits.iter().for_each(|a| f(*a));
+                params.iter().flat_map(|p| &p.ty.dims).for_each(|a| f(*a));
+                match kind {
+                    LoopKind::For { extent, .. } => f(*extent),
+                    LoopKind::While(_) => {}
+                }
+            }
+            Exp::If { cond, .. } => f(*cond),
+            Exp::Update { array, index, value } => {
+                f(Atom::Var(*array));
+                index.iter().for_each(|a| f(*a));
+                f(*value);
+            }
+            Exp::MatMul(a, b) => {
+                f(Atom::Var(*a));
+                f(Atom::Var(*b));
+            }
+            Exp::Accumulate { acc, index, value } => {
+                f(Atom::Var(*acc));
+                index.iter().for_each(|a| f(*a));
+                f(*value);
+            }
+            Exp::Freeze(acc) => f(Atom::Var(*acc)),
+            Exp::Check { cond, values, .. } => {
+                f(*cond);
+                values.iter().for_each(|a| f(*a));
+            }
         }
     }
 
@@ -181,8 +190,9 @@ impl Free {
     // Variables are bound once, so nothing needs to be unbound when a scope ends.
     fn block(&mut self, block: &Block) {
         for stm in &block.stms {
-            stm.exp.atoms(&mut |atom| self.atom(atom));
+            // First what it binds: the sizes of a loop's parameters may mention earlier ones.
             self.bound.extend(stm.exp.bound());
+            stm.exp.atoms(&mut |atom| self.atom(atom));
             for inner in stm.exp.blocks() {
                 self.block(inner);
             }
@@ -282,8 +292,8 @@ impl Renaming {
     /// A copy of one statement with fresh names.
     pub fn copy_stm(&mut self, stm: &Stm, names: &mut Names) -> Stm {
         let mut exp = stm.exp.clone();
-        exp.atoms_mut(&mut |a| *a = self.atom(*a));
         self.rebind(&mut exp, names);
+        exp.atoms_mut(&mut |a| *a = self.atom(*a));
         for inner in exp.blocks_mut() {
             *inner = self.copy(inner, names);
         }

@@ -1,1 +1,129 @@
-//! Placeholder.
+//! loops → C. The text is self-contained GNU C that a person can read; it is also what `lambada build` ships.
+//!
+//! Assumes: functions that pass `lambada_loops::check`.
+//! Gives: C text; compile it with [`FLAGS`].
+//! Keeps: values, to the last bit unless the compiler contracts `a * b + c` (it does with these flags); failures and their numbers.
+//!
+//! The interface of a unit, the same for every function:
+//! - `struct lambada_context *lambada_context_open(void)` and `void lambada_context_close(struct lambada_context *)` make and free a context, which
+//!   owns the memory of arrays. One call at a time may use a context.
+//! - `int lambada_NAME(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results)` calls a function.
+//!   `args` has one word per parameter, the sizes first: `real` for a real, `integer` for an int or a bool, `data` for an array, which is only read.
+//!   `results` has room for [`result_words`] words. It returns
+//!   - 0: `results` holds for each scalar one word, and for each array one word `data` and one word `integer` per axis, its size. The data
+//!     is valid until the next call with the same context;
+//!   - 1: a check failed; `results` holds its number, then the integers for its message;
+//!   - 2: there is not enough memory.
+//! - In memory a real is a `double`, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
+
+mod control;
+mod facts;
+mod function;
+mod lanes;
+mod needs;
+mod ops;
+mod runtime;
+mod text;
+
+use lambada_loops::{Function, Names, Return, Stmt, visit};
+
+use needs::Needs;
+
+/// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`.
+pub const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-O2",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fopenmp-simd",
+    "-fwrapv",
+    "-fPIC",
+    "-shared",
+    "-w",
+];
+
+/// A unit of C with one or more functions.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The text.
+    pub text: String,
+    /// The symbol of each function.
+    pub symbols: Vec<String>,
+}
+
+/// One function as C.
+pub fn c_source(function: &Function) -> String {
+    unit(&[function]).text
+}
+
+/// Several functions as one unit of C. Those of equal name get numbers.
+pub fn c_module(functions: &[&Function]) -> String {
+    unit(functions).text
+}
+
+/// Several functions as one unit of C, and how they are called.
+pub fn unit(functions: &[&Function]) -> Unit {
+    let mut needs = Needs::default();
+    let mut names = Names::new(["context_open", "context_close", "context", "word"]);
+    let (mut texts, mut symbols) = (Vec::new(), Vec::new());
+    for function in functions {
+        let name = names.fresh(&function.name);
+        let symbol = format!("lambada_{name}");
+        texts.push(function::print(function, &format!("kernel_{name}"), &symbol, &mut needs));
+        symbols.push(symbol);
+    }
+    let body = texts.join("\n");
+    let text = format!("{}\n{}\n{body}", head(functions, &symbols), needs.text(&body));
+    Unit { text, symbols }
+}
+
+/// How many words the results of a function take, or the numbers of a failing check.
+pub fn result_words(function: &Function) -> usize {
+    let words = |result: &Return| match result {
+        Return::Scalar(_) => 1,
+        Return::Buffer(_, dims) => 1 + dims.len(),
+    };
+    let mut most: usize = function.results.iter().map(words).sum();
+    visit(&function.body, &mut |stmt| {
+        if let Stmt::Check { values, .. } = stmt {
+            most = most.max(1 + values.len());
+        }
+    });
+    most
+}
+
+/// A comment that says what the file is and how to use it.
+fn head(functions: &[&Function], symbols: &[String]) -> String {
+    let list: String =
+        functions.iter().zip(symbols).map(|(function, symbol)| format!(" *   {symbol}: {}\n", signature(function))).collect();
+    format!(
+        "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n *\n\
+         \x20* Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then\n\
+         \x20* parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and\n\
+         \x20* values), or 2 if there is not enough memory. Results are valid until the next call with the same context.\n *\n{list} */\n",
+        FLAGS.join(" ")
+    )
+}
+
+/// The parameters and results as a reader of the interface sees them.
+fn signature(function: &Function) -> String {
+    let params: Vec<String> = lambada_loops::param_types(function)
+        .into_iter()
+        .zip(&function.params)
+        .map(|((elem, scalar), param)| {
+            let hint = match param {
+                lambada_loops::Param::Scalar(reg) => &function.regs[reg.0 as usize].1,
+                lambada_loops::Param::Buffer(buf) => &function.bufs[buf.0 as usize].1,
+            };
+            format!("{} : {}{elem}", lambada_loops::identifier(hint), if scalar { "" } else { "[]" })
+        })
+        .collect();
+    let result = |result: &Return| match result {
+        Return::Scalar(lambada_loops::Operand::Reg(reg)) => function.regs[reg.0 as usize].0.elem.to_string(),
+        Return::Scalar(lambada_loops::Operand::Lit(value)) => value.ty().to_string(),
+        Return::Buffer(buf, dims) => format!("{}{}", "[]".repeat(dims.len()), function.bufs[buf.0 as usize].0),
+    };
+    let results: Vec<String> = function.results.iter().map(result).collect();
+    format!("({}) -> ({})", params.join(", "), results.join(", "))
+}

@@ -1,11 +1,21 @@
 //! Language 2: the typed, higher-order, pure λ-calculus that surface programs elaborate to, and its meaning.
 
-mod build;
+pub mod build;
+mod check;
+pub mod data;
+pub mod eval;
+mod layout;
+mod print;
 mod program;
 mod term;
 mod ty;
+mod walk;
 
 pub use build::*;
+pub use check::{check, first_order}; // the term constructor is `build::check`
+pub use data::Data;
+pub use print::{print_program, print_term, print_type};
 pub use program::{Def, DefId, Program, Signature, Size, SizedTy};
 pub use term::{Arm, LoopKind, Node, Term, TermKind, Var};
 pub use ty::{Ty, TypeDecl, TypeId};
+pub use walk::Rebuild;

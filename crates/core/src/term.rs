@@ -48,6 +48,30 @@ pub struct Node {
     pub span: Span,
 }
 
+impl Drop for Node {
+    /// In a loop along the spine of lets, applications and checks: it may be many thousands long.
+    fn drop(&mut self) {
+        let mut next = take_spine(&mut self.kind);
+        while let Some(Term(node)) = next {
+            next = Rc::try_unwrap(node).ok().and_then(|mut node| take_spine(&mut node.kind));
+        }
+    }
+}
+
+/// Takes out the child that continues a spine.
+fn take_spine(kind: &mut TermKind) -> Option<Term> {
+    if let TermKind::Let(_, _, next) | TermKind::App(next, _) | TermKind::Check { body: next, .. } = kind {
+        // Something small takes its place. At the end of the thread there is nothing small left.
+        LEAF.try_with(|leaf| std::mem::replace(next, leaf.clone())).ok()
+    } else {
+        None
+    }
+}
+
+thread_local! {
+    static LEAF: Term = Term::new(TermKind::Lit(Scalar::Bool(false)), Ty::BOOL, Span::default());
+}
+
 impl Term {
     /// A node. The smart constructors of `build` compute the type.
     pub fn new(kind: TermKind, ty: Ty, span: Span) -> Term {

@@ -1,1 +1,61 @@
-//! Placeholder.
+//! anf → anf: forward and reverse derivatives, staged.
+//!
+//! The macros `D→` and `D←` of the paper, applied to first-order code. The linear functions that they construct exist at compile time only; what is left is
+//! straight array code, which can be checked, optimized, printed and differentiated again.
+//!
+//! In reading order:
+//! * [`tangents`] and [`cotangents`]: the two judgements, their environments, and the tables that lead to the rules;
+//! * one file per construct, with both modes side by side: [`prim`], [`index`], [`for_`], [`loop_`], [`if_`], [`update`], [`array`], [`matmul`], [`accumulator`];
+//! * [`residuals`]: what the reverse sweep needs from the forward sweep, stored or computed again;
+//! * [`extrema`] and [`counted`]: rewritings that come first;
+//! * [`activity`], [`settled`] and [`facts`]: what is known of the function; [`arrays`], [`effects`], [`trim`]: tools.
+
+mod accumulator;
+mod activity;
+mod array;
+mod arrays;
+mod cotangents;
+mod counted;
+mod effects;
+mod extrema;
+mod facts;
+mod for_;
+mod if_;
+mod index;
+mod loop_;
+mod matmul;
+mod prim;
+mod residuals;
+mod settled;
+mod tangents;
+mod trim;
+mod update;
+
+use lambada_anf::{Derivatives, Lambda, Names, Reverse};
+
+/// The implementation of what `normalize` asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Differentiate;
+
+impl Derivatives for Differentiate {
+    fn forward(&self, names: &mut Names, f: &Lambda) -> Lambda {
+        forward(names, f)
+    }
+
+    fn reverse(&self, names: &mut Names, f: &Lambda) -> Reverse {
+        reverse(names, f)
+    }
+}
+
+/// `D→f`: from the parameters and their tangents to the results and the tangents of the real ones.
+pub fn forward(names: &mut Names, f: &Lambda) -> Lambda {
+    let f = extrema::rewrite_reductions(names, f);
+    tangents::forward(names, &f)
+}
+
+/// `D←f`: the forward sweep, and the pullback from the cotangents of the real results to those of the parameters.
+pub fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
+    let f = extrema::rewrite_reductions(names, f);
+    let f = counted::count_loops(names, &f);
+    cotangents::reverse(names, &f)
+}

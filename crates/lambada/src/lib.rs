@@ -1,1 +1,37 @@
-//! Placeholder.
+//! Lambada: a differentiable, higher-order functional language and its compiler. This crate is the façade: a [`Session`] loads files, a
+//! [`Unit`] is a checked file, a [`Call`] is a definition or one of its derivatives about to be run, an [`Executable`] runs it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+mod call;
+mod data;
+pub mod operators;
+mod pipeline;
+mod prelude;
+mod session;
+mod show;
+mod source;
+
+pub use call::Call;
+pub use data::problems::not_an_assignment;
+pub use data::{Format, Inputs, Raw, to_json, write_file};
+pub use lambada_core::data::Data;
+pub use lambada_prim::{Data as Elements, Scalar, Tensor};
+pub use lambada_source::{Failure, Problem, Severity};
+pub use operators::Operator;
+pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
+pub use prelude::PRELUDE;
+pub use session::{Session, Unit, label_gradient};
+pub use show::Stage;
+
+/// Are the checkers to run after every pass? They always do in debug builds.
+static CHECKS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));
+
+/// From now on, the checkers run after every pass, in release builds too.
+pub fn request_checks() {
+    CHECKS.store(true, Ordering::Relaxed);
+}
+
+fn checks_requested() -> bool {
+    CHECKS.load(Ordering::Relaxed)
+}

@@ -1,5 +1,15 @@
 //! Language 4: counted loops over buffers. The only form from which code is printed or interpreted.
 
+mod check;
+mod eval;
+mod names;
+mod print;
 mod syntax;
+mod walk;
 
+pub use check::check;
+pub use eval::{Program, check_arguments, eval, internal, out_of_memory, param_types, sizes};
+pub use names::{Names, identifier};
+pub use print::print;
 pub use syntax::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While};
+pub use walk::{Binding, uses, visit};

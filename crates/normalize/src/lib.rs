@@ -1,1 +1,34 @@
-//! Placeholder.
+//! core → anf: a partial evaluator in which every function is a static closure, so that β happens before differentiation.
+//!
+//! ```text
+//! ρ ⊢ t ⇓ v      t : τ in core,  v : a symbolic value of type τ,  code for the leaves of v is emitted on the way
+//! ```
+//!
+//! * *Assumes* a well-typed core program without recursion.
+//! * *Gives* first-order code: no functions, no tuples; every array is an array of scalars, regular, with named sizes. Functions are inlined;
+//!   where control flow joins several closures there is a tag and the union of their environments.
+//! * *Keeps* values and failures: no check is dropped unless it holds evidently, none runs that the program would not have run.
+
+mod alpha;
+mod emit;
+mod entry;
+mod eval;
+mod facts;
+mod guards;
+mod hoist;
+mod join;
+mod layout;
+mod merge;
+mod prims;
+mod shape;
+mod sizes;
+#[cfg(test)]
+mod tests;
+mod val;
+
+pub use entry::{Normalized, normalize};
+pub use layout::Layout;
+pub use shape::{LeafLayout, Shape};
+
+/// The result of a step that may find the program impossible to compile.
+type Eval<T> = Result<T, Box<lambada_source::Problem>>;

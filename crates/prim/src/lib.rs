@@ -1,11 +1,21 @@
 //! What all languages of the compiler share: scalars, tensors of scalars, and the one table of scalar primitives.
+//!
+//! A primitive is a row of `table/`: its name, its type, how it is evaluated, its partial derivatives, its C text, its documentation. Everything
+//! that the compiler knows of a primitive is read off its row; no pass has a `match` over primitives.
 
 mod expr;
+mod kinks;
 mod prim;
+mod row;
 mod scalar;
+mod special;
+mod table;
 mod tensor;
 
-pub use expr::Expr;
+pub use expr::{Expr, Instance};
+pub use kinks::{KINKS, Kink};
 pub use prim::{Cost, Prim, ReduceOp};
+pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};
+pub use special::{digamma, floor_div, floor_rem, int_pow, polygamma, powi};
 pub use tensor::{Data, Tensor};

@@ -1,1 +1,155 @@
-//! Placeholder.
+//! C text → numbers: compile, cache, load, call. The only crate with `unsafe`.
+//!
+//! - `compiler`: which C compiler, and how it is called;
+//! - `cache`: compiled units by the hash of everything that they depend on;
+//! - `native`: loaded units, and calls into them;
+//! - here: [`Kernel`], which runs a function in whichever way is available.
+
+#![allow(unsafe_code)] // in `native` only
+
+mod cache;
+mod compiler;
+mod native;
+
+use std::sync::Once;
+use std::time::Instant;
+
+use lambada_loops::{Function, Program};
+use lambada_prim::Tensor;
+use lambada_source::Failure;
+
+pub use compiler::Compiler;
+
+/// What runs a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Machine code, made by the C compiler.
+    Native,
+    /// The interpreter of `loops`: some thirty times slower, never different.
+    Interpreter,
+}
+
+/// How functions are to be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What runs them. Where there is no C compiler, the interpreter does.
+    pub engine: Engine,
+    /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the interpreter gives, to the last bit.
+    pub contract: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { engine: Engine::Native, contract: true }
+    }
+}
+
+/// The compiler made a mistake: its own checker or the C compiler rejects what it made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompileError {
+    /// What happened, and where the C file is.
+    pub message: String,
+}
+
+impl std::fmt::Display for CompileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// A function that is ready to run, any number of times. It keeps the memory of its arrays from call to call.
+#[derive(Debug)]
+pub struct Kernel {
+    code: Code,
+}
+
+#[derive(Debug)]
+enum Code {
+    Native(native::Native),
+    Interpreted(Program),
+}
+
+impl Kernel {
+    /// Compiles a function: to machine code, or for the interpreter where there is no C compiler.
+    pub fn compile(function: &Function) -> Result<Kernel, CompileError> {
+        Ok(Kernel::compile_all(&[function])?.remove(0))
+    }
+
+    /// Compiles several functions as one unit of C, which is faster than one by one.
+    pub fn compile_all(functions: &[&Function]) -> Result<Vec<Kernel>, CompileError> {
+        Kernel::compile_with(functions, Settings::default())
+    }
+
+    /// Compiles several functions as the settings say.
+    pub fn compile_with(functions: &[&Function], settings: Settings) -> Result<Vec<Kernel>, CompileError> {
+        for function in functions {
+            lambada_loops::check(function).map_err(|problem| rejected(&problem))?;
+        }
+        let compiler = match settings.engine {
+            Engine::Native => Compiler::find(),
+            Engine::Interpreter => return Ok(interpret(functions)),
+        };
+        match compiler {
+            Some(compiler) => native::compile(compiler, functions, settings.contract)
+                .map(|natives| natives.into_iter().map(|native| Kernel { code: Code::Native(native) }).collect()),
+            None => {
+                warn_once();
+                Ok(interpret(functions))
+            }
+        }
+    }
+
+    /// What runs it.
+    pub fn engine(&self) -> Engine {
+        match self.code {
+            Code::Native(_) => Engine::Native,
+            Code::Interpreted(_) => Engine::Interpreter,
+        }
+    }
+
+    /// Runs it on its arguments: first the sizes, as scalars of type `int`, then the parameters of the source. The sizes must be those of the
+    /// arrays: the code relies on it.
+    pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
+        match &self.code {
+            Code::Native(native) => native.call(args),
+            Code::Interpreted(program) => program.run(args),
+        }
+    }
+
+    /// As `call`, and the nanoseconds that the function itself took, without passing arguments and copying results.
+    pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
+        match &self.code {
+            Code::Native(native) => native.call_timed(args),
+            Code::Interpreted(program) => {
+                let start = Instant::now();
+                let results = program.run(args)?;
+                Ok((results, start.elapsed().as_nanos() as u64))
+            }
+        }
+    }
+
+    /// Runs it so many times on the same arguments and gives the nanoseconds of each, of the function itself; results are not copied.
+    pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
+        match &self.code {
+            Code::Native(native) => native.time(args, repetitions),
+            Code::Interpreted(_) => (0..repetitions).map(|_| self.call_timed(args).map(|(_, nanoseconds)| nanoseconds)).collect(),
+        }
+    }
+}
+
+fn interpret(functions: &[&Function]) -> Vec<Kernel> {
+    functions.iter().map(|function| Kernel { code: Code::Interpreted(Program::new(function)) }).collect()
+}
+
+fn rejected(problem: &str) -> CompileError {
+    CompileError { message: format!("internal error: malformed code was generated; this is a bug in Lambada, please report it\n{problem}") }
+}
+
+fn warn_once() {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        eprintln!("warning: no C compiler found; running the slower interpreter. Install gcc or clang, or set LAMBADA_CC");
+    });
+}

@@ -1,7 +1,13 @@
 //! Text and places in it, problems as data, and their rendering. This crate knows no language.
 
+pub mod doc;
 mod problem;
+mod render;
 mod span;
+mod suggest;
 
+pub use doc::Doc;
 pub use problem::{Failure, Label, Problem, Severity};
+pub use render::{render, render_failure};
 pub use span::{FileId, Site, Source, Sources, Span};
+pub use suggest::suggest;

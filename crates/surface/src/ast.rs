@@ -24,6 +24,7 @@ pub struct Module {
 
 /// A top-level item.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // there are few items
 pub enum Item {
     /// `def f x = e`
     Def(Def),

@@ -1,3 +1,19 @@
-//! Language 1: what a person writes.
+//! Language 1: what a person writes. Text becomes [`token`]s, tokens become a syntax tree ([`ast`]) with [`parse`], and [`print_module`] writes a
+//! tree as text again, so that parsing what was printed gives the same tree. Nothing here fails: problems are returned beside the tree.
 
 pub mod ast;
+mod format;
+pub mod lexer;
+pub mod names;
+mod parser;
+mod print;
+mod problems;
+mod spans;
+pub mod token;
+pub mod visit;
+
+pub use format::format;
+pub use names::{all_names, free_variables, looks_like_negative_argument};
+pub use parser::{parse, parse_expr};
+pub use print::{WIDTH, print_def, print_expr, print_module, print_pattern, print_type};
+pub use spans::erase_spans;

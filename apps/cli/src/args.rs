@@ -1,0 +1,207 @@
+//! The command line as data.
+
+use std::path::PathBuf;
+
+use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
+
+/// Differentiable functional programs: check them, run them, differentiate them, and read their derivatives.
+#[derive(Debug, Parser)]
+#[command(name = "lambada", version, propagate_version = true)]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// When to color messages
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+
+    /// Check the program after every pass of the compiler
+    #[arg(long, global = true)]
+    pub check: bool,
+}
+
+/// When to color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Parse and type-check a file; list what it defines, or all that is wrong with it
+    Check {
+        /// The program
+        file: PathBuf,
+    },
+    /// Evaluate a definition (`main` unless another is named)
+    Run {
+        /// The program
+        file: PathBuf,
+        /// The definition and its arguments: [ENTRY] [name=value …]
+        #[arg(value_name = "ENTRY | NAME=VALUE")]
+        words: Vec<String>,
+        #[command(flatten)]
+        data: DataArgs,
+    },
+    /// Value and gradient of a definition with a real result
+    Grad {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        wrt: Wrt,
+    },
+    /// Value and tangent of a definition (forward mode)
+    Jvp {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        wrt: Wrt,
+        /// A tangent, as name=value; parameters without one have the tangent zero. May be repeated
+        #[arg(long = "tangent", value_name = "NAME=VALUE")]
+        tangents: Vec<String>,
+        /// A file with tangents by parameter name
+        #[arg(long, value_name = "FILE")]
+        tangents_data: Option<PathBuf>,
+    },
+    /// Value of a definition and the cotangents of its parameters (reverse mode)
+    Vjp {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        wrt: Wrt,
+        /// The cotangent of the result, as JSON; 1 for a real result unless given
+        #[arg(long, value_name = "VALUE", conflicts_with = "cotangent_data")]
+        cotangent: Option<String>,
+        /// A file with the cotangent, as its only member
+        #[arg(long, value_name = "FILE")]
+        cotangent_data: Option<PathBuf>,
+    },
+    /// Print the derivative of a definition as Lambada source
+    Derive {
+        /// The program
+        file: PathBuf,
+        /// The definition
+        entry: String,
+        /// Tangents along with values, or cotangents back through them
+        #[arg(long, value_enum)]
+        mode: Mode,
+        #[command(flatten)]
+        wrt: Wrt,
+    },
+    /// Print a definition as one of the compiler's intermediate forms
+    Show {
+        /// The program
+        file: PathBuf,
+        /// The definition (`main` unless named)
+        #[arg(default_value = "main")]
+        entry: String,
+        /// Which form
+        #[arg(long, value_enum)]
+        stage: Stage,
+        /// Of what: the definition itself or one of its derivatives
+        #[arg(long, value_enum, default_value_t = Of::Value)]
+        of: Of,
+        #[command(flatten)]
+        wrt: Wrt,
+        /// For `--stage anf`: as it is after this pass of the optimizer (`none`: before the first)
+        #[arg(long, value_name = "PASS")]
+        after: Option<String>,
+    },
+}
+
+/// A file and one of its definitions.
+#[derive(Debug, ArgGroup)]
+pub struct Target {
+    /// The program
+    pub file: PathBuf,
+    /// The definition
+    pub entry: String,
+    /// Arguments
+    #[arg(value_name = "NAME=VALUE")]
+    pub words: Vec<String>,
+}
+
+/// Where inputs come from and results go to.
+#[derive(Debug, ArgGroup)]
+pub struct DataArgs {
+    /// Values by parameter name, from a .json, .npz or .npy file. May be repeated
+    #[arg(long = "data", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write the result to a .json or .npz file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How to run the program
+    #[arg(long, value_enum, default_value_t = Engine::Native)]
+    pub engine: Engine,
+}
+
+/// The parameters to differentiate with respect to.
+#[derive(Debug, ArgGroup)]
+pub struct Wrt {
+    /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub wrt: Option<Vec<String>>,
+}
+
+/// A mode of differentiation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Tangents along with values
+    Forward,
+    /// Cotangents back through them
+    Reverse,
+}
+
+/// What `show` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Of {
+    /// The definition itself
+    Value,
+    /// Its value and gradient
+    Grad,
+    /// Its forward derivative
+    Jvp,
+    /// Its reverse derivative
+    Vjp,
+}
+
+/// An intermediate form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    /// As written, reprinted
+    Surface,
+    /// Typed and higher order
+    Core,
+    /// First-order array code
+    Anf,
+    /// Loops over buffers
+    Loops,
+    /// What the C compiler sees
+    C,
+}
+
+/// A way to run a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Native code
+    Native,
+    /// The interpreter of loops
+    Loops,
+    /// The evaluator of array programs
+    Anf,
+    /// The evaluator that defines the language
+    Core,
+}

@@ -1,0 +1,197 @@
+//! One function per command.
+
+use std::path::Path;
+
+use lambada::{Data, Engine, Executable, Inputs, Operator, Problem, Session, Unit};
+
+use crate::args::{self, Args, Command, DataArgs, Mode, Of, Stage, Target, Wrt};
+use crate::report;
+
+/// What to print on standard error where a command did not succeed.
+type Report = String;
+
+/// Runs a command.
+pub fn run(args: Args) -> Result<(), Report> {
+    if args.check {
+        lambada::request_checks();
+    }
+    let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
+    match args.command {
+        Command::Check { file } => shell.check(&file),
+        Command::Run { file, words, data } => shell.run(&file, words, &data),
+        Command::Grad { target, data, wrt } => shell.grad(&target, &data, &wrt),
+        Command::Jvp { target, data, wrt, tangents, tangents_data } => shell.jvp(&target, &data, &wrt, &tangents, tangents_data.as_deref()),
+        Command::Vjp { target, data, wrt, cotangent, cotangent_data } => {
+            shell.vjp(&target, &data, &wrt, cotangent.as_deref(), cotangent_data.as_deref())
+        }
+        Command::Derive { file, entry, mode, wrt } => shell.derive(&file, &entry, mode, &wrt),
+        Command::Show { file, entry, stage, of, wrt, after } => shell.show(&file, &entry, stage, of, &wrt, after.as_deref()),
+    }
+}
+
+struct Shell {
+    session: Session,
+    color: bool,
+}
+
+impl Shell {
+    fn told(&self, problems: impl Into<Vec<Problem>>) -> Report {
+        report::problems(&self.session, &problems.into(), self.color)
+    }
+
+    fn load(&mut self, file: &Path) -> Result<Unit, Report> {
+        let unit = self.session.load(file).map_err(|p| self.told(p))?;
+        eprint!("{}", self.told(unit.warnings.clone()));
+        Ok(unit)
+    }
+
+    fn check(&mut self, file: &Path) -> Result<(), Report> {
+        let unit = self.load(file)?;
+        for definition in unit.definitions() {
+            println!("{} : {}", definition.name, definition.scheme);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
+        let (entries, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|w| !w.contains('='));
+        if let [_, extra, ..] = &entries[..] {
+            return Err(self.told([lambada::not_an_assignment(extra)]));
+        }
+        let entry = entries.into_iter().next().unwrap_or_else(|| "main".to_string());
+        let target = Target { file: file.to_path_buf(), entry, words };
+        let result = self.apply(&target, data, Operator::Value, None, |_, _| Ok(()))?;
+        self.show_result(data, result.value, |value| println!("{value}"))
+    }
+
+    fn grad(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt) -> Result<(), Report> {
+        let result = self.apply(target, data, Operator::Grad, wrt.wrt.as_deref(), |_, _| Ok(()))?;
+        self.show_pair(data, result, "gradient")
+    }
+
+    fn jvp(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt, tangents: &[String], file: Option<&Path>) -> Result<(), Report> {
+        let mut inputs = Inputs::new();
+        let read = tangents.iter().try_for_each(|t| inputs.read_argument(t)).and_then(|()| file.map_or(Ok(()), |f| inputs.read_file(f)));
+        read.map_err(|p| self.told([p]))?;
+        let result = self.apply(target, data, Operator::Jvp, wrt.wrt.as_deref(), |call, args| {
+            args.push(call.tangent(&inputs, args)?);
+            Ok(())
+        })?;
+        self.show_pair(data, Outcome { names: Vec::new(), ..result }, "tangent")
+    }
+
+    fn vjp(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt, text: Option<&str>, file: Option<&Path>) -> Result<(), Report> {
+        let mut inputs = Inputs::new();
+        let read = match (text, file) {
+            (Some(text), _) => inputs.read_argument(&format!("cotangent={text}")),
+            (None, Some(file)) => inputs.read_file(file),
+            (None, None) => Ok(()),
+        };
+        read.map_err(|p| self.told([p]))?;
+        let result = self.apply(target, data, Operator::Vjp, wrt.wrt.as_deref(), |call, args| {
+            args.push(call.cotangent(&inputs)?);
+            Ok(())
+        })?;
+        self.show_pair(data, result, "cotangent")
+    }
+
+    /// Loads, reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
+    fn apply(
+        &mut self,
+        target: &Target,
+        data: &DataArgs,
+        operator: Operator,
+        wrt: Option<&[String]>,
+        complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
+    ) -> Result<Outcome, Report> {
+        let unit = self.load(&target.file)?;
+        let call = unit.call(&target.entry, operator, wrt).map_err(|p| self.told(p))?;
+        let inputs = self.inputs(data, &target.words)?;
+        let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
+        complete(&call, &mut args).map_err(|p| self.told(p))?;
+        let names = call.wrt_names();
+        let executable = Executable::new(call.program, call.entry, engine(data.engine)).map_err(|p| self.told(p))?;
+        let value = executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
+        Ok(Outcome { value, names })
+    }
+
+    fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
+        let mut inputs = Inputs::new();
+        let mut wrong = Vec::new();
+        wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
+        wrong.extend(words.iter().filter_map(|word| inputs.read_argument(word).err()));
+        if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
+    }
+
+    fn show_result(&self, data: &DataArgs, value: Data, print: impl FnOnce(&Data)) -> Result<(), Report> {
+        match &data.output {
+            Some(path) => lambada::write_file(path, &value).map_err(|p| self.told([p])),
+            None => {
+                print(&value);
+                Ok(())
+            }
+        }
+    }
+
+    /// A value and a derivative, as `value = …` and one line or block per parameter.
+    fn show_pair(&self, data: &DataArgs, outcome: Outcome, derivative: &str) -> Result<(), Report> {
+        let Data::Tuple(mut pair) = outcome.value else { unreachable!("derivatives come with the value") };
+        let (second, first) = (pair.pop().expect("two components"), pair.pop().expect("two components"));
+        let second = lambada::label_gradient(&outcome.names, second);
+        let both = Data::Record(vec![(derivative.into(), second.clone()), ("value".into(), first.clone())]);
+        self.show_result(data, both, |_| {
+            println!("{}", report::named("value", &first));
+            match (&second, outcome.names.len() > 1) {
+                (Data::Record(fields), true) => {
+                    fields.iter().for_each(|(name, value)| println!("{}", report::named(&format!("{derivative} {name}"), value)));
+                }
+                _ => println!("{}", report::named(derivative, &second)),
+            }
+        })
+    }
+
+    fn derive(&mut self, file: &Path, entry: &str, mode: Mode, wrt: &Wrt) -> Result<(), Report> {
+        let unit = self.load(file)?;
+        let operator = match mode {
+            Mode::Forward => Operator::Jvp,
+            Mode::Reverse => Operator::Vjp,
+        };
+        let text = unit.derivative_source(entry, operator, wrt.wrt.as_deref()).map_err(|p| self.told(p))?;
+        print!("{text}");
+        Ok(())
+    }
+
+    fn show(&mut self, file: &Path, entry: &str, stage: Stage, of: Of, wrt: &Wrt, after: Option<&str>) -> Result<(), Report> {
+        let unit = self.load(file)?;
+        let operator = match of {
+            Of::Value => Operator::Value,
+            Of::Grad => Operator::Grad,
+            Of::Jvp => Operator::Jvp,
+            Of::Vjp => Operator::Vjp,
+        };
+        let stage = match stage {
+            Stage::Surface => lambada::Stage::Surface,
+            Stage::Core => lambada::Stage::Core,
+            Stage::Anf => lambada::Stage::Anf,
+            Stage::Loops => lambada::Stage::Loops,
+            Stage::C => lambada::Stage::C,
+        };
+        let text = unit.show(entry, stage, operator, wrt.wrt.as_deref(), after).map_err(|p| self.told(p))?;
+        print!("{text}");
+        Ok(())
+    }
+}
+
+struct Outcome {
+    value: Data,
+    names: Vec<std::rc::Rc<str>>,
+}
+
+fn engine(choice: args::Engine) -> Engine {
+    match choice {
+        args::Engine::Native => Engine::Native,
+        args::Engine::Loops => Engine::Loops,
+        args::Engine::Anf => Engine::Anf,
+        args::Engine::Core => Engine::Core,
+    }
+}

@@ -1,0 +1,474 @@
+//! The checker: `⊢ function`. It shares no code with the passes it checks.
+//!
+//! * Every variable is bound once, and mentioned only where it is in scope; sizes in types count as mentions.
+//! * Every construct has operands of the right types, and its bindings have the types that it gives.
+//! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s that dominate ([`crate::sizes`]).
+//! * Accumulators are linear: mentioned by `Accumulate` and `Freeze` only, frozen exactly once, in the block that made them, after all
+//!   additions.
+
+use lambada_prim::{Prim, ReduceOp, ScalarTy};
+
+use crate::sizes::Sizes;
+use crate::{Atom, Block, Exp, Function, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
+
+type Check<T = ()> = Result<T, String>;
+
+/// Checks a function; the error names the statement and the variable.
+pub fn check(function: &Function) -> Result<(), String> {
+    let mut checker = Checker::new(function);
+    checker.function().map_err(|message| format!("{}: {message}", function.name))
+}
+
+/// What a variable in scope is.
+#[derive(Clone)]
+enum Entry {
+    Value(Ty),
+    /// An accumulator, made in the block of the given number.
+    Accumulator {
+        ty: Ty,
+        block: usize,
+        frozen: bool,
+    },
+}
+
+struct Checker<'a> {
+    function: &'a Function,
+    /// By variable; none where it is not in scope.
+    scope: Vec<Option<Entry>>,
+    /// By variable: has it been bound anywhere?
+    bound: Vec<bool>,
+    /// Variables in scope, innermost last.
+    stack: Vec<Var>,
+    sizes: Sizes,
+    blocks: usize,
+}
+
+impl<'a> Checker<'a> {
+    fn new(function: &'a Function) -> Checker<'a> {
+        let count = function.names.len();
+        Checker { function, scope: vec![None; count], bound: vec![false; count], stack: Vec::new(), sizes: Sizes::default(), blocks: 0 }
+    }
+
+    fn function(&mut self) -> Check {
+        let function = self.function;
+        for size in &function.sizes {
+            self.bind(*size, Entry::Value(Ty::int()))?;
+            if !function.params.iter().any(|p| p.ty.dims.contains(&Atom::Var(*size))) {
+                return Err(format!("the size {} occurs in no parameter", self.show(*size)));
+            }
+        }
+        self.params(&function.params)?;
+        let results = &function.results;
+        self.scoped(|c| {
+            c.statements(&function.body)?;
+            results.iter().try_for_each(|ty| c.well_formed(ty))?;
+            c.same_types("the results", &function.body.results, results)
+        })
+    }
+
+    // Scopes
+
+    fn show(&self, var: Var) -> String {
+        if (var.0 as usize) < self.function.names.len() {
+            format!("{}_{}", self.function.names.hint(var), var.0)
+        } else {
+            format!("?_{}", var.0)
+        }
+    }
+
+    fn show_atom(&self, atom: Atom) -> String {
+        match atom {
+            Atom::Var(var) => self.show(var),
+            Atom::Lit(value) => format!("{value:?}"),
+        }
+    }
+
+    fn show_ty(&self, ty: &Ty) -> String {
+        let dims: String = ty.dims.iter().map(|d| format!("[{}]", self.show_atom(*d))).collect();
+        format!("{dims}{}", ty.elem)
+    }
+
+    fn bind(&mut self, var: Var, entry: Entry) -> Check {
+        let k = var.0 as usize;
+        if k >= self.bound.len() {
+            return Err(format!("{} is unknown to the names of the function", self.show(var)));
+        }
+        if std::mem::replace(&mut self.bound[k], true) {
+            return Err(format!("{} is bound twice", self.show(var)));
+        }
+        self.scope[k] = Some(entry);
+        self.stack.push(var);
+        Ok(())
+    }
+
+    /// Runs `inside` in a scope of its own: what it binds and learns is forgotten.
+    fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Check<T>) -> Check<T> {
+        let (depth, mark) = (self.stack.len(), self.sizes.mark());
+        let result = inside(self)?;
+        for var in self.stack.drain(depth..) {
+            self.scope[var.0 as usize] = None;
+        }
+        self.sizes.reset(&mark);
+        Ok(result)
+    }
+
+    fn params(&mut self, params: &[Param]) -> Check {
+        for p in params {
+            self.well_formed(&p.ty)?;
+            self.bind(p.var, Entry::Value(p.ty.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn entry(&self, var: Var) -> Check<&Entry> {
+        self.scope.get(var.0 as usize).and_then(Option::as_ref).ok_or_else(|| format!("{} is not in scope", self.show(var)))
+    }
+
+    // Types
+
+    fn var_ty(&self, var: Var) -> Check<&Ty> {
+        match self.entry(var)? {
+            Entry::Value(ty) => Ok(ty),
+            Entry::Accumulator { .. } => Err(format!("the accumulator {} is used as a value", self.show(var))),
+        }
+    }
+
+    fn atom_ty(&self, atom: Atom) -> Check<Ty> {
+        match atom {
+            Atom::Var(var) => self.var_ty(var).cloned(),
+            Atom::Lit(value) => Ok(Ty::scalar(value.ty())),
+        }
+    }
+
+    fn scalar(&self, atom: Atom, elem: ScalarTy) -> Check {
+        match atom {
+            Atom::Lit(value) if value.ty() == elem => return Ok(()),
+            Atom::Lit(_) => {}
+            Atom::Var(var) => {
+                let ty = self.var_ty(var)?;
+                if ty.elem == elem && ty.dims.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        Err(format!("{} is {}, not {elem}", self.show_atom(atom), self.show_ty(&self.atom_ty(atom)?)))
+    }
+
+    /// The sizes of a type are `int`s in scope.
+    fn well_formed(&self, ty: &Ty) -> Check {
+        ty.dims.iter().try_for_each(|d| self.scalar(*d, ScalarTy::Int)).map_err(|e| format!("in the type {}: {e}", self.show_ty(ty)))
+    }
+
+    fn same_ty(&mut self, what: &str, actual: &Ty, expected: &Ty) -> Check {
+        let sizes_agree = |c: &mut Self| actual.dims.iter().zip(&expected.dims).all(|(a, b)| c.sizes.equal(*a, *b));
+        if actual.elem == expected.elem && actual.rank() == expected.rank() && sizes_agree(self) {
+            return Ok(());
+        }
+        Err(format!("{what} has type {}, not {}", self.show_ty(actual), self.show_ty(expected)))
+    }
+
+    fn same_types(&mut self, what: &str, actual: &[Atom], expected: &[Ty]) -> Check {
+        if actual.len() != expected.len() {
+            return Err(format!("{what} are {}, not {}", actual.len(), expected.len()));
+        }
+        for (atom, ty) in actual.iter().zip(expected) {
+            let found = self.atom_ty(*atom)?;
+            self.same_ty(&format!("{what}: {}", self.show_atom(*atom)), &found, ty)?;
+        }
+        Ok(())
+    }
+
+    /// Atoms against a list of parameters whose sizes may mention earlier ones.
+    fn against(&mut self, what: &str, actual: &[Atom], params: &[Param]) -> Check {
+        let mut renaming = Renaming::new();
+        params.iter().zip(actual).for_each(|(p, a)| renaming.insert(p.var, *a));
+        let expected: Vec<Ty> = params.iter().map(|p| renaming.ty(&p.ty)).collect();
+        self.same_types(what, actual, &expected)
+    }
+
+    // Blocks and statements
+
+    fn statements(&mut self, block: &Block) -> Check {
+        self.blocks += 1;
+        let number = self.blocks;
+        let depth = self.stack.len();
+        for stm in &block.stms {
+            self.statement(stm, number).map_err(|e| self.in_statement(stm, &e))?;
+        }
+        for var in &self.stack[depth..] {
+            if let Some(Entry::Accumulator { frozen: false, .. }) = &self.scope[var.0 as usize] {
+                return Err(format!("the accumulator {} is not frozen in its block", self.show(*var)));
+            }
+        }
+        block.results.iter().try_for_each(|a| self.atom_ty(*a).map(|_| ()))
+    }
+
+    fn in_statement(&self, stm: &Stm, message: &str) -> String {
+        let binds: Vec<String> = stm.binds.iter().map(|p| self.show(p.var)).collect();
+        let name = construct(&stm.exp);
+        if binds.is_empty() { format!("in {name}: {message}") } else { format!("in {} = {name}: {message}", binds.join(", ")) }
+    }
+
+    fn statement(&mut self, stm: &Stm, block: usize) -> Check {
+        match &stm.exp {
+            Exp::Prim(op, args) => self.prim(stm, *op, args),
+            Exp::Index(x, index) => self.index(stm, *x, index),
+            Exp::Fill(value) => {
+                let ty = self.one(stm)?.ty.clone();
+                self.scalar(*value, ty.elem)?;
+                self.bind_values(&stm.binds)
+            }
+            Exp::Array(items) => self.array(stm, items),
+            Exp::Constant(tensor) => {
+                let dims = tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect();
+                self.value(stm, &Ty { elem: tensor.elem(), dims })
+            }
+            Exp::For { index, extent, outs, body } => self.for_(stm, *index, *extent, outs, body),
+            Exp::Loop { params, inits, kind, body } => self.loop_(stm, params, inits, kind, body),
+            Exp::If { cond, then, otherwise } => self.if_(stm, *cond, then, otherwise),
+            Exp::Update { array, index, value } => {
+                let ty = self.var_ty(*array)?.clone();
+                self.element("the new value", &ty, index, *value)?;
+                self.value(stm, &ty)
+            }
+            Exp::MatMul(a, b) => self.matmul(stm, *a, *b),
+            Exp::Accumulator(value) => self.accumulator(stm, *value, block),
+            Exp::Accumulate { acc, index, value } => self.accumulate(stm, *acc, index, *value),
+            Exp::Freeze(acc) => self.freeze(stm, *acc, block),
+            Exp::Check { cond, values, .. } => {
+                self.none(stm)?;
+                self.scalar(*cond, ScalarTy::Bool)?;
+                values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))?;
+                self.sizes.assume(*cond, true);
+                Ok(())
+            }
+        }
+    }
+
+    fn one<'s>(&self, stm: &'s Stm) -> Check<&'s Param> {
+        match stm.binds.as_slice() {
+            [bind] => Ok(bind),
+            binds => Err(format!("it binds {} variables, not one", binds.len())),
+        }
+    }
+
+    fn none(&self, stm: &Stm) -> Check {
+        if stm.binds.is_empty() { Ok(()) } else { Err("it binds nothing".into()) }
+    }
+
+    /// The one binding has the given type; binds it.
+    fn value(&mut self, stm: &Stm, ty: &Ty) -> Check {
+        let bind = self.one(stm)?;
+        let what = self.show(bind.var);
+        self.same_ty(&what, &bind.ty, ty)?;
+        self.bind_values(&stm.binds)
+    }
+
+    fn bind_values(&mut self, binds: &[Param]) -> Check {
+        self.params(binds)
+    }
+
+    fn prim(&mut self, stm: &Stm, op: Prim, args: &[Atom]) -> Check {
+        let params = op.args();
+        if params.len() != args.len() {
+            return Err(format!("{} arguments instead of {}", args.len(), params.len()));
+        }
+        args.iter().zip(params).try_for_each(|(a, ty)| self.scalar(*a, *ty))?;
+        self.value(stm, &Ty::scalar(op.result()))?;
+        if matches!(op.result(), ScalarTy::Int | ScalarTy::Bool) {
+            self.sizes.define(stm.binds[0].var, op, args);
+        }
+        Ok(())
+    }
+
+    fn indices(&self, ty: &Ty, index: &[Atom]) -> Check {
+        if index.len() > ty.rank() {
+            return Err(format!("{} indices for {}", index.len(), self.show_ty(ty)));
+        }
+        index.iter().try_for_each(|i| self.scalar(*i, ScalarTy::Int))
+    }
+
+    /// `value` has the type of `ty[index]`.
+    fn element(&mut self, what: &str, ty: &Ty, index: &[Atom], value: Atom) -> Check {
+        self.indices(ty, index)?;
+        let found = self.atom_ty(value)?;
+        self.same_ty(what, &found, &ty.indexed(index.len()))
+    }
+
+    fn index(&mut self, stm: &Stm, x: Var, index: &[Atom]) -> Check {
+        let ty = self.var_ty(x)?.clone();
+        self.indices(&ty, index)?;
+        if index.is_empty() {
+            return Err("no indices".into());
+        }
+        self.value(stm, &ty.indexed(index.len()))
+    }
+
+    fn array(&mut self, stm: &Stm, items: &[Atom]) -> Check {
+        let ty = &self.one(stm)?.ty;
+        if ty.dims.first() != Some(&Atom::int(items.len() as i64)) {
+            return Err(format!("{} elements for {}", items.len(), self.show_ty(ty)));
+        }
+        let elem = ty.indexed(1);
+        for item in items {
+            let found = self.atom_ty(*item)?;
+            self.same_ty("an element", &found, &elem)?;
+        }
+        self.bind_values(&stm.binds)
+    }
+
+    fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Check {
+        self.scalar(extent, ScalarTy::Int)?;
+        if stm.binds.len() != outs.len() || body.results.len() != outs.len() {
+            return Err(format!("{} outs, {} bindings, {} results", outs.len(), stm.binds.len(), body.results.len()));
+        }
+        for (out, bind) in outs.iter().zip(&stm.binds) {
+            self.out(*out, bind, extent)?;
+        }
+        let expected: Vec<Ty> = outs.iter().zip(&stm.binds).map(|(out, bind)| element_of(*out, &bind.ty)).collect();
+        self.scoped(|c| {
+            c.bind(index, Entry::Value(Ty::int()))?;
+            c.statements(body)?;
+            c.same_types("the results of the body", &body.results, &expected)
+        })?;
+        self.bind_values(&stm.binds)
+    }
+
+    /// The type of what an out gives; it is in scope before the `for`.
+    fn out(&mut self, out: Out, bind: &Param, extent: Atom) -> Check {
+        self.well_formed(&bind.ty)?;
+        match out {
+            Out::Collect => match bind.ty.dims.first() {
+                Some(size) if self.sizes.equal(*size, extent) => Ok(()),
+                Some(_) | None => {
+                    Err(format!("{} collects {} iterations as {}", self.show(bind.var), self.show_atom(extent), self.show_ty(&bind.ty)))
+                }
+            },
+            Out::Reduce(op) if bind.ty.dims.is_empty() && reduces(op, bind.ty.elem) => Ok(()),
+            Out::Reduce(op) => Err(format!("{} of type {} cannot be reduced with {op:?}", self.show(bind.var), self.show_ty(&bind.ty))),
+        }
+    }
+
+    fn loop_(&mut self, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Check {
+        self.against("the first state", inits, params)?;
+        if stm.binds.len() != params.len() {
+            return Err(format!("{} bindings for {} parameters", stm.binds.len(), params.len()));
+        }
+        let mut renaming = Renaming::new();
+        for (p, bind) in params.iter().zip(&stm.binds) {
+            let what = self.show(bind.var);
+            self.same_ty(&what, &bind.ty, &renaming.ty(&p.ty))?;
+            renaming.insert(p.var, bind.var.into());
+        }
+        if let LoopKind::For { extent, .. } = kind {
+            self.scalar(*extent, ScalarTy::Int)?;
+        }
+        self.scoped(|c| {
+            c.params(params)?;
+            match kind {
+                LoopKind::For { index, .. } => c.bind(*index, Entry::Value(Ty::int()))?,
+                LoopKind::While(cond) => c.scoped(|c| {
+                    c.statements(cond)?;
+                    c.same_types("the condition", &cond.results, &[Ty::bool()])
+                })?,
+            }
+            c.statements(body)?;
+            c.against("the next state", &body.results, params)
+        })?;
+        self.bind_values(&stm.binds)
+    }
+
+    fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Check {
+        self.scalar(cond, ScalarTy::Bool)?;
+        for (block, holds, what) in [(then, true, "the results of then"), (otherwise, false, "the results of else")] {
+            self.scoped(|c| {
+                c.sizes.assume(cond, holds);
+                c.statements(block)?;
+                c.against(what, &block.results, &stm.binds)
+            })?;
+        }
+        self.bind_values(&stm.binds)
+    }
+
+    fn matmul(&mut self, stm: &Stm, a: Var, b: Var) -> Check {
+        let (x, y) = (self.var_ty(a)?.clone(), self.var_ty(b)?.clone());
+        if x.elem != ScalarTy::Real || y.elem != ScalarTy::Real || !matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2)) {
+            return Err(format!("{} @ {}", self.show_ty(&x), self.show_ty(&y)));
+        }
+        if !self.sizes.equal(x.dims[x.rank() - 1], y.dims[0]) {
+            return Err(format!("the inner sizes of {} @ {} are not known to be equal", self.show_ty(&x), self.show_ty(&y)));
+        }
+        let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
+        self.value(stm, &Ty { elem: ScalarTy::Real, dims })
+    }
+
+    fn accumulator(&mut self, stm: &Stm, value: Atom, block: usize) -> Check {
+        let bind = self.one(stm)?;
+        let found = self.atom_ty(value)?;
+        self.well_formed(&bind.ty)?;
+        self.same_ty("the first value", &found, &bind.ty)?;
+        if bind.ty.elem == ScalarTy::Bool {
+            return Err("an accumulator of bool".into());
+        }
+        self.bind(bind.var, Entry::Accumulator { ty: bind.ty.clone(), block, frozen: false })
+    }
+
+    /// The type of an accumulator that may still be added to.
+    fn open(&self, acc: Var) -> Check<(Ty, usize)> {
+        match self.entry(acc)? {
+            Entry::Accumulator { ty, block, frozen: false } => Ok((ty.clone(), *block)),
+            Entry::Accumulator { .. } => Err(format!("{} is frozen already", self.show(acc))),
+            Entry::Value(_) => Err(format!("{} is not an accumulator", self.show(acc))),
+        }
+    }
+
+    fn accumulate(&mut self, stm: &Stm, acc: Var, index: &[Atom], value: Atom) -> Check {
+        self.none(stm)?;
+        let (ty, _) = self.open(acc)?;
+        self.element("what is added", &ty, index, value)
+    }
+
+    fn freeze(&mut self, stm: &Stm, acc: Var, block: usize) -> Check {
+        let (ty, made_in) = self.open(acc)?;
+        if made_in != block {
+            return Err(format!("{} was made in another block", self.show(acc)));
+        }
+        self.scope[acc.0 as usize] = Some(Entry::Accumulator { ty: ty.clone(), block, frozen: true });
+        self.value(stm, &ty)
+    }
+}
+
+/// The type of what one iteration gives to an out.
+fn element_of(out: Out, ty: &Ty) -> Ty {
+    match out {
+        Out::Collect => ty.indexed(1),
+        Out::Reduce(_) => ty.clone(),
+    }
+}
+
+fn reduces(op: ReduceOp, elem: ScalarTy) -> bool {
+    match op {
+        ReduceOp::Add | ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max => elem != ScalarTy::Bool,
+        ReduceOp::And | ReduceOp::Or => elem == ScalarTy::Bool,
+    }
+}
+
+/// What a construct is called in messages.
+fn construct(exp: &Exp) -> String {
+    match exp {
+        Exp::Prim(op, _) => format!("{op:?}"),
+        Exp::Index(..) => "index".into(),
+        Exp::Fill(_) => "fill".into(),
+        Exp::Array(_) => "array".into(),
+        Exp::Constant(_) => "constant".into(),
+        Exp::For { .. } => "for".into(),
+        Exp::Loop { .. } => "loop".into(),
+        Exp::If { .. } => "if".into(),
+        Exp::Update { .. } => "update".into(),
+        Exp::MatMul(..) => "matmul".into(),
+        Exp::Accumulator(_) => "accumulator".into(),
+        Exp::Accumulate { .. } => "accumulate".into(),
+        Exp::Freeze(_) => "freeze".into(),
+        Exp::Check { site, .. } => format!("check \"{}\"", site.message),
+    }
+}

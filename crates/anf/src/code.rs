@@ -1,0 +1,202 @@
+//! What the evaluator runs: blocks whose operands are slots, each marked where it is the last use of an array. An array moved out at its
+//! last use is not shared, so an `Update` of it happens in place and a loop of n updates costs n, not n².
+
+use std::rc::Rc;
+
+use lambada_prim::{Prim, Scalar, Tensor};
+use lambada_source::Site;
+
+use crate::{Atom, Block, Exp, Function, LoopKind, Out, Stm, Var};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Operand {
+    Lit(Scalar),
+    /// A value that is needed again.
+    Copy(usize),
+    /// A value at its last use.
+    Move(usize),
+}
+
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) results: Vec<Operand>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// The slots that it fills.
+    pub(crate) binds: Vec<usize>,
+    /// The sizes of what it binds, one list per bind.
+    pub(crate) dims: Vec<Vec<Operand>>,
+    pub(crate) op: Op,
+}
+
+#[derive(Debug)]
+pub(crate) enum Driver {
+    For { index: usize, extent: Operand },
+    While(Code),
+}
+
+#[derive(Debug)]
+pub(crate) enum Op {
+    Prim(Prim, Vec<Operand>),
+    Index(usize, Vec<Operand>),
+    Fill(Operand),
+    Array(Vec<Operand>),
+    Constant(Rc<Tensor>),
+    For { index: usize, extent: Operand, outs: Vec<(Out, lambada_prim::ScalarTy)>, body: Code },
+    Loop { params: Vec<usize>, inits: Vec<Operand>, driver: Driver, body: Code },
+    If { cond: Operand, then: Code, otherwise: Code },
+    Update { array: Operand, index: Vec<Operand>, value: Operand },
+    MatMul(usize, usize),
+    Accumulator(Operand),
+    Accumulate { acc: usize, index: Vec<Operand>, value: Operand },
+    Freeze(usize),
+    Check { cond: Operand, site: Site, values: Vec<Operand> },
+}
+
+/// The code of a function's body.
+pub(crate) fn compile(function: &Function) -> Code {
+    let count = function.names.len();
+    let mut compiler = Compiler { depth: 0, depth_of: vec![0; count], live: vec![false; count], marked: Vec::new() };
+    compiler.block(&function.body)
+}
+
+/// Walks backwards. `live` says which variables are used later.
+struct Compiler {
+    /// How many loops surround the current block.
+    depth: u32,
+    /// How many loops surround the binding of each variable: only where that is the same can a use be the last one.
+    depth_of: Vec<u32>,
+    live: Vec<bool>,
+    /// What has become live, in order, so that the branches of an `if` can start from the same state.
+    marked: Vec<usize>,
+}
+
+impl Compiler {
+    fn block(&mut self, block: &Block) -> Code {
+        for p in block.stms.iter().flat_map(|s| &s.binds) {
+            self.depth_of[p.var.0 as usize] = self.depth;
+        }
+        let results = self.operands(&block.results);
+        let mut steps: Vec<Step> = block.stms.iter().rev().map(|stm| self.step(stm)).collect();
+        steps.reverse();
+        Code { steps, results }
+    }
+
+    /// A block that may run many times.
+    fn repeated(&mut self, bound: &[Var], block: &Block) -> Code {
+        self.depth += 1;
+        for var in bound {
+            self.depth_of[var.0 as usize] = self.depth;
+        }
+        let code = self.block(block);
+        self.depth -= 1;
+        code
+    }
+
+    fn mark(&mut self, slot: usize) -> bool {
+        let was = std::mem::replace(&mut self.live[slot], true);
+        if !was {
+            self.marked.push(slot);
+        }
+        was
+    }
+
+    fn operand(&mut self, atom: Atom) -> Operand {
+        match atom {
+            Atom::Lit(value) => Operand::Lit(value),
+            Atom::Var(var) => {
+                let slot = var.0 as usize;
+                let used_later = self.mark(slot);
+                if used_later || self.depth_of[slot] != self.depth { Operand::Copy(slot) } else { Operand::Move(slot) }
+            }
+        }
+    }
+
+    /// An operand that is only looked at.
+    fn read(&mut self, atom: Atom) -> Operand {
+        match atom {
+            Atom::Lit(value) => Operand::Lit(value),
+            Atom::Var(var) => Operand::Copy(self.slot(var)),
+        }
+    }
+
+    fn slot(&mut self, var: Var) -> usize {
+        self.mark(var.0 as usize);
+        var.0 as usize
+    }
+
+    // Operands are evaluated from left to right, so they are visited from right to left.
+    fn operands(&mut self, atoms: &[Atom]) -> Vec<Operand> {
+        let mut operands: Vec<Operand> = atoms.iter().rev().map(|a| self.operand(*a)).collect();
+        operands.reverse();
+        operands
+    }
+
+    fn reads(&mut self, atoms: &[Atom]) -> Vec<Operand> {
+        atoms.iter().map(|a| self.read(*a)).collect()
+    }
+
+    fn step(&mut self, stm: &Stm) -> Step {
+        let dims = stm.binds.iter().map(|p| self.reads(&p.ty.dims)).collect();
+        let binds = stm.binds.iter().map(|p| p.var.0 as usize).collect();
+        Step { binds, dims, op: self.op(stm) }
+    }
+
+    fn op(&mut self, stm: &Stm) -> Op {
+        match &stm.exp {
+            Exp::Prim(op, args) => Op::Prim(*op, self.reads(args)),
+            Exp::Index(x, index) => Op::Index(self.slot(*x), self.reads(index)),
+            Exp::Fill(value) => Op::Fill(self.read(*value)),
+            Exp::Array(items) => Op::Array(self.reads(items)),
+            Exp::Constant(tensor) => Op::Constant(tensor.clone()),
+            Exp::For { index, extent, outs, body } => {
+                let body = self.repeated(&[*index], body);
+                let outs = outs.iter().zip(&stm.binds).map(|(out, p)| (*out, p.ty.elem)).collect();
+                Op::For { index: index.0 as usize, extent: self.read(*extent), outs, body }
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                let mut bound: Vec<Var> = params.iter().map(|p| p.var).collect();
+                bound.extend(stm.exp.bound());
+                let body = self.repeated(&bound, body);
+                let driver = self.driver(kind);
+                Op::Loop { params: params.iter().map(|p| p.var.0 as usize).collect(), inits: self.operands(inits), driver, body }
+            }
+            Exp::If { cond, then, otherwise } => {
+                let start = self.marked.len();
+                let then = self.block(then);
+                let by_then: Vec<usize> = self.marked.drain(start..).collect();
+                by_then.iter().for_each(|slot| self.live[*slot] = false);
+                let otherwise = self.block(otherwise);
+                by_then.iter().for_each(|slot| _ = self.mark(*slot));
+                Op::If { cond: self.read(*cond), then, otherwise }
+            }
+            Exp::Update { array, index, value } => {
+                let array = self.operand((*array).into());
+                Op::Update { array, index: self.reads(index), value: self.read(*value) }
+            }
+            Exp::MatMul(a, b) => Op::MatMul(self.slot(*a), self.slot(*b)),
+            Exp::Accumulator(value) => Op::Accumulator(self.operand(*value)),
+            Exp::Accumulate { acc, index, value } => {
+                Op::Accumulate { acc: acc.0 as usize, index: self.reads(index), value: self.read(*value) }
+            }
+            Exp::Freeze(acc) => Op::Freeze(acc.0 as usize),
+            Exp::Check { cond, site, values } => Op::Check { cond: self.read(*cond), site: site.clone(), values: self.reads(values) },
+        }
+    }
+
+    fn driver(&mut self, kind: &LoopKind) -> Driver {
+        match kind {
+            LoopKind::For { index, extent } => Driver::For { index: index.0 as usize, extent: self.read(*extent) },
+            // One loop deeper than the body, so that the condition never moves the state away: it is the result when it fails.
+            LoopKind::While(cond) => {
+                self.depth += 1;
+                let cond = self.repeated(&[], cond);
+                self.depth -= 1;
+                Driver::While(cond)
+            }
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! The evaluator: `⟦function⟧ : tensors → tensors or failure`, counting what it does. It is the meaning of the language for the tests of
+//! every pass, and the counts are what the cost claims (`reverse ≤ k · primal`) are tested with.
+
+use std::rc::Rc;
+
+use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_source::{Failure, Span};
+
+use crate::code::{Code, Driver, Op, Operand, Step, compile};
+use crate::{Atom, Function, Out};
+
+/// How much work a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Primitives, reductions and additions on reals, one per element.
+    pub reals: u64,
+    /// Primitives and reductions on integers and truth values.
+    pub ints: u64,
+    /// Elements read from arrays.
+    pub loads: u64,
+    /// Elements written to arrays and accumulators.
+    pub stores: u64,
+}
+
+/// The results of a run, and the work it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// One per result of the function.
+    pub results: Vec<Tensor>,
+    /// The work.
+    pub counts: Counts,
+}
+
+/// Runs a function on its parameters; sizes are those of the arguments. Arguments that do not fit, and reads that no `Check` guards, are
+/// internal errors.
+pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
+    let code = compile(function);
+    let mut machine = Machine { slots: vec![Value::Empty; function.names.len()], counts: Counts::default() };
+    machine.arguments(function, args)?;
+    let results = machine.run(&code)?;
+    Ok(Outcome { results: results.into_iter().map(Value::into_tensor).collect(), counts: machine.counts })
+}
+
+#[derive(Clone, Debug)]
+enum Value {
+    Empty,
+    Scalar(Scalar),
+    Array(Rc<Tensor>),
+}
+
+impl Value {
+    fn into_tensor(self) -> Tensor {
+        match self {
+            Value::Empty => Tensor::scalar(Scalar::Int(0)),
+            Value::Scalar(value) => Tensor::scalar(value),
+            Value::Array(tensor) => Rc::unwrap_or_clone(tensor),
+        }
+    }
+
+    fn of(tensor: &Tensor) -> Value {
+        match tensor.as_scalar() {
+            Some(value) => Value::Scalar(value),
+            None => Value::Array(Rc::new(tensor.clone())),
+        }
+    }
+}
+
+struct Machine {
+    slots: Vec<Value>,
+    counts: Counts,
+}
+
+type Run<T> = Result<T, Failure>;
+
+fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
+    Err(Failure { span: Span::default(), message: format!("internal error: {message}") })
+}
+
+impl Machine {
+    fn arguments(&mut self, function: &Function, args: &[Tensor]) -> Run<()> {
+        if args.len() != function.params.len() {
+            return internal(format!("{} arguments for {} parameters", args.len(), function.params.len()));
+        }
+        for (p, arg) in function.params.iter().zip(args) {
+            if arg.elem() != p.ty.elem || arg.dims.len() != p.ty.rank() {
+                return internal(format!("the argument {} is a {} of rank {}", function.names.hint(p.var), arg.elem(), arg.dims.len()));
+            }
+            self.slots[p.var.0 as usize] = Value::of(arg);
+            for (size, actual) in p.ty.dims.iter().zip(&arg.dims) {
+                self.size(function, *size, *actual as i64)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A size of a parameter: binds it, or compares it with what is known.
+    fn size(&mut self, function: &Function, size: Atom, actual: i64) -> Run<()> {
+        let expected = match size {
+            Atom::Lit(value) => value.int(),
+            Atom::Var(var) => match &self.slots[var.0 as usize] {
+                Value::Scalar(known) => known.int(),
+                Value::Empty | Value::Array(_) => {
+                    self.slots[var.0 as usize] = Value::Scalar(Scalar::Int(actual));
+                    actual
+                }
+            },
+        };
+        if expected == actual { Ok(()) } else { internal(format!("{}: a size is {actual}, not {expected}", function.name)) }
+    }
+
+    // Operands
+
+    fn take(&mut self, operand: &Operand) -> Value {
+        match *operand {
+            Operand::Lit(value) => Value::Scalar(value),
+            Operand::Copy(slot) => self.slots[slot].clone(),
+            Operand::Move(slot) => std::mem::replace(&mut self.slots[slot], Value::Empty),
+        }
+    }
+
+    fn scalar(&self, operand: &Operand) -> Scalar {
+        match *operand {
+            Operand::Lit(value) => value,
+            Operand::Copy(slot) | Operand::Move(slot) => match &self.slots[slot] {
+                Value::Scalar(value) => *value,
+                Value::Array(_) | Value::Empty => panic!("slot {slot} holds no scalar: the function was not checked"),
+            },
+        }
+    }
+
+    fn int(&self, operand: &Operand) -> i64 {
+        self.scalar(operand).int()
+    }
+
+    fn array(&self, slot: usize) -> &Rc<Tensor> {
+        match &self.slots[slot] {
+            Value::Array(tensor) => tensor,
+            Value::Scalar(_) | Value::Empty => panic!("slot {slot} holds no array: the function was not checked"),
+        }
+    }
+
+    fn dims(&self, operands: &[Operand]) -> Vec<usize> {
+        operands.iter().map(|d| self.int(d).max(0) as usize).collect()
+    }
+
+    /// Where `x[index]` starts, and how many elements it has.
+    fn place(&self, dims: &[usize], index: &[Operand]) -> Run<(usize, usize)> {
+        let mut at = 0;
+        for (operand, size) in index.iter().zip(dims) {
+            let i = self.int(operand);
+            if i < 0 || i as usize >= *size {
+                return internal(format!("index {i} is out of range for size {size}"));
+            }
+            at = at * size + i as usize;
+        }
+        let len = dims[index.len()..].iter().product();
+        Ok((at * len, len))
+    }
+
+    // Blocks
+
+    fn run(&mut self, code: &Code) -> Run<Vec<Value>> {
+        self.steps(code)?;
+        Ok(code.results.iter().map(|r| self.take(r)).collect())
+    }
+
+    fn steps(&mut self, code: &Code) -> Run<()> {
+        for step in &code.steps {
+            self.step(step)?;
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, step: &Step, value: Value) {
+        self.slots[step.binds[0]] = value;
+    }
+
+    fn bind_all(&mut self, step: &Step, values: Vec<Value>) {
+        for (slot, value) in step.binds.iter().zip(values) {
+            self.slots[*slot] = value;
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> Run<()> {
+        match &step.op {
+            Op::Prim(op, args) => {
+                let value = self.prim(*op, args);
+                self.bind(step, Value::Scalar(value));
+            }
+            Op::Index(x, index) => {
+                let value = self.index(*x, index)?;
+                self.bind(step, value);
+            }
+            Op::Fill(value) => {
+                let value = self.fill(self.scalar(value), &step.dims[0]);
+                self.bind(step, value);
+            }
+            Op::Array(items) => {
+                let value = self.literal(items, step)?;
+                self.bind(step, value);
+            }
+            Op::Constant(tensor) => self.bind(step, Value::Array(tensor.clone())),
+            Op::For { index, extent, outs, body } => self.for_(step, *index, extent, outs, body)?,
+            Op::Loop { params, inits, driver, body } => self.loop_(step, params, inits, driver, body)?,
+            Op::If { cond, then, otherwise } => {
+                let values = self.run(if self.scalar(cond).bool() { then } else { otherwise })?;
+                self.bind_all(step, values);
+            }
+            Op::Update { array, index, value } => {
+                let value = self.update(array, index, value)?;
+                self.bind(step, value);
+            }
+            Op::MatMul(a, b) => {
+                let value = self.matmul(*a, *b)?;
+                self.bind(step, value);
+            }
+            Op::Accumulator(value) => {
+                let value = self.take(value);
+                self.bind(step, value);
+            }
+            Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, value)?,
+            Op::Freeze(acc) => {
+                let value = std::mem::replace(&mut self.slots[*acc], Value::Empty);
+                self.bind(step, value);
+            }
+            Op::Check { cond, site, values } => {
+                if !self.scalar(cond).bool() {
+                    let values: Vec<i64> = values.iter().map(|v| self.int(v)).collect();
+                    return Err(Failure { span: site.span, message: site.describe(&values) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // Constructs
+
+    fn prim(&mut self, op: Prim, args: &[Operand]) -> Scalar {
+        use Scalar::{Bool, Int, Real};
+        let mut values = [Int(0); 3];
+        args.iter().zip(&mut values).for_each(|(a, v)| *v = self.scalar(a));
+        let result = match (op, values[0], values[1]) {
+            // The common ones, without a call.
+            (Prim::Add, Real(a), Real(b)) => Real(a + b),
+            (Prim::Sub, Real(a), Real(b)) => Real(a - b),
+            (Prim::Mul, Real(a), Real(b)) => Real(a * b),
+            (Prim::AddInt, Int(a), Int(b)) => Int(a.wrapping_add(b)),
+            (Prim::MulInt, Int(a), Int(b)) => Int(a.wrapping_mul(b)),
+            (Prim::LtInt, Int(a), Int(b)) => Bool(a < b),
+            (Prim::LeInt, Int(a), Int(b)) => Bool(a <= b),
+            (_, _, _) => op.eval(&values[..args.len()]),
+        };
+        let on_reals = matches!(result, Real(_)) || values[..args.len()].iter().any(|v| matches!(v, Real(_)));
+        self.count(on_reals, 1);
+        result
+    }
+
+    fn count(&mut self, on_reals: bool, many: u64) {
+        if on_reals {
+            self.counts.reals += many;
+        } else {
+            self.counts.ints += many;
+        }
+    }
+
+    fn index(&mut self, x: usize, index: &[Operand]) -> Run<Value> {
+        let tensor = self.array(x);
+        let (at, len) = self.place(&tensor.dims, index)?;
+        let value = if index.len() == tensor.dims.len() {
+            Value::Scalar(tensor.data.get(at))
+        } else {
+            let dims = tensor.dims[index.len()..].to_vec();
+            Value::Array(Rc::new(Tensor { dims, data: part(&tensor.data, at, len) }))
+        };
+        self.counts.loads += len as u64;
+        Ok(value)
+    }
+
+    fn fill(&mut self, value: Scalar, dims: &[Operand]) -> Value {
+        let dims = self.dims(dims);
+        if dims.is_empty() {
+            return Value::Scalar(value);
+        }
+        let len: usize = dims.iter().product();
+        self.counts.stores += len as u64;
+        let data = match value {
+            Scalar::Real(a) => Data::Real(vec![a; len]),
+            Scalar::Int(a) => Data::Int(vec![a; len]),
+            Scalar::Bool(a) => Data::Bool(vec![a; len]),
+        };
+        Value::Array(Rc::new(Tensor { dims, data }))
+    }
+
+    fn literal(&mut self, items: &[Operand], step: &Step) -> Run<Value> {
+        let dims = self.dims(&step.dims[0]);
+        let Some(first) = items.first() else {
+            return internal("an array literal without elements");
+        };
+        let elem = match self.take(first) {
+            Value::Array(tensor) => tensor.elem(),
+            Value::Scalar(value) => value.ty(),
+            Value::Empty => return internal("an array literal of nothing"),
+        };
+        let mut collected = Collected::new(elem, dims);
+        for item in items {
+            let value = self.take(item);
+            collected.push(&value)?;
+        }
+        Ok(self.collected(collected))
+    }
+
+    fn collected(&mut self, collected: Collected) -> Value {
+        self.counts.stores += collected.data.len() as u64;
+        Value::Array(Rc::new(Tensor { dims: collected.dims, data: collected.data }))
+    }
+
+    fn for_(&mut self, step: &Step, index: usize, extent: &Operand, outs: &[(Out, ScalarTy)], body: &Code) -> Run<()> {
+        let extent = self.int(extent);
+        let mut gathered: Vec<Gathered> = Vec::with_capacity(outs.len());
+        for ((out, elem), dims) in outs.iter().zip(&step.dims) {
+            gathered.push(match out {
+                Out::Collect => Gathered::Array(Collected::new(*elem, self.dims(dims))),
+                Out::Reduce(op) => Gathered::Scalar(*op, op.unit(*elem)),
+            });
+        }
+        for i in 0..extent {
+            self.slots[index] = Value::Scalar(Scalar::Int(i));
+            self.steps(body)?;
+            for (result, out) in body.results.iter().zip(&mut gathered) {
+                self.gather(result, out)?;
+            }
+        }
+        for (slot, out) in step.binds.iter().zip(gathered) {
+            self.slots[*slot] = match out {
+                Gathered::Array(collected) => self.collected(collected),
+                Gathered::Scalar(_, value) => Value::Scalar(value),
+            };
+        }
+        Ok(())
+    }
+
+    fn gather(&mut self, result: &Operand, out: &mut Gathered) -> Run<()> {
+        match out {
+            Gathered::Array(collected) => {
+                let value = self.take(result);
+                collected.push(&value)
+            }
+            Gathered::Scalar(op, value) => {
+                *value = combine(*op, *value, self.scalar(result));
+                self.count(value.ty() == ScalarTy::Real, 1);
+                Ok(())
+            }
+        }
+    }
+
+    fn loop_(&mut self, step: &Step, params: &[usize], inits: &[Operand], driver: &Driver, body: &Code) -> Run<()> {
+        let mut state: Vec<Value> = inits.iter().map(|i| self.take(i)).collect();
+        let extent = match driver {
+            Driver::For { extent, .. } => self.int(extent),
+            Driver::While(_) => i64::MAX,
+        };
+        for i in 0..extent {
+            for (slot, value) in params.iter().zip(&mut state) {
+                self.slots[*slot] = std::mem::replace(value, Value::Empty);
+            }
+            match driver {
+                Driver::For { index, .. } => self.slots[*index] = Value::Scalar(Scalar::Int(i)),
+                Driver::While(cond) => {
+                    self.steps(cond)?;
+                    if !self.scalar(&cond.results[0]).bool() {
+                        state = params.iter().map(|p| std::mem::replace(&mut self.slots[*p], Value::Empty)).collect();
+                        break;
+                    }
+                }
+            }
+            state = self.run(body)?;
+        }
+        self.bind_all(step, state);
+        Ok(())
+    }
+
+    fn update(&mut self, array: &Operand, index: &[Operand], value: &Operand) -> Run<Value> {
+        let value = self.take(value);
+        let Value::Array(mut tensor) = self.take(array) else {
+            return internal("an update of a scalar");
+        };
+        let (at, len) = self.place(&tensor.dims, index)?;
+        let target = &mut Rc::make_mut(&mut tensor).data;
+        match value {
+            Value::Scalar(scalar) => target.set(at, scalar),
+            Value::Array(part) if part.data.len() == len => overwrite(target, at, &part.data),
+            Value::Array(part) => return internal(format!("an update of {len} elements by {}", part.data.len())),
+            Value::Empty => return internal("an update by nothing"),
+        }
+        self.counts.stores += len as u64;
+        Ok(Value::Array(tensor))
+    }
+
+    fn matmul(&mut self, a: usize, b: usize) -> Run<Value> {
+        let (x, y) = (self.array(a).clone(), self.array(b).clone());
+        let (Data::Real(u), Data::Real(v)) = (&x.data, &y.data) else {
+            return internal("a product of matrices that are not real");
+        };
+        let (inner, columns) = (y.dims[0], y.dims.get(1).copied().unwrap_or(1));
+        let rows = if x.dims.len() == 2 { x.dims[0] } else { 1 };
+        if x.dims[x.dims.len() - 1] != inner {
+            return internal("a product of matrices whose inner sizes differ");
+        }
+        let mut data = vec![0.0; rows * columns];
+        for i in 0..rows {
+            for k in 0..inner {
+                let factor = u[i * inner + k];
+                let row = &v[k * columns..(k + 1) * columns];
+                data[i * columns..(i + 1) * columns].iter_mut().zip(row).for_each(|(sum, b)| *sum += factor * b);
+            }
+        }
+        self.counts.reals += 2 * (rows * inner * columns) as u64;
+        self.counts.loads += (u.len() + v.len()) as u64;
+        self.counts.stores += data.len() as u64;
+        let dims = x.dims[..x.dims.len() - 1].iter().chain(&y.dims[1..]).copied().collect();
+        Ok(Value::Array(Rc::new(Tensor { dims, data: Data::Real(data) })))
+    }
+
+    fn accumulate(&mut self, acc: usize, index: &[Operand], value: &Operand) -> Run<()> {
+        let value = self.take(value);
+        let mut target = std::mem::replace(&mut self.slots[acc], Value::Empty);
+        let (len, on_reals) = match &mut target {
+            Value::Scalar(sum) => {
+                let Value::Scalar(value) = value else { return internal("an array is added to a scalar") };
+                *sum = combine(ReduceOp::Add, *sum, value);
+                (1, sum.ty() == ScalarTy::Real)
+            }
+            Value::Array(tensor) => {
+                let (at, len) = self.place(&tensor.dims, index)?;
+                add_at(&mut Rc::make_mut(tensor).data, at, len, &value)?;
+                (len, tensor.elem() == ScalarTy::Real)
+            }
+            Value::Empty => return internal("an addition to an accumulator that is frozen"),
+        };
+        self.slots[acc] = target;
+        self.count(on_reals, len as u64);
+        self.counts.stores += len as u64;
+        Ok(())
+    }
+}
+
+/// An out of a `for` while it runs.
+enum Gathered {
+    Array(Collected),
+    Scalar(ReduceOp, Scalar),
+}
+
+struct Collected {
+    dims: Vec<usize>,
+    data: Data,
+}
+
+impl Collected {
+    fn new(elem: ScalarTy, dims: Vec<usize>) -> Collected {
+        let len = dims.iter().product();
+        let data = match elem {
+            ScalarTy::Real => Data::Real(Vec::with_capacity(len)),
+            ScalarTy::Int => Data::Int(Vec::with_capacity(len)),
+            ScalarTy::Bool => Data::Bool(Vec::with_capacity(len)),
+        };
+        Collected { dims, data }
+    }
+
+    fn push(&mut self, value: &Value) -> Run<()> {
+        match (&mut self.data, value) {
+            (Data::Real(all), Value::Scalar(Scalar::Real(x))) => all.push(*x),
+            (Data::Int(all), Value::Scalar(Scalar::Int(x))) => all.push(*x),
+            (Data::Bool(all), Value::Scalar(Scalar::Bool(x))) => all.push(*x),
+            (all, Value::Array(tensor)) if tensor.dims[..] == self.dims[1..] => match (all, &tensor.data) {
+                (Data::Real(all), Data::Real(part)) => all.extend_from_slice(part),
+                (Data::Int(all), Data::Int(part)) => all.extend_from_slice(part),
+                (Data::Bool(all), Data::Bool(part)) => all.extend_from_slice(part),
+                (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => return internal("elements of another type"),
+            },
+            (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => return internal("elements of another size or type"),
+        }
+        Ok(())
+    }
+}
+
+fn part(data: &Data, at: usize, len: usize) -> Data {
+    match data {
+        Data::Real(v) => Data::Real(v[at..at + len].to_vec()),
+        Data::Int(v) => Data::Int(v[at..at + len].to_vec()),
+        Data::Bool(v) => Data::Bool(v[at..at + len].to_vec()),
+    }
+}
+
+fn overwrite(target: &mut Data, at: usize, part: &Data) {
+    match (target, part) {
+        (Data::Real(t), Data::Real(p)) => t[at..at + p.len()].copy_from_slice(p),
+        (Data::Int(t), Data::Int(p)) => t[at..at + p.len()].copy_from_slice(p),
+        (Data::Bool(t), Data::Bool(p)) => t[at..at + p.len()].copy_from_slice(p),
+        (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => panic!("an update by another type: the function was not checked"),
+    }
+}
+
+fn add_at(target: &mut Data, at: usize, len: usize, value: &Value) -> Run<()> {
+    match (target, value) {
+        (target, Value::Scalar(x)) if len == 1 => target.set(at, combine(ReduceOp::Add, target.get(at), *x)),
+        (Data::Real(t), Value::Array(part)) if part.data.len() == len => {
+            let Data::Real(p) = &part.data else { return internal("an addition of another type") };
+            t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t += p);
+        }
+        (Data::Int(t), Value::Array(part)) if part.data.len() == len => {
+            let Data::Int(p) = &part.data else { return internal("an addition of another type") };
+            t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t = t.wrapping_add(*p));
+        }
+        (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => return internal("an addition of another size"),
+    }
+    Ok(())
+}
+
+fn combine(op: ReduceOp, a: Scalar, b: Scalar) -> Scalar {
+    op.prim(a.ty()).eval(&[a, b])
+}

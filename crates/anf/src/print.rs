@@ -1,0 +1,195 @@
+//! Every construct as it is, with types and checks: what `show --stage anf` prints, and what a failing pass is reported with.
+
+use std::fmt::Write;
+use std::rc::Rc;
+
+use lambada_prim::{Scalar, Tensor};
+
+use crate::naming::Naming;
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
+
+/// The function as text. Names are unique where they are in scope.
+pub fn print(function: &Function) -> String {
+    let mut printer = Printer { naming: Naming::new(&function.names), text: String::new(), indent: 1 };
+    printer.function(function);
+    printer.text
+}
+
+/// A block as text, with its free variables under their own names.
+pub fn print_block(names: &Names, block: &Block) -> String {
+    let mut printer = Printer { naming: Naming::new(names), text: String::new(), indent: 0 };
+    crate::free_vars(block).into_iter().for_each(|var| _ = printer.naming.bind(var));
+    printer.block(block);
+    printer.text
+}
+
+struct Printer<'a> {
+    naming: Naming<'a>,
+    text: String,
+    indent: usize,
+}
+
+impl Printer<'_> {
+    fn function(&mut self, function: &Function) {
+        let sizes: String = function.sizes.iter().map(|s| format!(" [{}]", self.naming.bind(*s))).collect();
+        let params: String = function.params.iter().map(|p| format!(" ({})", self.param(p))).collect();
+        self.text = format!("{}{sizes}{params} {{\n", function.name);
+        let mark = self.naming.mark();
+        self.statements(&function.body);
+        let results: Vec<String> =
+            function.body.results.iter().zip(&function.results).map(|(a, ty)| format!("{} : {}", self.atom(*a), self.ty(ty))).collect();
+        self.line(&format!("=> {}", results.join(", ")));
+        self.naming.release(mark);
+        self.text.push_str("}\n");
+    }
+
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.indent);
+    }
+
+    fn atom(&self, atom: Atom) -> String {
+        match atom {
+            Atom::Var(var) => self.var(var).to_string(),
+            Atom::Lit(value) => scalar(value),
+        }
+    }
+
+    fn var(&self, var: Var) -> Rc<str> {
+        self.naming.of(var)
+    }
+
+    fn atoms(&self, atoms: &[Atom]) -> String {
+        atoms.iter().map(|a| self.atom(*a)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn ty(&self, ty: &Ty) -> String {
+        let dims: String = ty.dims.iter().map(|d| format!("[{}]", self.atom(*d))).collect();
+        format!("{dims}{}", ty.elem)
+    }
+
+    fn param(&mut self, p: &Param) -> String {
+        let name = self.naming.bind(p.var);
+        format!("{name} : {}", self.ty(&p.ty))
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.statements(block);
+        self.line(&format!("=> {}", self.atoms(&block.results)));
+    }
+
+    fn statements(&mut self, block: &Block) {
+        for stm in &block.stms {
+            self.statement(stm);
+        }
+    }
+
+    fn nested(&mut self, bound: &[Var], block: &Block) {
+        let mark = self.naming.mark();
+        bound.iter().for_each(|var| _ = self.naming.bind(*var));
+        self.indent += 1;
+        self.block(block);
+        self.indent -= 1;
+        self.naming.release(mark);
+    }
+
+    fn statement(&mut self, stm: &Stm) {
+        let body = self.head(&stm.exp);
+        // The blocks are printed before the binds get their names, as these are not in scope there; the text is put together after.
+        let (head, rest) = body;
+        let binds: Vec<String> = stm.binds.iter().map(|p| self.param(p)).collect();
+        let equals = if binds.is_empty() { "" } else { " = " };
+        self.line(&format!("{}{equals}{head}", binds.join(", ")));
+        self.text.push_str(&rest);
+    }
+
+    /// The first line of an expression, and the lines of its blocks.
+    fn head(&mut self, exp: &Exp) -> (String, String) {
+        match exp {
+            Exp::Prim(op, args) => (format!("{} {}", op.name(), self.atoms(args)), String::new()),
+            Exp::Index(x, index) => (format!("{}[{}]", self.var(*x), self.atoms(index)), String::new()),
+            Exp::Fill(value) => (format!("fill {}", self.atom(*value)), String::new()),
+            Exp::Array(items) => (format!("[{}]", self.atoms(items)), String::new()),
+            Exp::Constant(tensor) => (format!("constant {}", constant(tensor)), String::new()),
+            Exp::For { index, extent, outs, body } => {
+                let outs: Vec<String> = outs.iter().map(|o| out(*o)).collect();
+                let text = self.aside(|p| p.nested(&[*index], body));
+                let head = format!("for {} < {} ({}) {{", self.var(*index), self.atom(*extent), outs.join(", "));
+                (head, self.closed(text))
+            }
+            Exp::Loop { params, inits, kind, body } => self.loop_(params, inits, kind, body),
+            Exp::If { cond, then, otherwise } => {
+                let then = self.aside(|p| p.nested(&[], then));
+                let middle = self.aside(|p| p.line("} else {"));
+                let otherwise = self.aside(|p| p.nested(&[], otherwise));
+                (format!("if {} {{", self.atom(*cond)), self.closed(then + &middle + &otherwise))
+            }
+            Exp::Update { array, index, value } => {
+                (format!("{} with [{}] = {}", self.var(*array), self.atoms(index), self.atom(*value)), String::new())
+            }
+            Exp::MatMul(a, b) => (format!("{} @ {}", self.var(*a), self.var(*b)), String::new()),
+            Exp::Accumulator(value) => (format!("accumulator {}", self.atom(*value)), String::new()),
+            Exp::Accumulate { acc, index, value } => {
+                (format!("accumulate {}[{}] += {}", self.var(*acc), self.atoms(index), self.atom(*value)), String::new())
+            }
+            Exp::Freeze(acc) => (format!("freeze {}", self.var(*acc)), String::new()),
+            Exp::Check { cond, site, values } => {
+                (format!("check {} \"{}\" ({})", self.atom(*cond), site.message, self.atoms(values)), String::new())
+            }
+        }
+    }
+
+    fn loop_(&mut self, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> (String, String) {
+        let inits: Vec<String> = inits.iter().map(|a| self.atom(*a)).collect();
+        let mark = self.naming.mark();
+        let params: Vec<String> = params.iter().map(|p| self.param(p)).collect();
+        let state: Vec<String> = params.iter().zip(&inits).map(|(p, i)| format!("{p} = {i}")).collect();
+        let state = state.join(", ");
+        let (head, text) = match kind {
+            LoopKind::For { index, extent } => {
+                let text = self.aside(|p| p.nested(&[*index], body));
+                (format!("loop ({state}) for {} < {} {{", self.var(*index), self.atom(*extent)), text)
+            }
+            LoopKind::While(cond) => {
+                let cond = self.aside(|p| p.nested(&[], cond));
+                let middle = self.aside(|p| p.line("} do {"));
+                let text = self.aside(|p| p.nested(&[], body));
+                (format!("loop ({state}) while {{"), cond + &middle + &text)
+            }
+        };
+        self.naming.release(mark);
+        (head, self.closed(text))
+    }
+
+    fn closed(&mut self, text: String) -> String {
+        text + &self.aside(|p| p.line("}"))
+    }
+
+    /// What `f` prints, apart.
+    fn aside(&mut self, f: impl FnOnce(&mut Self)) -> String {
+        let before = std::mem::take(&mut self.text);
+        f(self);
+        std::mem::replace(&mut self.text, before)
+    }
+}
+
+fn out(out: Out) -> String {
+    match out {
+        Out::Collect => "collect".into(),
+        Out::Reduce(op) => format!("reduce {}", op.name()),
+    }
+}
+
+fn scalar(value: Scalar) -> String {
+    match value {
+        Scalar::Real(x) => format!("{x:?}"),
+        Scalar::Int(k) => k.to_string(),
+        Scalar::Bool(b) => b.to_string(),
+    }
+}
+
+fn constant(tensor: &Tensor) -> String {
+    let shown: Vec<String> = (0..tensor.data.len().min(8)).map(|k| scalar(tensor.data.get(k))).collect();
+    let more = if tensor.data.len() > shown.len() { ", …" } else { "" };
+    let dims: String = tensor.dims.iter().map(|d| format!("[{d}]")).collect();
+    format!("{dims}{} {{{}{more}}}", tensor.elem(), shown.join(", "))
+}

@@ -1,0 +1,286 @@
+use lambada_prim::{Prim, ReduceOp, Scalar, Tensor};
+
+use crate::*;
+
+/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
+fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
+    let mut names = Names::default();
+    let (n, xs, x) = (names.fresh("n"), names.fresh("xs"), names.fresh("x"));
+    let mut b = Builder::new(&mut names);
+    let (results, types) = build(&mut b, n, xs, x).into_iter().unzip();
+    let body = b.finish(results);
+    let params = vec![Param { var: xs, ty: Ty::real().array_of(n.into()) }, Param { var: x, ty: Ty::real() }];
+    Function { name: "f".into(), sizes: vec![n], params, results: types, body, names }
+}
+
+fn args(xs: &[f64], x: f64) -> Vec<Tensor> {
+    vec![Tensor::reals(vec![xs.len()], xs.to_vec()), Tensor::scalar(Scalar::Real(x))]
+}
+
+/// `for i < n (outs) { build }`
+fn for_(b: &mut Builder, extent: Atom, outs: Vec<(Out, Ty)>, build: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>) -> Vec<Atom> {
+    let index = b.names.fresh("i");
+    let body = b.block(|b| build(b, index.into()));
+    let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
+    b.bind_all(types.into_iter().map(|ty| ("ys".into(), ty)).collect(), Exp::For { index, extent, outs, body })
+}
+
+fn accepts(f: &Function) {
+    if let Err(message) = check(f) {
+        panic!("{message}\n{}", print(f));
+    }
+}
+
+fn rejects(f: &Function, message: &str) {
+    let error = check(f).expect_err("the function was accepted");
+    assert!(error.contains(message), "{error}");
+}
+
+fn scaled_sum() -> Function {
+    function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let outs = vec![(Out::Collect, ty.clone()), (Out::Reduce(ReduceOp::Add), Ty::real())];
+        let both = for_(b, n.into(), outs, |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let t = b.prim(Prim::Mul, [x.into(), e]);
+            vec![t, t]
+        });
+        vec![(both[0], ty), (both[1], Ty::real())]
+    })
+}
+
+/// A histogram-like function: two accumulators, the second in a nested loop.
+fn accumulating() -> Function {
+    function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let zeros = b.zero(&ty);
+        let acc = b.bind("h", ty.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
+        let total = b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(1.0))).as_var().unwrap();
+        for_(b, n.into(), vec![], |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let t = b.prim(Prim::Mul, [x.into(), e]);
+            b.effect(Exp::Accumulate { acc, index: vec![i], value: t });
+            b.effect(Exp::Accumulate { acc: total, index: vec![], value: t });
+            vec![]
+        });
+        let h = b.bind("h", ty.clone(), Exp::Freeze(acc));
+        let s = b.bind("s", Ty::real(), Exp::Freeze(total));
+        vec![(h, ty), (s, Ty::real())]
+    })
+}
+
+#[test]
+fn generated_functions_are_well_typed_and_run() {
+    let mut failed = 0;
+    for seed in 0..400 {
+        let (f, args) = generate(seed);
+        accepts(&f);
+        match eval(&f, &args) {
+            Ok(outcome) => assert_eq!(outcome.results.len(), f.results.len()),
+            Err(failure) => {
+                assert!(!failure.message.contains("internal"), "{}\n{}", failure.message, print(&f));
+                failed += 1;
+            }
+        }
+        surface::definition(&f, "f");
+    }
+    assert!((20..300).contains(&failed), "{failed} of 400 fail a check");
+}
+
+#[test]
+fn collects_and_reduces() {
+    let f = scaled_sum();
+    accepts(&f);
+    let outcome = eval(&f, &args(&[1.0, 2.0, 3.0], 2.0)).unwrap();
+    assert_eq!(outcome.results, [Tensor::reals(vec![3], vec![2.0, 4.0, 6.0]), Tensor::scalar(Scalar::Real(12.0))]);
+    assert_eq!(outcome.counts, Counts { reals: 6, ints: 0, loads: 3, stores: 3 });
+}
+
+#[test]
+fn empty_loops() {
+    let outcome = eval(&scaled_sum(), &args(&[], 2.0)).unwrap();
+    assert_eq!(outcome.results, [Tensor::reals(vec![0], vec![]), Tensor::scalar(Scalar::Real(0.0))]);
+}
+
+#[test]
+fn accumulates() {
+    let f = accumulating();
+    accepts(&f);
+    let outcome = eval(&f, &args(&[1.0, 2.0], 3.0)).unwrap();
+    assert_eq!(outcome.results, [Tensor::reals(vec![2], vec![3.0, 6.0]), Tensor::scalar(Scalar::Real(10.0))]);
+}
+
+#[test]
+fn updates_in_a_loop_are_in_place() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
+        let body = b.block(|b| {
+            let old = b.index(s, &ty, vec![i.into()]);
+            let value = b.prim(Prim::Add, [old, x.into()]);
+            vec![b.bind("s", ty.clone(), Exp::Update { array: s, index: vec![i.into()], value })]
+        });
+        let params = vec![Param { var: s, ty: ty.clone() }];
+        let kind = LoopKind::For { index: i, extent: n.into() };
+        let r = b.bind("r", ty.clone(), Exp::Loop { params, inits: vec![xs.into()], kind, body });
+        vec![(r, ty)]
+    });
+    accepts(&f);
+    let n = 200_000;
+    let start = std::time::Instant::now();
+    let outcome = eval(&f, &args(&vec![1.0; n], 2.0)).unwrap();
+    assert_eq!(outcome.results[0], Tensor::reals(vec![n], vec![3.0; n]));
+    assert!(start.elapsed().as_secs() < 5, "updates copy the array");
+}
+
+#[test]
+fn checker_finds_scope_errors() {
+    rejects(&function(|_, _, _, _| vec![(Var(2).into(), Ty::int())]), "has type real, not int");
+    rejects(
+        &function(|b, n, xs, _| {
+            let ty = Ty::real().array_of(n.into());
+            let mut inner = Atom::int(0);
+            for_(b, n.into(), vec![], |b, i| {
+                inner = b.index(xs, &ty, vec![i]);
+                vec![]
+            });
+            vec![(inner, Ty::real())]
+        }),
+        "is not in scope",
+    );
+    let mut twice = scaled_sum();
+    let stm = twice.body.stms[0].clone();
+    twice.body.stms.push(stm);
+    rejects(&twice, "bound twice");
+}
+
+#[test]
+fn checker_finds_size_errors_and_learns_from_checks() {
+    let product = |with_check: bool| {
+        function(|b, n, xs, _| {
+            let m = b.bind("m", Ty::int(), Exp::Prim(Prim::AddInt, vec![n.into(), Atom::int(1)]));
+            let k = b.bind("k", Ty::int(), Exp::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
+            let l = b.bind("l", Ty::int(), Exp::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
+            let square = b.zero(&Ty { elem: lambada_prim::ScalarTy::Real, dims: vec![k, l] });
+            let row = b.bind("row", Ty::real().array_of(l), Exp::MatMul(xs, square.as_var().unwrap()));
+            if with_check {
+                let cond = b.prim(Prim::EqInt, [l, n.into()]);
+                let site = lambada_source::Site::new(lambada_source::Span::default(), "sizes differ");
+                b.effect(Exp::Check { cond, site, values: vec![] });
+            }
+            vec![(row, Ty::real().array_of(n.into()))]
+        })
+    };
+    accepts(&product(true));
+    rejects(&product(false), "has type");
+}
+
+#[test]
+fn checker_knows_that_accumulators_are_linear() {
+    let f = accumulating();
+    let mut unfrozen = f.clone();
+    unfrozen.body.stms.pop();
+    unfrozen.body.results.pop();
+    unfrozen.results.pop();
+    rejects(&unfrozen, "is not frozen");
+    let mut late = f.clone();
+    let loop_ = late.body.stms.remove(3);
+    late.body.stms.push(loop_);
+    rejects(&late, "frozen already");
+    let mut escaped = f;
+    escaped.body.results[0] = escaped.body.stms[1].binds[0].var.into();
+    rejects(&escaped, "used as a value");
+}
+
+#[test]
+fn prints_every_construct() {
+    let text = print(&scaled_sum());
+    let expect = "f [n] (xs : [n]real) (x : real) {
+  ys : [n]real, ys1 : real = for i < n (collect, reduce add) {
+    xs1 : real = xs[i]
+    t : real = mul x, xs1
+    => t, t
+  }
+  => ys : [n]real, ys1 : real
+}
+";
+    assert_eq!(text, expect);
+}
+
+fn surface(f: &Function, expect: &str) {
+    accepts(f);
+    assert_eq!(surface::definition(f, "g"), expect);
+}
+
+#[test]
+fn surface_of_several_outs() {
+    surface(
+        &scaled_sum(),
+        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
+  let all = for i < n =>
+    let t = x * xs[i]
+    in (t, t)
+  let ys = for i < n => all[i].0
+  let ys1 = sum (for i < n => all[i].1)
+  in (ys, ys1)
+",
+    );
+}
+
+#[test]
+fn surface_of_accumulators() {
+    surface(
+        &accumulating(),
+        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
+  let (s, h) = accumulate h = (for _i < n => 0.0) in
+    accumulate total = 1.0 in
+      for i < n =>
+        let t = x * xs[i] in
+        h[i] += t;
+        total += t
+  in (h, s)
+",
+    );
+}
+
+#[test]
+fn surface_of_scalars() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let m = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Max), Ty::real())], |b, i| vec![b.index(xs, &ty, vec![i])])[0];
+        let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let d = b.prim(Prim::Sub, [e, m]);
+            vec![b.prim(Prim::Exp, [d])]
+        })[0];
+        let l = b.prim(Prim::Log, [s]);
+        let y = b.prim(Prim::Add, [m, l]);
+        let z = b.prim(Prim::Neg, [y]);
+        let c = b.prim(Prim::Lt, [z, Atom::real(-1.0)]);
+        let w = b.prim(Prim::Select, [c, x.into(), z]);
+        vec![(w, Ty::real())]
+    });
+    surface(
+        &f,
+        "def g [n] (xs : [n]real) (x : real) : real =
+  let ys = reduce max (-inf) (for i < n => xs[i])
+  let t = -(ys + log (sum (for i < n => exp (xs[i] - ys))))
+  in if t < (-1.0) then x else t
+",
+    );
+}
+
+#[test]
+fn deep_and_long() {
+    let f = function(|b, _, _, x| {
+        let mut y: Atom = x.into();
+        for _ in 0..20_000 {
+            y = b.prim(Prim::Sin, [y]);
+        }
+        vec![(y, Ty::real())]
+    });
+    accepts(&f);
+    eval(&f, &args(&[], 1.0)).unwrap();
+    print(&f);
+    surface::definition(&f, "g");
+}

@@ -1,0 +1,114 @@
+//! Statements with bodies.
+
+use lambada_loops::{Operand, Reg, Stmt, While};
+
+use crate::function::{Printer, Waiting};
+use crate::text::{self, Level};
+
+impl Printer<'_> {
+    pub fn counted(&mut self, index: Reg, start: Operand, end: Operand, step: i64, body: &[Stmt]) {
+        let start = self.operand(start).text;
+        // The end is evaluated again and again, so what reads memory, and what is not cheap, gets a name first.
+        self.declare_unless_cheap(end);
+        let end = self.operand(end).at(Level::Sum);
+        self.declare(|_| true);
+        self.names.enter();
+        let hint = &self.function.regs[index.0 as usize].1;
+        let name = self.fresh(hint);
+        let next = if step == 1 { format!("{name}++") } else { format!("{name} += {step}") };
+        self.line(&format!("for (int64_t {name} = {start}; {name} < {end}; {next}) {{"));
+        self.regs[index.0 as usize] = name;
+        self.nested(body);
+        self.names.leave();
+        self.line("}");
+    }
+
+    fn declare_unless_cheap(&mut self, operand: Operand) {
+        let Operand::Reg(reg) = operand else { return };
+        let costly = |waiting: &Waiting| waiting.reg == reg && !(waiting.value.is_constant() && waiting.value.parts.is_some());
+        if let Some(at) = self.waiting.iter().position(costly) {
+            let waiting = self.waiting.remove(at);
+            self.declare_one(waiting);
+        }
+    }
+
+    /// `while (test)` where the test is an expression, else a loop that is left in the middle.
+    pub fn repeat(&mut self, cond: &While, body: &[Stmt]) {
+        self.declare(|_| true);
+        self.names.enter();
+        self.depth += 1;
+        let outside = std::mem::take(&mut self.out);
+        self.stmts(&cond.before);
+        let test = self.operand(cond.test);
+        self.waiting.clear();
+        let before = std::mem::replace(&mut self.out, outside);
+        self.depth -= 1;
+        if before.is_empty() {
+            self.line(&format!("while ({}) {{", test.text));
+        } else {
+            self.line("for (;;) {");
+            self.out += &before;
+            self.depth += 1;
+            self.line(&format!("if ({}) break;", text::prefix("!", &test).text));
+            self.depth -= 1;
+        }
+        self.nested(body);
+        self.names.leave();
+        self.line("}");
+    }
+
+    pub fn choice(&mut self, head: &str, then: &[Stmt], otherwise: &[Stmt]) {
+        self.line(head);
+        self.nested(then);
+        match otherwise {
+            [] => self.line("}"),
+            [Stmt::If { cond, then, otherwise }] => {
+                let cond = self.operand(*cond).text;
+                self.choice(&format!("}} else if ({cond}) {{"), then, otherwise);
+            }
+            _ => {
+                self.line("} else {");
+                self.nested(otherwise);
+                self.line("}");
+            }
+        }
+    }
+
+    pub fn scope(&mut self, body: &[Stmt]) {
+        self.declare(|_| true);
+        self.line("{");
+        self.names.enter();
+        self.depth += 1;
+        let mark = allocates(body).then(|| self.fresh("mark"));
+        if let Some(mark) = &mark {
+            self.line(&format!("struct lam_mark {mark} = lam_mark(ctx);"));
+        }
+        self.stmts(body);
+        self.waiting.clear();
+        if let Some(mark) = &mark {
+            self.line(&format!("lam_release(ctx, {mark});"));
+        }
+        self.depth -= 1;
+        self.names.leave();
+        self.line("}");
+    }
+}
+
+/// Does the body allocate in its own scope?
+fn allocates(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Alloc { .. } => true,
+        Stmt::Scope(_) => false,
+        Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } => stmt.bodies().into_iter().any(allocates),
+        Stmt::Let(..)
+        | Stmt::Cell(..)
+        | Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::View { .. }
+        | Stmt::Swap(..)
+        | Stmt::Constant(..)
+        | Stmt::Copy { .. }
+        | Stmt::Fill { .. }
+        | Stmt::Check { .. } => false,
+    })
+}

@@ -1,0 +1,145 @@
+//! What the printer needs to know of a function before it starts: which registers may be printed where they are used, and which buffers may
+//! share memory.
+
+use lambada_loops::{Buf, Function, Operand, Param, Return, Stmt, uses, visit};
+
+pub(crate) struct Facts {
+    /// By register: is it mentioned once, in the body that assigns it, and not in a body nested there?
+    pub once: Vec<bool>,
+    /// By register: is it never mentioned?
+    pub dead: Vec<bool>,
+    /// By buffer: a number for its memory. Buffers with different numbers share none.
+    pub memory: Vec<u32>,
+    /// By memory: is it ever written?
+    pub written: Vec<bool>,
+    /// By buffer: may it only be read?
+    pub outside: Vec<bool>,
+    /// By buffer: is it ever exchanged with another?
+    pub swapped: Vec<bool>,
+}
+
+impl Facts {
+    pub fn of(function: &Function) -> Facts {
+        let counts = uses(function);
+        let places = Places::of(function);
+        let once = counts.iter().enumerate().map(|(k, count)| *count == 1 && places.bound[k] == places.used[k]).collect();
+        let dead = counts.iter().map(|count| *count == 0).collect();
+        let memory = memories(function);
+        let mut facts = Facts { once, dead, memory, written: vec![false; function.bufs.len()], outside: Vec::new(), swapped: Vec::new() };
+        facts.outside = outside(function);
+        facts.swapped = vec![false; function.bufs.len()];
+        visit(&function.body, &mut |stmt| facts.note(stmt));
+        facts
+    }
+
+    fn note(&mut self, stmt: &Stmt) {
+        if let Some(buf) = stmt.writes() {
+            self.written[self.memory[buf.0 as usize] as usize] = true;
+        }
+        if let Stmt::Swap(a, b) = stmt {
+            // What a name stands for changes, which to a reader is as if the memory were written.
+            for buf in [a, b] {
+                self.swapped[buf.0 as usize] = true;
+                self.written[self.memory[buf.0 as usize] as usize] = true;
+            }
+        }
+    }
+
+    /// The memory of a buffer, if it is ever written.
+    pub fn changing(&self, buf: Buf) -> Option<u32> {
+        let memory = self.memory[buf.0 as usize];
+        self.written[memory as usize].then_some(memory)
+    }
+}
+
+/// By register: the body that assigns it and the body that mentions it last, as numbers.
+struct Places {
+    bound: Vec<u32>,
+    used: Vec<u32>,
+    next: u32,
+}
+
+impl Places {
+    fn of(function: &Function) -> Places {
+        let count = function.regs.len();
+        let mut places = Places { bound: vec![u32::MAX; count], used: vec![u32::MAX - 1; count], next: 1 };
+        places.body(&function.body, 0);
+        for result in &function.results {
+            match result {
+                Return::Scalar(value) => places.mention(*value, 0),
+                Return::Buffer(_, dims) => dims.iter().for_each(|dim| places.mention(*dim, 0)),
+            }
+        }
+        places
+    }
+
+    fn mention(&mut self, operand: Operand, body: u32) {
+        if let Operand::Reg(reg) = operand {
+            self.used[reg.0 as usize] = body;
+        }
+    }
+
+    fn body(&mut self, stmts: &[Stmt], body: u32) {
+        for stmt in stmts {
+            if let Stmt::Let(reg, _) = stmt {
+                self.bound[reg.0 as usize] = body;
+            }
+            let nested = self.next;
+            // The test of a `while` is evaluated in its first nested body.
+            let place = if matches!(stmt, Stmt::While { .. }) { nested } else { body };
+            stmt.operands(&mut |operand| self.mention(operand, place));
+            self.next += 2;
+            for (k, inner) in stmt.bodies().into_iter().enumerate() {
+                self.body(inner, nested + k as u32);
+            }
+        }
+    }
+}
+
+/// Buffers joined by views and exchanges have one memory.
+fn memories(function: &Function) -> Vec<u32> {
+    let mut parents: Vec<u32> = (0..function.bufs.len() as u32).collect();
+    fn root(parents: &mut [u32], k: u32) -> u32 {
+        let mut k = k;
+        while parents[k as usize] != k {
+            parents[k as usize] = parents[parents[k as usize] as usize];
+            k = parents[k as usize];
+        }
+        k
+    }
+    visit(&function.body, &mut |stmt| {
+        if let Stmt::View { buf: a, base: b, .. } | Stmt::Swap(a, b) = stmt {
+            let (a, b) = (root(&mut parents, a.0), root(&mut parents, b.0));
+            parents[a as usize] = b;
+        }
+    });
+    (0..function.bufs.len() as u32).map(|k| root(&mut parents, k)).collect()
+}
+
+/// By buffer: is it a parameter or a constant, or a view of one?
+fn outside(function: &Function) -> Vec<bool> {
+    let mut outside = vec![false; function.bufs.len()];
+    for param in &function.params {
+        if let Param::Buffer(buf) = param {
+            outside[buf.0 as usize] = true;
+        }
+    }
+    visit(&function.body, &mut |stmt| match stmt {
+        Stmt::Constant(buf, _) => outside[buf.0 as usize] = true,
+        Stmt::View { buf, base, .. } => outside[buf.0 as usize] = outside[base.0 as usize],
+        Stmt::Let(..)
+        | Stmt::Cell(..)
+        | Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::Alloc { .. }
+        | Stmt::Swap(..)
+        | Stmt::Copy { .. }
+        | Stmt::Fill { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::If { .. }
+        | Stmt::Scope(_)
+        | Stmt::Check { .. } => {}
+    });
+    outside
+}

@@ -1,0 +1,349 @@
+//! One function as C.
+//!
+//! A register that is mentioned once, further down in the same body, is not declared: its expression waits and is printed where it is used, as a
+//! person would write it. An expression that reads memory or a cell stops waiting when that memory or cell is about to change, and all stop before
+//! nested bodies. Since expressions have no effects and cannot fail, moving them changes nothing.
+
+use lambada_loops::{Buf, Cell, Function, Names, Op, Operand, Param, Reg, Return, Stmt, identifier};
+use lambada_prim::{Scalar, ScalarTy, Tensor};
+
+use crate::facts::Facts;
+use crate::lanes::{Helper, memory_size, memory_type, register_type};
+use crate::needs::{Needs, is_reserved, reserved};
+use crate::text::{self, Text};
+
+/// Longer expressions get a name.
+const LONGEST: usize = 100;
+/// So many expressions may wait; then the oldest one gets a name.
+const MOST_WAITING: usize = 64;
+
+/// The function under the name `kernel`, and the entry `symbol` that unpacks its arguments.
+pub(crate) fn print(function: &Function, kernel: &str, symbol: &str, needs: &mut Needs) -> String {
+    let mut printer = Printer::new(function, needs);
+    printer.kernel(kernel);
+    printer.entry(kernel, symbol);
+    printer.out
+}
+
+/// An expression that waits for its use.
+pub(crate) struct Waiting {
+    pub reg: Reg,
+    pub value: Text,
+}
+
+pub(crate) struct Printer<'a> {
+    pub function: &'a Function,
+    pub needs: &'a mut Needs,
+    pub facts: Facts,
+    pub names: Names,
+    pub regs: Vec<String>,
+    cells: Vec<String>,
+    bufs: Vec<String>,
+    pub waiting: Vec<Waiting>,
+    pub out: String,
+    pub depth: usize,
+}
+
+impl<'a> Printer<'a> {
+    fn new(function: &'a Function, needs: &'a mut Needs) -> Printer<'a> {
+        Printer {
+            function,
+            needs,
+            facts: Facts::of(function),
+            names: Names::new(reserved()),
+            regs: vec![String::new(); function.regs.len()],
+            cells: vec![String::new(); function.cells.len()],
+            bufs: vec![String::new(); function.bufs.len()],
+            waiting: Vec::new(),
+            out: String::new(),
+            depth: 0,
+        }
+    }
+
+    // Functions.
+
+    fn kernel(&mut self, kernel: &str) {
+        let function = self.function;
+        let params: Vec<String> = function.params.iter().map(|param| self.param(*param)).collect();
+        let params: String = params.iter().map(|param| format!(", {param}")).collect();
+        self.line(&format!("static int {kernel}(struct lambada_context *ctx, union lambada_word *results{params}) {{"));
+        self.depth += 1;
+        self.stmts(&function.body);
+        self.results();
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn param(&mut self, param: Param) -> String {
+        match param {
+            Param::Scalar(reg) => {
+                let (ty, hint) = &self.function.regs[reg.0 as usize];
+                let name = self.fresh(hint);
+                self.regs[reg.0 as usize].clone_from(&name);
+                format!("{} {name}", register_type(*ty))
+            }
+            Param::Buffer(buf) => {
+                let name = self.name_buf(buf);
+                format!("const {} *restrict {name}", memory_type(self.elem(buf)))
+            }
+        }
+    }
+
+    fn entry(&mut self, kernel: &str, symbol: &str) {
+        let function = self.function;
+        let arg = |(k, param): (usize, &Param)| match param {
+            Param::Scalar(reg) => format!(", args[{k}].{}", field(function.regs[reg.0 as usize].0.elem)),
+            Param::Buffer(_) => format!(", args[{k}].data"),
+        };
+        let args: String = function.params.iter().enumerate().map(arg).collect();
+        self.line(&format!("\nint {symbol}(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results) {{"));
+        self.depth += 1;
+        self.line("lam_reset(ctx);");
+        self.line(&format!("return {kernel}(ctx, results{args});"));
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn results(&mut self) {
+        let function = self.function;
+        let mut words: Vec<(&str, String)> = Vec::new();
+        for result in &function.results {
+            match result {
+                Return::Scalar(value) => words.push((field(self.operand_ty(*value).elem), self.operand(*value).text)),
+                Return::Buffer(buf, dims) => {
+                    words.push(("data", self.buf(*buf)));
+                    words.extend(dims.iter().map(|dim| ("integer", self.operand(*dim).text)));
+                }
+            }
+        }
+        for (k, (field, value)) in words.into_iter().enumerate() {
+            self.line(&format!("results[{k}].{field} = {value};"));
+        }
+        self.line("return 0;");
+        self.waiting.clear();
+    }
+
+    // Statements.
+
+    pub fn stmts(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    /// A nested body in braces, of which the caller has printed the first.
+    pub fn nested(&mut self, body: &[Stmt]) {
+        self.names.enter();
+        self.depth += 1;
+        self.stmts(body);
+        self.waiting.clear();
+        self.depth -= 1;
+        self.names.leave();
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let(reg, op) => self.assign(*reg, op),
+            Stmt::Cell(cell, value) => {
+                let (ty, hint) = &self.function.cells[cell.0 as usize];
+                let value = self.spread(*value, *ty);
+                let name = self.fresh(hint);
+                self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
+                self.needs.lanes(ty.lanes);
+                self.cells[cell.0 as usize] = name;
+            }
+            Stmt::Set(cell, value) => {
+                let value = self.spread(*value, self.function.cells[cell.0 as usize].0);
+                self.declare(|waiting| waiting.cells.contains(&cell.0));
+                self.update(&self.cells[cell.0 as usize].clone(), value);
+            }
+            Stmt::Store { buf, offset, value } => self.store(*buf, *offset, *value),
+            Stmt::Alloc { buf, len } => self.alloc(*buf, *len),
+            Stmt::View { buf, base, offset } => {
+                let offset = self.operand(*offset);
+                let place = self.address(*base, &offset);
+                let pointer = self.pointer(*buf, "");
+                self.line(&format!("{pointer} = {place};"));
+            }
+            Stmt::Swap(a, b) => self.swap(*a, *b),
+            Stmt::Constant(buf, tensor) => self.constant(*buf, tensor),
+            Stmt::Copy { to, from, len } => {
+                let bytes = self.bytes(*len, self.elem(*to));
+                self.changes(*to);
+                let call = format!("{}({}, {}, {bytes});", self.needs.copy(), self.buf(*to), self.buf(*from));
+                self.line(&call);
+            }
+            Stmt::Fill { buf, value, len } => {
+                let (value, len) = (self.operand(*value).text, self.operand(*len).text);
+                self.changes(*buf);
+                let call = format!("{}({}, {value}, {len});", self.needs.fill(self.elem(*buf)), self.buf(*buf));
+                self.line(&call);
+            }
+            Stmt::For { index, start, end, step, body, .. } => self.counted(*index, *start, *end, *step, body),
+            Stmt::While { cond, body } => self.repeat(cond, body),
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.operand(*cond).text;
+                self.declare(|_| true);
+                self.choice(&format!("if ({cond}) {{"), then, otherwise);
+            }
+            Stmt::Scope(body) => self.scope(body),
+            Stmt::Check { cond, site, values } => self.check(*cond, *site, values),
+        }
+    }
+
+    fn assign(&mut self, reg: Reg, op: &Op) {
+        if self.facts.dead[reg.0 as usize] {
+            return;
+        }
+        let value = self.op(self.reg_ty(reg), op);
+        let waiting = Waiting { reg, value };
+        if !self.facts.once[reg.0 as usize] || waiting.value.text.len() > LONGEST {
+            return self.declare_one(waiting);
+        }
+        if self.waiting.len() == MOST_WAITING {
+            let oldest = self.waiting.remove(0);
+            self.declare_one(oldest);
+        }
+        self.waiting.push(waiting);
+    }
+
+    /// Gives a name to every waiting expression of a kind, in order.
+    pub fn declare(&mut self, which: impl Fn(&Text) -> bool) {
+        let (now, later) = std::mem::take(&mut self.waiting).into_iter().partition(|waiting| which(&waiting.value));
+        self.waiting = later;
+        let now: Vec<Waiting> = now;
+        now.into_iter().for_each(|waiting| self.declare_one(waiting));
+    }
+
+    pub fn declare_one(&mut self, Waiting { reg, value }: Waiting) {
+        let (ty, hint) = &self.function.regs[reg.0 as usize];
+        let name = self.fresh(hint);
+        self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
+        self.regs[reg.0 as usize] = name;
+    }
+
+    /// Before a statement that writes to the memory of a buffer, or changes what its name stands for.
+    fn changes(&mut self, buf: Buf) {
+        let memory = self.facts.memory[buf.0 as usize];
+        self.declare(|waiting| waiting.memories.contains(&memory));
+    }
+
+    fn store(&mut self, buf: Buf, offset: Operand, value: Operand) {
+        let ty = self.operand_ty(value);
+        let (offset, value) = (self.operand(offset), self.operand(value));
+        self.changes(buf);
+        if ty.lanes == 1 {
+            return self.update(&format!("{}[{}]", self.buf(buf), offset.text), value);
+        }
+        let place = self.address(buf, &offset);
+        let helper = self.needs.vector(Helper::Store(ty.elem, ty.lanes));
+        self.line(&format!("{helper}({place}, {});", value.text));
+    }
+
+    /// `place = value`, or `place += …` where the value says so.
+    fn update(&mut self, place: &str, value: Text) {
+        match value.parts {
+            Some((left, op, right)) if left == place => self.line(&format!("{place} {op}= {right};")),
+            Some(_) | None => self.line(&format!("{place} = {};", value.text)),
+        }
+    }
+
+    fn alloc(&mut self, buf: Buf, len: Operand) {
+        let len = self.operand(len).text;
+        let size = memory_size(self.elem(buf));
+        let pointer = self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
+        self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
+        self.line(&format!("if (unlikely(!{})) return 2;", self.buf(buf)));
+    }
+
+    fn swap(&mut self, a: Buf, b: Buf) {
+        self.changes(a);
+        let (elem, a, b) = (memory_type(self.elem(a)), self.buf(a), self.buf(b));
+        self.names.enter();
+        let other = self.fresh("other");
+        self.names.leave();
+        self.line(&format!("{{ {elem} *{other} = {a}; {a} = {b}; {b} = {other}; }}"));
+    }
+
+    fn constant(&mut self, buf: Buf, tensor: &Tensor) {
+        const PER_LINE: usize = 16;
+        let items: Vec<String> = (0..tensor.data.len()).map(|k| text::literal(tensor.data.get(k)).text).collect();
+        let rows: Vec<String> = items.chunks(PER_LINE).map(|row| row.join(", ")).collect();
+        let name = self.name_buf(buf);
+        let head = format!("static const {} {name}[{}] = ", memory_type(tensor.elem()), items.len().max(1));
+        if rows.len() <= 1 {
+            return self.line(&format!("{head}{{{}}};", if items.is_empty() { "0".to_string() } else { rows.join("") }));
+        }
+        self.line(&format!("{head}{{"));
+        self.depth += 1;
+        rows.iter().for_each(|row| self.line(&format!("{row},")));
+        self.depth -= 1;
+        self.line("};");
+    }
+
+    fn bytes(&mut self, len: Operand, elem: ScalarTy) -> String {
+        let size = Scalar::Int(i64::from(memory_size(elem)));
+        match (len, memory_size(elem)) {
+            (Operand::Lit(Scalar::Int(len)), size) => len.saturating_mul(i64::from(size)).to_string(),
+            (_, 1) => self.operand(len).text,
+            (_, _) => text::infix("*", &text::literal(size), &self.operand(len)).text,
+        }
+    }
+
+    fn check(&mut self, cond: Operand, site: u32, values: &[Operand]) {
+        let failed = text::prefix("!", &self.operand(cond)).text;
+        let texts: Vec<String> = values.iter().map(|value| self.operand(*value).text).collect();
+        let array = if texts.is_empty() { "0".to_string() } else { format!("(int64_t[]){{{}}}", texts.join(", ")) };
+        let message = comment(&self.function.sites[site as usize].message);
+        self.line(&format!("if (unlikely({failed})) return lam_fail(results, {site}, {}, {array}); // {message}", texts.len()));
+    }
+
+    // Names.
+
+    pub fn elem(&self, buf: Buf) -> ScalarTy {
+        self.function.bufs[buf.0 as usize].0
+    }
+
+    pub fn cell(&self, cell: Cell) -> String {
+        self.cells[cell.0 as usize].clone()
+    }
+
+    pub fn buf(&self, buf: Buf) -> String {
+        self.bufs[buf.0 as usize].clone()
+    }
+
+    fn name_buf(&mut self, buf: Buf) -> String {
+        let name = self.fresh(&self.function.bufs[buf.0 as usize].1);
+        self.bufs[buf.0 as usize].clone_from(&name);
+        name
+    }
+
+    /// The declaration of a pointer.
+    fn pointer(&mut self, buf: Buf, qualifier: &str) -> String {
+        let constant = if self.facts.outside[buf.0 as usize] { "const " } else { "" };
+        let elem = memory_type(self.elem(buf));
+        format!("{constant}{elem} *{qualifier}{}", self.name_buf(buf))
+    }
+
+    pub fn fresh(&mut self, hint: &str) -> String {
+        let hint = identifier(hint);
+        if is_reserved(&hint) { self.names.fresh(&format!("v_{hint}")) } else { self.names.fresh(&hint) }
+    }
+
+    pub fn line(&mut self, line: &str) {
+        self.out.push_str(&"    ".repeat(self.depth));
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+}
+
+/// The member of a word that holds a scalar.
+fn field(elem: ScalarTy) -> &'static str {
+    match elem {
+        ScalarTy::Real => "real",
+        ScalarTy::Int | ScalarTy::Bool => "integer",
+    }
+}
+
+/// The text without what could end a comment of one line, or continue it on the next.
+fn comment(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || c == '\\' { ' ' } else { c }).collect()
+}

@@ -1,0 +1,150 @@
+//! What registers are assigned, as expressions. An operand that waits is taken from the list and becomes part of the expression.
+
+use lambada_loops::{Buf, Op, Operand, Reg, Ty};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::function::Printer;
+use crate::lanes::{Helper, Spelling, register_type, spelling};
+use crate::text::{self, Text};
+
+impl Printer<'_> {
+    pub fn op(&mut self, ty: Ty, op: &Op) -> Text {
+        self.needs.lanes(ty.lanes);
+        match op {
+            Op::Prim(prim, args) => self.prim(ty, *prim, args),
+            Op::Load(buf, offset) => self.load(ty, *buf, *offset),
+            Op::Get(cell) => Text { cells: vec![cell.0], ..Text::atom(self.cell(*cell)) },
+            Op::Fold(op, value) => {
+                let from = self.operand_ty(*value);
+                let value = self.operand(*value);
+                if from.lanes == 1 {
+                    return value;
+                }
+                let helper = self.needs.vector(Helper::Fold(*op, from.elem, from.lanes));
+                text::call(&helper, std::slice::from_ref(&value)).reading(&[value])
+            }
+            Op::Iota if ty.lanes == 1 => Text::atom("0"),
+            Op::Iota => {
+                let lanes: Vec<String> = (0..ty.lanes).map(|lane| lane.to_string()).collect();
+                Text::atom(format!("({}){{{}}}", register_type(ty), lanes.join(", ")))
+            }
+        }
+    }
+
+    fn load(&mut self, ty: Ty, buf: Buf, offset: Operand) -> Text {
+        let offset = self.operand(offset);
+        let text = if ty.lanes == 1 {
+            format!("{}[{}]", self.buf(buf), offset.text)
+        } else {
+            let place = self.address(buf, &offset);
+            format!("{}({place})", self.needs.vector(Helper::Load(ty.elem, ty.lanes)))
+        };
+        let mut text = Text::atom(text).reading(&[offset]);
+        text.memories.extend(self.facts.changing(buf));
+        text
+    }
+
+    pub fn address(&self, buf: Buf, offset: &Text) -> String {
+        match offset.text.as_str() {
+            "0" => self.buf(buf),
+            _ => text::infix("+", &Text::atom(self.buf(buf)), offset).text,
+        }
+    }
+
+    fn prim(&mut self, ty: Ty, prim: Prim, args: &[Operand]) -> Text {
+        let lanes = args.iter().map(|arg| self.operand_ty(*arg).lanes).max().unwrap_or(1);
+        if lanes > 1 {
+            return self.vector_prim(lanes, prim, args);
+        }
+        let args = self.scalar_args(prim, args);
+        self.needs.prim(prim);
+        let value = text::apply(prim.row().c, &args);
+        if ty.lanes == 1 { value } else { self.splat(value, ty) }
+    }
+
+    /// Where all integers are constants, C would compute in `int`.
+    fn scalar_args(&mut self, prim: Prim, args: &[Operand]) -> Vec<Text> {
+        let ints = |elem: &ScalarTy| *elem == ScalarTy::Int;
+        let all = args.iter().zip(prim.args()).filter(|(_, elem)| ints(elem)).all(|(arg, _)| matches!(arg, Operand::Lit(_)));
+        let text = |arg: &Operand| match arg {
+            Operand::Lit(Scalar::Int(value)) if all => text::wide_literal(*value),
+            Operand::Lit(_) | Operand::Reg(_) => self.operand(*arg),
+        };
+        args.iter().map(text).collect()
+    }
+
+    fn vector_prim(&mut self, lanes: u16, prim: Prim, args: &[Operand]) -> Text {
+        let full = |printer: &mut Self, k: usize| printer.spread(args[k], Ty { elem: prim.args()[k], lanes });
+        let Some(spelling) = spelling(prim) else {
+            let args: Vec<Text> = (0..args.len()).map(|k| full(self, k)).collect();
+            let helper = self.needs.vector(Helper::Each(prim, lanes));
+            return text::call(&helper, &args).reading(&args);
+        };
+        match spelling {
+            Spelling::Arithmetic(op) => {
+                let args = [self.operand(args[0]), self.operand(args[1])];
+                text::infix(op, &args[0], &args[1]).reading(&args)
+            }
+            Spelling::Comparison(op) => {
+                let args = [self.operand(args[0]), self.operand(args[1])];
+                let mask = text::infix(op, &args[0], &args[1]);
+                text::prefix(&format!("(i64x{lanes})"), &mask).reading(&args)
+            }
+            Spelling::Masks(op) => {
+                let args = [full(self, 0), full(self, 1)];
+                Text { parts: None, ..text::infix(op, &args[0], &args[1]) }.reading(&args)
+            }
+            Spelling::Prefix(op) => {
+                let arg = full(self, 0);
+                text::prefix(op, &arg).reading(&[arg])
+            }
+            Spelling::SameMasks => {
+                let args = [full(self, 0), full(self, 1)];
+                text::prefix("~", &text::infix("^", &args[0], &args[1])).reading(&args)
+            }
+            Spelling::Convert => {
+                let arg = full(self, 0);
+                Text::atom(format!("__builtin_convertvector({}, f64x{lanes})", arg.text)).reading(&[arg])
+            }
+            Spelling::Select => {
+                let args = [full(self, 0), full(self, 1), full(self, 2)];
+                let helper = self.needs.vector(Helper::Select(prim.result(), lanes));
+                text::call(&helper, &args).reading(&args)
+            }
+        }
+    }
+
+    /// The operand with all lanes of the type.
+    pub fn spread(&mut self, operand: Operand, ty: Ty) -> Text {
+        let single = self.operand_ty(operand).lanes == 1;
+        let value = self.operand(operand);
+        if single && ty.lanes > 1 { self.splat(value, ty) } else { value }
+    }
+
+    fn splat(&mut self, value: Text, ty: Ty) -> Text {
+        let helper = self.needs.vector(Helper::Splat(ty.elem, ty.lanes));
+        text::call(&helper, std::slice::from_ref(&value)).reading(&[value])
+    }
+
+    /// A register's expression, if it waits, or its name; a constant.
+    pub fn operand(&mut self, operand: Operand) -> Text {
+        match operand {
+            Operand::Lit(value) => text::literal(value),
+            Operand::Reg(reg) => match self.waiting.iter().rposition(|waiting| waiting.reg == reg) {
+                Some(at) => self.waiting.remove(at).value,
+                None => Text::atom(self.regs[reg.0 as usize].clone()),
+            },
+        }
+    }
+
+    pub fn operand_ty(&self, operand: Operand) -> Ty {
+        match operand {
+            Operand::Reg(reg) => self.reg_ty(reg),
+            Operand::Lit(value) => Ty::scalar(value.ty()),
+        }
+    }
+
+    pub fn reg_ty(&self, reg: Reg) -> Ty {
+        self.function.regs[reg.0 as usize].0
+    }
+}

@@ -1,0 +1,131 @@
+//! Compiled terms: variables are slots of a frame, functions know what they capture.
+
+use std::rc::Rc;
+
+use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_source::{Site, Span};
+
+use super::shape::Form;
+use super::value::Value;
+
+/// A slot of the frame of the running function.
+pub(crate) type Slot = usize;
+
+/// An expression.
+#[derive(Debug)]
+pub(crate) enum Code {
+    Const(Value),
+    /// A variable; the last mention moves the value out of its slot.
+    Local(Slot, Last),
+    Global(usize),
+    Lambda(Rc<Function>, Vec<(Slot, Last)>),
+    Call(Box<Code>, Vec<Code>),
+    /// The spine of a `let` or of checks.
+    Block(Vec<Step>, Box<Code>),
+    Tuple(Vec<Code>),
+    Proj(Box<Code>, usize),
+    Con(usize, Vec<Code>),
+    Match(Box<Code>, Vec<ArmCode>),
+    If(Box<Code>, Box<Branch>, Box<Branch>),
+    Prim1(Prim, Box<Code>),
+    Prim2(Prim, Box<[Code; 2]>),
+    Prim3(Prim, Box<[Code; 3]>),
+    Array(Vec<Code>, Box<ForInfo>),
+    For(Slot, Box<[Code; 2]>, Box<ForInfo>),
+    Dim(Box<Code>, usize),
+    /// The array stands last: it is looked into when the indices are known, so a variable need not be copied.
+    Index(Vec<Code>, Box<Code>, Span),
+    /// The array, the indices, the new value with its form.
+    Update(Box<[Code; 2]>, Vec<Code>, Box<ForInfo>),
+    Reduce(ReduceOp, ScalarTy, Box<Code>, Span),
+    /// With the ranks of the operands.
+    MatMul(ScalarTy, (usize, usize), Box<[Code; 2]>, Span),
+    Loop(Box<LoopCode>),
+    Accumulate(Slot, Box<[Code; 2]>),
+    Add(Slot, Vec<Code>, Box<Code>, Box<ForInfo>),
+    Jvp(Box<[Code; 3]>, Span),
+    Vjp(Box<[Code; 2]>, Span),
+}
+
+/// Is it the last mention?
+pub(crate) type Last = bool;
+
+/// Where a value goes.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Nowhere: it is not mentioned.
+    Nowhere,
+    Slot(Slot),
+    /// A tuple that is mentioned only by its components: those that are mentioned, each to its place.
+    Components(Vec<Option<Slot>>),
+}
+
+/// A step of a block.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Bind(Place, Code),
+    Check(Code, Site, Vec<Code>),
+}
+
+/// A branch of an `if`, with the slots whose values it does not need and the other branch does.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub drops: Vec<Slot>,
+    pub body: Code,
+}
+
+/// An arm of a match.
+#[derive(Debug)]
+pub(crate) struct ArmCode {
+    pub places: Vec<Place>,
+    pub branch: Branch,
+}
+
+/// Whose sizes are compared, and the place to blame.
+#[derive(Debug)]
+pub(crate) struct ForInfo {
+    /// The form of the elements.
+    pub form: Form,
+    pub span: Span,
+}
+
+/// A loop.
+#[derive(Debug)]
+pub(crate) struct LoopCode {
+    pub state: Place,
+    pub init: Code,
+    pub kind: LoopKindCode,
+    pub body: Code,
+    pub info: ForInfo,
+}
+
+/// What drives a loop.
+#[derive(Debug)]
+pub(crate) enum LoopKindCode {
+    /// The index and the extent.
+    For(Slot, Code),
+    /// The condition, and where it finds the state.
+    While(Place, Code),
+}
+
+/// A function of one or more parameters.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub params: Vec<Place>,
+    /// Where captured values go.
+    pub captures: Vec<Slot>,
+    /// How many slots its frame has.
+    pub slots: usize,
+    pub body: Code,
+}
+
+impl Place {
+    /// The slots that are written.
+    pub fn slots(&self) -> Vec<Slot> {
+        match self {
+            Place::Nowhere => Vec::new(),
+            Place::Slot(slot) => vec![*slot],
+            Place::Components(slots) => slots.iter().flatten().copied().collect(),
+        }
+    }
+}

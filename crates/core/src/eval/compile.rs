@@ -1,0 +1,305 @@
+//! Terms to code: variables become slots, functions learn what they capture, functions of functions become functions of several parameters.
+//!
+//! A tuple that is mentioned only by its components is taken apart where it is bound, so that an array in the state of a loop is owned by
+//! one slot, and updated in place.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+
+use super::code::*;
+use super::liveness;
+use super::shape::Form;
+use super::value::Value;
+use crate::{Arm, LoopKind, Program, Term, TermKind, Ty, Var};
+
+/// A closed term as a function of no parameters. `moves`: are values moved out of their slots when they are mentioned for the last time?
+pub(crate) fn compile(program: &Program, term: &Term, moves: bool) -> Function {
+    let mut compiler = Compiler { program, moves, mentions: mentions(term), scopes: vec![Scope::default()] };
+    let mut body = compiler.term(term);
+    let scope = compiler.scopes.pop().expect("the scope that was opened");
+    if moves {
+        liveness::mark(&mut [], &mut body, &scope.depths);
+    }
+    Function { params: Vec::new(), captures: Vec::new(), slots: scope.depths.len(), body }
+}
+
+/// How a variable is mentioned.
+#[derive(Default)]
+struct Mentions {
+    whole: bool,
+    components: BTreeSet<usize>,
+}
+
+fn mentions(term: &Term) -> HashMap<u32, Mentions> {
+    let mut found: HashMap<u32, Mentions> = HashMap::new();
+    let mut pending = vec![term];
+    while let Some(term) = pending.pop() {
+        if let TermKind::Proj(t, k) = term.kind()
+            && let TermKind::Var(x) = t.kind()
+        {
+            found.entry(x.id).or_default().components.insert(*k);
+            continue;
+        }
+        if let TermKind::Var(x) | TermKind::Add { acc: x, .. } = term.kind() {
+            found.entry(x.id).or_default().whole = true;
+        }
+        pending.extend(term.children());
+    }
+    found
+}
+
+/// A variable, or one component of it.
+type Key = (u32, Option<usize>);
+
+/// The frame of a function that is being compiled.
+#[derive(Default)]
+struct Scope {
+    slots: HashMap<Key, Slot>,
+    /// What comes from the function around, and where it goes.
+    captures: Vec<(Key, Slot)>,
+    /// For each slot, in how many loops it is bound.
+    depths: Vec<usize>,
+    /// In how many loops we are.
+    depth: usize,
+}
+
+struct Compiler<'a> {
+    program: &'a Program,
+    moves: bool,
+    mentions: HashMap<u32, Mentions>,
+    scopes: Vec<Scope>,
+}
+
+impl Compiler<'_> {
+    fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("a function is being compiled")
+    }
+
+    /// A new slot in the current loop.
+    fn slot(&mut self, key: Key) -> Slot {
+        let scope = self.scope();
+        scope.depths.push(scope.depth);
+        scope.slots.insert(key, scope.depths.len() - 1);
+        scope.depths.len() - 1
+    }
+
+    /// The slot of what is mentioned, in the `level`-th scope; it is captured from the scope around if it is bound there.
+    fn resolve(&mut self, level: usize, key: Key) -> Slot {
+        let scope = &mut self.scopes[level];
+        if let Some(slot) = scope.slots.get(&key) {
+            return *slot;
+        }
+        assert!(level > 0, "ill-formed core: a variable is not in scope");
+        scope.depths.push(0);
+        let slot = scope.depths.len() - 1;
+        scope.slots.insert(key, slot);
+        scope.captures.push((key, slot));
+        slot
+    }
+
+    fn mention(&mut self, key: Key) -> Slot {
+        self.resolve(self.scopes.len() - 1, key)
+    }
+
+    /// Places for a variable that is being bound.
+    fn bind(&mut self, var: &Var) -> Place {
+        let Some(mentions) = self.mentions.get(&var.id) else { return Place::Nowhere };
+        if mentions.whole {
+            return Place::Slot(self.slot((var.id, None)));
+        }
+        let mentioned = mentions.components.clone();
+        let place = |k| mentioned.contains(&k).then(|| self.slot((var.id, Some(k))));
+        Place::Components((0..var.ty.components().len()).map(place).collect())
+    }
+
+    /// The slot of a variable that is always kept.
+    fn bind_slot(&mut self, var: &Var) -> Slot {
+        self.slot((var.id, None))
+    }
+
+    /// What is inside of a loop.
+    fn inside_loop<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.scope().depth += 1;
+        let result = inside(self);
+        self.scope().depth -= 1;
+        result
+    }
+
+    fn form(&self, ty: &Ty) -> Form {
+        Form::of(self.program, ty)
+    }
+
+    fn info(&self, term: &Term, ty: &Ty) -> ForInfo {
+        ForInfo { form: self.form(ty), span: term.span() }
+    }
+
+    fn boxed(&mut self, term: &Term) -> Box<Code> {
+        Box::new(self.term(term))
+    }
+
+    fn terms(&mut self, terms: &[Term]) -> Vec<Code> {
+        terms.iter().map(|term| self.term(term)).collect()
+    }
+
+    fn term(&mut self, term: &Term) -> Code {
+        match term.kind() {
+            TermKind::Var(x) => Code::Local(self.mention((x.id, None)), false),
+            TermKind::Global(id) => Code::Global(id.0 as usize),
+            TermKind::Lit(value) => Code::Const((*value).into()),
+            TermKind::Lam(..) => self.lambda(term),
+            TermKind::App(..) => self.application(term),
+            TermKind::Let(..) | TermKind::Check { .. } => self.spine(term),
+            TermKind::Tuple(items) if items.is_empty() => Code::Const(Value::Unit),
+            TermKind::Tuple(items) => Code::Tuple(self.terms(items)),
+            TermKind::Proj(t, k) => self.projection(t, *k),
+            TermKind::Con(tag, args) => Code::Con(*tag, self.terms(args)),
+            TermKind::Match(t, arms) => {
+                let t = self.boxed(t);
+                Code::Match(t, arms.iter().map(|arm| self.arm(arm)).collect())
+            }
+            TermKind::If(c, t, s) => {
+                let c = self.boxed(c);
+                let branch = |body| Box::new(Branch { drops: Vec::new(), body });
+                Code::If(c, branch(self.term(t)), branch(self.term(s)))
+            }
+            TermKind::Prim(prim, args) => match &args[..] {
+                [a] => Code::Prim1(*prim, self.boxed(a)),
+                [a, b] => Code::Prim2(*prim, Box::new([self.term(a), self.term(b)])),
+                [a, b, c] => Code::Prim3(*prim, Box::new([self.term(a), self.term(b), self.term(c)])),
+                _ => unreachable!("primitives have one to three arguments"),
+            },
+            TermKind::Array(items) => Code::Array(self.terms(items), Box::new(self.info(term, term.ty().elem()))),
+            TermKind::For(i, n, body) => {
+                let n = self.term(n);
+                let (slot, body) = self.inside_loop(|c| (c.bind_slot(i), c.term(body)));
+                Code::For(slot, Box::new([n, body]), Box::new(self.info(term, term.ty().elem())))
+            }
+            TermKind::Dim(xs, axis) => Code::Dim(self.boxed(xs), *axis),
+            TermKind::Index(xs, at) => {
+                let xs = self.boxed(xs);
+                Code::Index(self.terms(at), xs, term.span())
+            }
+            TermKind::Update(xs, at, value) => {
+                let info = self.info(term, value.ty());
+                let (xs, at, value) = (self.term(xs), self.terms(at), self.term(value));
+                Code::Update(Box::new([xs, value]), at, Box::new(info))
+            }
+            TermKind::Reduce(op, xs) => Code::Reduce(*op, scalar_of(xs.ty()), self.boxed(xs), term.span()),
+            TermKind::MatMul(a, b) => {
+                let ranks = (rank(a.ty()), rank(b.ty()));
+                Code::MatMul(scalar_of(a.ty()), ranks, Box::new([self.term(a), self.term(b)]), term.span())
+            }
+            TermKind::Loop { state, init, kind, body } => self.loop_(term, state, init, kind, body),
+            TermKind::Accumulate { acc, init, body } => {
+                let init = self.term(init);
+                let slot = self.bind_slot(acc);
+                Code::Accumulate(slot, Box::new([init, self.term(body)]))
+            }
+            TermKind::Add { acc, index, value } => {
+                let slot = self.mention((acc.id, None));
+                let (index, info) = (self.terms(index), self.info(term, value.ty()));
+                Code::Add(slot, index, self.boxed(value), Box::new(info))
+            }
+            TermKind::Jvp(f, x, dx) => Code::Jvp(Box::new([self.term(f), self.term(x), self.term(dx)]), term.span()),
+            TermKind::Vjp(f, x) => Code::Vjp(Box::new([self.term(f), self.term(x)]), term.span()),
+        }
+    }
+
+    /// A function, with as many parameters as there are.
+    fn lambda(&mut self, mut term: &Term) -> Code {
+        self.scopes.push(Scope::default());
+        let mut params = Vec::new();
+        while let TermKind::Lam(x, body) = term.kind() {
+            params.push(self.bind(x));
+            term = body;
+        }
+        let mut body = self.term(term);
+        let scope = self.scopes.pop().expect("the scope that was opened");
+        if self.moves {
+            liveness::mark(&mut params, &mut body, &scope.depths);
+        }
+        let captured = scope.captures.iter().map(|(key, _)| (self.mention(*key), false)).collect();
+        let captures = scope.captures.iter().map(|(_, slot)| *slot).collect();
+        Code::Lambda(Rc::new(Function { params, captures, slots: scope.depths.len(), body }), captured)
+    }
+
+    fn application(&mut self, mut term: &Term) -> Code {
+        let mut args = Vec::new();
+        while let TermKind::App(f, x) = term.kind() {
+            args.push(x);
+            term = f;
+        }
+        let f = self.boxed(term);
+        Code::Call(f, args.into_iter().rev().map(|arg| self.term(arg)).collect())
+    }
+
+    fn spine(&mut self, mut term: &Term) -> Code {
+        let mut steps = Vec::new();
+        loop {
+            if let TermKind::Let(x, t, s) = term.kind() {
+                let value = self.term(t);
+                steps.push(Step::Bind(self.bind(x), value));
+                term = s;
+            } else if let TermKind::Check { cond, site, values, body } = term.kind() {
+                steps.push(Step::Check(self.term(cond), site.clone(), self.terms(values)));
+                term = body;
+            } else {
+                return Code::Block(steps, self.boxed(term));
+            }
+        }
+    }
+
+    fn projection(&mut self, t: &Term, k: usize) -> Code {
+        if let TermKind::Var(x) = t.kind()
+            && !self.mentions[&x.id].whole
+        {
+            return Code::Local(self.mention((x.id, Some(k))), false);
+        }
+        Code::Proj(self.boxed(t), k)
+    }
+
+    fn arm(&mut self, arm: &Arm) -> ArmCode {
+        let places = arm.vars.iter().map(|var| self.bind(var)).collect();
+        ArmCode { places, branch: Branch { drops: Vec::new(), body: self.term(&arm.body) } }
+    }
+
+    fn loop_(&mut self, term: &Term, state: &Var, init: &Term, kind: &LoopKind, body: &Term) -> Code {
+        let info = self.info(term, &state.ty);
+        let init = self.term(init);
+        let code = match kind {
+            LoopKind::For(i, n) => {
+                let n = self.term(n);
+                self.inside_loop(|c| {
+                    let (state, i) = (c.bind(state), c.bind_slot(i));
+                    LoopCode { state, init, kind: LoopKindCode::For(i, n), body: c.term(body), info }
+                })
+            }
+            LoopKind::While(cond) => self.inside_loop(|c| {
+                let place = c.bind(state);
+                let again = match &place {
+                    Place::Nowhere => Place::Nowhere,
+                    Place::Slot(slot) => Place::Slot(*slot),
+                    Place::Components(slots) => Place::Components(slots.clone()),
+                };
+                let kind = LoopKindCode::While(again, c.term(cond));
+                LoopCode { state: place, init, kind, body: c.term(body), info }
+            }),
+        };
+        Code::Loop(Box::new(code))
+    }
+}
+
+/// The type of the scalars of an array of scalars.
+fn scalar_of(ty: &Ty) -> ScalarTy {
+    match ty {
+        Ty::Scalar(scalar) => *scalar,
+        Ty::Array(elem) => scalar_of(elem),
+        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => unreachable!("ill-typed core: not an array of scalars"),
+    }
+}
+
+fn rank(ty: &Ty) -> usize {
+    if let Ty::Array(elem) = ty { 1 + rank(elem) } else { 0 }
+}

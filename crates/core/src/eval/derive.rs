@@ -1,0 +1,174 @@
+//! `jvp` and `vjp`, by operator overloading: the argument's reals are made to carry derivatives, the function runs as it is, and the result is
+//! taken apart. Components that are not real are ignored in tangents and cotangents, and are zero in those that come out.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+use super::machine::{Machine, Run, fail};
+use super::real::{Active, Node, Tape, add_to, level};
+use super::value::{Array, Value};
+
+/// The function from cotangents of a result to cotangents of the point. It may be applied many times.
+#[derive(Debug)]
+pub(crate) struct Pullback {
+    tape: Rc<Tape>,
+    /// The point, without the derivatives of this application. Its reals are the first nodes of the tape.
+    point: Value,
+    /// The result, with them.
+    result: Value,
+    span: Span,
+}
+
+impl Machine<'_> {
+    /// `jvp f x dx`
+    pub fn jvp(&mut self, f: Value, x: &Value, dx: &Value, span: Span) -> Run<Value> {
+        let level = self.fresh_level();
+        let x = lift(x, dx, level, span)?;
+        let result = self.call(f, vec![x])?;
+        let (primal, tangent) = split(&result, level);
+        Ok(Value::tuple(vec![primal, tangent]))
+    }
+
+    /// `vjp f x`
+    pub fn vjp(&mut self, f: Value, x: Value, span: Span) -> Run<Value> {
+        let tape = Rc::new(Tape { level: self.fresh_level(), nodes: RefCell::new(Vec::new()) });
+        let traced = map_reals(&x, &mut |primal| {
+            let node = tape.push(Node::default());
+            Value::Active(Rc::new(Active::Traced { tape: tape.clone(), primal: primal.clone(), node }))
+        });
+        let result = self.call(f, vec![traced])?;
+        let primal = strip(&result, tape.level);
+        let pullback = Value::Pullback(Rc::new(Pullback { tape, point: x, result, span }));
+        Ok(Value::tuple(vec![primal, pullback]))
+    }
+}
+
+impl Pullback {
+    /// Sweeps over the tape once, from the last node to the first.
+    pub fn apply(&self, cotangent: &Value) -> Run<Value> {
+        let nodes = self.tape.nodes.borrow();
+        let mut cotangents: Vec<Option<Value>> = vec![None; nodes.len()];
+        self.seed(&self.result, cotangent, &mut cotangents)?;
+        for k in (0..nodes.len()).rev() {
+            // The first nodes are the point's: they have no parents, and keep what they got.
+            if nodes[k].parents.iter().all(Option::is_none) {
+                continue;
+            }
+            let Some(d) = cotangents[k].take() else { continue };
+            for (parent, factor) in nodes[k].parents.iter().flatten() {
+                add_to(&mut cotangents[*parent], factor.times(&d));
+            }
+        }
+        let mut next = 0;
+        Ok(tangent_of(&self.point, &mut |_| {
+            next += 1;
+            cotangents[next - 1].take().unwrap_or(Value::Real(0.0))
+        }))
+    }
+
+    /// Hands the parts of a cotangent to the nodes of the result.
+    fn seed(&self, result: &Value, cotangent: &Value, cotangents: &mut [Option<Value>]) -> Run<()> {
+        match (result, cotangent) {
+            (Value::Active(active), d) => {
+                if let Active::Traced { tape, node, .. } = &**active
+                    && tape.level == self.tape.level
+                {
+                    add_to(&mut cotangents[*node], d.clone());
+                }
+                Ok(())
+            }
+            (Value::Tuple(xs), Value::Tuple(ds)) => self.seed_all(xs, ds, cotangents),
+            (Value::Array(xs), Value::Array(ds)) => {
+                same_size(xs, ds, self.span)?;
+                self.seed_all(&xs.items, &ds.items, cotangents)
+            }
+            (Value::Con(x), Value::Con(d)) if x.tag == d.tag => self.seed_all(&x.args, &d.args, cotangents),
+            (Value::Con(_), Value::Con(_)) => fail(self.span, "the cotangent has another constructor than the result"),
+            _ => Ok(()),
+        }
+    }
+
+    fn seed_all(&self, xs: &[Value], ds: &[Value], cotangents: &mut [Option<Value>]) -> Run<()> {
+        xs.iter().zip(ds).try_for_each(|(x, d)| self.seed(x, d, cotangents))
+    }
+}
+
+fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
+    let (m, n) = (a.items.len(), b.items.len());
+    if m == n { Ok(()) } else { fail(span, format!("sizes differ: {m} and {n}")) }
+}
+
+/// The point with its tangent, at a new level.
+fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
+    let all = |xs: &[Value], ds: &[Value]| xs.iter().zip(ds).map(|(x, d)| lift(x, d, level, span)).collect::<Run<Vec<Value>>>();
+    match (x, dx) {
+        (Value::Real(_) | Value::Active(_), tangent) => {
+            Ok(Value::Active(Rc::new(Active::Forward { level, primal: x.clone(), tangent: tangent.clone() })))
+        }
+        (Value::Tuple(xs), Value::Tuple(ds)) => Ok(Value::tuple(all(xs, ds)?)),
+        (Value::Array(xs), Value::Array(ds)) => {
+            same_size(xs, ds, span)?;
+            Ok(Value::Array(Rc::new(Array { items: all(&xs.items, &ds.items)?, elem: xs.elem.clone() })))
+        }
+        (Value::Con(x), Value::Con(d)) if x.tag == d.tag => Ok(Value::con(x.tag, all(&x.args, &d.args)?)),
+        (Value::Con(_), Value::Con(_)) => fail(span, "the tangent has another constructor than the point"),
+        _ => Ok(x.clone()),
+    }
+}
+
+/// The primal value and the tangent of a result.
+fn split(value: &Value, at: u64) -> (Value, Value) {
+    let tangent = tangent_of(value, &mut |real| match real {
+        Value::Active(active) if active.level() == at => match &**active {
+            Active::Forward { tangent, .. } => tangent.clone(),
+            Active::Traced { .. } => unreachable!("a level is either forward or traced"),
+        },
+        _ => Value::Real(0.0),
+    });
+    (strip(value, at), tangent)
+}
+
+/// The value without the derivatives of a level and of later ones.
+pub(crate) fn strip(value: &Value, from: u64) -> Value {
+    map_reals(value, &mut |real| {
+        let mut real = real;
+        while level(real) >= from
+            && let Value::Active(active) = real
+        {
+            real = active.primal();
+        }
+        real.clone()
+    })
+}
+
+/// The first-order value with each real replaced, in order.
+fn map_reals(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
+    map_scalars(value, &mut |scalar| if matches!(scalar, Value::Real(_) | Value::Active(_)) { f(scalar) } else { scalar.clone() })
+}
+
+/// A value of the shape of another: what `f` gives for its reals, zero for its other scalars.
+fn tangent_of(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
+    map_scalars(value, &mut |scalar| match scalar {
+        Value::Int(_) => Value::Int(0),
+        Value::Bool(_) => Value::Bool(false),
+        real => f(real),
+    })
+}
+
+fn map_scalars(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
+    match value {
+        Value::Real(_) | Value::Active(_) | Value::Int(_) | Value::Bool(_) => f(value),
+        Value::Unit => Value::Unit,
+        Value::Tuple(items) => Value::tuple(items.iter().map(|item| map_scalars(item, f)).collect()),
+        Value::Array(array) => {
+            let items = array.items.iter().map(|item| map_scalars(item, f)).collect();
+            Value::Array(Rc::new(Array { items, elem: array.elem.clone() }))
+        }
+        Value::Con(con) => Value::con(con.tag, con.args.iter().map(|arg| map_scalars(arg, f)).collect()),
+        Value::Closure(_) | Value::Pullback(_) | Value::Accumulator(_) | Value::Absent => {
+            unreachable!("ill-typed core: {value:?} is not first-order")
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Last mentions: where a value may be moved out of its slot instead of copied, so that an array that nothing else shares is updated in place.
+//!
+//! Code is walked against the order of evaluation with the set of slots that are read later. Inside of a loop a slot that is bound outside
+//! is always read later: by the next iteration.
+
+use super::code::*;
+
+/// Marks the last mentions of a function whose slots are bound inside of so many loops.
+pub(crate) fn mark(params: &mut [Place], body: &mut Code, depths: &[usize]) {
+    let mut marker = Marker { depths, depth: 0, live: Slots(vec![0; depths.len().div_ceil(64)]) };
+    marker.code(body);
+    params.iter_mut().for_each(|place| marker.bind(place));
+}
+
+/// A set of slots.
+#[derive(Clone)]
+struct Slots(Vec<u64>);
+
+impl Slots {
+    fn contains(&self, slot: Slot) -> bool {
+        self.0[slot / 64] >> (slot % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, slot: Slot) {
+        self.0[slot / 64] |= 1 << (slot % 64);
+    }
+
+    fn remove(&mut self, slot: Slot) {
+        self.0[slot / 64] &= !(1 << (slot % 64));
+    }
+
+    fn unite(&mut self, other: &Slots) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+    }
+
+    /// Those that the other set lacks.
+    fn without(&self, other: &Slots) -> Vec<Slot> {
+        let words = self.0.iter().zip(&other.0).enumerate().filter(|(_, (a, b))| *a & !*b != 0);
+        words.flat_map(|(k, (a, b))| (0..64).filter(move |bit| (a & !b) >> bit & 1 == 1).map(move |bit| 64 * k + bit)).collect()
+    }
+}
+
+struct Marker<'a> {
+    depths: &'a [usize],
+    depth: usize,
+    /// What is read later.
+    live: Slots,
+}
+
+impl Marker<'_> {
+    /// A mention: is it the last?
+    fn read(&mut self, slot: Slot) -> Last {
+        let last = self.depths[slot] == self.depth && !self.live.contains(slot);
+        self.live.insert(slot);
+        last
+    }
+
+    /// The place where a value is bound; it forgets slots that nothing reads.
+    fn bind(&mut self, place: &mut Place) {
+        match place {
+            Place::Nowhere => {}
+            Place::Slot(slot) if self.live.contains(*slot) => self.live.remove(*slot),
+            Place::Slot(_) => *place = Place::Nowhere,
+            Place::Components(slots) => {
+                for component in slots {
+                    *component = component.filter(|slot| self.live.contains(*slot));
+                    component.iter().for_each(|slot| self.live.remove(*slot));
+                }
+            }
+        }
+    }
+
+    fn all(&mut self, codes: &mut [Code]) {
+        codes.iter_mut().rev().for_each(|code| self.code(code));
+    }
+
+    fn inside_loop(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        inside(self);
+        self.depth -= 1;
+    }
+
+    fn code(&mut self, code: &mut Code) {
+        match code {
+            Code::Const(_) | Code::Global(_) => {}
+            Code::Local(slot, last) => *last = self.read(*slot),
+            Code::Lambda(_, captured) => captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot)),
+            Code::Call(f, args) => {
+                self.all(args);
+                self.code(f);
+            }
+            Code::Block(steps, body) => {
+                self.code(body);
+                steps.iter_mut().rev().for_each(|step| self.step(step));
+            }
+            Code::Tuple(items) | Code::Con(_, items) | Code::Array(items, _) => self.all(items),
+            Code::Proj(a, _) | Code::Prim1(_, a) | Code::Dim(a, _) | Code::Reduce(_, _, a, _) => self.code(a),
+            Code::Match(t, arms) => {
+                let arms = arms.iter_mut().map(|arm| (&mut arm.places[..], &mut arm.branch)).collect();
+                self.branches(arms);
+                self.code(t);
+            }
+            Code::If(c, yes, no) => {
+                self.branches(vec![(&mut [], yes), (&mut [], no)]);
+                self.code(c);
+            }
+            Code::Prim2(_, ab) | Code::MatMul(_, _, ab, _) | Code::Vjp(ab, _) => self.all(&mut ab[..]),
+            Code::Prim3(_, abc) | Code::Jvp(abc, _) => self.all(&mut abc[..]),
+            Code::For(index, parts, _) => {
+                self.inside_loop(|m| m.code(&mut parts[1]));
+                self.live.remove(*index);
+                self.code(&mut parts[0]);
+            }
+            Code::Index(at, xs, _) => {
+                if matches!(**xs, Code::Local(..)) {
+                    self.code(xs);
+                    self.all(at);
+                } else {
+                    self.all(at);
+                    self.code(xs);
+                }
+            }
+            Code::Update(parts, at, _) => {
+                self.code(&mut parts[1]);
+                self.all(at);
+                self.code(&mut parts[0]);
+            }
+            Code::Loop(code) => self.loop_(code),
+            Code::Accumulate(slot, parts) => {
+                self.code(&mut parts[1]);
+                self.live.remove(*slot);
+                self.code(&mut parts[0]);
+            }
+            Code::Add(slot, at, value, _) => {
+                self.live.insert(*slot);
+                self.code(value);
+                self.all(at);
+            }
+        }
+    }
+
+    fn step(&mut self, step: &mut Step) {
+        match step {
+            Step::Bind(place, value) => {
+                self.bind(place);
+                self.code(value);
+            }
+            Step::Check(cond, _, values) => {
+                // The values are read only if the program fails: what they mention is never moved.
+                self.inside_loop(|m| m.all(values));
+                self.code(cond);
+            }
+        }
+    }
+
+    /// Branches of which one is taken, with what they bind.
+    fn branches(&mut self, branches: Vec<(&mut [Place], &mut Branch)>) {
+        let after = self.live.clone();
+        let mut any = after.clone();
+        let mut entries = Vec::new();
+        for (places, branch) in branches {
+            self.live = after.clone();
+            self.code(&mut branch.body);
+            places.iter_mut().for_each(|place| self.bind(place));
+            any.unite(&self.live);
+            entries.push((self.live.clone(), branch));
+        }
+        for (live, branch) in entries {
+            branch.drops = any.without(&live).into_iter().filter(|slot| self.depths[*slot] == self.depth).collect();
+        }
+        self.live = any;
+    }
+
+    fn loop_(&mut self, code: &mut LoopCode) {
+        self.inside_loop(|m| {
+            m.code(&mut code.body);
+            m.bind(&mut code.state);
+            match &mut code.kind {
+                LoopKindCode::For(index, _) => m.live.remove(*index),
+                LoopKindCode::While(place, cond) => {
+                    m.code(cond);
+                    m.bind(place);
+                }
+            }
+        });
+        if let LoopKindCode::For(_, extent) = &mut code.kind {
+            self.code(extent);
+        }
+        self.code(&mut code.init);
+    }
+}

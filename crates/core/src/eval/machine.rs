@@ -1,0 +1,368 @@
+//! The evaluator proper: code and a stack of frames to values.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lambada_source::{Failure, Site, Span};
+
+use super::code::*;
+use super::compile::compile;
+use super::real::{apply, apply2};
+use super::shape::{Form, Shape};
+use super::value::{Accumulator, Closure, Value};
+use super::{arrays, derive};
+use crate::Program;
+
+/// What may fail. The failure is boxed so that a result is as small as a value.
+pub(crate) type Run<T> = Result<T, Box<Failure>>;
+
+/// A failure.
+#[cold]
+pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Run<T> {
+    Err(Box::new(Failure { span, message: message.into() }))
+}
+
+/// A program that is running.
+pub(crate) struct Machine<'p> {
+    program: &'p Program,
+    /// The values of the definitions that have been mentioned.
+    globals: Vec<Option<Value>>,
+    /// The frames of the functions that are running, one after the other.
+    stack: Vec<Value>,
+    /// Where the frame of the running function begins.
+    base: usize,
+    /// The level of the latest application of `jvp` or `vjp`.
+    level: u64,
+    /// Are we only looking for the sizes of the elements of an empty array? Then nothing is accumulated.
+    rehearsing: bool,
+    /// Are values moved at their last mention? Results do not depend on it, as tests show.
+    pub moves: bool,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program) -> Machine<'p> {
+        let globals = vec![None; program.defs.len()];
+        Machine { program, globals, stack: Vec::new(), base: 0, level: 0, rehearsing: false, moves: true }
+    }
+
+    /// The level of a new application of `jvp` or `vjp`.
+    pub fn fresh_level(&mut self) -> u64 {
+        self.level += 1;
+        self.level
+    }
+
+    /// The value of a definition, computed when it is first mentioned.
+    pub fn global(&mut self, k: usize) -> Run<Value> {
+        if let Some(value) = &self.globals[k] {
+            return Ok(value.clone());
+        }
+        let program = self.program;
+        let function = compile(program, &program.defs[k].body, self.moves);
+        let value = self.enter(&function, &[], [])?;
+        self.globals[k] = Some(value.clone());
+        Ok(value)
+    }
+
+    /// The value of a closed term.
+    pub fn closed(&mut self, term: &crate::Term) -> Run<Value> {
+        let function = compile(self.program, term, self.moves);
+        self.enter(&function, &[], [])
+    }
+
+    /// A function applied to one or more arguments.
+    pub fn call(&mut self, mut f: Value, mut args: Vec<Value>) -> Run<Value> {
+        while !args.is_empty() {
+            f = match f {
+                Value::Closure(closure) => {
+                    let missing = closure.function.params.len() - closure.args.len();
+                    if args.len() < missing {
+                        let args = closure.args.iter().cloned().chain(args).collect();
+                        let (function, captured) = (closure.function.clone(), closure.captured.clone());
+                        return Ok(Value::Closure(Rc::new(Closure { function, captured, args })));
+                    }
+                    let rest = args.split_off(missing);
+                    let supplied = closure.args.iter().cloned().chain(args);
+                    let result = self.enter(&closure.function, &closure.captured, supplied)?;
+                    args = rest;
+                    result
+                }
+                Value::Pullback(pullback) => pullback.apply(&args.remove(0))?,
+                other => unreachable!("ill-typed core: {other:?} is applied"),
+            };
+        }
+        Ok(f)
+    }
+
+    /// Runs a function in a new frame.
+    fn enter(&mut self, function: &Function, captured: &[Value], args: impl IntoIterator<Item = Value>) -> Run<Value> {
+        let around = std::mem::replace(&mut self.base, self.stack.len());
+        self.stack.resize(self.base + function.slots, Value::Absent);
+        for (slot, value) in function.captures.iter().zip(captured) {
+            self.set(*slot, value.clone());
+        }
+        for (place, value) in function.params.iter().zip(args) {
+            self.bind(place, value);
+        }
+        let result = self.eval(&function.body);
+        self.stack.truncate(self.base);
+        self.base = around;
+        result
+    }
+
+    fn set(&mut self, slot: Slot, value: Value) {
+        self.stack[self.base + slot] = value;
+    }
+
+    fn get(&self, slot: Slot) -> &Value {
+        &self.stack[self.base + slot]
+    }
+
+    /// The value of a slot; the last mention takes it out.
+    fn read(&mut self, slot: Slot, last: Last) -> Value {
+        let place = &mut self.stack[self.base + slot];
+        if last { std::mem::replace(place, Value::Absent) } else { place.clone() }
+    }
+
+    fn clear(&mut self, slots: &[Slot]) {
+        slots.iter().for_each(|slot| self.set(*slot, Value::Absent));
+    }
+
+    fn bind(&mut self, place: &Place, value: Value) {
+        match place {
+            Place::Nowhere => {}
+            Place::Slot(slot) => self.set(*slot, value),
+            Place::Components(slots) => {
+                for (slot, component) in slots.iter().zip(value.into_components()) {
+                    if let Some(slot) = slot {
+                        self.set(*slot, component);
+                    }
+                }
+            }
+        }
+    }
+
+    fn all(&mut self, codes: &[Code]) -> Run<Vec<Value>> {
+        codes.iter().map(|code| self.eval(code)).collect()
+    }
+
+    fn ints(&mut self, codes: &[Code]) -> Run<Vec<i64>> {
+        codes.iter().map(|code| Ok(self.eval(code)?.int())).collect()
+    }
+
+    /// The value of an expression. What stands in tail position is done in a loop.
+    pub fn eval(&mut self, mut code: &Code) -> Run<Value> {
+        loop {
+            match code {
+                Code::Const(value) => return Ok(value.clone()),
+                Code::Local(slot, last) => return Ok(self.read(*slot, *last)),
+                Code::Global(k) => return self.global(*k),
+                Code::Lambda(function, captured) => {
+                    let captured = captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
+                    return Ok(Value::Closure(Rc::new(Closure { function: function.clone(), captured, args: Vec::new() })));
+                }
+                Code::Call(f, args) => {
+                    let f = self.eval(f)?;
+                    let args = self.all(args)?;
+                    return self.call(f, args);
+                }
+                Code::Block(steps, body) => {
+                    steps.iter().try_for_each(|step| self.step(step))?;
+                    code = body;
+                }
+                Code::Tuple(items) => return Ok(Value::tuple(self.all(items)?)),
+                Code::Proj(t, k) => return Ok(self.eval(t)?.component(*k).clone()),
+                Code::Con(tag, args) => return Ok(Value::con(*tag, self.all(args)?)),
+                Code::Match(t, arms) => {
+                    let value = self.eval(t)?;
+                    let arm = &arms[value.as_con().tag];
+                    self.bind_fields(&arm.places, value);
+                    self.clear(&arm.branch.drops);
+                    code = &arm.branch.body;
+                }
+                Code::If(c, yes, no) => {
+                    let branch = if self.eval(c)?.bool() { yes } else { no };
+                    self.clear(&branch.drops);
+                    code = &branch.body;
+                }
+                Code::Prim1(prim, a) => return Ok(apply(*prim, &[self.eval(a)?])),
+                Code::Prim2(prim, args) => {
+                    let a = self.eval(&args[0])?;
+                    let b = self.eval(&args[1])?;
+                    return Ok(apply2(*prim, &a, &b));
+                }
+                Code::Prim3(prim, args) => return Ok(apply(*prim, &[self.eval(&args[0])?, self.eval(&args[1])?, self.eval(&args[2])?])),
+                Code::Array(items, info) => return arrays::regular(self.all(items)?, info),
+                Code::For(index, parts, info) => return self.for_(*index, &parts[0], &parts[1], info),
+                Code::Dim(xs, axis) => return Ok(Value::Int(self.dim(xs, *axis)? as i64)),
+                Code::Index(at, xs, span) => return self.index(at, xs, *span),
+                Code::Update(parts, at, info) => {
+                    let xs = self.eval(&parts[0])?;
+                    let at = self.ints(at)?;
+                    let value = self.eval(&parts[1])?;
+                    return arrays::update(xs, &at, value, info);
+                }
+                Code::Reduce(op, ty, xs, span) => return arrays::reduce(*op, *ty, &self.eval(xs)?, *span),
+                Code::MatMul(ty, ranks, parts, span) => {
+                    let a = self.eval(&parts[0])?;
+                    let b = self.eval(&parts[1])?;
+                    return arrays::matmul(*ty, &a, &b, *ranks, *span);
+                }
+                Code::Loop(code) => return self.loop_(code),
+                Code::Accumulate(slot, parts) => return self.accumulate(*slot, &parts[0], &parts[1]),
+                Code::Add(slot, at, value, info) => {
+                    let at = self.ints(at)?;
+                    let value = self.eval(value)?;
+                    return self.add(*slot, &at, &value, info);
+                }
+                Code::Jvp(parts, span) => {
+                    let f = self.eval(&parts[0])?;
+                    let x = self.eval(&parts[1])?;
+                    let dx = self.eval(&parts[2])?;
+                    return self.jvp(f, &x, &dx, *span);
+                }
+                Code::Vjp(parts, span) => {
+                    let f = self.eval(&parts[0])?;
+                    let x = self.eval(&parts[1])?;
+                    return self.vjp(f, x, *span);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> Run<()> {
+        match step {
+            Step::Bind(place, value) => {
+                let value = self.eval(value)?;
+                self.bind(place, value);
+                Ok(())
+            }
+            Step::Check(cond, site, values) => {
+                if self.eval(cond)?.bool() {
+                    return Ok(());
+                }
+                let values = self.ints(values)?;
+                failed(site, &values)
+            }
+        }
+    }
+
+    /// Binds the arguments of a constructor; moves them if nothing else shares it.
+    fn bind_fields(&mut self, places: &[Place], value: Value) {
+        let Value::Con(con) = value else { unreachable!("ill-typed core: {value:?} is matched") };
+        match Rc::try_unwrap(con) {
+            Ok(mut con) => places.iter().zip(std::mem::take(&mut con.args)).for_each(|(place, arg)| self.bind(place, arg)),
+            Err(con) => places.iter().zip(&con.args).for_each(|(place, arg)| self.bind(place, arg.clone())),
+        }
+    }
+
+    fn for_(&mut self, index: Slot, extent: &Code, body: &Code, info: &ForInfo) -> Run<Value> {
+        let extent = self.eval(extent)?.int();
+        if extent <= 0 {
+            return Ok(arrays::empty(self.rehearse(index, body, &info.form)));
+        }
+        let mut items = Vec::with_capacity(usize::try_from(extent).unwrap_or(0).min(1 << 20));
+        for i in 0..extent {
+            self.set(index, Value::Int(i));
+            items.push(self.eval(body)?);
+        }
+        arrays::regular(items, info)
+    }
+
+    /// The shape that elements of an empty array would have: that of the first one, if it can be computed.
+    fn rehearse(&mut self, index: Slot, body: &Code, form: &Form) -> Shape {
+        if *form == Form::Plain {
+            return Shape::Plain;
+        }
+        let around = std::mem::replace(&mut self.rehearsing, true);
+        self.set(index, Value::Int(0));
+        let shape = self.eval(body).map(|value| Shape::of(&value, form));
+        self.rehearsing = around;
+        shape.unwrap_or_else(|_| form.empty())
+    }
+
+    fn dim(&mut self, xs: &Code, axis: usize) -> Run<usize> {
+        match xs {
+            Code::Local(slot, false) => Ok(arrays::dim(self.get(*slot), axis)),
+            _ => Ok(arrays::dim(&self.eval(xs)?, axis)),
+        }
+    }
+
+    fn index(&mut self, at: &[Code], xs: &Code, span: Span) -> Run<Value> {
+        match xs {
+            Code::Local(slot, last) => {
+                let item = match at {
+                    [k] => {
+                        let k = self.eval(k)?.int();
+                        arrays::index(self.get(*slot), &[k], span)?.clone()
+                    }
+                    _ => {
+                        let at = self.ints(at)?;
+                        arrays::index(self.get(*slot), &at, span)?.clone()
+                    }
+                };
+                if *last {
+                    self.set(*slot, Value::Absent);
+                }
+                Ok(item)
+            }
+            _ => {
+                let xs = self.eval(xs)?;
+                let at = self.ints(at)?;
+                arrays::index(&xs, &at, span).cloned()
+            }
+        }
+    }
+
+    fn loop_(&mut self, code: &LoopCode) -> Run<Value> {
+        let mut state = self.eval(&code.init)?;
+        let plain = code.info.form == Form::Plain;
+        let mut shape = Shape::of(&state, &code.info.form);
+        let extent = match &code.kind {
+            LoopKindCode::For(_, extent) => self.eval(extent)?.int(),
+            LoopKindCode::While(..) => i64::MAX,
+        };
+        for i in 0..extent {
+            match &code.kind {
+                LoopKindCode::For(index, _) => self.set(*index, Value::Int(i)),
+                LoopKindCode::While(place, cond) => {
+                    self.bind(place, state.clone());
+                    let again = self.eval(cond)?.bool();
+                    // What the condition has looked at is let go, so that the body owns the state.
+                    self.clear(&place.slots());
+                    if !again {
+                        break;
+                    }
+                }
+            }
+            self.bind(&code.state, state);
+            state = self.eval(&code.body)?;
+            if !plain && let Err((old, new)) = shape.unite(Shape::of(&state, &code.info.form)) {
+                return fail(code.info.span, format!("the loop's state changes size: {old} becomes {new}"));
+            }
+        }
+        Ok(state)
+    }
+
+    fn accumulate(&mut self, slot: Slot, init: &Code, body: &Code) -> Run<Value> {
+        let content = RefCell::new(self.eval(init)?);
+        let accumulator = Rc::new(Accumulator { content, level: self.level });
+        self.set(slot, Value::Accumulator(accumulator.clone()));
+        let result = self.eval(body)?;
+        self.set(slot, Value::Absent);
+        let content = accumulator.content.replace(Value::Absent);
+        Ok(Value::tuple(vec![result, content]))
+    }
+
+    fn add(&mut self, slot: Slot, at: &[i64], value: &Value, info: &ForInfo) -> Run<Value> {
+        let accumulator = self.get(slot).as_accumulator().clone();
+        if !self.rehearsing {
+            let value = if self.level > accumulator.level { &derive::strip(value, accumulator.level + 1) } else { value };
+            arrays::add_at(&mut accumulator.content.borrow_mut(), at, value, info)?;
+        }
+        Ok(Value::Unit)
+    }
+}
+
+fn failed(site: &Site, values: &[i64]) -> Run<()> {
+    fail(site.span, site.describe(values))
+}

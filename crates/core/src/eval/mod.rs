@@ -1,0 +1,64 @@
+//! The meaning of the language: a strict evaluator of core terms.
+//!
+//! `jvp` and `vjp` are evaluated by operator overloading: dual numbers, and a tape of scalars. Both nest to any order, with each other too.
+//! Evaluating a derivative takes a constant factor longer than evaluating the function. This shares no code with the passes that compile
+//! derivatives, which are tested against it.
+
+mod arrays;
+mod code;
+mod compile;
+mod convert;
+mod derive;
+mod liveness;
+mod machine;
+mod real;
+mod shape;
+mod value;
+
+use lambada_source::{Failure, Span};
+
+use crate::{Data, DefId, Program, Term, Ty};
+use machine::{Machine, Run, fail};
+use value::Value;
+
+/// A definition applied to arguments. Arguments that do not have the types of the parameters, and a result that contains functions, are
+/// failures at the definition.
+pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failure> {
+    let mut machine = Machine::new(program);
+    let def = program.def(entry);
+    let function = machine.global(entry.0 as usize);
+    finish(function.and_then(|function| apply(program, &mut machine, function, def.body.ty(), args, def.span)))
+}
+
+/// A closed term applied to arguments.
+pub fn run_term(program: &Program, term: &Term, args: &[Data]) -> Result<Data, Failure> {
+    let mut machine = Machine::new(program);
+    let function = machine.closed(term);
+    finish(function.and_then(|function| apply(program, &mut machine, function, term.ty(), args, term.span())))
+}
+
+fn finish<T>(result: Run<T>) -> Result<T, Failure> {
+    result.map_err(|failure| *failure)
+}
+
+fn apply(program: &Program, machine: &mut Machine, function: Value, ty: &Ty, args: &[Data], span: Span) -> Run<Data> {
+    let (mut ty, mut values) = (ty, Vec::new());
+    for (k, arg) in args.iter().enumerate() {
+        let Ty::Fun(from, to) = ty else {
+            return fail(span, format!("{} arguments were given, but {k} are taken", args.len()));
+        };
+        match convert::to_value(program, arg, from) {
+            Ok(value) => values.push(value),
+            Err(why) => return fail(span, format!("argument {}: {why}", k + 1)),
+        }
+        ty = to;
+    }
+    let result = machine.call(function, values)?;
+    match convert::to_data(program, &result, ty) {
+        Some(data) => Ok(data),
+        None => fail(span, "the result contains a function"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! Reals that carry derivatives, and the primitives on them.
+//!
+//! Each application of `jvp` or `vjp` has a *level*, a number larger than those of all earlier ones. A real that carries a derivative has the
+//! level of the application that it belongs to and a primal value of lower levels. A primitive works at the largest level of its
+//! arguments and treats those of lower levels as constants, so different applications never confuse their perturbations, however they nest.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lambada_prim::{Expr, Prim, Scalar};
+
+use super::value::Value;
+
+/// A real that carries a derivative.
+#[derive(Debug)]
+pub(crate) enum Active {
+    /// A dual number.
+    Forward { level: u64, primal: Value, tangent: Value },
+    /// The result of a node of a tape.
+    Traced { tape: Rc<Tape>, primal: Value, node: usize },
+}
+
+/// What one application of `vjp` has computed.
+#[derive(Debug)]
+pub(crate) struct Tape {
+    pub level: u64,
+    pub nodes: RefCell<Vec<Node>>,
+}
+
+/// The real arguments of a primitive that are on the tape, and the partial derivatives by them.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    pub parents: [Option<(usize, Factor)>; 2],
+}
+
+/// A partial derivative that is not zero. One and minus one are not multiplied by.
+#[derive(Debug)]
+pub(crate) enum Factor {
+    One,
+    MinusOne,
+    Times(Value),
+}
+
+impl Active {
+    pub fn level(&self) -> u64 {
+        match self {
+            Active::Forward { level, .. } => *level,
+            Active::Traced { tape, .. } => tape.level,
+        }
+    }
+
+    pub fn primal(&self) -> &Value {
+        match self {
+            Active::Forward { primal, .. } | Active::Traced { primal, .. } => primal,
+        }
+    }
+}
+
+impl Tape {
+    pub fn push(&self, node: Node) -> usize {
+        let mut nodes = self.nodes.borrow_mut();
+        nodes.push(node);
+        nodes.len() - 1
+    }
+}
+
+impl Factor {
+    /// The product with a tangent or cotangent.
+    pub fn times(&self, d: &Value) -> Value {
+        match self {
+            Factor::One => d.clone(),
+            Factor::MinusOne => apply(Prim::Neg, std::slice::from_ref(d)),
+            Factor::Times(factor) => apply2(Prim::Mul, factor, d),
+        }
+    }
+}
+
+/// The level of a real; 0 for what carries no derivative.
+pub(crate) fn level(value: &Value) -> u64 {
+    if let Value::Active(active) = value { active.level() } else { 0 }
+}
+
+/// Adds to a sum that may still be empty.
+pub(crate) fn add_to(sum: &mut Option<Value>, value: Value) {
+    *sum = Some(match sum.take() {
+        Some(sum) => apply2(Prim::Add, &sum, &value),
+        None => value,
+    });
+}
+
+/// A primitive of two arguments; the common ones on plain numbers first.
+pub(crate) fn apply2(prim: Prim, a: &Value, b: &Value) -> Value {
+    match (prim, a, b) {
+        (Prim::Add, Value::Real(a), Value::Real(b)) => Value::Real(a + b),
+        (Prim::Sub, Value::Real(a), Value::Real(b)) => Value::Real(a - b),
+        (Prim::Mul, Value::Real(a), Value::Real(b)) => Value::Real(a * b),
+        (Prim::Div, Value::Real(a), Value::Real(b)) => Value::Real(a / b),
+        (Prim::Lt, Value::Real(a), Value::Real(b)) => Value::Bool(a < b),
+        (Prim::Le, Value::Real(a), Value::Real(b)) => Value::Bool(a <= b),
+        (Prim::AddInt, Value::Int(a), Value::Int(b)) => Value::Int(a.wrapping_add(*b)),
+        (Prim::SubInt, Value::Int(a), Value::Int(b)) => Value::Int(a.wrapping_sub(*b)),
+        (Prim::MulInt, Value::Int(a), Value::Int(b)) => Value::Int(a.wrapping_mul(*b)),
+        (Prim::EqInt, Value::Int(a), Value::Int(b)) => Value::Bool(a == b),
+        (Prim::LtInt, Value::Int(a), Value::Int(b)) => Value::Bool(a < b),
+        (Prim::LeInt, Value::Int(a), Value::Int(b)) => Value::Bool(a <= b),
+        _ => match (plain(a), plain(b)) {
+            (Some(a), Some(b)) => prim.eval(&[a, b]).into(),
+            _ => apply_active(prim, &[a.clone(), b.clone()]),
+        },
+    }
+}
+
+/// A primitive.
+pub(crate) fn apply(prim: Prim, args: &[Value]) -> Value {
+    match args {
+        [a] => match plain(a) {
+            Some(a) => prim.eval(&[a]).into(),
+            None => apply_active(prim, args),
+        },
+        [a, b] => apply2(prim, a, b),
+        // The only primitives of three arguments choose, and what they choose is not computed with.
+        [Value::Bool(condition), yes, no] => (if *condition { yes } else { no }).clone(),
+        _ => unreachable!("ill-typed core: `{}` of {args:?}", prim.name()),
+    }
+}
+
+/// The scalar, if it carries no derivative.
+fn plain(value: &Value) -> Option<Scalar> {
+    match value {
+        Value::Real(x) => Some(Scalar::Real(*x)),
+        Value::Int(n) => Some(Scalar::Int(*n)),
+        Value::Bool(b) => Some(Scalar::Bool(*b)),
+        _ => None,
+    }
+}
+
+/// A primitive some of whose arguments carry derivatives.
+fn apply_active(prim: Prim, args: &[Value]) -> Value {
+    let top = args.iter().map(level).max().unwrap_or(0);
+    let mut primals = [const { Value::Absent }; 2];
+    let mut derived = None;
+    for (primal, arg) in primals.iter_mut().zip(args) {
+        *primal = match arg {
+            Value::Active(active) if active.level() == top => {
+                derived = Some(active.clone());
+                active.primal().clone()
+            }
+            lower => lower.clone(),
+        };
+    }
+    let primals = &primals[..args.len()];
+    let out = apply(prim, primals);
+    let partials = prim.partials();
+    match derived.as_deref() {
+        Some(Active::Forward { .. }) => push_forward(partials, args, primals, out, top),
+        Some(Active::Traced { tape, .. }) => trace(partials, args, primals, out, tape),
+        None => out,
+    }
+}
+
+fn push_forward(partials: &[Option<Expr>], args: &[Value], primals: &[Value], out: Value, level: u64) -> Value {
+    let mut sum = None;
+    for (partial, arg) in partials.iter().zip(args) {
+        let Some(partial) = partial else { continue };
+        let Some(Active::Forward { level: own, tangent, .. }) = active(arg) else { continue };
+        if *own == level
+            && let Some(factor) = factor(partial, primals, &out)
+        {
+            add_to(&mut sum, factor.times(tangent));
+        }
+    }
+    match sum {
+        Some(tangent) => Value::Active(Rc::new(Active::Forward { level, primal: out, tangent })),
+        None => out,
+    }
+}
+
+fn trace(partials: &[Option<Expr>], args: &[Value], primals: &[Value], out: Value, tape: &Rc<Tape>) -> Value {
+    let mut node = Node::default();
+    for (parent, (partial, arg)) in node.parents.iter_mut().zip(partials.iter().zip(args)) {
+        let Some(partial) = partial else { continue };
+        let Some(Active::Traced { tape: own, node, .. }) = active(arg) else { continue };
+        if own.level == tape.level {
+            *parent = factor(partial, primals, &out).map(|factor| (*node, factor));
+        }
+    }
+    if node.parents.iter().all(Option::is_none) {
+        return out;
+    }
+    let node = tape.push(node);
+    Value::Active(Rc::new(Active::Traced { tape: tape.clone(), primal: out, node }))
+}
+
+fn active(value: &Value) -> Option<&Active> {
+    if let Value::Active(active) = value { Some(active) } else { None }
+}
+
+/// A partial derivative as a factor; `None` if it is zero by the way it is written.
+fn factor(partial: &Expr, args: &[Value], out: &Value) -> Option<Factor> {
+    match partial {
+        Expr::Lit(Scalar::Real(1.0)) => Some(Factor::One),
+        Expr::Lit(Scalar::Real(-1.0)) => Some(Factor::MinusOne),
+        Expr::Lit(Scalar::Real(0.0)) => None,
+        Expr::Prim(Prim::Select, items) => {
+            let chosen = if value(&items[0], args, out).bool() { &items[1] } else { &items[2] };
+            factor(chosen, args, out)
+        }
+        Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => Some(Factor::Times(value(partial, args, out))),
+    }
+}
+
+/// The value of an expression at these arguments and this result.
+fn value(expr: &Expr, args: &[Value], out: &Value) -> Value {
+    match expr {
+        Expr::Arg(k) => args[*k].clone(),
+        Expr::Out => out.clone(),
+        Expr::Lit(scalar) => (*scalar).into(),
+        Expr::Prim(prim, items) => match &items[..] {
+            [a] => apply(*prim, &[value(a, args, out)]),
+            [a, b] => apply2(*prim, &value(a, args, out), &value(b, args, out)),
+            [c, a, b] => value(if value(c, args, out).bool() { a } else { b }, args, out),
+            _ => unreachable!("primitives have one to three arguments"),
+        },
+    }
+}

@@ -1,0 +1,173 @@
+//! Values of the evaluator.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lambada_prim::Scalar;
+
+use super::code::Function;
+use super::derive::Pullback;
+use super::real::Active;
+use super::shape::Shape;
+
+/// A value, two words wide. Copies share.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A real that nothing is differentiated by.
+    Real(f64),
+    /// A real that carries derivatives.
+    Active(Rc<Active>),
+    Int(i64),
+    Bool(bool),
+    /// `()`
+    Unit,
+    /// Tuples with components, and records.
+    Tuple(Rc<Vec<Value>>),
+    Array(Rc<Array>),
+    Con(Rc<Con>),
+    Closure(Rc<Closure>),
+    Pullback(Rc<Pullback>),
+    /// What the variable of an `accumulate` stands for; never seen by programs.
+    Accumulator(Rc<Accumulator>),
+    /// In a slot whose value was moved out or never set.
+    Absent,
+}
+
+/// An array; a matrix is an array of arrays.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub items: Vec<Value>,
+    /// The shape that elements would have; of use if there are none.
+    pub elem: Shape,
+}
+
+/// A constructor and its arguments.
+#[derive(Debug)]
+pub(crate) struct Con {
+    pub tag: usize,
+    pub args: Vec<Value>,
+}
+
+/// A function with the values of its free variables and those of its arguments that it has already got.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    pub function: Rc<Function>,
+    pub captured: Rc<[Value]>,
+    pub args: Vec<Value>,
+}
+
+/// The content of an accumulator.
+#[derive(Debug)]
+pub(crate) struct Accumulator {
+    pub content: RefCell<Value>,
+    /// Derivatives that began later do not see what is added.
+    pub level: u64,
+}
+
+impl Drop for Con {
+    /// In a loop: a list may be a million constructors deep.
+    fn drop(&mut self) {
+        let mut pending = std::mem::take(&mut self.args);
+        while let Some(value) = pending.pop() {
+            if let Value::Con(con) = value
+                && let Ok(mut con) = Rc::try_unwrap(con)
+            {
+                pending.append(&mut con.args);
+            }
+        }
+    }
+}
+
+/// The checker has excluded it.
+#[cold]
+fn ill_typed(expected: &str, found: &Value) -> ! {
+    unreachable!("ill-typed core: {expected} was expected, not {found:?}")
+}
+
+impl Value {
+    pub fn tuple(items: Vec<Value>) -> Value {
+        if items.is_empty() { Value::Unit } else { Value::Tuple(Rc::new(items)) }
+    }
+
+    /// An array of at least one element, or of elements without sizes.
+    pub fn array(items: Vec<Value>) -> Value {
+        Value::Array(Rc::new(Array { items, elem: Shape::Plain }))
+    }
+
+    pub fn con(tag: usize, args: Vec<Value>) -> Value {
+        Value::Con(Rc::new(Con { tag, args }))
+    }
+
+    pub fn int(&self) -> i64 {
+        match self {
+            Value::Int(n) => *n,
+            other => ill_typed("an int", other),
+        }
+    }
+
+    pub fn bool(&self) -> bool {
+        match self {
+            Value::Bool(b) => *b,
+            other => ill_typed("a bool", other),
+        }
+    }
+
+    pub fn as_array(&self) -> &Array {
+        match self {
+            Value::Array(array) => array,
+            other => ill_typed("an array", other),
+        }
+    }
+
+    pub fn as_con(&self) -> &Rc<Con> {
+        match self {
+            Value::Con(con) => con,
+            other => ill_typed("a constructor", other),
+        }
+    }
+
+    pub fn as_accumulator(&self) -> &Rc<Accumulator> {
+        match self {
+            Value::Accumulator(accumulator) => accumulator,
+            other => ill_typed("an accumulator", other),
+        }
+    }
+
+    /// The k-th component of a tuple.
+    pub fn component(&self, k: usize) -> &Value {
+        match self {
+            Value::Tuple(items) => &items[k],
+            other => ill_typed("a tuple", other),
+        }
+    }
+
+    /// The components of a tuple; moved if nothing else shares it.
+    pub fn into_components(self) -> Vec<Value> {
+        match self {
+            Value::Unit => Vec::new(),
+            Value::Tuple(items) => Rc::try_unwrap(items).unwrap_or_else(|items| (*items).clone()),
+            other => ill_typed("a tuple", &other),
+        }
+    }
+
+    /// The scalar without its derivatives.
+    pub fn scalar(&self) -> Scalar {
+        match self {
+            Value::Real(x) => Scalar::Real(*x),
+            Value::Int(n) => Scalar::Int(*n),
+            Value::Bool(b) => Scalar::Bool(*b),
+            Value::Active(active) => active.primal().scalar(),
+            other => ill_typed("a scalar", other),
+        }
+    }
+}
+
+impl From<Scalar> for Value {
+    fn from(value: Scalar) -> Value {
+        match value {
+            Scalar::Real(x) => Value::Real(x),
+            Scalar::Int(n) => Value::Int(n),
+            Scalar::Bool(b) => Value::Bool(b),
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Programs as text: Lambada's own syntax with the fewest parentheses and canonical names, so that equal print means α-equal. What users do not
+//! write stands as calls: `check`, `dim`, `reduce`, `select`.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
+
+use crate::layout::{Doc, concat, enclosed, group, nest, render, separated, text};
+use crate::{Arm, Def, LoopKind, Program, Term, TermKind, Ty, Var};
+
+/// The program, with its types.
+pub fn print_program(program: &Program) -> String {
+    let mut printer = Printer::new(program);
+    let types = program.types.iter().map(|decl| printer.type_decl(&decl.name, &decl.constructors));
+    let mut pieces: Vec<String> = types.collect();
+    for (k, def) in program.defs.iter().enumerate() {
+        printer.locals.clear();
+        printer.used = printer.reserved.clone();
+        let name = printer.globals[k].clone();
+        pieces.push(render(&printer.def(&name, def)));
+    }
+    pieces.join("\n\n") + "\n"
+}
+
+/// A term of the program.
+pub fn print_term(program: &Program, term: &Term) -> String {
+    render(&Printer::new(program).term(term, LOWEST))
+}
+
+/// A type of the program.
+pub fn print_type(program: &Program, ty: &Ty) -> String {
+    Printer::new(program).ty(ty, LOWEST)
+}
+
+/// Precedences, loosest first.
+const LOWEST: u8 = 0;
+const WITH: u8 = 1;
+const OR: u8 = 2;
+const AND: u8 = 3;
+const COMPARE: u8 = 4;
+const SUM: u8 = 5;
+const PRODUCT: u8 = 6;
+const NEGATION: u8 = 7;
+const POWER: u8 = 8;
+const APPLICATION: u8 = 9;
+const ATOM: u8 = 10;
+
+const KEYWORDS: [&str; 25] = [
+    "def",
+    "rec",
+    "let",
+    "in",
+    "if",
+    "then",
+    "else",
+    "match",
+    "for",
+    "loop",
+    "accumulate",
+    "do",
+    "while",
+    "with",
+    "type",
+    "import",
+    "and",
+    "true",
+    "false",
+    "not",
+    "jvp",
+    "vjp",
+    "check",
+    "dim",
+    "reduce",
+];
+
+struct Printer<'a> {
+    program: &'a Program,
+    /// The names of the definitions, made unique.
+    globals: Vec<String>,
+    /// What no local variable may be called.
+    reserved: HashSet<String>,
+    /// What no further local variable may be called.
+    used: HashSet<String>,
+    locals: HashMap<u32, String>,
+}
+
+/// The hint, or the hint with the least number that makes it new.
+fn unique(hint: &str, used: &mut HashSet<String>) -> String {
+    let numbered = (1..).map(|k| format!("{hint}_{k}"));
+    let name = std::iter::once(hint.to_string()).chain(numbered).find(|name| !used.contains(name)).unwrap_or_default();
+    used.insert(name.clone());
+    name
+}
+
+/// In parentheses, if the context binds tighter.
+fn parens(own: u8, context: u8, doc: Doc) -> Doc {
+    if own < context { concat([text("("), doc, text(")")]) } else { doc }
+}
+
+impl Printer<'_> {
+    fn new(program: &Program) -> Printer<'_> {
+        let mut reserved: HashSet<String> = KEYWORDS.iter().map(ToString::to_string).collect();
+        for prim in Prim::ALL {
+            if let Surface::Call(name) = prim.row().surface {
+                reserved.insert(name.to_string());
+            }
+        }
+        let globals = program.defs.iter().map(|def| unique(&def.name, &mut reserved)).collect();
+        Printer { program, globals, used: reserved.clone(), reserved, locals: HashMap::new() }
+    }
+
+    fn type_decl(&self, name: &str, constructors: &[(std::rc::Rc<str>, Vec<Ty>)]) -> String {
+        let constructor = |(name, args): &(std::rc::Rc<str>, Vec<Ty>)| {
+            let args = args.iter().map(|ty| format!(" {}", self.ty(ty, ATOM)));
+            format!("{name}{}", args.collect::<String>())
+        };
+        format!("type {name} = {}", constructors.iter().map(constructor).collect::<Vec<_>>().join(" | "))
+    }
+
+    fn ty(&self, ty: &Ty, context: u8) -> String {
+        let list = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(", ");
+        match ty {
+            Ty::Scalar(scalar) => scalar.to_string(),
+            Ty::Tuple(items) => format!("({})", list(&mut items.iter().map(|ty| self.ty(ty, LOWEST)))),
+            Ty::Record(fields) => {
+                format!("{{{}}}", list(&mut fields.iter().map(|(name, ty)| format!("{name} : {}", self.ty(ty, LOWEST)))))
+            }
+            Ty::Array(elem) => format!("[]{}", self.ty(elem, ATOM)),
+            Ty::Fun(from, to) => {
+                let arrow = format!("{} -> {}", self.ty(from, WITH), self.ty(to, LOWEST));
+                if context > LOWEST { format!("({arrow})") } else { arrow }
+            }
+            Ty::Variant(id) => {
+                let name = self.program.types.get(id.0 as usize).map_or("?", |decl| &decl.name);
+                if context == ATOM && name.contains(' ') { format!("({name})") } else { name.to_string() }
+            }
+        }
+    }
+
+    /// Names a variable that is being bound.
+    fn bind(&mut self, var: &Var) -> String {
+        let name = unique(&var.hint, &mut self.used);
+        self.locals.insert(var.id, name.clone());
+        name
+    }
+
+    fn name(&mut self, var: &Var) -> String {
+        match self.locals.get(&var.id) {
+            Some(name) => name.clone(),
+            None => self.bind(var),
+        }
+    }
+
+    fn params<'t>(&mut self, mut term: &'t Term) -> (Vec<String>, &'t Term) {
+        let mut params = Vec::new();
+        while let TermKind::Lam(x, body) = term.kind() {
+            let name = self.bind(x);
+            params.push(format!("({name} : {})", self.ty(&x.ty, LOWEST)));
+            term = body;
+        }
+        (params, term)
+    }
+
+    fn def(&mut self, name: &str, def: &Def) -> Doc {
+        let (params, body) = self.params(&def.body);
+        let params: String = params.iter().map(|param| format!(" {param}")).collect();
+        let head = text(format!("def {name}{params} : {} =", self.ty(body.ty(), LOWEST)));
+        group(concat([head, nest(concat([Doc::Line, self.term(body, LOWEST)]))]))
+    }
+
+    fn terms(&mut self, terms: &[Term], context: u8) -> Vec<Doc> {
+        terms.iter().map(|term| self.term(term, context)).collect()
+    }
+
+    /// A term, in parentheses where the context binds tighter than it does.
+    fn term(&mut self, term: &Term, context: u8) -> Doc {
+        match term.kind() {
+            TermKind::Var(x) => text(self.name(x)),
+            TermKind::Global(id) => text(self.globals.get(id.0 as usize).map_or("?", String::as_str)),
+            TermKind::Lit(value) => literal(*value, context),
+            TermKind::Lam(..) => {
+                let (params, body) = self.params(term);
+                let body = self.term(body, LOWEST);
+                let head = text(format!("\\{} ->", params.join(" ")));
+                parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
+            }
+            TermKind::App(..) => self.application(term, context),
+            TermKind::Let(..) | TermKind::Check { .. } => self.spine(term, context),
+            TermKind::Tuple(items) => self.tuple(items, term.ty()),
+            TermKind::Proj(t, k) => {
+                let field = match t.ty() {
+                    Ty::Record(fields) => fields[*k].0.to_string(),
+                    Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => k.to_string(),
+                };
+                concat([self.term(t, ATOM), text(format!(".{field}"))])
+            }
+            TermKind::Con(tag, args) => {
+                let name = self.constructor(term.ty(), *tag);
+                let args = self.terms(args, ATOM);
+                call(text(name), args, context)
+            }
+            TermKind::Match(t, arms) => self.match_(t, arms, context),
+            TermKind::If(c, t, s) => {
+                let (c, t, s) = (self.term(c, LOWEST), self.term(t, LOWEST), self.term(s, LOWEST));
+                let branch = |word, doc| concat([Doc::Line, text(word), nest(doc)]);
+                parens(LOWEST, context, group(concat([text("if "), nest(c), branch("then ", t), branch("else ", s)])))
+            }
+            TermKind::Prim(prim, args) => self.prim(*prim, args, context),
+            TermKind::Array(items) => enclosed("[", self.terms(items, LOWEST), "]"),
+            TermKind::For(i, n, body) => {
+                let n = self.term(n, SUM);
+                let head = concat([text(format!("for {} < ", self.bind(i))), n, text(" =>")]);
+                let body = self.term(body, LOWEST);
+                parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
+            }
+            TermKind::Dim(xs, axis) => call(text("dim"), vec![self.term(xs, ATOM), text(axis.to_string())], context),
+            TermKind::Index(xs, at) => concat([self.term(xs, ATOM), self.indices(at)]),
+            TermKind::Update(xs, at, value) => {
+                let docs = [self.term(xs, WITH), text(" with "), self.indices(at), text(" = "), self.term(value, OR)];
+                parens(WITH, context, group(concat(docs)))
+            }
+            TermKind::Reduce(op, xs) => call(text("reduce"), vec![text(operator(*op)), self.term(xs, ATOM)], context),
+            TermKind::MatMul(a, b) => {
+                let (a, b) = (self.term(a, PRODUCT), self.term(b, NEGATION));
+                parens(PRODUCT, context, infix(a, "@", b))
+            }
+            TermKind::Loop { state, init, kind, body } => parens(LOWEST, context, self.loop_(state, init, kind, body)),
+            TermKind::Accumulate { acc, init, body } => {
+                let init = self.term(init, LOWEST);
+                let head = concat([text(format!("accumulate {} = ", self.bind(acc))), nest(init), text(" in")]);
+                let body = self.term(body, LOWEST);
+                parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
+            }
+            TermKind::Add { acc, index, value } => {
+                let at = if index.is_empty() { text("") } else { self.indices(index) };
+                let head = concat([text(self.name(acc)), at, text(" += ")]);
+                parens(LOWEST, context, group(concat([head, nest(self.term(value, WITH))])))
+            }
+            TermKind::Jvp(f, x, dx) => {
+                let args = vec![self.term(f, ATOM), self.term(x, ATOM), self.term(dx, ATOM)];
+                call(text("jvp"), args, context)
+            }
+            TermKind::Vjp(f, x) => call(text("vjp"), vec![self.term(f, ATOM), self.term(x, ATOM)], context),
+        }
+    }
+
+    fn application(&mut self, term: &Term, context: u8) -> Doc {
+        let (mut head, mut args) = (term, Vec::new());
+        while let TermKind::App(f, x) = head.kind() {
+            args.push(x.clone());
+            head = f;
+        }
+        args.reverse();
+        let head = self.term(head, APPLICATION);
+        let args = self.terms(&args, ATOM);
+        call(head, args, context)
+    }
+
+    /// Bindings and checks, one to a line, and what they lead to.
+    fn spine(&mut self, mut term: &Term, context: u8) -> Doc {
+        let mut docs = Vec::new();
+        loop {
+            if let TermKind::Let(x, t, s) = term.kind() {
+                let value = self.term(t, LOWEST);
+                let head = text(format!("let {} =", self.bind(x)));
+                docs.push(group(concat([head, nest(concat([Doc::Line, value]))])));
+                term = s;
+            } else if let TermKind::Check { cond, site, values, body } = term.kind() {
+                let mut args = vec![self.term(cond, ATOM), text(format!("{:?}", site.message))];
+                args.extend(self.terms(values, ATOM));
+                docs.push(concat([text("let () = "), call(text("check"), args, LOWEST)]));
+                term = body;
+            } else {
+                break;
+            }
+            docs.push(Doc::HardLine);
+        }
+        docs.extend([text("in "), nest(self.term(term, LOWEST))]);
+        parens(LOWEST, context, concat(docs))
+    }
+
+    fn tuple(&mut self, items: &[Term], ty: &Ty) -> Doc {
+        let docs = self.terms(items, LOWEST);
+        match ty {
+            Ty::Record(fields) => {
+                let docs = fields.iter().zip(docs).map(|((name, _), doc)| concat([text(format!("{name} = ")), doc]));
+                enclosed("{", docs.collect(), "}")
+            }
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => enclosed("(", docs, ")"),
+        }
+    }
+
+    fn constructor(&self, ty: &Ty, tag: usize) -> String {
+        match ty {
+            Ty::Variant(id) => self.program.types.get(id.0 as usize).and_then(|decl| decl.constructors.get(tag)),
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) => None,
+        }
+        .map_or_else(|| format!("Constructor{tag}"), |(name, _)| name.to_string())
+    }
+
+    fn match_(&mut self, t: &Term, arms: &[Arm], context: u8) -> Doc {
+        let mut docs = vec![concat([text("match "), self.term(t, LOWEST)])];
+        for (tag, arm) in arms.iter().enumerate() {
+            let vars: String = arm.vars.iter().map(|var| format!(" {}", self.bind(var))).collect();
+            let head = text(format!("| {}{vars} ->", self.constructor(t.ty(), tag)));
+            let closed = tag + 1 == arms.len() || !ends_in_match(&arm.body);
+            let body = self.term(&arm.body, if closed { LOWEST } else { WITH });
+            docs.extend([Doc::HardLine, group(concat([head, nest(concat([Doc::Line, body]))]))]);
+        }
+        parens(LOWEST, context, concat(docs))
+    }
+
+    fn prim(&mut self, prim: Prim, args: &[Term], context: u8) -> Doc {
+        match prim.row().surface {
+            Surface::Infix(op) => {
+                let (own, left, right) = precedence(op);
+                let (a, b) = (self.term(&args[0], left), self.term(&args[1], right));
+                parens(own, context, infix(a, op, b))
+            }
+            Surface::Prefix("-") => parens(NEGATION, context, concat([text("-"), self.term(&args[0], POWER)])),
+            Surface::Prefix(word) | Surface::Call(word) => {
+                let args = self.terms(args, ATOM);
+                call(text(word), args, context)
+            }
+            Surface::If => {
+                let args = self.terms(args, ATOM);
+                call(text("select"), args, context)
+            }
+        }
+    }
+
+    fn indices(&mut self, at: &[Term]) -> Doc {
+        enclosed("[", self.terms(at, LOWEST), "]")
+    }
+
+    fn loop_(&mut self, state: &Var, init: &Term, kind: &LoopKind, body: &Term) -> Doc {
+        let init = self.term(init, LOWEST);
+        let bound = match kind {
+            LoopKind::For(i, n) => {
+                let n = self.term(n, LOWEST);
+                let state = self.bind(state);
+                concat([text(format!("loop {state} = ")), nest(init), text(format!(" for {} < ", self.bind(i))), n])
+            }
+            LoopKind::While(c) => {
+                let state = self.bind(state);
+                concat([text(format!("loop {state} = ")), nest(init), text(" while "), self.term(c, LOWEST)])
+            }
+        };
+        let body = self.term(body, LOWEST);
+        group(concat([bound, text(" do"), nest(concat([Doc::Line, body]))]))
+    }
+}
+
+/// A function and its arguments.
+fn call(head: Doc, args: Vec<Doc>, context: u8) -> Doc {
+    if args.is_empty() {
+        return head;
+    }
+    let args = args.into_iter().flat_map(|arg| [Doc::Line, arg]);
+    parens(APPLICATION, context, group(concat([head, nest(concat(args))])))
+}
+
+fn infix(a: Doc, op: &str, b: Doc) -> Doc {
+    group(separated(vec![a, concat([text(format!("{op} ")), b])], ""))
+}
+
+/// The precedence of an infix operator and those of its operands.
+fn precedence(op: &str) -> (u8, u8, u8) {
+    match op {
+        "||" => (OR, OR, AND),
+        "&&" => (AND, AND, COMPARE),
+        "+" | "-" => (SUM, SUM, PRODUCT),
+        "*" | "/" | "%" => (PRODUCT, PRODUCT, NEGATION),
+        "**" => (POWER, APPLICATION, POWER),
+        _ => (COMPARE, SUM, SUM),
+    }
+}
+
+/// A constant; a negative one binds as a negation does.
+fn literal(value: Scalar, context: u8) -> Doc {
+    let number = match value {
+        Scalar::Real(x) if x.is_nan() => "nan".to_string(),
+        Scalar::Real(x) => format!("{x:?}"),
+        Scalar::Int(n) => n.to_string(),
+        Scalar::Bool(b) => b.to_string(),
+    };
+    let own = if number.starts_with('-') { NEGATION } else { ATOM };
+    parens(own, context, text(number))
+}
+
+fn operator(op: ReduceOp) -> &'static str {
+    match op {
+        ReduceOp::Add => "(+)",
+        ReduceOp::Mul => "(*)",
+        ReduceOp::Min => "min",
+        ReduceOp::Max => "max",
+        ReduceOp::And => "(&&)",
+        ReduceOp::Or => "(||)",
+    }
+}
+
+/// Would the arms of a match after this term be taken for arms of its own?
+fn ends_in_match(term: &Term) -> bool {
+    match term.kind() {
+        TermKind::Match(..) => true,
+        TermKind::Lam(_, body)
+        | TermKind::Let(_, _, body)
+        | TermKind::If(_, _, body)
+        | TermKind::For(_, _, body)
+        | TermKind::Loop { body, .. }
+        | TermKind::Accumulate { body, .. }
+        | TermKind::Check { body, .. } => ends_in_match(body),
+        TermKind::Var(_)
+        | TermKind::Global(_)
+        | TermKind::Lit(_)
+        | TermKind::App(..)
+        | TermKind::Tuple(_)
+        | TermKind::Proj(..)
+        | TermKind::Con(..)
+        | TermKind::Prim(..)
+        | TermKind::Array(_)
+        | TermKind::Dim(..)
+        | TermKind::Index(..)
+        | TermKind::Update(..)
+        | TermKind::Reduce(..)
+        | TermKind::MatMul(..)
+        | TermKind::Add { .. }
+        | TermKind::Jvp(..)
+        | TermKind::Vjp(..) => false,
+    }
+}

@@ -1,0 +1,50 @@
+//! Arrays from scalars: linear, so both modes are the construct itself and its transpose. Constants have no derivative.
+//!
+//! ```text
+//!   y = [x₁, …, xₙ]     D→  ẏ = [ẋ₁, …, ẋₙ]      D←  x̄ₖ += ȳ[k]
+//!   y = fill x          D→  ẏ = fill ẋ           D←  x̄ += Σ ȳ
+//! ```
+
+use lambada_anf::{Atom, Exp, Param};
+
+use crate::arrays;
+use crate::cotangents::Cotangents;
+use crate::tangents::Tangents;
+
+impl Tangents<'_> {
+    pub(crate) fn array(&mut self, y: &Param, items: &[Atom]) {
+        if items.iter().any(|x| self.get(*x).is_some()) {
+            let ty = y.ty.indexed(1);
+            let rates = items.iter().map(|x| self.or_zero(*x, &ty)).collect();
+            self.bind(y, Exp::Array(rates));
+        }
+    }
+
+    pub(crate) fn fill(&mut self, y: &Param, x: Atom) {
+        if let Some(x_tan) = self.get(x) {
+            self.bind(y, Exp::Fill(x_tan));
+        }
+    }
+}
+
+impl Cotangents<'_> {
+    pub(crate) fn array(&mut self, y: &Param, items: &[Atom]) {
+        let Some(y_ct) = self.take_var(y.var) else { return };
+        let ty = y.ty.indexed(1);
+        for (k, x) in items.iter().enumerate() {
+            if let Some(x) = self.wants(*x) {
+                let part = self.bind_ct(x, &ty, Exp::Index(y_ct, vec![Atom::int(k as i64)]));
+                self.add(x.into(), part, &ty);
+            }
+        }
+    }
+
+    pub(crate) fn fill(&mut self, y: &Param, x: Atom) {
+        let Some(y_ct) = self.take(y.var) else { return };
+        if let Some(var) = self.wants(x) {
+            let hint = self.hint(var);
+            let sum = arrays::total(&mut self.b, &hint, &y.ty, y_ct);
+            self.add(x, sum, &lambada_anf::Ty::real());
+        }
+    }
+}

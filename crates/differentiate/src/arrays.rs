@@ -1,0 +1,76 @@
+//! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs share.
+
+use lambada_anf::{Atom, Builder, Exp, Out, Ty, Var};
+use lambada_prim::{Prim, ReduceOp, ScalarTy};
+
+/// The array of type `ty` whose element at `[i, j, …]` is `element [i, j, …]`: a nest of `for`s.
+pub(crate) fn tabulate(b: &mut Builder, hint: &str, ty: &Ty, element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom) -> Atom {
+    nest(b, hint, ty, &mut Vec::new(), element)
+}
+
+fn nest(
+    b: &mut Builder,
+    hint: &str,
+    ty: &Ty,
+    at: &mut Vec<Atom>,
+    element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom,
+) -> Atom {
+    let Some(extent) = ty.dims.first() else {
+        return element(b, at);
+    };
+    let index = b.names.fresh("i");
+    at.push(index.into());
+    let body = b.block(|b| vec![nest(b, hint, &ty.indexed(1), at, element)]);
+    at.pop();
+    b.bind(hint, ty.clone(), Exp::For { index, extent: *extent, outs: vec![Out::Collect], body })
+}
+
+/// `x + y`, elementwise.
+pub(crate) fn plus(b: &mut Builder, hint: &str, ty: &Ty, x: Atom, y: Atom) -> Atom {
+    tabulate(b, hint, ty, &mut |b, at| {
+        let (x, y) = (element(b, x, at), element(b, y, at));
+        b.bind(hint, Ty::real(), Exp::Prim(Prim::Add, vec![x, y]))
+    })
+}
+
+/// A copy with other names for the same sizes: where two sizes are equal, but only the program's checks know it.
+pub(crate) fn resized(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
+    tabulate(b, hint, ty, &mut |b, at| element(b, x, at))
+}
+
+/// The sum of all elements.
+pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
+    fn sum(b: &mut Builder, hint: &str, dims: &[Atom], x: Atom, at: &mut Vec<Atom>) -> Atom {
+        let Some((extent, rest)) = dims.split_first() else {
+            return element(b, x, at);
+        };
+        let index = b.names.fresh("i");
+        at.push(index.into());
+        let body = b.block(|b| vec![sum(b, hint, rest, x, at)]);
+        at.pop();
+        b.bind(hint, Ty::real(), Exp::For { index, extent: *extent, outs: vec![Out::Reduce(ReduceOp::Add)], body })
+    }
+    sum(b, hint, &ty.dims, x, &mut Vec::new())
+}
+
+/// The transpose of the matrix `x`, as an array of type `ty`.
+pub(crate) fn transpose(b: &mut Builder, ty: &Ty, x: Var) -> Var {
+    let flipped = tabulate(b, "transposed", ty, &mut |b, at| element(b, x.into(), &[at[1], at[0]]));
+    flipped.as_var().expect("an array is a variable")
+}
+
+/// `u vᵀ`, of type `ty`.
+pub(crate) fn outer(b: &mut Builder, hint: &str, ty: &Ty, u: Atom, v: Atom) -> Atom {
+    tabulate(b, hint, ty, &mut |b, at| {
+        let (u, v) = (element(b, u, &at[..1]), element(b, v, &at[1..]));
+        b.prim(Prim::Mul, [u, v])
+    })
+}
+
+/// `x[at]`, a real; `x` itself where there are no indices.
+fn element(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
+    match x {
+        Atom::Var(x) if !at.is_empty() => b.bind("t", Ty::scalar(ScalarTy::Real), Exp::Index(x, at.to_vec())),
+        Atom::Var(_) | Atom::Lit(_) => x,
+    }
+}

@@ -1,0 +1,406 @@
+//! `D←`: the reverse derivative of a block.
+//!
+//! ```text
+//!   D← : Γ ⊢ b : τ   becomes   Γ ⊢ D←[b] : τ × (τ̄ ⊸ Γ̄)
+//! ```
+//!
+//! The forward sweep is the primal block, in which `for`, `loop` and `if` have further results, the residuals. The linear map `τ̄ ⊸ Γ̄` exists at
+//! compile time only: applying it emits the statements of the reverse sweep. The statements are visited from the last to the first, and each moves the
+//! cotangent of what it binds to the cotangents of what it mentions. `Γ̄` is a finite map: *absent means zero*, and an entry is
+//! a sum in SSA, or an accumulator that is added to in place.
+//!
+//! A *frame* is a block of the reverse sweep under construction. A contribution to a variable that an outer block has bound crosses frames:
+//! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if` carries it through both branches;
+//! * an array is an accumulator, made in the block that corresponds to the one that bound the array, and added to from wherever;
+//! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through branches without being copied.
+//!
+//! * Assumes: parameters are real; variables are bound once; active loops are counted ([`crate::counted`]) and reductions sums
+//!   ([`crate::extrema`]); a loop does not change the sizes of its state.
+//! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its top level.
+//! * Keeps: the primal statements and their checks, which are not repeated in the reverse sweep.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Param, Reverse, Stm, Ty, Var, free_vars};
+use lambada_prim::{Prim, ScalarTy};
+
+use crate::arrays;
+use crate::facts::Facts;
+use crate::trim::trim;
+
+/// `D←f`, after the rewritings that `f` needs.
+pub(crate) fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
+    let facts = Facts::of(f);
+    let mut cotangents = Cotangents { b: Builder::new(names), facts: &facts, frames: Vec::new() };
+    let owned = f.params.iter().chain(f.body.stms.iter().flat_map(|stm| &stm.binds)).map(|p| p.var).collect();
+    cotangents.push(Kind::Top, owned);
+    let params = cotangents.seeds(f);
+    let stms = cotangents.stms(&f.body.stms);
+    let results: Vec<Atom> = f.params.iter().map(|p| cotangents.take_or_zero(p)).collect();
+    let mut pullback = Block { stms: cotangents.pop().stms, results };
+    trim(&mut pullback, &[]);
+    let mut body = Block { stms, results: f.body.results.clone() };
+    trim(&mut body, &free_vars(&pullback));
+    let types = f.params.iter().map(|p| p.ty.clone()).collect();
+    Reverse {
+        forward: Lambda { params: f.params.clone(), results: f.results.clone(), body },
+        pullback: Lambda { params, results: types, body: pullback },
+    }
+}
+
+/// An entry of `Γ̄`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cotangent {
+    /// The sum so far.
+    Sum(Atom),
+    /// The accumulator that holds the sum so far.
+    Accumulator(Var),
+}
+
+/// What a block of the reverse sweep belongs to: how contributions to outer variables leave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The pullback.
+    Top,
+    /// An iteration of a `for`.
+    For,
+    /// An iteration of a `loop`.
+    Loop,
+    /// A branch of an `if`.
+    If,
+}
+
+/// A block of the reverse sweep under construction.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    kind: Kind,
+    /// What the corresponding primal block binds: variables whose cotangents end here.
+    owned: HashSet<Var>,
+    entries: HashMap<Var, Cotangent>,
+    /// Outer variables that have an entry, in order.
+    pub(crate) touched: Vec<Var>,
+    /// In a `loop`: the parameters that carry the sums of outer scalars.
+    pub(crate) carried: HashMap<Var, Var>,
+    /// What the primal block gives to variables outside it: another name for the same value.
+    known: HashMap<Var, Atom>,
+    /// The statements, while the frame is not the innermost; else the builder has them.
+    pub(crate) stms: Vec<Stm>,
+}
+
+/// The reverse sweep under construction.
+pub(crate) struct Cotangents<'a> {
+    /// Takes the statements of the current block.
+    pub(crate) b: Builder<'a>,
+    pub(crate) facts: &'a Facts,
+    /// From the outermost to the current block.
+    frames: Vec<Frame>,
+}
+
+impl Cotangents<'_> {
+    // Statements
+
+    /// The pullback's parameters, one per real result, as first contributions.
+    fn seeds(&mut self, f: &Lambda) -> Vec<Param> {
+        let mut params = Vec::new();
+        for (result, ty) in f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real) {
+            let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
+            let var = self.b.names.fresh(hint);
+            self.add(*result, var.into(), ty);
+            params.push(Param { var, ty: ty.clone() });
+        }
+        params
+    }
+
+    /// Emits the reverse of the statements, and gives their forward sweep.
+    pub(crate) fn stms(&mut self, stms: &[Stm]) -> Vec<Stm> {
+        let mut sweep: Vec<Vec<Stm>> = stms.iter().rev().map(|stm| self.stm(stm)).collect();
+        sweep.reverse();
+        sweep.concat()
+    }
+
+    fn stm(&mut self, stm: &Stm) -> Vec<Stm> {
+        if !self.facts.activity.concerns(stm) {
+            return vec![stm.clone()];
+        }
+        match &stm.exp {
+            Exp::For { index, extent, outs, body } => return self.for_(stm, *index, *extent, outs, body),
+            Exp::Loop { params, inits, kind, body } => return self.loop_(stm, params, inits, kind, body),
+            Exp::If { cond, then, otherwise } => return self.if_(stm, *cond, then, otherwise),
+            Exp::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
+            Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
+            Exp::Fill(value) => self.fill(&stm.binds[0], *value),
+            Exp::Array(items) => self.array(&stm.binds[0], items),
+            Exp::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Exp::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
+            Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
+            Exp::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
+            Exp::Constant(_) | Exp::Check { .. } => {}
+        }
+        vec![stm.clone()]
+    }
+
+    // Frames
+
+    pub(crate) fn push(&mut self, kind: Kind, owned: HashSet<Var>) {
+        let stms = std::mem::take(&mut self.b.stms);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.stms = stms;
+        }
+        let (entries, known) = (HashMap::new(), HashMap::new());
+        self.frames.push(Frame { kind, owned, entries, touched: Vec::new(), carried: HashMap::new(), known, stms: Vec::new() });
+    }
+
+    /// Leaves the current block, which may be resumed.
+    pub(crate) fn pop(&mut self) -> Frame {
+        let mut frame = self.frames.pop().expect("pop follows push");
+        frame.stms = std::mem::take(&mut self.b.stms);
+        if let Some(outer) = self.frames.last_mut() {
+            self.b.stms = std::mem::take(&mut outer.stms);
+        }
+        frame
+    }
+
+    /// Returns into a block that was left.
+    pub(crate) fn resume(&mut self, mut frame: Frame) {
+        let stms = std::mem::replace(&mut self.b.stms, std::mem::take(&mut frame.stms));
+        if let Some(outer) = self.frames.last_mut() {
+            outer.stms = stms;
+        }
+        self.frames.push(frame);
+    }
+
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("there is a frame")
+    }
+
+    /// Runs `emit` in an outer frame: what it emits comes before the construct whose block is the current one.
+    fn within<T>(&mut self, depth: usize, emit: impl FnOnce(&mut Self) -> T) -> T {
+        if depth + 1 == self.frames.len() {
+            return emit(self);
+        }
+        std::mem::swap(&mut self.b.stms, &mut self.frames[depth].stms);
+        let result = emit(self);
+        std::mem::swap(&mut self.b.stms, &mut self.frames[depth].stms);
+        result
+    }
+
+    /// States that the primal block gives `inner` to the outer variable `outer`.
+    pub(crate) fn alias(&mut self, inner: Var, outer: Atom) {
+        self.top().known.insert(inner, outer);
+    }
+
+    fn canonical(&self, atom: Atom) -> Atom {
+        let known = |var: Var| self.frames.iter().rev().find_map(|frame| frame.known.get(&var).copied());
+        atom.as_var().and_then(known).unwrap_or(atom)
+    }
+
+    // Γ̄
+
+    /// The variable, if contributions to it matter.
+    pub(crate) fn wants(&self, x: impl Into<Atom>) -> Option<Var> {
+        x.into().as_var().filter(|var| self.facts.activity.active(*var))
+    }
+
+    pub(crate) fn ty(&self, x: Var) -> &Ty {
+        self.facts.ty(x)
+    }
+
+    /// What the cotangent of a variable is called.
+    pub(crate) fn hint(&self, x: Var) -> String {
+        format!("{}_ct", self.b.names.hint(x))
+    }
+
+    /// A part of the cotangent of `x`, an array or scalar of the given type.
+    pub(crate) fn bind_ct(&mut self, x: Var, ty: &Ty, exp: Exp) -> Atom {
+        let hint = self.hint(x);
+        self.b.bind(&hint, ty.clone(), exp)
+    }
+
+    /// `x̄ += value`, where the value has the given type: that of `x` up to names of equal sizes.
+    pub(crate) fn add(&mut self, x: Atom, value: Atom, ty: &Ty) {
+        let Some(x) = self.wants(x) else { return };
+        if ty.dims.is_empty() {
+            let sum = self.sum(x).map_or(value, |sum| self.bind_ct(x, &Ty::real(), Exp::Prim(Prim::Add, vec![sum, value])));
+            self.set(x, sum);
+        } else {
+            let to = self.ty(x).clone();
+            let value = self.fit(x, value, ty, &to);
+            self.add_array(x, value);
+        }
+    }
+
+    /// `x̄[index] += value`
+    pub(crate) fn add_at(&mut self, x: Var, index: &[Atom], value: Atom, ty: &Ty) {
+        if self.wants(x).is_some() {
+            let to = self.ty(x).indexed(index.len());
+            let value = self.fit(x, value, ty, &to);
+            let acc = self.accumulator_of(x);
+            self.b.effect(Exp::Accumulate { acc, index: index.to_vec(), value });
+        }
+    }
+
+    /// Replaces the entry.
+    pub(crate) fn set(&mut self, x: Var, sum: Atom) {
+        self.entry(x, Cotangent::Sum(sum));
+    }
+
+    /// Removes the cotangent; absent if it is zero. An accumulator ends here.
+    pub(crate) fn take(&mut self, x: Var) -> Option<Atom> {
+        match self.top().entries.remove(&x)? {
+            Cotangent::Sum(sum) => Some(sum),
+            Cotangent::Accumulator(acc) => {
+                let ty = self.ty(x).clone();
+                Some(self.bind_ct(x, &ty, Exp::Freeze(acc)))
+            }
+        }
+    }
+
+    /// As `take`, of an array.
+    pub(crate) fn take_var(&mut self, x: Var) -> Option<Var> {
+        self.take(x).and_then(Atom::as_var)
+    }
+
+    pub(crate) fn take_or_zero(&mut self, p: &Param) -> Atom {
+        self.take(p.var).unwrap_or_else(|| self.b.zero(&p.ty))
+    }
+
+    /// The cotangent of an accumulator of the program: its final value's, from whichever block froze it.
+    pub(crate) fn of_accumulator(&self, acc: Var) -> Option<Atom> {
+        self.frames.iter().rev().find_map(|frame| match frame.entries.get(&acc)? {
+            Cotangent::Sum(sum) => Some(*sum),
+            Cotangent::Accumulator(_) => None,
+        })
+    }
+
+    fn entry(&mut self, x: Var, cotangent: Cotangent) {
+        let frame = self.top();
+        if frame.entries.insert(x, cotangent).is_none() && !frame.owned.contains(&x) && !frame.touched.contains(&x) {
+            frame.touched.push(x);
+        }
+    }
+
+    /// The sum so far of a scalar, as it is known in the current block.
+    pub(crate) fn sum(&mut self, x: Var) -> Option<Atom> {
+        for depth in (0..self.frames.len()).rev() {
+            let frame = &mut self.frames[depth];
+            if let Some(Cotangent::Sum(sum)) = frame.entries.get(&x) {
+                return Some(*sum);
+            }
+            if frame.owned.contains(&x) {
+                return None;
+            }
+            match frame.kind {
+                Kind::If => {}
+                Kind::Top | Kind::For => return None,
+                Kind::Loop => {
+                    let hint = self.hint(x);
+                    let param = self.b.names.fresh(hint);
+                    let frame = &mut self.frames[depth];
+                    frame.carried.insert(x, param);
+                    frame.entries.insert(x, Cotangent::Sum(param.into()));
+                    frame.touched.push(x);
+                    return Some(param.into());
+                }
+            }
+        }
+        None
+    }
+
+    fn add_array(&mut self, x: Var, value: Atom) {
+        if let Some(Cotangent::Sum(sum)) = self.top().entries.get(&x).copied() {
+            let (hint, ty) = (self.hint(x), self.ty(x).clone());
+            let sum = arrays::plus(&mut self.b, &hint, &ty, sum, value);
+            self.set(x, sum);
+        } else if self.handed_out(x) {
+            self.set(x, value);
+        } else {
+            let acc = self.accumulator_of(x);
+            self.b.effect(Exp::Accumulate { acc, index: Vec::new(), value });
+        }
+    }
+
+    /// May the current block start its own sum for the array? Only branches lie between it and the block that owns the array, and none has an
+    /// accumulator for it.
+    fn handed_out(&self, x: Var) -> bool {
+        for frame in self.frames.iter().rev() {
+            if let Some(Cotangent::Accumulator(_)) = frame.entries.get(&x) {
+                return false;
+            }
+            if frame.owned.contains(&x) {
+                return true;
+            }
+            match frame.kind {
+                Kind::If => {}
+                Kind::Top | Kind::For | Kind::Loop => return false,
+            }
+        }
+        false
+    }
+
+    /// The accumulator of an array, made where it can be frozen if there is none yet: in the innermost block that has a sum for the array, or owns it.
+    pub(crate) fn accumulator_of(&mut self, x: Var) -> Var {
+        for depth in (0..self.frames.len()).rev() {
+            let frame = &self.frames[depth];
+            let sum = match frame.entries.get(&x) {
+                Some(Cotangent::Accumulator(acc)) => return *acc,
+                Some(Cotangent::Sum(sum)) => Some(*sum),
+                None if frame.owned.contains(&x) => None,
+                None => continue,
+            };
+            let acc = self.within(depth, |c| c.new_accumulator(x, sum));
+            self.frames[depth].entries.insert(x, Cotangent::Accumulator(acc));
+            return acc;
+        }
+        unreachable!("an active variable is owned by a frame")
+    }
+
+    fn new_accumulator(&mut self, x: Var, sum: Option<Atom>) -> Var {
+        let ty = self.ty(x).clone();
+        let init = sum.unwrap_or_else(|| self.b.zero(&ty));
+        let acc = self.bind_ct(x, &ty, Exp::Accumulator(init));
+        acc.as_var().expect("a bound variable")
+    }
+
+    /// The accumulator of an array that a branch may add to, if an outer block has one.
+    pub(crate) fn visible_accumulator(&self, x: Var) -> Option<Var> {
+        let entries = self.frames.iter().rev().filter_map(|frame| frame.entries.get(&x));
+        accumulator_in(entries)
+    }
+
+    /// The same, without the current block.
+    pub(crate) fn outer_accumulator(&self, x: Var) -> Option<Var> {
+        accumulator_in(self.frames.iter().rev().skip(1).filter_map(|frame| frame.entries.get(&x)))
+    }
+
+    pub(crate) fn is_scalar(&self, x: Var) -> bool {
+        self.ty(x).dims.is_empty()
+    }
+
+    /// The outer variables that have an entry in the current block, in order.
+    pub(crate) fn touched(&mut self) -> Vec<Var> {
+        self.top().touched.clone()
+    }
+
+    /// May the current block be run many times?
+    pub(crate) fn repeated(&self) -> bool {
+        self.frames.iter().any(|frame| matches!(frame.kind, Kind::For | Kind::Loop))
+    }
+
+    /// The value at the type `to`: a copy where sizes that are equal have different names.
+    pub(crate) fn fit(&mut self, x: Var, value: Atom, from: &Ty, to: &Ty) -> Atom {
+        let agree = from.dims.iter().zip(&to.dims).all(|(a, b)| self.canonical(*a) == self.canonical(*b));
+        if agree {
+            return value;
+        }
+        let hint = self.hint(x);
+        arrays::resized(&mut self.b, &hint, to, value)
+    }
+}
+
+fn accumulator_in<'a>(mut entries: impl Iterator<Item = &'a Cotangent>) -> Option<Var> {
+    entries.find_map(|entry| match entry {
+        Cotangent::Accumulator(acc) => Some(*acc),
+        Cotangent::Sum(_) => None,
+    })
+}

@@ -1,0 +1,59 @@
+//! Counts active `while` loops before the reverse mode, whose tapes need to know how long they become.
+//!
+//! ```text
+//!   zs = loop (xs = as) while c { b }    becomes   _, count = loop (xs = as, k = 0) while c { b; k + 1 }
+//!                                                  zs = loop (xs = as) for i < count { b }
+//! ```
+//!
+//! * Gives: the same function, in which every active loop is counted. The first loop keeps of `b` only what the condition and the checks depend on.
+//! * Keeps: values and checks. Additions to accumulators happen once, in the second loop.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Names, Param, Renaming, Stm, Ty};
+use lambada_prim::Prim;
+
+use crate::activity::Activity;
+use crate::effects::without_additions;
+
+/// Counts the active `while` loops of a function.
+pub(crate) fn count_loops(names: &mut Names, f: &Lambda) -> Lambda {
+    let activity = Activity::of(f);
+    let mut f = f.clone();
+    block(names, &activity, &mut f.body);
+    f
+}
+
+fn block(names: &mut Names, activity: &Activity, block: &mut Block) {
+    let stms = std::mem::take(&mut block.stms);
+    for mut stm in stms {
+        if let Some(counting) = counting(names, activity, &mut stm) {
+            block.stms.push(counting);
+        }
+        stm.exp.blocks_mut().into_iter().for_each(|inner| self::block(names, activity, inner));
+        block.stms.push(stm);
+    }
+}
+
+/// The counting loop before an active `while`, which becomes counted.
+fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm> {
+    let original = stm.clone();
+    let concerned = activity.concerns(stm);
+    let Exp::Loop { params, kind, .. } = &mut stm.exp else { return None };
+    if matches!(kind, LoopKind::For { .. }) || !(concerned || params.iter().any(|p| activity.active(p.var))) {
+        return None;
+    }
+    let mut counting = Renaming::new().copy_stm(&original, names);
+    without_additions(&mut counting, &HashSet::new());
+    let [k, count, next] = ["k", "count", "k"].map(|hint| Param { var: names.fresh(hint), ty: Ty::int() });
+    if let Exp::Loop { params, inits, body, .. } = &mut counting.exp {
+        let add = Exp::Prim(Prim::AddInt, vec![k.var.into(), Atom::int(1)]);
+        body.results.push(next.var.into());
+        body.stms.push(Stm { binds: vec![next], exp: add });
+        params.push(k);
+        inits.push(Atom::int(0));
+    }
+    *kind = LoopKind::For { index: names.fresh("i"), extent: count.var.into() };
+    counting.binds.push(count);
+    Some(counting)
+}

@@ -1,0 +1,125 @@
+//! Rewrites active reductions that are not sums, before either mode sees them.
+//!
+//! ```text
+//!   m = max i < n { b }    becomes   all = for i < n { b }
+//!                                    at  = the first index at which `all` is greatest
+//!                                    m   = if 0 < n { b at `at` } else { -inf }
+//!   p = mul i < n { b }    becomes   all = for i < n { b }
+//!                                    p   = loop (p = 1) for i < n { p * all[i] }
+//! ```
+//!
+//! So only the iteration that decides an extremum is differentiated, once, and nothing of the others can turn into `0 * inf`. A product is differentiated as
+//! a loop of products, which is exact where factors are zero, at every order.
+//!
+//! * Gives: the same function, in which every active reduction is a sum.
+//! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks and additions to accumulators happen once.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Builder, Exp, Lambda, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, ReduceOp, ScalarTy};
+
+use crate::activity::Activity;
+use crate::effects::{without_additions, without_checks};
+use crate::trim::trim;
+
+/// Rewrites the active extrema and products of a function.
+pub(crate) fn rewrite_reductions(names: &mut Names, f: &Lambda) -> Lambda {
+    let activity = Activity::of(f);
+    Lambda { body: block(names, &activity, &f.body), ..f.clone() }
+}
+
+fn block(names: &mut Names, activity: &Activity, from: &Block) -> Block {
+    let mut b = Builder::new(names);
+    for stm in &from.stms {
+        let mut stm = stm.clone();
+        for inner in stm.exp.blocks_mut() {
+            *inner = block(b.names, activity, inner);
+        }
+        if (0..stm.binds.len()).any(|k| reduction(activity, &stm, k).is_some()) {
+            reductions(&mut b, activity, stm);
+        } else {
+            b.stms.push(stm);
+        }
+    }
+    b.finish(from.results.clone())
+}
+
+/// The k-th out, if it is to be rewritten.
+fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
+    let Exp::For { outs, .. } = &stm.exp else { return None };
+    match outs[k] {
+        Out::Reduce(op @ (ReduceOp::Max | ReduceOp::Min | ReduceOp::Mul)) => Some(op).filter(|_| activity.active(stm.binds[k].var)),
+        Out::Reduce(ReduceOp::Add | ReduceOp::And | ReduceOp::Or) | Out::Collect => None,
+    }
+}
+
+fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
+    let rewritten: Vec<(usize, ReduceOp)> = (0..stm.binds.len()).filter_map(|k| Some((k, reduction(activity, &stm, k)?))).collect();
+    let Exp::For { index, extent, outs, body } = &mut stm.exp else { return };
+    let mut after = Builder::new(b.names);
+    for (k, op) in rewritten {
+        let ty = Ty::real().array_of(*extent);
+        let all = Param { var: after.names.fresh(format!("{}_all", after.names.hint(stm.binds[k].var))), ty };
+        let m = std::mem::replace(&mut stm.binds[k], all.clone());
+        outs[k] = Out::Collect;
+        match op {
+            ReduceOp::Mul => product(&mut after, m, &all, *extent),
+            ReduceOp::Max | ReduceOp::Min | ReduceOp::Add | ReduceOp::And | ReduceOp::Or => {
+                let at = first(&mut after, op, &all, *extent);
+                let body = Block { stms: body.stms.clone(), results: vec![body.results[k]] };
+                extremum(&mut after, op, m, (*index, at), *extent, body);
+            }
+        }
+    }
+    let after = after.stms;
+    b.stms.push(stm);
+    b.stms.extend(after);
+}
+
+/// `m = loop (p = 1) for i < extent { p * all[i] }`
+fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
+    let (p, index) = (b.names.again(m.var), b.names.fresh("i"));
+    let body = b.block(|b| {
+        let factor = b.index(all.var, &all.ty, vec![index.into()]);
+        vec![b.prim(Prim::Mul, [p.into(), factor])]
+    });
+    let params = vec![Param { var: p, ty: Ty::real() }];
+    let one = Atom::Lit(ReduceOp::Mul.unit(ScalarTy::Real));
+    b.stms.push(Stm { binds: vec![m], exp: Exp::Loop { params, inits: vec![one], kind: LoopKind::For { index, extent }, body } });
+}
+
+/// The index of the extremum: the first of equal ones, the first NaN if there is one, 0 if there are no elements.
+fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
+    let (best, at, index) = (b.names.fresh("best"), b.names.fresh("at"), b.names.fresh("i"));
+    let body = b.block(|b| {
+        let x = b.index(all.var, &all.ty, vec![index.into()]);
+        let order = if op == ReduceOp::Max { [best.into(), x] } else { [x, best.into()] };
+        let better = b.prim(Prim::Lt, order);
+        let nan = b.prim(Prim::Ne, [x, x]);
+        let number = b.prim(Prim::Eq, [best.into(), best.into()]);
+        let first_nan = b.prim(Prim::And, [nan, number]);
+        let take = b.prim(Prim::Or, [better, first_nan]);
+        vec![b.prim(Prim::Select, [take, x, best.into()]), b.prim(Prim::SelectInt, [take, index.into(), at.into()])]
+    });
+    let params = vec![Param { var: best, ty: Ty::real() }, Param { var: at, ty: Ty::int() }];
+    let inits = vec![Atom::Lit(op.unit(ScalarTy::Real)), Atom::int(0)];
+    let binds = vec![("best".into(), Ty::real()), ("at".into(), Ty::int())];
+    b.bind_all(binds, Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body })[1]
+}
+
+/// `m = if 0 < extent { body at `at` } else { unit }`
+fn extremum(b: &mut Builder, op: ReduceOp, m: Param, (index, at): (Var, Atom), extent: Atom, body: Block) {
+    let cond = b.prim(Prim::LtInt, [Atom::int(0), extent]);
+    let unit = Block { stms: Vec::new(), results: vec![Atom::Lit(op.unit(ScalarTy::Real))] };
+    let mut stm = Stm { binds: vec![m], exp: Exp::If { cond, then: body, otherwise: unit } };
+    without_additions(&mut stm, &HashSet::new());
+    without_checks(&mut stm);
+    if let Exp::If { then, .. } = &mut stm.exp {
+        trim(then, &[]);
+        let mut renaming = Renaming::new();
+        renaming.insert(index, at);
+        *then = renaming.copy(then, b.names);
+    }
+    b.stms.push(stm);
+}

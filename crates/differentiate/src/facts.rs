@@ -1,0 +1,90 @@
+//! What the reverse derivative asks about the function as a whole.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Block, Exp, Lambda, Param, Stm, Ty, Var};
+
+use crate::activity::Activity;
+use crate::settled::{from_final, settled_reads};
+
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) activity: Activity,
+    types: HashMap<Var, Ty>,
+    /// Arrays in loops that may share memory with an earlier or later state of themselves: reading an element of one is cheap, but keeping
+    /// all of it for each iteration would cost more than the program that made it.
+    state: HashSet<Var>,
+    settled: HashMap<Var, Var>,
+}
+
+impl Facts {
+    pub(crate) fn of(f: &Lambda) -> Facts {
+        let mut facts = Facts { activity: Activity::of(f), types: HashMap::new(), state: HashSet::new(), settled: settled_reads(f) };
+        facts.params(&f.params);
+        facts.block(&f.body, false);
+        facts
+    }
+
+    /// The type of a variable that the function binds.
+    pub(crate) fn ty(&self, x: Var) -> &Ty {
+        self.types.get(&x).unwrap_or_else(|| panic!("variable {} is free in the function", x.0))
+    }
+
+    /// Is the variable bound in the function, and of what type?
+    pub(crate) fn known_ty(&self, x: Var) -> Option<&Ty> {
+        self.types.get(&x)
+    }
+
+    pub(crate) fn is_state(&self, x: Var) -> bool {
+        self.state.contains(&x)
+    }
+
+    /// Is the read from the array that has the element in the end?
+    pub(crate) fn is_settled(&self, read: Var, from: Var) -> bool {
+        self.settled.get(&read) == Some(&from)
+    }
+
+    /// The statements, with reads of state from the final array where that has the same element.
+    pub(crate) fn settle(&self, stms: &[Stm]) -> Vec<Stm> {
+        from_final(stms, &self.settled)
+    }
+
+    fn params(&mut self, params: &[Param]) {
+        self.types.extend(params.iter().map(|p| (p.var, p.ty.clone())));
+    }
+
+    fn block(&mut self, block: &Block, repeated: bool) {
+        for stm in &block.stms {
+            self.params(&stm.binds);
+            let inside = repeated || matches!(stm.exp, Exp::For { .. } | Exp::Loop { .. });
+            if let Exp::Loop { params, .. } = &stm.exp {
+                self.params(params);
+                self.state.extend(arrays(params));
+            }
+            if repeated && self.shares(&stm.exp) {
+                self.state.extend(arrays(&stm.binds));
+            }
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, inside));
+        }
+    }
+
+    /// May the result have cost less than its size?
+    fn shares(&self, exp: &Exp) -> bool {
+        match exp {
+            Exp::Loop { .. } | Exp::If { .. } | Exp::Update { .. } | Exp::Accumulator(_) | Exp::Freeze(_) => true,
+            Exp::Index(x, _) => self.is_state(*x),
+            Exp::Prim(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulate { .. }
+            | Exp::Check { .. } => false,
+        }
+    }
+}
+
+fn arrays(params: &[Param]) -> impl Iterator<Item = Var> {
+    params.iter().filter(|p| !p.ty.dims.is_empty()).map(|p| p.var)
+}

@@ -1,0 +1,154 @@
+//! `ys = if c { … } else { … }`: the branch that was taken is the one that is differentiated; the other is not run.
+//!
+//! ```text
+//!   D→   the same `if`, with the tangents of what it gives as further results
+//!   D←   if c { reverse of the one } else { reverse of the other }, each seeded with ȳs
+//! ```
+//!
+//! The cotangents of outer variables enter a branch and leave it as results of the reverse `if`, so that a branch that has nothing
+//! to contribute to one adds nothing.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Block, Exp, Param, Renaming, Stm, Ty, Var};
+
+use crate::cotangents::{Cotangents, Frame, Kind};
+use crate::for_::bound_in;
+use crate::residuals::{Body, Place, Residual, Residuals, resolve};
+use crate::tangents::Tangents;
+
+impl Tangents<'_> {
+    pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
+        let active: Vec<usize> = (0..stm.binds.len()).filter(|k| self.activity.active(stm.binds[*k].var)).collect();
+        let mut branch = |block: &Block| {
+            self.block(block, |t| {
+                let rates = active.iter().map(|k| t.or_zero(block.results[*k], &branch_ty(stm, block, *k)));
+                [block.results.clone(), rates.collect()].concat()
+            })
+        };
+        let (then, otherwise) = (branch(then), branch(otherwise));
+        let mut binds = stm.binds.clone();
+        binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
+        self.b.stms.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
+    }
+}
+
+/// The type of the k-th result inside a branch: sizes that the `if` gives are those that the branch gives.
+fn branch_ty(stm: &Stm, block: &Block, k: usize) -> Ty {
+    let mut renaming = Renaming::new();
+    stm.binds.iter().zip(&block.results).for_each(|(bind, result)| renaming.insert(bind.var, *result));
+    renaming.ty(&stm.binds[k].ty)
+}
+
+impl Cotangents<'_> {
+    pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Vec<Stm> {
+        let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
+        let (then_sweep, then_frame) = self.branch(stm, then, &seeds);
+        let (other_sweep, other_frame) = self.branch(stm, otherwise, &seeds);
+        let outer = self.outer(&then_frame, &other_frame);
+        let starts: Vec<Option<Atom>> = outer.iter().map(|x| if self.is_scalar(*x) { self.sum(*x) } else { None }).collect();
+        let then_block = self.leave(then_frame, &outer, &starts);
+        let other_block = self.leave(other_frame, &outer, &starts);
+        let (then_reverse, then_kept) = self.close(stm, then, &then_sweep, then_block);
+        let (other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
+        self.if_reverse(cond, &outer, then_reverse, other_reverse);
+        let then = Block { stms: then_sweep, results: then.results.clone() };
+        let otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
+        self.if_forward(stm, cond, (then, then_kept), (otherwise, other_kept))
+    }
+
+    /// The reverse sweep of a branch, and its forward sweep.
+    fn branch(&mut self, stm: &Stm, block: &Block, seeds: &[Option<Atom>]) -> (Vec<Stm>, Frame) {
+        let owned = bound_in(&[], block);
+        let given: Vec<(Var, Atom)> = given(stm, block).into_iter().map(|(x, bind)| (x, bind.var.into())).collect();
+        self.push(Kind::If, owned);
+        given.into_iter().for_each(|(x, bind)| self.alias(x, bind));
+        for ((bind, result), seed) in stm.binds.iter().zip(&block.results).zip(seeds) {
+            if let Some(seed) = seed {
+                self.add(*result, *seed, &bind.ty);
+            }
+        }
+        let sweep = self.stms(&block.stms);
+        (sweep, self.pop())
+    }
+
+    /// The outer variables whose cotangents the branches hand out. An array of which an outer block has an accumulator is added there instead.
+    fn outer(&mut self, then: &Frame, otherwise: &Frame) -> Vec<Var> {
+        let mut outer = then.touched.clone();
+        outer.extend(otherwise.touched.iter().filter(|x| !then.touched.contains(x)));
+        outer.retain(|x| self.visible_accumulator(*x).is_none());
+        outer
+    }
+
+    /// Ends a branch of the reverse sweep.
+    fn leave(&mut self, frame: Frame, outer: &[Var], starts: &[Option<Atom>]) -> Block {
+        self.resume(frame);
+        let results = outer.iter().zip(starts).map(|(x, start)| {
+            let p = Param { var: *x, ty: self.ty(*x).clone() };
+            self.take(*x).or(*start).unwrap_or_else(|| self.b.zero(&p.ty))
+        });
+        let results = results.collect();
+        for x in self.touched() {
+            if let (Some(value), Some(acc)) = (self.take(x), self.outer_accumulator(x)) {
+                self.b.effect(Exp::Accumulate { acc, index: Vec::new(), value });
+            }
+        }
+        Block { stms: self.pop().stms, results }
+    }
+
+    /// Resolves the residuals of a branch.
+    fn close(&mut self, stm: &Stm, block: &Block, sweep: &[Stm], mut reverse: Block) -> (Block, Residuals) {
+        let place = Place::Branch { repeated: self.repeated() };
+        let homes: HashMap<Var, Param> = given(stm, block).into_iter().collect();
+        let residuals = resolve(self.b.names, self.facts, Body { stms: sweep, params: &[], place, homes }, &mut reverse);
+        (reverse, residuals)
+    }
+
+    fn if_reverse(&mut self, cond: Atom, outer: &[Var], then: Block, otherwise: Block) {
+        if outer.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty() {
+            return;
+        }
+        let bind = |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ty(x).clone() };
+        let binds: Vec<Param> = outer.iter().map(|x| bind(self, *x)).collect();
+        self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::If { cond, then, otherwise } });
+        for (x, p) in outer.iter().zip(binds) {
+            if self.is_scalar(*x) {
+                self.set(*x, p.var.into());
+            } else {
+                self.add((*x).into(), p.var.into(), &p.ty);
+            }
+        }
+    }
+
+    /// The forward sweep: each branch hands out its residuals, and zeros for those of the other.
+    fn if_forward(&mut self, stm: &Stm, cond: Atom, then: (Block, Residuals), otherwise: (Block, Residuals)) -> Vec<Stm> {
+        let ((mut then, mut then_kept), (mut otherwise, other_kept)) = (then, otherwise);
+        let mut binds = stm.binds.clone();
+        self.hand_out(&mut binds, &then_kept.stored, &mut then, &mut otherwise);
+        self.hand_out(&mut binds, &other_kept.stored, &mut otherwise, &mut then);
+        then_kept.before.extend(other_kept.before);
+        then_kept.before.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
+        then_kept.before
+    }
+
+    fn hand_out(&mut self, binds: &mut Vec<Param>, stored: &[Residual], from: &mut Block, other: &mut Block) {
+        for Residual { value, home } in stored {
+            // A size that the `if` gives is, in the other branch, what that gives.
+            let mut sizes = Renaming::new();
+            binds.iter().zip(&other.results).for_each(|(bind, result)| sizes.insert(bind.var, *result));
+            let inner = std::mem::replace(&mut self.b.stms, std::mem::take(&mut other.stms));
+            let zero = self.b.zero(&sizes.ty(&home.ty));
+            other.stms = std::mem::replace(&mut self.b.stms, inner);
+            other.results.push(zero);
+            from.results.push(value.var.into());
+            binds.push(home.clone());
+        }
+    }
+}
+
+/// What a branch binds and the `if` gives, with its name outside.
+fn given(stm: &Stm, block: &Block) -> Vec<(Var, Param)> {
+    let owned = bound_in(&[], block);
+    let all = block.results.iter().zip(&stm.binds);
+    all.filter_map(|(result, bind)| Some((result.as_var().filter(|x| owned.contains(x))?, bind.clone()))).collect()
+}

@@ -1,0 +1,28 @@
+//! `y = x[i]`: reading is linear, its transpose is adding in place. Nothing here costs more than the read: the cotangent of `x` is one
+//! accumulator that all reads share, never an array with a single entry.
+//!
+//! ```text
+//!   D→   ẏ = ẋ[i]
+//!   D←   x̄[i] += ȳ
+//! ```
+
+use lambada_anf::{Atom, Exp, Param, Var};
+
+use crate::cotangents::Cotangents;
+use crate::tangents::Tangents;
+
+impl Tangents<'_> {
+    pub(crate) fn index(&mut self, y: &Param, x: Var, index: &[Atom]) {
+        if let Some(x_tan) = self.get_var(x) {
+            self.bind(y, Exp::Index(x_tan, index.to_vec()));
+        }
+    }
+}
+
+impl Cotangents<'_> {
+    pub(crate) fn index(&mut self, y: &Param, x: Var, index: &[Atom]) {
+        if let Some(y_ct) = self.take(y.var) {
+            self.add_at(x, index, y_ct, &y.ty);
+        }
+    }
+}

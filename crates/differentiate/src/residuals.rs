@@ -1,0 +1,283 @@
+//! What the reverse sweep of a body needs from its forward sweep: one rule for the bodies of `for`, `loop` and `if`.
+//!
+//! The reverse code of a body mentions primal values that the body binds: its *demand*. From the last to the first, each demanded value is
+//! 1. *known* outside under another name: the index, a result;
+//! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
+//! 3. cheap to compute from other demanded values: computed again;
+//! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration;
+//! 5. computed again by its statement, whose operands are demanded in turn.
+//!
+//! So what was costly is stored, memory grows with the work of the program and not with the arrays that it reads, and a nest
+//! whose inner sizes are regular is run once forward and once in reverse, whatever its depth. Rule 5 concerns what is irregular (inner sizes that depend on
+//! outer iterations): it runs once more per level.
+//!
+//! * Assumes: the reverse code mentions primal values by their own names.
+//! * Gives: reverse code that mentions what is outside only, and the list of values that the forward sweep must hand out.
+//! * Keeps: each check is done by the forward sweep only. Equations between sizes are repeated where types rest on them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Builder, Exp, Names, Param, Renaming, Stm, Ty, Var, free_vars};
+use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
+
+use crate::effects::{adds_to, without_additions, without_checks};
+use crate::facts::Facts;
+use crate::trim::trim;
+
+/// Constant sizes up to this are small: an `if` in a loop hands out such an array also from the branch that does not have it.
+const SMALL: i64 = 16;
+
+/// The forward sweep of a body, and its surroundings.
+pub(crate) struct Body<'a> {
+    pub(crate) stms: &'a [Stm],
+    /// The state, in a `loop`.
+    pub(crate) params: &'a [Param],
+    pub(crate) place: Place,
+    /// Values that the outside has already, and under which name: as for residuals.
+    pub(crate) homes: HashMap<Var, Param>,
+}
+
+/// What the body is the body of.
+pub(crate) enum Place {
+    /// A `for` or `loop`: its index, the same in the reverse sweep, and the extent. Homes are arrays of one element per iteration.
+    Iteration { index: Var, again: Atom, extent: Atom },
+    /// An `if`, which may be in a body that is repeated. Homes are values.
+    Branch { repeated: bool },
+}
+
+/// A value of the body, and the variable outside that holds it for the reverse sweep.
+pub(crate) struct Residual {
+    pub(crate) value: Param,
+    pub(crate) home: Param,
+}
+
+/// What the forward sweep has to do.
+#[derive(Default)]
+pub(crate) struct Residuals {
+    /// Computed before the construct: sizes that do not depend on the iteration.
+    pub(crate) before: Vec<Stm>,
+    /// Handed out by the body.
+    pub(crate) stored: Vec<Residual>,
+}
+
+/// Closes the reverse code of a body.
+pub(crate) fn resolve(names: &mut Names, facts: &Facts, body: Body, reverse: &mut Block) -> Residuals {
+    let stms = facts.settle(body.stms);
+    let body = Body { stms: &stms, ..body };
+    let mut choice = Choice::new(names, facts, &body);
+    choice.demand(&free_vars(reverse));
+    for (k, stm) in body.stms.iter().enumerate().rev() {
+        choice.statement(k, stm);
+    }
+    for p in body.params {
+        if choice.demanded.contains(&p.var) {
+            choice.store(p);
+        }
+    }
+    choice.place(reverse)
+}
+
+struct Choice<'a> {
+    names: &'a mut Names,
+    facts: &'a Facts,
+    body: &'a Body<'a>,
+    /// The statement that binds a variable of the body.
+    binder: HashMap<Var, &'a Stm>,
+    bound: HashSet<Var>,
+    free: HashSet<Var>,
+    demanded: HashSet<Var>,
+    /// Accumulators whose final value is computed again.
+    accumulators: HashSet<Var>,
+    again: BTreeSet<usize>,
+    /// Values that are read from their homes.
+    read: Vec<Residual>,
+    residuals: Residuals,
+    /// What is computed before the construct instead.
+    outside: Renaming,
+}
+
+impl<'a> Choice<'a> {
+    fn new(names: &'a mut Names, facts: &'a Facts, body: &'a Body<'a>) -> Self {
+        let binder: HashMap<Var, &Stm> = body.stms.iter().flat_map(|stm| stm.binds.iter().map(move |p| (p.var, stm))).collect();
+        let mut bound: HashSet<Var> = binder.keys().copied().chain(body.params.iter().map(|p| p.var)).collect();
+        let mut free = HashSet::new();
+        if let Place::Iteration { index, .. } = body.place {
+            bound.insert(index);
+            free.insert(index);
+        }
+        let (demanded, accumulators) = (HashSet::new(), HashSet::new());
+        let (again, read, residuals, outside) = (BTreeSet::new(), Vec::new(), Residuals::default(), Renaming::new());
+        let mut choice = Choice { names, facts, body, binder, bound, free, demanded, accumulators, again, read, residuals, outside };
+        for stm in body.stms {
+            if choice.cheap(stm, &|choice, x| choice.free.contains(&x)) {
+                choice.free.insert(stm.binds[0].var);
+            }
+        }
+        choice
+    }
+
+    fn demand(&mut self, vars: &[Var]) {
+        self.demanded.extend(vars.iter().filter(|x| self.bound.contains(x)));
+    }
+
+    /// Is the value computed cheaply from what is outside or has the given property?
+    fn cheap(&self, stm: &Stm, has: &dyn Fn(&Self, Var) -> bool) -> bool {
+        let there = |atom: Atom| atom.as_var().is_none_or(|x| !self.bound.contains(&x) || has(self, x));
+        let all = |atoms: &[Atom]| atoms.iter().all(|atom| there(*atom));
+        let sizes = || stm.binds.iter().all(|p| all(&p.ty.dims));
+        match &stm.exp {
+            Exp::Prim(op, args) => (op.cost() == Cost::Cheap || op.result() != ScalarTy::Real) && all(args),
+            Exp::Index(x, index) => (!self.facts.is_state(*x) || self.facts.is_settled(stm.binds[0].var, *x)) && there((*x).into()) && all(index) && sizes(),
+            Exp::Fill(value) => there(*value) && sizes(),
+            Exp::Array(items) => all(items),
+            Exp::Constant(_) => true,
+            Exp::For { .. }
+            | Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => false,
+        }
+    }
+
+    fn statement(&mut self, k: usize, stm: &Stm) {
+        if self.comes_along(stm) {
+            return self.repeat(k, stm);
+        }
+        let demanded: Vec<&Param> = stm.binds.iter().filter(|p| self.demanded.contains(&p.var) && self.outside_name(p.var).is_none()).collect();
+        let (known, unknown): (Vec<&Param>, Vec<&Param>) = demanded.into_iter().partition(|p| self.body.homes.contains_key(&p.var));
+        for p in known {
+            let home = self.body.homes[&p.var].clone();
+            self.read.push(Residual { value: p.clone(), home });
+        }
+        if unknown.is_empty() {
+            return;
+        }
+        let cheap = self.cheap(stm, &|choice, x| choice.free.contains(&x) || choice.demanded.contains(&x));
+        if cheap || !unknown.iter().all(|p| self.storable(stm, &p.ty)) {
+            self.repeat(k, stm);
+        } else {
+            unknown.into_iter().for_each(|p| self.store(p));
+        }
+    }
+
+    /// Does what is computed again need the statement without mentioning it: an addition to an accumulator, an equation of sizes?
+    fn comes_along(&self, stm: &Stm) -> bool {
+        match &stm.exp {
+            Exp::Check { cond, .. } => self.again.iter().any(|k| rests_on_sizes(&self.body.stms[*k].exp)) && self.equation(*cond),
+            Exp::Accumulator(_) => self.accumulators.contains(&stm.binds[0].var),
+            exp => !self.accumulators.is_empty() && adds_to(exp, &self.accumulators),
+        }
+    }
+
+    fn equation(&self, cond: Atom) -> bool {
+        let binder = cond.as_var().and_then(|cond| self.binder.get(&cond));
+        binder.is_some_and(|stm| matches!(stm.exp, Exp::Prim(Prim::EqInt | Prim::And, _)))
+    }
+
+    fn repeat(&mut self, k: usize, stm: &Stm) {
+        self.again.insert(k);
+        if let Exp::Freeze(acc) = stm.exp {
+            self.accumulators.insert(acc);
+        }
+        let mentioned = free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() });
+        self.demand(&mentioned);
+    }
+
+    // Rule 4
+
+    /// Can the forward sweep hand out a value of this type, at a cost that the body has paid already?
+    fn storable(&mut self, stm: &Stm, ty: &Ty) -> bool {
+        let small = |size: &Atom| matches!(size, Atom::Lit(Scalar::Int(n)) if *n <= SMALL);
+        let worth = match self.body.place {
+            Place::Iteration { .. } | Place::Branch { repeated: false } => true,
+            Place::Branch { repeated: true } => ty.dims.iter().all(small) || self.mentions_state(stm),
+        };
+        worth && ty.dims.iter().all(|size| self.outside_size(*size).is_some())
+    }
+
+    fn mentions_state(&self, stm: &Stm) -> bool {
+        let mentioned = free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() });
+        mentioned.iter().any(|x| self.facts.is_state(*x))
+    }
+
+    fn store(&mut self, value: &Param) {
+        let dims = value.ty.dims.iter().map(|size| self.outside_size(*size).expect("a loop does not change the sizes of its state"));
+        let mut ty = Ty { elem: value.ty.elem, dims: dims.collect() };
+        if let Place::Iteration { extent, .. } = self.body.place {
+            ty = ty.array_of(extent);
+        }
+        let name = self.names.hint(value.var);
+        let hint = if name.ends_with("_tape") { name.to_string() } else { format!("{name}_tape") };
+        let home = Param { var: self.names.fresh(hint), ty };
+        self.read.push(Residual { value: value.clone(), home: home.clone() });
+        self.residuals.stored.push(Residual { value: value.clone(), home });
+    }
+
+    /// The size under a name that is in scope outside. Arithmetic of outer sizes is done there.
+    fn outside_size(&mut self, size: Atom) -> Option<Atom> {
+        let Atom::Var(x) = size else { return Some(size) };
+        if !self.bound.contains(&x) {
+            return Some(size);
+        }
+        if let Some(known) = self.outside_name(x) {
+            return Some(known);
+        }
+        if let (Place::Branch { .. }, Some(home)) = (&self.body.place, self.body.homes.get(&x)) {
+            return Some(home.var.into());
+        }
+        let stm = *self.binder.get(&x)?;
+        let Exp::Prim(op, args) = &stm.exp else { return None };
+        let args: Option<Vec<Atom>> = args.iter().map(|arg| self.outside_size(*arg)).collect();
+        let var = self.names.again(x);
+        self.residuals.before.push(Stm { binds: vec![Param { var, ty: stm.binds[0].ty.clone() }], exp: Exp::Prim(*op, args?) });
+        self.outside.insert(x, var.into());
+        Some(var.into())
+    }
+
+    fn outside_name(&self, x: Var) -> Option<Atom> {
+        Some(self.outside.atom(x.into())).filter(|name| *name != Atom::Var(x))
+    }
+
+    // The reverse code
+
+    /// Puts what is read and what is computed again before the reverse code, under fresh names.
+    fn place(self, reverse: &mut Block) -> Residuals {
+        let mut renaming = self.outside;
+        if let Place::Iteration { index, again, .. } = self.body.place {
+            renaming.insert(index, again);
+        }
+        let mut b = Builder::new(self.names);
+        for Residual { value, home } in self.read.iter().rev() {
+            let name = match self.body.place {
+                Place::Iteration { again, .. } => {
+                    let hint = b.names.hint(value.var);
+                    b.bind(&hint, home.ty.indexed(1), Exp::Index(home.var, vec![again]))
+                }
+                Place::Branch { .. } => home.var.into(),
+            };
+            renaming.insert(value.var, name);
+        }
+        for k in &self.again {
+            let mut stm = self.body.stms[*k].clone();
+            without_additions(&mut stm, &self.accumulators);
+            without_checks(&mut stm);
+            let stm = renaming.copy_stm(&stm, b.names);
+            b.stms.push(stm);
+        }
+        renaming.apply(reverse);
+        let mut stms = b.stms;
+        stms.append(&mut reverse.stms);
+        reverse.stms = stms;
+        trim(reverse, &[]);
+        self.residuals
+    }
+}
+
+/// Do the types inside rest on equations of sizes?
+fn rests_on_sizes(exp: &Exp) -> bool {
+    !matches!(exp, Exp::Prim(..) | Exp::Check { .. })
+}

@@ -1,0 +1,202 @@
+//! Removes what nothing needs: statements, outs of `for`s, results of `if`s, states of `loop`s, accumulators that are not read.
+//!
+//! * Assumes: names are bound once.
+//! * Gives: the block with the same results, effects and checks, in which everything bound contributes to one of these.
+//! * Keeps: everything else, in order.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, LoopKind, Param, Stm, Var};
+
+/// Trims a block; its results and whatever is in `roots` are needed.
+pub(crate) fn trim(block: &mut Block, roots: &[Var]) {
+    let mut live = Live { vars: roots.iter().copied().collect(), made: HashSet::new(), grew: true };
+    live.accumulators(block);
+    while std::mem::take(&mut live.grew) {
+        live.atoms(&block.results);
+        live.block(block);
+    }
+    live.sweep(block);
+}
+
+struct Live {
+    vars: HashSet<Var>,
+    /// The accumulators that the block makes: adding to others is an effect.
+    made: HashSet<Var>,
+    /// Has the last round found more?
+    grew: bool,
+}
+
+impl Live {
+    fn accumulators(&mut self, block: &Block) {
+        for stm in &block.stms {
+            match &stm.exp {
+                Exp::Accumulator(_) => self.made.extend(stm.binds.iter().map(|p| p.var)),
+                exp => exp.blocks().into_iter().for_each(|inner| self.accumulators(inner)),
+            }
+        }
+    }
+
+    fn var(&mut self, var: Var) {
+        self.grew |= self.vars.insert(var);
+    }
+
+    fn atom(&mut self, atom: Atom) {
+        if let Atom::Var(var) = atom {
+            self.var(var);
+        }
+    }
+
+    fn atoms(&mut self, atoms: &[Atom]) {
+        atoms.iter().for_each(|a| self.atom(*a));
+    }
+
+    fn is(&self, var: Var) -> bool {
+        self.vars.contains(&var)
+    }
+
+    fn binds(&self, binds: &[Param]) -> bool {
+        binds.iter().any(|p| self.is(p.var))
+    }
+
+    /// Marks what the block needs, from the end; does it have an effect on the outside?
+    fn block(&mut self, block: &Block) -> bool {
+        let mut effects = false;
+        for stm in block.stms.iter().rev() {
+            effects |= self.stm(stm);
+        }
+        effects
+    }
+
+    fn stm(&mut self, stm: &Stm) -> bool {
+        self.results(stm);
+        let mut effects = match &stm.exp {
+            Exp::Check { .. } => true,
+            Exp::Accumulate { acc, .. } => self.is(*acc) || !self.made.contains(acc),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_) => false,
+        };
+        for inner in stm.exp.blocks() {
+            effects |= self.block(inner);
+        }
+        if effects || self.binds(&stm.binds) {
+            self.operands(stm);
+        }
+        effects
+    }
+
+    /// The results of inner blocks that are needed because of what they become.
+    fn results(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Loop { params, body, .. } => {
+                for ((bind, param), result) in stm.binds.iter().zip(params).zip(&body.results) {
+                    if self.is(bind.var) || self.is(param.var) {
+                        self.var(param.var);
+                        self.atom(*result);
+                    }
+                }
+            }
+            Exp::For { .. } | Exp::If { .. } => {
+                for inner in stm.exp.blocks() {
+                    let needed = stm.binds.iter().zip(&inner.results).filter(|(bind, _)| self.vars.contains(&bind.var));
+                    needed.map(|(_, result)| *result).collect::<Vec<_>>().into_iter().for_each(|result| self.atom(result));
+                }
+            }
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {}
+        }
+    }
+
+    /// What a live statement itself mentions.
+    fn operands(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Loop { params, inits, kind, .. } => {
+                for (param, init) in params.iter().zip(inits) {
+                    if self.is(param.var) {
+                        self.atom(*init);
+                        self.atoms(&param.ty.dims);
+                    }
+                }
+                match kind {
+                    LoopKind::For { extent, .. } => self.atom(*extent),
+                    LoopKind::While(cond) => self.atoms(&cond.results),
+                }
+            }
+            exp => exp.atoms(&mut |atom| self.atom(atom)),
+        }
+        for bind in stm.binds.iter().filter(|p| stm.binds.len() == 1 || self.vars.contains(&p.var)).cloned().collect::<Vec<_>>() {
+            self.atoms(&bind.ty.dims);
+        }
+    }
+
+    fn sweep(&self, block: &mut Block) {
+        block.stms.retain_mut(|stm| self.keep(stm));
+    }
+
+    fn keep(&self, stm: &mut Stm) -> bool {
+        match &mut stm.exp {
+            Exp::For { outs, body, .. } => {
+                let keep: Vec<bool> = stm.binds.iter().map(|p| self.is(p.var)).collect();
+                retain(&keep, outs);
+                retain(&keep, &mut body.results);
+                retain(&keep, &mut stm.binds);
+            }
+            Exp::If { then, otherwise, .. } => {
+                let keep: Vec<bool> = stm.binds.iter().map(|p| self.is(p.var)).collect();
+                retain(&keep, &mut then.results);
+                retain(&keep, &mut otherwise.results);
+                retain(&keep, &mut stm.binds);
+            }
+            Exp::Loop { params, inits, body, .. } => {
+                let keep: Vec<bool> = params.iter().map(|p| self.is(p.var)).collect();
+                retain(&keep, params);
+                retain(&keep, inits);
+                retain(&keep, &mut body.results);
+                retain(&keep, &mut stm.binds);
+            }
+            Exp::Check { .. } => return true,
+            Exp::Accumulate { acc, .. } => return self.is(*acc) || !self.made.contains(acc),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_) => return self.binds(&stm.binds),
+        }
+        stm.exp.blocks_mut().into_iter().for_each(|inner| self.sweep(inner));
+        !stm.binds.is_empty() || has_effect(&stm.exp)
+    }
+}
+
+/// Does a block of the swept expression do anything but give results? After sweeping, what remains without being needed is an effect.
+fn has_effect(exp: &Exp) -> bool {
+    let stms = |block: &Block| block.stms.iter().any(|stm| matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. }) || has_effect(&stm.exp));
+    exp.blocks().into_iter().any(stms)
+}
+
+fn retain<T>(keep: &[bool], items: &mut Vec<T>) {
+    let mut flags = keep.iter();
+    items.retain(|_| *flags.next().expect("one flag per item"));
+}

@@ -1,0 +1,168 @@
+//! Programs under test: functions with real parameters to differentiate by, and constants. Derivatives of programs are programs.
+
+use lambada_anf::{Atom, Block, Builder, Counts, Function, Lambda, Names, Param, Renaming, Ty, Var, check, eval, print};
+use lambada_differentiate::{forward, reverse};
+use lambada_prim::{Data, ScalarTy, Tensor};
+
+/// `Γ ⊢ f`: sizes and constants are free in the function.
+#[derive(Clone)]
+pub struct Program {
+    pub names: Names,
+    pub sizes: Vec<Var>,
+    pub constants: Vec<Param>,
+    pub f: Lambda,
+}
+
+/// Where a program is run.
+#[derive(Clone)]
+pub struct Point {
+    pub constants: Vec<Tensor>,
+    pub params: Vec<Tensor>,
+}
+
+impl Program {
+    /// A program from its parts: `build` gives the results.
+    pub fn new(build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) -> Program {
+        let mut names = Names::default();
+        let mut w = Writer { b: Builder::new(&mut names), sizes: Vec::new(), constants: Vec::new(), params: Vec::new() };
+        let (results, types) = build(&mut w).into_iter().unzip();
+        let Writer { b, sizes, constants, params } = w;
+        let body = b.finish(results);
+        Program { names, sizes, constants, f: Lambda { params, results: types, body } }
+    }
+
+    /// The real parameters of a function are differentiated by.
+    pub fn of(function: &Function) -> Program {
+        let (params, constants) = function.params.iter().cloned().partition(|p| p.ty.elem == ScalarTy::Real);
+        // A cotangent is a parameter here, so its sizes must be in scope before the body.
+        let known = |ty: &Ty| ty.dims.iter().all(|d| d.as_var().is_none_or(|d| function.sizes.contains(&d)));
+        let results = function.body.results.iter().copied().zip(function.results.iter().cloned()).filter(|(_, ty)| known(ty));
+        let (atoms, types) = results.unzip();
+        let f = Lambda { params, results: types, body: Block { stms: function.body.stms.clone(), results: atoms } };
+        Program { names: function.names.clone(), sizes: function.sizes.clone(), constants, f }
+    }
+
+    pub fn function(&self) -> Function {
+        let params: Vec<Param> = self.constants.iter().chain(&self.f.params).cloned().collect();
+        let sizes = self.sizes.iter().copied().filter(|n| mentions(&params, *n)).collect();
+        let (results, body, names) = (self.f.results.clone(), self.f.body.clone(), self.names.clone());
+        Function { name: "f".into(), sizes, params, results, body, names }
+    }
+
+    pub fn show(&self) -> String {
+        print(&self.function())
+    }
+
+    pub fn check(&self, what: &str) {
+        if let Err(message) = check(&self.function()) {
+            panic!("{what}: {message}\n{}", self.show());
+        }
+    }
+
+    pub fn run(&self, at: &Point) -> Result<(Vec<Tensor>, Counts), String> {
+        let args: Vec<Tensor> = at.constants.iter().chain(&at.params).cloned().collect();
+        let outcome = eval(&self.function(), &args).map_err(|failure| failure.message)?;
+        Ok((outcome.results, outcome.counts))
+    }
+
+    /// `x, ẋ ↦ f x, ḟ`
+    pub fn forward(&self) -> Program {
+        let mut program = self.clone();
+        program.f = forward(&mut program.names, &self.f);
+        program.check("the forward derivative");
+        program
+    }
+
+    /// `x, ȳ ↦ f x, x̄`
+    pub fn reverse(&self) -> Program {
+        let mut program = self.clone();
+        let derivative = reverse(&mut program.names, &self.f);
+        let (sweep, pullback) = (derivative.forward, derivative.pullback);
+        let params = [sweep.params, pullback.params].concat();
+        let results = [sweep.results, pullback.results].concat();
+        let body = Block {
+            stms: [sweep.body.stms, pullback.body.stms].concat(),
+            results: [sweep.body.results, pullback.body.results].concat(),
+        };
+        program.f = Lambda { params, results, body };
+        program.check("the reverse derivative");
+        program
+    }
+
+    /// The same program with other names for everything that it binds.
+    pub fn renamed(&self) -> Program {
+        let mut program = self.clone();
+        let mut renaming = Renaming::new();
+        for p in &mut program.f.params {
+            let var = program.names.again(p.var);
+            renaming.insert(p.var, var.into());
+            p.var = var;
+        }
+        program.f.body = renaming.copy(&self.f.body, &mut program.names);
+        program.f.results = self.f.results.iter().map(|ty| renaming.ty(ty)).collect();
+        program
+    }
+
+    /// The last results only.
+    pub fn last(mut self, count: usize) -> Program {
+        let skip = self.f.results.len() - count;
+        self.f.results.drain(..skip);
+        self.f.body.results.drain(..skip);
+        self
+    }
+}
+
+fn mentions(params: &[Param], size: Var) -> bool {
+    params.iter().any(|p| p.ty.dims.contains(&Atom::Var(size)))
+}
+
+/// Writes programs.
+pub struct Writer<'a> {
+    pub b: Builder<'a>,
+    sizes: Vec<Var>,
+    constants: Vec<Param>,
+    params: Vec<Param>,
+}
+
+impl Writer<'_> {
+    pub fn size(&mut self, hint: &str) -> Atom {
+        let var = self.b.names.fresh(hint);
+        self.sizes.push(var);
+        var.into()
+    }
+
+    pub fn constant(&mut self, hint: &str, ty: Ty) -> Atom {
+        let var = self.b.names.fresh(hint);
+        self.constants.push(Param { var, ty });
+        var.into()
+    }
+
+    pub fn param(&mut self, hint: &str, dims: &[Atom]) -> Atom {
+        let var = self.b.names.fresh(hint);
+        self.params.push(Param { var, ty: reals(dims) });
+        var.into()
+    }
+}
+
+/// `[d…]real`
+pub fn reals(dims: &[Atom]) -> Ty {
+    Ty { elem: ScalarTy::Real, dims: dims.to_vec() }
+}
+
+pub fn elements(t: &Tensor) -> &[f64] {
+    match &t.data {
+        Data::Real(v) => v,
+        Data::Int(_) | Data::Bool(_) => &[],
+    }
+}
+
+/// `⟨a, b⟩` over all real elements.
+pub fn dot(a: &[Tensor], b: &[Tensor]) -> f64 {
+    a.iter().zip(b).flat_map(|(a, b)| elements(a).iter().zip(elements(b))).map(|(a, b)| a * b).sum()
+}
+
+/// `a + k b`
+pub fn axpy(a: &[Tensor], k: f64, b: &[Tensor]) -> Vec<Tensor> {
+    let sum = |a: &Tensor, b: &Tensor| Tensor::reals(a.dims.clone(), elements(a).iter().zip(elements(b)).map(|(a, b)| a + k * b).collect());
+    a.iter().zip(b).map(|(a, b)| sum(a, b)).collect()
+}

@@ -1,0 +1,560 @@
+//! The laws on programs by hand: each shows a construct, or a combination that is easily wrong. To second order.
+
+use lambada_anf::{Atom, Exp, Out, Param, Random, Stm, Ty};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+
+use crate::dsl::{Dsl, SUM, int, real, var};
+use crate::laws::{STRICT, Strictness, laws, like};
+use crate::program::{Point, Program, Writer, reals};
+
+use Prim::{Add, AddInt, And, Div, Exp as ExpP, Log, LtInt, Lt, Mul, RemInt, Sin, Sqrt, Sub, SubInt, Tanh};
+
+/// Checks the laws of a program and of both its derivatives, at random points of the given sizes.
+fn check(sizes: &[usize], build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) {
+    check_with(sizes, vec![], build);
+}
+
+fn check_with(sizes: &[usize], constants: Vec<Tensor>, build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) {
+    let program = Program::new(build);
+    let mut random = Random(7);
+    for _ in 0..3 {
+        let point = Point { constants: constants.clone(), params: positive(&program, sizes, &mut random) };
+        orders(&program, &point, &mut random, 2);
+    }
+}
+
+/// Arguments between ½ and 2, so that roots and logarithms are smooth.
+fn positive(program: &Program, sizes: &[usize], random: &mut Random) -> Vec<Tensor> {
+    let size = |d: &Atom| match d {
+        Atom::Lit(Scalar::Int(k)) => *k as usize,
+        Atom::Lit(_) => 0,
+        Atom::Var(v) => program.sizes.iter().position(|s| s == v).map_or(0, |k| sizes[k]),
+    };
+    let one = |p: &Param| {
+        let dims: Vec<usize> = p.ty.dims.iter().map(size).collect();
+        let data = (0..dims.iter().product()).map(|_| 0.5 + random.real().abs() * 0.75).collect();
+        Tensor::reals(dims, data)
+    };
+    program.f.params.iter().map(one).collect()
+}
+
+fn orders(program: &Program, point: &Point, random: &mut Random, order: usize) {
+    let strictness = if order == 2 { STRICT } else { Strictness { differences: Some(1e-4), dot: 1e-8 } };
+    let ran = laws(program, point, random, strictness).unwrap_or_else(|e| panic!("{e}"));
+    if order == 0 || !ran {
+        return;
+    }
+    let mut results = program.run(point).expect("the program runs").0;
+    results.retain(|t| t.elem() == ScalarTy::Real);
+    let (tangents, seeds) = (like(random, &point.params), like(random, &results));
+    for (derivative, extra) in [(program.forward(), tangents), (program.reverse(), seeds)] {
+        let point = Point { params: [point.params.clone(), extra].concat(), ..point.clone() };
+        orders(&derivative, &point, random, order - 1);
+    }
+}
+
+#[test]
+fn primitives() {
+    check(&[], |w| {
+        let (x, y) = (w.param("x", &[]), w.param("y", &[]));
+        let a = w.b.op(Mul, &[x, y]);
+        let s = w.b.op(Sin, &[a]);
+        let q = w.b.op(Div, &[s, y]);
+        let r = w.b.op(Sqrt, &[a]);
+        let c = w.b.op(Lt, &[x, y]);
+        let p = w.b.op(Prim::Select, &[c, q, r]);
+        let p = w.b.op(Prim::Pow, &[x, p]);
+        let z = w.b.op(Prim::Atan2, &[p, y]);
+        // One result twice, a parameter, a constant, a truth value.
+        vec![(z, Ty::real()), (z, Ty::real()), (x, Ty::real()), (real(3.0), Ty::real()), (c, Ty::bool())]
+    });
+}
+
+#[test]
+fn unused_parameters_have_zero_cotangents() {
+    check(&[3], |w| {
+        let n = w.size("n");
+        let (x, xs) = (w.param("x", &[]), w.param("xs", &[n]));
+        w.param("unused", &[n, n]);
+        vec![(x, Ty::real()), (xs, reals(&[n])), (xs, reals(&[n]))]
+    });
+}
+
+#[test]
+fn nothing_to_differentiate() {
+    check(&[], |_| vec![(real(1.0), Ty::real()), (int(2), Ty::int())]);
+}
+
+#[test]
+fn maps_and_sums() {
+    check(&[3, 4], |w| {
+        let (n, m) = (w.size("n"), w.size("m"));
+        let (a, x, t) = (w.param("a", &[n, m]), w.param("x", &[m]), w.param("t", &[]));
+        let ys = w.b.map(n, &[], |b, i| {
+            let s = b.sum(m, |b, j| {
+                let (aij, xj) = (b.at(a, &[i, j]), b.at(x, &[j]));
+                let p = b.op(Mul, &[aij, xj]);
+                b.op(ExpP, &[p])
+            });
+            let l = b.op(Log, &[s]);
+            b.op(Mul, &[l, t])
+        });
+        vec![(ys, reals(&[n]))]
+    });
+}
+
+#[test]
+fn rows() {
+    check(&[3, 2], |w| {
+        let (n, m) = (w.size("n"), w.size("m"));
+        let (a, x) = (w.param("a", &[n, m]), w.param("x", &[m]));
+        let row = w.b.row(a, &[int(1)], &[m]);
+        let ys = w.b.for_(n, &[(Out::Collect, reals(&[n, m])), (Out::Collect, reals(&[n, m])), (SUM, Ty::real())], |b, i| {
+            let r = b.row(a, &[i], &[m]);
+            let s = b.sum(m, |b, j| {
+                let (p, q, z) = (b.at(r, &[j]), b.at(row, &[j]), b.at(x, &[j]));
+                let p = b.op(Mul, &[p, q]);
+                b.op(Mul, &[p, z])
+            });
+            vec![r, row, s]
+        });
+        vec![(ys[0], reals(&[n, m])), (ys[1], reals(&[n, m])), (ys[2], Ty::real()), (row, reals(&[m]))]
+    });
+}
+
+#[test]
+fn extrema_and_products() {
+    check(&[4], |w| {
+        let n = w.size("n");
+        let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
+        let acc = w.b.accumulator(t, &Ty::real());
+        let outs = [ReduceOp::Max, ReduceOp::Min, ReduceOp::Mul, ReduceOp::Add].map(|op| (Out::Reduce(op), Ty::real()));
+        let ys = w.b.for_(n, &outs, |b, i| {
+            let x = b.at(xs, &[i]);
+            let y = b.op(Mul, &[x, t]);
+            let z = b.op(Sin, &[y]);
+            b.add_to(acc, &[], z);
+            vec![y, z, x, z]
+        });
+        let h = w.b.freeze(acc, &Ty::real());
+        ys.into_iter().chain([h]).map(|y| (y, Ty::real())).collect()
+    });
+}
+
+/// `mul` is exact where factors are zero, also in second order.
+#[test]
+fn products_with_zeros() {
+    let program = Program::new(|w| {
+        let xs = w.param("xs", &[int(3)]);
+        let p = w.b.reduce(ReduceOp::Mul, int(3), |b, i| b.at(xs, &[i]));
+        vec![(p, Ty::real())]
+    });
+    let gradient = program.reverse().last(1);
+    let at = |xs: &[f64]| vec![Tensor::reals(vec![3], xs.to_vec()), Tensor::scalar(Scalar::Real(1.0))];
+    let run = |p: &Program, params: Vec<Tensor>| p.run(&Point { constants: vec![], params }).expect("runs").0;
+    assert_eq!(run(&gradient, at(&[2.0, 0.0, 5.0])), [Tensor::reals(vec![3], vec![0.0, 10.0, 0.0])]);
+    let hessian = gradient.renamed().reverse().last(2);
+    let seeds = [at(&[0.0, 0.0, 5.0]), vec![Tensor::reals(vec![3], vec![1.0, 0.0, 0.0])]].concat();
+    assert_eq!(run(&hessian, seeds)[0], Tensor::reals(vec![3], vec![0.0, 5.0, 0.0]));
+}
+
+#[test]
+fn extrema_of_ties_nan_and_nothing() {
+    let program = Program::new(|w| {
+        let n = w.size("n");
+        let xs = w.param("xs", &[n]);
+        let m = w.b.reduce(ReduceOp::Max, n, |b, i| b.at(xs, &[i]));
+        vec![(m, Ty::real())]
+    });
+    let gradient = program.reverse();
+    let at = |xs: &[f64]| {
+        let params = vec![Tensor::reals(vec![xs.len()], xs.to_vec()), Tensor::scalar(Scalar::Real(1.0))];
+        let results = gradient.run(&Point { constants: vec![], params }).expect("runs").0;
+        (results[0].as_scalar().expect("a scalar").real(), crate::program::elements(&results[1]).to_vec())
+    };
+    assert_eq!(at(&[1.0, 3.0, 3.0]), (3.0, vec![0.0, 1.0, 0.0]));
+    assert_eq!(at(&[]), (f64::NEG_INFINITY, vec![]));
+    assert_eq!(at(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), (f64::NEG_INFINITY, vec![1.0, 0.0]));
+    let (m, g) = at(&[1.0, f64::NAN, 7.0, f64::NAN]);
+    assert!(m.is_nan());
+    assert_eq!(g, [0.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn loops() {
+    check(&[5], |w| {
+        let n = w.size("n");
+        let (x0, h, xs) = (w.param("x0", &[]), w.param("h", &[]), w.param("xs", &[n]));
+        let z = w.b.loop_(n, &[(x0, Ty::real()), (h, Ty::real()), (int(0), Ty::int())], |b, k, s| {
+            let e = b.at(xs, &[k]);
+            let d = b.op(Sin, &[s[0]]);
+            let d = b.op(Mul, &[d, h]);
+            let d = b.op(Mul, &[d, e]);
+            let x = b.op(Add, &[s[1], d]);
+            let y = b.op(Mul, &[s[0], s[1]]);
+            let y = b.op(Tanh, &[y]);
+            let c = b.op(AddInt, &[s[2], int(1)]);
+            // The state is exchanged.
+            vec![y, x, c]
+        });
+        vec![(z[0], Ty::real()), (z[1], Ty::real())]
+    });
+}
+
+#[test]
+fn loops_that_do_not_run() {
+    check(&[0], |w| {
+        let n = w.size("n");
+        let (x, ys) = (w.param("x", &[]), w.param("ys", &[n]));
+        let z = w.b.loop_(n, &[(x, Ty::real())], |b, _, s| vec![b.op(Mul, &[s[0], x])]);
+        let m = w.b.op(SubInt, &[n, int(3)]);
+        let z2 = w.b.loop_(m, &[(x, Ty::real())], |b, _, s| vec![b.op(Mul, &[s[0], x])]);
+        let s = w.b.sum(m, |b, _| b.op(Mul, &[x, x]));
+        vec![(z[0], Ty::real()), (z2[0], Ty::real()), (s, Ty::real()), (ys, reals(&[n]))]
+    });
+}
+
+/// `ys = scan`: every element is written once and read once.
+#[test]
+fn scans() {
+    check(&[5], |w| {
+        let n = w.size("n");
+        let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
+        let ty = reals(&[n]);
+        let zeros = w.b.zero(&ty);
+        let z = w.b.loop_(n, &[(t, Ty::real()), (zeros, ty.clone())], |b, k, s| {
+            let e = b.at(xs, &[k]);
+            let p = b.op(Mul, &[s[0], e]);
+            let p = b.op(Sin, &[p]);
+            let out = b.with(s[1], &ty, &[k], p);
+            vec![p, out]
+        });
+        vec![(z[1], ty), (z[0], Ty::real())]
+    });
+}
+
+/// State that is read and written at places that the data decide.
+#[test]
+fn state_in_place() {
+    check(&[4], |w| {
+        let n = w.size("n");
+        let xs = w.param("xs", &[n]);
+        let ty = reals(&[n]);
+        let z = w.b.loop_(int(7), &[(xs, ty.clone())], |b, k, s| {
+            let i = b.op(RemInt, &[k, n]);
+            let j = b.op(Prim::MulInt, &[k, k]);
+            let j = b.op(RemInt, &[j, n]);
+            let (p, q) = (b.at(s[0], &[i]), b.at(s[0], &[j]));
+            let v = b.op(Mul, &[p, q]);
+            let v = b.op(Sin, &[v]);
+            let u = b.with(s[0], &ty, &[j], v);
+            let even = b.op(RemInt, &[k, int(2)]);
+            let c = b.op(LtInt, &[even, int(1)]);
+            b.if_(
+                c,
+                std::slice::from_ref(&ty),
+                |b| {
+                    let r = b.at(u, &[i]);
+                    let r = b.op(Mul, &[r, v]);
+                    vec![b.with(u, &ty, &[i], r)]
+                },
+                |_| vec![u],
+            )
+        });
+        vec![(z[0], ty)]
+    });
+}
+
+#[test]
+fn while_loops() {
+    check(&[3], |w| {
+        let n = w.size("n");
+        let (x, xs) = (w.param("x", &[]), w.param("xs", &[n]));
+        let ys = w.b.map(n, &[], |b, i| {
+            let z = b.while_(
+                &[(x, Ty::real()), (int(0), Ty::int())],
+                |b, s| {
+                    let few = b.op(LtInt, &[s[1], int(20)]);
+                    let small = b.op(Lt, &[s[0], real(9.3)]);
+                    b.op(And, &[few, small])
+                },
+                |b, s| {
+                    let e = b.at(xs, &[i]);
+                    let q = b.op(Mul, &[s[0], e]);
+                    let q = b.op(Mul, &[q, s[0]]);
+                    let q = b.op(Add, &[q, s[0]]);
+                    vec![b.op(Add, &[q, real(0.7)]), b.op(AddInt, &[s[1], int(1)])]
+                },
+            );
+            b.op(Log, &[z[0]])
+        });
+        vec![(ys, reals(&[n]))]
+    });
+}
+
+#[test]
+fn branches() {
+    check(&[4], |w| {
+        let n = w.size("n");
+        let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
+        let ys = w.b.map(n, &[], |b, i| {
+            let x = b.at(xs, &[i]);
+            let c = b.op(Lt, &[x, real(1.2)]);
+            let y = b.if_(
+                c,
+                &[Ty::real()],
+                |b| {
+                    let p = b.op(ExpP, &[x]);
+                    let s = b.sum(n, |b, j| {
+                        let e = b.at(xs, &[j]);
+                        let e = b.op(ExpP, &[e]);
+                        b.op(Mul, &[e, p])
+                    });
+                    let d = b.op(LtInt, &[i, int(2)]);
+                    b.if_(d, &[Ty::real()], |b| vec![b.op(Mul, &[s, t])], |b| vec![b.op(Log, &[s])])
+                },
+                |b| vec![b.op(Sqrt, &[x])],
+            );
+            b.op(Mul, &[y[0], x])
+        });
+        vec![(ys, reals(&[n]))]
+    });
+}
+
+/// Branches that give arrays of different sizes.
+#[test]
+fn branches_of_different_sizes() {
+    for constant in [0, 5] {
+        check_with(&[4], vec![Tensor::scalar(Scalar::Int(constant))], |w| {
+            let n = w.size("n");
+            let k = w.constant("k", Ty::int());
+            let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
+            let c = w.b.op(LtInt, &[k, int(3)]);
+            let then = w.b.block(|b| {
+                let len = b.op(AddInt, &[n, int(2)]);
+                let ys = b.map(len, &[], |b, i| {
+                    let j = b.op(RemInt, &[i, n]);
+                    let x = b.at(xs, &[j]);
+                    let x = b.op(Mul, &[x, t]);
+                    b.op(Sin, &[x])
+                });
+                vec![len, ys]
+            });
+            let otherwise = w.b.block(|b| {
+                let ys = b.map(int(3), &[], |b, i| {
+                    let x = b.at(xs, &[i]);
+                    b.op(Mul, &[x, x])
+                });
+                vec![int(3), ys]
+            });
+            let size = w.b.names.fresh("len");
+            let ys = w.b.names.fresh("ys");
+            let binds = vec![Param { var: size, ty: Ty::int() }, Param { var: ys, ty: reals(&[size.into()]) }];
+            w.b.stms.push(Stm { binds, exp: Exp::If { cond: c, then, otherwise } });
+            let s = w.b.sum(size.into(), |b, i| {
+                let y = b.at(ys.into(), &[i]);
+                b.op(Mul, &[y, y])
+            });
+            vec![(s, Ty::real())]
+        });
+    }
+}
+
+/// Inner sizes that depend on the iteration.
+#[test]
+fn triangles() {
+    check(&[4], |w| {
+        let n = w.size("n");
+        let (a, t) = (w.param("a", &[n, n]), w.param("t", &[]));
+        let ys = w.b.map(n, &[], |b, i| {
+            let es = b.map(i, &[], |b, j| {
+                let e = b.at(a, &[i, j]);
+                b.op(ExpP, &[e])
+            });
+            let s = b.sum(i, |b, j| {
+                let e = b.at(es, &[j]);
+                let inner = b.sum(j, |b, k| {
+                    let d = b.at(es, &[k]);
+                    let d = b.op(Mul, &[d, t]);
+                    b.op(Tanh, &[d])
+                });
+                b.op(Mul, &[e, inner])
+            });
+            b.op(Sin, &[s])
+        });
+        vec![(ys, reals(&[n]))]
+    });
+}
+
+/// A matrix of results, with sizes that are arithmetic of outer sizes, in a body.
+#[test]
+fn sizes_from_arithmetic() {
+    check(&[3], |w| {
+        let n = w.size("n");
+        let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
+        let s = w.b.sum(n, |b, i| {
+            let m = b.op(AddInt, &[n, int(1)]);
+            let es = b.map(m, &[], |b, j| {
+                let j = b.op(RemInt, &[j, n]);
+                let e = b.at(xs, &[j]);
+                let f = b.at(xs, &[i]);
+                let e = b.op(Mul, &[e, f]);
+                b.op(ExpP, &[e])
+            });
+            let p = b.reduce(ReduceOp::Max, m, |b, j| b.at(es, &[j]));
+            b.sum(m, |b, j| {
+                let e = b.at(es, &[j]);
+                let e = b.op(Sub, &[e, p]);
+                b.op(Mul, &[e, t])
+            })
+        });
+        vec![(s, Ty::real())]
+    });
+}
+
+#[test]
+fn literals_fills_and_updates() {
+    check(&[3], |w| {
+        let n = w.size("n");
+        let (x, y, xs) = (w.param("x", &[]), w.param("y", &[]), w.param("xs", &[n]));
+        let p = w.b.op(Mul, &[x, y]);
+        let lit = w.b.bind("lit", reals(&[int(3)]), Exp::Array(vec![x, p, real(1.0)]));
+        let fill = w.b.bind("fill", reals(&[n, int(3)]), Exp::Fill(p));
+        let up = w.b.with(fill, &reals(&[n, int(3)]), &[int(1)], lit);
+        let up = w.b.with(up, &reals(&[n, int(3)]), &[int(1), int(0)], y);
+        let two = w.b.bind("two", reals(&[int(2), n]), Exp::Array(vec![xs, xs]));
+        let over = w.b.with(xs, &reals(&[n]), &[int(2)], real(5.0));
+        vec![(up, reals(&[n, int(3)])), (two, reals(&[int(2), n])), (over, reals(&[n]))]
+    });
+}
+
+#[test]
+fn histograms() {
+    let places = Tensor { dims: vec![6], data: lambada_prim::Data::Int(vec![0, 2, 1, 2, 2, 0]) };
+    check_with(&[6, 3], vec![places], |w| {
+        let (n, m) = (w.size("n"), w.size("m"));
+        let at = w.constant("at", Ty { elem: ScalarTy::Int, dims: vec![n] });
+        let (xs, h, t) = (w.param("xs", &[n]), w.param("h", &[m]), w.param("t", &[]));
+        let ty = reals(&[m]);
+        let total = w.b.accumulator(t, &Ty::real());
+        let acc = w.b.accumulator(h, &ty);
+        w.b.each(n, |b, i| {
+            let j = b.bind("j", Ty::int(), Exp::Index(var(at), vec![i]));
+            let x = b.at(xs, &[i]);
+            let y = b.op(Mul, &[x, t]);
+            b.add_to(acc, &[j], y);
+            let c = b.op(Lt, &[x, real(1.0)]);
+            b.if_(
+                c,
+                &[],
+                |b| {
+                    let z = b.op(Sin, &[y]);
+                    b.add_to(total, &[], z);
+                    vec![]
+                },
+                |b| {
+                    b.add_to(acc, &[], h);
+                    vec![]
+                },
+            );
+        });
+        let (h, total) = (w.b.freeze(acc, &ty), w.b.freeze(total, &Ty::real()));
+        let s = w.b.sum(m, |b, j| {
+            let e = b.at(h, &[j]);
+            b.op(Mul, &[e, e])
+        });
+        vec![(h, ty), (s, Ty::real()), (total, Ty::real())]
+    });
+}
+
+#[test]
+fn matrix_products() {
+    check(&[2, 3, 4], |w| {
+        let (n, m, k) = (w.size("n"), w.size("m"), w.size("k"));
+        let (a, b, x, y) = (w.param("a", &[n, m]), w.param("b", &[m, k]), w.param("x", &[k]), w.param("y", &[n]));
+        let ab = w.b.bind("ab", reals(&[n, k]), Exp::MatMul(var(a), var(b)));
+        let abx = w.b.bind("abx", reals(&[n]), Exp::MatMul(var(ab), var(x)));
+        let ya = w.b.bind("ya", reals(&[m]), Exp::MatMul(var(y), var(a)));
+        let in_loop = w.b.loop_(n, &[(x, reals(&[k]))], |w, _, s| {
+            let z = w.bind("z", reals(&[m]), Exp::MatMul(var(b), var(s[0])));
+            let z = w.bind("z", reals(&[k]), Exp::MatMul(var(z), var(b)));
+            vec![w.map(k, &[], |w, i| {
+                let e = w.at(z, &[i]);
+                w.op(Sin, &[e])
+            })]
+        });
+        vec![(ab, reals(&[n, k])), (abx, reals(&[n])), (ya, reals(&[m])), (in_loop[0], reals(&[k]))]
+    });
+}
+
+/// Sizes that a check makes equal.
+#[test]
+fn sizes_that_checks_equate() {
+    check(&[3, 3], |w| {
+        let (n, m) = (w.size("n"), w.size("m"));
+        let (a, xs, ys) = (w.param("a", &[int(2), n]), w.param("xs", &[n]), w.param("ys", &[m]));
+        let z = w.b.for_(int(2), &[(Out::Collect, reals(&[int(2), n])), (SUM, Ty::real())], |b, i| {
+            let same = b.op(Prim::EqInt, &[n, m]);
+            let site = lambada_source::Site::new(lambada_source::Span::default(), "sizes differ: {0} and {1}");
+            b.effect(Exp::Check { cond: same, site, values: vec![n, m] });
+            let p = b.bind("p", reals(&[int(2)]), Exp::MatMul(var(a), var(ys)));
+            let q = b.map(m, &[], |b, j| {
+                let (x, y) = (b.at(xs, &[j]), b.at(ys, &[j]));
+                b.op(Mul, &[x, y])
+            });
+            let e = b.at(p, &[i]);
+            let s = b.sum(n, |b, j| {
+                let f = b.at(q, &[j]);
+                let f = b.op(Mul, &[f, e]);
+                b.op(Sin, &[f])
+            });
+            vec![q, s]
+        });
+        vec![(z[0], reals(&[int(2), n])), (z[1], Ty::real())]
+    });
+}
+
+/// The Cholesky decomposition, in place.
+#[test]
+fn cholesky() {
+    check(&[4], |w| {
+        let n = w.size("n");
+        let ty = reals(&[n, n]);
+        let a = w.param("a", &[n, n]);
+        // a + 10 I, so that it is positive definite.
+        let a = w.b.loop_(n, &[(a, ty.clone())], |b, i, s| {
+            let d = b.at(s[0], &[i, i]);
+            let d = b.op(Add, &[d, real(10.0)]);
+            vec![b.with(s[0], &ty, &[i, i], d)]
+        })[0];
+        let l = cholesky_of(&mut w.b, a, n);
+        vec![(l, ty)]
+    });
+}
+
+pub fn cholesky_of(b: &mut lambada_anf::Builder, a: Atom, n: Atom) -> Atom {
+    let ty = reals(&[n, n]);
+    let zeros = b.zero(&ty);
+    b.loop_(n, &[(zeros, ty.clone())], |b, i, s| {
+        let rows = b.op(AddInt, &[i, int(1)]);
+        b.loop_(rows, &[(s[0], ty.clone())], |b, j, s| {
+            let dot = b.sum(j, |b, k| {
+                let (p, q) = (b.at(s[0], &[i, k]), b.at(s[0], &[j, k]));
+                b.op(Mul, &[p, q])
+            });
+            let e = b.at(a, &[i, j]);
+            let rest = b.op(Sub, &[e, dot]);
+            let diagonal = b.op(Prim::EqInt, &[i, j]);
+            let v = b.if_(
+                diagonal,
+                &[Ty::real()],
+                |b| vec![b.op(Sqrt, &[rest])],
+                |b| {
+                    let d = b.at(s[0], &[j, j]);
+                    vec![b.op(Div, &[rest, d])]
+                },
+            );
+            vec![b.with(s[0], &ty, &[i, j], v[0])]
+        })
+    })[0]
+}

@@ -1,0 +1,88 @@
+//! Makes a failing program small: drops results, statements, outs and states for as long as it still fails.
+
+use lambada_anf::{Block, Exp};
+
+use crate::program::Program;
+
+/// The smallest program that we find with the property. Programs that do not check are not candidates.
+pub fn shrink(program: &Program, fails: &dyn Fn(&Program) -> bool) -> Program {
+    let mut best = program.clone();
+    loop {
+        let smaller = candidates(&best).find(|p| lambada_anf::check(&p.function()).is_ok() && fails(p));
+        match smaller {
+            Some(smaller) => best = smaller,
+            None => return best,
+        }
+    }
+}
+
+fn candidates(program: &Program) -> impl Iterator<Item = Program> + '_ {
+    let count = program.f.results.len();
+    let fewer = (0..count).filter(move |_| count > 1).map(|k| {
+        let mut p = program.clone();
+        p.f.results.remove(k);
+        p.f.body.results.remove(k);
+        p
+    });
+    let edits = (0..).map_while(|k| {
+        let mut p = program.clone();
+        edit(&mut p.f.body, &mut { k }).then_some(p)
+    });
+    fewer.chain(edits)
+}
+
+/// Does the edit of the given number; false if there are not so many.
+fn edit(block: &mut Block, number: &mut usize) -> bool {
+    let mut now = |many: usize| {
+        let hit = *number < many;
+        let k = *number;
+        *number = number.wrapping_sub(if hit { 0 } else { many });
+        hit.then_some(k)
+    };
+    if let Some(k) = now(block.stms.len()) {
+        block.stms.remove(k);
+        return true;
+    }
+    for stm in &mut block.stms {
+        let mut now = |many: usize| {
+            let hit = *number < many;
+            let k = *number;
+            *number = number.wrapping_sub(if hit { 0 } else { many });
+            hit.then_some(k)
+        };
+        match &mut stm.exp {
+            Exp::For { outs, body, .. } => {
+                if let Some(k) = now(outs.len()) {
+                    outs.remove(k);
+                    body.results.remove(k);
+                    stm.binds.remove(k);
+                    return true;
+                }
+            }
+            Exp::If { then, otherwise, .. } => {
+                if let Some(k) = now(stm.binds.len()) {
+                    then.results.remove(k);
+                    otherwise.results.remove(k);
+                    stm.binds.remove(k);
+                    return true;
+                }
+            }
+            Exp::Loop { params, inits, body, .. } => {
+                if let Some(k) = now(params.len()) {
+                    params.remove(k);
+                    inits.remove(k);
+                    body.results.remove(k);
+                    stm.binds.remove(k);
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        for inner in stm.exp.blocks_mut() {
+            if edit(inner, number) {
+                return true;
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,132 @@
+//! What the language itself defines: the scalar functions of the table of primitives, and what cannot be written in Lambada.
+
+use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
+
+use crate::solve::ty::Bases;
+
+/// A name that is neither of the user nor of the prelude.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Builtin {
+    /// `exp`, `max`: a scalar function, by its spelling in the table of primitives.
+    Function(&'static str, FunctionShape),
+    /// `pi`, `inf`, `nan`
+    Constant(f64),
+    Length,
+    Sum,
+    Product,
+    Maximum,
+    Minimum,
+    Jvp,
+    Vjp,
+    Jacobian,
+    /// For the prelude: the largest or smallest element; that of nothing is an infinity.
+    Extremum(Extremum),
+    /// For the prelude: `check_… c x` is `x` if `c` holds, else a failure with these words.
+    Check(&'static str),
+}
+
+/// `max` or `min` over an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extremum {
+    Max,
+    Min,
+}
+
+/// How a scalar function works on arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FunctionShape {
+    /// Elementwise; of numbers of these types.
+    Unary(Bases),
+    /// Elementwise, and a scalar with an array.
+    Binary(Bases),
+    /// A scalar, then elementwise: `polygamma`.
+    Indexed(ScalarTy, Bases),
+    /// On scalars only: conversions.
+    Scalar(ScalarTy, ScalarTy),
+}
+
+/// Checks of the prelude: their names and words.
+const CHECKS: [(&str, &str); 6] = [
+    ("prelude_check_maximum", "maximum of an empty array"),
+    ("prelude_check_minimum", "minimum of an empty array"),
+    ("prelude_check_mean", "mean of an empty array"),
+    ("prelude_check_argmax", "argmax of an empty array"),
+    ("prelude_check_argmin", "argmin of an empty array"),
+    ("prelude_check_pivot", "the matrix is singular"),
+];
+
+impl Builtin {
+    /// The builtin of this name; some are for the prelude only.
+    pub fn find(name: &str, in_prelude: bool) -> Option<Builtin> {
+        match name {
+            "pi" => Some(Builtin::Constant(std::f64::consts::PI)),
+            "inf" => Some(Builtin::Constant(f64::INFINITY)),
+            "nan" => Some(Builtin::Constant(f64::NAN)),
+            "length" => Some(Builtin::Length),
+            "sum" => Some(Builtin::Sum),
+            "product" => Some(Builtin::Product),
+            "maximum" => Some(Builtin::Maximum),
+            "minimum" => Some(Builtin::Minimum),
+            "jvp" => Some(Builtin::Jvp),
+            "vjp" => Some(Builtin::Vjp),
+            "jacobian" => Some(Builtin::Jacobian),
+            "prelude_maximum" if in_prelude => Some(Builtin::Extremum(Extremum::Max)),
+            "prelude_minimum" if in_prelude => Some(Builtin::Extremum(Extremum::Min)),
+            _ if in_prelude && name.starts_with("prelude_check") => {
+                CHECKS.iter().find(|(check, _)| *check == name).map(|(_, words)| Builtin::Check(words))
+            }
+            _ => scalar_function(name),
+        }
+    }
+
+    /// All names that users may use.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let named = ["pi", "inf", "nan", "length", "sum", "product", "maximum", "minimum", "jvp", "vjp", "jacobian"];
+        named.into_iter().chain(Prim::ALL.iter().filter_map(|prim| call_name(*prim)))
+    }
+
+    /// How many arguments it must have to do anything.
+    pub fn arity(self) -> usize {
+        match self {
+            Builtin::Constant(_) => 0,
+            Builtin::Function(_, FunctionShape::Unary(_) | FunctionShape::Scalar(..)) => 1,
+            Builtin::Function(_, FunctionShape::Binary(_) | FunctionShape::Indexed(..)) => 2,
+            Builtin::Length | Builtin::Sum | Builtin::Product | Builtin::Maximum | Builtin::Minimum | Builtin::Extremum(_) => 1,
+            Builtin::Vjp | Builtin::Jacobian | Builtin::Check(_) => 2,
+            Builtin::Jvp => 3,
+        }
+    }
+}
+
+fn call_name(prim: Prim) -> Option<&'static str> {
+    match prim.row().surface {
+        Surface::Call(name) => Some(name),
+        Surface::Infix(_) | Surface::Prefix(_) | Surface::If => None,
+    }
+}
+
+/// A function of the table: what the rows of one spelling have in common says how it works on arrays.
+fn scalar_function(name: &str) -> Option<Builtin> {
+    let rows: Vec<Prim> = Prim::ALL.iter().copied().filter(|prim| call_name(*prim) == Some(name)).collect();
+    let first = rows.first()?;
+    let spelling = call_name(*first)?;
+    let bases = rows.iter().map(|prim| Bases::of(prim.result())).reduce(Bases::union)?;
+    let shape = match first.args() {
+        [from] if *from != first.result() => FunctionShape::Scalar(*from, first.result()),
+        [_] => FunctionShape::Unary(bases),
+        [a, b] if a == b => FunctionShape::Binary(bases),
+        [a, _] => FunctionShape::Indexed(*a, bases),
+        _ => return None,
+    };
+    Some(Builtin::Function(spelling, shape))
+}
+
+/// The primitive of a spelling on scalars of these types.
+pub(crate) fn primitive(surface: Surface, args: &[ScalarTy]) -> Option<Prim> {
+    Prim::ALL.iter().copied().find(|prim| prim.row().surface == surface && prim.args() == args)
+}
+
+/// The value of a builtin constant.
+pub(crate) fn constant(value: f64) -> Scalar {
+    Scalar::Real(value)
+}

@@ -1,0 +1,215 @@
+//! Arrays: building, indexing, slicing, updating, and loops.
+
+use lambada_source::Span;
+use lambada_surface::ast::{self, Expr, LoopKind, Param};
+
+use crate::problems::{self, Why};
+use crate::solve::poly::Poly;
+use crate::solve::show::Namer;
+use crate::solve::ty::Ty;
+use crate::typed::{Clause, Driver, Exp, ExpKind};
+
+use super::{Entry, Infer};
+
+impl Infer<'_> {
+    /// `for` with one clause or more: they nest.
+    pub(super) fn comprehension(&mut self, clauses: &[ast::Clause], body: &Expr, span: Span) -> Exp {
+        let Some((first, rest)) = clauses.split_first() else { return self.infer(body) };
+        let scope = self.env.mark();
+        let (clause, size) = self.clause(first, true);
+        let body = self.comprehension(rest, body, span);
+        self.close_region();
+        self.env.restore(scope);
+        let ty = self.solver.array(size, body.ty);
+        Exp { kind: ExpKind::For(clause, Box::new(body)), ty, span }
+    }
+
+    /// A clause; its variables are in scope from now on, in a region of their own.
+    fn clause(&mut self, clause: &ast::Clause, fresh_region: bool) -> (Clause, Poly) {
+        match clause {
+            ast::Clause::Range(name, bound) => {
+                let int = self.solver.int();
+                let bound = self.check(bound, int, &Why::Bound);
+                let size = self.extent(&bound);
+                self.open(fresh_region);
+                let local = self.local(&name.text, int);
+                self.env.bind(&name.text, Entry::Local(local));
+                (Clause::Range(local, Box::new(bound)), size)
+            }
+            ast::Clause::In(pattern, array) => {
+                let array = self.infer(array);
+                let (size, elem) = self.array_parts(&array, &Why::Array);
+                self.open(fresh_region);
+                let names = self.declare_names(&[pattern]);
+                let pat = self.pattern(pattern, elem, &names, None);
+                self.demand_irrefutable(&pat);
+                (Clause::In(pat, Box::new(array)), size)
+            }
+        }
+    }
+
+    fn open(&mut self, fresh_region: bool) {
+        if fresh_region {
+            self.regions.push(Vec::new());
+        }
+    }
+
+    pub(super) fn array(&mut self, items: &[Expr], span: Span) -> Exp {
+        let mut typed: Vec<Exp> = Vec::new();
+        for item in items {
+            let item = match typed.first() {
+                Some(first) => {
+                    let (ty, place) = (first.ty, first.span);
+                    self.check(item, ty, &Why::Element(place))
+                }
+                None => self.infer(item),
+            };
+            typed.push(item);
+        }
+        let elem = typed.first().map_or_else(|| self.solver.fresh(), |item| item.ty);
+        let ty = self.solver.array(Poly::constant(typed.len() as i64), elem);
+        Exp { kind: ExpKind::Array(typed), ty, span }
+    }
+
+    pub(super) fn index(&mut self, array: &Expr, at: &[Expr], span: Span) -> Exp {
+        let array = self.infer(array);
+        let (at, ty) = self.indices(&array, at);
+        Exp { kind: ExpKind::Index(Box::new(array), at), ty, span }
+    }
+
+    /// Indices into an array, and the type of what is there.
+    pub(super) fn indices(&mut self, array: &Exp, at: &[Expr]) -> (Vec<Exp>, Ty) {
+        let mut ty = array.ty;
+        let mut typed = Vec::new();
+        for (k, index) in at.iter().enumerate() {
+            let int = self.solver.int();
+            let index = self.check(index, int, &Why::Index);
+            let outer = Exp { kind: ExpKind::Error, ty, span: array.span };
+            if k > 0 && self.solver.is_scalar(ty) {
+                let shown = self.solver.show(array.ty);
+                self.problems.push(problems::too_many_indices(k, at.len(), index.span, &shown));
+                ty = self.solver.error();
+            } else {
+                let (size, elem) = self.array_parts(&outer, &Why::Form("an array to index"));
+                self.report_evident(&index, &size);
+                ty = elem;
+            }
+            typed.push(index);
+        }
+        (typed, ty)
+    }
+
+    /// An index that is out of range whatever the values of variables.
+    fn report_evident(&mut self, index: &Exp, size: &Poly) {
+        let Some(at) = self.size_of(index) else { return };
+        let at = self.solver.sizes.resolve(&at);
+        let size = self.solver.sizes.resolve(size);
+        let negative = at.as_constant().is_some_and(|k| k < 0);
+        let beyond = !self.has_closed(&at) && !self.has_closed(&size) && at.minus(&size).as_constant().is_some_and(|k| k >= 0);
+        if negative || beyond {
+            let mut namer = Namer::default();
+            let (at, size) = (self.solver.show_size(&at, &mut namer), self.solver.show_size(&size, &mut namer));
+            self.problems.push(problems::index_out_of_range(&at, &size, index.span));
+        }
+    }
+
+    fn has_closed(&self, size: &Poly) -> bool {
+        self.solver.sizes.any_closed(size)
+    }
+
+    pub(super) fn slice(&mut self, array: &Expr, from: Option<&Expr>, to: Option<&Expr>, span: Span) -> Exp {
+        let array = self.infer(array);
+        let (from, to, length, elem) = self.range(&array, from, to, span);
+        let ty = self.solver.array(length, elem);
+        Exp { kind: ExpKind::Slice(Box::new(array), from, to), ty, span }
+    }
+
+    /// The ends of a slice, its size and the type of its elements.
+    #[allow(clippy::type_complexity)]
+    fn range(&mut self, array: &Exp, from: Option<&Expr>, to: Option<&Expr>, span: Span) -> (Option<Box<Exp>>, Option<Box<Exp>>, Poly, Ty) {
+        let (size, elem) = self.array_parts(array, &Why::Form("an array to slice"));
+        let mut end = |infer: &mut Self, end: Option<&Expr>| {
+            end.map(|end| {
+                let int = infer.solver.int();
+                Box::new(infer.check(end, int, &Why::Index))
+            })
+        };
+        let from = end(self, from);
+        let to = end(self, to);
+        let start = from.as_ref().map_or(Some(Poly::constant(0)), |from| self.size_of(from));
+        let stop = to.as_ref().map_or(Some(size.clone()), |to| self.size_of(to));
+        let length = match (start, stop) {
+            (Some(a), Some(b)) => {
+                self.report_evident_slice(&a, &b, &size, span);
+                b.minus(&a)
+            }
+            _ => self.opaque(),
+        };
+        (from, to, length, elem)
+    }
+
+    fn report_evident_slice(&mut self, from: &Poly, to: &Poly, size: &Poly, span: Span) {
+        let [a, b, n] = [from, to, size].map(|p| self.solver.sizes.resolve(p));
+        if [&a, &b, &n].into_iter().any(|p| self.has_closed(p)) {
+            return;
+        }
+        let negative = |p: &Poly| p.as_constant().is_some_and(|k| k < 0);
+        if negative(&a) || negative(&b.minus(&a)) || negative(&n.minus(&b)) {
+            let mut namer = Namer::default();
+            let [a, b, n] = [a, b, n].map(|p| self.solver.show_size(&p, &mut namer));
+            self.problems.push(problems::slice_out_of_range(&a, &b, &n, span));
+        }
+    }
+
+    pub(super) fn update(&mut self, array: &Expr, at: &[Expr], value: &Expr, span: Span) -> Exp {
+        let array = self.infer(array);
+        let (at, elem) = self.indices(&array, at);
+        let value = self.check(value, elem, &Why::Update(array.span));
+        let ty = array.ty;
+        Exp { kind: ExpKind::Update(Box::new(array), at, Box::new(value)), ty, span }
+    }
+
+    pub(super) fn update_slice(&mut self, array: &Expr, from: Option<&Expr>, to: Option<&Expr>, value: &Expr, span: Span) -> Exp {
+        let array = self.infer(array);
+        let (from, to, length, elem) = self.range(&array, from, to, span);
+        let slice = self.solver.array(length, elem);
+        let value = self.check(value, slice, &Why::Update(array.span));
+        let ty = array.ty;
+        Exp { kind: ExpKind::UpdateSlice(Box::new(array), from, to, Box::new(value)), ty, span }
+    }
+
+    pub(super) fn loop_(&mut self, param: &Param, init: &Expr, kind: &LoopKind, body: &Expr, span: Span) -> Exp {
+        let scope = self.env.mark();
+        let init = match &param.ty {
+            Some(written) => {
+                let ty = self.ty(written, None);
+                self.check(init, ty, &Why::Annotation(written.span))
+            }
+            None => self.infer(init),
+        };
+        // What drives the loop is outside of the state's scope, but for the condition of a `while`.
+        let clause = match kind {
+            LoopKind::For(clause) => Some(self.clause(clause, true).0),
+            LoopKind::While(_) => {
+                self.open(true);
+                None
+            }
+        };
+        let names = self.declare_names(&[&param.pattern]);
+        let state = self.pattern(&param.pattern, init.ty, &names, None);
+        self.demand_irrefutable(&state);
+        let driver = match (clause, kind) {
+            (Some(clause), _) => Driver::For(clause),
+            (None, LoopKind::While(condition)) => {
+                let bool = self.solver.bool();
+                Driver::While(Box::new(self.check(condition, bool, &Why::Condition)))
+            }
+            (None, LoopKind::For(_)) => unreachable!("elaborated above"),
+        };
+        let body = self.check(body, init.ty, &Why::State(init.span));
+        self.close_region();
+        self.env.restore(scope);
+        let ty = init.ty;
+        Exp { kind: ExpKind::Loop { state, init: Box::new(init), driver, body: Box::new(body) }, ty, span }
+    }
+}

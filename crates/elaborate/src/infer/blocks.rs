@@ -1,0 +1,111 @@
+//! `let`s, one after the other, without recursion.
+
+use std::rc::Rc;
+
+use lambada_surface::ast::{Expr, ExprKind, Param, PatternKind};
+
+use crate::problems::Why;
+use crate::solve::ty::Ty;
+use crate::typed::{Claim, Exp, ExpKind, PatKind, Said, Stmt};
+
+use super::functions::Syntax;
+use super::types::{Place, types_of};
+use super::{Entry, Infer};
+
+impl Infer<'_> {
+    pub(super) fn block(&mut self, expr: &Expr, expected: Option<(Ty, &Why)>) -> Exp {
+        let scope = self.env.mark();
+        let mut stmts = Vec::new();
+        let mut at = expr;
+        loop {
+            match &at.kind {
+                ExprKind::Let(param, value, rest) => {
+                    self.let_(param, value, &mut stmts);
+                    at = rest;
+                }
+                ExprKind::LetFunctions(defs, rest) => {
+                    self.local_functions(defs, &mut stmts);
+                    at = rest;
+                }
+                _ => break,
+            }
+        }
+        let body = match expected {
+            Some((ty, why)) => self.check(at, ty, why),
+            None => self.infer(at),
+        };
+        self.env.restore(scope);
+        let ty = body.ty;
+        Exp { kind: ExpKind::Block(stmts, Box::new(body)), ty, span: expr.span }
+    }
+
+    fn let_(&mut self, param: &Param, value: &Expr, stmts: &mut Vec<Stmt>) {
+        if let (PatternKind::Var(name), None, true) = (&param.pattern.kind, &param.ty, self.is_generalizable(value)) {
+            let stmt = self.let_function(name, value);
+            stmts.push(stmt);
+            return;
+        }
+        let outer_claims = std::mem::take(&mut self.claims);
+        let outer_unbound = std::mem::take(&mut self.unbound);
+        let types = types_of(param);
+        if !types.is_empty() {
+            self.signatures += 1;
+            self.declare_sizes_in(&types, |_| false);
+        }
+        let expected = param.ty.as_ref().map(|written| (self.ty(written, Some(&Place::start(0, &super::patterns::call(&param.pattern, 0)))), written.span));
+        let undecided = self.solver.undecided.len();
+        let value = match expected {
+            Some((ty, span)) => self.check(value, ty, &Why::Annotation(span)),
+            None => self.infer(value),
+        };
+        let names = self.declare_names(&[&param.pattern]);
+        let ty = expected.map_or(value.ty, |(ty, _)| ty);
+        let pat = self.pattern(&param.pattern, ty, &names, Some(&Place::start(0, "this")));
+        self.demand_irrefutable(&pat);
+        if let PatKind::Var(local) = pat.kind
+            && self.locals[local.0 as usize].size.is_none()
+        {
+            let size = self.size_of(&value);
+            self.locals[local.0 as usize].size = size;
+        }
+        self.unbound = outer_unbound;
+        let claims = std::mem::replace(&mut self.claims, outer_claims);
+        let decided = self.solver.undecided.len() == undecided;
+        stmts.push(Stmt::Let(pat, value, needed(claims, decided)));
+    }
+
+    /// Functions are generalized, and so are other names of them.
+    fn is_generalizable(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Lambda(..) | ExprKind::Operator(_) => true,
+            ExprKind::SectionLeft(operand, _) | ExprKind::SectionRight(_, operand) => matches!(operand.kind, ExprKind::Int(_) | ExprKind::Real(_)),
+            ExprKind::Var(name) => match self.env.get(name) {
+                Some(Entry::Function(..)) => true,
+                Some(Entry::Local(_) | Entry::Accumulator(..) | Entry::Own(..) | Entry::Error) => false,
+                None => self.is_function_name(name),
+            },
+            _ => false,
+        }
+    }
+
+    fn is_function_name(&self, name: &str) -> bool {
+        match self.global_named(name) {
+            Some(id) => !self.globals[id.0 as usize].syntax.params.is_empty(),
+            None => crate::builtin::Builtin::find(name, self.in_prelude()).is_some_and(|builtin| builtin.arity() > 0),
+        }
+    }
+
+    fn let_function(&mut self, name: &Rc<str>, value: &Expr) -> Stmt {
+        let syntax = match &value.kind {
+            ExprKind::Lambda(params, body) => Syntax::of_lambda(params, body),
+            _ => Syntax { sizes: &[], params: Vec::new(), result: None, body: value },
+        };
+        let (function, scheme) = self.generalized(&syntax, false);
+        self.bind_function(name, function, scheme)
+    }
+}
+
+/// Equations that inference has proved are not checked again.
+fn needed(claims: Vec<Claim>, decided: bool) -> Vec<Claim> {
+    claims.into_iter().filter(|claim| !decided || matches!(claim.what, Said::Bind(_))).collect()
+}

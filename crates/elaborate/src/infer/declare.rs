@@ -1,0 +1,132 @@
+//! Type definitions.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_surface::ast::{Item, Module, Name, TypeBody, TypeDef, TypeExpr};
+
+use crate::problems;
+use crate::solve::ty::{GENERIC, Node, Ty, Variant, VariantId};
+
+use super::{Infer, TypeEntry};
+
+impl<'a> Infer<'a> {
+    /// Names of types and constructors.
+    pub(super) fn declare_types(&mut self, module: usize, syntax: &'a Module) {
+        for item in &syntax.items {
+            let Item::Type(def) = item else { continue };
+            let entry = match &def.body {
+                TypeBody::Alias(_) => TypeEntry::Alias(def),
+                TypeBody::Variant(constructors) => TypeEntry::Variant(self.declare_variant(module, def, constructors)),
+            };
+            if ["real", "int", "bool"].contains(&&*def.name.text) || self.scopes[module].types.contains_key(&def.name.text) {
+                self.problems.push(problems::duplicate_type(&def.name.text, def.name.span));
+                continue;
+            }
+            self.scopes[module].types.insert(def.name.text.clone(), entry);
+        }
+    }
+
+    fn declare_variant(&mut self, module: usize, def: &TypeDef, constructors: &[(Name, Vec<TypeExpr>)]) -> VariantId {
+        let id = VariantId(self.solver.variants.len() as u32);
+        let params = self.type_parameters(&def.params);
+        for (tag, (name, _)) in constructors.iter().enumerate() {
+            if self.scopes[module].constructors.contains_key(&name.text) {
+                self.problems.push(problems::duplicate_constructor(&name.text, name.span));
+                continue;
+            }
+            self.scopes[module].constructors.insert(name.text.clone(), (id, tag));
+        }
+        let constructors = constructors.iter().map(|(name, _)| (name.text.clone(), Vec::new())).collect();
+        self.solver.variants.push(Variant { name: def.name.text.clone(), params, constructors });
+        id
+    }
+
+    fn type_parameters(&mut self, params: &[Name]) -> Vec<Ty> {
+        for (k, param) in params.iter().enumerate() {
+            if let Some(first) = params[..k].iter().find(|other| other.text == param.text) {
+                self.problems.push(problems::duplicate_variable(&param.text, param.span, first.span));
+            }
+        }
+        let outer = std::mem::replace(&mut self.solver.level, GENERIC);
+        let types = params.iter().map(|param| self.solver.rigid(&param.text)).collect();
+        self.solver.level = outer;
+        types
+    }
+
+    /// The types of the constructors' arguments, and a look for types that contain themselves.
+    pub(super) fn resolve_constructors(&mut self, modules: &[(Rc<str>, &'a Module)]) {
+        let mut variants = Vec::new();
+        let mut next = 0;
+        for (k, (_, module)) in modules.iter().enumerate() {
+            self.module = k;
+            for item in &module.items {
+                let Item::Type(def) = item else { continue };
+                match &def.body {
+                    TypeBody::Alias(body) => self.check_alias(def, body),
+                    TypeBody::Variant(constructors) => {
+                        let id = VariantId(next);
+                        next += 1;
+                        self.constructor_types(id, def, constructors);
+                        variants.push((id, def));
+                    }
+                }
+            }
+        }
+        for (id, def) in variants {
+            if self.reaches(id, id, &mut Vec::new()) {
+                self.problems.push(problems::recursive_type(&def.name.text, def.name.span));
+                self.forget_fields(id);
+            }
+        }
+    }
+
+    /// An alias is expanded where it is used; here only to find what is wrong with it.
+    fn check_alias(&mut self, def: &'a TypeDef, body: &'a TypeExpr) {
+        let vars: HashMap<Rc<str>, Ty> = def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();
+        let outer = std::mem::replace(&mut self.type_vars, vars);
+        self.expanding.push(def.name.text.clone());
+        self.ty(body, None);
+        self.expanding.pop();
+        self.type_vars = outer;
+    }
+
+    fn constructor_types(&mut self, id: VariantId, def: &TypeDef, constructors: &[(Name, Vec<TypeExpr>)]) {
+        let params = self.solver.variant(id).params.clone();
+        let vars = def.params.iter().map(|p| p.text.clone()).zip(params).collect();
+        let outer = std::mem::replace(&mut self.type_vars, vars);
+        self.expanding.push(Rc::from(""));
+        for (tag, (_, args)) in constructors.iter().enumerate() {
+            let args: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
+            self.solver.variants[id.0 as usize].constructors[tag].1 = args;
+        }
+        self.expanding.pop();
+        self.type_vars = outer;
+    }
+
+    /// Is `target` inside of the fields of `from`?
+    fn reaches(&self, from: VariantId, target: VariantId, seen: &mut Vec<VariantId>) -> bool {
+        let mut inside = Vec::new();
+        for ty in self.solver.variant(from).constructors.iter().flat_map(|(_, args)| args) {
+            self.solver.visit(*ty, &mut |solver, part| {
+                if let Node::Variant(id, _) = solver.get(part) {
+                    inside.push(*id);
+                }
+            });
+        }
+        inside.into_iter().any(|id| {
+            if id == target {
+                return true;
+            }
+            let new = !seen.contains(&id);
+            seen.push(id);
+            new && self.reaches(id, target, seen)
+        })
+    }
+
+    fn forget_fields(&mut self, id: VariantId) {
+        let error = self.solver.error();
+        let constructors = &mut self.solver.variants[id.0 as usize].constructors;
+        constructors.iter_mut().flat_map(|(_, args)| args).for_each(|arg| *arg = error);
+    }
+}

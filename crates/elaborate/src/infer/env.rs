@@ -1,0 +1,64 @@
+//! Local names.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+use crate::solve::scheme::Scheme;
+use crate::solve::ty::Ty;
+use crate::typed::{FunctionId, LocalId};
+
+/// What a local name stands for.
+#[derive(Clone)]
+pub(crate) enum Entry {
+    /// A variable.
+    Local(LocalId),
+    /// A function or alias that is instantiated at each use.
+    Function(FunctionId, Rc<Scheme>),
+    /// What `accumulate` binds.
+    Accumulator(LocalId, Ty),
+    /// A local function inside its own definition; the span is that of its name, the flag says whether it is marked `rec`.
+    Own(Span, bool),
+    /// Inside a value that did not elaborate.
+    Error,
+}
+
+/// Local names in scope, innermost last.
+#[derive(Default)]
+pub(crate) struct Env {
+    entries: HashMap<Rc<str>, Vec<Entry>>,
+    trail: Vec<Rc<str>>,
+}
+
+impl Env {
+    /// What a name stands for.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name).and_then(|stack| stack.last())
+    }
+
+    /// Binds a name until the scope is left.
+    pub fn bind(&mut self, name: &Rc<str>, entry: Entry) {
+        self.entries.entry(name.clone()).or_default().push(entry);
+        self.trail.push(name.clone());
+    }
+
+    /// Where the scope begins.
+    pub fn mark(&self) -> usize {
+        self.trail.len()
+    }
+
+    /// Leaves the scopes since `mark`.
+    pub fn restore(&mut self, mark: usize) {
+        for name in self.trail.drain(mark..).rev() {
+            if let Some(stack) = self.entries.get_mut(&name) {
+                stack.pop();
+            }
+        }
+    }
+
+    /// All names in scope.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(|(_, stack)| !stack.is_empty()).map(|(name, _)| &**name)
+    }
+}

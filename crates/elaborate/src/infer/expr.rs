@@ -1,0 +1,305 @@
+//! Expressions.
+
+use std::rc::Rc;
+
+use lambada_prim::Scalar;
+use lambada_source::Span;
+use lambada_surface::ast::{Arm, Expr, ExprKind, Name, UnaryOp};
+
+use crate::matching;
+use crate::problems::{self, Why};
+use crate::solve::constraint::Constraint;
+use crate::solve::ty::{Kind, Node, Origin, Ty};
+use crate::typed::{Exp, ExpKind};
+
+use super::functions::Syntax;
+use super::{Entry, Infer};
+
+impl Infer<'_> {
+    /// An expression and its type.
+    pub(super) fn infer(&mut self, expr: &Expr) -> Exp {
+        self.expression(expr, None)
+    }
+
+    /// An expression of an expected type.
+    pub(super) fn check(&mut self, expr: &Expr, expected: Ty, why: &Why) -> Exp {
+        self.expression(expr, Some((expected, why)))
+    }
+
+    /// Expectations go into branches and bodies, so that what is blamed is as small as can be.
+    fn expression(&mut self, expr: &Expr, expected: Option<(Ty, &Why)>) -> Exp {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::If(c, t, e) => self.conditional(c, t, e, expected, span),
+            ExprKind::Match(value, arms) => self.matching(value, arms, expected, span),
+            ExprKind::Let(..) | ExprKind::LetFunctions(..) => self.block(expr, expected),
+            ExprKind::Sequence(first, second) => self.sequence(first, second, expected, span),
+            ExprKind::Lambda(params, body) => {
+                let (function, ty, _) = self.function(&Syntax::of_lambda(params, body), expected.map(|(ty, _)| ty));
+                let exp = Exp { kind: ExpKind::Lambda(Rc::new(function)), ty, span };
+                self.finish(exp, expected)
+            }
+            ExprKind::Var(_)
+            | ExprKind::Con(_)
+            | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Tuple(_)
+            | ExprKind::Record(_)
+            | ExprKind::RecordUpdate(..)
+            | ExprKind::Field(..)
+            | ExprKind::Component(..)
+            | ExprKind::Apply(..)
+            | ExprKind::Operator(_)
+            | ExprKind::SectionLeft(..)
+            | ExprKind::SectionRight(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::For(..)
+            | ExprKind::Array(_)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Update(..)
+            | ExprKind::UpdateSlice(..)
+            | ExprKind::Loop(..)
+            | ExprKind::Accumulate(..)
+            | ExprKind::Add(..)
+            | ExprKind::Annotated(..)
+            | ExprKind::Error => {
+                let exp = self.synthesize(expr);
+                self.finish(exp, expected)
+            }
+        }
+    }
+
+    fn finish(&mut self, exp: Exp, expected: Option<(Ty, &Why)>) -> Exp {
+        if let Some((ty, why)) = expected {
+            self.expect(&exp, ty, why);
+        }
+        exp
+    }
+
+    /// The forms into which expectations do not go.
+    fn synthesize(&mut self, expr: &Expr) -> Exp {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Apply(..) => self.application(expr),
+            ExprKind::Int(value) => self.number(*value, span),
+            ExprKind::Real(value) => self.literal(Scalar::Real(*value), span),
+            ExprKind::Bool(value) => self.literal(Scalar::Bool(*value), span),
+            ExprKind::Tuple(items) => self.tuple(items, span),
+            ExprKind::Record(fields) => self.record(fields, span),
+            ExprKind::RecordUpdate(record, fields) => self.record_update(record, fields, span),
+            ExprKind::Field(record, name) => self.field(record, name, span),
+            ExprKind::Component(tuple, k, at) => self.component(tuple, *k, *at, span),
+            ExprKind::Operator(op) => self.operator_function(*op, span),
+            ExprKind::SectionLeft(left, op) => self.section(*op, left, true, span),
+            ExprKind::SectionRight(op, right) => self.section(*op, right, false, span),
+            ExprKind::Unary(UnaryOp::Neg, inner) => self.negate(inner, span),
+            ExprKind::Unary(UnaryOp::Not, inner) => {
+                let bool = self.solver.bool();
+                let inner = self.check(inner, bool, &Why::Operand("not"));
+                Exp { kind: ExpKind::Not(Box::new(inner)), ty: bool, span }
+            }
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, span),
+            ExprKind::For(clauses, body) => self.comprehension(clauses, body, span),
+            ExprKind::Array(items) => self.array(items, span),
+            ExprKind::Index(array, at) => self.index(array, at, span),
+            ExprKind::Slice(array, from, to) => self.slice(array, from.as_deref(), to.as_deref(), span),
+            ExprKind::Update(array, at, value) => self.update(array, at, value, span),
+            ExprKind::UpdateSlice(array, from, to, value) => self.update_slice(array, from.as_deref(), to.as_deref(), value, span),
+            ExprKind::Loop(state, init, kind, body) => self.loop_(state, init, kind, body, span),
+            ExprKind::Accumulate(name, init, body) => self.accumulate(name, init, body, span),
+            ExprKind::Add(name, at, value) => self.addition(name, at, value, span),
+            ExprKind::Annotated(inner, written) => self.annotated(inner, written, span),
+            ExprKind::Error => self.wrong(span),
+            ExprKind::If(..)
+            | ExprKind::Match(..)
+            | ExprKind::Let(..)
+            | ExprKind::LetFunctions(..)
+            | ExprKind::Sequence(..)
+            | ExprKind::Lambda(..) => unreachable!("expectations go into these"),
+        }
+    }
+
+    /// Something wrong that has been reported.
+    pub(super) fn wrong(&mut self, span: Span) -> Exp {
+        Exp { kind: ExpKind::Error, ty: self.solver.error(), span }
+    }
+
+    pub(super) fn number(&mut self, value: i64, span: Span) -> Exp {
+        let ty = self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
+        Exp { kind: ExpKind::Number(value), ty, span }
+    }
+
+    pub(super) fn literal(&mut self, value: Scalar, span: Span) -> Exp {
+        Exp { kind: ExpKind::Lit(value), ty: self.solver.scalar(value.ty()), span }
+    }
+
+    fn tuple(&mut self, items: &[Expr], span: Span) -> Exp {
+        let items: Vec<Exp> = items.iter().map(|item| self.infer(item)).collect();
+        let ty = self.solver.tuple(items.iter().map(|item| item.ty).collect());
+        Exp { kind: ExpKind::Tuple(items), ty, span }
+    }
+
+    fn record(&mut self, fields: &[(Name, Expr)], span: Span) -> Exp {
+        let mut typed = self.fields(fields, |infer, _, value| infer.infer(value));
+        typed.sort_by(|a, b| a.0.cmp(&b.0));
+        let types = typed.iter().map(|(name, value)| (name.clone(), value.ty)).collect();
+        let ty = self.solver.node(Node::Record(types));
+        Exp { kind: ExpKind::Record(typed), ty, span }
+    }
+
+    fn fields(&mut self, fields: &[(Name, Expr)], mut of: impl FnMut(&mut Self, &Name, &Expr) -> Exp) -> Vec<(Rc<str>, Exp)> {
+        let mut typed: Vec<(Rc<str>, Exp)> = Vec::new();
+        for (name, value) in fields {
+            let value = of(self, name, value);
+            if typed.iter().any(|(other, _)| *other == name.text) {
+                self.problems.push(problems::duplicate_field(&name.text, name.span));
+            } else {
+                typed.push((name.text.clone(), value));
+            }
+        }
+        typed
+    }
+
+    fn record_update(&mut self, record: &Expr, fields: &[(Name, Expr)], span: Span) -> Exp {
+        let record = self.infer(record);
+        let typed = self.fields(fields, |infer, name, value| {
+            let ty = infer.solver.fresh();
+            let origin = Origin::new(&name.text, name.span);
+            infer.solver.add(Constraint::Field { record: record.ty, name: name.text.clone(), ty, origin });
+            infer.check(value, ty, &Why::Form("the field's type"))
+        });
+        let ty = record.ty;
+        Exp { kind: ExpKind::RecordUpdate(Box::new(record), typed), ty, span }
+    }
+
+    fn field(&mut self, record: &Expr, name: &Name, span: Span) -> Exp {
+        if let ExprKind::Var(module) = &record.kind
+            && let Some(k) = self.module_named(module)
+        {
+            let (exp, bound) = self.member(k, module, name, span);
+            return self.apply(exp, bound, Vec::new(), span, &name.text);
+        }
+        let record = self.infer(record);
+        let ty = self.solver.fresh();
+        let origin = Origin::new(&name.text, name.span);
+        self.solver.add(Constraint::Field { record: record.ty, name: name.text.clone(), ty, origin });
+        Exp { kind: ExpKind::Field(Box::new(record), name.text.clone()), ty, span }
+    }
+
+    fn component(&mut self, tuple: &Expr, index: usize, at: Span, span: Span) -> Exp {
+        let tuple = self.infer(tuple);
+        let ty = self.solver.fresh();
+        self.solver.add(Constraint::Component { tuple: tuple.ty, index, ty, origin: Origin::new(&index.to_string(), at) });
+        Exp { kind: ExpKind::Component(Box::new(tuple), index), ty, span }
+    }
+
+    fn conditional(&mut self, c: &Expr, t: &Expr, e: &Expr, expected: Option<(Ty, &Why)>, span: Span) -> Exp {
+        let bool = self.solver.bool();
+        let c = self.check(c, bool, &Why::Condition);
+        let t = self.expression(t, expected);
+        let e = match expected {
+            Some((ty, why)) => self.check(e, ty, why),
+            None => self.check(e, t.ty, &Why::Branch(t.span)),
+        };
+        let ty = expected.map_or(t.ty, |(ty, _)| ty);
+        Exp { kind: ExpKind::If(Box::new(c), Box::new(t), Box::new(e)), ty, span }
+    }
+
+    fn matching(&mut self, value: &Expr, arms: &[Arm], expected: Option<(Ty, &Why)>, span: Span) -> Exp {
+        let value = self.infer(value);
+        let (mut patterns, mut bodies): (Vec<_>, Vec<Exp>) = (Vec::new(), Vec::new());
+        let before = self.problems.len();
+        for arm in arms {
+            let scope = self.env.mark();
+            let names = self.declare_names(&[&arm.pattern]);
+            let mut pattern = self.pattern(&arm.pattern, value.ty, &names, None);
+            pattern.span = arm.pattern.span;
+            patterns.push(pattern);
+            let body = match (expected, bodies.first()) {
+                (None, Some(first)) => {
+                    let (ty, place) = (first.ty, first.span);
+                    self.check(&arm.body, ty, &Why::Branch(place))
+                }
+                _ => self.expression(&arm.body, expected),
+            };
+            bodies.push(body);
+            self.env.restore(scope);
+        }
+        let references: Vec<_> = patterns.iter().collect();
+        let tree = matching::compile(&references, &|variant| self.constructors(variant));
+        if self.problems.len() == before && !self.solver.is_error(value.ty) {
+            self.report_coverage(&tree, &patterns, value.span);
+        }
+        let ty = expected.map(|(ty, _)| ty).or(bodies.first().map(|body| body.ty)).unwrap_or_else(|| self.solver.error());
+        Exp { kind: ExpKind::Match(Box::new(value), Rc::new(tree), bodies), ty, span }
+    }
+
+    fn report_coverage(&mut self, tree: &matching::Tree, patterns: &[crate::typed::Pat], span: Span) {
+        if let Some(witness) = &tree.missing {
+            self.problems.push(problems::missing_case(witness, span));
+        }
+        for (pattern, uses) in patterns.iter().zip(&tree.uses) {
+            if *uses == 0 {
+                self.problems.push(problems::unreachable_arm(pattern.span));
+            }
+        }
+    }
+
+    fn sequence(&mut self, first: &Expr, second: &Expr, expected: Option<(Ty, &Why)>, span: Span) -> Exp {
+        let first = self.infer(first);
+        self.solver.add(Constraint::Units { ty: first.ty, origin: Origin::new(";", first.span) });
+        let second = self.expression(second, expected);
+        let ty = second.ty;
+        Exp { kind: ExpKind::Sequence(Box::new(first), Box::new(second)), ty, span }
+    }
+
+    fn annotated(&mut self, inner: &Expr, written: &lambada_surface::ast::TypeExpr, span: Span) -> Exp {
+        let outer = std::mem::take(&mut self.claims);
+        let ty = self.ty(written, Some(&super::types::Place::start(0, "this")));
+        let claims = std::mem::replace(&mut self.claims, outer);
+        let undecided = self.solver.undecided.len();
+        let inner = self.check(inner, ty, &Why::Annotation(written.span));
+        if self.solver.undecided.len() == undecided || claims.is_empty() {
+            return inner;
+        }
+        Exp { kind: ExpKind::Claimed(Box::new(inner), claims), ty, span }
+    }
+
+    /// The imported module of this name, if the name means nothing else here.
+    pub(super) fn module_named(&self, name: &str) -> Option<usize> {
+        let free = self.env.get(name).is_none() && !self.scopes[self.module].defs.contains_key(name);
+        if free { self.scopes[self.module].imports.get(name).copied() } else { None }
+    }
+
+    pub(super) fn accumulate(&mut self, name: &Name, init: &Expr, body: &Expr, span: Span) -> Exp {
+        let init = self.infer(init);
+        self.require(&init, Kind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
+        let scope = self.env.mark();
+        let local = self.local(&name.text, init.ty);
+        self.env.bind(&name.text, Entry::Accumulator(local, init.ty));
+        let body = self.infer(body);
+        self.env.restore(scope);
+        let origin = Origin::new("accumulate", body.span);
+        self.solver.add(Constraint::FirstOrder { ty: body.ty, origin: origin.clone() });
+        let result = self.solver.fresh();
+        self.solver.add(Constraint::Accumulated { whole: body.ty, body: body.ty, acc: init.ty, result, origin });
+        Exp { kind: ExpKind::Accumulate(local, Box::new(init), Box::new(body)), ty: result, span }
+    }
+
+    fn addition(&mut self, name: &Name, at: &[Expr], value: &Expr, span: Span) -> Exp {
+        let unit = self.solver.tuple(Vec::new());
+        let Some(Entry::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
+            let known = self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
+            self.problems.push(problems::not_an_accumulator(&name.text, name.span, known));
+            self.infer(value);
+            return Exp { kind: ExpKind::Error, ty: unit, span };
+        };
+        let array = Exp { kind: ExpKind::Local(local), ty, span: name.span };
+        let (at, elem) = self.indices(&array, at);
+        let value = self.check(value, elem, &Why::Addition(name.text.clone()));
+        Exp { kind: ExpKind::Add(local, at, Box::new(value)), ty: unit, span }
+    }
+}

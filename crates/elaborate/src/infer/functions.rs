@@ -1,0 +1,318 @@
+//! Definitions and functions: parameters, what signatures say of sizes, generalization.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::Span;
+use lambada_surface::ast::{Def, Expr, ExprKind, Name, Param, Pattern, TypeExpr};
+
+use crate::problems::{self, Why};
+use crate::solve::constraint::Constraint;
+use crate::solve::poly::{Atom, Poly};
+use crate::solve::scheme::{Quantified, Scheme};
+use crate::solve::size::AtomKind;
+use crate::solve::ty::Ty;
+use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
+
+use super::types::Place;
+use super::{Done, Entry, Infer};
+
+/// The parts of a function as written, wherever it is.
+pub(super) struct Syntax<'e> {
+    pub sizes: &'e [Name],
+    pub params: Vec<&'e Param>,
+    pub result: Option<&'e TypeExpr>,
+    pub body: &'e Expr,
+}
+
+/// What generalization must know of the scope of a function that has been left.
+pub(super) struct Left {
+    /// Its size variables.
+    named: Vec<Atom>,
+    /// The parameters that are variables, as sizes.
+    params: Vec<Option<Atom>>,
+    /// All sizes that are one number only inside.
+    inside: Vec<Atom>,
+}
+
+impl<'e> Syntax<'e> {
+    /// A definition; a body that is a λ adds its parameters.
+    pub fn of_def(def: &'e Def) -> Syntax<'e> {
+        let mut syntax = Syntax { sizes: &def.sizes, params: def.params.iter().collect(), result: def.result.as_ref(), body: &def.body };
+        if syntax.result.is_none() {
+            syntax.uncurry();
+        }
+        syntax
+    }
+
+    /// A λ.
+    pub fn of_lambda(params: &'e [Param], body: &'e Expr) -> Syntax<'e> {
+        let mut syntax = Syntax { sizes: &[], params: params.iter().collect(), result: None, body };
+        syntax.uncurry();
+        syntax
+    }
+
+    fn uncurry(&mut self) {
+        while let ExprKind::Lambda(params, body) = &self.body.kind {
+            let taken = |name: &Name| self.params.iter().flat_map(|p| p.pattern.names()).any(|other| other.text == name.text);
+            if params.iter().flat_map(|p| p.pattern.names()).any(|name| taken(&name)) {
+                return;
+            }
+            self.params.extend(params);
+            self.body = body;
+        }
+    }
+}
+
+impl Left {
+    fn classify(&self, atom: Atom) -> Option<Quantified> {
+        if self.named.contains(&atom) {
+            return Some(Quantified::Free);
+        }
+        if let Some(k) = self.params.iter().position(|param| *param == Some(atom)) {
+            return Some(Quantified::Parameter(k));
+        }
+        self.inside.contains(&atom).then_some(Quantified::Result)
+    }
+}
+
+impl<'a> Infer<'a> {
+    /// A top-level definition.
+    pub(super) fn definition(&mut self, id: GlobalId) -> Done {
+        let global = &self.globals[id.0 as usize];
+        let (def, name) = (global.syntax, global.name.clone());
+        self.module = global.module;
+        for rule in &def.rules {
+            self.problems.push(problems::custom_rule(rule.span));
+        }
+        let before = self.problems.len();
+        let mark = self.solver.mark();
+        self.solver.level = 1;
+        self.rigid = true;
+        let (function, ty, left) = self.function(&Syntax::of_def(def), None);
+        self.solver.level = 0;
+        self.settle_sizes(0);
+        let (mut scheme, stuck) = self.solver.generalize(ty, mark, &|atom| left.classify(atom));
+        self.report_stuck(&stuck);
+        self.report_failed();
+        if self.problems.len() > before {
+            let error = self.solver.error();
+            scheme = Scheme { vars: Vec::new(), atoms: Vec::new(), constraints: Vec::new(), ty: self.sound_signature(ty).unwrap_or(error) };
+        }
+        self.solver.undecided.clear();
+        let defaults = self.defaults(&scheme, &name, def.name.span);
+        let size = self.constant_of(&function);
+        Done { scheme: Rc::new(scheme), function: Rc::new(function), defaults, size }
+    }
+
+    /// What users of a definition that has a problem may go by: nothing, so that each mistake is told once.
+    fn sound_signature(&self, ty: Ty) -> Option<Ty> {
+        let known = self.solver.unknowns(ty).is_empty() && !self.solver.has_error(ty);
+        let mut sized = false;
+        self.solver.visit(ty, &mut |solver, part| sized |= matches!(solver.get(part), crate::solve::ty::Node::Array(..)));
+        (known && !sized).then_some(ty)
+    }
+
+    /// The types at which a definition runs by itself.
+    fn defaults(&mut self, scheme: &Scheme, name: &str, span: Span) -> Rc<[Ty]> {
+        self.solver.level = 1;
+        let mark = self.solver.mark();
+        let failed = self.solver.failed.len();
+        let instance = self.solver.instantiate(scheme, name, span);
+        self.solver.default_pending(mark);
+        self.solver.failed.truncate(failed);
+        self.solver.level = 0;
+        instance.args
+    }
+
+    /// The number that a definition stands for, where it is one literal.
+    fn constant_of(&self, function: &Function) -> Option<i64> {
+        match (&function.params[..], &function.body.kind) {
+            ([], ExpKind::Number(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A function. The scopes of its parameters are left again; `expected` is what its type should be, if that is known.
+    pub(super) fn function(&mut self, syntax: &Syntax<'_>, expected: Option<Ty>) -> (Function, Ty, Left) {
+        let env = self.env.mark();
+        let outer_vars = self.type_vars.clone();
+        let outer_claims = std::mem::take(&mut self.claims);
+        let outer_unbound = std::mem::take(&mut self.unbound);
+        let undecided = self.solver.undecided.len();
+        self.regions.push(Vec::new());
+        let named = self.declare_sizes(syntax.sizes);
+        let patterns: Vec<&Pattern> = syntax.params.iter().map(|p| &p.pattern).collect();
+        let names = self.declare_names(&patterns);
+        self.declare_implicit_sizes(syntax, &names);
+        let (params, types, rest) = self.parameters(syntax, &names, expected);
+        self.report_unbound();
+        let claims = std::mem::take(&mut self.claims);
+        self.rigid = false;
+        let (body, result_claims, result) = self.result(syntax, rest);
+        let result_claims = if self.solver.undecided.len() > undecided { result_claims } else { Vec::new() };
+        let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
+        let inside = self.close_region();
+        self.type_vars = outer_vars;
+        self.claims = outer_claims;
+        self.unbound = outer_unbound;
+        self.env.restore(env);
+        let ty = self.solver.funs(&types, result);
+        let named = named.into_iter().chain(inside.iter().copied().filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..)))).collect();
+        (Function { params, claims, body, result_claims }, ty, Left { named, params: param_atoms, inside })
+    }
+
+    /// The size variables in brackets.
+    fn declare_sizes(&mut self, sizes: &[Name]) -> Vec<Atom> {
+        self.signatures += 1;
+        for (k, size) in sizes.iter().enumerate() {
+            if let Some(first) = sizes[..k].iter().find(|other| other.text == size.text) {
+                self.problems.push(problems::duplicate_variable(&size.text, size.span, first.span));
+            }
+        }
+        sizes.iter().map(|size| self.declare_size(size)).collect()
+    }
+
+    /// A size variable of the current signature.
+    pub(super) fn declare_size(&mut self, name: &Name) -> Atom {
+        let atom = self.solver.sizes.fresh(AtomKind::Named(name.text.clone(), self.signatures));
+        self.regions.last_mut().expect("there is a region").push(atom);
+        let ty = self.solver.int();
+        let local = self.local(&name.text, ty);
+        self.locals[local.0 as usize].size = Some(Poly::atom(atom));
+        self.env.bind(&name.text, Entry::Local(local));
+        self.unbound.push((local, name.span));
+        atom
+    }
+
+    /// A new variable, not yet in scope.
+    pub(super) fn local(&mut self, name: &Rc<str>, ty: Ty) -> LocalId {
+        let region = self.regions.len() - 1;
+        self.locals.push(Local { name: name.clone(), ty, size: None, region });
+        LocalId((self.locals.len() - 1) as u32)
+    }
+
+    /// The variables of patterns, in scope from now on; their types are unknown.
+    pub(super) fn declare_names(&mut self, patterns: &[&Pattern]) -> HashMap<Rc<str>, LocalId> {
+        let mut names: HashMap<Rc<str>, (LocalId, Span)> = HashMap::new();
+        for name in patterns.iter().flat_map(|pattern| pattern.names()) {
+            if let Some((_, first)) = names.get(&name.text) {
+                self.problems.push(problems::duplicate_variable(&name.text, name.span, *first));
+                continue;
+            }
+            let ty = self.solver.fresh();
+            let local = self.local(&name.text, ty);
+            self.env.bind(&name.text, Entry::Local(local));
+            names.insert(name.text, (local, name.span));
+        }
+        names.into_iter().map(|(name, (local, _))| (name, local)).collect()
+    }
+
+    /// Sizes that the types of the parameters name and nothing else does. Where there are brackets, they must name all.
+    fn declare_implicit_sizes(&mut self, syntax: &Syntax<'_>, names: &HashMap<Rc<str>, LocalId>) {
+        if !syntax.sizes.is_empty() {
+            return;
+        }
+        let types: Vec<&TypeExpr> = syntax.params.iter().flat_map(|param| super::types::types_of(param)).collect();
+        self.declare_sizes_in(&types, |name| names.contains_key(name));
+    }
+
+    fn parameters(&mut self, syntax: &Syntax<'_>, names: &HashMap<Rc<str>, LocalId>, expected: Option<Ty>) -> (Vec<crate::typed::Pat>, Vec<Ty>, Option<Ty>) {
+        let mut expected = expected;
+        let (mut pats, mut types) = (Vec::new(), Vec::new());
+        for (k, param) in syntax.params.iter().enumerate() {
+            let (from, to) = match expected.map(|ty| self.solver.get(ty).clone()) {
+                Some(crate::solve::ty::Node::Fun(from, to)) => (from, Some(to)),
+                _ => (self.solver.fresh(), None),
+            };
+            expected = to;
+            let owner = super::patterns::call(&param.pattern, k);
+            if let Some(written) = &param.ty {
+                let ty = self.ty(written, Some(&Place::start(k, &owner)));
+                self.expect_type(ty, from, param.pattern.span, &Why::Annotation(written.span));
+            }
+            let pat = self.pattern(&param.pattern, from, names, Some(&Place::start(k, &owner)));
+            self.demand_irrefutable(&pat);
+            pats.push(pat);
+            types.push(from);
+        }
+        (pats, types, expected)
+    }
+
+    fn report_unbound(&mut self) {
+        for (local, span) in std::mem::take(&mut self.unbound) {
+            let name = self.locals[local.0 as usize].name.clone();
+            self.problems.push(problems::undetermined_size(&name, span));
+        }
+    }
+
+    fn result(&mut self, syntax: &Syntax<'_>, expected: Option<Ty>) -> (Exp, Vec<Claim>, Ty) {
+        match (syntax.result, expected) {
+            (Some(written), _) => {
+                let ty = self.ty(written, Some(&Place::start(0, "the result")));
+                let claims = std::mem::take(&mut self.claims);
+                (self.check(syntax.body, ty, &Why::Result(written.span)), claims, ty)
+            }
+            (None, Some(ty)) => (self.check(syntax.body, ty, &Why::Form("what is returned")), Vec::new(), ty),
+            (None, None) => {
+                let body = self.infer(syntax.body);
+                let ty = body.ty;
+                (body, Vec::new(), ty)
+            }
+        }
+    }
+
+    fn parameter_atom(&self, pat: &crate::typed::Pat) -> Option<Atom> {
+        match pat.kind {
+            crate::typed::PatKind::Var(local) => self.locals[local.0 as usize].size.as_ref().and_then(Poly::as_atom),
+            _ => None,
+        }
+    }
+
+    /// Leaves a scope in which sizes are one number; gives those sizes.
+    pub(super) fn close_region(&mut self) -> Vec<Atom> {
+        let atoms = self.regions.pop().expect("a region is open");
+        atoms.iter().for_each(|atom| self.solver.sizes.close(*atom));
+        atoms
+    }
+
+    /// Local functions: each is elaborated, generalized and bound.
+    pub(super) fn local_functions(&mut self, defs: &[Def], stmts: &mut Vec<Stmt>) {
+        let recursive = defs.iter().any(|def| def.recursive);
+        for def in defs {
+            for rule in &def.rules {
+                self.problems.push(problems::custom_rule(rule.span));
+            }
+            let scope = self.env.mark();
+            for other in if recursive { defs } else { std::slice::from_ref(def) } {
+                if other.recursive || self.env.get(&other.name.text).is_none() {
+                    self.env.bind(&other.name.text, Entry::Own(other.name.span, recursive));
+                }
+            }
+            let (function, scheme) = self.generalized(&Syntax::of_def(def), true);
+            self.env.restore(scope);
+            stmts.push(self.bind_function(&def.name.text, function, scheme));
+        }
+    }
+
+    /// A function with its scheme.
+    pub(super) fn generalized(&mut self, syntax: &Syntax<'_>, rigid: bool) -> (Function, Scheme) {
+        let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
+        let outer_rigid = std::mem::replace(&mut self.rigid, rigid);
+        self.solver.level += 1;
+        let (function, ty, left) = self.function(syntax, None);
+        self.solver.level -= 1;
+        self.rigid = outer_rigid;
+        self.settle_sizes(undecided);
+        let (scheme, stuck) = self.solver.generalize(ty, mark, &|atom| left.classify(atom));
+        debug_assert!(stuck.iter().all(Constraint::needs_annotation));
+        (function, scheme)
+    }
+
+    pub(super) fn bind_function(&mut self, name: &Rc<str>, function: Function, scheme: Scheme) -> Stmt {
+        let id = FunctionId(self.functions);
+        self.functions += 1;
+        self.env.bind(name, Entry::Function(id, Rc::new(scheme)));
+        Stmt::Function(id, name.clone(), Rc::new(function))
+    }
+}

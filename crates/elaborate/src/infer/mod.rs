@@ -1,0 +1,244 @@
+//! Γ ⊢ e ⇒ t : τ with constraints. Names are resolved, types and sizes are found out, and every problem is reported where it is.
+//!
+//! *Assumes*: syntax trees of which the parser has reported what does not parse.
+//! *Gives*: for each definition a typed tree and a scheme; after a problem, the type that absorbs what follows.
+//! *Keeps*: the structure of the program; overloads are decided by specialization.
+
+mod apply;
+mod arrays;
+mod blocks;
+mod declare;
+mod env;
+mod expr;
+mod functions;
+mod operators;
+mod patterns;
+mod report;
+mod sizes;
+mod types;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::{Problem, Span};
+use lambada_surface::ast::{self, Def, Item, Module};
+
+use crate::problems;
+use crate::solve::Solver;
+use crate::solve::poly::Atom;
+use crate::solve::scheme::Scheme;
+use crate::solve::ty::{Ty, VariantId};
+use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
+pub(crate) use env::{Entry, Env};
+
+/// A top-level definition.
+pub(crate) struct Global<'a> {
+    pub name: Rc<str>,
+    pub module: usize,
+    pub syntax: &'a Def,
+    pub state: State,
+}
+
+/// How far a definition has come.
+#[derive(Clone)]
+pub(crate) enum State {
+    New,
+    /// Being elaborated: whoever mentions it now is part of a cycle.
+    Started,
+    Done(Done),
+}
+
+/// A typed definition.
+#[derive(Clone)]
+pub(crate) struct Done {
+    pub scheme: Rc<Scheme>,
+    pub function: Rc<Function>,
+    /// The types at which it runs by itself: overloads that nothing decides are real.
+    pub defaults: Rc<[Ty]>,
+    /// Its value as a size, for constants.
+    pub size: Option<i64>,
+}
+
+/// What a module defines.
+#[derive(Default)]
+pub(crate) struct Scope<'a> {
+    pub name: Rc<str>,
+    pub defs: HashMap<Rc<str>, GlobalId>,
+    pub types: HashMap<Rc<str>, TypeEntry<'a>>,
+    pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
+    /// Imported modules by base name.
+    pub imports: HashMap<Rc<str>, usize>,
+}
+
+/// A type of a module.
+#[derive(Clone, Copy)]
+pub(crate) enum TypeEntry<'a> {
+    Alias(&'a ast::TypeDef),
+    Variant(VariantId),
+}
+
+/// The state of inference.
+pub(crate) struct Infer<'a> {
+    pub solver: Solver,
+    pub problems: Vec<Problem>,
+    /// The prelude first, the main module last.
+    pub scopes: Vec<Scope<'a>>,
+    pub globals: Vec<Global<'a>>,
+    pub locals: Vec<Local>,
+    functions: u32,
+    signatures: u32,
+    module: usize,
+    env: Env,
+    /// Atoms that are one number in each scope that is open.
+    regions: Vec<Vec<Atom>>,
+    /// The type variables of the signatures around, and whether new ones are rigid.
+    type_vars: HashMap<Rc<str>, Ty>,
+    rigid: bool,
+    /// Claims on the sizes of the parameters that are being read.
+    claims: Vec<Claim>,
+    /// Size variables that are the size of nothing yet.
+    unbound: Vec<(LocalId, Span)>,
+    /// Aliases that are being expanded.
+    expanding: Vec<Rc<str>>,
+    /// Definitions that are being elaborated.
+    started: Vec<GlobalId>,
+}
+
+impl<'a> Infer<'a> {
+    /// Elaborates all modules.
+    pub fn run(prelude: &'a Module, imports: &[(Rc<str>, &'a Module)], main: &'a Module) -> Infer<'a> {
+        let mut infer = Infer {
+            solver: Solver::default(),
+            problems: Vec::new(),
+            scopes: Vec::new(),
+            globals: Vec::new(),
+            locals: Vec::new(),
+            functions: 0,
+            signatures: 0,
+            module: 0,
+            env: Env::default(),
+            regions: vec![Vec::new()],
+            type_vars: HashMap::new(),
+            rigid: false,
+            claims: Vec::new(),
+            unbound: Vec::new(),
+            expanding: Vec::new(),
+            started: Vec::new(),
+        };
+        let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), prelude)];
+        modules.extend(imports.iter().map(|(name, module)| (name.clone(), *module)));
+        modules.push(("main".into(), main));
+        infer.declare(&modules);
+        for id in 0..infer.globals.len() {
+            infer.global(GlobalId(id as u32));
+        }
+        infer
+    }
+
+    fn declare(&mut self, modules: &[(Rc<str>, &'a Module)]) {
+        let names: Vec<Rc<str>> = modules.iter().map(|(name, _)| name.clone()).collect();
+        for (k, (name, module)) in modules.iter().enumerate() {
+            self.scopes.push(Scope { name: name.clone(), ..Scope::default() });
+            for item in &module.items {
+                match item {
+                    Item::Def(def) => self.declare_def(k, def),
+                    Item::Type(_) => {}
+                    Item::Import { path, span } => self.declare_import(k, path, *span, &names),
+                }
+            }
+        }
+        for (k, (_, module)) in modules.iter().enumerate() {
+            self.declare_types(k, module);
+        }
+        self.resolve_constructors(modules);
+        self.module = modules.len() - 1;
+    }
+
+    fn declare_def(&mut self, module: usize, def: &'a Def) {
+        if let Some(first) = self.scopes[module].defs.get(&def.name.text) {
+            let first = self.globals[first.0 as usize].syntax.name.span;
+            self.problems.push(problems::duplicate_definition(&def.name.text, def.name.span, first));
+            return;
+        }
+        let id = GlobalId(self.globals.len() as u32);
+        self.globals.push(Global { name: def.name.text.clone(), module, syntax: def, state: State::New });
+        self.scopes[module].defs.insert(def.name.text.clone(), id);
+    }
+
+    fn declare_import(&mut self, module: usize, path: &Rc<str>, span: Span, names: &[Rc<str>]) {
+        let last = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let base = last.strip_suffix(".lam").unwrap_or(last);
+        let imports = 1..names.len().saturating_sub(1);
+        match imports.clone().find(|k| &*names[*k] == base) {
+            Some(k) if k == module => self.problems.push(problems::cyclic_import(path, span)),
+            Some(k) => {
+                self.scopes[module].imports.insert(base.into(), k);
+            }
+            None => self.problems.push(problems::import_not_found(path, span)),
+        }
+    }
+
+    /// A definition, elaborated now if it has not been; `None` while it is being elaborated.
+    fn global(&mut self, id: GlobalId) -> Option<Done> {
+        match &self.globals[id.0 as usize].state {
+            State::Done(done) => return Some(done.clone()),
+            State::Started => return None,
+            State::New => {}
+        }
+        self.globals[id.0 as usize].state = State::Started;
+        self.started.push(id);
+        let outside = self.leave();
+        let done = self.definition(id);
+        self.enter(outside);
+        self.started.pop();
+        self.globals[id.0 as usize].state = State::Done(done.clone());
+        Some(done)
+    }
+
+    /// Leaves all scopes, for another definition that is needed first.
+    fn leave(&mut self) -> Outside {
+        Outside {
+            env: std::mem::take(&mut self.env),
+            regions: std::mem::replace(&mut self.regions, vec![Vec::new()]),
+            type_vars: std::mem::take(&mut self.type_vars),
+            rigid: std::mem::take(&mut self.rigid),
+            claims: std::mem::take(&mut self.claims),
+            unbound: std::mem::take(&mut self.unbound),
+            expanding: std::mem::take(&mut self.expanding),
+            module: self.module,
+            level: std::mem::take(&mut self.solver.level),
+            here: self.solver.here,
+        }
+    }
+
+    /// Comes back to where `leave` was.
+    fn enter(&mut self, outside: Outside) {
+        self.env = outside.env;
+        self.regions = outside.regions;
+        self.type_vars = outside.type_vars;
+        self.rigid = outside.rigid;
+        self.claims = outside.claims;
+        self.unbound = outside.unbound;
+        self.expanding = outside.expanding;
+        self.module = outside.module;
+        self.solver.level = outside.level;
+        self.solver.here = outside.here;
+    }
+
+    fn in_prelude(&self) -> bool {
+        self.module == 0
+    }
+}
+
+struct Outside {
+    env: Env,
+    regions: Vec<Vec<Atom>>,
+    type_vars: HashMap<Rc<str>, Ty>,
+    rigid: bool,
+    claims: Vec<Claim>,
+    unbound: Vec<(LocalId, Span)>,
+    expanding: Vec<Rc<str>>,
+    module: usize,
+    level: u32,
+    here: Span,
+}

@@ -1,0 +1,296 @@
+//! Operators.
+
+use std::rc::Rc;
+
+use lambada_prim::{Scalar, ScalarTy};
+use lambada_source::Span;
+use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+
+use crate::problems::{self, Why};
+use crate::solve::constraint::Constraint;
+use crate::solve::ty::{Bases, Kind, Node, Origin, Ty};
+use crate::typed::{Arith, Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
+
+use super::Infer;
+use super::apply::{Arg, variable_of};
+use super::sizes::brief;
+
+impl Infer<'_> {
+    pub(super) fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Exp {
+        match op {
+            BinaryOp::Pipe => self.pipe(a, b, span),
+            BinaryOp::And | BinaryOp::Or => {
+                let bool = self.solver.bool();
+                let a = self.check(a, bool, &Why::Operand(op.spelling()));
+                let b = self.check(b, bool, &Why::Operand(op.spelling()));
+                self.connective(op, a, b, span)
+            }
+            BinaryOp::Pow => {
+                let base = self.infer(a);
+                match literal_exponent(b) {
+                    Some(exponent) => self.literal_power(base, exponent, b.span, span),
+                    None => {
+                        let exponent = self.infer(b);
+                        self.power(base, exponent, span)
+                    }
+                }
+            }
+            BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::MatMul
+            | BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::Compose => {
+                let (x, y) = (self.infer(a), self.infer(b));
+                if arithmetic(op).is_some() && self.report_mixed(op, &x, &y, (a, b)) {
+                    return self.wrong(span);
+                }
+                self.combine(op, x, y, span)
+            }
+        }
+    }
+
+    /// An operator on operands that are elaborated.
+    fn combine(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => self.arith(op, a, b, span),
+            BinaryOp::Pow => self.power(a, b, span),
+            BinaryOp::MatMul => self.matmul(a, b, span),
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => self.compare(op, a, b, span),
+            BinaryOp::And | BinaryOp::Or => {
+                let bool = self.solver.bool();
+                self.expect(&a, bool, &Why::Operand(op.spelling()));
+                self.expect(&b, bool, &Why::Operand(op.spelling()));
+                self.connective(op, a, b, span)
+            }
+            BinaryOp::Compose => self.compose(a, b, span),
+            BinaryOp::Pipe => self.apply(b, Vec::new(), vec![Arg::Done(a)], span, "this"),
+        }
+    }
+
+    fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        let kind = Kind::shaped(Bases::NUM);
+        let before = self.problems.len();
+        self.require(&a, kind, op.spelling());
+        self.require(&b, kind, op.spelling());
+        if self.problems.len() > before {
+            return self.wrong(span);
+        }
+        let origin = Origin::new(op.spelling(), span);
+        let result = self.solver.unknown(kind, Some(origin.clone()));
+        self.solver.here = span;
+        self.solver.add(Constraint::Arith { a: a.ty, b: b.ty, result, origin });
+        Exp { kind: ExpKind::Arith(Arith::Infix(op.spelling()), Box::new(a), Box::new(b)), ty: result, span }
+    }
+
+    /// An int and a real, if that is plain to see.
+    fn report_mixed(&mut self, op: BinaryOp, a: &Exp, b: &Exp, written: (&Expr, &Expr)) -> bool {
+        let scalar = |exp: &Exp| self.solver.as_scalar(self.solver.base(exp.ty));
+        let int = match (scalar(a), scalar(b)) {
+            (Some(ScalarTy::Int), Some(ScalarTy::Real)) => written.0,
+            (Some(ScalarTy::Real), Some(ScalarTy::Int)) => written.1,
+            _ => return false,
+        };
+        let shown = [self.solver.show(a.ty), self.solver.show(b.ty)];
+        let operands = [(a.span, &*shown[0]), (b.span, &*shown[1])];
+        self.problems.push(problems::mixed(&format!("`{}`", op.spelling()), a.span.to(b.span), Some(operands), Some(&brief(int))));
+        true
+    }
+
+    fn power(&mut self, base: Exp, exponent: Exp, span: Span) -> Exp {
+        let kind = Kind::shaped(Bases::NUM);
+        self.require(&base, kind, "**");
+        self.require(&exponent, kind, "**");
+        let origin = Origin::new("**", span);
+        let result = self.solver.unknown(kind, Some(origin.clone()));
+        self.solver.here = span;
+        self.solver.add(Constraint::Pow { base: base.ty, exponent: exponent.ty, result, origin });
+        Exp { kind: ExpKind::Arith(Arith::Infix("**"), Box::new(base), Box::new(exponent)), ty: result, span }
+    }
+
+    /// An integer literal as exponent is an integer, whatever the base.
+    fn literal_power(&mut self, base: Exp, exponent: i64, at: Span, span: Span) -> Exp {
+        self.require(&base, Kind::shaped(Bases::NUM), "**");
+        let exponent = Exp { kind: ExpKind::Number(exponent), ty: self.solver.int(), span: at };
+        let ty = base.ty;
+        Exp { kind: ExpKind::Arith(Arith::Infix("**"), Box::new(base), Box::new(exponent)), ty, span }
+    }
+
+    fn matmul(&mut self, a: Exp, b: Exp, span: Span) -> Exp {
+        let origin = Origin::new("@", span);
+        for operand in [&a, &b] {
+            let real = Kind::shaped(Bases::REAL);
+            if self.solver.require(operand.ty, real, origin.clone()).is_err() {
+                let shown = self.solver.show(operand.ty);
+                self.problems.push(problems::not_a_matrix(&shown, operand.span));
+                return self.wrong(span);
+            }
+        }
+        let result = self.solver.unknown(Kind::shaped(Bases::REAL), Some(origin.clone()));
+        self.solver.here = span;
+        self.solver.add(Constraint::MatMul { a: a.ty, b: b.ty, result, origin });
+        Exp { kind: ExpKind::MatMul(Box::new(a), Box::new(b)), ty: result, span }
+    }
+
+    fn compare(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        let bases = if matches!(op, BinaryOp::Eq | BinaryOp::Ne) { Bases::ALL } else { Bases::NUM };
+        self.require(&a, Kind::scalar(bases), op.spelling());
+        if !self.solver.is_error(a.ty) {
+            self.expect(&b, a.ty, &Why::Operand(op.spelling()));
+        }
+        let (spelling, swap) = match op {
+            BinaryOp::Gt => ("<", true),
+            BinaryOp::Ge => ("<=", true),
+            _ => (op.spelling(), false),
+        };
+        let ty = self.solver.bool();
+        Exp { kind: ExpKind::Compare(Comparison { spelling, swap }, Box::new(a), Box::new(b)), ty, span }
+    }
+
+    /// `a && b` and `a || b` are conditionals.
+    fn connective(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        let known = self.literal(Scalar::Bool(op == BinaryOp::Or), span);
+        let ty = self.solver.bool();
+        let (t, e) = if op == BinaryOp::And { (b, known) } else { (known, b) };
+        Exp { kind: ExpKind::If(Box::new(a), Box::new(t), Box::new(e)), ty, span }
+    }
+
+    /// `x |> f`. The type of `x` is known before `f` is looked at.
+    fn pipe(&mut self, x: &Expr, f: &Expr, span: Span) -> Exp {
+        let x = self.infer(x);
+        if let ExprKind::Lambda(..) = f.kind {
+            let to = self.solver.fresh();
+            let fun = self.solver.fun(x.ty, to);
+            let f = self.check(f, fun, &Why::Form("a function of what is piped in"));
+            return Exp { kind: ExpKind::Apply(Box::new(f), Box::new(x)), ty: to, span };
+        }
+        let f = self.infer(f);
+        self.apply(f, Vec::new(), vec![Arg::Done(x)], span, "this")
+    }
+
+    /// `f >> g` is `\x -> g (f x)`, with `f` and `g` evaluated once.
+    fn compose(&mut self, f: Exp, g: Exp, span: Span) -> Exp {
+        let [a, b, c] = [0; 3].map(|_| self.solver.fresh());
+        let (left, right) = (self.solver.fun(a, b), self.solver.fun(b, c));
+        self.expect(&f, left, &Why::Operand(">>"));
+        self.expect(&g, right, &Why::Operand(">>"));
+        let mut stmts = Vec::new();
+        let f = self.share("f", f, &mut stmts);
+        let g = self.share("g", g, &mut stmts);
+        let x = self.parameter("x", a, span);
+        let inner = Exp { kind: ExpKind::Apply(Box::new(f), Box::new(variable_of(&x))), ty: b, span };
+        let body = Exp { kind: ExpKind::Apply(Box::new(g), Box::new(inner)), ty: c, span };
+        let function = self.lambda_of(vec![x], body, span);
+        within(stmts, function)
+    }
+
+    /// The operand as something that may be mentioned inside a function without being evaluated again.
+    fn share(&mut self, hint: &str, exp: Exp, stmts: &mut Vec<Stmt>) -> Exp {
+        let simple = matches!(
+            exp.kind,
+            ExpKind::Local(_) | ExpKind::Global(..) | ExpKind::Function(..) | ExpKind::Builtin(_) | ExpKind::Lit(_) | ExpKind::Number(_) | ExpKind::Lambda(_)
+        );
+        if simple {
+            return exp;
+        }
+        let pat = self.parameter(hint, exp.ty, exp.span);
+        let variable = variable_of(&pat);
+        stmts.push(Stmt::Let(pat, exp, Vec::new()));
+        variable
+    }
+
+    fn parameter(&mut self, hint: &str, ty: Ty, span: Span) -> Pat {
+        Pat { kind: PatKind::Var(self.local(&hint.into(), ty)), ty, span }
+    }
+
+    fn lambda_of(&mut self, params: Vec<Pat>, body: Exp, span: Span) -> Exp {
+        let types: Vec<Ty> = params.iter().map(|p| p.ty).collect();
+        let ty = self.solver.funs(&types, body.ty);
+        Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
+    }
+
+    /// `(op)`
+    pub(super) fn operator_function(&mut self, op: BinaryOp, span: Span) -> Exp {
+        let params = [("x", self.solver.fresh()), ("y", self.solver.fresh())].map(|(hint, ty)| self.parameter(hint, ty, span));
+        let body = self.combine(op, variable_of(&params[0]), variable_of(&params[1]), span);
+        self.lambda_of(params.into(), body, span)
+    }
+
+    /// `(e op)` and `(op e)`
+    pub(super) fn section(&mut self, op: BinaryOp, operand: &Expr, left: bool, span: Span) -> Exp {
+        let ty = self.solver.fresh();
+        let param = self.parameter("x", ty, span);
+        if let (BinaryOp::Pow, false, Some(exponent)) = (op, left, literal_exponent(operand)) {
+            let body = self.literal_power(variable_of(&param), exponent, operand.span, span);
+            return self.lambda_of(vec![param], body, span);
+        }
+        let operand = self.infer(operand);
+        let mut stmts = Vec::new();
+        let operand = self.share("operand", operand, &mut stmts);
+        let body = match left {
+            true => self.combine(op, operand, variable_of(&param), span),
+            false => self.combine(op, variable_of(&param), operand, span),
+        };
+        let function = self.lambda_of(vec![param], body, span);
+        within(stmts, function)
+    }
+
+    pub(super) fn negate(&mut self, inner: &Expr, span: Span) -> Exp {
+        match inner.kind {
+            ExprKind::Int(value) => self.number(value.wrapping_neg(), span),
+            ExprKind::Real(value) => self.literal(Scalar::Real(-value), span),
+            _ => {
+                let inner = self.infer(inner);
+                let before = self.problems.len();
+                self.require(&inner, Kind::shaped(Bases::NUM), "-");
+                if self.problems.len() > before {
+                    return self.wrong(span);
+                }
+                let ty = inner.ty;
+                Exp { kind: ExpKind::Negate(Box::new(inner)), ty, span }
+            }
+        }
+    }
+
+    /// The size and element type of an array.
+    pub(super) fn array_parts(&mut self, exp: &Exp, why: &Why) -> (crate::solve::poly::Poly, Ty) {
+        if let Node::Array(size, elem) = self.solver.get(exp.ty) {
+            return (size.clone(), *elem);
+        }
+        let (size, elem) = (self.solver.fresh_size(), self.solver.fresh());
+        let array = self.solver.array(size.clone(), elem);
+        self.expect(exp, array, why);
+        (size, elem)
+    }
+}
+
+fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
+    if stmts.is_empty() {
+        return exp;
+    }
+    let (ty, span) = (exp.ty, exp.span);
+    Exp { kind: ExpKind::Block(stmts, Box::new(exp)), ty, span }
+}
+
+fn arithmetic(op: BinaryOp) -> Option<()> {
+    matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem).then_some(())
+}
+
+/// `2` and `-2`
+fn literal_exponent(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Int(value) => Some(*value),
+        ExprKind::Unary(UnaryOp::Neg, inner) => match inner.kind {
+            ExprKind::Int(value) => Some(value.wrapping_neg()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

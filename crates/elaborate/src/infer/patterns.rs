@@ -1,0 +1,180 @@
+//! Patterns.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::Span;
+use lambada_surface::ast::{Name, Pattern, PatternKind};
+
+use crate::matching;
+use crate::problems::{self, Why};
+use crate::solve::ty::{Kind, Node, Origin, Ty, VariantId};
+use crate::typed::{LocalId, Pat, PatKind, Step};
+
+use super::Infer;
+use super::types::Place;
+
+/// How to call a parameter in messages.
+pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
+    match &pattern.kind {
+        PatternKind::Var(name) => name.clone(),
+        PatternKind::Annotated(inner, _) => call(inner, k),
+        PatternKind::Wildcard
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Bool(_)
+        | PatternKind::Tuple(_)
+        | PatternKind::Record(_)
+        | PatternKind::Con(..)
+        | PatternKind::Error => format!("argument {}", k + 1).into(),
+    }
+}
+
+type Names = HashMap<Rc<str>, LocalId>;
+
+impl Infer<'_> {
+    /// A pattern for values of a type. Its variables have been declared.
+    pub(super) fn pattern(&mut self, pattern: &Pattern, ty: Ty, names: &Names, place: Option<&Place>) -> Pat {
+        let span = pattern.span;
+        let kind = match &pattern.kind {
+            PatternKind::Wildcard | PatternKind::Error => PatKind::Wildcard,
+            PatternKind::Var(name) => self.variable_pattern(name, ty, names, span),
+            PatternKind::Int(value) => {
+                let number = self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
+                self.expect_type(number, ty, span, &Why::Pattern(span));
+                PatKind::Number(*value)
+            }
+            PatternKind::Real(value) => {
+                let real = self.solver.real();
+                self.expect_type(real, ty, span, &Why::Pattern(span));
+                PatKind::Real(*value)
+            }
+            PatternKind::Bool(value) => {
+                let bool = self.solver.bool();
+                self.expect_type(bool, ty, span, &Why::Pattern(span));
+                PatKind::Bool(*value)
+            }
+            PatternKind::Tuple(items) => self.tuple_pattern(items, ty, names, place, span),
+            PatternKind::Record(fields) => self.record_pattern(fields, ty, names, place, span),
+            PatternKind::Con(name, items) => self.constructor_pattern(name, items, ty, names, span),
+            PatternKind::Annotated(inner, written) => {
+                let annotated = self.ty(written, place);
+                self.expect_type(ty, annotated, span, &Why::Annotation(written.span));
+                return self.pattern(inner, ty, names, place);
+            }
+        };
+        Pat { kind, ty, span }
+    }
+
+    fn variable_pattern(&mut self, name: &Rc<str>, ty: Ty, names: &Names, span: Span) -> PatKind {
+        let Some(local) = names.get(name) else { return PatKind::Wildcard };
+        self.expect_type(ty, self.locals[local.0 as usize].ty, span, &Why::Form("what it is used as"));
+        PatKind::Var(*local)
+    }
+
+    fn tuple_pattern(&mut self, items: &[Pattern], ty: Ty, names: &Names, place: Option<&Place>, span: Span) -> PatKind {
+        let parts: Vec<Ty> = match self.solver.get(ty) {
+            Node::Tuple(parts) if parts.len() == items.len() => parts.to_vec(),
+            _ => items.iter().map(|_| self.solver.fresh()).collect(),
+        };
+        let tuple = self.solver.tuple(parts.clone());
+        self.expect_type(tuple, ty, span, &Why::Pattern(span));
+        let inner = items.iter().zip(parts).enumerate();
+        PatKind::Tuple(inner.map(|(k, (item, ty))| self.pattern(item, ty, names, place.map(|p| p.then(Step::Part(k))).as_ref())).collect())
+    }
+
+    /// The fields that are named; of a type that is not known yet, these are all.
+    fn record_pattern(&mut self, fields: &[(Name, Pattern)], ty: Ty, names: &Names, place: Option<&Place>, span: Span) -> PatKind {
+        for (k, (name, _)) in fields.iter().enumerate() {
+            if fields[..k].iter().any(|(other, _)| other.text == name.text) {
+                self.problems.push(problems::duplicate_field(&name.text, name.span));
+            }
+        }
+        if self.solver.is_unknown(ty) {
+            let mut all: Vec<(Rc<str>, Ty)> = fields.iter().map(|(name, _)| (name.text.clone(), self.solver.fresh())).collect();
+            all.sort();
+            all.dedup_by(|a, b| a.0 == b.0);
+            let record = self.solver.node(Node::Record(all.into()));
+            self.expect_type(record, ty, span, &Why::Pattern(span));
+        }
+        PatKind::Record(fields.iter().map(|(name, item)| self.field_pattern(name, item, ty, names, place, span)).collect())
+    }
+
+    fn field_pattern(&mut self, name: &Name, item: &Pattern, ty: Ty, names: &Names, place: Option<&Place>, span: Span) -> (Rc<str>, Pat) {
+        let found = match self.solver.get(ty) {
+            Node::Record(known) => known.iter().enumerate().find(|(_, (field, _))| *field == name.text).map(|(k, (_, ty))| (k, *ty)),
+            _ => None,
+        };
+        let (k, field) = found.unwrap_or_else(|| {
+            self.report_no_field(&name.text, ty, if self.solver.is_error(ty) { None } else { Some(name.span.to(span)) });
+            (0, self.solver.error())
+        });
+        let place = place.map(|p| p.then(Step::Part(k)));
+        (name.text.clone(), self.pattern(item, field, names, place.as_ref()))
+    }
+
+    fn constructor_pattern(&mut self, name: &Name, items: &[Pattern], ty: Ty, names: &Names, span: Span) -> PatKind {
+        let Some((variant, tag)) = self.constructor_named(&name.text) else {
+            self.report_unknown_constructor(&name.text, name.span);
+            let error = self.solver.error();
+            items.iter().for_each(|item| {
+                self.pattern(item, error, names, None);
+            });
+            return PatKind::Wildcard;
+        };
+        let (whole, mut fields) = self.instantiate_constructor(variant, tag);
+        self.expect_type(whole, ty, span, &Why::Pattern(span));
+        if fields.len() != items.len() {
+            self.problems.push(problems::constructor_arity(&name.text, fields.len(), items.len(), span));
+            let error = self.solver.error();
+            fields.resize(items.len(), error);
+            items.iter().zip(fields).for_each(|(item, ty)| {
+                self.pattern(item, ty, names, None);
+            });
+            return PatKind::Wildcard;
+        }
+        PatKind::Con(variant, tag, items.iter().zip(fields).map(|(item, ty)| self.pattern(item, ty, names, None)).collect())
+    }
+
+    /// The type of a constructor's result and those of its arguments, with new unknowns.
+    pub(super) fn instantiate_constructor(&mut self, variant: VariantId, tag: usize) -> (Ty, Vec<Ty>) {
+        let info = self.solver.variant(variant).clone();
+        let args: Vec<Ty> = info.params.iter().map(|_| self.solver.fresh()).collect();
+        let vars = info.params.iter().copied().zip(args.iter().copied()).collect();
+        let mut atoms = std::collections::HashMap::new();
+        for ty in &info.constructors[tag].1 {
+            self.loose_sizes(*ty, &mut atoms);
+        }
+        let fields = info.constructors[tag].1.iter().map(|ty| self.solver.copy(*ty, &vars, &atoms)).collect();
+        (self.solver.node(Node::Variant(variant, args.into())), fields)
+    }
+
+    /// `[]` in a constructor's argument is another size each time.
+    fn loose_sizes(&mut self, ty: Ty, atoms: &mut HashMap<crate::solve::poly::Atom, crate::solve::poly::Poly>) {
+        let mut found = Vec::new();
+        self.solver.visit(ty, &mut |solver, part| {
+            if let Node::Array(size, _) = solver.get(part) {
+                solver.sizes.atoms(size, &mut found);
+            }
+        });
+        for atom in found {
+            let fresh = self.solver.sizes.fresh(crate::solve::size::AtomKind::Opaque);
+            self.solver.sizes.close(fresh);
+            atoms.insert(atom, crate::solve::poly::Poly::atom(fresh));
+        }
+    }
+
+    /// The constructors of a variant, for the compiler of matches.
+    pub(super) fn constructors(&self, variant: VariantId) -> Vec<(Rc<str>, usize)> {
+        self.solver.variant(variant).constructors.iter().map(|(name, args)| (name.clone(), args.len())).collect()
+    }
+
+    pub(super) fn demand_irrefutable(&mut self, pat: &Pat) {
+        if let PatKind::Var(_) | PatKind::Wildcard = pat.kind {
+            return;
+        }
+        if let Err(witness) = matching::irrefutable(pat, &|variant| self.constructors(variant)) {
+            self.problems.push(problems::refutable(&witness, pat.span));
+        }
+    }
+}

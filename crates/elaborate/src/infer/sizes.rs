@@ -1,0 +1,122 @@
+//! Integer expressions as sizes.
+
+use lambada_surface::ast::{Expr, ExprKind};
+
+use crate::builtin::Builtin;
+use crate::solve::poly::{Atom, Poly};
+use crate::solve::size::AtomKind;
+use crate::solve::ty::Node;
+use crate::typed::{Arith, Exp, ExpKind, LocalId};
+
+use super::{Infer, State};
+
+impl Infer<'_> {
+    /// The value of an integer expression as a size, if it can be written as one.
+    pub(super) fn size_of(&mut self, exp: &Exp) -> Option<Poly> {
+        match &exp.kind {
+            ExpKind::Number(value) => Some(Poly::constant(*value)),
+            ExpKind::Local(local) => Some(self.local_size(*local)),
+            ExpKind::Global(id, _) => match &self.globals[id.0 as usize].state {
+                State::Done(done) => done.size.map(Poly::constant),
+                State::New | State::Started => None,
+            },
+            ExpKind::Negate(inner) => Some(self.size_of(inner)?.scale(-1)),
+            ExpKind::Arith(Arith::Infix(op), a, b) => self.arithmetic_size(op, a, b),
+            ExpKind::Apply(f, xs) if matches!(f.kind, ExpKind::Builtin(Builtin::Length)) => self.length_of(xs),
+            ExpKind::Claimed(inner, _) => self.size_of(inner),
+            ExpKind::Function(..)
+            | ExpKind::Builtin(_)
+            | ExpKind::Lit(_)
+            | ExpKind::Tuple(_)
+            | ExpKind::Record(_)
+            | ExpKind::RecordUpdate(..)
+            | ExpKind::Field(..)
+            | ExpKind::Component(..)
+            | ExpKind::Apply(..)
+            | ExpKind::Lambda(_)
+            | ExpKind::Con(..)
+            | ExpKind::Arith(..)
+            | ExpKind::Not(_)
+            | ExpKind::Compare(..)
+            | ExpKind::MatMul(..)
+            | ExpKind::Block(..)
+            | ExpKind::If(..)
+            | ExpKind::Match(..)
+            | ExpKind::For(..)
+            | ExpKind::Array(_)
+            | ExpKind::Index(..)
+            | ExpKind::Slice(..)
+            | ExpKind::Update(..)
+            | ExpKind::UpdateSlice(..)
+            | ExpKind::Loop { .. }
+            | ExpKind::Accumulate(..)
+            | ExpKind::Add(..)
+            | ExpKind::Sequence(..)
+            | ExpKind::Error => None,
+        }
+    }
+
+    fn arithmetic_size(&mut self, op: &str, a: &Exp, b: &Exp) -> Option<Poly> {
+        let (a, b) = (self.size_of(a)?, self.size_of(b)?);
+        match op {
+            "+" => Some(a.plus(&b)),
+            "-" => Some(a.minus(&b)),
+            "*" => Some(a.times(&b)),
+            "/" => {
+                let (a, b) = (self.solver.sizes.resolve(&a), self.solver.sizes.resolve(&b));
+                Some(self.solver.sizes.quotient(&a, &b))
+            }
+            _ => None,
+        }
+    }
+
+    fn length_of(&mut self, xs: &Exp) -> Option<Poly> {
+        match self.solver.get(xs.ty) {
+            Node::Array(size, _) => Some(size.clone()),
+            _ => None,
+        }
+    }
+
+    /// The value of a variable as a size.
+    pub(super) fn local_size(&mut self, id: LocalId) -> Poly {
+        let local = &self.locals[id.0 as usize];
+        if let Some(size) = &local.size {
+            return size.clone();
+        }
+        let (name, region) = (local.name.clone(), local.region);
+        let atom = self.solver.sizes.fresh(AtomKind::Value(name));
+        match self.regions.get_mut(region) {
+            Some(atoms) => atoms.push(atom),
+            None => self.solver.sizes.close(atom),
+        }
+        self.locals[id.0 as usize].size = Some(Poly::atom(atom));
+        Poly::atom(atom)
+    }
+
+    /// A size that nothing is known of, the same wherever it goes in this scope.
+    pub(super) fn opaque(&mut self) -> Poly {
+        let atom = self.solver.sizes.fresh(AtomKind::Opaque);
+        self.in_this_region(atom);
+        Poly::atom(atom)
+    }
+
+    pub(super) fn in_this_region(&mut self, atom: Atom) {
+        self.regions.last_mut().expect("there is a region").push(atom);
+    }
+
+    /// The size that `for i < e` has.
+    pub(super) fn extent(&mut self, bound: &Exp) -> Poly {
+        self.size_of(bound).unwrap_or_else(|| self.opaque())
+    }
+}
+
+/// How an expression is called in hints: a variable by its name, anything else in parentheses.
+pub(super) fn brief(expr: &Expr) -> String {
+    let text = lambada_surface::print_expr(expr);
+    let atomic = matches!(expr.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Component(..));
+    match text {
+        text if text.len() > 40 || text.contains('\n') => "(…)".to_string(),
+        text if atomic => text,
+        text => format!("({text})"),
+    }
+}

@@ -1,0 +1,273 @@
+//! Types as written become types, and what they say of sizes becomes claims.
+
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+use lambada_source::Span;
+use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
+
+use crate::problems::{self, Why};
+use crate::solve::poly::Poly;
+use crate::solve::ty::{Node, Ty};
+use crate::typed::{Claim, Exp, ExpKind, Said, Step};
+
+use super::{Entry, Infer, TypeEntry};
+
+/// Where in a parameter a type stands, if its sizes can be found there when the program runs.
+#[derive(Clone)]
+pub(super) struct Place {
+    param: usize,
+    path: Vec<Step>,
+    owner: Rc<str>,
+}
+
+impl Place {
+    /// The whole parameter.
+    pub fn start(param: usize, owner: &str) -> Place {
+        Place { param, path: Vec::new(), owner: owner.into() }
+    }
+
+    /// A part of it.
+    pub fn then(&self, step: Step) -> Place {
+        let mut place = self.clone();
+        place.path.push(step);
+        place
+    }
+
+    fn describe(&self) -> Rc<str> {
+        let parts = self.path.iter().any(|step| matches!(step, Step::Part(_)));
+        let axis = self.path.iter().rev().take_while(|step| **step == Step::Element).count();
+        match (parts, axis) {
+            (false, 0) => self.owner.clone(),
+            (false, axis) => format!("axis {axis} of {}", self.owner).into(),
+            (true, 0) => format!("a part of {}", self.owner).into(),
+            (true, axis) => format!("axis {axis} of a part of {}", self.owner).into(),
+        }
+    }
+}
+
+/// The types written in a parameter.
+pub(super) fn types_of(param: &Param) -> Vec<&TypeExpr> {
+    let mut types: Vec<&TypeExpr> = param.ty.iter().collect();
+    types_of_pattern(&param.pattern, &mut types);
+    types
+}
+
+fn types_of_pattern<'e>(pattern: &'e Pattern, types: &mut Vec<&'e TypeExpr>) {
+    match &pattern.kind {
+        PatternKind::Annotated(inner, ty) => {
+            types.push(ty);
+            types_of_pattern(inner, types);
+        }
+        PatternKind::Tuple(items) | PatternKind::Con(_, items) => items.iter().for_each(|item| types_of_pattern(item, types)),
+        PatternKind::Record(fields) => fields.iter().for_each(|(_, item)| types_of_pattern(item, types)),
+        PatternKind::Wildcard | PatternKind::Var(_) | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Bool(_) | PatternKind::Error => {}
+    }
+}
+
+/// The names in sizes of a type, first those that are a size by themselves.
+fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
+    match &ty.kind {
+        TypeKind::Array(size, elem) => {
+            if let Some(Expr { kind: ExprKind::Var(text), span }) = size.as_deref() {
+                alone.push(Name { text: text.clone(), span: *span });
+            }
+            size_names(elem, alone);
+        }
+        TypeKind::Name(_, items) | TypeKind::Tuple(items) => items.iter().for_each(|item| size_names(item, alone)),
+        TypeKind::Record(fields) => fields.iter().for_each(|(_, item)| size_names(item, alone)),
+        TypeKind::Function(from, to) => {
+            size_names(from, alone);
+            size_names(to, alone);
+        }
+        TypeKind::Error => {}
+    }
+}
+
+impl<'a> Infer<'a> {
+    /// Sizes that types name by themselves and that nothing in scope is called: size variables of the current signature.
+    pub(super) fn declare_sizes_in(&mut self, types: &[&TypeExpr], bound: impl Fn(&Rc<str>) -> bool) {
+        let mut names = Vec::new();
+        types.iter().for_each(|ty| size_names(ty, &mut names));
+        for name in names {
+            let known = bound(&name.text) || self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
+            if !known {
+                self.declare_size(&name);
+            }
+        }
+    }
+
+    /// A type as written. With a place, what it says of sizes is claimed there.
+    pub(super) fn ty(&mut self, written: &TypeExpr, place: Option<&Place>) -> Ty {
+        match &written.kind {
+            TypeKind::Name(name, args) => self.named_type(name, args, written.span, place),
+            TypeKind::Tuple(items) => {
+                let items = items.iter().enumerate().map(|(k, item)| self.ty(item, place.map(|p| p.then(Step::Part(k))).as_ref())).collect();
+                self.solver.tuple(items)
+            }
+            TypeKind::Record(fields) => self.record_type(fields, place),
+            TypeKind::Array(size, elem) => {
+                let size = match size {
+                    Some(size) => self.written_size(size, place),
+                    None => self.solver.fresh_size(),
+                };
+                let elem = self.ty(elem, place.map(|p| p.then(Step::Element)).as_ref());
+                self.solver.array(size, elem)
+            }
+            TypeKind::Function(from, to) => {
+                let (from, to) = (self.ty(from, None), self.ty(to, None));
+                self.solver.fun(from, to)
+            }
+            TypeKind::Error => self.solver.error(),
+        }
+    }
+
+    fn record_type(&mut self, fields: &[(Name, TypeExpr)], place: Option<&Place>) -> Ty {
+        let mut sorted: Vec<&(Name, TypeExpr)> = fields.iter().collect();
+        sorted.sort_by(|a, b| a.0.text.cmp(&b.0.text));
+        for pair in sorted.windows(2) {
+            if pair[0].0.text == pair[1].0.text {
+                self.problems.push(problems::duplicate_field(&pair[1].0.text, pair[1].0.span));
+            }
+        }
+        sorted.dedup_by(|a, b| a.0.text == b.0.text);
+        let typed: Vec<(Rc<str>, Ty)> = sorted
+            .into_iter()
+            .enumerate()
+            .map(|(k, (name, ty))| (name.text.clone(), self.ty(ty, place.map(|p| p.then(Step::Part(k))).as_ref())))
+            .collect();
+        self.solver.node(Node::Record(typed.into()))
+    }
+
+    fn named_type(&mut self, name: &Name, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
+        let scalar = match &*name.text {
+            "real" => Some(ScalarTy::Real),
+            "int" => Some(ScalarTy::Int),
+            "bool" => Some(ScalarTy::Bool),
+            _ => None,
+        };
+        if let Some(scalar) = scalar {
+            self.check_type_arguments(&name.text, 0, args, span);
+            return self.solver.scalar(scalar);
+        }
+        match self.type_entry(&name.text) {
+            Some(TypeEntry::Variant(id)) => {
+                let wanted = self.solver.variant(id).params.len();
+                let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
+                if !self.check_type_arguments(&name.text, wanted, args, span) {
+                    types.resize_with(wanted, || self.solver.error());
+                }
+                self.solver.node(Node::Variant(id, types.into()))
+            }
+            Some(TypeEntry::Alias(def)) => self.alias(def, args, span, place),
+            None if args.is_empty() => self.type_variable(name),
+            None => self.unknown_type(name),
+        }
+    }
+
+    fn check_type_arguments(&mut self, name: &str, wanted: usize, args: &[TypeExpr], span: Span) -> bool {
+        if wanted != args.len() {
+            self.problems.push(problems::type_arguments(name, wanted, args.len(), span));
+        }
+        wanted == args.len()
+    }
+
+    fn alias(&mut self, def: &'a lambada_surface::ast::TypeDef, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
+        let lambada_surface::ast::TypeBody::Alias(body) = &def.body else { unreachable!("declared as an alias") };
+        if self.expanding.contains(&def.name.text) {
+            self.problems.push(problems::recursive_type(&def.name.text, span));
+            return self.solver.error();
+        }
+        let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
+        if !self.check_type_arguments(&def.name.text, def.params.len(), args, span) {
+            types.resize_with(def.params.len(), || self.solver.error());
+        }
+        let vars = def.params.iter().map(|p| p.text.clone()).zip(types).collect();
+        let outer = std::mem::replace(&mut self.type_vars, vars);
+        self.expanding.push(def.name.text.clone());
+        let ty = self.ty(body, place);
+        self.expanding.pop();
+        self.type_vars = outer;
+        ty
+    }
+
+    fn type_entry(&self, name: &str) -> Option<TypeEntry<'a>> {
+        let scope = &self.scopes[self.module];
+        let modules = std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
+        let mut found: Vec<(usize, TypeEntry<'a>)> = modules.filter_map(|k| Some((*k, *self.scopes[*k].types.get(name)?))).collect();
+        // One's own types first, then those of imports in their order, then the prelude's.
+        found.sort_by_key(|(k, _)| (*k != self.module, *k == 0, *k));
+        found.first().map(|(_, entry)| *entry)
+    }
+
+    fn type_variable(&mut self, name: &Name) -> Ty {
+        if let Some(ty) = self.type_vars.get(&name.text) {
+            return *ty;
+        }
+        let long = name.text.chars().count() > 2;
+        if !self.expanding.is_empty() || (long && self.near_type(&name.text).is_some()) {
+            return self.unknown_type(name);
+        }
+        let ty = if self.rigid { self.solver.rigid(&name.text) } else { self.solver.fresh() };
+        self.type_vars.insert(name.text.clone(), ty);
+        ty
+    }
+
+    fn unknown_type(&mut self, name: &Name) -> Ty {
+        let near = self.near_type(&name.text);
+        self.problems.push(problems::unknown_type(&name.text, name.span, near));
+        self.solver.error()
+    }
+
+    fn near_type(&self, name: &str) -> Option<String> {
+        let scope = &self.scopes[self.module];
+        let known = std::iter::once(&self.module).chain(scope.imports.values());
+        let known = known.flat_map(|k| self.scopes[*k].types.keys()).map(|name| &**name);
+        lambada_source::suggest(name, ["real", "int", "bool"].into_iter().chain(known))
+    }
+
+    /// A size as written.
+    fn written_size(&mut self, size: &Expr, place: Option<&Place>) -> Poly {
+        if let ExprKind::Var(name) = &size.kind {
+            match self.env.get(name).cloned() {
+                Some(Entry::Local(local)) => {
+                    self.claim(place, size.span, |infer| infer.named_claim(local, size));
+                    let int = self.solver.int();
+                    self.expect_type(self.locals[local.0 as usize].ty, int, size.span, &Why::Form("a size in a type"));
+                    return self.local_size(local);
+                }
+                Some(Entry::Error) => return self.opaque(),
+                Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own(..)) => {}
+                None if self.global_named(name).is_none() => {
+                    let near = lambada_source::suggest(name, self.env.names());
+                    self.problems.push(problems::unknown_size(name, size.span, near));
+                    return self.opaque();
+                }
+                None => {}
+            }
+        }
+        let int = self.solver.int();
+        let value = self.check(size, int, &Why::Form("a size in a type"));
+        let poly = self.size_of(&value).unwrap_or_else(|| self.opaque());
+        let text: Rc<str> = lambada_surface::print_expr(size).into();
+        self.claim(place, size.span, |_| Said::Equals(Box::new(value), text));
+        poly
+    }
+
+    fn claim(&mut self, place: Option<&Place>, span: Span, said: impl FnOnce(&mut Infer<'a>) -> Said) {
+        let Some(place) = place else { return };
+        let what = said(self);
+        self.claims.push(Claim { param: place.param, path: place.path.clone(), what, owner: place.describe(), span });
+    }
+
+    /// A size variable is bound where it is first found, and claimed to be equal from then on.
+    fn named_claim(&mut self, local: crate::typed::LocalId, size: &Expr) -> Said {
+        if let Some(k) = self.unbound.iter().position(|(other, _)| *other == local) {
+            self.unbound.remove(k);
+            return Said::Bind(local);
+        }
+        let info = &self.locals[local.0 as usize];
+        let (ty, name) = (info.ty, info.name.clone());
+        Said::Equals(Box::new(Exp { kind: ExpKind::Local(local), ty, span: size.span }), name)
+    }
+}

@@ -1,0 +1,300 @@
+//! The constraints of overloading: what remains to be said of types until enough is known of them.
+
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+
+use super::Solver;
+use super::ty::{Kind, Node, Origin, Ty};
+use super::unify::Clash;
+
+/// A relation between types.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Constraint {
+    /// `a ⊕ b : result`, elementwise: two scalars, two arrays of one shape, or a scalar and an array.
+    Arith { a: Ty, b: Ty, result: Ty, origin: Origin },
+    /// `scalar` is what `whole` is an array (of arrays …) of, or `whole` itself.
+    Base { whole: Ty, scalar: Ty, origin: Origin },
+    /// `part` is `whole`, an array, or the scalar that `whole` consists of.
+    Part { part: Ty, whole: Ty, origin: Origin },
+    /// `base ** exponent : result`: as `Arith`, but reals have integer powers too.
+    Pow { base: Ty, exponent: Ty, result: Ty, origin: Origin },
+    /// `a @ b : result`
+    MatMul { a: Ty, b: Ty, result: Ty, origin: Origin },
+    /// `record.name : ty`
+    Field { record: Ty, name: Rc<str>, ty: Ty, origin: Origin },
+    /// `tuple.index : ty`
+    Component { tuple: Ty, index: usize, ty: Ty, origin: Origin },
+    /// No function in it.
+    FirstOrder { ty: Ty, origin: Origin },
+    /// The derivative of a function `from -> to` as an array of cotangents.
+    Jacobian { from: Ty, to: Ty, result: Ty, origin: Origin },
+    /// What `accumulate` gives: `acc` if `body` is a unit or an array of units, else both.
+    Accumulated { whole: Ty, body: Ty, acc: Ty, result: Ty, origin: Origin },
+    /// A unit or an array of units.
+    Units { ty: Ty, origin: Origin },
+}
+
+/// What is wrong with a constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Trouble {
+    /// Types that should be equal.
+    Clash(Clash),
+    /// An int and a real.
+    Mixed(ScalarTy, ScalarTy),
+    /// Arrays of different rank.
+    Ranks(Ty, Ty),
+    /// A record without that field.
+    NoField(Ty),
+    /// No record.
+    NotRecord(Ty),
+    /// A tuple without that component.
+    NoComponent(Ty),
+    /// No tuple.
+    NotTuple(Ty),
+    /// A function inside.
+    Function(Ty),
+    /// Not a matrix or a vector.
+    NotMatrix(Ty),
+    /// Two vectors.
+    Vectors,
+    /// Not a unit.
+    NotUnits(Ty),
+    /// Neither a real nor an array of reals.
+    NotReals(Ty),
+    /// Not known when it had to be.
+    Unknown(Ty),
+}
+
+/// A constraint that cannot hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Failed {
+    pub constraint: Constraint,
+    pub trouble: Trouble,
+}
+
+impl Constraint {
+    /// Who asked.
+    pub fn origin(&self) -> &Origin {
+        match self {
+            Constraint::Arith { origin, .. }
+            | Constraint::Base { origin, .. }
+            | Constraint::Part { origin, .. }
+            | Constraint::Pow { origin, .. }
+            | Constraint::MatMul { origin, .. }
+            | Constraint::Field { origin, .. }
+            | Constraint::Component { origin, .. }
+            | Constraint::FirstOrder { origin, .. }
+            | Constraint::Jacobian { origin, .. }
+            | Constraint::Accumulated { origin, .. }
+            | Constraint::Units { origin, .. } => origin,
+        }
+    }
+
+    /// The types it relates.
+    pub fn types(&self) -> Vec<Ty> {
+        match *self {
+            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => vec![a, b, result],
+            Constraint::Base { whole, scalar, .. } => vec![whole, scalar],
+            Constraint::Part { part, whole, .. } => vec![part, whole],
+            Constraint::Pow { base, exponent, result, .. } => vec![base, exponent, result],
+            Constraint::Field { record, ty, .. } => vec![record, ty],
+            Constraint::Component { tuple, ty, .. } => vec![tuple, ty],
+            Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => vec![ty],
+            Constraint::Jacobian { from, to, result, .. } => vec![from, to, result],
+            Constraint::Accumulated { whole, body, acc, result, .. } => vec![whole, body, acc, result],
+        }
+    }
+
+    /// The same of other types, asked for by someone else.
+    pub fn map(&self, at: impl FnOnce(&Origin) -> Origin, mut of: impl FnMut(Ty) -> Ty) -> Constraint {
+        let mut copy = self.clone();
+        match &mut copy {
+            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => [a, b, result].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Base { whole, scalar, .. } => [whole, scalar].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Part { part, whole, .. } => [part, whole].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Pow { base, exponent, result, .. } => [base, exponent, result].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Field { record, ty, .. } => [record, ty].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Component { tuple, ty, .. } => [tuple, ty].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => *ty = of(*ty),
+            Constraint::Jacobian { from, to, result, .. } => [from, to, result].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Accumulated { whole, body, acc, result, .. } => [whole, body, acc, result].into_iter().for_each(|t| *t = of(*t)),
+        }
+        *copy.origin_mut() = at(self.origin());
+        copy
+    }
+
+    fn origin_mut(&mut self) -> &mut Origin {
+        match self {
+            Constraint::Arith { origin, .. }
+            | Constraint::Base { origin, .. }
+            | Constraint::Part { origin, .. }
+            | Constraint::Pow { origin, .. }
+            | Constraint::MatMul { origin, .. }
+            | Constraint::Field { origin, .. }
+            | Constraint::Component { origin, .. }
+            | Constraint::FirstOrder { origin, .. }
+            | Constraint::Jacobian { origin, .. }
+            | Constraint::Accumulated { origin, .. }
+            | Constraint::Units { origin, .. } => origin,
+        }
+    }
+
+    /// Uses of fields and components are not generalized: their types must be known where they are.
+    pub fn needs_annotation(&self) -> bool {
+        matches!(self, Constraint::Field { .. } | Constraint::Component { .. })
+    }
+}
+
+/// What came of looking at a constraint.
+pub(super) enum Step {
+    /// It holds.
+    Done,
+    /// These must become known first.
+    Wait(Vec<Ty>),
+    /// It is the same as these.
+    Become(Vec<Constraint>),
+}
+
+impl Solver {
+    /// Where new constraints will be.
+    pub fn mark(&self) -> usize {
+        self.constraints.len()
+    }
+
+    /// Adds a constraint and looks at it.
+    pub fn add(&mut self, constraint: Constraint) {
+        self.push(constraint);
+        self.settle();
+    }
+
+    fn push(&mut self, constraint: Constraint) {
+        self.queue.push_back(self.constraints.len());
+        self.constraints.push(Some(constraint));
+        self.watched.push(Vec::new());
+    }
+
+    /// Looks at all constraints for which something has changed.
+    pub fn settle(&mut self) {
+        while let Some(id) = self.queue.pop_front() {
+            let Some(constraint) = self.constraints[id].take() else { continue };
+            match self.step(&constraint) {
+                Ok(Step::Done) => {}
+                Ok(Step::Wait(types)) => {
+                    types.into_iter().for_each(|ty| self.watch(id, ty));
+                    self.constraints[id] = Some(constraint);
+                }
+                Ok(Step::Become(others)) => others.into_iter().for_each(|c| self.push(c)),
+                Err(trouble) => self.fail(constraint, trouble),
+            }
+        }
+    }
+
+    /// A constraint that fails is told once: its types are wrong from now on.
+    fn fail(&mut self, constraint: Constraint, trouble: Trouble) {
+        let error = self.error();
+        if let Some(result) = constraint.types().last().copied()
+            && self.is_unknown(result)
+        {
+            let _ = self.equal(result, error);
+        }
+        self.failed.push(Failed { constraint, trouble });
+    }
+
+    fn watch(&mut self, id: usize, ty: Ty) {
+        let base = self.base(ty);
+        if !self.is_unknown(base) || self.watched[id].iter().any(|old| self.root(*old) == base) {
+            return;
+        }
+        self.watched[id].push(base);
+        self.watchers.entry(base).or_default().push(id);
+    }
+
+    /// The constraints since `from` that wait for something at a deeper level than this: taken out.
+    pub(super) fn take_pending(&mut self, from: usize, wanted: impl Fn(&Solver, &Constraint) -> bool) -> Vec<Constraint> {
+        let ids = (from..self.constraints.len()).filter(|id| self.constraints[*id].as_ref().is_some_and(|c| wanted(self, c)));
+        let ids: Vec<usize> = ids.collect();
+        ids.into_iter().filter_map(|id| self.constraints[id].take()).collect()
+    }
+
+    /// Decides what is still open since `from` by defaults: an overload that nothing decides is real.
+    pub fn default_pending(&mut self, from: usize) {
+        self.settle();
+        let mut id = from;
+        while id < self.constraints.len() {
+            if let Some(constraint) = self.constraints[id].clone() {
+                let decided = self.default(&constraint);
+                self.settle();
+                if !decided && self.constraints[id].is_some() {
+                    id += 1;
+                }
+            } else {
+                id += 1;
+            }
+        }
+    }
+
+    /// Decides one unknown of a constraint; false if there is none to decide.
+    fn default(&mut self, constraint: &Constraint) -> bool {
+        match constraint {
+            Constraint::MatMul { a, b, .. } => self.default_product(*a, *b),
+            Constraint::Pow { base, exponent, .. } => {
+                let int = self.as_scalar(self.base(*base)) == Some(ScalarTy::Int);
+                let scalar = if int { ScalarTy::Int } else { ScalarTy::Real };
+                self.default_to(*base, scalar) || self.default_to(*exponent, scalar)
+            }
+            Constraint::Units { ty, .. } => {
+                let unit = self.tuple(Vec::new());
+                self.is_unknown(*ty) && self.equal(*ty, unit).is_ok()
+            }
+            Constraint::Arith { .. }
+            | Constraint::Base { .. }
+            | Constraint::Part { .. }
+            | Constraint::Field { .. }
+            | Constraint::Component { .. }
+            | Constraint::FirstOrder { .. }
+            | Constraint::Jacobian { .. }
+            | Constraint::Accumulated { .. } => constraint.types().into_iter().any(|ty| self.default_type(ty)),
+        }
+    }
+
+    fn default_type(&mut self, ty: Ty) -> bool {
+        let base = self.base(ty);
+        let kind = match self.get(base) {
+            Node::Unknown(unknown) => unknown.kind,
+            _ => return false,
+        };
+        self.default_to(base, kind.default())
+    }
+
+    fn default_to(&mut self, ty: Ty, scalar: ScalarTy) -> bool {
+        let base = self.base(ty);
+        if !self.is_unknown(base) {
+            return false;
+        }
+        let scalar = self.scalar(scalar);
+        self.equal(base, scalar).is_ok()
+    }
+
+    /// A product of what nothing decides is that of a matrix and a vector.
+    fn default_product(&mut self, a: Ty, b: Ty) -> bool {
+        let (n, k) = (self.fresh_size(), self.fresh_size());
+        let real = self.real();
+        let vector = self.array(k.clone(), real);
+        let row = self.array(k, real);
+        let matrix = self.array(n, row);
+        let known = |solver: &Solver, ty| !solver.is_unknown(solver.base(ty));
+        let left = !known(self, a) && self.equal(a, matrix).is_ok();
+        let right = !known(self, b) && self.equal(b, vector).is_ok();
+        left || right
+    }
+
+    /// What a type may still be, inside all arrays.
+    pub(super) fn base_kind(&self, ty: Ty) -> Kind {
+        match self.get(self.base(ty)) {
+            Node::Unknown(unknown) => unknown.kind,
+            Node::Scalar(scalar) => Kind::scalar(super::ty::Bases::of(*scalar)),
+            _ => Kind::Any,
+        }
+    }
+}

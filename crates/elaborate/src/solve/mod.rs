@@ -1,0 +1,218 @@
+//! Unknown types and sizes, equations between them, and the constraints of overloading. Knows no syntax.
+
+pub(crate) mod constraint;
+pub(crate) mod poly;
+pub(crate) mod scheme;
+pub(crate) mod show;
+pub(crate) mod size;
+mod step;
+pub(crate) mod ty;
+mod unify;
+
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+use lambada_source::Span;
+
+use constraint::{Constraint, Failed};
+use poly::Poly;
+use size::{AtomKind, Sizes};
+use ty::{Kind, Node, Origin, Ty, Unknown, Variant, VariantId};
+pub(crate) use unify::Clash;
+
+/// The types of one compilation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Solver {
+    nodes: Vec<Node>,
+    pub sizes: Sizes,
+    pub variants: Vec<Variant>,
+    constraints: Vec<Option<Constraint>>,
+    /// What each constraint waits for.
+    watched: Vec<Vec<Ty>>,
+    /// The constraints to look at when an unknown becomes known, by its representative.
+    watchers: HashMap<Ty, Vec<usize>>,
+    queue: VecDeque<usize>,
+    /// Size equations that are neither proved nor refuted yet, and where they come from.
+    pub undecided: Vec<(Poly, Poly, Span)>,
+    /// Constraints that cannot hold, to be reported.
+    pub failed: Vec<Failed>,
+    /// How many generalizing `let`s we are inside of.
+    pub level: u32,
+    /// What is being elaborated now, to blame for undecided equations.
+    pub here: Span,
+}
+
+impl Solver {
+    /// A new node.
+    pub fn node(&mut self, node: Node) -> Ty {
+        self.nodes.push(node);
+        Ty((self.nodes.len() - 1) as u32)
+    }
+
+    /// A new unknown.
+    pub fn fresh(&mut self) -> Ty {
+        self.unknown(Kind::Any, None)
+    }
+
+    /// A new unknown of a kind.
+    pub fn unknown(&mut self, kind: Kind, origin: Option<Origin>) -> Ty {
+        let level = self.level;
+        self.node(Node::Unknown(Unknown { level, kind, rigid: None, origin }))
+    }
+
+    /// A type variable of a signature.
+    pub fn rigid(&mut self, name: &Rc<str>) -> Ty {
+        let level = self.level;
+        self.node(Node::Unknown(Unknown { level, kind: Kind::Any, rigid: Some(name.clone()), origin: None }))
+    }
+
+    /// A new unknown size.
+    pub fn fresh_size(&mut self) -> Poly {
+        let level = self.level;
+        Poly::atom(self.sizes.fresh(AtomKind::Flexible(level)))
+    }
+
+    pub fn scalar(&mut self, scalar: ScalarTy) -> Ty {
+        self.node(Node::Scalar(scalar))
+    }
+
+    pub fn real(&mut self) -> Ty {
+        self.scalar(ScalarTy::Real)
+    }
+
+    pub fn int(&mut self) -> Ty {
+        self.scalar(ScalarTy::Int)
+    }
+
+    pub fn bool(&mut self) -> Ty {
+        self.scalar(ScalarTy::Bool)
+    }
+
+    pub fn error(&mut self) -> Ty {
+        self.node(Node::Error)
+    }
+
+    pub fn tuple(&mut self, items: Vec<Ty>) -> Ty {
+        self.node(Node::Tuple(items.into()))
+    }
+
+    pub fn array(&mut self, size: Poly, elem: Ty) -> Ty {
+        self.node(Node::Array(size, elem))
+    }
+
+    pub fn fun(&mut self, from: Ty, to: Ty) -> Ty {
+        self.node(Node::Fun(from, to))
+    }
+
+    /// `a -> b -> … -> to`
+    pub fn funs(&mut self, from: &[Ty], to: Ty) -> Ty {
+        from.iter().rev().fold(to, |to, from| self.fun(*from, to))
+    }
+
+    /// The representative of a type.
+    pub fn root(&self, mut ty: Ty) -> Ty {
+        while let Node::Link(next) = self.nodes[ty.0 as usize] {
+            ty = next;
+        }
+        ty
+    }
+
+    /// The representative, and shorter ways to it from now on.
+    pub fn find(&mut self, ty: Ty) -> Ty {
+        let root = self.root(ty);
+        let mut at = ty;
+        while let Node::Link(next) = self.nodes[at.0 as usize] {
+            self.nodes[at.0 as usize] = Node::Link(root);
+            at = next;
+        }
+        if ty != root {
+            self.nodes[ty.0 as usize] = Node::Link(root);
+        }
+        root
+    }
+
+    /// What a type is; never a link.
+    pub fn get(&self, ty: Ty) -> &Node {
+        &self.nodes[self.root(ty).0 as usize]
+    }
+
+    fn set(&mut self, root: Ty, node: Node) {
+        self.nodes[root.0 as usize] = node;
+    }
+
+    fn unknown_mut(&mut self, root: Ty) -> &mut Unknown {
+        match &mut self.nodes[root.0 as usize] {
+            Node::Unknown(unknown) => unknown,
+            node => panic!("known: {node:?}"),
+        }
+    }
+
+    /// The scalar that a type is.
+    pub fn as_scalar(&self, ty: Ty) -> Option<ScalarTy> {
+        match self.get(ty) {
+            Node::Scalar(scalar) => Some(*scalar),
+            _ => None,
+        }
+    }
+
+    /// Is nothing known of it yet?
+    pub fn is_unknown(&self, ty: Ty) -> bool {
+        matches!(self.get(ty), Node::Unknown(_))
+    }
+
+    /// Is it certainly a scalar?
+    pub fn is_scalar(&self, ty: Ty) -> bool {
+        match self.get(ty) {
+            Node::Scalar(_) => true,
+            Node::Unknown(unknown) => matches!(unknown.kind, Kind::Data { arrays: false, .. }),
+            _ => false,
+        }
+    }
+
+    /// Of something wrong?
+    pub fn is_error(&self, ty: Ty) -> bool {
+        matches!(self.get(ty), Node::Error)
+    }
+
+    /// Is it a function, known as such?
+    pub fn is_function(&self, ty: Ty) -> bool {
+        matches!(self.get(ty), Node::Fun(..))
+    }
+
+    /// Is there something wrong in it?
+    pub fn has_error(&self, ty: Ty) -> bool {
+        match self.get(ty) {
+            Node::Error => true,
+            Node::Unknown(_) | Node::Scalar(_) => false,
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Tuple(items) | Node::Variant(_, items) => items.iter().any(|t| self.has_error(*t)),
+            Node::Record(fields) => fields.iter().any(|(_, t)| self.has_error(*t)),
+            Node::Array(_, elem) => self.has_error(*elem),
+            Node::Fun(from, to) => self.has_error(*from) || self.has_error(*to),
+        }
+    }
+
+    /// The type inside all arrays.
+    pub fn base(&self, mut ty: Ty) -> Ty {
+        while let Node::Array(_, elem) = self.get(ty) {
+            ty = *elem;
+        }
+        self.root(ty)
+    }
+
+    /// How many arrays around the base; exact if the base is known or a scalar.
+    pub fn rank(&self, mut ty: Ty) -> usize {
+        let mut rank = 0;
+        while let Node::Array(_, elem) = self.get(ty) {
+            ty = *elem;
+            rank += 1;
+        }
+        rank
+    }
+
+    /// The variant type with this id.
+    pub fn variant(&self, id: VariantId) -> &Variant {
+        &self.variants[id.0 as usize]
+    }
+}

@@ -1,0 +1,225 @@
+//! Let-polymorphism over types, sizes and overloads.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+use super::Solver;
+use super::constraint::Constraint;
+use super::poly::{Atom, Poly};
+use super::size::AtomKind;
+use super::ty::{GENERIC, Node, Origin, Ty, Unknown};
+
+/// The type of a definition: for all `vars` and `atoms` such that `constraints`, `ty`.
+#[derive(Clone, Debug)]
+pub(crate) struct Scheme {
+    pub vars: Vec<Ty>,
+    pub atoms: Vec<(Atom, Quantified)>,
+    pub constraints: Vec<Constraint>,
+    pub ty: Ty,
+}
+
+/// How a size is instantiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantified {
+    /// By whatever fits.
+    Free,
+    /// By the value of this argument.
+    Parameter(usize),
+    /// By a size that nothing is known of.
+    Result,
+}
+
+/// A scheme at one use.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub ty: Ty,
+    /// What the scheme's `vars` are.
+    pub args: Rc<[Ty]>,
+    /// What those of the scheme's `atoms` are that are not free.
+    pub bound: Vec<(Atom, Quantified)>,
+}
+
+impl Solver {
+    /// Quantifies what is known at a deeper level than the current one only. `classify` says how the atoms of the definition's own
+    /// scope are instantiated. Constraints since `mark` that mention something quantified go along; those that must not are given back
+    /// if the level is the outermost.
+    pub fn generalize(&mut self, ty: Ty, mark: usize, classify: &dyn Fn(Atom) -> Option<Quantified>) -> (Scheme, Vec<Constraint>) {
+        let level = self.level;
+        let deeper = |solver: &Solver, c: &Constraint| c.types().iter().any(|ty| solver.deepest(*ty) > level);
+        let stuck = self.take_pending(mark, |solver, c| c.needs_annotation() && deeper(solver, c));
+        let stuck = if level == 0 { stuck } else { self.keep_monomorphic(stuck) };
+        if !stuck.is_empty() {
+            let error = self.error();
+            stuck.iter().flat_map(Constraint::types).for_each(|ty| {
+                let _ = self.equal(ty, error);
+            });
+            self.settle();
+        }
+        let constraints = self.take_pending(mark, deeper);
+        let mut scheme = Scheme { vars: Vec::new(), atoms: Vec::new(), constraints, ty };
+        self.quantify(ty, classify, &mut scheme);
+        for constraint in scheme.constraints.clone() {
+            constraint.types().into_iter().for_each(|ty| self.quantify(ty, classify, &mut scheme));
+        }
+        (scheme, stuck)
+    }
+
+    /// The constraints stay, and so do their unknowns.
+    fn keep_monomorphic(&mut self, constraints: Vec<Constraint>) -> Vec<Constraint> {
+        for constraint in constraints {
+            constraint.types().into_iter().for_each(|ty| self.raise(ty));
+            self.add(constraint);
+        }
+        Vec::new()
+    }
+
+    fn raise(&mut self, ty: Ty) {
+        let level = self.level;
+        for part in self.unknowns(ty) {
+            let unknown = self.unknown_mut(part);
+            unknown.level = unknown.level.min(level);
+        }
+    }
+
+    /// The deepest level of an unknown in a type; 0 if there is none.
+    fn deepest(&self, ty: Ty) -> u32 {
+        let level = |ty: &Ty| match self.get(*ty) {
+            Node::Unknown(unknown) if unknown.level != GENERIC => unknown.level,
+            _ => 0,
+        };
+        self.unknowns(ty).iter().map(level).max().unwrap_or(0)
+    }
+
+    /// The unknowns in a type, in order, with repetitions.
+    pub fn unknowns(&self, ty: Ty) -> Vec<Ty> {
+        let mut found = Vec::new();
+        self.visit(ty, &mut |solver, ty| {
+            if solver.is_unknown(ty) {
+                found.push(solver.root(ty));
+            }
+        });
+        found
+    }
+
+    /// Every node of a type, outermost first.
+    pub fn visit(&self, ty: Ty, at: &mut impl FnMut(&Solver, Ty)) {
+        at(self, ty);
+        match self.get(ty) {
+            Node::Unknown(_) | Node::Scalar(_) | Node::Error => {}
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Tuple(items) | Node::Variant(_, items) => items.iter().for_each(|t| self.visit(*t, at)),
+            Node::Record(fields) => fields.iter().for_each(|(_, t)| self.visit(*t, at)),
+            Node::Array(_, elem) => self.visit(*elem, at),
+            Node::Fun(from, to) => {
+                self.visit(*from, at);
+                self.visit(*to, at);
+            }
+        }
+    }
+
+    fn quantify(&mut self, ty: Ty, classify: &dyn Fn(Atom) -> Option<Quantified>, scheme: &mut Scheme) {
+        let mut parts = Vec::new();
+        self.visit(ty, &mut |_, part| parts.push(part));
+        for part in parts {
+            let root = self.find(part);
+            match self.nodes[root.0 as usize].clone() {
+                Node::Unknown(unknown) if unknown.level > self.level && unknown.level != GENERIC => {
+                    self.unknown_mut(root).level = GENERIC;
+                    scheme.vars.push(root);
+                }
+                Node::Array(size, _) => self.quantify_size(&size, classify, scheme),
+                _ => {}
+            }
+        }
+    }
+
+    fn quantify_size(&mut self, size: &Poly, classify: &dyn Fn(Atom) -> Option<Quantified>, scheme: &mut Scheme) {
+        let size = self.sizes.resolve(size);
+        let mut atoms = Vec::new();
+        self.sizes.atoms(&size, &mut atoms);
+        for atom in atoms {
+            if scheme.atoms.iter().any(|(known, _)| *known == atom) {
+                continue;
+            }
+            let how = match self.sizes.kind(atom) {
+                AtomKind::Flexible(level) if *level > self.level => Some(Quantified::Free),
+                AtomKind::Flexible(_) | AtomKind::Solved(_) | AtomKind::Quotient(..) => None,
+                AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => classify(atom),
+            };
+            scheme.atoms.extend(how.map(|how| (atom, how)));
+        }
+    }
+
+    /// The scheme with new unknowns for what it quantifies.
+    pub fn instantiate(&mut self, scheme: &Scheme, name: &str, span: Span) -> Instance {
+        let mut vars = HashMap::new();
+        let mut args = Vec::with_capacity(scheme.vars.len());
+        for var in &scheme.vars {
+            let Node::Unknown(Unknown { kind, origin, .. }) = self.get(*var).clone() else { unreachable!("quantified types stay unknown") };
+            let origin = origin.map(|_| Origin::new(name, span));
+            let fresh = self.unknown(kind, origin);
+            vars.insert(*var, fresh);
+            args.push(fresh);
+        }
+        let (atoms, bound) = self.fresh_atoms(&scheme.atoms);
+        let ty = self.copy(scheme.ty, &vars, &atoms);
+        for constraint in &scheme.constraints {
+            let copy = constraint.map(|origin| Origin { what: origin.what.clone(), span }, |ty| self.copy(ty, &vars, &atoms));
+            self.add(copy);
+        }
+        Instance { ty, args: args.into(), bound }
+    }
+
+    fn fresh_atoms(&mut self, quantified: &[(Atom, Quantified)]) -> (HashMap<Atom, Poly>, Vec<(Atom, Quantified)>) {
+        let mut atoms = HashMap::new();
+        let mut bound = Vec::new();
+        for (atom, how) in quantified {
+            let kind = if *how == Quantified::Result { AtomKind::Opaque } else { AtomKind::Flexible(self.level) };
+            let fresh = self.sizes.fresh(kind);
+            atoms.insert(*atom, Poly::atom(fresh));
+            if *how != Quantified::Free {
+                bound.push((fresh, *how));
+            }
+        }
+        (atoms, bound)
+    }
+
+    /// A type with unknowns and size atoms replaced.
+    pub fn copy(&mut self, ty: Ty, vars: &HashMap<Ty, Ty>, atoms: &HashMap<Atom, Poly>) -> Ty {
+        let root = self.find(ty);
+        match self.nodes[root.0 as usize].clone() {
+            Node::Unknown(_) => vars.get(&root).copied().unwrap_or(root),
+            Node::Scalar(_) | Node::Error => root,
+            Node::Link(_) => unreachable!("`find` follows links"),
+            Node::Tuple(items) => {
+                let items = self.copy_all(&items, vars, atoms);
+                self.node(Node::Tuple(items))
+            }
+            Node::Variant(_, items) if items.is_empty() => root,
+            Node::Variant(id, items) => {
+                let items = self.copy_all(&items, vars, atoms);
+                self.node(Node::Variant(id, items))
+            }
+            Node::Record(fields) => {
+                let fields = fields.iter().map(|(name, ty)| (name.clone(), self.copy(*ty, vars, atoms))).collect();
+                self.node(Node::Record(fields))
+            }
+            Node::Array(size, elem) => {
+                let size = self.sizes.replace(&size, &mut |atom| atoms.get(&atom).cloned());
+                let elem = self.copy(elem, vars, atoms);
+                self.array(size, elem)
+            }
+            Node::Fun(from, to) => {
+                let from = self.copy(from, vars, atoms);
+                let to = self.copy(to, vars, atoms);
+                self.fun(from, to)
+            }
+        }
+    }
+
+    fn copy_all(&mut self, items: &[Ty], vars: &HashMap<Ty, Ty>, atoms: &HashMap<Atom, Poly>) -> Rc<[Ty]> {
+        items.iter().map(|ty| self.copy(*ty, vars, atoms)).collect()
+    }
+}

@@ -1,0 +1,240 @@
+//! Types as users write them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Solver;
+use super::constraint::Constraint;
+use super::poly::{Atom, Poly};
+use super::scheme::Scheme;
+use super::size::AtomKind;
+use super::ty::{Bases, Kind, Node, Ty};
+
+/// Names for unknowns, the same for all that is shown together.
+#[derive(Debug, Default)]
+pub(crate) struct Namer {
+    types: HashMap<Ty, Rc<str>>,
+    sizes: HashMap<Atom, Rc<str>>,
+    taken: Vec<Rc<str>>,
+}
+
+impl Namer {
+    fn pick(&mut self, letters: &str) -> Rc<str> {
+        let rounds = (0..).flat_map(|round| letters.chars().map(move |c| (round, c)));
+        let names = rounds.map(|(round, c)| if round == 0 { c.to_string() } else { format!("{c}{round}") });
+        let name: Rc<str> = names.map(Rc::from).find(|name| !self.taken.contains(name)).expect("names do not run out");
+        self.taken.push(name.clone());
+        name
+    }
+}
+
+/// How tightly the context binds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Result,
+    Argument,
+    Atomic,
+}
+
+impl Solver {
+    /// A type by itself.
+    pub fn show(&self, ty: Ty) -> String {
+        self.show_all(&[ty]).remove(0)
+    }
+
+    /// Types with names that agree.
+    pub fn show_all(&self, types: &[Ty]) -> Vec<String> {
+        let mut namer = Namer::default();
+        types.iter().for_each(|ty| self.reserve(*ty, &mut namer));
+        types.iter().map(|ty| self.show_with(*ty, &mut namer)).collect()
+    }
+
+    /// A scheme: the constraints that can be seen in its type, and the type. `num a` says that `a` is `int`, `real` or arrays of these;
+    /// `c = a + b` that `c` is what the operator gives.
+    pub fn show_scheme(&self, scheme: &Scheme) -> String {
+        let mut namer = Namer::default();
+        self.reserve(scheme.ty, &mut namer);
+        let ty = self.show_with(scheme.ty, &mut namer);
+        let mut visible = self.unknowns(scheme.ty);
+        visible.dedup();
+        let mut said = Vec::new();
+        for constraint in &scheme.constraints {
+            if constraint.types().iter().all(|ty| self.unknowns(*ty).iter().all(|u| visible.contains(u))) {
+                said.extend(self.show_constraint(constraint, &mut namer));
+            }
+        }
+        let mut seen = Vec::new();
+        for unknown in visible {
+            if !seen.contains(&unknown) {
+                seen.push(unknown);
+                said.extend(self.show_kind(unknown, &mut namer));
+            }
+        }
+        if said.is_empty() { ty } else { format!("{} => {ty}", said.join(", ")) }
+    }
+
+    fn show_kind(&self, unknown: Ty, namer: &mut Namer) -> Option<String> {
+        let Node::Unknown(info) = self.get(unknown) else { return None };
+        let Kind::Data { bases, arrays } = info.kind else { return None };
+        let class = match (bases, arrays) {
+            (Bases::NUM, true) => "num",
+            (Bases::NUM, false) => "scalar num",
+            (Bases::REAL, _) => "real",
+            (_, true) => "data",
+            (_, false) => "scalar",
+        };
+        Some(format!("{class} {}", self.show_with(unknown, namer)))
+    }
+
+    fn show_constraint(&self, constraint: &Constraint, namer: &mut Namer) -> Option<String> {
+        let operator = constraint.origin().what.trim_matches('`').to_string();
+        let mut show = |ty: Ty| self.show_with(ty, namer);
+        match constraint {
+            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+                let infix = !operator.starts_with(char::is_alphabetic);
+                let (a, b, result) = (show(*a), show(*b), show(*result));
+                Some(if infix { format!("{result} = {a} {operator} {b}") } else { format!("{result} = {operator} {a} {b}") })
+            }
+            Constraint::Pow { base, exponent, result, .. } => Some(format!("{} = {} ** {}", show(*result), show(*base), show(*exponent))),
+            Constraint::Base { whole, scalar, .. } => Some(format!("{} of {}", show(*whole), show(*scalar))),
+            Constraint::Part { part, whole, .. } => Some(format!("{} in {}", show(*part), show(*whole))),
+            Constraint::Jacobian { from, to, result, .. } => Some(format!("{} = jacobian {} {}", show(*result), show(*from), show(*to))),
+            Constraint::Field { .. }
+            | Constraint::Component { .. }
+            | Constraint::FirstOrder { .. }
+            | Constraint::Accumulated { .. }
+            | Constraint::Units { .. } => None,
+        }
+    }
+
+    /// The names that users gave are not given to anything else.
+    fn reserve(&self, ty: Ty, namer: &mut Namer) {
+        self.visit(ty, &mut |solver, part| match solver.get(part) {
+            Node::Unknown(unknown) => namer.taken.extend(unknown.rigid.clone()),
+            Node::Array(size, _) => {
+                let mut atoms = Vec::new();
+                solver.sizes.atoms(size, &mut atoms);
+                namer.taken.extend(atoms.iter().filter_map(|atom| solver.given_name(*atom)));
+            }
+            _ => {}
+        });
+    }
+
+    fn given_name(&self, atom: Atom) -> Option<Rc<str>> {
+        match self.sizes.kind(atom) {
+            AtomKind::Named(name, _) | AtomKind::Value(name) => Some(name.clone()),
+            AtomKind::Flexible(_) | AtomKind::Solved(_) | AtomKind::Opaque | AtomKind::Quotient(..) => None,
+        }
+    }
+
+    /// A type with names from `namer`.
+    pub fn show_with(&self, ty: Ty, namer: &mut Namer) -> String {
+        self.show_in(ty, Place::Result, namer)
+    }
+
+    fn show_in(&self, ty: Ty, place: Place, namer: &mut Namer) -> String {
+        let text = match self.get(ty) {
+            Node::Unknown(unknown) => return unknown.rigid.as_ref().map_or_else(|| self.unknown_name(ty, namer), |name| name.to_string()),
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Scalar(scalar) => return scalar.to_string(),
+            Node::Error => return "_".to_string(),
+            Node::Tuple(items) => return format!("({})", self.list(items.iter(), namer)),
+            Node::Record(fields) => {
+                let shown: Vec<String> = fields.iter().map(|(name, ty)| format!("{name} : {}", self.show_in(*ty, Place::Result, namer))).collect();
+                return format!("{{{}}}", shown.join(", "));
+            }
+            Node::Array(size, elem) => {
+                let size = self.show_size_of_array(size, namer);
+                return format!("[{size}]{}", self.show_in(*elem, Place::Atomic, namer));
+            }
+            Node::Variant(id, args) if args.is_empty() => return self.variant(*id).name.to_string(),
+            Node::Variant(id, args) => {
+                let args: Vec<String> = args.iter().map(|ty| self.show_in(*ty, Place::Atomic, namer)).collect();
+                format!("{} {}", self.variant(*id).name, args.join(" "))
+            }
+            Node::Fun(from, to) => {
+                let text = format!("{} -> {}", self.show_in(*from, Place::Argument, namer), self.show_in(*to, Place::Result, namer));
+                return if place == Place::Result { text } else { format!("({text})") };
+            }
+        };
+        if place == Place::Atomic { format!("({text})") } else { text }
+    }
+
+    fn list<'t>(&self, items: impl Iterator<Item = &'t Ty>, namer: &mut Namer) -> String {
+        items.map(|ty| self.show_in(*ty, Place::Result, namer)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn unknown_name(&self, ty: Ty, namer: &mut Namer) -> String {
+        let root = self.root(ty);
+        if !namer.types.contains_key(&root) {
+            let name = namer.pick("abcdefgh");
+            namer.types.insert(root, name);
+        }
+        namer.types[&root].to_string()
+    }
+
+    /// `[]` for a size that cannot be written down.
+    fn show_size_of_array(&self, size: &Poly, namer: &mut Namer) -> String {
+        let mut atoms = Vec::new();
+        self.sizes.atoms(size, &mut atoms);
+        let hidden = atoms.iter().any(|atom| matches!(self.sizes.kind(*atom), AtomKind::Opaque));
+        if hidden { String::new() } else { self.show_size(size, namer) }
+    }
+
+    /// A size.
+    pub fn show_size(&self, size: &Poly, namer: &mut Namer) -> String {
+        let mut terms = Vec::new();
+        self.size_terms(size, 1, namer, &mut terms);
+        // Sums read better when they start with a positive term.
+        terms.sort_by_key(|(count, atoms)| (*count < 0, atoms.is_empty()));
+        let mut text = String::new();
+        for (k, (count, factors)) in terms.iter().enumerate() {
+            let sign = match (k, *count < 0) {
+                (0, true) => "-",
+                (0, false) => "",
+                (_, true) => " - ",
+                (_, false) => " + ",
+            };
+            let number = (factors.is_empty() || count.abs() != 1).then(|| count.unsigned_abs().to_string());
+            let product: Vec<String> = number.into_iter().chain(factors.iter().cloned()).collect();
+            text += &format!("{sign}{}", product.join("*"));
+        }
+        if text.is_empty() { "0".to_string() } else { text }
+    }
+
+    /// The summands with solved atoms put in.
+    fn size_terms(&self, size: &Poly, factor: i64, namer: &mut Namer, terms: &mut Vec<(i64, Vec<String>)>) {
+        for (atoms, count) in size.monomials() {
+            let count = count.wrapping_mul(factor);
+            match &atoms[..] {
+                [atom] if let AtomKind::Solved(value) = self.sizes.kind(*atom) => self.size_terms(value, count, namer, terms),
+                _ => {
+                    let factors = atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
+                    terms.push((count, factors));
+                }
+            }
+        }
+    }
+
+    /// A size as an operand of a quotient.
+    fn show_factor(&self, size: &Poly, namer: &mut Namer) -> String {
+        let text = self.show_size(size, namer);
+        let simple = text.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if simple { text } else { format!("({text})") }
+    }
+
+    fn show_atom(&self, atom: Atom, namer: &mut Namer) -> String {
+        match self.sizes.kind(atom) {
+            AtomKind::Named(name, _) | AtomKind::Value(name) => name.to_string(),
+            AtomKind::Solved(value) => format!("({})", self.show_size(value, namer)),
+            AtomKind::Quotient(a, b) => format!("{}/{}", self.show_factor(a, namer), self.show_factor(b, namer)),
+            AtomKind::Flexible(_) | AtomKind::Opaque => {
+                if !namer.sizes.contains_key(&atom) {
+                    let name = namer.pick("nmkpqrst");
+                    namer.sizes.insert(atom, name);
+                }
+                namer.sizes[&atom].to_string()
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Sizes: what an atom stands for, and equations between polynomials of them.
+//!
+//! An equation is *proved*, *solved* (a flexible atom stands for the rest), *refuted* (the sides differ by a nonzero constant, or are two
+//! size variables of one signature) or *undecided*: then it is accepted here, and the program checks it when it runs.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_prim::floor_div;
+
+use super::poly::{Atom, Poly};
+
+/// What an atom stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum AtomKind {
+    /// To be found out; generalized where it is only known at a deeper level.
+    Flexible(u32),
+    /// Found out.
+    Solved(Poly),
+    /// A size variable of a signature; the number tells signatures apart.
+    Named(Rc<str>, u32),
+    /// The value of an `int` variable.
+    Value(Rc<str>),
+    /// Some number, the same wherever the atom occurs.
+    Opaque,
+    /// The floor of a quotient.
+    Quotient(Poly, Poly),
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    kind: AtomKind,
+    /// The scope in which it is one number has been left: now each occurrence may be another, so nothing is proved or refuted of it.
+    closed: bool,
+}
+
+/// The answer to an equation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// It holds, or holds now that an atom is solved.
+    Holds,
+    /// It cannot hold.
+    Differs,
+    /// These two size variables of one signature would have to be equal.
+    Clash(Rc<str>, Rc<str>),
+    /// Perhaps.
+    Undecided,
+}
+
+/// All atoms.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sizes {
+    entries: Vec<Entry>,
+    quotients: HashMap<(Poly, Poly), Atom>,
+}
+
+impl Sizes {
+    /// A new atom.
+    pub fn fresh(&mut self, kind: AtomKind) -> Atom {
+        self.entries.push(Entry { kind, closed: false });
+        Atom((self.entries.len() - 1) as u32)
+    }
+
+    /// What an atom stands for.
+    pub fn kind(&self, atom: Atom) -> &AtomKind {
+        &self.entries[atom.0 as usize].kind
+    }
+
+    /// The scope of the atom is left.
+    pub fn close(&mut self, atom: Atom) {
+        self.entries[atom.0 as usize].closed = true;
+    }
+
+    /// A flexible atom now stands for a polynomial.
+    pub fn solve(&mut self, atom: Atom, value: Poly) {
+        debug_assert!(matches!(self.kind(atom), AtomKind::Flexible(_)));
+        self.entries[atom.0 as usize].kind = AtomKind::Solved(value);
+    }
+
+    /// The floor of `a / b`.
+    pub fn quotient(&mut self, a: &Poly, b: &Poly) -> Poly {
+        if let Some(divisor) = b.as_constant().filter(|d| *d != 0) {
+            if let Some(value) = a.as_constant() {
+                return Poly::constant(floor_div(value, divisor));
+            }
+            if let Some(exact) = a.divided(divisor) {
+                return exact;
+            }
+        }
+        let key = (a.clone(), b.clone());
+        if let Some(atom) = self.quotients.get(&key) {
+            return Poly::atom(*atom);
+        }
+        let atom = self.fresh(AtomKind::Quotient(a.clone(), b.clone()));
+        self.quotients.insert(key, atom);
+        Poly::atom(atom)
+    }
+
+    /// The polynomial with all that is solved put in.
+    pub fn resolve(&mut self, poly: &Poly) -> Poly {
+        if !poly.atoms().any(|atom| matches!(self.kind(atom), AtomKind::Solved(_) | AtomKind::Quotient(..))) {
+            return poly.clone();
+        }
+        self.replace(poly, &mut |_| None)
+    }
+
+    /// The polynomial with solved atoms put in and others replaced where `by` says so.
+    pub fn replace(&mut self, poly: &Poly, by: &mut impl FnMut(Atom) -> Option<Poly>) -> Poly {
+        poly.substitute(&mut |atom| self.replace_atom(atom, by))
+    }
+
+    fn replace_atom(&mut self, atom: Atom, by: &mut impl FnMut(Atom) -> Option<Poly>) -> Poly {
+        match self.kind(atom).clone() {
+            AtomKind::Solved(value) => self.replace(&value, by),
+            AtomKind::Quotient(a, b) => {
+                let (a2, b2) = (self.replace(&a, by), self.replace(&b, by));
+                if a2 == a && b2 == b { Poly::atom(atom) } else { self.quotient(&a2, &b2) }
+            }
+            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => by(atom).unwrap_or_else(|| Poly::atom(atom)),
+        }
+    }
+
+    /// All atoms of a resolved polynomial, those inside quotients too.
+    pub fn atoms(&self, poly: &Poly, into: &mut Vec<Atom>) {
+        for atom in poly.atoms() {
+            match self.kind(atom) {
+                AtomKind::Quotient(a, b) => {
+                    self.atoms(a, into);
+                    self.atoms(b, into);
+                }
+                AtomKind::Solved(value) => self.atoms(value, into),
+                AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => into.push(atom),
+            }
+        }
+    }
+
+    /// Is an atom in it whose scope has been left?
+    pub fn any_closed(&self, poly: &Poly) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(poly, &mut atoms);
+        atoms.iter().any(|atom| self.entries[atom.0 as usize].closed)
+    }
+
+    /// Flexible atoms at a deeper level come up to this one.
+    pub fn lift(&mut self, poly: &Poly, level: u32) {
+        let mut atoms = Vec::new();
+        self.atoms(poly, &mut atoms);
+        for atom in atoms {
+            if let AtomKind::Flexible(old) = &mut self.entries[atom.0 as usize].kind {
+                *old = level.min(*old);
+            }
+        }
+    }
+
+    /// Makes two sizes equal, if it can.
+    pub fn equate(&mut self, a: &Poly, b: &Poly) -> Answer {
+        let (a, b) = (self.resolve(a), self.resolve(b));
+        let difference = a.minus(&b);
+        if let Some(atom) = self.choose(&difference) {
+            self.eliminate(&difference, atom.0, atom.1);
+            return Answer::Holds;
+        }
+        if self.any_closed(&a) || self.any_closed(&b) {
+            return Answer::Undecided;
+        }
+        match difference.as_constant() {
+            Some(0) => Answer::Holds,
+            Some(_) => Answer::Differs,
+            None => self.clash(&a, &b).unwrap_or(Answer::Undecided),
+        }
+    }
+
+    /// The flexible atom to solve for: the one known at the deepest level, so that outer ones stay general.
+    fn choose(&self, difference: &Poly) -> Option<(Atom, i64)> {
+        let level = |atom: Atom| match self.kind(atom) {
+            AtomKind::Flexible(level) => Some(*level),
+            AtomKind::Solved(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque | AtomKind::Quotient(..) => None,
+        };
+        let solvable = difference.solvable().filter(|(atom, _)| level(*atom).is_some() && !self.in_quotient(difference, *atom));
+        solvable.max_by_key(|(atom, _)| level(*atom))
+    }
+
+    fn in_quotient(&self, poly: &Poly, wanted: Atom) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(poly, &mut atoms);
+        atoms.iter().filter(|atom| **atom == wanted).count() > 1
+    }
+
+    fn eliminate(&mut self, difference: &Poly, atom: Atom, sign: i64) {
+        let rest = difference.minus(&Poly::atom(atom).scale(sign)).scale(-sign);
+        if let AtomKind::Flexible(level) = *self.kind(atom) {
+            self.lift(&rest, level);
+        }
+        self.solve(atom, rest);
+    }
+
+    fn clash(&self, a: &Poly, b: &Poly) -> Option<Answer> {
+        match (self.kind(a.as_atom()?), self.kind(b.as_atom()?)) {
+            (AtomKind::Named(x, s), AtomKind::Named(y, t)) if s == t => Some(Answer::Clash(x.clone(), y.clone())),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! One step for each constraint: it holds, it fails, it says something simpler, or it waits.
+
+use lambada_prim::ScalarTy;
+
+use super::Solver;
+use super::constraint::{Constraint, Step, Trouble};
+use super::ty::{Bases, Kind, Node, Origin, Ty};
+use super::unify::Clash;
+
+type Result = std::result::Result<Step, Trouble>;
+
+impl From<Clash> for Trouble {
+    fn from(clash: Clash) -> Trouble {
+        Trouble::Clash(clash)
+    }
+}
+
+impl Solver {
+    pub(super) fn step(&mut self, constraint: &Constraint) -> Result {
+        match constraint {
+            Constraint::Arith { a, b, result, origin } => self.arith(*a, *b, *result, origin),
+            Constraint::Base { whole, scalar, origin } => self.is_base(*whole, *scalar, origin),
+            Constraint::Part { part, whole, origin } => self.part(*part, *whole, origin),
+            Constraint::Pow { base, exponent, result, origin } => self.pow(*base, *exponent, *result, origin),
+            Constraint::MatMul { a, b, result, .. } => self.matmul(*a, *b, *result),
+            Constraint::Field { record, name, ty, .. } => self.field(*record, name, *ty),
+            Constraint::Component { tuple, index, ty, .. } => self.component(*tuple, *index, *ty),
+            Constraint::FirstOrder { ty, .. } => self.first_order(*ty),
+            Constraint::Jacobian { from, to, result, origin } => self.jacobian(*from, *to, *result, origin),
+            Constraint::Accumulated { whole, body, acc, result, origin } => self.accumulated(*whole, *body, *acc, *result, origin),
+            Constraint::Units { ty, .. } => self.units(*ty),
+        }
+    }
+
+    fn same(&mut self, a: Ty, b: Ty) -> Result {
+        self.equal(a, b)?;
+        Ok(Step::Done)
+    }
+
+    /// Numbers of one type are inside all of these.
+    fn share_bases(&mut self, types: &[Ty], origin: &Origin) -> std::result::Result<(), Trouble> {
+        let mut shared = Bases::ALL;
+        for ty in types {
+            if let Kind::Data { bases, .. } = self.base_kind(*ty) {
+                shared = shared.intersect(bases);
+            }
+        }
+        if shared.is_empty() {
+            return Err(self.mixed(types));
+        }
+        for ty in types {
+            self.restrict(*ty, Kind::shaped(shared), Some(origin.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn mixed(&self, types: &[Ty]) -> Trouble {
+        let scalars: Vec<ScalarTy> = types.iter().filter_map(|ty| self.base_kind(*ty).single()).collect();
+        match scalars[..] {
+            [a, b, ..] if a != b => Trouble::Mixed(a, b),
+            [a, _, b] => Trouble::Mixed(a, b),
+            _ => Trouble::Clash(Clash::Types(types[0], types[1])),
+        }
+    }
+
+    fn any_error(&self, types: &[Ty]) -> bool {
+        types.iter().any(|ty| self.is_error(self.base(*ty)))
+    }
+
+    fn arith(&mut self, a: Ty, b: Ty, result: Ty, origin: &Origin) -> Result {
+        if self.any_error(&[a, b]) {
+            let error = self.error();
+            return self.same(result, error);
+        }
+        self.share_bases(&[a, b, result], origin)?;
+        let base = |whole, scalar| Step::Become(vec![Constraint::Base { whole, scalar, origin: origin.clone() }]);
+        let part = |part, whole| Step::Become(vec![Constraint::Part { part, whole, origin: origin.clone() }]);
+        let (array_a, array_b) = (self.rank(a) > 0, self.rank(b) > 0);
+        if self.root(a) == self.root(b) {
+            return self.same(result, a);
+        }
+        if self.is_scalar(a) {
+            self.equal(result, b)?;
+            return Ok(base(b, a));
+        }
+        if self.is_scalar(b) {
+            self.equal(result, a)?;
+            return Ok(base(a, b));
+        }
+        if self.is_scalar(result) {
+            self.equal(a, result)?;
+            return self.same(b, result);
+        }
+        match (array_a, array_b) {
+            (true, true) => {
+                self.same_rank(a, b)?;
+                self.equal(a, b)?;
+                self.same(result, a)
+            }
+            (true, false) => {
+                self.equal(result, a)?;
+                Ok(part(b, a))
+            }
+            (false, true) => {
+                self.equal(result, b)?;
+                Ok(part(a, b))
+            }
+            (false, false) => Ok(Step::Wait(vec![a, b, result])),
+        }
+    }
+
+    /// Fails if the ranks of two arrays certainly differ.
+    fn same_rank(&self, a: Ty, b: Ty) -> std::result::Result<(), Trouble> {
+        let (m, n) = (self.rank(a), self.rank(b));
+        let exact = |ty| self.is_scalar(self.base(ty));
+        let differ = (m > n && exact(b)) || (n > m && exact(a));
+        if differ { Err(Trouble::Ranks(a, b)) } else { Ok(()) }
+    }
+
+    fn is_base(&mut self, whole: Ty, scalar: Ty, origin: &Origin) -> Result {
+        if self.any_error(&[whole, scalar]) {
+            return Ok(Step::Done);
+        }
+        self.share_bases(&[whole, scalar], origin)?;
+        let base = self.base(whole);
+        if self.is_scalar(base) {
+            return self.same(base, scalar);
+        }
+        if self.as_scalar(scalar).is_some() {
+            // The bases are shared: whatever the whole becomes, this is what it consists of.
+            return Ok(Step::Done);
+        }
+        Ok(Step::Wait(vec![base, scalar]))
+    }
+
+    fn part(&mut self, part: Ty, whole: Ty, origin: &Origin) -> Result {
+        if self.any_error(&[part, whole]) {
+            return Ok(Step::Done);
+        }
+        self.share_bases(&[part, whole], origin)?;
+        if self.is_scalar(part) {
+            return Ok(Step::Become(vec![Constraint::Base { whole, scalar: part, origin: origin.clone() }]));
+        }
+        if self.rank(part) > 0 {
+            self.same_rank(part, whole)?;
+            return self.same(part, whole);
+        }
+        Ok(Step::Wait(vec![part]))
+    }
+
+    fn pow(&mut self, base: Ty, exponent: Ty, result: Ty, origin: &Origin) -> Result {
+        if self.any_error(&[base, exponent]) {
+            let error = self.error();
+            return self.same(result, error);
+        }
+        if self.is_scalar(result) && !self.is_scalar(base) {
+            self.restrict(base, Kind::NUMBER, Some(origin.clone()))?;
+            self.restrict(exponent, Kind::NUMBER, Some(origin.clone()))?;
+        }
+        self.share_bases(&[base, result], origin)?;
+        if self.is_scalar(exponent) || self.rank(base) > 0 {
+            self.equal(result, base)?;
+        }
+        match self.as_scalar(self.base(exponent)) {
+            None => {
+                if self.as_scalar(self.base(base)) == Some(ScalarTy::Int) {
+                    self.restrict(exponent, Kind::shaped(Bases::of(ScalarTy::Int)), Some(origin.clone()))?;
+                }
+                Ok(Step::Wait(vec![base, exponent, result]))
+            }
+            Some(ScalarTy::Real) => {
+                self.share_bases(&[base, exponent], origin)?;
+                Ok(Step::Become(vec![Constraint::Arith { a: base, b: exponent, result, origin: origin.clone() }]))
+            }
+            Some(ScalarTy::Int | ScalarTy::Bool) => self.integer_power(base, exponent, result, origin),
+        }
+    }
+
+    /// The exponent is an array of integers with the base of the result, as if it consisted of numbers like the base.
+    fn integer_power(&mut self, base: Ty, exponent: Ty, result: Ty, origin: &Origin) -> Result {
+        if self.is_scalar(exponent) {
+            return self.same(result, base);
+        }
+        let scalar = self.base(base);
+        if !self.is_scalar(scalar) {
+            return Ok(Step::Wait(vec![base, result]));
+        }
+        let shaped = self.rebase(exponent, scalar);
+        Ok(Step::Become(vec![Constraint::Arith { a: base, b: shaped, result, origin: origin.clone() }]))
+    }
+
+    /// An array of the same shape of something else.
+    fn rebase(&mut self, ty: Ty, scalar: Ty) -> Ty {
+        match self.get(ty).clone() {
+            Node::Array(size, elem) => {
+                let elem = self.rebase(elem, scalar);
+                self.array(size, elem)
+            }
+            _ => scalar,
+        }
+    }
+
+    fn matmul(&mut self, a: Ty, b: Ty, result: Ty) -> Result {
+        if self.any_error(&[a, b]) {
+            let error = self.error();
+            return self.same(result, error);
+        }
+        for ty in [a, b] {
+            if self.is_scalar(ty) || self.rank(ty) > 2 || !matches!(self.base_kind(ty), Kind::Data { .. }) {
+                return Err(Trouble::NotMatrix(ty));
+            }
+        }
+        let exact = |solver: &Solver, ty| (solver.is_scalar(solver.base(ty)) || solver.rank(ty) == 2).then(|| solver.rank(ty));
+        let (Some(m), Some(n)) = (exact(self, a), exact(self, b)) else { return Ok(Step::Wait(vec![a, b])) };
+        let (rows, inner, columns) = (self.fresh_size(), self.fresh_size(), self.fresh_size());
+        let real = self.real();
+        let row = self.array(inner.clone(), real);
+        let across = self.array(columns, real);
+        let (left, right, product) = match (m, n) {
+            (2, 1) => (self.array(rows.clone(), row), row, self.array(rows, real)),
+            (1, 2) => (row, self.array(inner, across), across),
+            (2, 2) => (self.array(rows.clone(), row), self.array(inner, across), self.array(rows, across)),
+            _ => return Err(Trouble::Vectors),
+        };
+        self.equal(a, left)?;
+        self.equal(b, right)?;
+        self.same(result, product)
+    }
+
+    fn field(&mut self, record: Ty, name: &str, ty: Ty) -> Result {
+        match self.get(record).clone() {
+            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => Ok(Step::Wait(vec![record])),
+            Node::Error => {
+                let error = self.error();
+                self.same(ty, error)
+            }
+            Node::Record(fields) => match fields.iter().find(|(field, _)| &**field == name) {
+                Some((_, found)) => self.same(ty, *found),
+                None => Err(Trouble::NoField(record)),
+            },
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Unknown(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => {
+                Err(Trouble::NotRecord(record))
+            }
+        }
+    }
+
+    fn component(&mut self, tuple: Ty, index: usize, ty: Ty) -> Result {
+        match self.get(tuple).clone() {
+            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => Ok(Step::Wait(vec![tuple])),
+            Node::Error => {
+                let error = self.error();
+                self.same(ty, error)
+            }
+            Node::Tuple(items) => match items.get(index) {
+                Some(found) => self.same(ty, *found),
+                None => Err(Trouble::NoComponent(tuple)),
+            },
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Unknown(_) | Node::Scalar(_) | Node::Record(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => {
+                Err(Trouble::NotTuple(tuple))
+            }
+        }
+    }
+
+    fn first_order(&mut self, ty: Ty) -> Result {
+        let mut unknowns = Vec::new();
+        match self.find_function(ty, &mut unknowns) {
+            Some(function) => Err(Trouble::Function(function)),
+            None if unknowns.is_empty() => Ok(Step::Done),
+            None => Ok(Step::Wait(unknowns)),
+        }
+    }
+
+    /// A function inside a type, and the unknowns that may become one.
+    fn find_function(&self, ty: Ty, unknowns: &mut Vec<Ty>) -> Option<Ty> {
+        match self.get(ty) {
+            Node::Unknown(unknown) => {
+                if unknown.kind == Kind::Any && unknown.level != super::ty::GENERIC {
+                    unknowns.push(ty);
+                }
+                None
+            }
+            Node::Scalar(_) | Node::Error => None,
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Fun(..) => Some(ty),
+            Node::Array(_, elem) => self.find_function(*elem, unknowns),
+            Node::Tuple(items) => items.iter().find_map(|t| self.find_function(*t, unknowns)),
+            Node::Record(fields) => fields.iter().find_map(|(_, t)| self.find_function(*t, unknowns)),
+            Node::Variant(id, args) => {
+                let fields = self.variant(*id).constructors.iter().flat_map(|(_, fields)| fields);
+                args.iter().chain(fields).find_map(|t| self.find_function(*t, unknowns))
+            }
+        }
+    }
+
+    fn jacobian(&mut self, from: Ty, to: Ty, result: Ty, origin: &Origin) -> Result {
+        match self.get(to).clone() {
+            Node::Error => {
+                let error = self.error();
+                self.same(result, error)
+            }
+            Node::Scalar(ScalarTy::Real) => self.same(result, from),
+            Node::Array(size, elem) => {
+                let rows = self.fresh();
+                let array = self.array(size, rows);
+                self.equal(result, array)?;
+                Ok(Step::Become(vec![Constraint::Jacobian { from, to: elem, result: rows, origin: origin.clone() }]))
+            }
+            Node::Unknown(_) => Ok(Step::Wait(vec![to])),
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Scalar(ScalarTy::Int | ScalarTy::Bool) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
+                Err(Trouble::NotReals(to))
+            }
+        }
+    }
+
+    fn accumulated(&mut self, whole: Ty, body: Ty, acc: Ty, result: Ty, origin: &Origin) -> Result {
+        match self.get(body).clone() {
+            Node::Tuple(items) if items.is_empty() => self.same(result, acc),
+            Node::Array(_, elem) => {
+                Ok(Step::Become(vec![Constraint::Accumulated { whole, body: elem, acc, result, origin: origin.clone() }]))
+            }
+            Node::Unknown(unknown) if unknown.kind == Kind::Any => Ok(Step::Wait(vec![body])),
+            Node::Error => {
+                let error = self.error();
+                self.same(result, error)
+            }
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Unknown(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
+                let both = self.tuple(vec![whole, acc]);
+                self.same(result, both)
+            }
+        }
+    }
+
+    fn units(&mut self, ty: Ty) -> Result {
+        let base = self.base(ty);
+        match self.get(base) {
+            Node::Tuple(items) if items.is_empty() => Ok(Step::Done),
+            Node::Error => Ok(Step::Done),
+            Node::Unknown(unknown) if unknown.kind == Kind::Any => Ok(Step::Wait(vec![base])),
+            Node::Link(_) | Node::Array(..) => unreachable!("`base` goes through them"),
+            Node::Unknown(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
+                Err(Trouble::NotUnits(ty))
+            }
+        }
+    }
+}

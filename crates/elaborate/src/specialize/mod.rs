@@ -1,0 +1,197 @@
+//! Typed trees to core, for one entry: Γ ⊢ e : τ at fixed types becomes Γ ⊢ t : τ without overloads, polymorphism or nested patterns.
+//!
+//! *Assumes*: inference has found no problem.
+//! *Gives*: a monomorphic program that `lambada_core::check` accepts; each definition once for every combination of types at which it is used.
+//! *Keeps*: the meaning: every size equation that is not evident is a check, every operand is evaluated once.
+//!
+//! A definition of the prelude that can fail is specialized for each use besides, so that what fails inside of it blames the place of
+//! the use.
+
+mod arrays;
+mod builtins;
+mod elementwise;
+mod expr;
+mod functions;
+mod matches;
+mod shapes;
+mod signature;
+mod spine;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_core::{self as core, Def, DefId, Program, Term, TermKind, Ty, TypeDecl, TypeId, Var};
+use lambada_source::Span;
+
+use crate::Elaborated;
+use crate::solve::ty::{self as solve, Node, VariantId};
+use crate::typed::{FunctionId, GlobalId, LocalId};
+use shapes::Shapes;
+
+/// A definition at fixed types, for one use if it can fail.
+type Key = (GlobalId, Vec<Ty>, Option<Span>);
+
+/// The state of specialization.
+pub(crate) struct Specialize<'e> {
+    from: &'e Elaborated,
+    program: Program,
+    instances: HashMap<Key, DefId>,
+    types: HashMap<(VariantId, Vec<Ty>), TypeId>,
+    /// How many constructs that can fail have been written.
+    failing: usize,
+    /// Definitions that can fail.
+    fallible: HashMap<DefId, bool>,
+    scope: Scope,
+}
+
+/// What is known inside of one definition.
+#[derive(Default)]
+struct Scope {
+    /// What the unknowns of the scheme are.
+    types: HashMap<solve::Ty, Ty>,
+    vars: HashMap<LocalId, Var>,
+    /// The instances of local functions that are asked for.
+    functions: HashMap<FunctionId, Vec<(Vec<Ty>, Var)>>,
+    shapes: Shapes,
+    /// The place to blame for all that fails, inside of the prelude.
+    blame: Option<Span>,
+}
+
+impl<'e> Specialize<'e> {
+    /// The program of an entry; it is the last definition.
+    pub fn program(from: &'e Elaborated, entry: GlobalId) -> Program {
+        let mut this = Specialize {
+            from,
+            program: Program::default(),
+            instances: HashMap::new(),
+            types: HashMap::new(),
+            failing: 0,
+            fallible: HashMap::new(),
+            scope: Scope::default(),
+        };
+        let types = from.global(entry).defaults.iter().map(|ty| this.mono(*ty)).collect();
+        this.instance(entry, types, None);
+        this.program
+    }
+
+    /// A definition at types. In the prelude, `blame` is the place of the use.
+    fn instance(&mut self, id: GlobalId, types: Vec<Ty>, blame: Option<Span>) -> DefId {
+        for place in [None, blame] {
+            if let Some(def) = self.instances.get(&(id, types.clone(), place)) {
+                return *def;
+            }
+        }
+        let from = self.from;
+        let global = from.global(id);
+        let vars = global.scheme.vars.iter().copied().zip(types.iter().cloned()).collect();
+        let outer = std::mem::replace(&mut self.scope, Scope { types: vars, blame, ..Scope::default() });
+        let failing = self.failing;
+        let body = self.function(&global.function);
+        let signature = self.signature(global);
+        self.scope = outer;
+        let def = DefId(self.program.defs.len() as u32);
+        self.program.defs.push(Def { name: global.name.clone(), body, signature, span: global.span });
+        let fallible = self.failing > failing;
+        self.fallible.insert(def, fallible);
+        self.instances.insert((id, types, blame.filter(|_| fallible)), def);
+        def
+    }
+
+    fn global_term(&mut self, id: GlobalId, args: &[solve::Ty], span: Span) -> Term {
+        let types = args.iter().map(|ty| self.mono(*ty)).collect();
+        let blame = self.from.global(id).prelude.then(|| self.span(span));
+        let def = self.instance(id, types, blame);
+        if self.fallible.get(&def).copied().unwrap_or(false) {
+            self.failing += 1;
+        }
+        let ty = self.program.def(def).body.ty().clone();
+        Term::new(TermKind::Global(def), ty, self.span(span))
+    }
+
+    /// The place to blame.
+    fn span(&self, span: Span) -> Span {
+        self.scope.blame.unwrap_or(span)
+    }
+
+    fn fresh(&mut self, hint: &str, ty: Ty) -> Var {
+        self.program.fresh(hint, ty)
+    }
+
+    /// A new variable for a local of the typed tree.
+    fn declare(&mut self, local: LocalId) -> Var {
+        let info = &self.from.locals[local.0 as usize];
+        let ty = self.mono(info.ty);
+        let var = self.program.fresh(&info.name, ty);
+        self.scope.vars.insert(local, var.clone());
+        var
+    }
+
+    fn local(&self, local: LocalId) -> &Var {
+        self.scope.vars.get(&local).expect("a local is declared before it is mentioned")
+    }
+
+    /// A type with all unknowns decided.
+    fn mono(&mut self, ty: solve::Ty) -> Ty {
+        let solver = &self.from.solver;
+        let root = solver.root(ty);
+        match solver.get(root) {
+            Node::Unknown(unknown) => self.scope.types.get(&root).cloned().unwrap_or(Ty::Scalar(unknown.kind.default())),
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Scalar(scalar) => Ty::Scalar(*scalar),
+            Node::Error => Ty::unit(),
+            Node::Tuple(items) => {
+                let items: Vec<Ty> = items.iter().map(|ty| self.mono(*ty)).collect();
+                Ty::tuple(items)
+            }
+            Node::Record(fields) => {
+                let fields: Vec<(Rc<str>, Ty)> = fields.iter().map(|(name, ty)| (name.clone(), self.mono(*ty))).collect();
+                Ty::Record(fields.into())
+            }
+            Node::Array(_, elem) => Ty::array(self.mono(*elem)),
+            Node::Fun(from, to) => Ty::fun(self.mono(*from), self.mono(*to)),
+            Node::Variant(id, args) => {
+                let args = args.iter().map(|ty| self.mono(*ty)).collect();
+                Ty::Variant(self.variant(*id, args))
+            }
+        }
+    }
+
+    /// A variant type at fixed arguments.
+    fn variant(&mut self, id: VariantId, args: Vec<Ty>) -> TypeId {
+        if let Some(known) = self.types.get(&(id, args.clone())) {
+            return *known;
+        }
+        let variant = self.from.solver.variant(id);
+        let shown: Vec<String> = args.iter().map(|ty| self.type_argument(ty)).collect();
+        let name = std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
+        let outer = self.scope.types.clone();
+        self.scope.types.extend(variant.params.iter().copied().zip(args.iter().cloned()));
+        let constructors = variant.constructors.iter().map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect())).collect();
+        self.scope.types = outer;
+        let type_id = TypeId(self.program.types.len() as u32);
+        self.program.types.push(TypeDecl { name: name.into(), constructors });
+        self.types.insert((id, args), type_id);
+        type_id
+    }
+
+    fn type_argument(&self, ty: &Ty) -> String {
+        let text = core::print_type(&self.program, ty);
+        if text.contains(' ') && !text.starts_with(['(', '{', '[']) { format!("({text})") } else { text }
+    }
+
+    /// The number of axes.
+    fn rank(ty: &Ty) -> usize {
+        let mut rank = 0;
+        let mut at = ty;
+        while let Ty::Array(elem) = at {
+            rank += 1;
+            at = elem;
+        }
+        rank
+    }
+
+    /// A term at a place.
+    fn at(&self, term: Term, span: Span) -> Term {
+        Term::new(term.kind().clone(), term.ty().clone(), self.span(span))
+    }
+}

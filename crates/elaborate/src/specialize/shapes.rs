@@ -1,0 +1,110 @@
+//! What is evident of the sizes of the variables of a core term: enough to leave out the checks of equations that hold by
+//! construction. Sound by itself: it looks at values, not at what inference believes.
+
+use std::collections::HashMap;
+
+use lambada_core::{Term, TermKind, Ty, Var};
+use lambada_prim::{Prim, Scalar};
+
+use crate::solve::poly::{Atom, Poly};
+
+/// What a symbolic number is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Symbol {
+    /// The value of an `int` variable.
+    Value(u32),
+    /// The size of an array variable along an axis.
+    Axis(u32, usize),
+}
+
+/// Sizes of variables, as polynomials over symbols.
+#[derive(Default)]
+pub(super) struct Shapes {
+    values: HashMap<u32, Poly>,
+    axes: HashMap<(u32, usize), Poly>,
+    symbols: HashMap<Symbol, Atom>,
+}
+
+impl Shapes {
+    fn symbol(&mut self, symbol: Symbol) -> Poly {
+        let next = Atom(self.symbols.len() as u32);
+        Poly::atom(*self.symbols.entry(symbol).or_insert(next))
+    }
+
+    /// The size of a variable.
+    pub fn axis(&mut self, var: &Var, axis: usize) -> Poly {
+        match self.axes.get(&(var.id, axis)) {
+            Some(size) => size.clone(),
+            None => self.symbol(Symbol::Axis(var.id, axis)),
+        }
+    }
+
+    /// It has been checked that the size of a variable is this.
+    pub fn assume(&mut self, var: &Var, axis: usize, size: Poly) {
+        self.axes.insert((var.id, axis), size);
+    }
+
+    /// The value of an integer term.
+    pub fn value(&mut self, term: &Term) -> Option<Poly> {
+        match term.kind() {
+            TermKind::Lit(Scalar::Int(value)) => Some(Poly::constant(*value)),
+            TermKind::Var(x) => match self.values.get(&x.id) {
+                Some(value) => Some(value.clone()),
+                None => Some(self.symbol(Symbol::Value(x.id))),
+            },
+            TermKind::Dim(xs, axis) => self.size(xs, *axis),
+            TermKind::Prim(Prim::AddInt, args) => Some(self.value(&args[0])?.plus(&self.value(&args[1])?)),
+            TermKind::Prim(Prim::SubInt, args) => Some(self.value(&args[0])?.minus(&self.value(&args[1])?)),
+            TermKind::Prim(Prim::MulInt, args) => Some(self.value(&args[0])?.times(&self.value(&args[1])?)),
+            _ => None,
+        }
+    }
+
+    /// The size of a term along an axis.
+    pub fn size(&mut self, term: &Term, axis: usize) -> Option<Poly> {
+        let mut at = term;
+        loop {
+            match at.kind() {
+                TermKind::Let(_, _, body) | TermKind::Check { body, .. } => at = body,
+                TermKind::Var(x) => return Some(self.axis(x, axis)),
+                TermKind::For(_, n, _) if axis == 0 => return self.extent(n),
+                TermKind::For(_, _, body) => return self.size(body, axis - 1),
+                TermKind::Array(items) if axis == 0 => return Some(Poly::constant(items.len() as i64)),
+                TermKind::Array(items) => return self.size(items.first()?, axis - 1),
+                TermKind::Index(xs, indices) => return self.size(xs, axis + indices.len()),
+                TermKind::Update(xs, _, _) => at = xs,
+                _ => return None,
+            }
+        }
+    }
+
+    /// The size that `for i < n` has: a negative bound makes it empty, so only what cannot be negative is a size.
+    fn extent(&mut self, n: &Term) -> Option<Poly> {
+        let value = self.value(n)?;
+        let evident = value.as_constant().is_some_and(|k| k >= 0) || self.is_size(&value);
+        evident.then_some(value)
+    }
+
+    fn is_size(&self, value: &Poly) -> bool {
+        let axis = |atom: Atom| self.symbols.iter().any(|(symbol, known)| *known == atom && matches!(symbol, Symbol::Axis(..)));
+        value.monomials().iter().all(|(atoms, count)| *count > 0 && atoms.iter().all(|atom| axis(*atom)))
+    }
+
+    /// What is evident of the value of a variable.
+    pub fn record(&mut self, var: &Var, value: &Term) {
+        if var.ty == Ty::INT {
+            if let Some(known) = self.value(value) {
+                self.values.insert(var.id, known);
+            }
+            return;
+        }
+        let (mut axis, mut ty) = (0, &var.ty);
+        while let Ty::Array(elem) = ty {
+            if let Some(size) = self.size(value, axis) {
+                self.axes.insert((var.id, axis), size);
+            }
+            axis += 1;
+            ty = elem;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What stands around a term: `let`s and checks, in order, so that long programs are not deep.
+
+use std::rc::Rc;
+
+use lambada_core::{self as core, Term, TermKind, Var};
+use lambada_source::{Site, Span};
+
+use super::Specialize;
+use crate::typed::{Function, FunctionId};
+
+/// One thing around a term.
+pub(super) enum Item {
+    Let(Var, Term),
+    Check(Term, Site, Vec<Term>),
+    /// The instances of a local function that what follows asks for.
+    Function(FunctionId, Rc<Function>),
+}
+
+/// What stands around a term, outermost first.
+#[derive(Default)]
+pub(super) struct Spine(pub Vec<Item>);
+
+impl Specialize<'_> {
+    /// `let var = value`
+    pub(super) fn let_in(&mut self, spine: &mut Spine, var: Var, value: Term) {
+        self.scope.shapes.record(&var, &value);
+        spine.0.push(Item::Let(var, value));
+    }
+
+    /// A term that may be mentioned many times: a variable or literal, or a new variable for it.
+    pub(super) fn share(&mut self, spine: &mut Spine, hint: &str, term: Term) -> Term {
+        if let TermKind::Var(_) | TermKind::Lit(_) = term.kind() {
+            return term;
+        }
+        self.share_as_var(spine, hint, term)
+    }
+
+    /// A term as a variable.
+    pub(super) fn share_as_var(&mut self, spine: &mut Spine, hint: &str, term: Term) -> Term {
+        if let TermKind::Var(_) = term.kind() {
+            return term;
+        }
+        let var = self.fresh(hint, term.ty().clone());
+        let span = term.span();
+        self.let_in(spine, var.clone(), term);
+        Term::new(TermKind::Var(var.clone()), var.ty, span)
+    }
+
+    /// A check before what follows.
+    pub(super) fn check_in(&mut self, spine: &mut Spine, cond: Term, span: Span, message: impl Into<Rc<str>>, values: Vec<Term>) {
+        self.failing += 1;
+        spine.0.push(Item::Check(cond, Site::new(self.span(span), message), values));
+    }
+
+    /// The term with all that stands around it.
+    pub(super) fn close(&mut self, spine: Spine, body: Term) -> Term {
+        let mut term = body;
+        for item in spine.0.into_iter().rev() {
+            term = match item {
+                Item::Let(var, value) => core::let_(var, value, term),
+                Item::Check(cond, site, values) => core::check(cond, site, values, term),
+                Item::Function(id, function) => self.local_instances(id, &function, term),
+            };
+        }
+        term
+    }
+}

@@ -1,0 +1,200 @@
+//! The typed tree: names are resolved, every node has a type, overloads and polymorphism are still open. Specialization reads it once for
+//! each combination of types at which a definition is used.
+
+use std::rc::Rc;
+
+use lambada_prim::Scalar;
+use lambada_source::Span;
+
+use crate::builtin::Builtin;
+use crate::matching::Tree;
+use crate::solve::poly::Poly;
+use crate::solve::ty::{Ty, VariantId};
+
+/// A variable bound by a pattern, a clause or a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct LocalId(pub u32);
+
+/// A top-level definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct GlobalId(pub u32);
+
+/// A local function that may be used at several types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FunctionId(pub u32);
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Exp {
+    pub kind: ExpKind,
+    pub ty: Ty,
+    pub span: Span,
+}
+
+/// The forms of expressions.
+#[derive(Clone, Debug)]
+pub(crate) enum ExpKind {
+    Local(LocalId),
+    /// At these types.
+    Global(GlobalId, Rc<[Ty]>),
+    /// At these types.
+    Function(FunctionId, Rc<[Ty]>),
+    Builtin(Builtin),
+    Lit(Scalar),
+    /// An integer literal, which may be real.
+    Number(i64),
+    Tuple(Vec<Exp>),
+    /// In alphabetical order.
+    Record(Vec<(Rc<str>, Exp)>),
+    RecordUpdate(Box<Exp>, Vec<(Rc<str>, Exp)>),
+    Field(Box<Exp>, Rc<str>),
+    Component(Box<Exp>, usize),
+    Apply(Box<Exp>, Box<Exp>),
+    Lambda(Rc<Function>),
+    /// A constructor applied to all its arguments.
+    Con(VariantId, usize, Vec<Exp>),
+    Arith(Arith, Box<Exp>, Box<Exp>),
+    Negate(Box<Exp>),
+    Not(Box<Exp>),
+    Compare(Comparison, Box<Exp>, Box<Exp>),
+    MatMul(Box<Exp>, Box<Exp>),
+    /// `let`s, one after the other.
+    Block(Vec<Stmt>, Box<Exp>),
+    If(Box<Exp>, Box<Exp>, Box<Exp>),
+    Match(Box<Exp>, Rc<Tree>, Vec<Exp>),
+    For(Clause, Box<Exp>),
+    Array(Vec<Exp>),
+    Index(Box<Exp>, Vec<Exp>),
+    Slice(Box<Exp>, Option<Box<Exp>>, Option<Box<Exp>>),
+    Update(Box<Exp>, Vec<Exp>, Box<Exp>),
+    UpdateSlice(Box<Exp>, Option<Box<Exp>>, Option<Box<Exp>>, Box<Exp>),
+    Loop {
+        state: Pat,
+        init: Box<Exp>,
+        driver: Driver,
+        body: Box<Exp>,
+    },
+    Accumulate(LocalId, Box<Exp>, Box<Exp>),
+    Add(LocalId, Vec<Exp>, Box<Exp>),
+    Sequence(Box<Exp>, Box<Exp>),
+    /// A value whose sizes are to be checked.
+    Claimed(Box<Exp>, Vec<Claim>),
+    /// Something wrong that has been reported.
+    Error,
+}
+
+/// The overloaded operators that work elementwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Arith {
+    /// By its spelling in the table of primitives: `+`, `-`, `*`, `/`, `%`, `**`.
+    Infix(&'static str),
+    /// `min`, `max`, `atan2`.
+    Call(&'static str),
+}
+
+/// Comparisons. `swap`: with the operands the other way around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Comparison {
+    pub spelling: &'static str,
+    pub swap: bool,
+}
+
+/// A statement of a block.
+#[derive(Clone, Debug)]
+pub(crate) enum Stmt {
+    /// `let p = e`, with claims on sizes.
+    Let(Pat, Exp, Vec<Claim>),
+    /// A function that is specialized at each use.
+    Function(FunctionId, Rc<str>, Rc<Function>),
+}
+
+/// A function of one or more parameters, or none: then it is a value that is specialized like one.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub params: Vec<Pat>,
+    /// What the signature says of the sizes of the parameters.
+    pub claims: Vec<Claim>,
+    pub body: Exp,
+    /// What it says of those of the result, as far as it is to be checked.
+    pub result_claims: Vec<Claim>,
+}
+
+/// What a signature says of one size.
+#[derive(Clone, Debug)]
+pub(crate) struct Claim {
+    /// Which parameter.
+    pub param: usize,
+    /// The way to the array inside of it.
+    pub path: Vec<Step>,
+    /// What is said.
+    pub what: Said,
+    /// How to call the size in messages: `x`, `axis 1 of x`.
+    pub owner: Rc<str>,
+    pub span: Span,
+}
+
+/// A step on the way to an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A component of a tuple or a field of a record, by position.
+    Part(usize),
+    /// The elements of an array.
+    Element,
+}
+
+/// What a signature says of a size.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    /// This variable stands for it.
+    Bind(LocalId),
+    /// It is the value of this expression, written like this.
+    Equals(Box<Exp>, Rc<str>),
+}
+
+/// A clause of a `for`.
+#[derive(Clone, Debug)]
+pub(crate) enum Clause {
+    Range(LocalId, Box<Exp>),
+    In(Pat, Box<Exp>),
+}
+
+/// What drives a loop.
+#[derive(Clone, Debug)]
+pub(crate) enum Driver {
+    For(Clause),
+    While(Box<Exp>),
+}
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Pat {
+    pub kind: PatKind,
+    pub ty: Ty,
+    pub span: Span,
+}
+
+/// The forms of patterns.
+#[derive(Clone, Debug)]
+pub(crate) enum PatKind {
+    Wildcard,
+    Var(LocalId),
+    /// An integer literal, which may be real.
+    Number(i64),
+    Real(f64),
+    Bool(bool),
+    Tuple(Vec<Pat>),
+    /// Some of the fields.
+    Record(Vec<(Rc<str>, Pat)>),
+    Con(VariantId, usize, Vec<Pat>),
+}
+
+/// What is known of a local variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Local {
+    pub name: Rc<str>,
+    pub ty: Ty,
+    /// Its value as a size, once someone has asked.
+    pub size: Option<Poly>,
+    /// The scope in which it is one number.
+    pub region: usize,
+}

@@ -1,0 +1,118 @@
+//! A definition, or one of its derivatives, about to be called: which arguments it wants and what they mean.
+
+use std::rc::Rc;
+
+use lambada_core::data::Data;
+use lambada_core::{DefId, Program, Signature, SizedTy};
+use lambada_prim::{ScalarTy, Tensor};
+use lambada_source::Problem;
+
+use crate::Unit;
+use crate::data::{self, Inputs, problems};
+use crate::operators::{self, Operator};
+
+/// A program with an entry, and what is known of its parameters.
+pub struct Call {
+    /// The program.
+    pub program: Program,
+    /// What to run; for a derivative it takes one argument more than the definition.
+    pub entry: DefId,
+    /// The definition.
+    name: Rc<str>,
+    signature: Signature,
+    wrt: Vec<usize>,
+}
+
+impl Unit {
+    /// Prepares a definition or a derivative of it; see [`operators`].
+    pub fn call(&self, entry: &str, operator: Operator, wrt: Option<&[String]>) -> Result<Call, Vec<Problem>> {
+        let (mut program, id) = self.definition(entry)?;
+        let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
+        if let Some((param, _)) = signature.params.iter().find(|(_, ty)| holds_function(ty)) {
+            return Err(vec![needs_a_function(&name, param)]);
+        }
+        if operator == Operator::Value {
+            return Ok(Call { program, entry: id, name, signature, wrt: Vec::new() });
+        }
+        let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
+        let entry = operators::derive(&mut program, id, operator, &wrt).map_err(|p| vec![p])?;
+        Ok(Call { program, entry, name, signature, wrt })
+    }
+}
+
+impl Call {
+    /// The definition's arguments, from inputs by name.
+    pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
+        data::bind(&self.program, &self.name, &self.signature, inputs)
+    }
+
+    /// The names of the definition's parameters.
+    pub fn parameters(&self) -> Vec<Rc<str>> {
+        self.signature.params.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names of the parameters that are differentiated with respect to.
+    pub fn wrt_names(&self) -> Vec<Rc<str>> {
+        self.wrt.iter().map(|k| self.signature.params[*k].0.clone()).collect()
+    }
+
+    /// The tangent at the arguments: given by parameter name, zero where it is not.
+    pub fn tangent(&self, inputs: &Inputs, args: &[Data]) -> Result<Data, Vec<Problem>> {
+        let params = self.wrt.iter().map(|k| self.signature.params[*k].clone()).collect();
+        let zeros = self.wrt.iter().map(|k| Some(zeros_like(&args[*k]))).collect();
+        if inputs.is_empty() {
+            return Err(vec![no_tangent(&self.name, &self.wrt_names())]);
+        }
+        let signature = Signature { params, result: None };
+        let mut tangents = data::bind_or(&self.program, &self.name, &signature, inputs, zeros)?;
+        Ok(if tangents.len() == 1 { tangents.remove(0) } else { Data::Tuple(tangents) })
+    }
+
+    /// The cotangent of the result: given, or 1 if the result is a real.
+    pub fn cotangent(&self, inputs: &Inputs) -> Result<Data, Vec<Problem>> {
+        let (_, ty) = self.program.def(self.entry).signature.params.last().expect("vjp takes the cotangent").clone();
+        match inputs.single() {
+            Some(value) => data::bind_one(&self.program, "cotangent", &ty, value).map_err(|p| vec![p]),
+            None if ty == SizedTy::Scalar(ScalarTy::Real) => Ok(Data::Tensor(Tensor::reals(Vec::new(), vec![1.0]))),
+            None => Err(vec![no_cotangent(&self.name, &data::print_type(&self.program, &ty))]),
+        }
+    }
+}
+
+/// Zeros of the same shape; constructors and integers stay as they are (integers carry no derivative, and count for nothing).
+fn zeros_like(data: &Data) -> Data {
+    match data {
+        Data::Tensor(t) => Data::Tensor(Tensor::zeros(t.elem(), t.dims.clone())),
+        Data::Tuple(items) => Data::Tuple(items.iter().map(zeros_like).collect()),
+        Data::Array(items) => Data::Array(items.iter().map(zeros_like).collect()),
+        Data::Record(fields) => Data::Record(fields.iter().map(|(n, v)| (n.clone(), zeros_like(v))).collect()),
+        Data::Con { name, tag, args } => Data::Con { name: name.clone(), tag: *tag, args: args.iter().map(zeros_like).collect() },
+    }
+}
+
+fn holds_function(ty: &SizedTy) -> bool {
+    match ty {
+        SizedTy::Fun(..) => true,
+        SizedTy::Scalar(_) | SizedTy::Variant(_) => false,
+        SizedTy::Tuple(items) => items.iter().any(holds_function),
+        SizedTy::Record(fields) => fields.iter().any(|(_, t)| holds_function(t)),
+        SizedTy::Array(_, elem) => holds_function(elem),
+    }
+}
+
+fn needs_a_function(definition: &str, param: &str) -> Problem {
+    Problem::general("E0617", format!("`{definition}` cannot be run by itself: its parameter `{param}` is or contains a function"))
+        .hint("write a definition that calls it with a particular function, and run that")
+}
+
+fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
+    let example = names.first().map_or("x", |n| n);
+    let names: Vec<&str> = names.iter().map(|n| &**n).collect();
+    Problem::general("E0618", format!("the forward derivative of `{definition}` needs a tangent for at least one of {}", problems::quoted(&names)))
+        .hint(format!("give it as --tangent {example}=…, or as a file with --tangents-data"))
+}
+
+fn no_cotangent(definition: &str, ty: &str) -> Problem {
+    Problem::general("E0619", format!("the reverse derivative of `{definition}` needs a cotangent of the type of its result, `{ty}`"))
+        .hint("give it as --cotangent '…' in JSON, or as a file with --cotangent-data")
+}

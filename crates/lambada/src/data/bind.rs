@@ -1,0 +1,306 @@
+//! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the values fix.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
+use lambada_core::data::Data;
+use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_source::Problem;
+use serde_json::Value;
+
+use super::raw::Entry;
+use super::{Inputs, Raw, json, problems};
+
+/// One value per parameter, in order; or all that is wrong with the inputs.
+pub fn bind(program: &Program, definition: &str, signature: &Signature, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
+    let nothing = vec![None; signature.params.len()];
+    bind_or(program, definition, signature, inputs, nothing)
+}
+
+/// As `bind`, with a value for each parameter that the inputs do not mention, if there is one.
+pub fn bind_or(program: &Program, definition: &str, signature: &Signature, inputs: &Inputs, otherwise: Vec<Option<Data>>) -> Result<Vec<Data>, Vec<Problem>> {
+    let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
+    let mut wrong = Vec::new();
+    let mut given: HashMap<&str, &Entry> = HashMap::new();
+    for entry in &inputs.entries {
+        if !names.contains(&entry.name.as_str()) {
+            wrong.push(problems::unknown(definition, &entry.name, &entry.origin, &names));
+        } else if let Some(first) = given.insert(&entry.name, entry) {
+            wrong.push(problems::twice(&entry.name, &first.origin, &entry.origin));
+        }
+    }
+    let mut sizes = Sizes::default();
+    let mut values = Vec::new();
+    // `int` parameters first: the sizes of other parameters may mention them.
+    let scalars_first = |ty: &SizedTy| !matches!(ty, SizedTy::Scalar(_));
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|k| scalars_first(&signature.params[*k].1));
+    for k in order {
+        let (name, ty) = &signature.params[k];
+        match (given.get(&**name), &otherwise[k]) {
+            (None, None) => wrong.push(problems::missing(definition, name, &print_type(program, ty))),
+            (None, Some(value)) => values.push((k, value.clone())),
+            (Some(entry), _) => match one(program, name, ty, &entry.value, &mut sizes) {
+                Ok(data) => values.push((k, data)),
+                Err(problem) => wrong.push(problem),
+            },
+        }
+    }
+    values.sort_by_key(|(k, _)| *k);
+    if wrong.is_empty() { Ok(values.into_iter().map(|(_, data)| data).collect()) } else { Err(wrong) }
+}
+
+/// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not compared with others.
+pub fn bind_one(program: &Program, name: &str, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
+    one(program, name, ty, value, &mut Sizes::default())
+}
+
+fn one(program: &Program, name: &str, ty: &SizedTy, value: &Raw, sizes: &mut Sizes) -> Result<Data, Problem> {
+    let expected = print_type(program, ty);
+    let reader = Reader { program, name, expected: &expected };
+    let data = match value {
+        Raw::Json(value) => reader.json(ty, value)?,
+        Raw::Tensor(tensor) => reader.tensor(ty, tensor)?,
+    };
+    if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, &data)
+        && let Some(Scalar::Int(n)) = tensor.as_scalar()
+        && n >= 0
+    {
+        sizes.known.entry(name.into()).or_insert((n as usize, format!("the value of `{name}`")));
+    }
+    sizes.compare(&reader, ty, &data)?;
+    Ok(data)
+}
+
+/// The type as users write it.
+pub fn print_type(program: &Program, ty: &SizedTy) -> String {
+    match ty {
+        SizedTy::Scalar(elem) => elem.to_string(),
+        SizedTy::Tuple(items) => format!("({})", items.iter().map(|t| print_type(program, t)).collect::<Vec<_>>().join(", ")),
+        SizedTy::Record(fields) => {
+            let fields: Vec<String> = fields.iter().map(|(name, t)| format!("{name} : {}", print_type(program, t))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        SizedTy::Array(size, elem) => format!("[{}]{}", print_size(size), print_type(program, elem)),
+        SizedTy::Fun(from, to) => format!("({} -> {})", print_type(program, from), print_type(program, to)),
+        SizedTy::Variant(id) => program.type_decl(*id).name.to_string(),
+    }
+}
+
+fn print_size(size: &Size) -> String {
+    match size {
+        Size::Any => String::new(),
+        Size::Const(n) => n.to_string(),
+        Size::Var(name) | Size::Expr(name) => name.to_string(),
+    }
+}
+
+/// What size variables are equal to, and where that comes from.
+#[derive(Default)]
+struct Sizes {
+    known: HashMap<Rc<str>, (usize, String)>,
+}
+
+impl Sizes {
+    fn compare(&mut self, reader: &Reader, ty: &SizedTy, data: &Data) -> Result<(), Problem> {
+        match (ty, data) {
+            (SizedTy::Array(..), Data::Tensor(tensor)) => {
+                let mut at = ty;
+                for found in &tensor.dims {
+                    let SizedTy::Array(size, elem) = at else { break };
+                    self.size(reader, size, *found)?;
+                    if *found == 0 {
+                        break; // the sizes inside an empty list cannot be seen
+                    }
+                    at = elem;
+                }
+                Ok(())
+            }
+            (SizedTy::Array(size, elem), Data::Array(items)) => {
+                self.size(reader, size, items.len())?;
+                items.iter().try_for_each(|item| self.compare(reader, elem, item))
+            }
+            (SizedTy::Tuple(types), Data::Tuple(items)) => types.iter().zip(items).try_for_each(|(t, d)| self.compare(reader, t, d)),
+            (SizedTy::Record(types), Data::Record(items)) => types.iter().zip(items).try_for_each(|((_, t), (_, d))| self.compare(reader, t, d)),
+            _ => Ok(()),
+        }
+    }
+
+    fn size(&mut self, reader: &Reader, size: &Size, found: usize) -> Result<(), Problem> {
+        match size {
+            Size::Any | Size::Expr(_) => Ok(()),
+            Size::Const(n) if *n as usize == found => Ok(()),
+            Size::Const(n) => Err(reader.mismatch(format!("an array with {found} elements where {n} belong"))),
+            Size::Var(name) => {
+                let from = || format!("the shape of `{}`", reader.name);
+                let (value, origin) = self.known.entry(name.clone()).or_insert_with(|| (found, from()));
+                if *value == found {
+                    return Ok(());
+                }
+                Err(problems::size_conflict(reader.name, reader.expected, found, name, *value, origin))
+            }
+        }
+    }
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    name: &'a str,
+    expected: &'a str,
+}
+
+impl Reader<'_> {
+    fn mismatch(&self, found: impl Into<String>) -> Problem {
+        problems::mismatch(self.name, self.expected, &found.into())
+    }
+
+    fn json(&self, ty: &SizedTy, value: &Value) -> Result<Data, Problem> {
+        match ty {
+            SizedTy::Scalar(elem) => Ok(Data::Tensor(Tensor::scalar(self.scalar(*elem, value)?))),
+            SizedTy::Array(..) => match scalar_leaf(ty) {
+                Some((elem, rank)) => self.dense(elem, rank, value).map(Data::Tensor),
+                None => self.list(ty, value),
+            },
+            SizedTy::Tuple(types) => match value {
+                Value::Array(items) if items.len() == types.len() => {
+                    types.iter().zip(items).map(|(t, v)| self.json(t, v)).collect::<Result<_, _>>().map(Data::Tuple)
+                }
+                other => Err(self.mismatch(json::describe(other))),
+            },
+            SizedTy::Record(types) => self.record(types, value),
+            SizedTy::Variant(id) => self.variant(*id, value),
+            SizedTy::Fun(..) => Err(self.mismatch(format!("{}; a function cannot be given as data", json::describe(value)))),
+        }
+    }
+
+    fn list(&self, ty: &SizedTy, value: &Value) -> Result<Data, Problem> {
+        let SizedTy::Array(_, elem) = ty else { return Err(self.mismatch(json::describe(value))) };
+        let Value::Array(items) = value else { return Err(self.mismatch(json::describe(value))) };
+        items.iter().map(|item| self.json(elem, item)).collect::<Result<_, _>>().map(Data::Array)
+    }
+
+    fn scalar(&self, elem: ScalarTy, value: &Value) -> Result<Scalar, Problem> {
+        let read = match elem {
+            ScalarTy::Real => json::real(value).map(Scalar::Real),
+            ScalarTy::Int => json::int(value).map(Scalar::Int),
+            ScalarTy::Bool => value.as_bool().or(bare_bool(value)).map(Scalar::Bool),
+        };
+        match (read, elem, value) {
+            (Some(scalar), ..) => Ok(scalar),
+            (None, ScalarTy::Int, Value::Number(n)) => Err(problems::not_integral(self.name, self.expected, &n.to_string())),
+            _ => Err(self.mismatch(json::describe(value))),
+        }
+    }
+
+    /// Nested lists of scalars, `rank` deep and regular.
+    fn dense(&self, elem: ScalarTy, rank: usize, value: &Value) -> Result<Tensor, Problem> {
+        let mut dims = vec![None; rank];
+        let mut data = Elements::zeros(elem, 0);
+        self.gather(elem, value, 0, &mut dims, &mut data, value)?;
+        Ok(Tensor { dims: dims.into_iter().map(|d| d.unwrap_or(0)).collect(), data })
+    }
+
+    fn gather(&self, elem: ScalarTy, value: &Value, axis: usize, dims: &mut [Option<usize>], data: &mut Elements, whole: &Value) -> Result<(), Problem> {
+        if axis == dims.len() {
+            push(data, match self.scalar(elem, value) {
+                Err(_) if axis > 0 && matches!(value, Value::Array(_)) => return Err(self.mismatch(json::describe(whole))),
+                read => read?,
+            });
+            return Ok(());
+        }
+        let Value::Array(items) = value else { return Err(self.mismatch(json::describe(if axis == 0 { value } else { whole }))) };
+        match dims[axis] {
+            Some(first) if first != items.len() => {
+                let place = format!("a list at depth {}", axis + 1);
+                return Err(problems::ragged(self.name, self.expected, &place, items.len(), first));
+            }
+            _ => dims[axis] = Some(items.len()),
+        }
+        items.iter().try_for_each(|item| self.gather(elem, item, axis + 1, dims, data, whole))
+    }
+
+    fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {
+        let Value::Object(members) = value else { return Err(self.mismatch(json::describe(value))) };
+        let missing: Vec<&str> = types.iter().map(|(n, _)| &**n).filter(|n| !members.contains_key(*n)).collect();
+        let extra: Vec<&str> = members.keys().map(String::as_str).filter(|n| !types.iter().any(|(t, _)| &**t == *n)).collect();
+        if !missing.is_empty() || !extra.is_empty() {
+            return Err(problems::fields(self.name, self.expected, &missing, &extra));
+        }
+        types.iter().map(|(n, t)| Ok((n.clone(), self.json(t, &members[&**n])?))).collect::<Result<_, _>>().map(Data::Record)
+    }
+
+    fn variant(&self, id: TypeId, value: &Value) -> Result<Data, Problem> {
+        let decl = self.program.type_decl(id);
+        let no_arguments = Vec::new();
+        let (found, args) = match value {
+            Value::String(name) => (name.as_str(), &no_arguments),
+            Value::Object(members) if members.len() == 1 => match members.iter().next() {
+                Some((name, Value::Array(args))) => (name.as_str(), args),
+                _ => return Err(self.mismatch(json::describe(value))),
+            },
+            other => return Err(self.mismatch(json::describe(other))),
+        };
+        let known: Vec<&str> = decl.constructors.iter().map(|(n, _)| &**n).collect();
+        let Some(tag) = known.iter().position(|n| *n == found) else {
+            return Err(problems::no_constructor(self.name, &decl.name, found, &known));
+        };
+        let (constructor, types) = &decl.constructors[tag];
+        if types.len() != args.len() {
+            return Err(self.mismatch(format!("`{found}` with {} arguments instead of {}", args.len(), types.len())));
+        }
+        let args = types.iter().zip(args).map(|(t, v)| self.json(&unsized_ty(t), v)).collect::<Result<_, _>>()?;
+        Ok(Data::Con { name: constructor.clone(), tag, args })
+    }
+
+    fn tensor(&self, ty: &SizedTy, tensor: &Tensor) -> Result<Data, Problem> {
+        let found = || {
+            let dims: String = tensor.dims.iter().map(|n| format!("[{n}]")).collect();
+            if dims.is_empty() { format!("a NumPy scalar of type {}", tensor.elem()) } else { format!("a NumPy array of shape {dims} of type {}", tensor.elem()) }
+        };
+        let (elem, rank) = scalar_leaf(ty).ok_or_else(|| self.mismatch(found()))?;
+        if tensor.dims.len() != rank {
+            return Err(self.mismatch(found()));
+        }
+        let data = match (elem, &tensor.data) {
+            (ScalarTy::Real, Elements::Int(v)) => Elements::Real(v.iter().map(|x| *x as f64).collect()),
+            (_, data) if data.ty() == elem => data.clone(),
+            _ => return Err(self.mismatch(found())),
+        };
+        Ok(Data::Tensor(Tensor { dims: tensor.dims.clone(), data }))
+    }
+}
+
+/// `true` as an argument comes as a string if it was not read as JSON.
+fn bare_bool(value: &Value) -> Option<bool> {
+    value.as_str().and_then(|s| s.parse().ok())
+}
+
+fn push(data: &mut Elements, value: Scalar) {
+    match data {
+        Elements::Real(v) => v.push(value.real()),
+        Elements::Int(v) => v.push(value.int()),
+        Elements::Bool(v) => v.push(value.bool()),
+    }
+}
+
+/// Element type and rank of a scalar or an array of scalars.
+fn scalar_leaf(ty: &SizedTy) -> Option<(ScalarTy, usize)> {
+    match ty {
+        SizedTy::Scalar(elem) => Some((*elem, 0)),
+        SizedTy::Array(_, elem) => scalar_leaf(elem).map(|(leaf, rank)| (leaf, rank + 1)),
+        SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => None,
+    }
+}
+
+/// A core type with nothing said of its sizes.
+pub fn unsized_ty(ty: &Ty) -> SizedTy {
+    match ty {
+        Ty::Scalar(elem) => SizedTy::Scalar(*elem),
+        Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
+        Ty::Record(fields) => SizedTy::Record(fields.iter().map(|(n, t)| (n.clone(), unsized_ty(t))).collect()),
+        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
+        Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
+        Ty::Variant(id) => SizedTy::Variant(*id),
+    }
+}

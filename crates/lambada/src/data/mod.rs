@@ -1,0 +1,13 @@
+//! Data in and out: JSON, NumPy archives and `name=value` arguments become typed values, checked against a signature; results become
+//! text, JSON or NumPy archives. Nothing here knows how programs run.
+
+mod bind;
+mod json;
+mod npz;
+pub mod problems;
+mod raw;
+mod write;
+
+pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
+pub use raw::{Inputs, Raw};
+pub use write::{Format, to_json, write_file};

@@ -1,0 +1,117 @@
+//! What is wrong with data: one short function per problem, with its wording.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use lambada_source::{Problem, suggest};
+
+/// A file that cannot be read or written.
+pub fn io(path: &Path, what: &str, error: impl Display) -> Problem {
+    Problem::general("E0601", format!("cannot {what} `{}`: {error}", path.display()))
+}
+
+/// Text that is not JSON.
+pub fn not_json(origin: &str, error: impl Display) -> Problem {
+    Problem::general("E0602", format!("{origin} is not valid JSON: {error}"))
+}
+
+/// JSON that is no object.
+pub fn not_an_object(origin: &str, found: &str) -> Problem {
+    Problem::general("E0603", format!("{origin} holds {found}, not an object from parameter names to values"))
+        .hint("write {\"x\": 1.0, \"y\": [1.0, 2.0]} for the parameters x and y")
+}
+
+/// A file whose kind we do not know.
+pub fn unknown_format(path: &Path) -> Problem {
+    Problem::general("E0604", format!("cannot tell the format of `{}`", path.display())).hint("use a name that ends in .json or .npz (or .npy)")
+}
+
+/// An array in an archive whose elements are of no type that we read.
+pub fn npz_type(origin: &str, name: &str, error: impl Display) -> Problem {
+    Problem::general("E0605", format!("cannot read the array `{name}` of {origin}: {error}"))
+        .hint("arrays of 64- or 32-bit floats, of integers and of booleans are read; convert others with `astype(float)`")
+}
+
+/// A parameter without a value.
+pub fn missing(definition: &str, name: &str, expected: &str) -> Problem {
+    Problem::general("E0606", format!("`{definition}` needs a value for its parameter `{name} : {expected}`"))
+        .hint(format!("give it as `{name}=…` on the command line, or as a member \"{name}\" of the --data file"))
+}
+
+/// A value without a parameter.
+pub fn unknown(definition: &str, name: &str, origin: &str, known: &[&str]) -> Problem {
+    let problem = Problem::general("E0607", format!("`{definition}` has no parameter `{name}`, but {origin} gives it a value"));
+    match suggest(name, known.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None if known.is_empty() => problem.hint(format!("`{definition}` takes no parameters")),
+        None => problem.hint(format!("its parameters are {}", quoted(known))),
+    }
+}
+
+/// Two values for one parameter.
+pub fn twice(name: &str, first: &str, second: &str) -> Problem {
+    Problem::general("E0608", format!("the parameter `{name}` is given twice, by {first} and by {second}"))
+}
+
+/// A value of another type or shape.
+pub fn mismatch(name: &str, expected: &str, found: &str) -> Problem {
+    Problem::general("E0609", format!("the parameter `{name}` should be `{expected}`, but the data has {found}"))
+}
+
+/// Rows of different lengths.
+pub fn ragged(name: &str, expected: &str, place: &str, this: usize, first: usize) -> Problem {
+    Problem::general("E0610", format!("the parameter `{name} : {expected}` should be a regular array, but {place} has {this} elements where those before it have {first}"))
+}
+
+/// Two uses of one size variable with different values.
+pub fn size_conflict(name: &str, expected: &str, found: usize, size: &str, value: usize, from: &str) -> Problem {
+    Problem::general("E0611", format!("the parameter `{name}` should be `{expected}`, but it has {found} where {size} = {value}"))
+        .hint(format!("{size} = {value} comes from {from}"))
+}
+
+/// A constructor that the variant type does not have.
+pub fn no_constructor(name: &str, ty: &str, found: &str, known: &[&str]) -> Problem {
+    let problem = Problem::general("E0612", format!("the parameter `{name}` should be a `{ty}`, which has no constructor `{found}`"));
+    match suggest(found, known.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint(format!("its constructors are {}", quoted(known))),
+    }
+}
+
+/// A record without a field, or with one too many.
+pub fn fields(name: &str, expected: &str, missing: &[&str], extra: &[&str]) -> Problem {
+    let mut parts = Vec::new();
+    if !missing.is_empty() {
+        parts.push(format!("lacks {}", quoted(missing)));
+    }
+    if !extra.is_empty() {
+        parts.push(format!("has {}, which the type has not", quoted(extra)));
+    }
+    Problem::general("E0613", format!("the parameter `{name}` should be `{expected}`, but the data {}", parts.join(" and ")))
+}
+
+/// An argument on the command line without `=`.
+pub fn not_an_assignment(text: &str) -> Problem {
+    Problem::general("E0614", format!("the argument `{text}` is not of the form name=value")).hint("write, for example, x=1.5 or xs=[1,2,3]")
+}
+
+/// A result that the format cannot hold.
+pub fn not_for_npz(place: &str) -> Problem {
+    Problem::general("E0615", format!("the result{place} is no array of numbers, so it cannot be written to an .npz file"))
+        .hint("use --output with a name that ends in .json")
+}
+
+/// A number that the type cannot hold.
+pub fn not_integral(name: &str, expected: &str, found: &str) -> Problem {
+    Problem::general("E0616", format!("the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"))
+}
+
+/// `a`, `b` and `c`
+pub fn quoted(names: &[&str]) -> String {
+    let all: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    match all.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}

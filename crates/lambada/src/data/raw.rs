@@ -1,0 +1,114 @@
+//! Data as it comes: values by parameter name, not yet typed.
+
+use std::path::Path;
+
+use lambada_prim::Tensor;
+use lambada_source::Problem;
+use serde_json::Value;
+
+use super::{npz, problems};
+
+/// A value as read.
+#[derive(Clone, Debug)]
+pub enum Raw {
+    /// From JSON text.
+    Json(Value),
+    /// From a NumPy array.
+    Tensor(Tensor),
+}
+
+/// Values by parameter name, with where each comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    pub(super) entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    pub value: Raw,
+    pub origin: String,
+}
+
+impl Inputs {
+    /// No values.
+    pub fn new() -> Inputs {
+        Inputs::default()
+    }
+
+    /// No values?
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The value, if there is exactly one.
+    pub fn single(&self) -> Option<&Raw> {
+        match &self.entries[..] {
+            [entry] => Some(&entry.value),
+            _ => None,
+        }
+    }
+
+    /// One more value.
+    pub fn insert(&mut self, name: impl Into<String>, value: Raw, origin: impl Into<String>) {
+        self.entries.push(Entry { name: name.into(), value, origin: origin.into() });
+    }
+
+    /// All values of a `.json` or `.npz` file; a `.npy` file gives one value, under the file's base name.
+    pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let origin = format!("`{}`", path.display());
+        match extension {
+            "json" => {
+                let text = std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
+                self.read_json(&text, &origin)
+            }
+            "npz" => {
+                let file = std::fs::File::open(path).map_err(|e| problems::io(path, "read", e))?;
+                for (name, tensor) in npz::read_npz(file, &origin)? {
+                    self.insert(name, Raw::Tensor(tensor), origin.clone());
+                }
+                Ok(())
+            }
+            "npy" => {
+                let bytes = std::fs::read(path).map_err(|e| problems::io(path, "read", e))?;
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let tensor = npz::read_npy(&bytes).map_err(|e| problems::npz_type(&origin, &name, e))?;
+                self.insert(name, Raw::Tensor(tensor), origin);
+                Ok(())
+            }
+            _ => Err(problems::unknown_format(path)),
+        }
+    }
+
+    /// All members of a JSON object.
+    pub fn read_json(&mut self, text: &str, origin: &str) -> Result<(), Problem> {
+        match serde_json::from_str(text).map_err(|e| problems::not_json(origin, e))? {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.insert(name, Raw::Json(value), origin);
+                }
+                Ok(())
+            }
+            other => Err(problems::not_an_object(origin, super::json::kind(&other))),
+        }
+    }
+
+    /// An argument `name=value`; the value is JSON, but `inf`, `nan` and constructors need no quotes.
+    pub fn read_argument(&mut self, text: &str) -> Result<(), Problem> {
+        let Some((name, value)) = text.split_once('=') else { return Err(problems::not_an_assignment(text)) };
+        let (name, value) = (name.trim(), value.trim());
+        let bare = !value.is_empty() && value.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c));
+        let json = match serde_json::from_str(value) {
+            Ok(json) => json,
+            Err(_) if bare => Value::String(value.to_string()),
+            Err(e) => return Err(problems::not_json(&format!("the value of `{name}`"), e)),
+        };
+        self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
+        Ok(())
+    }
+}
+
+fn shortened(value: &str) -> String {
+    if value.chars().count() <= 20 { value.to_string() } else { value.chars().take(17).chain("...".chars()).collect() }
+}

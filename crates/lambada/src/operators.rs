@@ -1,0 +1,189 @@
+//! Derivatives of a whole definition, as the command line and the library offer them: new entry points, written in core.
+//!
+//! For an entry `f : a₁ → … → aₙ → b` and a choice `W` of its parameters, with `f_W` the function of those alone:
+//! - value and gradient: `\a₁ … aₙ -> let (y, pullback) = vjp f_W w in (y, pullback 1.0)`
+//! - vjp: `\a₁ … aₙ cotangent -> let (y, pullback) = vjp f_W w in (y, pullback cotangent)`
+//! - jvp: `\a₁ … aₙ tangent -> jvp f_W w tangent`
+//!
+//! Several chosen parameters make a tuple, one stands for itself.
+
+use lambada_core as core;
+use lambada_core::{Def, DefId, Program, Signature, SizedTy, Term, TermKind, Ty, Var};
+use lambada_prim::ScalarTy;
+use lambada_source::{Problem, Span, suggest};
+
+use crate::data::problems::quoted;
+
+/// What to compute of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// The value itself.
+    Value,
+    /// Value and gradient of a real result.
+    Grad,
+    /// Value and tangent; takes one more argument, the tangent.
+    Jvp,
+    /// Value and cotangents; takes one more argument, the cotangent.
+    Vjp,
+}
+
+/// Which parameters to differentiate with respect to: those named, or all that carry derivatives.
+pub fn choose(program: &Program, entry: DefId, wrt: Option<&[String]>) -> Result<Vec<usize>, Problem> {
+    let def = program.def(entry);
+    let params = &def.signature.params;
+    let Some(wrt) = wrt else {
+        let all: Vec<usize> = (0..params.len()).filter(|k| carries_derivative(program, &params[*k].1)).collect();
+        return if all.is_empty() { Err(nothing_real(&def.name)) } else { Ok(all) };
+    };
+    let names: Vec<&str> = params.iter().map(|(name, _)| &**name).collect();
+    let mut chosen = Vec::new();
+    for name in wrt {
+        let k = names.iter().position(|n| n == name).ok_or_else(|| no_such_parameter(&def.name, name, &names))?;
+        if !carries_derivative(program, &params[k].1) {
+            return Err(not_differentiable(&def.name, name));
+        }
+        if !chosen.contains(&k) {
+            chosen.push(k);
+        }
+    }
+    Ok(chosen)
+}
+
+/// Adds the entry that computes `operator` of `entry`; its parameters are those of `entry`, then the tangent or cotangent.
+pub fn derive(program: &mut Program, entry: DefId, operator: Operator, wrt: &[usize]) -> Result<DefId, Problem> {
+    if operator == Operator::Value {
+        return Ok(entry);
+    }
+    let def = program.def(entry).clone();
+    let (types, result) = split(&def);
+    if let Some((name, _)) = def.signature.params.iter().zip(&types).find(|(_, ty)| !core::first_order(program, ty)).map(|(p, _)| p) {
+        return Err(takes_a_function(&def.name, name));
+    }
+    if !core::first_order(program, &result) {
+        return Err(gives_a_function(&def.name));
+    }
+    if operator == Operator::Grad && result != Ty::REAL {
+        return Err(not_a_scalar(&def.name));
+    }
+    let span = def.span;
+    let params: Vec<Var> = def.signature.params.iter().zip(&types).map(|((name, _), ty)| program.fresh(name, ty.clone())).collect();
+    let point = pack(wrt.iter().map(|k| core::var(&params[*k])).collect());
+    let restricted = restrict(program, entry, &def, &params, wrt, point.ty().clone());
+    let (body, extra) = match operator {
+        Operator::Value => unreachable!("returned above"),
+        Operator::Grad => (pull(program, restricted, point, |_| core::real(1.0), span), None),
+        Operator::Vjp => {
+            let cotangent = program.fresh("cotangent", result);
+            (pull(program, restricted, point, |_| core::var(&cotangent), span), Some(cotangent))
+        }
+        Operator::Jvp => {
+            let tangent = program.fresh("tangent", point.ty().clone());
+            (core::jvp(restricted, point, core::var(&tangent), span), Some(tangent))
+        }
+    };
+    let signature = extended(&def.signature, extra.as_ref(), wrt, operator);
+    let body = params.into_iter().chain(extra).rev().fold(body, |body, x| core::lam(x, body));
+    program.defs.push(Def { name: def.name, body, signature, span });
+    Ok(DefId((program.defs.len() - 1) as u32))
+}
+
+/// `let (y, pullback) = vjp f x in (y, pullback seed)`
+fn pull(program: &mut Program, f: Term, x: Term, seed: impl FnOnce(&Ty) -> Term, span: Span) -> Term {
+    let both = core::vjp(f, x, span);
+    let pair = program.fresh("both", both.ty().clone());
+    let value = core::proj(core::var(&pair), 0);
+    let seed = seed(value.ty());
+    let gradient = core::app(core::proj(core::var(&pair), 1), seed);
+    core::let_(pair, both, core::tuple(vec![value, gradient]))
+}
+
+/// `\w -> f a₁ … w.0 … aₙ`
+fn restrict(program: &mut Program, entry: DefId, def: &Def, params: &[Var], wrt: &[usize], point: Ty) -> Term {
+    let w = program.fresh("point", point);
+    let f = Term::new(TermKind::Global(entry), def.body.ty().clone(), def.span);
+    let body = params.iter().enumerate().fold(f, |f, (k, x)| {
+        let argument = match wrt.iter().position(|chosen| *chosen == k) {
+            Some(_) if wrt.len() == 1 => core::var(&w),
+            Some(place) => core::proj(core::var(&w), place),
+            None => core::var(x),
+        };
+        core::app(f, argument)
+    });
+    core::lam(w, body)
+}
+
+fn pack(mut items: Vec<Term>) -> Term {
+    if items.len() == 1 { items.remove(0) } else { core::tuple(items) }
+}
+
+/// Types of the parameters that the signature names, and of the result.
+fn split(def: &Def) -> (Vec<Ty>, Ty) {
+    let mut at = def.body.ty().clone();
+    let mut types = Vec::new();
+    for _ in &def.signature.params {
+        let Ty::Fun(from, to) = at else { panic!("`{}` has more parameters than its type", def.name) };
+        types.push((*from).clone());
+        at = (*to).clone();
+    }
+    (types, at)
+}
+
+fn extended(signature: &Signature, extra: Option<&Var>, wrt: &[usize], operator: Operator) -> Signature {
+    let mut params = signature.params.clone();
+    let point: Vec<SizedTy> = wrt.iter().map(|k| signature.params[*k].1.clone()).collect();
+    let point = if let [single] = &point[..] { single.clone() } else { SizedTy::Tuple(point) };
+    let result = signature.result.clone();
+    if let Some(extra) = extra {
+        let ty = if operator == Operator::Jvp { point.clone() } else { result.clone().unwrap_or_else(|| crate::data::unsized_ty(&extra.ty)) };
+        params.push((extra.hint.clone(), ty));
+    }
+    let derivative = if operator == Operator::Jvp { result.clone() } else { Some(point) };
+    let result = result.zip(derivative).map(|(value, derivative)| SizedTy::Tuple(vec![value, derivative]));
+    Signature { params, result }
+}
+
+/// Is there a real in it?
+fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
+    match ty {
+        SizedTy::Scalar(elem) => *elem == ScalarTy::Real,
+        SizedTy::Tuple(items) => items.iter().any(|t| carries_derivative(program, t)),
+        SizedTy::Record(fields) => fields.iter().any(|(_, t)| carries_derivative(program, t)),
+        SizedTy::Array(_, elem) => carries_derivative(program, elem),
+        SizedTy::Fun(..) => false,
+        SizedTy::Variant(id) => {
+            let constructors = &program.type_decl(*id).constructors;
+            constructors.iter().flat_map(|(_, args)| args).any(|t| carries_derivative(program, &crate::data::unsized_ty(t)))
+        }
+    }
+}
+
+fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
+    let problem = Problem::general("E0510", format!("`{definition}` has no parameter `{name}` to differentiate with respect to"));
+    match suggest(name, known.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint(format!("its parameters are {}", quoted(known))),
+    }
+}
+
+fn not_differentiable(definition: &str, name: &str) -> Problem {
+    Problem::general("E0511", format!("the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"))
+}
+
+fn nothing_real(definition: &str) -> Problem {
+    Problem::general("E0512", format!("no parameter of `{definition}` holds real numbers, so there is nothing to differentiate"))
+}
+
+fn takes_a_function(definition: &str, name: &str) -> Problem {
+    Problem::general("E0513", format!("`{definition}` cannot be differentiated here: its parameter `{name}` is or contains a function"))
+        .hint("write a definition that calls it with a particular function, and differentiate that")
+}
+
+fn gives_a_function(definition: &str) -> Problem {
+    Problem::general("E0514", format!("`{definition}` cannot be differentiated here: its result is or contains a function"))
+        .hint("derivatives are defined for first-order results; write a definition that applies the function")
+}
+
+fn not_a_scalar(definition: &str) -> Problem {
+    Problem::general("E0515", format!("`{definition}` has no gradient: its result is not a real"))
+        .hint("`jvp` and `vjp` differentiate functions with any first-order result")
+}

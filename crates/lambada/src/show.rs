@@ -1,0 +1,60 @@
+//! Every intermediate form of a definition, as text.
+
+use lambada_anf as anf;
+use lambada_optimize::PASSES;
+use lambada_source::{Problem, suggest};
+
+use crate::operators::Operator;
+use crate::pipeline::{arrays, lower};
+use crate::{Call, Unit};
+
+/// A form of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// As written, reprinted.
+    Surface,
+    /// Typed and higher order.
+    Core,
+    /// First-order array code.
+    Anf,
+    /// Loops over buffers.
+    Loops,
+    /// What the C compiler sees.
+    C,
+}
+
+impl Unit {
+    /// A definition, or a derivative of it, in one form. `after` names a pass of the optimizer, or `none`.
+    pub fn show(&self, entry: &str, stage: Stage, operator: Operator, wrt: Option<&[String]>, after: Option<&str>) -> Result<String, Vec<Problem>> {
+        let call = self.call(entry, operator, wrt)?;
+        match (stage, after) {
+            (Stage::Anf, Some(pass)) => self.show_after(&call, pass),
+            (Stage::Surface, _) => Ok(lambada_surface::print_module(&self.module)),
+            (Stage::Core, _) => Ok(lambada_core::print_program(&call.program)),
+            (Stage::Anf, None) => Ok(anf::print(&arrays(&call.program, call.entry)?.optimized)),
+            (Stage::Loops, _) => Ok(lambada_loops::print(&lower(&arrays(&call.program, call.entry)?))),
+            (Stage::C, _) => Ok(lambada_codegen::c_source(&lower(&arrays(&call.program, call.entry)?))),
+        }
+    }
+
+    fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {
+        let mut function = arrays(&call.program, call.entry)?.normalized.function;
+        if pass == "none" {
+            return Ok(anf::print(&function));
+        }
+        let last = PASSES.iter().position(|p| p.name == pass).ok_or_else(|| vec![no_such_pass(pass)])?;
+        for pass in &PASSES[..=last] {
+            function = (pass.run)(function);
+        }
+        Ok(anf::print(&function))
+    }
+}
+
+fn no_such_pass(name: &str) -> Problem {
+    let known: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
+    let problem = Problem::general("E0702", format!("there is no pass `{name}`"));
+    match suggest(name, known.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint(format!("the passes are {}, and `none` for the code before the first", crate::data::problems::quoted(&known))),
+    }
+}

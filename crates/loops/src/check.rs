@@ -1,0 +1,368 @@
+//! The checker. It shares no code with `lower`, which makes these functions, nor with `codegen`, which trusts them.
+//!
+//! Judgement: Γ ⊢ s ⊣ Γ′, where Γ lists the registers, cells and buffers in scope, and a body leaves Γ as it found it.
+//! - Everything is bound once, by a statement, a loop or a parameter, and mentioned only in its scope.
+//! - Operands have the type and the lanes that their place asks for; constants and single lanes are broadcast only in primitives, cells and their assignments.
+//! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane.
+//! - Parameters and constants, and views of them, are only read.
+//! - `Swap` exchanges two `Alloc`s of one type whose memory lives equally long.
+
+use lambada_prim::{Prim, ScalarTy};
+
+use crate::{Binding, Buf, Cell, Function, Op, Operand, Param, Reg, Return, Stmt, Ty, print};
+
+/// Says what is wrong with the function, if anything, naming the statement.
+pub fn check(function: &Function) -> Result<(), String> {
+    let mut checker = Checker::new(function);
+    checker.function().map_err(|problem| format!("{}: {problem}", function.name))
+}
+
+type Checked<T = ()> = Result<T, String>;
+
+/// What is known of a name.
+#[derive(Clone, Copy, PartialEq)]
+enum Bound {
+    /// Not yet bound.
+    Never,
+    /// In scope.
+    Here,
+    /// Out of scope again.
+    Gone,
+}
+
+/// Where the memory of a buffer comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    /// A parameter or a constant, or a view of one: only read.
+    Outside,
+    /// `Alloc` in the arena scope with this number.
+    Alloc(usize),
+    /// A view of what `Alloc` made.
+    View,
+}
+
+struct Checker<'a> {
+    function: &'a Function,
+    regs: Vec<Bound>,
+    cells: Vec<Bound>,
+    bufs: Vec<Bound>,
+    origins: Vec<Origin>,
+    /// Numbers of the open arena scopes.
+    arenas: Vec<usize>,
+    /// How many arena scopes there have been.
+    arena_count: usize,
+}
+
+impl<'a> Checker<'a> {
+    fn new(function: &'a Function) -> Checker<'a> {
+        Checker {
+            function,
+            regs: vec![Bound::Never; function.regs.len()],
+            cells: vec![Bound::Never; function.cells.len()],
+            bufs: vec![Bound::Never; function.bufs.len()],
+            origins: vec![Origin::Outside; function.bufs.len()],
+            arenas: vec![0],
+            arena_count: 1,
+        }
+    }
+
+    fn function(&mut self) -> Checked {
+        let function = self.function;
+        ensure(is_identifier(&function.name), || format!("{:?} is not an identifier of C", function.name))?;
+        for (ty, hint) in function.regs.iter().chain(&function.cells) {
+            ensure(matches!(ty.lanes, 1 | 2 | 4 | 8 | 16), || format!("`{hint}` has {} lanes", ty.lanes))?;
+        }
+        self.params()?;
+        self.stmts(&function.body)?;
+        function.results.iter().try_for_each(|result| self.result(result)).map_err(|problem| format!("in the results: {problem}"))
+    }
+
+    fn params(&mut self) -> Checked {
+        let function = self.function;
+        ensure(function.sizes <= function.params.len(), || "more sizes than parameters".to_string())?;
+        for (k, param) in function.params.iter().enumerate() {
+            match param {
+                Param::Scalar(reg) => {
+                    let ty = self.bind_reg(*reg)?;
+                    ensure(ty.lanes == 1, || format!("parameter {k} has {} lanes", ty.lanes))?;
+                    ensure(k >= function.sizes || ty.elem == ScalarTy::Int, || format!("size {k} is not an int"))?;
+                }
+                Param::Buffer(buf) => {
+                    ensure(k >= function.sizes, || format!("size {k} is a buffer"))?;
+                    self.bind_buf(*buf, Origin::Outside)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn result(&self, result: &Return) -> Checked {
+        match result {
+            Return::Scalar(value) => self.single(*value).map(drop),
+            Return::Buffer(buf, dims) => {
+                self.buf(*buf)?;
+                dims.iter().try_for_each(|dim| self.int(*dim))
+            }
+        }
+    }
+
+    /// Statements whose names stay in scope.
+    fn stmts(&mut self, body: &[Stmt]) -> Checked {
+        for stmt in body {
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    /// A body: its names go out of scope at its end.
+    fn body(&mut self, body: &[Stmt]) -> Checked {
+        self.stmts(body)?;
+        self.close(body);
+        Ok(())
+    }
+
+    fn close(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt.binds() {
+                Some(Binding::Reg(reg)) => self.regs[reg.0 as usize] = Bound::Gone,
+                Some(Binding::Cell(cell)) => self.cells[cell.0 as usize] = Bound::Gone,
+                Some(Binding::Buf(buf)) => self.bufs[buf.0 as usize] = Bound::Gone,
+                None => {}
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Checked {
+        match stmt {
+            Stmt::For { index, start, end, step, body, .. } => {
+                self.at(stmt, |checker| {
+                    checker.int(*start)?;
+                    checker.int(*end)?;
+                    ensure(*step > 0, || format!("the step {step} is not positive"))?;
+                    let ty = checker.bind_reg(*index)?;
+                    ensure(ty == Ty::scalar(ScalarTy::Int), || "the index is not one int".to_string())
+                })?;
+                self.body(body)?;
+                self.regs[index.0 as usize] = Bound::Gone;
+                Ok(())
+            }
+            Stmt::While { cond, body } => {
+                self.stmts(&cond.before)?;
+                self.at(stmt, |checker| checker.bool(cond.test))?;
+                self.body(body)?;
+                self.close(&cond.before);
+                Ok(())
+            }
+            Stmt::If { cond, then, otherwise } => {
+                self.at(stmt, |checker| checker.bool(*cond))?;
+                self.body(then)?;
+                self.body(otherwise)
+            }
+            Stmt::Scope(body) => {
+                self.arenas.push(self.arena_count);
+                self.arena_count += 1;
+                self.body(body)?;
+                self.arenas.pop();
+                Ok(())
+            }
+            Stmt::Let(..)
+            | Stmt::Cell(..)
+            | Stmt::Set(..)
+            | Stmt::Store { .. }
+            | Stmt::Alloc { .. }
+            | Stmt::View { .. }
+            | Stmt::Swap(..)
+            | Stmt::Constant(..)
+            | Stmt::Copy { .. }
+            | Stmt::Fill { .. }
+            | Stmt::Check { .. } => self.at(stmt, |checker| checker.simple(stmt)),
+        }
+    }
+
+    fn at(&mut self, stmt: &Stmt, f: impl FnOnce(&mut Self) -> Checked) -> Checked {
+        f(self).map_err(|problem| format!("in `{}`: {problem}", print::head(self.function, stmt)))
+    }
+
+    /// A statement without bodies.
+    fn simple(&mut self, stmt: &Stmt) -> Checked {
+        match stmt {
+            Stmt::Let(reg, op) => {
+                self.op(*reg, op)?;
+                self.bind_reg(*reg).map(drop)
+            }
+            Stmt::Cell(cell, value) => {
+                let k = cell.0 as usize;
+                ensure(k < self.cells.len(), || "there is no such cell".to_string())?;
+                ensure(self.cells[k] == Bound::Never, || "the cell is bound twice".to_string())?;
+                self.broadcasts(*value, self.function.cells[k].0)?;
+                self.cells[k] = Bound::Here;
+                Ok(())
+            }
+            Stmt::Set(cell, value) => {
+                let ty = self.cell(*cell)?;
+                self.broadcasts(*value, ty)
+            }
+            Stmt::Store { buf, offset, value } => {
+                self.int(*offset)?;
+                let elem = self.writable(*buf)?;
+                let ty = self.operand(*value)?;
+                ensure(ty.elem == elem, || format!("a {} in a buffer of {elem}", ty.elem))
+            }
+            Stmt::Alloc { buf, len } => {
+                self.int(*len)?;
+                let arena = *self.arenas.last().expect("there is an arena");
+                self.bind_buf(*buf, Origin::Alloc(arena)).map(drop)
+            }
+            Stmt::View { buf, base, offset } => {
+                self.int(*offset)?;
+                let elem = self.buf(*base)?;
+                let origin = if self.origins[base.0 as usize] == Origin::Outside { Origin::Outside } else { Origin::View };
+                same(self.bind_buf(*buf, origin)?, elem)
+            }
+            Stmt::Swap(a, b) => self.swap(*a, *b),
+            Stmt::Constant(buf, tensor) => {
+                let len: usize = tensor.dims.iter().product();
+                ensure(len == tensor.data.len(), || "the constant has not as many elements as it says".to_string())?;
+                same(self.bind_buf(*buf, Origin::Outside)?, tensor.elem())
+            }
+            Stmt::Copy { to, from, len } => {
+                self.int(*len)?;
+                same(self.writable(*to)?, self.buf(*from)?)
+            }
+            Stmt::Fill { buf, value, len } => {
+                self.int(*len)?;
+                let elem = self.writable(*buf)?;
+                same(elem, self.single(*value)?)
+            }
+            Stmt::Check { cond, site, values } => {
+                self.bool(*cond)?;
+                ensure((*site as usize) < self.function.sites.len(), || format!("there is no site {site}"))?;
+                values.iter().try_for_each(|value| self.int(*value))
+            }
+            Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } | Stmt::Scope(_) => unreachable!("it has bodies"),
+        }
+    }
+
+    fn swap(&self, a: Buf, b: Buf) -> Checked {
+        same(self.buf(a)?, self.buf(b)?)?;
+        match (self.origins[a.0 as usize], self.origins[b.0 as usize]) {
+            (Origin::Alloc(x), Origin::Alloc(y)) => ensure(x == y, || "the buffers are of different scopes".to_string()),
+            (Origin::Alloc(_) | Origin::Outside | Origin::View, _) => Err("only buffers made by `alloc` may be swapped".to_string()),
+        }
+    }
+
+    fn op(&self, reg: Reg, op: &Op) -> Checked {
+        let (ty, _) = self.function.regs.get(reg.0 as usize).ok_or("there is no such register")?;
+        match op {
+            Op::Prim(prim, args) => self.prim(*ty, *prim, args),
+            Op::Load(buf, offset) => {
+                self.int(*offset)?;
+                same(self.buf(*buf)?, ty.elem)
+            }
+            Op::Get(cell) => {
+                let cell = self.cell(*cell)?;
+                ensure(cell == *ty, || format!("the cell holds {cell:?}, not {ty:?}"))
+            }
+            Op::Fold(op, value) => {
+                let value = self.operand(*value)?;
+                ensure(ty.lanes == 1, || "a fold has one lane".to_string())?;
+                same(value.elem, ty.elem)?;
+                ensure(op.accepts(ty.elem), || format!("{op:?} does not combine {}", ty.elem))
+            }
+            Op::Iota => same(ScalarTy::Int, ty.elem),
+        }
+    }
+
+    fn prim(&self, ty: Ty, prim: Prim, args: &[Operand]) -> Checked {
+        let expected = prim.args();
+        ensure(args.len() == expected.len(), || format!("{} arguments instead of {}", args.len(), expected.len()))?;
+        same(prim.result(), ty.elem)?;
+        args.iter().zip(expected).try_for_each(|(arg, elem)| self.broadcasts(*arg, Ty { elem: *elem, lanes: ty.lanes }))
+    }
+
+    /// The operand has the type, or one lane of it.
+    fn broadcasts(&self, operand: Operand, ty: Ty) -> Checked {
+        let got = self.operand(operand)?;
+        same(ty.elem, got.elem)?;
+        ensure(got.lanes == 1 || got.lanes == ty.lanes, || format!("{} lanes where {} are expected", got.lanes, ty.lanes))
+    }
+
+    fn int(&self, operand: Operand) -> Checked {
+        same(ScalarTy::Int, self.single(operand)?)
+    }
+
+    fn bool(&self, operand: Operand) -> Checked {
+        same(ScalarTy::Bool, self.single(operand)?)
+    }
+
+    fn single(&self, operand: Operand) -> Checked<ScalarTy> {
+        let ty = self.operand(operand)?;
+        ensure(ty.lanes == 1, || format!("{} lanes where one is expected", ty.lanes))?;
+        Ok(ty.elem)
+    }
+
+    fn operand(&self, operand: Operand) -> Checked<Ty> {
+        match operand {
+            Operand::Lit(value) => Ok(Ty::scalar(value.ty())),
+            Operand::Reg(reg) => {
+                in_scope(self.regs.get(reg.0 as usize), "register", &self.function.regs, reg.0)?;
+                Ok(self.function.regs[reg.0 as usize].0)
+            }
+        }
+    }
+
+    fn cell(&self, cell: Cell) -> Checked<Ty> {
+        in_scope(self.cells.get(cell.0 as usize), "cell", &self.function.cells, cell.0)?;
+        Ok(self.function.cells[cell.0 as usize].0)
+    }
+
+    fn buf(&self, buf: Buf) -> Checked<ScalarTy> {
+        in_scope(self.bufs.get(buf.0 as usize), "buffer", &self.function.bufs, buf.0)?;
+        Ok(self.function.bufs[buf.0 as usize].0)
+    }
+
+    fn writable(&self, buf: Buf) -> Checked<ScalarTy> {
+        let elem = self.buf(buf)?;
+        ensure(self.origins[buf.0 as usize] != Origin::Outside, || "parameters and constants are only read".to_string())?;
+        Ok(elem)
+    }
+
+    fn bind_reg(&mut self, reg: Reg) -> Checked<Ty> {
+        let k = reg.0 as usize;
+        ensure(k < self.regs.len(), || format!("there is no register {k}"))?;
+        ensure(self.regs[k] == Bound::Never, || format!("register {k} is assigned twice"))?;
+        self.regs[k] = Bound::Here;
+        Ok(self.function.regs[k].0)
+    }
+
+    fn bind_buf(&mut self, buf: Buf, origin: Origin) -> Checked<ScalarTy> {
+        let k = buf.0 as usize;
+        ensure(k < self.bufs.len(), || format!("there is no buffer {k}"))?;
+        ensure(self.bufs[k] == Bound::Never, || format!("buffer {k} is bound twice"))?;
+        self.bufs[k] = Bound::Here;
+        self.origins[k] = origin;
+        Ok(self.function.bufs[k].0)
+    }
+}
+
+fn in_scope<T>(bound: Option<&Bound>, kind: &str, names: &[(T, std::rc::Rc<str>)], k: u32) -> Checked {
+    let why = match bound {
+        Some(Bound::Here) => return Ok(()),
+        Some(Bound::Never) => "is mentioned before it is bound",
+        Some(Bound::Gone) => "is mentioned outside its scope",
+        None => return Err(format!("there is no {kind} {k}")),
+    };
+    Err(format!("{kind} `{}.{k}` {why}", names[k as usize].1))
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn same(expected: ScalarTy, got: ScalarTy) -> Checked {
+    ensure(expected == got, || format!("{got} where {expected} is expected"))
+}
+
+fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Checked {
+    if condition { Ok(()) } else { Err(problem()) }
+}

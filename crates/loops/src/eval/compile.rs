@@ -1,0 +1,344 @@
+//! From the tree to instructions. Registers, cells and constants get slots, one per lane.
+
+use std::collections::HashMap;
+
+use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
+
+use super::{Output, Program, Range, Slot};
+use crate::{Function, Op, Operand, Param, Return, Stmt, Ty};
+
+/// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arg {
+    pub slot: u32,
+    pub stride: u32,
+    pub elem: ScalarTy,
+}
+
+/// The instructions; `to`, `a`, `b`, `c` … are slots, `buf` numbers a buffer, `args` begins a run of operands.
+#[derive(Clone, Copy, Debug)]
+#[rustfmt::skip]
+pub(super) enum Code {
+    // The primitives that most instructions are, on one lane.
+    Add { to: u32, a: u32, b: u32 },
+    Sub { to: u32, a: u32, b: u32 },
+    Mul { to: u32, a: u32, b: u32 },
+    Div { to: u32, a: u32, b: u32 },
+    AddInt { to: u32, a: u32, b: u32 },
+    SubInt { to: u32, a: u32, b: u32 },
+    MulInt { to: u32, a: u32, b: u32 },
+    LtInt { to: u32, a: u32, b: u32 },
+    LeInt { to: u32, a: u32, b: u32 },
+    EqInt { to: u32, a: u32, b: u32 },
+    Lt { to: u32, a: u32, b: u32 },
+    Le { to: u32, a: u32, b: u32 },
+    And { to: u32, a: u32, b: u32 },
+    // All others, and all on several lanes.
+    Prim { to: u32, prim: Prim, args: u32 },
+    Lanes { to: u32, prim: Prim, args: u32, lanes: u16 },
+    Fold { to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16 },
+    Iota { to: u32, lanes: u16 },
+    Move { to: u32, from: u32 },
+    MoveLanes { to: u32, from: u32, stride: u16, lanes: u16 },
+    // Memory.
+    Load { to: u32, buf: u32, offset: u32 },
+    LoadLanes { to: u32, buf: u32, offset: u32, lanes: u16 },
+    Store { from: u32, buf: u32, offset: u32 },
+    StoreLanes { from: u32, buf: u32, offset: u32, lanes: u16 },
+    Alloc { buf: u32, len: u32 },
+    View { buf: u32, base: u32, offset: u32 },
+    Swap { a: u32, b: u32 },
+    Copy { to: u32, from: u32, len: u32 },
+    Fill { buf: u32, value: u32, len: u32 },
+    Enter,
+    Leave,
+    // Control. Targets are numbers of instructions.
+    Jump { target: u32 },
+    JumpUnless { cond: u32, target: u32 },
+    /// Leaves a loop that has no first iteration.
+    First { index: u32, start: u32, end: u32, target: u32 },
+    /// The next iteration, if there is one; the step is in a slot.
+    Next { index: u32, step: u32, end: u32, target: u32 },
+    Check { cond: u32, site: u32, args: u32, count: u16 },
+    Done,
+}
+
+/// The primitives with an instruction of their own.
+type Fast = fn(u32, u32, u32) -> Code;
+const FAST: &[(Prim, Fast)] = &[
+    (Prim::Add, |to, a, b| Code::Add { to, a, b }),
+    (Prim::Sub, |to, a, b| Code::Sub { to, a, b }),
+    (Prim::Mul, |to, a, b| Code::Mul { to, a, b }),
+    (Prim::Div, |to, a, b| Code::Div { to, a, b }),
+    (Prim::AddInt, |to, a, b| Code::AddInt { to, a, b }),
+    (Prim::SubInt, |to, a, b| Code::SubInt { to, a, b }),
+    (Prim::MulInt, |to, a, b| Code::MulInt { to, a, b }),
+    (Prim::LtInt, |to, a, b| Code::LtInt { to, a, b }),
+    (Prim::LeInt, |to, a, b| Code::LeInt { to, a, b }),
+    (Prim::EqInt, |to, a, b| Code::EqInt { to, a, b }),
+    (Prim::Lt, |to, a, b| Code::Lt { to, a, b }),
+    (Prim::Le, |to, a, b| Code::Le { to, a, b }),
+    (Prim::And, |to, a, b| Code::And { to, a, b }),
+];
+
+pub(super) fn compile(function: &Function) -> Program {
+    let mut compiler = Compiler::new(function);
+    compiler.body(&function.body);
+    compiler.put(Code::Done);
+    let results = function.results.iter().map(|result| compiler.result(result)).collect();
+    let mut program = compiler.program;
+    program.results = results;
+    program
+}
+
+struct Compiler<'a> {
+    function: &'a Function,
+    program: Program,
+    /// By register and by cell: the slot of the first lane.
+    regs: Vec<u32>,
+    cells: Vec<u32>,
+    literals: HashMap<(ScalarTy, u64), u32>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(function: &'a Function) -> Compiler<'a> {
+        let mut count = 0;
+        let mut slots = |(ty, _): &(Ty, _)| {
+            count += u32::from(ty.lanes);
+            count - u32::from(ty.lanes)
+        };
+        let regs: Vec<u32> = function.regs.iter().map(&mut slots).collect();
+        let cells = function.cells.iter().map(&mut slots).collect();
+        let param = |param: &Param| match param {
+            Param::Scalar(reg) => Slot::Scalar(function.regs[reg.0 as usize].0.elem, regs[reg.0 as usize]),
+            Param::Buffer(buf) => Slot::Buffer(function.bufs[buf.0 as usize].0, buf.0),
+        };
+        let program = Program {
+            name: function.name.clone(),
+            code: Vec::new(),
+            args: Vec::new(),
+            params: function.params.iter().map(param).collect(),
+            slots: vec![0; count as usize],
+            constants: Vec::new(),
+            ranges: vec![Range::default(); function.bufs.len()],
+            results: Vec::new(),
+            sites: function.sites.clone(),
+        };
+        Compiler { function, program, regs, cells, literals: HashMap::new() }
+    }
+
+    fn put(&mut self, code: Code) {
+        self.program.code.push(code);
+    }
+
+    /// Where the next instruction will be.
+    fn here(&self) -> u32 {
+        self.program.code.len() as u32
+    }
+
+    fn body(&mut self, body: &[Stmt]) {
+        body.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let(reg, op) => self.op(self.regs[reg.0 as usize], self.function.regs[reg.0 as usize].0, op),
+            Stmt::Cell(cell, value) | Stmt::Set(cell, value) => {
+                let (to, lanes) = (self.cells[cell.0 as usize], self.function.cells[cell.0 as usize].0.lanes);
+                let from = self.arg(*value);
+                self.move_to(to, from, lanes);
+            }
+            Stmt::Store { buf, offset, value } => self.store(buf.0, *offset, *value),
+            Stmt::Alloc { buf, len } => {
+                let len = self.slot(*len);
+                self.put(Code::Alloc { buf: buf.0, len });
+            }
+            Stmt::View { buf, base, offset } => {
+                let offset = self.slot(*offset);
+                self.put(Code::View { buf: buf.0, base: base.0, offset });
+            }
+            Stmt::Swap(a, b) => self.put(Code::Swap { a: a.0, b: b.0 }),
+            Stmt::Constant(buf, tensor) => self.constant(buf.0, tensor),
+            Stmt::Copy { to, from, len } => {
+                let len = self.slot(*len);
+                self.put(Code::Copy { to: to.0, from: from.0, len });
+            }
+            Stmt::Fill { buf, value, len } => {
+                let (value, len) = (self.slot(*value), self.slot(*len));
+                self.put(Code::Fill { buf: buf.0, value, len });
+            }
+            Stmt::For { index, start, end, step, body, .. } => self.counted(self.regs[index.0 as usize], *start, *end, *step, body),
+            Stmt::While { cond, body } => {
+                let top = self.here();
+                self.body(&cond.before);
+                let exit = self.jump_unless(cond.test);
+                self.body(body);
+                self.put(Code::Jump { target: top });
+                self.land(exit);
+            }
+            Stmt::If { cond, then, otherwise } => self.choice(*cond, then, otherwise),
+            Stmt::Scope(body) => {
+                self.put(Code::Enter);
+                self.body(body);
+                self.put(Code::Leave);
+            }
+            Stmt::Check { cond, site, values } => {
+                let (args, count) = (self.args(values), values.len() as u16);
+                let cond = self.slot(*cond);
+                self.put(Code::Check { cond, site: *site, args, count });
+            }
+        }
+    }
+
+    fn op(&mut self, to: u32, ty: Ty, op: &Op) {
+        let lanes = ty.lanes;
+        match op {
+            Op::Prim(prim, args) => self.prim(to, lanes, *prim, args),
+            Op::Load(buf, offset) => {
+                let (buf, offset) = (buf.0, self.slot(*offset));
+                self.put(if lanes == 1 { Code::Load { to, buf, offset } } else { Code::LoadLanes { to, buf, offset, lanes } });
+            }
+            Op::Get(cell) => {
+                let from = Arg { slot: self.cells[cell.0 as usize], stride: 1, elem: ty.elem };
+                self.move_to(to, from, lanes);
+            }
+            Op::Fold(op, value) => {
+                let (from, lanes) = (self.slot(*value), self.lanes(*value));
+                self.put(Code::Fold { to, prim: op.prim(ty.elem), elem: ty.elem, from, lanes });
+            }
+            Op::Iota => self.put(Code::Iota { to, lanes }),
+        }
+    }
+
+    fn prim(&mut self, to: u32, lanes: u16, prim: Prim, args: &[Operand]) {
+        let fast = FAST.iter().find(|(other, _)| *other == prim);
+        let code = match (lanes, fast, args) {
+            (1, Some((_, fast)), [a, b]) => fast(to, self.slot(*a), self.slot(*b)),
+            (1, _, _) => Code::Prim { to, prim, args: self.args(args) },
+            (_, _, _) => Code::Lanes { to, prim, args: self.args(args), lanes },
+        };
+        self.put(code);
+    }
+
+    fn move_to(&mut self, to: u32, from: Arg, lanes: u16) {
+        self.put(match lanes {
+            1 => Code::Move { to, from: from.slot },
+            _ => Code::MoveLanes { to, from: from.slot, stride: from.stride as u16, lanes },
+        });
+    }
+
+    fn store(&mut self, buf: u32, offset: Operand, value: Operand) {
+        let (offset, from, lanes) = (self.slot(offset), self.slot(value), self.lanes(value));
+        self.put(if lanes == 1 { Code::Store { from, buf, offset } } else { Code::StoreLanes { from, buf, offset, lanes } });
+    }
+
+    fn constant(&mut self, buf: u32, tensor: &Tensor) {
+        let low = self.program.constants.len();
+        self.program.constants.extend((0..tensor.data.len()).map(|k| word(tensor.data.get(k))));
+        self.program.ranges[buf as usize] = Range { low, high: self.program.constants.len(), origin: low as i64 };
+    }
+
+    fn counted(&mut self, index: u32, start: Operand, end: Operand, step: i64, body: &[Stmt]) {
+        let (start, end, step) = (self.slot(start), self.slot(end), self.literal(Scalar::Int(step)));
+        let first = self.here() as usize;
+        self.put(Code::First { index, start, end, target: 0 });
+        let top = self.here();
+        self.body(body);
+        self.put(Code::Next { index, step, end, target: top });
+        self.land(first);
+    }
+
+    fn choice(&mut self, cond: Operand, then: &[Stmt], otherwise: &[Stmt]) {
+        let to_otherwise = self.jump_unless(cond);
+        self.body(then);
+        if otherwise.is_empty() {
+            return self.land(to_otherwise);
+        }
+        let to_end = self.here() as usize;
+        self.put(Code::Jump { target: 0 });
+        self.land(to_otherwise);
+        self.body(otherwise);
+        self.land(to_end);
+    }
+
+    fn jump_unless(&mut self, cond: Operand) -> usize {
+        let cond = self.slot(cond);
+        self.put(Code::JumpUnless { cond, target: 0 });
+        self.here() as usize - 1
+    }
+
+    /// Lets the jump at `from` lead here.
+    fn land(&mut self, from: usize) {
+        let here = self.here();
+        match &mut self.program.code[from] {
+            Code::Jump { target } | Code::JumpUnless { target, .. } | Code::First { target, .. } => *target = here,
+            other => unreachable!("{other:?} is not a jump"),
+        }
+    }
+
+    fn args(&mut self, operands: &[Operand]) -> u32 {
+        let args: Vec<Arg> = operands.iter().map(|operand| self.arg(*operand)).collect();
+        self.program.args.extend(args);
+        (self.program.args.len() - operands.len()) as u32
+    }
+
+    fn arg(&mut self, operand: Operand) -> Arg {
+        match operand {
+            Operand::Reg(reg) => {
+                let ty = self.function.regs[reg.0 as usize].0;
+                Arg { slot: self.regs[reg.0 as usize], stride: u32::from(ty.lanes > 1), elem: ty.elem }
+            }
+            Operand::Lit(value) => Arg { slot: self.literal(value), stride: 0, elem: value.ty() },
+        }
+    }
+
+    fn slot(&mut self, operand: Operand) -> u32 {
+        self.arg(operand).slot
+    }
+
+    fn lanes(&self, operand: Operand) -> u16 {
+        match operand {
+            Operand::Reg(reg) => self.function.regs[reg.0 as usize].0.lanes,
+            Operand::Lit(_) => 1,
+        }
+    }
+
+    fn literal(&mut self, value: Scalar) -> u32 {
+        let slots = &mut self.program.slots;
+        *self.literals.entry((value.ty(), word(value))).or_insert_with(|| {
+            slots.push(word(value));
+            slots.len() as u32 - 1
+        })
+    }
+
+    fn result(&mut self, result: &Return) -> Output {
+        match result {
+            Return::Scalar(value) => {
+                let arg = self.arg(*value);
+                Output::Scalar(arg.elem, arg.slot)
+            }
+            Return::Buffer(buf, dims) => {
+                let dims = dims.iter().map(|dim| self.slot(*dim)).collect();
+                Output::Buffer(self.function.bufs[buf.0 as usize].0, buf.0, dims)
+            }
+        }
+    }
+}
+
+/// A scalar as a word.
+pub(super) fn word(value: Scalar) -> u64 {
+    match value {
+        Scalar::Real(value) => value.to_bits(),
+        Scalar::Int(value) => value as u64,
+        Scalar::Bool(value) => u64::from(value),
+    }
+}
+
+/// A word as a scalar.
+pub(super) fn scalar(elem: ScalarTy, word: u64) -> Scalar {
+    match elem {
+        ScalarTy::Real => Scalar::Real(f64::from_bits(word)),
+        ScalarTy::Int => Scalar::Int(word as i64),
+        ScalarTy::Bool => Scalar::Bool(word != 0),
+    }
+}

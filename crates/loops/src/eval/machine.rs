@@ -1,0 +1,265 @@
+//! Runs instructions.
+
+use lambada_prim::{Data, Prim, Scalar, ScalarTy, Tensor};
+use lambada_source::Failure;
+
+use super::compile::{Arg, Code, scalar, word};
+use super::{Output, Program, Range, Slot, internal, out_of_memory};
+
+/// What new memory holds: a NaN, a large integer, or true.
+const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
+
+pub(super) struct Machine<'a> {
+    program: &'a Program,
+    slots: Vec<u64>,
+    memory: Vec<u64>,
+    /// By buffer.
+    ranges: Vec<Range>,
+    /// By open scope: how much memory there was at its entry.
+    marks: Vec<usize>,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine whose memory holds the constants and the arguments.
+    pub fn new(program: &'a Program, args: &[Tensor]) -> Machine<'a> {
+        let slots = program.slots.clone();
+        let (memory, ranges) = (program.constants.clone(), program.ranges.clone());
+        let mut machine = Machine { program, slots, memory, ranges, marks: Vec::new() };
+        for (param, arg) in program.params.iter().zip(args) {
+            match param {
+                Slot::Scalar(_, slot) => machine.slots[*slot as usize] = word(arg.data.get(0)),
+                Slot::Buffer(_, buf) => machine.argument(*buf, &arg.data),
+            }
+        }
+        machine
+    }
+
+    fn argument(&mut self, buf: u32, data: &Data) {
+        let low = self.memory.len();
+        match data {
+            Data::Real(values) => self.memory.extend(values.iter().map(|value| value.to_bits())),
+            Data::Int(values) => self.memory.extend(values.iter().map(|value| *value as u64)),
+            Data::Bool(values) => self.memory.extend(values.iter().map(|value| u64::from(*value))),
+        }
+        self.ranges[buf as usize] = Range { low, high: self.memory.len(), origin: low as i64 };
+    }
+
+    /// Runs to the end and gives the results.
+    pub fn run(mut self) -> Result<Vec<Tensor>, Failure> {
+        self.execute()?;
+        self.program.results.iter().map(|result| self.result(result)).collect()
+    }
+
+    fn execute(&mut self) -> Result<(), Failure> {
+        let program = self.program;
+        let mut at = 0;
+        loop {
+            let code = program.code[at];
+            at += 1;
+            match code {
+                Code::Add { to, a, b } => self.put_real(to, self.real(a) + self.real(b)),
+                Code::Sub { to, a, b } => self.put_real(to, self.real(a) - self.real(b)),
+                Code::Mul { to, a, b } => self.put_real(to, self.real(a) * self.real(b)),
+                Code::Div { to, a, b } => self.put_real(to, self.real(a) / self.real(b)),
+                Code::AddInt { to, a, b } => self.put(to, self.get(a).wrapping_add(self.get(b))),
+                Code::SubInt { to, a, b } => self.put(to, self.get(a).wrapping_sub(self.get(b))),
+                Code::MulInt { to, a, b } => self.put(to, self.get(a).wrapping_mul(self.get(b))),
+                Code::LtInt { to, a, b } => self.put(to, u64::from(self.int(a) < self.int(b))),
+                Code::LeInt { to, a, b } => self.put(to, u64::from(self.int(a) <= self.int(b))),
+                Code::EqInt { to, a, b } => self.put(to, u64::from(self.int(a) == self.int(b))),
+                Code::Lt { to, a, b } => self.put(to, u64::from(self.real(a) < self.real(b))),
+                Code::Le { to, a, b } => self.put(to, u64::from(self.real(a) <= self.real(b))),
+                Code::And { to, a, b } => self.put(to, u64::from(self.get(a) != 0 && self.get(b) != 0)),
+                Code::Prim { to, prim, args } => self.prim(to, prim, args as usize, 0),
+                Code::Lanes { to, prim, args, lanes } => {
+                    (0..u32::from(lanes)).for_each(|lane| self.prim(to + lane, prim, args as usize, lane));
+                }
+                Code::Fold { to, prim, elem, from, lanes } => self.fold(to, prim, elem, from, lanes),
+                Code::Iota { to, lanes } => (0..u32::from(lanes)).for_each(|lane| self.put(to + lane, u64::from(lane))),
+                Code::Move { to, from } => self.put(to, self.get(from)),
+                Code::MoveLanes { to, from, stride, lanes } => {
+                    (0..u32::from(lanes)).for_each(|lane| self.put(to + lane, self.get(from + lane * u32::from(stride))));
+                }
+                Code::Load { to, buf, offset } => {
+                    let place = self.place(buf, self.int(offset), 1)?;
+                    self.put(to, self.memory[place]);
+                }
+                Code::LoadLanes { to, buf, offset, lanes } => {
+                    let (place, lanes) = (self.place(buf, self.int(offset), i64::from(lanes))?, lanes as usize);
+                    self.slots[to as usize..to as usize + lanes].copy_from_slice(&self.memory[place..place + lanes]);
+                }
+                Code::Store { from, buf, offset } => {
+                    let place = self.place(buf, self.int(offset), 1)?;
+                    self.memory[place] = self.get(from);
+                }
+                Code::StoreLanes { from, buf, offset, lanes } => {
+                    let (place, lanes) = (self.place(buf, self.int(offset), i64::from(lanes))?, lanes as usize);
+                    self.memory[place..place + lanes].copy_from_slice(&self.slots[from as usize..from as usize + lanes]);
+                }
+                Code::Alloc { buf, len } => self.alloc(buf, self.int(len))?,
+                Code::View { buf, base, offset } => {
+                    let range = self.ranges[base as usize];
+                    let origin = range.origin.wrapping_add(self.int(offset));
+                    self.ranges[buf as usize] = Range { origin, ..range };
+                }
+                Code::Swap { a, b } => self.ranges.swap(a as usize, b as usize),
+                Code::Copy { to, from, len } => self.copy(to, from, self.int(len))?,
+                Code::Fill { buf, value, len } => {
+                    let len = self.int(len).max(0);
+                    let place = self.place(buf, 0, len)?;
+                    let value = self.get(value);
+                    self.memory[place..place + len as usize].fill(value);
+                }
+                Code::Enter => self.marks.push(self.memory.len()),
+                Code::Leave => {
+                    let mark = self.marks.pop().expect("a scope is open");
+                    self.memory.truncate(mark);
+                }
+                Code::Jump { target } => at = target as usize,
+                Code::JumpUnless { cond, target } => {
+                    if self.get(cond) == 0 {
+                        at = target as usize;
+                    }
+                }
+                Code::First { index, start, end, target } => {
+                    self.put(index, self.get(start));
+                    if self.int(start) >= self.int(end) {
+                        at = target as usize;
+                    }
+                }
+                Code::Next { index, step, end, target } => {
+                    let next = self.int(index).saturating_add(self.int(step));
+                    self.put(index, next as u64);
+                    if next < self.int(end) {
+                        at = target as usize;
+                    }
+                }
+                Code::Check { cond, site, args, count } => {
+                    if self.get(cond) == 0 {
+                        return Err(self.failure(site, args as usize, count as usize));
+                    }
+                }
+                Code::Done => return Ok(()),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, slot: u32) -> u64 {
+        self.slots[slot as usize]
+    }
+
+    #[inline(always)]
+    fn int(&self, slot: u32) -> i64 {
+        self.get(slot) as i64
+    }
+
+    #[inline(always)]
+    fn real(&self, slot: u32) -> f64 {
+        f64::from_bits(self.get(slot))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, slot: u32, value: u64) {
+        self.slots[slot as usize] = value;
+    }
+
+    #[inline(always)]
+    fn put_real(&mut self, slot: u32, value: f64) {
+        self.put(slot, value.to_bits());
+    }
+
+    /// One lane of a primitive.
+    fn prim(&mut self, to: u32, prim: Prim, args: usize, lane: u32) {
+        let row = prim.row();
+        let operand = |arg: &Arg| scalar(arg.elem, self.get(arg.slot + lane * arg.stride));
+        let args = &self.program.args[args..args + row.args.len()];
+        let value = match args {
+            [a] => (row.eval)(&[operand(a)]),
+            [a, b] => (row.eval)(&[operand(a), operand(b)]),
+            [a, b, c] => (row.eval)(&[operand(a), operand(b), operand(c)]),
+            _ => (row.eval)(&args.iter().map(operand).collect::<Vec<Scalar>>()),
+        };
+        self.put(to, word(value));
+    }
+
+    /// Combines lanes k and k + half until one is left.
+    fn fold(&mut self, to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16) {
+        let mut values: Vec<Scalar> = (0..u32::from(lanes)).map(|lane| scalar(elem, self.get(from + lane))).collect();
+        while values.len() > 1 {
+            let half = values.len() / 2;
+            values = (0..half).map(|k| prim.eval(&[values[k], values[k + half]])).collect();
+        }
+        self.put(to, word(values[0]));
+    }
+
+    /// Where in memory `count` elements of a buffer begin.
+    #[inline(always)]
+    fn place(&self, buf: u32, offset: i64, count: i64) -> Result<usize, Failure> {
+        let range = self.ranges[buf as usize];
+        let place = range.origin.wrapping_add(offset);
+        // No elements are nowhere: then any offset will do.
+        if count == 0 {
+            return Ok(range.low);
+        }
+        if place < range.low as i64 || place > range.high as i64 - count {
+            return Err(self.out_of_range(range, offset, count));
+        }
+        Ok(place as usize)
+    }
+
+    #[cold]
+    fn out_of_range(&self, range: Range, offset: i64, count: i64) -> Failure {
+        let first = (range.low as i64).saturating_sub(range.origin);
+        let last = (range.high as i64).saturating_sub(range.origin);
+        internal(format!(
+            "`{}` touches the elements {offset}..{} of a buffer of {first}..{last}",
+            self.program.name,
+            offset.saturating_add(count)
+        ))
+    }
+
+    fn alloc(&mut self, buf: u32, len: i64) -> Result<(), Failure> {
+        let (low, len) = (self.memory.len(), len.max(0) as usize);
+        self.memory.try_reserve(len).map_err(|_| out_of_memory())?;
+        self.memory.resize(low + len, UNWRITTEN);
+        self.ranges[buf as usize] = Range { low, high: low + len, origin: low as i64 };
+        Ok(())
+    }
+
+    fn copy(&mut self, to: u32, from: u32, len: i64) -> Result<(), Failure> {
+        let len = len.max(0);
+        let (to, from) = (self.place(to, 0, len)?, self.place(from, 0, len)?);
+        if len > 0 && to.abs_diff(from) < len as usize {
+            return Err(internal(format!("`{}` copies {len} elements over themselves", self.program.name)));
+        }
+        self.memory.copy_within(from..from + len as usize, to);
+        Ok(())
+    }
+
+    fn failure(&self, site: u32, args: usize, count: usize) -> Failure {
+        let values: Vec<i64> = self.program.args[args..args + count].iter().map(|arg| self.int(arg.slot)).collect();
+        let site = &self.program.sites[site as usize];
+        Failure { span: site.span, message: site.describe(&values) }
+    }
+
+    fn result(&self, result: &Output) -> Result<Tensor, Failure> {
+        match result {
+            Output::Scalar(elem, slot) => Ok(Tensor::scalar(scalar(*elem, self.get(*slot)))),
+            Output::Buffer(elem, buf, dims) => {
+                let dims: Vec<i64> = dims.iter().map(|slot| self.int(*slot)).collect();
+                let (dims, len) = super::sizes(&self.program.name, &dims)?;
+                let place = self.place(*buf, 0, len as i64)?;
+                Ok(Tensor { dims, data: data(*elem, &self.memory[place..place + len]) })
+            }
+        }
+    }
+}
+
+fn data(elem: ScalarTy, words: &[u64]) -> Data {
+    match elem {
+        ScalarTy::Real => Data::Real(words.iter().map(|word| f64::from_bits(*word)).collect()),
+        ScalarTy::Int => Data::Int(words.iter().map(|word| *word as i64).collect()),
+        ScalarTy::Bool => Data::Bool(words.iter().map(|word| *word != 0).collect()),
+    }
+}

@@ -1,0 +1,134 @@
+//! The interpreter: always right, and fast enough to work with where there is no C compiler.
+//!
+//! The tree is compiled once to a flat list of instructions over numbered slots, one 64-bit word per lane (`compile`), which a small machine
+//! runs (`machine`). Memory is one list of words, one per element whatever its type, that grows and shrinks as the arena does. Every access is
+//! checked: one that is out of range is a mistake of the compiler and ends the run with a message that says so. New memory holds NaNs that are
+//! not zeros, so that reading it before writing shows in tests.
+//!
+//! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
+
+mod compile;
+mod machine;
+
+use lambada_prim::{ScalarTy, Tensor};
+use lambada_source::{Failure, Site, Span};
+
+use crate::{Function, Param};
+use compile::Code;
+
+/// Runs the function on its arguments: first the sizes, as scalars, then the parameters of the source.
+pub fn eval(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
+    Program::new(function).run(args)
+}
+
+/// A function that is ready to be interpreted, any number of times.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    code: Vec<Code>,
+    /// Operands of instructions that have many.
+    args: Vec<compile::Arg>,
+    /// The first values of the slots: zeros, and the constants.
+    slots: Vec<u64>,
+    /// What memory starts with: constant arrays.
+    constants: Vec<u64>,
+    /// By buffer: where a constant array is.
+    ranges: Vec<Range>,
+    params: Vec<Slot>,
+    results: Vec<Output>,
+    sites: Vec<Site>,
+}
+
+/// A part of memory: what a buffer may touch, and where its offset 0 is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    low: usize,
+    high: usize,
+    /// May be outside, where a view begins before the buffer does.
+    origin: i64,
+}
+
+/// Where a parameter goes.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Scalar(ScalarTy, u32),
+    Buffer(ScalarTy, u32),
+}
+
+/// Where a result comes from.
+#[derive(Clone, Debug)]
+enum Output {
+    Scalar(ScalarTy, u32),
+    Buffer(ScalarTy, u32, Vec<u32>),
+}
+
+impl Program {
+    /// Compiles a function that has passed the checker.
+    pub fn new(function: &Function) -> Program {
+        compile::compile(function)
+    }
+
+    /// Runs it, see [`eval`].
+    pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
+        check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
+        machine::Machine::new(self, args).run()
+    }
+}
+
+impl Slot {
+    fn ty(&self) -> (ScalarTy, bool) {
+        match self {
+            Slot::Scalar(elem, _) => (*elem, true),
+            Slot::Buffer(elem, _) => (*elem, false),
+        }
+    }
+}
+
+/// The type of every parameter, and whether it is a scalar.
+pub fn param_types(function: &Function) -> Vec<(ScalarTy, bool)> {
+    let param = |param: &Param| match param {
+        Param::Scalar(reg) => (function.regs[reg.0 as usize].0.elem, true),
+        Param::Buffer(buf) => (function.bufs[buf.0 as usize].0, false),
+    };
+    function.params.iter().map(param).collect()
+}
+
+/// Are there as many arguments as parameters, of the same types? The callers have checked, so a mismatch is a mistake of theirs.
+pub fn check_arguments(name: &str, params: impl ExactSizeIterator<Item = (ScalarTy, bool)>, args: &[Tensor]) -> Result<(), Failure> {
+    if params.len() != args.len() {
+        return Err(internal(format!("`{name}` takes {} arguments but is given {}", params.len(), args.len())));
+    }
+    for (k, ((elem, scalar), arg)) in params.zip(args).enumerate() {
+        let shape = |scalar| if scalar { "a scalar" } else { "an array" };
+        if elem != arg.elem() {
+            return Err(internal(format!("argument {k} of `{name}` has elements of type {} instead of {elem}", arg.elem())));
+        }
+        if scalar && !arg.dims.is_empty() {
+            return Err(internal(format!("argument {k} of `{name}` is {} instead of {}", shape(false), shape(true))));
+        }
+        if arg.dims.iter().product::<usize>() != arg.data.len() {
+            return Err(internal(format!("argument {k} of `{name}` has not as many elements as its sizes say")));
+        }
+    }
+    Ok(())
+}
+
+/// A mistake of the compiler, found while a program runs.
+pub fn internal(problem: String) -> Failure {
+    Failure { span: Span::default(), message: format!("internal error: {problem}") }
+}
+
+/// The arena cannot grow.
+pub fn out_of_memory() -> Failure {
+    Failure { span: Span::default(), message: "out of memory".to_string() }
+}
+
+/// The sizes of a result, and their product.
+pub fn sizes(name: &str, dims: &[i64]) -> Result<(Vec<usize>, usize), Failure> {
+    let sizes: Option<Vec<usize>> = dims.iter().map(|dim| usize::try_from(*dim).ok()).collect();
+    let product = |sizes: &Vec<usize>| sizes.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
+    match sizes.and_then(|sizes| product(&sizes).map(|len| (sizes, len))) {
+        Some(found) if found.1 <= i64::MAX as usize => Ok(found),
+        Some(_) | None => Err(internal(format!("a result of `{name}` has the sizes {dims:?}"))),
+    }
+}

@@ -1,0 +1,314 @@
+//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+ 8]` is eight elements from `i` on.
+
+use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
+
+use crate::names::Names;
+use crate::{Binding, Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty};
+
+/// The function as text.
+pub fn print(function: &Function) -> String {
+    let mut printer = Printer::new(function);
+    printer.function();
+    printer.out
+}
+
+/// The first line of a statement, with names that carry their numbers: for messages about functions that may be wrong.
+pub(crate) fn head(function: &Function, stmt: &Stmt) -> String {
+    let mut printer = Printer::new(function);
+    printer.name_all();
+    printer.line(stmt)
+}
+
+struct Printer<'a> {
+    function: &'a Function,
+    names: Names,
+    regs: Vec<String>,
+    cells: Vec<String>,
+    bufs: Vec<String>,
+    out: String,
+    depth: usize,
+}
+
+impl<'a> Printer<'a> {
+    fn new(function: &'a Function) -> Printer<'a> {
+        let unnamed = |count| vec![String::from("?"); count];
+        Printer {
+            function,
+            names: Names::new([]),
+            regs: unnamed(function.regs.len()),
+            cells: unnamed(function.cells.len()),
+            bufs: unnamed(function.bufs.len()),
+            out: String::new(),
+            depth: 0,
+        }
+    }
+
+    fn name_all(&mut self) {
+        fn numbered<T>(entries: &[(T, std::rc::Rc<str>)]) -> Vec<String> {
+            entries.iter().enumerate().map(|(k, (_, hint))| format!("{hint}.{k}")).collect()
+        }
+        self.regs = numbered(&self.function.regs);
+        self.cells = numbered(&self.function.cells);
+        self.bufs = numbered(&self.function.bufs);
+    }
+
+    fn function(&mut self) {
+        let function = self.function;
+        let params: Vec<String> = function.params.iter().map(|param| self.param(*param)).collect();
+        self.put(&format!("{}({})", function.name, params.join(", ")));
+        self.body(&function.body, &|printer| {
+            let results: Vec<String> = function.results.iter().map(|result| printer.result(result)).collect();
+            printer.put(&format!("return {}", results.join(", ")));
+        });
+    }
+
+    fn param(&mut self, param: Param) -> String {
+        match param {
+            Param::Scalar(reg) => {
+                let name = self.bind_reg(reg);
+                format!("{name} : {}", ty(self.reg_ty(reg)))
+            }
+            Param::Buffer(buf) => {
+                let name = self.bind_buf(buf);
+                format!("{name} : []{}", self.elem(buf))
+            }
+        }
+    }
+
+    fn result(&self, result: &Return) -> String {
+        match result {
+            Return::Scalar(value) => self.operand(*value),
+            Return::Buffer(buf, dims) => {
+                let dims: Vec<String> = dims.iter().map(|dim| self.operand(*dim)).collect();
+                format!("{}[{}]", self.buf(*buf), dims.join(", "))
+            }
+        }
+    }
+
+    /// An indented body, closed by what `last` prints.
+    fn body(&mut self, body: &[Stmt], last: &dyn Fn(&mut Self)) {
+        self.names.enter();
+        self.depth += 1;
+        for stmt in body {
+            self.stmt(stmt);
+        }
+        last(self);
+        self.depth -= 1;
+        self.names.leave();
+    }
+
+    fn nested(&mut self, body: &[Stmt]) {
+        self.body(body, &|_| {});
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For { index, body, .. } => {
+                self.names.enter();
+                self.bind_reg(*index);
+                self.put(&self.line(stmt));
+                self.nested(body);
+                self.names.leave();
+            }
+            Stmt::While { cond, body } => {
+                self.put("while");
+                self.body(&cond.before, &|printer| {
+                    printer.depth -= 1;
+                    printer.put(&format!("{} do", printer.operand(cond.test)));
+                    printer.depth += 1;
+                    body.iter().for_each(|stmt| printer.stmt(stmt));
+                });
+            }
+            Stmt::If { then, otherwise, .. } => {
+                self.put(&self.line(stmt));
+                self.nested(then);
+                if !otherwise.is_empty() {
+                    self.put("else");
+                    self.nested(otherwise);
+                }
+            }
+            Stmt::Scope(body) => {
+                self.put("scope");
+                self.nested(body);
+            }
+            Stmt::Let(..)
+            | Stmt::Cell(..)
+            | Stmt::Set(..)
+            | Stmt::Store { .. }
+            | Stmt::Alloc { .. }
+            | Stmt::View { .. }
+            | Stmt::Swap(..)
+            | Stmt::Constant(..)
+            | Stmt::Copy { .. }
+            | Stmt::Fill { .. }
+            | Stmt::Check { .. } => {
+                self.bind(stmt);
+                self.put(&self.line(stmt));
+            }
+        }
+    }
+
+    fn bind(&mut self, stmt: &Stmt) {
+        match stmt.binds() {
+            Some(Binding::Reg(reg)) => drop(self.bind_reg(reg)),
+            Some(Binding::Buf(buf)) => drop(self.bind_buf(buf)),
+            Some(Binding::Cell(cell)) => {
+                let function = self.function;
+                if let Some((_, hint)) = function.cells.get(cell.0 as usize) {
+                    self.cells[cell.0 as usize] = self.names.fresh(hint);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn bind_reg(&mut self, reg: Reg) -> String {
+        let function = self.function;
+        if let Some((_, hint)) = function.regs.get(reg.0 as usize) {
+            self.regs[reg.0 as usize] = self.names.fresh(hint);
+        }
+        self.reg(reg)
+    }
+
+    fn bind_buf(&mut self, buf: Buf) -> String {
+        let function = self.function;
+        if let Some((_, hint)) = function.bufs.get(buf.0 as usize) {
+            self.bufs[buf.0 as usize] = self.names.fresh(hint);
+        }
+        self.buf(buf)
+    }
+
+    /// The statement without what is nested in it.
+    fn line(&self, stmt: &Stmt) -> String {
+        let operand = |value: &Operand| self.operand(*value);
+        match stmt {
+            Stmt::Let(reg, op) => {
+                let ty = self.reg_ty(*reg);
+                let lanes = if ty.lanes == 1 { String::new() } else { format!(" : {}", self::ty(ty)) };
+                format!("{}{lanes} = {}", self.reg(*reg), self.op(op, ty))
+            }
+            Stmt::Cell(cell, value) => format!("cell {} = {}", self.cell(*cell), operand(value)),
+            Stmt::Set(cell, value) => format!("{} := {}", self.cell(*cell), operand(value)),
+            Stmt::Store { buf, offset, value } => {
+                format!("{} := {}", self.place(*buf, *offset, self.operand_lanes(*value)), operand(value))
+            }
+            Stmt::Alloc { buf, len } => format!("{} = alloc {}[{}]", self.buf(*buf), self.elem(*buf), operand(len)),
+            Stmt::View { buf, base, offset } => format!("{} = {}[{} ..]", self.buf(*buf), self.buf(*base), operand(offset)),
+            Stmt::Swap(a, b) => format!("swap {}, {}", self.buf(*a), self.buf(*b)),
+            Stmt::Constant(buf, tensor) => format!("{} = constant {}", self.buf(*buf), constant(tensor)),
+            Stmt::Copy { to, from, len } => format!("copy {}[0 ..+ {}] := {}", self.buf(*to), operand(len), self.buf(*from)),
+            Stmt::Fill { buf, value, len } => format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value)),
+            Stmt::For { index, start, end, step, mode, .. } => {
+                let step = if *step == 1 { String::new() } else { format!(" by {step}") };
+                format!("for {} in {} .. {}{step}{}", self.reg(*index), operand(start), operand(end), self::mode(*mode))
+            }
+            Stmt::While { cond, .. } => format!("while … {}", self.operand(cond.test)),
+            Stmt::If { cond, .. } => format!("if {}", operand(cond)),
+            Stmt::Scope(_) => "scope".to_string(),
+            Stmt::Check { cond, site, values } => self.check(*cond, *site, values),
+        }
+    }
+
+    fn check(&self, cond: Operand, site: u32, values: &[Operand]) -> String {
+        let message = self.function.sites.get(site as usize).map_or("?", |site| &*site.message);
+        let values: String = values.iter().map(|value| format!(", {}", self.operand(*value))).collect();
+        format!("check {} else {message:?}{values}", self.operand(cond))
+    }
+
+    fn op(&self, op: &Op, ty: Ty) -> String {
+        match op {
+            Op::Prim(prim, args) => self.prim(*prim, args),
+            Op::Load(buf, offset) => self.place(*buf, *offset, ty.lanes),
+            Op::Get(cell) => self.cell(*cell),
+            Op::Fold(op, value) => format!("fold {} {}", op.name(), self.operand(*value)),
+            Op::Iota => "iota".to_string(),
+        }
+    }
+
+    fn prim(&self, prim: Prim, args: &[Operand]) -> String {
+        let args: Vec<String> = args.iter().map(|arg| self.operand(*arg)).collect();
+        match (prim.row().surface, args.as_slice()) {
+            (Surface::Infix(symbol), [a, b]) => format!("{a} {symbol} {b}"),
+            (Surface::Infix(_) | Surface::Prefix(_) | Surface::Call(_) | Surface::If, _) => format!("{}({})", prim.name(), args.join(", ")),
+        }
+    }
+
+    fn place(&self, buf: Buf, offset: Operand, lanes: u16) -> String {
+        let lanes = if lanes == 1 { String::new() } else { format!(" ..+ {lanes}") };
+        format!("{}[{}{lanes}]", self.buf(buf), self.operand(offset))
+    }
+
+    fn operand_lanes(&self, operand: Operand) -> u16 {
+        match operand {
+            Operand::Reg(reg) => self.reg_ty(reg).lanes,
+            Operand::Lit(_) => 1,
+        }
+    }
+
+    fn reg_ty(&self, reg: Reg) -> Ty {
+        self.function.regs.get(reg.0 as usize).map_or(Ty::scalar(ScalarTy::Real), |(ty, _)| *ty)
+    }
+
+    fn elem(&self, buf: Buf) -> ScalarTy {
+        self.function.bufs.get(buf.0 as usize).map_or(ScalarTy::Real, |(elem, _)| *elem)
+    }
+
+    fn operand(&self, operand: Operand) -> String {
+        match operand {
+            Operand::Reg(reg) => self.reg(reg),
+            Operand::Lit(value) => scalar(value),
+        }
+    }
+
+    fn reg(&self, reg: Reg) -> String {
+        self.regs.get(reg.0 as usize).cloned().unwrap_or_else(|| format!("reg.{}", reg.0))
+    }
+
+    fn cell(&self, cell: Cell) -> String {
+        self.cells.get(cell.0 as usize).cloned().unwrap_or_else(|| format!("cell.{}", cell.0))
+    }
+
+    fn buf(&self, buf: Buf) -> String {
+        self.bufs.get(buf.0 as usize).cloned().unwrap_or_else(|| format!("buf.{}", buf.0))
+    }
+
+    fn put(&mut self, line: &str) {
+        self.out.push_str(&"  ".repeat(self.depth));
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+}
+
+fn ty(ty: Ty) -> String {
+    match ty.lanes {
+        1 => ty.elem.to_string(),
+        lanes => format!("{} x {lanes}", ty.elem),
+    }
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Sequential => "",
+        Mode::Independent => ", independent",
+        Mode::Reduction => ", reduction",
+    }
+}
+
+fn scalar(value: Scalar) -> String {
+    match value {
+        Scalar::Real(value) => format!("{value:?}"),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Bool(value) => value.to_string(),
+    }
+}
+
+/// The first elements: enough to recognize the data.
+fn constant(tensor: &Tensor) -> String {
+    const SHOWN: usize = 8;
+    let len = tensor.data.len();
+    let mut items: Vec<String> = (0..len.min(SHOWN)).map(|k| scalar(tensor.data.get(k))).collect();
+    if len > SHOWN {
+        items.push(format!("… {len} in all"));
+    }
+    format!("{} {{{}}}", tensor.elem(), items.join(", "))
+}

@@ -1,0 +1,81 @@
+//! Accumulators: a cell for a scalar, for an array its own memory, that of the first value where nobody needs that.
+
+use lambada_anf::{Atom, Param, Var};
+use lambada_loops::{Mode, Operand};
+use lambada_prim::ReduceOp;
+
+use crate::Lower;
+use crate::places::{Place, Value};
+
+impl<'a> Lower<'a> {
+    pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
+        let value = match self.value(first) {
+            Value::Scalar(first) => Value::Cell(self.emit.cell(bind.ty.elem, first, self.hint(bind.var))),
+            Value::Array(place) if self.take(&place) => Value::Array(place),
+            Value::Array(place) => {
+                let copy = self.target(bind);
+                self.copy(&place, &copy);
+                Value::Array(copy)
+            }
+            Value::Elements(_) | Value::Cell(_) => unreachable!("the first value is a value"),
+        };
+        self.bind(bind.var, value);
+    }
+
+    pub(crate) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
+        let value = self.value(value);
+        match (self.value_of(acc).clone(), value) {
+            (Value::Cell(cell), Value::Scalar(value)) => self.combine(ReduceOp::Add, cell, value),
+            (Value::Array(place), Value::Scalar(value)) => {
+                let index = self.operands(index);
+                let at = self.offset(&place, &index);
+                self.add_at(&place, at, value);
+            }
+            (Value::Array(place), Value::Array(part)) => {
+                let index = self.operands(index);
+                let offset = self.offset(&place, &index);
+                self.add_part(&part, &place, offset);
+            }
+            (Value::Cell(_), _) | (Value::Array(_), _) | (Value::Scalar(_) | Value::Elements(_), _) => {
+                unreachable!("an accumulator takes values of its type")
+            }
+        }
+    }
+
+    /// `cell = cell ⊕ value`
+    pub(crate) fn combine(&mut self, op: ReduceOp, cell: lambada_loops::Cell, value: Operand) {
+        let elem = self.emit.function.cells[cell.0 as usize].0.elem;
+        let old = self.emit.get(cell);
+        let new = self.emit.prim(op.prim(elem), vec![old, value], "t");
+        self.emit.set(cell, new);
+    }
+
+    fn add_at(&mut self, place: &Place, at: Operand, value: Operand) {
+        let buf = self.store.buf(place.storage);
+        let add = ReduceOp::Add.prim(self.emit.elem(buf));
+        let old = self.emit.load(buf, at, "t");
+        let new = self.emit.prim(add, vec![old, value], "t");
+        self.emit.store(buf, at, new);
+    }
+
+    /// `place[offset ..] += part`: parts are contiguous, so one loop does for all ranks.
+    fn add_part(&mut self, part: &Place, place: &Place, offset: Operand) {
+        let len = self.len(&part.dims);
+        self.counted("j", len, Mode::Independent, |lower, j| {
+            let from = lower.sum(vec![part.offset, j]);
+            let hint = lower.emit.function.bufs[lower.store.buf(part.storage).0 as usize].1.clone();
+            let value = lower.emit.load(lower.store.buf(part.storage), from, hint);
+            let at = lower.sum(vec![offset, j]);
+            lower.add_at(place, at, value);
+        });
+    }
+
+    pub(crate) fn freeze(&mut self, bind: &Param, acc: Var) {
+        let value = match self.value_of(acc).clone() {
+            Value::Cell(cell) => Value::Scalar(self.emit.get(cell)),
+            Value::Array(place) => Value::Array(place),
+            Value::Scalar(_) | Value::Elements(_) => unreachable!("only accumulators are frozen"),
+        };
+        self.bind(bind.var, value);
+    }
+}

@@ -1,0 +1,163 @@
+//! Arrays that are filled, listed or given, and updates.
+
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Param, Var};
+use lambada_loops::{Mode, Operand, Stmt};
+use lambada_prim::{Data, Scalar, Tensor};
+
+use crate::Lower;
+use crate::emit::Kind;
+use crate::moves::few;
+use crate::places::{Place, Value};
+
+impl<'a> Lower<'a> {
+    /// One flat fill, whatever the rank.
+    pub(crate) fn fill(&mut self, bind: &Param, value: Atom) {
+        let value = self.operand(value);
+        if bind.ty.dims.is_empty() {
+            return self.bind(bind.var, Value::Scalar(value));
+        }
+        let place = self.target(bind);
+        self.fill_place(&place, value);
+        self.bind(bind.var, Value::Array(place));
+    }
+
+    pub(crate) fn fill_place(&mut self, place: &Place, value: Operand) {
+        let len = self.len(&place.dims);
+        match few(len) {
+            Some(count) => (0..count).for_each(|k| self.put(place, k, value)),
+            None => {
+                let buf = self.pointer(place);
+                self.emit.push(Stmt::Fill { buf, value, len });
+            }
+        }
+    }
+
+    /// Stores the k-th element.
+    fn put(&mut self, place: &Place, k: i64, value: Operand) {
+        let at = self.sum(vec![place.offset, Operand::int(k)]);
+        self.emit.store(self.store.buf(place.storage), at, value);
+    }
+
+    /// Constant data; a scalar is a constant of the code.
+    pub(crate) fn constant(&mut self, bind: &Param, tensor: &Rc<Tensor>) {
+        let value = match tensor.as_scalar() {
+            Some(scalar) => Value::Scalar(Operand::Lit(scalar)),
+            None => Value::Array(self.constant_place(bind, tensor.clone())),
+        };
+        self.bind(bind.var, value);
+    }
+
+    fn constant_place(&mut self, bind: &Param, tensor: Rc<Tensor>) -> Place {
+        let dims = tensor.dims.iter().map(|d| Operand::int(*d as i64)).collect();
+        let buf = self.emit.constant(tensor, self.hint(bind.var));
+        Place { storage: self.store.foreign(buf), offset: Operand::int(0), dims }
+    }
+
+    /// `[a, b, c]`: in registers where only elements at constant places are wanted, constant data where it is constant, else in memory.
+    pub(crate) fn array(&mut self, bind: &Param, items: &[Atom]) {
+        let value = if bind.ty.rank() > 1 { Value::Array(self.rows(bind, items)) } else { self.elements(bind, items) };
+        self.bind(bind.var, value);
+    }
+
+    fn elements(&mut self, bind: &Param, items: &[Atom]) -> Value {
+        let values = self.operands(items);
+        if self.facts.is_elements(bind.var) {
+            return Value::Elements(values);
+        }
+        if !self.wanted.contains_key(&bind.var)
+            && let Some(tensor) = constants(&values)
+        {
+            return Value::Array(self.constant_place(bind, Rc::new(tensor)));
+        }
+        let place = self.target(bind);
+        for (k, value) in values.into_iter().enumerate() {
+            self.put(&place, k as i64, value);
+        }
+        Value::Array(place)
+    }
+
+    /// Rows that have been built in their slots are there already.
+    fn rows(&mut self, bind: &Param, items: &[Atom]) -> Place {
+        let rows: Vec<Place> = items.iter().map(|item| self.place(*item)).collect();
+        let (place, slots) = self.rows_target(bind, items, &rows);
+        for (row, slot) in rows.iter().zip(&slots) {
+            if !self.store.same_start(row, slot) {
+                self.copy(row, slot);
+            }
+        }
+        place
+    }
+
+    fn rows_target(&mut self, bind: &Param, items: &[Atom], rows: &[Place]) -> (Place, Vec<Place>) {
+        if let Some(place) = self.wanted.get(&bind.var).cloned() {
+            let slots = self.slots(&place, items.len());
+            let at_home: Vec<Var> =
+                (0..items.len()).filter(|k| self.store.same_start(&rows[*k], &slots[*k])).filter_map(|k| items[k].as_var()).collect();
+            if self.is_free(&place, &at_home) {
+                return (place, slots);
+            }
+        }
+        let place = self.alloc(bind);
+        let slots = self.slots(&place, items.len());
+        (place, slots)
+    }
+
+    fn slots(&mut self, place: &Place, count: usize) -> Vec<Place> {
+        (0..count).map(|k| self.slot(place, Operand::int(k as i64))).collect()
+    }
+
+    /// In place, if nobody needs the old array; else in a copy.
+    pub(crate) fn update(&mut self, bind: &Param, array: Var, index: &[Atom], value: Atom) {
+        let old = self.place(array.into());
+        let index = self.operands(index);
+        let value = self.value(value);
+        let place = if self.take(&old) {
+            old
+        } else {
+            let copy = self.target(bind);
+            self.copy(&old, &copy);
+            copy
+        };
+        self.overwrite(&place, &index, &value);
+        self.bind(bind.var, Value::Array(place));
+    }
+
+    fn overwrite(&mut self, place: &Place, index: &[Operand], value: &Value) {
+        let offset = self.offset(place, index);
+        match value {
+            Value::Scalar(value) => self.emit.store(self.store.buf(place.storage), offset, *value),
+            Value::Array(part) => {
+                let to = Place { storage: place.storage, offset, dims: part.dims.clone() };
+                self.move_all(vec![(part.clone(), to)]);
+            }
+            Value::Elements(_) | Value::Cell(_) => unreachable!("the new part is a value"),
+        }
+    }
+
+    // Loops that the lowering itself needs
+
+    /// `for index < end`; `body` is given the index.
+    pub(crate) fn counted(&mut self, hint: &str, end: Operand, mode: Mode, body: impl FnOnce(&mut Self, Operand)) {
+        self.emit.open(Kind::Loop);
+        let index = self.emit.index(hint);
+        body(self, index.into());
+        let body = self.emit.close();
+        self.emit.push(Stmt::For { index, start: Operand::int(0), end, step: 1, mode, body });
+    }
+}
+
+/// The values as constant data, if they all are constant.
+fn constants(values: &[Operand]) -> Option<Tensor> {
+    let scalars: Vec<Scalar> = values
+        .iter()
+        .map(|value| match value {
+            Operand::Lit(scalar) => Some(*scalar),
+            Operand::Reg(_) => None,
+        })
+        .collect::<Option<_>>()?;
+    let mut data = Data::zeros(scalars.first()?.ty(), scalars.len());
+    scalars.iter().enumerate().for_each(|(k, scalar)| data.set(k, *scalar));
+    Some(Tensor { dims: vec![scalars.len()], data })
+}

@@ -1,0 +1,204 @@
+//! Blocks and statements, and where their arrays are wanted.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Block, Exp, Param, Stm, Var};
+use lambada_loops::Operand;
+use lambada_prim::ScalarTy;
+
+use crate::Lower;
+use crate::places::{Place, StorageId, Value};
+
+/// Among how many of the newest buffers of a body one is looked for that is free.
+const RECENT: usize = 64;
+
+impl<'a> Lower<'a> {
+    /// Lowers the statements of the current block; gives its results. `wants` says where they should be, result by result; where they
+    /// are not, the caller moves them.
+    pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
+        self.plan(block, wants);
+        for (k, stm) in block.stms.iter().enumerate() {
+            self.frame().at = k;
+            self.statement(stm);
+        }
+        self.frame().at = block.stms.len();
+        block.results.iter().map(|a| self.value(*a)).collect()
+    }
+
+    fn statement(&mut self, stm: &'a Stm) {
+        match &stm.exp {
+            Exp::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
+            Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
+            Exp::Fill(value) => self.fill(&stm.binds[0], *value),
+            Exp::Array(items) => self.array(&stm.binds[0], items),
+            Exp::Constant(tensor) => self.constant(&stm.binds[0], tensor),
+            Exp::For { index, extent, outs, body } => self.for_(stm, *index, *extent, outs, body),
+            Exp::Loop { params, inits, kind, body } => self.loop_(stm, params, inits, kind, body),
+            Exp::If { cond, then, otherwise } => self.if_(stm, *cond, then, otherwise),
+            Exp::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Exp::Accumulator(value) => self.accumulator(&stm.binds[0], *value),
+            Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
+            Exp::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
+            Exp::Check { cond, site, values } => self.check(*cond, site, values),
+        }
+    }
+
+    // Plans
+
+    /// Decides where arrays of the block should be built: a result where it is wanted, what a result is an update of in the same place,
+    /// a row of an array literal in its slot. These are wishes: whoever builds asks whether the place is free.
+    fn plan(&mut self, block: &'a Block, wants: &[Option<Place>]) {
+        let mut wishes: HashMap<Var, Place> = HashMap::new();
+        for (result, want) in block.results.iter().zip(wants) {
+            if let (Atom::Var(var), Some(place)) = (result, want) {
+                wishes.entry(*var).or_insert_with(|| place.clone());
+            }
+        }
+        for (k, stm) in block.stms.iter().enumerate().rev() {
+            self.literal_rows(stm, &mut wishes);
+            self.new_part(stm, k, &mut wishes);
+            for (which, bind) in stm.binds.iter().enumerate() {
+                if let Some(place) = wishes.remove(&bind.var) {
+                    self.hand_on(stm, k, which, &place, &mut wishes);
+                    self.wanted.insert(bind.var, place);
+                }
+            }
+        }
+    }
+
+    /// An array literal of arrays gets its memory before they are built.
+    fn literal_rows(&mut self, stm: &Stm, wishes: &mut HashMap<Var, Place>) {
+        if let (Exp::Array(_), [bind]) = (&stm.exp, stm.binds.as_slice())
+            && bind.ty.rank() > 1
+            && !wishes.contains_key(&bind.var)
+            && self.is_known(bind)
+        {
+            let place = self.alloc(bind);
+            wishes.insert(bind.var, place);
+        }
+    }
+
+    /// The new part of an array that is updated, `tape with [i] = row`, is built in the array, if that is a parameter of the current block
+    /// and nobody looks at it until then.
+    fn new_part(&mut self, stm: &Stm, k: usize, wishes: &mut HashMap<Var, Place>) {
+        if let Exp::Update { array, index, value: Atom::Var(part) } = &stm.exp
+            && stm.binds[0].ty.rank() > index.len()
+            && self.last_mention(*part) == Some(k)
+            && !wishes.contains_key(part)
+            && self.values[part.0 as usize].is_none()
+            && index.iter().all(|i| i.as_var().is_none_or(|v| self.values[v.0 as usize].is_some()))
+            && let Some(place) = self.untouched_until(*array, k)
+        {
+            let index = self.operands(index);
+            let slot = Place {
+                offset: self.offset(&place, &index),
+                storage: self.store.slot(place.storage),
+                dims: place.dims[index.len()..].into(),
+            };
+            self.store.unname(place.storage, *array);
+            wishes.insert(*part, slot);
+        }
+    }
+
+    /// The place of a parameter of the current block, if it is ours and no statement of the current block before the k-th, which ends it, mentions any of it.
+    fn untouched_until(&self, array: Var, k: usize) -> Option<Place> {
+        let Some(Value::Array(place)) = &self.values[array.0 as usize] else { return None };
+        let (stms, _) = self.rest();
+        let is_free = self.store.is_writable(place.storage)
+            && self.is_here(array)
+            && self.ends_at(array, k)
+            && self.store.names(place.storage).into_iter().all(|v| v == array || !self.is_used(v))
+            && !stms[..k].iter().any(|stm| self.is_mentioned_by(stm, array));
+        is_free.then(|| place.clone())
+    }
+
+    fn is_mentioned_by(&self, stm: &Stm, var: Var) -> bool {
+        let mut found = stm.exp.blocks().into_iter().any(|inner| self.mentions(inner, var));
+        stm.exp.atoms(&mut |atom| found |= atom == Atom::Var(var));
+        found
+    }
+
+    /// Are the sizes of an array that is yet to be built known already?
+    fn is_known(&self, bind: &Param) -> bool {
+        bind.ty.dims.iter().all(|d| d.as_var().is_none_or(|v| self.values[v.0 as usize].is_some()))
+    }
+
+    /// `which` of the statement's bindings is wanted in a place: so is what it is made from, where that ends here.
+    fn hand_on(&mut self, stm: &Stm, k: usize, which: usize, place: &Place, wishes: &mut HashMap<Var, Place>) {
+        let mut wish = |lower: &Self, atom: Atom, place: Place| {
+            if let Atom::Var(var) = atom
+                && lower.last_mention(var) == Some(k)
+            {
+                wishes.entry(var).or_insert(place);
+            }
+        };
+        match &stm.exp {
+            Exp::Update { array, .. } => wish(self, (*array).into(), place.clone()),
+            Exp::Freeze(acc) => wish(self, (*acc).into(), place.clone()),
+            Exp::Accumulator(value) => wish(self, *value, place.clone()),
+            Exp::Loop { inits, .. } => wish(self, inits[which], place.clone()),
+            Exp::If { .. } => {
+                for origin in self.facts.origins(stm.binds[which].var).into_iter().skip(1) {
+                    wish(self, origin.into(), place.clone());
+                }
+            }
+            Exp::Array(items) if place.dims.len() > 1 => {
+                for (row, item) in items.iter().enumerate() {
+                    let slot = self.slot(place, Operand::int(row as i64));
+                    wish(self, *item, slot);
+                }
+            }
+            Exp::Array(_)
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulate { .. }
+            | Exp::Check { .. } => {}
+        }
+    }
+
+    // Buffers for what is built
+
+    /// Where to build an array: where it is wanted, if that is free while and after the current statement runs; else in new memory.
+    pub(crate) fn target(&mut self, bind: &Param) -> Place {
+        self.target_apart(bind, &[])
+    }
+
+    /// As `target`, but apart from what the statement builds as well.
+    pub(crate) fn target_apart(&mut self, bind: &Param, taken: &[Place]) -> Place {
+        match self.wanted.get(&bind.var) {
+            Some(place) if self.is_free(place, &[]) && self.is_apart(place, taken) => place.clone(),
+            Some(_) | None => self.alloc(bind),
+        }
+    }
+
+    /// Does the place share no element with any of the others?
+    pub(crate) fn is_apart(&self, place: &Place, others: &[Place]) -> bool {
+        !others.iter().any(|other| self.store.overlap(other.storage, place.storage))
+    }
+
+    /// Memory for an array: that of an array of the same length which nobody needs any more, or new.
+    pub(crate) fn alloc(&mut self, bind: &Param) -> Place {
+        let dims = self.dims(&bind.ty);
+        let len = self.len(&dims);
+        let idle = self.emit.homes().take(RECENT).find(|id| self.is_idle(*id, bind.ty.elem, len));
+        if let Some(storage) = idle {
+            self.store.promise(storage);
+            return Place { storage, offset: Operand::int(0), dims };
+        }
+        let level = self.emit.level();
+        self.alloc_at(level, bind.ty.elem, dims, self.hint(bind.var))
+    }
+
+    /// Has the buffer held an array that neither the current statement nor a later one mentions?
+    fn is_idle(&self, storage: StorageId, elem: ScalarTy, len: Operand) -> bool {
+        self.store.is_given(storage)
+            && self.store.home(storage).is_some_and(|home| home.len == len)
+            && self.emit.elem(self.store.buf(storage)) == elem
+            && !self.store.names(storage).into_iter().any(|v| self.is_used(v))
+    }
+}

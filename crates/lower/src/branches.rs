@@ -1,0 +1,166 @@
+//! `if`: scalars through cells, arrays in memory that both branches fill.
+//!
+//! An array goes, in this order, into the memory that one of the branches updates in place, if nobody needs that any more; to where the
+//! result is wanted; into new memory. Where its sizes are themselves results of the `if`, each branch makes the memory and exchanges
+//! names with an empty buffer made before.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Param, Stm, Var};
+use lambada_loops::{Buf, Cell, Operand, Stmt};
+use lambada_prim::Prim;
+use lambada_prim::ScalarTy;
+
+use crate::Lower;
+use crate::emit::Kind;
+use crate::places::{Home, Place, Value};
+
+/// Where the branches leave a result.
+enum Joint {
+    Cell(Cell),
+    Place(Place),
+    /// A buffer whose memory is made in the branch.
+    Later(Buf),
+}
+
+impl<'a> Lower<'a> {
+    pub(crate) fn if_(&mut self, stm: &'a Stm, cond: Atom, then: &'a Block, otherwise: &'a Block) {
+        let cond = self.operand(cond);
+        if then.stms.is_empty() && otherwise.stms.is_empty() && stm.binds.iter().all(|p| p.ty.dims.is_empty()) {
+            return self.choose(stm, cond, then, otherwise);
+        }
+        let mut taken = Vec::new();
+        let joints: Vec<Joint> = stm.binds.iter().map(|bind| self.joint(stm, bind, &mut taken)).collect();
+        let then = self.branch(then, &joints);
+        let otherwise = self.branch(otherwise, &joints);
+        self.emit.push(Stmt::If { cond, then, otherwise });
+        for (bind, joint) in stm.binds.iter().zip(joints) {
+            let value = self.joined(bind, joint);
+            self.bind(bind.var, value);
+        }
+    }
+
+    /// Nothing to run: both values are there.
+    fn choose(&mut self, stm: &Stm, cond: Operand, then: &Block, otherwise: &Block) {
+        for ((bind, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
+            let args = vec![cond, self.operand(*a), self.operand(*b)];
+            let select = match bind.ty.elem {
+                ScalarTy::Real => Prim::Select,
+                ScalarTy::Int => Prim::SelectInt,
+                ScalarTy::Bool => Prim::SelectBool,
+            };
+            let value = self.emit.prim(select, args, self.hint(bind.var));
+            self.bind(bind.var, Value::Scalar(value));
+        }
+    }
+
+    fn joint(&mut self, stm: &Stm, bind: &Param, taken: &mut Vec<Place>) -> Joint {
+        let elem = bind.ty.elem;
+        if bind.ty.dims.is_empty() {
+            return Joint::Cell(self.emit.cell(elem, Operand::Lit(elem.zero()), self.hint(bind.var)));
+        }
+        if is_sized_by(bind, &stm.binds) {
+            let hint = self.hint(bind.var);
+            return Joint::Later(self.emit.alloc(self.emit.level(), elem, Operand::int(0), hint));
+        }
+        let place = self.joint_place(bind, taken);
+        taken.push(place.clone());
+        Joint::Place(place)
+    }
+
+    fn joint_place(&mut self, bind: &Param, taken: &[Place]) -> Place {
+        let dims = self.dims(&bind.ty);
+        // What the branches bind is not there yet: beyond it are the arrays from around the `if`.
+        let origins = self.facts.origins_until(bind.var, &|v| self.values[v.0 as usize].is_some());
+        let origin = origins.into_iter().find_map(|v| self.reusable(v, dims.len(), taken));
+        match (origin, self.wanted.get(&bind.var)) {
+            (Some(origin), _) => Place { dims, ..origin },
+            (None, Some(wanted)) if self.is_unclaimed(wanted, taken) => wanted.clone(),
+            (None, _) => self.alloc(bind),
+        }
+    }
+
+    /// The place of an array from around the `if` that nobody needs after it.
+    fn reusable(&self, var: Var, rank: usize, taken: &[Place]) -> Option<Place> {
+        match &self.values[var.0 as usize] {
+            Some(Value::Array(place)) if place.dims.len() == rank && self.is_unclaimed(place, taken) => Some(place.clone()),
+            Some(Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_)) | None => None,
+        }
+    }
+
+    fn is_unclaimed(&self, place: &Place, taken: &[Place]) -> bool {
+        self.is_spent(place.storage) && self.is_apart(place, taken)
+    }
+
+    fn branch(&mut self, block: &'a Block, joints: &[Joint]) -> Vec<Stmt> {
+        let wants: Vec<Option<Place>> = joints
+            .iter()
+            .map(|joint| match joint {
+                Joint::Place(place) => Some(place.clone()),
+                Joint::Cell(_) | Joint::Later(_) => None,
+            })
+            .collect();
+        self.emit.open(Kind::Branch);
+        self.within(block, &[], |lower| {
+            let results = lower.block(block, &wants);
+            lower.join(results, joints);
+        });
+        self.emit.close()
+    }
+
+    fn join(&mut self, results: Vec<Value>, joints: &[Joint]) {
+        let mut moves = Vec::new();
+        let mut later = Vec::new();
+        for (result, joint) in results.into_iter().zip(joints) {
+            match (result, joint) {
+                (Value::Scalar(value), Joint::Cell(cell)) => self.emit.set(*cell, value),
+                (Value::Array(place), Joint::Place(target)) => moves.push((place, target.clone())),
+                (Value::Array(place), Joint::Later(buf)) => later.push((*buf, place)),
+                (Value::Scalar(_) | Value::Array(_) | Value::Elements(_) | Value::Cell(_), _) => unreachable!("a result fits its joint"),
+            }
+        }
+        // What is made here has its own memory, so the moves cannot disturb it; what is copied is read first.
+        let made = self.made_here(later);
+        self.move_all(moves);
+        for (buf, own) in made {
+            self.emit.push(Stmt::Swap(buf, own));
+        }
+    }
+
+    /// Each array as a whole buffer of this body, of its own.
+    fn made_here(&mut self, arrays: Vec<(Buf, Place)>) -> Vec<(Buf, Buf)> {
+        let mut used: HashSet<Buf> = HashSet::new();
+        let level = self.emit.level();
+        let mut made = Vec::with_capacity(arrays.len());
+        for (name, place) in arrays {
+            let is_own = self.store.whole(&place).is_some_and(|home| home.level == level);
+            let mut own = self.store.buf(place.storage);
+            if !is_own || !used.insert(own) {
+                let copy = self.duplicate(&place);
+                own = self.store.buf(copy.storage);
+            }
+            made.push((name, own));
+        }
+        made
+    }
+
+    fn joined(&mut self, bind: &Param, joint: Joint) -> Value {
+        match joint {
+            Joint::Cell(cell) => Value::Scalar(self.emit.get(cell)),
+            Joint::Place(place) => Value::Array(place),
+            Joint::Later(buf) => Value::Array(self.named(buf, bind)),
+        }
+    }
+
+    /// The place of an array whose buffer has got its memory inside of the statement that binds it.
+    pub(crate) fn named(&mut self, buf: Buf, bind: &Param) -> Place {
+        let dims = self.dims(&bind.ty);
+        let home = Home { level: self.emit.level(), len: self.len(&dims) };
+        Place { storage: self.store.own(buf, home), offset: Operand::int(0), dims }
+    }
+}
+
+/// Do the sizes depend on other bindings of the list?
+pub(crate) fn is_sized_by(bind: &Param, list: &[Param]) -> bool {
+    bind.ty.dims.iter().any(|d| list.iter().any(|p| Atom::Var(p.var) == *d))
+}

@@ -1,0 +1,289 @@
+//! Appends statements to the body under construction.
+//!
+//! Open bodies form a stack of levels: the function, then the loops and branches around the point where code is being added. A
+//! primitive is placed at the outermost level where its operands are known, so address arithmetic leaves the loops that it does not
+//! depend on; primitives are total and pure, which makes this always right. Only index arithmetic also leaves branches: anything else
+//! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_loops::{Buf, Cell, Function, Op, Operand, Reg, Stmt, Ty};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::places::StorageId;
+
+/// What an open body belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The function: outermost.
+    Function,
+    /// A branch of an `if`.
+    Branch,
+    /// A loop.
+    Loop,
+    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes the buffers of the next.
+    Growing,
+}
+
+#[derive(Debug)]
+struct Level {
+    kind: Kind,
+    stmts: Vec<Stmt>,
+    known: HashMap<(Prim, Vec<Operand>), Operand>,
+    allocates: bool,
+    /// The buffers that it allocates, oldest first.
+    homes: Vec<StorageId>,
+}
+
+/// The function so far, and its open bodies.
+#[derive(Debug)]
+pub(crate) struct Emit {
+    pub(crate) function: Function,
+    levels: Vec<Level>,
+    /// By register: the level that binds it.
+    level_of: Vec<usize>,
+    /// By register: is it known not to be negative?
+    natural: Vec<bool>,
+}
+
+impl Emit {
+    pub(crate) fn new(name: &str) -> Emit {
+        let mut emit = Emit { function: Function::new(name), levels: Vec::new(), level_of: Vec::new(), natural: Vec::new() };
+        emit.open(Kind::Function);
+        emit
+    }
+
+    // Bodies
+
+    pub(crate) fn open(&mut self, kind: Kind) {
+        self.levels.push(Level { kind, stmts: Vec::new(), known: HashMap::new(), allocates: false, homes: Vec::new() });
+    }
+
+    /// Closes the innermost body. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration.
+    pub(crate) fn close(&mut self) -> Vec<Stmt> {
+        let level = self.levels.pop().expect("a body is open");
+        match level.kind {
+            Kind::Loop if level.allocates => return vec![Stmt::Scope(level.stmts)],
+            Kind::Branch | Kind::Growing => self.innermost().allocates |= level.allocates,
+            Kind::Loop | Kind::Function => {}
+        }
+        level.stmts
+    }
+
+    fn innermost(&mut self) -> &mut Level {
+        self.levels.last_mut().expect("a body is open")
+    }
+
+    /// The number of the innermost level.
+    pub(crate) fn level(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// Does the innermost body allocate?
+    pub(crate) fn allocates(&self) -> bool {
+        self.levels[self.level()].allocates
+    }
+
+    pub(crate) fn push(&mut self, stmt: Stmt) {
+        self.innermost().stmts.push(stmt);
+    }
+
+    // Registers
+
+    fn reg(&mut self, elem: ScalarTy, level: usize, hint: impl Into<Rc<str>>) -> Reg {
+        self.level_of.push(level);
+        self.natural.push(false);
+        self.function.reg(Ty::scalar(elem), hint)
+    }
+
+    /// A parameter of the function; a size is not negative.
+    pub(crate) fn param(&mut self, elem: ScalarTy, is_size: bool, hint: Rc<str>) -> Reg {
+        let reg = self.reg(elem, 0, hint);
+        self.natural[reg.0 as usize] = is_size;
+        reg
+    }
+
+    /// The index of the innermost loop.
+    pub(crate) fn index(&mut self, hint: impl Into<Rc<str>>) -> Reg {
+        let reg = self.reg(ScalarTy::Int, self.level(), hint);
+        self.natural[reg.0 as usize] = true;
+        reg
+    }
+
+    fn bind(&mut self, elem: ScalarTy, op: Op, hint: impl Into<Rc<str>>) -> Operand {
+        let reg = self.reg(elem, self.level(), hint);
+        self.push(Stmt::Let(reg, op));
+        reg.into()
+    }
+
+    pub(crate) fn load(&mut self, buf: Buf, offset: Operand, hint: impl Into<Rc<str>>) -> Operand {
+        let elem = self.elem(buf);
+        self.bind(elem, Op::Load(buf, offset), hint)
+    }
+
+    pub(crate) fn store(&mut self, buf: Buf, offset: Operand, value: Operand) {
+        self.push(Stmt::Store { buf, offset, value });
+    }
+
+    /// The type of a buffer's elements.
+    pub(crate) fn elem(&self, buf: Buf) -> ScalarTy {
+        self.function.bufs[buf.0 as usize].0
+    }
+
+    /// The level that knows the operand.
+    pub(crate) fn level_of(&self, operand: Operand) -> usize {
+        match operand {
+            Operand::Reg(reg) => self.level_of[reg.0 as usize],
+            Operand::Lit(_) => 0,
+        }
+    }
+
+    /// Is it known not to be negative?
+    pub(crate) fn is_natural(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Reg(reg) => self.natural[reg.0 as usize],
+            Operand::Lit(value) => value.int() >= 0,
+        }
+    }
+
+    // Primitives
+
+    /// `op(args)`, computed where its operands are first known, or found there.
+    pub(crate) fn prim(&mut self, op: Prim, args: Vec<Operand>, hint: impl Into<Rc<str>>) -> Operand {
+        if let Some(simple) = simplify(op, &args) {
+            return simple;
+        }
+        let key = (op, ordered(op, args));
+        let floor = key.1.iter().map(|a| self.level_of(*a)).max().unwrap_or(0);
+        if let Some(known) = self.levels[floor..].iter().find_map(|level| level.known.get(&key)) {
+            return *known;
+        }
+        let level = self.placement(op, floor);
+        let reg = self.reg(op.result(), level, hint);
+        self.natural[reg.0 as usize] = self.stays_natural(op, &key.1);
+        self.levels[level].stmts.push(Stmt::Let(reg, Op::Prim(op, key.1.clone())));
+        self.levels[level].known.insert(key, reg.into());
+        reg.into()
+    }
+
+    /// The outermost level, from `floor` inwards, to which the primitive may move.
+    fn placement(&self, op: Prim, floor: usize) -> usize {
+        if is_index_arithmetic(op) {
+            return floor;
+        }
+        let branch = self.levels.iter().rposition(|level| level.kind == Kind::Branch).unwrap_or(0);
+        floor.max(branch)
+    }
+
+    fn stays_natural(&self, op: Prim, args: &[Operand]) -> bool {
+        match op {
+            Prim::AddInt | Prim::MulInt | Prim::MinInt => args.iter().all(|a| self.is_natural(*a)),
+            Prim::MaxInt => args.iter().any(|a| self.is_natural(*a)),
+            _ => false, // merely not known
+        }
+    }
+
+    pub(crate) fn int(&mut self, op: Prim, a: Operand, b: Operand) -> Operand {
+        self.prim(op, vec![a, b], "at")
+    }
+
+    // Cells
+
+    pub(crate) fn cell(&mut self, elem: ScalarTy, first: Operand, hint: impl Into<Rc<str>>) -> Cell {
+        let cell = self.function.cell(Ty::scalar(elem), hint);
+        self.push(Stmt::Cell(cell, first));
+        cell
+    }
+
+    pub(crate) fn get(&mut self, cell: Cell) -> Operand {
+        let (ty, hint) = self.function.cells[cell.0 as usize].clone();
+        self.bind(ty.elem, Op::Get(cell), hint)
+    }
+
+    pub(crate) fn set(&mut self, cell: Cell, value: Operand) {
+        self.push(Stmt::Set(cell, value));
+    }
+
+    /// A cell of the body around the innermost one, which the innermost one will set.
+    pub(crate) fn outer_cell(&mut self, elem: ScalarTy, hint: &str) -> Cell {
+        let cell = self.function.cell(Ty::scalar(elem), hint);
+        let outer = self.level() - 1;
+        self.levels[outer].stmts.push(Stmt::Cell(cell, Operand::Lit(elem.zero())));
+        cell
+    }
+
+    // Buffers
+
+    /// A buffer made at the end of a level that is still open.
+    pub(crate) fn alloc(&mut self, level: usize, elem: ScalarTy, len: Operand, hint: Rc<str>) -> Buf {
+        let buf = self.function.buf(elem, hint);
+        self.levels[level].stmts.push(Stmt::Alloc { buf, len });
+        self.levels[level].allocates = true;
+        buf
+    }
+
+    /// Remembers a buffer of a level, to be used again when it is free.
+    pub(crate) fn add_home(&mut self, level: usize, storage: StorageId) {
+        self.levels[level].homes.push(storage);
+    }
+
+    /// The buffers of the innermost level, newest first.
+    pub(crate) fn homes(&self) -> impl Iterator<Item = StorageId> {
+        self.levels[self.level()].homes.iter().rev().copied()
+    }
+
+    /// A name for what follows an offset of a buffer.
+    pub(crate) fn view(&mut self, base: Buf, offset: Operand) -> Buf {
+        if offset == Operand::int(0) {
+            return base;
+        }
+        let (elem, hint) = self.function.bufs[base.0 as usize].clone();
+        let buf = self.function.buf(elem, hint);
+        self.push(Stmt::View { buf, base, offset });
+        buf
+    }
+
+    /// A name for constant data, made at the start of everything that is open.
+    pub(crate) fn constant(&mut self, tensor: Rc<lambada_prim::Tensor>, hint: Rc<str>) -> Buf {
+        let buf = self.function.buf(tensor.elem(), hint);
+        self.levels[0].stmts.push(Stmt::Constant(buf, tensor));
+        buf
+    }
+}
+
+/// Cheap, and wanted outside of everything: what offsets are made of.
+fn is_index_arithmetic(op: Prim) -> bool {
+    matches!(op, Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::NegInt | Prim::MinInt | Prim::MaxInt)
+}
+
+/// Integer arithmetic on constants, and with neutral elements.
+fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
+    let lit = |k: usize| match args[k] {
+        Operand::Lit(Scalar::Int(value)) => Some(value),
+        Operand::Lit(Scalar::Real(_) | Scalar::Bool(_)) | Operand::Reg(_) => None,
+    };
+    match op {
+        Prim::AddInt if lit(0) == Some(0) => Some(args[1]),
+        Prim::AddInt | Prim::SubInt if lit(1) == Some(0) => Some(args[0]),
+        Prim::MulInt if lit(0) == Some(1) => Some(args[1]),
+        Prim::MulInt if lit(1) == Some(1) => Some(args[0]),
+        Prim::MulInt if lit(0) == Some(0) || lit(1) == Some(0) => Some(Operand::int(0)),
+        Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt => {
+            let values = [Scalar::Int(lit(0)?), Scalar::Int(lit(1)?)];
+            Some(Operand::Lit(op.eval(&values)))
+        }
+        _ => None, // left as the program has it
+    }
+}
+
+/// The arguments in an order that finds `a + b` again as `b + a`; integers only, where the order cannot matter.
+fn ordered(op: Prim, mut args: Vec<Operand>) -> Vec<Operand> {
+    if matches!(op, Prim::AddInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt) {
+        args.sort_by_key(|a| match a {
+            Operand::Reg(reg) => reg.0,
+            Operand::Lit(_) => u32::MAX,
+        });
+    }
+    args
+}

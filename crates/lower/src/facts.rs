@@ -1,0 +1,216 @@
+//! What is known of a function before it is lowered.
+//!
+//! Assumes: variables are bound once. Gives: by block, the last statement that mentions each variable; which arrays may share the memory
+//! of which; which array literals never need memory. Keeps: the function as it is; blocks are known by their address.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Block, Exp, Function, Stm, Var};
+
+/// By variable: the position of the last statement of a block that mentions it, in nested blocks too; the number of statements for a
+/// result. Absent where the block does not mention it.
+pub(crate) type Last = HashMap<Var, usize>;
+
+/// The facts of one function.
+pub(crate) struct Facts {
+    blocks: HashMap<*const Block, Rc<Last>>,
+    /// By array: the arrays whose memory it takes over if nobody else needs it.
+    sources: HashMap<Var, Vec<Var>>,
+    /// Array literals of scalars.
+    literals: HashSet<Var>,
+    /// Arrays that are mentioned other than by an element at constant indices.
+    whole: HashSet<Var>,
+}
+
+impl Facts {
+    pub(crate) fn new(function: &Function) -> Facts {
+        let mut facts = Facts { blocks: HashMap::new(), sources: HashMap::new(), literals: HashSet::new(), whole: HashSet::new() };
+        facts.block(&function.body);
+        facts
+    }
+
+    /// The last mentions of a block.
+    pub(crate) fn last(&self, block: &Block) -> Rc<Last> {
+        self.blocks[&std::ptr::from_ref(block)].clone()
+    }
+
+    /// Is it an array literal of which only elements at constant indices are wanted?
+    pub(crate) fn is_elements(&self, var: Var) -> bool {
+        self.literals.contains(&var) && !self.whole.contains(&var)
+    }
+
+    /// The arrays from which the value may have come by updates in place, nearest first, itself included.
+    pub(crate) fn origins(&self, var: Var) -> Vec<Var> {
+        self.origins_until(var, &|_| false)
+    }
+
+    /// As `origins`, but not those of an origin that `is_end`.
+    pub(crate) fn origins_until(&self, var: Var, is_end: &dyn Fn(Var) -> bool) -> Vec<Var> {
+        let (mut origins, mut seen) = (vec![var], HashSet::from([var]));
+        let mut k = 0;
+        while k < origins.len() {
+            let sources = if is_end(origins[k]) { None } else { self.sources.get(&origins[k]) };
+            for source in sources.into_iter().flatten() {
+                if seen.insert(*source) {
+                    origins.push(*source);
+                }
+            }
+            k += 1;
+        }
+        origins
+    }
+
+    /// The origins of an atom; a constant has none.
+    pub(crate) fn origins_of(&self, atom: Atom) -> Vec<Var> {
+        atom.as_var().map(|var| self.origins(var)).unwrap_or_default()
+    }
+
+    fn block(&mut self, block: &Block) -> Rc<Last> {
+        let mut last = Last::new();
+        for (k, stm) in block.stms.iter().enumerate() {
+            self.statement(stm, k, &mut last);
+        }
+        for var in block.results.iter().filter_map(|a| a.as_var()) {
+            self.whole.insert(var);
+            last.insert(var, block.stms.len());
+        }
+        let last = Rc::new(last);
+        self.blocks.insert(std::ptr::from_ref(block), last.clone());
+        last
+    }
+
+    fn statement(&mut self, stm: &Stm, k: usize, last: &mut Last) {
+        let by_elements = element_base(&stm.exp);
+        stm.exp.atoms(&mut |atom| {
+            if let Atom::Var(var) = atom {
+                last.insert(var, k);
+                if by_elements != Some(var) {
+                    self.whole.insert(var);
+                }
+            }
+        });
+        for var in stm.binds.iter().flat_map(|p| &p.ty.dims).filter_map(|d| d.as_var()) {
+            last.insert(var, k);
+        }
+        for inner in stm.exp.blocks() {
+            for var in self.block(inner).keys() {
+                last.insert(*var, k);
+            }
+        }
+        self.note(stm);
+    }
+
+    /// Which arrays may be built in place of which.
+    fn note(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Update { array, .. } => self.source(stm, 0, (*array).into()),
+            Exp::Freeze(acc) => self.source(stm, 0, (*acc).into()),
+            Exp::Accumulator(value) => self.source(stm, 0, *value),
+            Exp::Loop { inits, .. } => inits.iter().enumerate().for_each(|(k, init)| self.source(stm, k, *init)),
+            Exp::If { then, otherwise, .. } => {
+                for block in [then, otherwise] {
+                    block.results.iter().enumerate().for_each(|(k, result)| self.source(stm, k, *result));
+                }
+            }
+            Exp::Array(_) => {
+                if let [bind] = stm.binds.as_slice()
+                    && bind.ty.rank() == 1
+                {
+                    self.literals.insert(bind.var);
+                }
+            }
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulate { .. }
+            | Exp::Check { .. } => {}
+        }
+    }
+
+    fn source(&mut self, stm: &Stm, k: usize, atom: Atom) {
+        if let (Some(bind), Atom::Var(var)) = (stm.binds.get(k), atom)
+            && bind.ty.rank() > 0
+        {
+            self.sources.entry(bind.var).or_default().push(var);
+        }
+    }
+}
+
+/// The array of which the expression reads an element at a constant index.
+fn element_base(exp: &Exp) -> Option<Var> {
+    match exp {
+        Exp::Index(x, index) if index.iter().all(|i| i.as_lit().is_some()) => Some(*x),
+        Exp::Index(..)
+        | Exp::Prim(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+/// Does the block add to an accumulator that it does not make?
+pub(crate) fn adds_outside(block: &Block) -> bool {
+    fn walk(block: &Block, made: &mut HashSet<Var>) -> bool {
+        block.stms.iter().any(|stm| match &stm.exp {
+            Exp::Accumulator(_) => {
+                made.extend(stm.binds.iter().map(|p| p.var));
+                false
+            }
+            Exp::Accumulate { acc, .. } => !made.contains(acc),
+            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => stm.exp.blocks().into_iter().any(|inner| walk(inner, made)),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => false,
+        })
+    }
+    walk(block, &mut HashSet::new())
+}
+
+/// Might one of the arrays be overwritten by the statements, if its memory were free? `alias` grows by what may share their memory.
+pub(crate) fn consumes(stms: &[Stm], alias: &mut HashSet<Var>) -> bool {
+    stms.iter().any(|stm| match &stm.exp {
+        Exp::Update { array, .. } => alias.contains(array),
+        Exp::Accumulator(value) => value.as_var().is_some_and(|v| alias.contains(&v)),
+        Exp::Loop { inits, .. } => mentions(inits, alias) || consumes_inside(stm, alias),
+        Exp::If { then, otherwise, .. } => {
+            consumes_inside(stm, alias) || mentions(&then.results, alias) || mentions(&otherwise.results, alias)
+        }
+        Exp::For { .. } => consumes_inside(stm, alias),
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::MatMul(..)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => false,
+    })
+}
+
+fn consumes_inside(stm: &Stm, alias: &mut HashSet<Var>) -> bool {
+    stm.exp.blocks().into_iter().any(|inner| consumes(&inner.stms, alias))
+}
+
+fn mentions(atoms: &[Atom], vars: &HashSet<Var>) -> bool {
+    atoms.iter().filter_map(|a| a.as_var()).any(|v| vars.contains(&v))
+}

@@ -1,0 +1,88 @@
+//! `for`: independent iterations. What is collected has its memory before the loop; each iteration builds its part there.
+
+use lambada_anf::{Atom, Block, Out, Stm, Var};
+use lambada_loops::{Cell, Mode, Operand, Stmt};
+use lambada_prim::ReduceOp;
+
+use crate::Lower;
+use crate::emit::Kind;
+use crate::facts::adds_outside;
+use crate::places::{Place, Value};
+
+/// Where the results of the iterations go.
+enum Sink {
+    Array(Place),
+    Cell(ReduceOp, Cell),
+}
+
+impl<'a> Lower<'a> {
+    pub(crate) fn for_(&mut self, stm: &'a Stm, index: Var, extent: Atom, outs: &[Out], body: &'a Block) {
+        let end = self.operand(extent);
+        let sinks = self.sinks(stm, outs);
+        self.emit.open(Kind::Loop);
+        let counter = self.emit.index(self.hint(index));
+        self.within(body, &[body], |lower| {
+            lower.bind(index, Value::Scalar(counter.into()));
+            lower.iteration(body, counter.into(), &sinks);
+        });
+        let stmts = self.emit.close();
+        let mode = mode(outs, body);
+        self.emit.push(Stmt::For { index: counter, start: Operand::int(0), end, step: 1, mode, body: stmts });
+        for (bind, sink) in stm.binds.iter().zip(sinks) {
+            let value = match sink {
+                Sink::Array(place) => Value::Array(place),
+                Sink::Cell(_, cell) => Value::Scalar(self.emit.get(cell)),
+            };
+            self.bind(bind.var, value);
+        }
+    }
+
+    fn sinks(&mut self, stm: &Stm, outs: &[Out]) -> Vec<Sink> {
+        let mut taken = Vec::new();
+        let mut sinks = Vec::with_capacity(outs.len());
+        for (bind, out) in stm.binds.iter().zip(outs) {
+            sinks.push(match out {
+                Out::Collect => {
+                    let place = self.target_apart(bind, &taken);
+                    taken.push(place.clone());
+                    Sink::Array(place)
+                }
+                Out::Reduce(op) => {
+                    let unit = Operand::Lit(op.unit(bind.ty.elem));
+                    Sink::Cell(*op, self.emit.cell(bind.ty.elem, unit, self.hint(bind.var)))
+                }
+            });
+        }
+        sinks
+    }
+
+    fn iteration(&mut self, body: &'a Block, index: Operand, sinks: &[Sink]) {
+        let slots: Vec<Option<Place>> = sinks
+            .iter()
+            .map(|sink| match sink {
+                Sink::Array(place) if place.dims.len() > 1 => Some(self.slot(place, index)),
+                Sink::Array(_) | Sink::Cell(..) => None,
+            })
+            .collect();
+        let results = self.block(body, &slots);
+        let mut moves = Vec::new();
+        for ((result, sink), slot) in results.into_iter().zip(sinks).zip(slots) {
+            match (result, sink, slot) {
+                (Value::Array(place), Sink::Array(_), Some(slot)) => moves.push((place, slot)),
+                (Value::Scalar(value), Sink::Array(array), _) => {
+                    let at = self.offset(array, &[index]);
+                    self.emit.store(self.store.buf(array.storage), at, value);
+                }
+                (Value::Scalar(value), Sink::Cell(op, cell), _) => self.combine(*op, *cell, value),
+                (Value::Array(_), _, _) | (Value::Elements(_) | Value::Cell(_), _, _) => unreachable!("a result fits what it goes to"),
+            }
+        }
+        self.move_all(moves);
+    }
+}
+
+/// What the iterations share: nothing, or cells and arrays that they only add to.
+fn mode(outs: &[Out], body: &Block) -> Mode {
+    let reduces = outs.iter().any(|out| matches!(out, Out::Reduce(_)));
+    if reduces || adds_outside(body) { Mode::Reduction } else { Mode::Independent }
+}

@@ -1,0 +1,85 @@
+//! Copies: the only place that makes them.
+
+use lambada_loops::{Buf, Operand, Stmt};
+use lambada_prim::Scalar;
+
+use crate::Lower;
+use crate::places::Place;
+
+/// Up to this many elements are copied and filled one by one.
+pub(crate) const FEW: i64 = 4;
+
+impl Lower<'_> {
+    /// A buffer name that points to the start of the place.
+    pub(crate) fn pointer(&mut self, place: &Place) -> Buf {
+        self.emit.view(self.store.buf(place.storage), place.offset)
+    }
+
+    /// Copies between places that share no element.
+    pub(crate) fn copy(&mut self, from: &Place, to: &Place) {
+        let len = self.len(&to.dims);
+        match few(len) {
+            Some(count) => self.copy_few(from, to, count),
+            None => {
+                let (to, from) = (self.pointer(to), self.pointer(from));
+                self.emit.push(Stmt::Copy { to, from, len });
+            }
+        }
+    }
+
+    fn copy_few(&mut self, from: &Place, to: &Place, count: i64) {
+        for k in 0..count {
+            let at = self.sum(vec![from.offset, Operand::int(k)]);
+            let source = self.store.buf(from.storage);
+            let hint = self.emit.function.bufs[source.0 as usize].1.clone();
+            let value = self.emit.load(source, at, hint);
+            let at = self.sum(vec![to.offset, Operand::int(k)]);
+            self.emit.store(self.store.buf(to.storage), at, value);
+        }
+    }
+
+    /// A new array with the elements of a place.
+    pub(crate) fn duplicate(&mut self, place: &Place) -> Place {
+        let buf = self.store.buf(place.storage);
+        let (elem, hint) = self.emit.function.bufs[buf.0 as usize].clone();
+        let copy = self.alloc_at(self.emit.level(), elem, place.dims.clone(), hint);
+        self.copy(place, &copy);
+        copy
+    }
+
+    /// Moves arrays as if all at once: none is overwritten before it has been read. The destinations share no elements.
+    pub(crate) fn move_all(&mut self, mut moves: Vec<(Place, Place)>) {
+        moves.retain(|(from, to)| !self.store.same_start(from, to));
+        while !moves.is_empty() {
+            match (0..moves.len()).find(|k| self.is_unread(&moves, *k)) {
+                Some(k) => {
+                    let (from, to) = moves.remove(k);
+                    self.copy(&from, &to);
+                }
+                None => {
+                    let reader = self.reader(&moves);
+                    moves[reader].0 = self.duplicate(&moves[reader].0.clone());
+                }
+            }
+        }
+    }
+
+    /// A move that reads what the first one overwrites.
+    fn reader(&self, moves: &[(Place, Place)]) -> usize {
+        let target = moves[0].1.storage;
+        moves.iter().position(|(from, _)| self.store.overlap(from.storage, target)).expect("the first move is in the way of another")
+    }
+
+    /// Does no move read what this one overwrites?
+    fn is_unread(&self, moves: &[(Place, Place)], k: usize) -> bool {
+        moves.iter().all(|(from, _)| !self.store.overlap(from.storage, moves[k].1.storage))
+    }
+}
+
+/// A constant number of elements that is small.
+pub(crate) fn few(len: Operand) -> Option<i64> {
+    match len {
+        Operand::Lit(Scalar::Int(len)) if len <= FEW => Some(len.max(0)),
+        Operand::Lit(_) | Operand::Reg(_) => None,
+    }
+}

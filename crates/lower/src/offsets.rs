@@ -1,0 +1,67 @@
+//! Offsets: `x[i, j]` of sizes `n, m` starts at `i·m + j`. Terms are added from the outermost level inwards, so that what an inner loop
+//! does not change is computed outside of it, and found again by others; constants come last, where an address can absorb them.
+
+use std::rc::Rc;
+
+use lambada_loops::Operand;
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::Lower;
+use crate::places::{Home, Place};
+
+impl Lower<'_> {
+    /// Where the part of an array at some indices starts.
+    pub(crate) fn offset(&mut self, place: &Place, index: &[Operand]) -> Operand {
+        let mut terms = vec![place.offset];
+        for (k, i) in index.iter().enumerate() {
+            let stride = self.product(&place.dims[k + 1..]);
+            terms.push(self.emit.int(Prim::MulInt, *i, stride));
+        }
+        self.sum(terms)
+    }
+
+    /// The sum of offsets.
+    pub(crate) fn sum(&mut self, terms: Vec<Operand>) -> Operand {
+        let mut constant = 0i64;
+        let mut regs = Vec::new();
+        for term in terms {
+            match term {
+                Operand::Lit(Scalar::Int(value)) => constant = constant.wrapping_add(value),
+                Operand::Lit(Scalar::Real(_) | Scalar::Bool(_)) => unreachable!("an offset is an int"),
+                Operand::Reg(_) => regs.push(term),
+            }
+        }
+        regs.sort_by_key(|r| self.emit.level_of(*r));
+        let sum = regs.into_iter().reduce(|a, b| self.emit.int(Prim::AddInt, a, b));
+        match sum {
+            Some(sum) => self.emit.int(Prim::AddInt, sum, Operand::int(constant)),
+            None => Operand::int(constant),
+        }
+    }
+
+    /// The product of sizes, from the innermost outwards, as strides are.
+    fn product(&mut self, dims: &[Operand]) -> Operand {
+        dims.iter().rev().copied().reduce(|a, b| self.emit.int(Prim::MulInt, a, b)).unwrap_or(Operand::int(1))
+    }
+
+    /// How many elements, not negative.
+    pub(crate) fn len(&mut self, dims: &[Operand]) -> Operand {
+        let product = self.product(dims);
+        self.natural(product)
+    }
+
+    /// The place of one element of an array of arrays, a storage of its own.
+    pub(crate) fn slot(&mut self, place: &Place, index: Operand) -> Place {
+        let offset = self.offset(place, &[index]);
+        Place { storage: self.store.slot(place.storage), offset, dims: place.dims[1..].into() }
+    }
+
+    /// New memory, made at the end of an open level.
+    pub(crate) fn alloc_at(&mut self, level: usize, elem: ScalarTy, dims: Rc<[Operand]>, hint: Rc<str>) -> Place {
+        let len = self.len(&dims);
+        let buf = self.emit.alloc(level, elem, len, hint);
+        let storage = self.store.own(buf, Home { level, len });
+        self.emit.add_home(level, storage);
+        Place { storage, offset: Operand::int(0), dims }
+    }
+}

@@ -1,0 +1,89 @@
+//! Primitives, elements and views, checks.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Param, Var};
+use lambada_loops::{Operand, Stmt};
+use lambada_prim::Prim;
+use lambada_source::Site;
+
+use crate::Lower;
+use crate::facts::consumes;
+use crate::places::{Place, Value};
+
+impl<'a> Lower<'a> {
+    pub(crate) fn prim(&mut self, bind: &Param, op: Prim, args: &[Atom]) {
+        let args = self.operands(args);
+        let result = self.emit.prim(op, args, self.hint(bind.var));
+        self.bind(bind.var, Value::Scalar(result));
+    }
+
+    pub(crate) fn index(&mut self, bind: &Param, x: Var, index: &[Atom]) {
+        let index = self.operands(index);
+        let value = match self.value_of(x).clone() {
+            Value::Elements(items) => Value::Scalar(items[constant(index[0])]),
+            Value::Array(place) if bind.ty.dims.is_empty() => Value::Scalar(self.element(&place, &index, bind)),
+            Value::Array(place) => Value::Array(self.part(&place, &index, bind)),
+            Value::Scalar(_) | Value::Cell(_) => unreachable!("only arrays are indexed"),
+        };
+        self.bind(bind.var, value);
+    }
+
+    fn element(&mut self, place: &Place, index: &[Operand], bind: &Param) -> Operand {
+        let offset = self.offset(place, index);
+        self.emit.load(self.store.buf(place.storage), offset, self.hint(bind.var))
+    }
+
+    /// A view, unless its source is to be overwritten while the view lives: copying the part is cheaper than copying the source then.
+    fn part(&mut self, place: &Place, index: &[Operand], bind: &Param) -> Place {
+        let offset = self.offset(place, index);
+        let view = Place { storage: place.storage, offset, dims: place.dims[index.len()..].into() };
+        if !self.is_endangered(place, bind.var) {
+            return view;
+        }
+        let copy = self.target(bind);
+        self.copy(&view, &copy);
+        copy
+    }
+
+    /// Might a statement overwrite the source before the last mention of the view?
+    fn is_endangered(&self, source: &Place, view: Var) -> bool {
+        if !self.store.is_writable(source.storage) {
+            return false;
+        }
+        let (stms, at) = self.rest();
+        let until = self.last_mention(view).unwrap_or(at);
+        let mut alias: HashSet<Var> = self.store.names(source.storage).into_iter().collect();
+        let between = at + 1..until.clamp(at + 1, stms.len());
+        let last_is_nested = stms.get(until).is_some_and(|stm| !stm.exp.blocks().is_empty());
+        consumes(&stms[between], &mut alias) || last_is_nested && consumes(&stms[until..=until], &mut alias)
+    }
+
+    pub(crate) fn check(&mut self, cond: Atom, site: &Site, values: &[Atom]) {
+        let cond = self.operand(cond);
+        if cond == Operand::Lit(lambada_prim::Scalar::Bool(true)) {
+            return;
+        }
+        let values = self.operands(values);
+        let site = self.site(site);
+        self.emit.push(Stmt::Check { cond, site, values });
+    }
+
+    /// The number of a site; equal ones are one.
+    fn site(&mut self, site: &Site) -> u32 {
+        if let Some(known) = self.sites.get(site) {
+            return *known;
+        }
+        let number = self.emit.function.site(site.clone());
+        self.sites.insert(site.clone(), number);
+        number
+    }
+}
+
+/// The value of an index that is constant.
+fn constant(index: Operand) -> usize {
+    match index {
+        Operand::Lit(value) => value.int() as usize,
+        Operand::Reg(_) => unreachable!("elements are read at constant indices"),
+    }
+}

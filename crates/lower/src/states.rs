@@ -1,0 +1,278 @@
+//! `loop`: the state lives in cells and buffers.
+//!
+//! An array of the state has one buffer where the next state is made from the current one in place: an iteration then costs what it
+//! changes. Where the next state is built anew it has a second buffer, in which the body builds it, and the two exchange names at the end
+//! of the iteration. A state that changes size has, each iteration, the buffer that the body has made for it.
+//!
+//! The first state takes over the memory of its initial value where nobody else needs that.
+
+use lambada_anf::{Atom, Block, LoopKind, Param, Stm};
+use lambada_loops::{Cell, Mode, Operand, Stmt, While};
+use lambada_prim::ScalarTy;
+
+use crate::Lower;
+use crate::branches::is_sized_by;
+use crate::emit::Kind;
+use crate::places::{Home, Place, Value};
+
+/// The parts of a loop.
+pub(crate) struct Loop<'a> {
+    stm: &'a Stm,
+    pub(crate) params: &'a [Param],
+    inits: &'a [Atom],
+    body: &'a Block,
+    /// All blocks that an iteration runs.
+    blocks: Vec<&'a Block>,
+    /// By parameter: how its next value is made.
+    roles: Vec<Role>,
+}
+
+/// How the next value of an array of the state is made, as far as can be seen before it is lowered.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// From its own current value, in place; nothing else is.
+    Kept,
+    /// Arrays of the state exchange their roles, or may.
+    Exchanged,
+    /// Anew.
+    Fresh,
+    /// Its size depends on the state.
+    Grows,
+}
+
+/// A part of the state.
+pub(crate) enum State {
+    Cell(Cell),
+    Array(Held),
+}
+
+/// An array of the state.
+pub(crate) struct Held {
+    /// The current value.
+    pub(crate) place: Place,
+    /// Where the next one is built, if it is built anew.
+    pub(crate) spare: Option<Place>,
+    /// Does it change its size?
+    pub(crate) grows: bool,
+}
+
+impl<'a> Lower<'a> {
+    pub(crate) fn loop_(&mut self, stm: &'a Stm, params: &'a [Param], inits: &'a [Atom], kind: &'a LoopKind, body: &'a Block) {
+        let blocks = match kind {
+            LoopKind::For { .. } => vec![body],
+            LoopKind::While(cond) => vec![cond, body],
+        };
+        let roles = self.roles(params, body);
+        let plan = Loop { stm, params, inits, body, blocks, roles };
+        let states = self.first_states(&plan);
+        match kind {
+            LoopKind::For { index, extent } => {
+                let end = self.operand(*extent);
+                self.emit.open(plan.level());
+                let counter = self.emit.index(self.hint(*index));
+                self.body(&plan, &states, Some((*index, counter.into())));
+                let body = self.emit.close();
+                self.emit.push(Stmt::For { index: counter, start: Operand::int(0), end, step: 1, mode: Mode::Sequential, body });
+            }
+            LoopKind::While(cond) => {
+                let cond = self.condition(&plan, &states, cond);
+                self.emit.open(plan.level());
+                self.body(&plan, &states, None);
+                let body = self.emit.close();
+                self.emit.push(Stmt::While { cond, body });
+            }
+        }
+        for (bind, state) in stm.binds.iter().zip(states) {
+            self.last_state(bind, state);
+        }
+    }
+
+    fn roles(&self, params: &[Param], body: &Block) -> Vec<Role> {
+        // By parameter: the parameters from which its next value may be made in place.
+        let from: Vec<Vec<usize>> = body
+            .results
+            .iter()
+            .map(|result| {
+                let origins = self.facts.origins_of(*result);
+                (0..params.len()).filter(|k| origins.contains(&params[*k].var)).collect()
+            })
+            .collect();
+        let role = |k: usize| {
+            if is_sized_by(&params[k], params) {
+                return Role::Grows;
+            }
+            let to_others = from.iter().enumerate().any(|(j, from)| j != k && from.contains(&k));
+            match from[k].as_slice() {
+                [] => Role::Fresh,
+                [only] if *only == k && !to_others => Role::Kept,
+                [_, ..] => Role::Exchanged,
+            }
+        };
+        (0..params.len()).map(role).collect()
+    }
+
+    // The first state
+
+    fn first_states(&mut self, plan: &Loop<'a>) -> Vec<State> {
+        let mut taken = Vec::new();
+        let mut states = Vec::with_capacity(plan.params.len());
+        for (k, p) in plan.params.iter().enumerate() {
+            if p.ty.dims.is_empty() {
+                let first = self.operand(plan.inits[k]);
+                states.push(State::Cell(self.emit.cell(p.ty.elem, first, self.hint(p.var))));
+            } else {
+                let held = self.first_array(plan, k, &taken);
+                taken.push(held.place.clone());
+                states.push(State::Array(held));
+            }
+        }
+        states
+    }
+
+    fn first_array(&mut self, plan: &Loop<'a>, k: usize, taken: &[Place]) -> Held {
+        let init = self.place(plan.inits[k]);
+        let role = plan.roles[k];
+        let place = if self.may_take_state(plan, role, &init, taken) {
+            self.take(&init);
+            init
+        } else {
+            let place = self.state_place(plan, k, &init, taken);
+            self.copy(&init, &place);
+            place
+        };
+        let spare = (role == Role::Fresh).then(|| self.spare(&place));
+        Held { place, spare, grows: role == Role::Grows }
+    }
+
+    /// May the state take over the memory of its first value?
+    fn may_take_state(&self, plan: &Loop<'a>, role: Role, init: &Place, taken: &[Place]) -> bool {
+        let names = self.store.names(init.storage);
+        let home = self.store.whole(init);
+        let fits = match role {
+            Role::Kept => true,
+            Role::Exchanged | Role::Fresh => home.is_some(),
+            Role::Grows => home.is_some_and(|home| home.level == self.emit.level()),
+        };
+        fits && self.is_spent(init.storage)
+            && self.is_apart(init, taken)
+            && !names.into_iter().any(|v| plan.blocks.iter().any(|block| self.mentions(block, v)))
+    }
+
+    /// Memory for the state: where the result is wanted, if one buffer is enough; else new.
+    fn state_place(&mut self, plan: &Loop<'a>, k: usize, init: &Place, taken: &[Place]) -> Place {
+        let bind = &plan.stm.binds[k];
+        if plan.roles[k] == Role::Kept
+            && let Some(wanted) = self.wanted.get(&bind.var)
+            && self.is_free(wanted, &[])
+            && self.is_apart(wanted, taken)
+        {
+            return wanted.clone();
+        }
+        let level = self.emit.level();
+        self.alloc_at(level, bind.ty.elem, init.dims.clone(), self.hint(bind.var))
+    }
+
+    /// A second buffer like that of the state, whose name may be exchanged with it.
+    pub(crate) fn spare(&mut self, place: &Place) -> Place {
+        let Home { level, len } = self.store.home(place.storage).expect("the state has a buffer of its own");
+        let (elem, hint) = self.emit.function.bufs[self.store.buf(place.storage).0 as usize].clone();
+        let buf = self.emit.alloc(level, elem, len, format!("{hint}_next").into());
+        Place { storage: self.store.own(buf, Home { level, len }), ..place.clone() }
+    }
+
+    // Iterations
+
+    fn body(&mut self, plan: &Loop<'a>, states: &[State], counter: Option<(lambada_anf::Var, Operand)>) {
+        self.within(plan.body, &plan.blocks, |lower| {
+            if let Some((index, counter)) = counter {
+                lower.bind(index, Value::Scalar(counter));
+            }
+            lower.bind_state(plan, states, plan.body);
+            let wants: Vec<Option<Place>> = states.iter().zip(&plan.roles).map(|(state, role)| state.want(*role)).collect();
+            let results = lower.block(plan.body, &wants);
+            lower.advance(states, results);
+        });
+    }
+
+    /// Binds the parameters to the current state, for a block that mentions them.
+    fn bind_state(&mut self, plan: &Loop<'a>, states: &[State], block: &Block) {
+        for (p, state) in plan.params.iter().zip(states) {
+            match state {
+                State::Cell(cell) => {
+                    let is_size = plan.params.iter().any(|q| q.ty.dims.contains(&p.var.into()));
+                    if is_size || self.mentions(block, p.var) {
+                        let value = self.emit.get(*cell);
+                        self.bind(p.var, Value::Scalar(value));
+                    }
+                }
+                State::Array(held) => {
+                    // The buffer of a state that changes size has no length that is known outside, so it is not offered for exchange.
+                    let storage = if held.grows { self.store.slot(held.place.storage) } else { held.place.storage };
+                    let place = Place { storage, offset: held.place.offset, dims: self.dims(&p.ty) };
+                    self.bind(p.var, Value::Array(place));
+                }
+            }
+        }
+    }
+
+    /// The condition of a `while`. It may not overwrite the state, which is the result when it fails.
+    fn condition(&mut self, plan: &Loop<'a>, states: &[State], cond: &'a Block) -> While {
+        self.emit.open(Kind::Loop);
+        self.protect(states, true);
+        let test = self.within(cond, &plan.blocks, |lower| {
+            lower.bind_state(plan, states, cond);
+            lower.block(cond, &[]);
+            lower.operand(cond.results[0])
+        });
+        self.protect(states, false);
+        if !self.emit.allocates() {
+            return While { before: self.emit.close(), test };
+        }
+        // The names of what is allocated end before the test, so it leaves in a cell.
+        let cell = self.emit.outer_cell(ScalarTy::Bool, "test");
+        self.emit.set(cell, test);
+        let scope = self.emit.close();
+        self.emit.open(Kind::Loop);
+        scope.into_iter().for_each(|stmt| self.emit.push(stmt));
+        let test = self.emit.get(cell);
+        While { before: self.emit.close(), test }
+    }
+
+    fn protect(&mut self, states: &[State], on: bool) {
+        for state in states {
+            if let State::Array(held) = state {
+                self.store.set_writable(held.place.storage, !on);
+            }
+        }
+    }
+
+    fn last_state(&mut self, bind: &Param, state: State) {
+        let value = match state {
+            State::Cell(_) if self.last_mention(bind.var).is_none() => return,
+            State::Cell(cell) => Value::Scalar(self.emit.get(cell)),
+            State::Array(held) if held.grows => {
+                self.store.retire(held.place.storage);
+                Value::Array(self.named(self.store.buf(held.place.storage), bind))
+            }
+            State::Array(held) => Value::Array(Place { dims: self.dims(&bind.ty), ..held.place }),
+        };
+        self.bind(bind.var, value);
+    }
+}
+
+impl Loop<'_> {
+    fn level(&self) -> Kind {
+        if self.roles.contains(&Role::Grows) { Kind::Growing } else { Kind::Loop }
+    }
+}
+
+impl State {
+    /// Where the body should build the next value.
+    fn want(&self, role: Role) -> Option<Place> {
+        match (self, role) {
+            (State::Array(held), Role::Kept) => Some(held.place.clone()),
+            (State::Array(held), Role::Fresh) => held.spare.clone(),
+            (State::Array(_), Role::Exchanged | Role::Grows) | (State::Cell(_), _) => None,
+        }
+    }
+}

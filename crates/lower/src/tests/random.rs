@@ -1,0 +1,11 @@
+//! Functions from the generator of anf.
+
+use super::agrees;
+
+#[test]
+fn generated_functions_agree() {
+    for seed in 0..3_000 {
+        let (f, args) = lambada_anf::generate(seed);
+        agrees(&f, &args);
+    }
+}

@@ -1,0 +1,367 @@
+//! Code under construction: a stack of open blocks, what each variable is, and the statements that `normalize` writes.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Block, Exp, Function, Names, Param, Stm, Ty, Var};
+use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
+use lambada_source::{Site, Span};
+
+use crate::facts::{Facts, Frame};
+use crate::val::Leaf;
+
+/// Where a variable is bound, and its type.
+#[derive(Clone, Debug)]
+struct Info {
+    ty: Ty,
+    block: u32,
+    level: usize,
+}
+
+/// A block that statements are being appended to.
+#[derive(Debug)]
+pub(crate) struct Open {
+    id: u32,
+    /// What has been appended.
+    pub stms: Vec<Stm>,
+    /// What holds in it.
+    pub frame: Frame,
+}
+
+/// A block that has been left, and may be opened again to append to it.
+#[derive(Debug)]
+pub(crate) struct Closed(Open);
+
+impl Closed {
+    /// Nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.0.stms.is_empty()
+    }
+
+    /// The finished block.
+    pub fn finish(self, results: Vec<Atom>) -> Block {
+        Block { stms: self.0.stms, results }
+    }
+}
+
+/// A state of the innermost block.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    /// How many statements it had.
+    pub stms: usize,
+    names: usize,
+    frame: Frame,
+}
+
+/// What a variable is known to hold.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    /// `[a, b, c]`
+    Items(Vec<Atom>),
+    /// A constant array.
+    Constant(Rc<Tensor>),
+}
+
+/// The emitter.
+#[derive(Debug, Default)]
+pub(crate) struct Emit {
+    /// The supply of variables.
+    pub names: Names,
+    /// What is known of integers.
+    pub facts: Facts,
+    /// What the next statement is called, if it is the value of a `let`.
+    pub hint: Option<Rc<str>>,
+    infos: Vec<Option<Info>>,
+    /// The open blocks, outermost first.
+    pub open: Vec<Open>,
+    blocks: u32,
+    /// Reads and integer arithmetic that are done already.
+    loads: HashMap<(Var, Vec<Atom>), Atom>,
+    pub prims: HashMap<(Prim, Vec<Atom>), Atom>,
+    known: HashMap<Var, Known>,
+}
+
+impl Emit {
+    // Blocks
+
+    /// Opens a nested block.
+    pub fn enter(&mut self) {
+        self.blocks += 1;
+        self.open.push(Open { id: self.blocks, stms: Vec::new(), frame: Frame::default() });
+    }
+
+    /// Leaves the innermost block.
+    pub fn leave(&mut self) -> Closed {
+        Closed(self.open.pop().expect("a block is open"))
+    }
+
+    /// Appends to a block that has been left.
+    pub fn within<T>(&mut self, block: &mut Closed, fill: impl FnOnce(&mut Emit) -> T) -> T {
+        self.blocks += 1; // taken out and put back: a placeholder of its own stands in meanwhile
+        let placeholder = Open { id: self.blocks, stms: Vec::new(), frame: Frame::default() };
+        self.open.push(std::mem::replace(&mut block.0, placeholder));
+        let result = fill(self);
+        block.0 = self.open.pop().expect("the block is open");
+        result
+    }
+
+    /// Appends to an enclosing block, of the given level.
+    pub fn outside<T>(&mut self, level: usize, fill: impl FnOnce(&mut Emit) -> T) -> T {
+        let inner = self.open.split_off(level + 1);
+        let result = fill(self);
+        self.open.extend(inner);
+        result
+    }
+
+    /// The level of the innermost block; 0 is the body of the function.
+    pub fn level(&self) -> usize {
+        self.open.len() - 1
+    }
+
+    /// A point to return to.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let top = &self.open[self.open.len() - 1];
+        Checkpoint { stms: top.stms.len(), names: self.names.len(), frame: top.frame.clone() }
+    }
+
+    /// Undoes everything appended to the innermost block since the checkpoint.
+    pub fn rewind(&mut self, to: Checkpoint) {
+        let top = self.top();
+        top.stms.truncate(to.stms);
+        top.frame = to.frame;
+        self.infos.iter_mut().skip(to.names).for_each(|info| *info = None);
+    }
+
+    fn top(&mut self) -> &mut Open {
+        self.open.last_mut().expect("a block is open")
+    }
+
+    /// The statements of the innermost block so far.
+    pub fn stms(&self) -> &[Stm] {
+        &self.open[self.open.len() - 1].stms
+    }
+
+    // Variables
+
+    /// A new variable of the innermost block.
+    pub fn fresh(&mut self, hint: impl Into<Rc<str>>, ty: Ty) -> Var {
+        let level = self.level();
+        self.fresh_at(level, hint, ty)
+    }
+
+    /// A new variable of the block of the given level.
+    pub fn fresh_at(&mut self, level: usize, hint: impl Into<Rc<str>>, ty: Ty) -> Var {
+        let var = self.names.fresh(hint);
+        self.declare(level, var, ty);
+        var
+    }
+
+    /// The variable is bound in the block of the given level.
+    pub fn declare(&mut self, level: usize, var: Var, ty: Ty) {
+        let k = var.0 as usize;
+        if self.infos.len() <= k {
+            self.infos.resize(k + 1, None);
+        }
+        for dim in ty.dims.iter().filter_map(|d| d.as_var()) {
+            self.facts.nonnegative(dim);
+        }
+        self.infos[k] = Some(Info { ty, block: self.open[level].id, level });
+    }
+
+    fn info(&self, var: Var) -> &Info {
+        self.infos.get(var.0 as usize).and_then(Option::as_ref).expect("the variable is declared")
+    }
+
+    /// The type of an atom.
+    pub fn ty(&self, atom: Atom) -> Ty {
+        match atom {
+            Atom::Var(var) => self.info(var).ty.clone(),
+            Atom::Lit(value) => Ty::scalar(value.ty()),
+        }
+    }
+
+    /// The type of the scalars in an atom.
+    pub fn elem(&self, atom: Atom) -> ScalarTy {
+        match atom {
+            Atom::Var(var) => self.info(var).ty.elem,
+            Atom::Lit(value) => value.ty(),
+        }
+    }
+
+    /// What an atom is called; constants have no name.
+    pub fn hint_of(&self, atom: Atom) -> Rc<str> {
+        atom.as_var().map_or_else(|| "t".into(), |v| self.names.hint(v))
+    }
+
+    /// Is the variable in scope here?
+    pub fn in_scope(&self, var: Var) -> bool {
+        let Some(Some(info)) = self.infos.get(var.0 as usize) else { return false };
+        self.open.get(info.level).is_some_and(|open| open.id == info.block)
+    }
+
+    /// Is the atom bound outside of the block of the given level?
+    pub fn is_outside(&self, atom: Atom, level: usize) -> bool {
+        atom.as_var().is_none_or(|v| self.in_scope(v) && self.info(v).level < level)
+    }
+
+    /// Is all that the leaf mentions bound outside of the block of the given level?
+    pub fn leaf_is_outside(&self, leaf: &Leaf, level: usize) -> bool {
+        leaf.atoms().all(|a| self.is_outside(a, level))
+    }
+
+    // Statements
+
+    /// Appends a statement whose variables are declared.
+    pub fn push(&mut self, binds: Vec<Param>, exp: Exp) {
+        self.top().stms.push(Stm { binds, exp });
+    }
+
+    /// Appends a statement that was made elsewhere, and declares what it binds.
+    pub fn adopt(&mut self, stm: Stm) {
+        let level = self.level();
+        for p in &stm.binds {
+            self.declare(level, p.var, p.ty.clone());
+        }
+        if let Exp::Prim(op, args) = &stm.exp {
+            self.facts.define(stm.binds[0].var, *op, args);
+        }
+        let learned = if let Exp::Check { cond, .. } = &stm.exp { Some(*cond) } else { None };
+        self.top().stms.push(stm);
+        learned.into_iter().for_each(|cond| self.learn(cond, true));
+    }
+
+    /// `hint : ty = exp`
+    pub fn bind(&mut self, hint: &str, ty: Ty, exp: Exp) -> Atom {
+        let hint = self.hint.take().unwrap_or_else(|| hint.into());
+        let var = self.fresh(hint, ty.clone());
+        self.push(vec![Param { var, ty }], exp);
+        var.into()
+    }
+
+    /// Remembers what an array holds.
+    pub fn know(&mut self, array: Atom, known: Known) {
+        if let Atom::Var(var) = array {
+            self.known.insert(var, known);
+        }
+    }
+
+    /// What an array is known to hold.
+    pub fn known(&self, array: Atom) -> Option<&Known> {
+        self.known.get(&array.as_var()?)
+    }
+
+    /// A constant array.
+    pub fn constant(&mut self, tensor: Tensor) -> Atom {
+        let ty = Ty { elem: tensor.elem(), dims: tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect() };
+        let tensor = Rc::new(tensor);
+        let atom = self.bind("xs", ty, Exp::Constant(tensor.clone()));
+        self.know(atom, Known::Constant(tensor));
+        atom
+    }
+
+    /// An array of equal scalars; without sizes, the scalar.
+    pub fn fill(&mut self, value: Atom, dims: Vec<Atom>) -> Atom {
+        if dims.is_empty() {
+            return value;
+        }
+        let ty = Ty { elem: self.elem(value), dims };
+        self.bind("xs", ty, Exp::Fill(value))
+    }
+
+    /// `x[index]`, read at most once in a scope, and not at all where `x` is a literal.
+    pub fn load(&mut self, x: Atom, index: &[Atom]) -> Atom {
+        let Some(first) = index.first() else { return x };
+        if let (Some(known), Some(Scalar::Int(i))) = (self.known(x), first.as_lit()) {
+            match known {
+                Known::Items(items) if i >= 0 && (i as usize) < items.len() => {
+                    let item = items[i as usize];
+                    return self.load(item, &index[1..]);
+                }
+                Known::Constant(tensor) if tensor.dims.len() == 1 && i >= 0 && (i as usize) < tensor.dims[0] => {
+                    return Atom::Lit(tensor.data.get(i as usize));
+                }
+                Known::Items(_) | Known::Constant(_) => {}
+            }
+        }
+        let var = x.as_var().expect("an array is a variable");
+        let key = (var, index.to_vec());
+        if let Some(atom) = self.loads.get(&key)
+            && self.is_visible(*atom)
+        {
+            return *atom;
+        }
+        let (hint, ty) = (self.names.hint(var), self.info(var).ty.indexed(index.len()));
+        let atom = self.bind(&hint, ty, Exp::Index(var, index.to_vec()));
+        self.loads.insert(key, atom);
+        atom
+    }
+
+    /// A constant, or a variable in scope.
+    pub fn is_visible(&self, atom: Atom) -> bool {
+        atom.as_var().is_none_or(|v| self.in_scope(v))
+    }
+
+    /// The leaf as an atom that has the axes of the leaf.
+    pub fn force(&mut self, leaf: &Leaf) -> Atom {
+        self.load(leaf.atom, &leaf.prefix)
+    }
+
+    /// The leaf as an atom that has the axes of `mask`, of the given sizes; they include those that the leaf has.
+    pub fn broadcast(&mut self, leaf: &Leaf, mask: &[bool], extents: &[Atom]) -> Atom {
+        if leaf.axes == mask {
+            return self.force(leaf);
+        }
+        if leaf.axes.iter().all(|has| !has) && leaf.prefix.is_empty() && self.ty(leaf.atom).dims.is_empty() {
+            return self.fill(leaf.atom, Leaf::select(mask, extents));
+        }
+        if !mask[0] {
+            let inner = Leaf { axes: leaf.axes[1..].to_vec(), ..leaf.clone() };
+            return self.broadcast(&inner, &mask[1..], &extents[1..]);
+        }
+        let ty = Ty { elem: self.elem(leaf.atom), dims: Leaf::select(mask, extents) };
+        let name = self.hint.take().unwrap_or_else(|| self.hint_of(leaf.atom));
+        let (level, extent) = (self.level(), extents[0]);
+        self.enter();
+        let index = self.index("i", extent);
+        let result = self.broadcast(&leaf.at(index.into()), &mask[1..], &extents[1..]);
+        let body = self.leave().finish(vec![result]);
+        let var = self.fresh_at(level, name, ty.clone());
+        self.push(vec![Param { var, ty }], Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body });
+        var.into()
+    }
+
+    /// A new index variable of the innermost block, below the extent.
+    pub fn index(&mut self, hint: &str, extent: Atom) -> Var {
+        let var = self.fresh(hint, Ty::int());
+        self.bounded(var, extent);
+        var
+    }
+
+    /// Fails unless the condition holds.
+    pub fn check(&mut self, cond: Atom, span: Span, message: &str, values: Vec<Atom>) {
+        self.check_at(cond, &Site::new(span, message), values);
+    }
+
+    /// Fails at the site unless the condition holds.
+    pub fn check_at(&mut self, cond: Atom, site: &Site, values: Vec<Atom>) {
+        if cond != Atom::bool(true) {
+            self.push(Vec::new(), Exp::Check { cond, site: site.clone(), values });
+            self.learn(cond, true);
+        }
+    }
+
+    /// Fails unless the two sizes are equal.
+    pub fn check_equal(&mut self, a: Atom, b: Atom, span: Span, message: &str) {
+        if a != b {
+            let cond = self.prim(Prim::EqInt, &[a, b]);
+            self.check(cond, span, message, vec![a, b]);
+        }
+    }
+
+    /// The function, with the innermost block as its body.
+    pub fn function(mut self, name: String, sizes: Vec<Var>, params: Vec<Param>, results: Vec<Atom>) -> Function {
+        let types = results.iter().map(|a| self.ty(*a)).collect();
+        let body = self.leave().finish(results);
+        Function { name, sizes, params, results: types, body, names: self.names }
+    }
+}

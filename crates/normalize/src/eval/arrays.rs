@@ -1,0 +1,251 @@
+//! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
+
+use lambada_anf::{Atom, Exp, Out, Param, Ty, Var};
+use lambada_core::{Term, Ty as CoreTy};
+use lambada_prim::{Data, Prim, ReduceOp, ScalarTy, Tensor};
+use lambada_source::Span;
+
+use super::functions::{absent, same};
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::emit::{Emit, Known};
+use crate::guards::Guard;
+use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::val::{ArrayVal, Leaf, Val};
+
+impl Evaluator<'_> {
+    /// An array-valued term.
+    pub(super) fn array(&mut self, term: &Term) -> Eval<std::rc::Rc<ArrayVal>> {
+        match self.eval(term, None)? {
+            Val::Array(array) => Ok(array),
+            Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => Err(ill_typed()),
+        }
+    }
+
+    /// `[a, b, c]`
+    pub(super) fn literal(&mut self, items: &[Term], ty: &CoreTy, span: Span, hint: Hint) -> Eval<Val> {
+        let CoreTy::Array(elem) = ty else { return Err(ill_typed()) };
+        if items.is_empty() {
+            return Ok(Val::array(Atom::int(0), same(&absent(self.program, elem))));
+        }
+        let values = items.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
+        let parts: Vec<Option<&Val>> = values.iter().map(Some).collect();
+        let elem = self.named(hint, |this| merge(&mut Items { span }, &mut this.emit, &parts))?;
+        Ok(Val::array(Atom::int(items.len() as i64), elem))
+    }
+
+    /// `length xs`
+    pub(super) fn dim(&mut self, t: &Term, axis: usize) -> Eval<Val> {
+        let mut array = self.array(t)?;
+        for _ in 0..axis {
+            let Val::Array(inner) = &array.elem else { return Err(ill_typed()) };
+            array = inner.clone();
+        }
+        Ok(Val::scalar(array.extent))
+    }
+
+    /// `xs[i, j]`
+    pub(super) fn index(&mut self, t: &Term, at: &[Term], span: Span, hint: Hint) -> Eval<Val> {
+        let mut value = self.eval(t, None)?;
+        let at = self.scalars(at)?;
+        for i in at {
+            let Val::Array(array) = &value else { return Err(ill_typed()) };
+            self.emit.check_index(i, array.extent, span);
+            value = array.elem.at(i);
+        }
+        self.named(hint, |this| Ok(this.settle(value)))
+    }
+
+    /// `⊕ xs`
+    pub(super) fn reduce(&mut self, op: ReduceOp, t: &Term, hint: Hint) -> Eval<Val> {
+        let array = self.array(t)?;
+        let mut rows = Rows { op, extent: array.extent };
+        self.named(hint, |this| merge(&mut rows, &mut this.emit, &[Some(&array.elem)]))
+    }
+
+    /// `a @ b`
+    pub(super) fn matmul(&mut self, a: &Term, b: &Term, span: Span, hint: Hint) -> Eval<Val> {
+        let (a, b) = (self.eval(a, None)?, self.eval(b, None)?);
+        let (x, rows) = self.matrix(&a)?;
+        let (y, columns) = self.matrix(&b)?;
+        let (Some(inner), Some(x_var), Some(y_var)) = (rows.last(), x.as_var(), y.as_var()) else { return Err(ill_typed()) };
+        self.emit.check_equal(*inner, columns[0], span, "sizes differ: the inner sizes of `@` are {0} and {1}");
+        let dims: Vec<Atom> = rows[..rows.len() - 1].iter().chain(&columns[1..]).copied().collect();
+        let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
+        let product = self.named(hint, |this| {
+            Ok(match ty.elem {
+                ScalarTy::Real => this.emit.bind("t", ty, Exp::MatMul(x_var, y_var)),
+                ScalarTy::Int | ScalarTy::Bool => this.emit.int_product((x_var, rows.len()), (y_var, columns.len()), *inner, &dims),
+            })
+        })?;
+        Ok(stored(product, &dims))
+    }
+
+    /// An array of scalars as an atom, with its sizes.
+    pub(super) fn matrix(&mut self, value: &Val) -> Eval<(Atom, Vec<Atom>)> {
+        let (mut value, mut extents) = (value, Vec::new());
+        while let Val::Array(array) = value {
+            extents.push(array.extent);
+            value = &array.elem;
+        }
+        let Val::Leaf(leaf) = value else { return Err(ill_typed()) };
+        Ok((self.emit.broadcast(leaf, &vec![true; extents.len()], &extents), extents))
+    }
+}
+
+/// The value of an atom with these sizes.
+pub(crate) fn stored(atom: Atom, dims: &[Atom]) -> Val {
+    let leaf = Val::Leaf(Leaf::stored(atom, dims.len()));
+    dims.iter().rev().fold(leaf, |elem, extent| Val::array(*extent, elem))
+}
+
+impl Emit {
+    /// Fails unless `0 <= i < size`.
+    pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
+        if self.is_index(i, size) {
+            return;
+        }
+        let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);
+        let high = self.prim(Prim::LtInt, &[i, size]);
+        let cond = self.prim(Prim::And, &[low, high]);
+        self.check(cond, span, "index {0} is out of range for size {1}", vec![i, size]);
+    }
+}
+
+impl Emit {
+    /// The product of arrays of integers, with their ranks, as a sum for each element: it has no kernel of its own.
+    fn int_product(&mut self, a: (Var, usize), b: (Var, usize), inner: Atom, dims: &[Atom]) -> Atom {
+        let hint = self.hint.take().unwrap_or_else(|| "t".into());
+        self.int_element(&hint, a, b, inner, dims, &mut Vec::new())
+    }
+
+    fn int_element(&mut self, hint: &str, a: (Var, usize), b: (Var, usize), inner: Atom, dims: &[Atom], at: &mut Vec<Atom>) -> Atom {
+        let extent = dims.first().copied().unwrap_or(inner);
+        self.enter();
+        let index = self.index("i", extent);
+        let (out, result) = if dims.is_empty() {
+            let (rows, columns) = at.split_at(a.1 - 1);
+            let x = self.load(a.0.into(), &[rows, &[index.into()]].concat());
+            let y = self.load(b.0.into(), &[&[index.into()], columns].concat());
+            (Out::Reduce(ReduceOp::Add), self.prim(Prim::MulInt, &[x, y]))
+        } else {
+            at.push(index.into());
+            let element = self.int_element(hint, a, b, inner, &dims[1..], at);
+            at.pop();
+            (Out::Collect, element)
+        };
+        let body = self.leave().finish(vec![result]);
+        let ty = Ty { elem: ScalarTy::Int, dims: dims.to_vec() };
+        self.bind(hint, ty, Exp::For { index, extent, outs: vec![out], body })
+    }
+}
+
+/// The elements of a literal.
+struct Items {
+    span: Span,
+}
+
+impl Merge for Items {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
+        let hint = emit.hint.take();
+        let sizes: Vec<(Atom, &[Guard])> = parts.iter().zip(ways).filter_map(|(p, way)| p.map(|size| (size, &way[..]))).collect();
+        let size = emit.agree(&sizes, self.span, "elements have different sizes: {0} and {1}");
+        emit.hint = hint;
+        Ok(size)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let first = parts[0];
+        if parts.iter().all(|p| *p == first)
+            && let Some(leaf) = first
+        {
+            let axes = std::iter::once(false).chain(leaf.axes.iter().copied()).collect();
+            return Ok(Leaf { axes, ..leaf.clone() });
+        }
+        let hint = emit.hint.take();
+        let mask = joint_axes(parts);
+        let atoms: Vec<Atom> = parts.iter().enumerate().map(|(k, part)| emit.fit(*part, k, &mask, &[], place)).collect();
+        emit.hint = hint;
+        let dims = std::iter::once(Atom::int(atoms.len() as i64)).chain(Leaf::select(&mask, &place.extents)).collect();
+        let atom = items(emit, atoms, Ty { elem: place.elem, dims });
+        Ok(Leaf { atom, prefix: Vec::new(), axes: std::iter::once(true).chain(mask).collect() })
+    }
+}
+
+/// An array of atoms: a constant where all of them are.
+fn items(emit: &mut Emit, atoms: Vec<Atom>, ty: Ty) -> Atom {
+    if let Some(tensor) = constant(emit, &atoms, &ty) {
+        return emit.constant(tensor);
+    }
+    let array = emit.bind("xs", ty, Exp::Array(atoms.clone()));
+    emit.know(array, Known::Items(atoms));
+    array
+}
+
+fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
+    let dims = ty.dims.iter().map(|d| d.as_lit().map(|size| size.int() as usize)).collect::<Option<Vec<usize>>>()?;
+    let mut tensor = Tensor { data: Data::zeros(ty.elem, dims.iter().product()), dims };
+    let mut at = 0;
+    for atom in atoms {
+        match (atom.as_lit(), emit.known(*atom)) {
+            (Some(value), _) => {
+                tensor.data.set(at, value);
+                at += 1;
+            }
+            (None, Some(Known::Constant(row))) => {
+                (0..row.data.len()).for_each(|k| tensor.data.set(at + k, row.data.get(k)));
+                at += row.data.len();
+            }
+            (None, Some(Known::Items(_)) | None) => return None,
+        }
+    }
+    Some(tensor)
+}
+
+/// A reduction over the outermost axis, of each leaf by itself. Rows are summed into an accumulator, in the order in which they lie
+/// in memory.
+struct Rows {
+    op: ReduceOp,
+    extent: Atom,
+}
+
+impl Merge for Rows {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        let mask = &leaf.axes[1..];
+        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
+        let atom = if ty.dims.is_empty() { self.scalars(emit, leaf, ty) } else { self.rows(emit, leaf, ty) };
+        Ok(Leaf { atom, prefix: Vec::new(), axes: mask.to_vec() })
+    }
+}
+
+impl Rows {
+    fn scalars(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
+        let hint = emit.hint.take().unwrap_or_else(|| "s".into());
+        emit.enter();
+        let index = emit.index("i", self.extent);
+        let element = emit.force(&leaf.at(index.into()));
+        let body = emit.leave().finish(vec![element]);
+        let var = emit.fresh(hint, ty.clone());
+        emit.push(vec![Param { var, ty }], Exp::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body });
+        var.into()
+    }
+
+    fn rows(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
+        let hint = emit.hint.take().unwrap_or_else(|| "s".into());
+        let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem)), ty.dims.clone());
+        let acc = emit.fresh(hint.clone(), ty.clone());
+        emit.push(vec![Param { var: acc, ty: ty.clone() }], Exp::Accumulator(zero));
+        emit.enter();
+        let index = emit.index("i", self.extent);
+        let value = emit.force(&leaf.at(index.into()));
+        emit.push(Vec::new(), Exp::Accumulate { acc, index: Vec::new(), value });
+        let body = emit.leave().finish(Vec::new());
+        emit.push(Vec::new(), Exp::For { index, extent: self.extent, outs: Vec::new(), body });
+        emit.bind(&hint, ty, Exp::Freeze(acc))
+    }
+}

@@ -1,0 +1,77 @@
+//! Functional update of an element or a sub-array: `xs with [i, j] = value`, on every leaf.
+
+use lambada_anf::{Atom, Exp, Ty};
+use lambada_core::Term;
+use lambada_source::Span;
+
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::emit::Emit;
+use crate::guards::Guard;
+use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::val::{Leaf, Val};
+
+impl Evaluator<'_> {
+    /// `xs with [i, j] = value`
+    pub(super) fn update(&mut self, t: &Term, at: &[Term], value: &Term, span: Span, hint: Hint) -> Eval<Val> {
+        let array = self.eval(t, None)?;
+        let index = self.scalars(at)?;
+        let value = self.eval(value, None)?;
+        let (mut elem, mut outer) = (&array, Vec::new());
+        for i in &index {
+            let Val::Array(array) = elem else { return Err(ill_typed()) };
+            self.emit.check_index(*i, array.extent, span);
+            outer.push(array.extent);
+            elem = &array.elem;
+        }
+        let extents = outer.clone();
+        let mut cells = Cells { outer, index, span };
+        let family = self.named(hint, |this| merge(&mut cells, &mut this.emit, &[Some(elem), Some(&value)]))?;
+        Ok(extents.into_iter().rev().fold(family, |elem, extent| Val::array(extent, elem)))
+    }
+}
+
+/// The elements of an array of the sizes `outer`, and the new value of the one at `index`.
+struct Cells {
+    outer: Vec<Atom>,
+    index: Vec<Atom>,
+    span: Span,
+}
+
+impl Merge for Cells {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
+        let (Some(old), Some(new)) = (parts[0], parts[1]) else { return parts[0].or(parts[1]).ok_or_else(ill_typed) };
+        let hint = emit.hint.take();
+        let around = self.outer.iter().map(|extent| Guard::Axis(*extent));
+        let way: Vec<Guard> = around.chain(ways[0].iter().cloned()).collect();
+        let size = emit.agree(&[(old, &way), (new, &ways[1])], self.span, "the new value has size {1}, the old one {0}");
+        emit.hint = hint;
+        Ok(size)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let count = self.outer.len();
+        if let (Some(old), Some(new)) = (parts[0], parts[1])
+            && old.axes[..count].iter().all(|has| !has)
+            && *new == (Leaf { axes: old.axes[count..].to_vec(), ..old.clone() })
+        {
+            return Ok(old.clone());
+        }
+        let mut inner = vec![false; place.extents.len()];
+        let masks = [parts[0].map(|old| &old.axes[count..]), parts[1].map(|new| &new.axes[..])];
+        for mask in masks.into_iter().flatten() {
+            inner.iter_mut().zip(mask).for_each(|(has, also)| *has |= also);
+        }
+        let axes: Vec<bool> = vec![true; count].into_iter().chain(inner.iter().copied()).collect();
+        let extents: Vec<Atom> = self.outer.iter().chain(&place.extents).copied().collect();
+        let hint = emit.hint.take();
+        let array = emit.fit(parts[0], 0, &axes, &self.outer, place);
+        let value = emit.fit(parts[1], 1, &inner, &[], place);
+        emit.hint = hint;
+        let name = emit.hint_of(array);
+        let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &extents) };
+        let array = array.as_var().ok_or_else(ill_typed)?;
+        let atom = emit.bind(&name, ty, Exp::Update { array, index: self.index.clone(), value });
+        Ok(Leaf { atom, prefix: Vec::new(), axes })
+    }
+}

@@ -1,0 +1,352 @@
+//! `jvp` and `vjp`: the function is applied to parameters in a block of its own, that block is differentiated, and the derivative is
+//! placed here. A pullback is a closure like any other; its environment is what it needs of the forward sweep.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_anf as anf;
+use lambada_anf::{Atom, Exp, Param, Renaming, free_vars};
+use lambada_core::{Term, Ty as CoreTy};
+use lambada_prim::{Prim, ScalarTy};
+use lambada_source::{Problem, Span};
+
+use super::Evaluator;
+use super::arrays::stored;
+use crate::Eval;
+use crate::alpha::alike;
+use crate::emit::Emit;
+use crate::guards::Guard;
+use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
+
+/// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
+struct Traced {
+    lambda: anf::Lambda,
+    /// What the parameters stand for.
+    actuals: Vec<Atom>,
+    /// The result, in terms of the block.
+    value: Val,
+    /// Which results of the block are the real leaves of the value, and which are its other leaves and sizes.
+    reals: Vec<usize>,
+    others: Vec<(Atom, usize)>,
+}
+
+impl Evaluator<'_> {
+    /// `vjp f x`, of type `ty = (b, b -> a)`
+    pub(super) fn vjp(&mut self, f: &Term, x: &Term, ty: &CoreTy, span: Span) -> Eval<Val> {
+        let f = self.eval(f, None)?;
+        let point = self.point(x, span)?;
+        let traced = self.trace(&f, &point, &ty.components()[0], span)?;
+        let anf::Reverse { mut forward, pullback } = self.derivatives.reverse(&mut self.emit.names, &traced.lambda);
+        let renaming = actual(&forward.params, &traced.actuals);
+        self.place(&mut forward, &renaming);
+        let value = traced.rebuild(&self.emit, &forward.body.results);
+        let map = substituted(pullback, &renaming);
+        let skeletons = [self.skeleton(&value)?, self.skeleton(&point)?];
+        let free = self.captures(&map);
+        let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
+        let env = skeletons.into_iter().chain(captured).collect();
+        let code = self.pullback(Pullback { map, free, span });
+        Ok(Val::tuple([value, Val::closure(code, env)]))
+    }
+
+    /// `jvp f x dx`, of type `ty = (b, b)`
+    pub(super) fn jvp(&mut self, f: &Term, x: &Term, dx: &Term, ty: &CoreTy, span: Span) -> Eval<Val> {
+        let f = self.eval(f, None)?;
+        let point = self.point(x, span)?;
+        let dx = self.eval(dx, None)?;
+        let tangents = self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
+        let traced = self.trace(&f, &point, &ty.components()[0], span)?;
+        let mut forward = self.derivatives.forward(&mut self.emit.names, &traced.lambda);
+        let actuals: Vec<Atom> = traced.actuals.iter().chain(&tangents).copied().collect();
+        let renaming = actual(&forward.params, &actuals);
+        self.place(&mut forward, &renaming);
+        let (values, tangents) = forward.body.results.split_at(traced.lambda.results.len());
+        let value = traced.rebuild(&self.emit, values);
+        let skeleton = self.skeleton(&value)?;
+        let tangent = with_reals(&self.emit, &skeleton, tangents);
+        Ok(Val::tuple([value, tangent]))
+    }
+
+    /// The code of a pullback: one that is known already, if they are alike.
+    fn pullback(&mut self, pullback: Pullback) -> Rc<Code> {
+        let known = self.pullbacks.iter().find(|code| matches!(&code.kind, CodeKind::Pullback(other) if alike(other, &pullback)));
+        if let Some(code) = known {
+            return code.clone();
+        }
+        let code = self.number(CodeKind::Pullback(pullback));
+        self.pullbacks.push(code.clone());
+        code
+    }
+
+    /// The point of a derivative; its real leaves are stored.
+    fn point(&mut self, x: &Term, span: Span) -> Eval<Val> {
+        let value = self.eval(x, None)?;
+        first_order(&value, span)?;
+        merge(&mut Store, &mut self.emit, &[Some(&value)])
+    }
+
+    /// `f` at parameters, as a block.
+    fn trace(&mut self, f: &Val, point: &Val, ty: &CoreTy, span: Span) -> Eval<Traced> {
+        self.emit.enter();
+        let (mut params, mut actuals) = (Vec::new(), Vec::new());
+        let emit = &mut self.emit;
+        let mut parameter = |leaf: &Leaf| {
+            if emit.elem(leaf.atom) != ScalarTy::Real {
+                return leaf.clone();
+            }
+            let ty = emit.ty(leaf.atom);
+            let hint = if leaf.atom.as_var().is_some() { emit.hint_of(leaf.atom) } else { "x".into() };
+            let var = emit.fresh(hint, ty.clone());
+            params.push(Param { var, ty });
+            actuals.push(leaf.atom);
+            Leaf { atom: var.into(), ..leaf.clone() }
+        };
+        let x = point.map(&mut parameter, &mut |size| size);
+        let value = self.apply(f, x, ty, None)?;
+        first_order(&value, span)?;
+        let mut results = Results { level: self.emit.level(), atoms: Vec::new(), reals: Vec::new(), others: Vec::new() };
+        let value = merge(&mut results, &mut self.emit, &[Some(&value)])?;
+        let types = results.atoms.iter().map(|a| self.emit.ty(*a)).collect();
+        let body = self.emit.leave().finish(results.atoms);
+        let lambda = anf::Lambda { params, results: types, body };
+        Ok(Traced { lambda, actuals, value, reals: results.reals, others: results.others })
+    }
+
+    /// Appends the body of a lambda, with atoms for its parameters.
+    fn place(&mut self, lambda: &mut anf::Lambda, renaming: &Renaming) {
+        renaming.apply(&mut lambda.body);
+        std::mem::take(&mut lambda.body.stms).into_iter().for_each(|stm| self.emit.adopt(stm));
+    }
+
+    /// Sizes and constructors of a value; everything else is zero.
+    fn skeleton(&mut self, value: &Val) -> Eval<Val> {
+        merge(&mut Skeleton, &mut self.emit, &[Some(value)])
+    }
+
+    /// The real leaves of a tangent or a cotangent of a value of this skeleton.
+    fn along(&mut self, skeleton: &Val, tangent: &Val, span: Span, message: &'static str) -> Eval<Vec<Atom>> {
+        let mut along = Along { span, message, leaves: Vec::new() };
+        merge(&mut along, &mut self.emit, &[Some(skeleton), Some(tangent)])?;
+        Ok(along.leaves)
+    }
+
+    /// What a pullback needs of its surroundings, arrays first: they say what their sizes are.
+    fn captures(&self, map: &anf::Lambda) -> Vec<Param> {
+        let mut free = free_vars(&map.body);
+        let sizes = map.params.iter().map(|p| &p.ty).chain(&map.results).flat_map(|ty| &ty.dims);
+        free.extend(sizes.filter_map(|d| d.as_var()));
+        let mut seen: Vec<anf::Var> = map.params.iter().map(|p| p.var).collect();
+        let visible = free.into_iter().filter(|v| self.emit.in_scope(*v));
+        let mut captured: Vec<Param> = Vec::new();
+        for var in visible {
+            if !seen.contains(&var) {
+                seen.push(var);
+                captured.push(Param { var, ty: self.emit.ty(var.into()) });
+            }
+        }
+        captured.sort_by_key(|p| p.ty.dims.is_empty()); // stable
+        captured
+    }
+
+    /// A pullback applied to a cotangent.
+    pub(super) fn pull(&mut self, pullback: &Pullback, env: &[Val], cotangent: &Val) -> Eval<Val> {
+        let [result, point, captured @ ..] = env else { return Err(ill_typed()) };
+        let cotangents = self.along(result, cotangent, pullback.span, "the cotangent has another constructor than the result")?;
+        let mut renaming = Renaming::new();
+        let mut known: HashSet<anf::Var> = HashSet::new();
+        for (p, value) in pullback.free.iter().zip(captured) {
+            let (atom, dims) = self.matrix(value)?;
+            let sizes = p.ty.dims.iter().filter_map(|d| d.as_var()).zip(dims);
+            for (var, atom) in sizes.chain([(p.var, atom)]) {
+                if known.insert(var) {
+                    renaming.insert(var, atom);
+                }
+            }
+        }
+        pullback.map.params.iter().zip(cotangents).for_each(|(p, atom)| renaming.insert(p.var, atom));
+        let body = renaming.copy(&pullback.map.body, &mut self.emit.names);
+        body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
+        Ok(with_reals(&self.emit, point, &body.results))
+    }
+}
+
+impl Traced {
+    /// The value, with the results of a differentiated block for those of the original.
+    fn rebuild(&self, emit: &Emit, results: &[Atom]) -> Val {
+        let reals: Vec<Atom> = self.reals.iter().map(|k| results[*k]).collect();
+        let others: HashMap<Atom, Atom> = self.others.iter().map(|(atom, k)| (*atom, results[*k])).collect();
+        let other = |atom: Atom| others.get(&atom).copied().unwrap_or(atom);
+        let value = with_reals(emit, &self.value, &reals);
+        let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
+            ScalarTy::Real => leaf.clone(),
+            ScalarTy::Int | ScalarTy::Bool => Leaf { atom: other(leaf.atom), ..leaf.clone() },
+        };
+        value.map(on_leaf, &mut |size| other(size))
+    }
+}
+
+/// The structure with these real leaves, in order.
+fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
+    let mut atoms = atoms.iter();
+    let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
+        ScalarTy::Real => Leaf::stored(*atoms.next().expect("one atom per real leaf"), leaf.axes.len()),
+        ScalarTy::Int | ScalarTy::Bool => leaf.clone(),
+    };
+    structure.map(on_leaf, &mut |size| size)
+}
+
+/// Atoms for parameters.
+fn actual(params: &[Param], actuals: &[Atom]) -> Renaming {
+    let mut renaming = Renaming::new();
+    params.iter().zip(actuals).for_each(|(p, atom)| renaming.insert(p.var, *atom));
+    renaming
+}
+
+fn substituted(mut lambda: anf::Lambda, renaming: &Renaming) -> anf::Lambda {
+    renaming.apply(&mut lambda.body);
+    lambda.params.iter_mut().for_each(|p| p.ty = renaming.ty(&p.ty));
+    lambda.results.iter_mut().for_each(|ty| *ty = renaming.ty(ty));
+    lambda
+}
+
+/// Derivatives are of data.
+fn first_order(value: &Val, span: Span) -> Eval<()> {
+    if value.is_first_order() {
+        return Ok(());
+    }
+    let title = "only functions from data to data have derivatives";
+    Err(Box::new(Problem::error("E0501", title, span, "the argument or the result contains a function")))
+}
+
+/// Stores the real leaves.
+struct Store;
+
+impl Merge for Store {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if place.elem != ScalarTy::Real {
+            return Ok(leaf.clone());
+        }
+        let rank = leaf.axes.len();
+        Ok(Leaf::stored(emit.broadcast(leaf, &vec![true; rank], &place.extents), rank))
+    }
+}
+
+/// The results of the block under construction: every real leaf, and whatever else of the value the block binds.
+struct Results {
+    level: usize,
+    atoms: Vec<Atom>,
+    reals: Vec<usize>,
+    others: Vec<(Atom, usize)>,
+}
+
+impl Results {
+    fn other(&mut self, atom: Atom) {
+        if self.others.iter().all(|(known, _)| *known != atom) {
+            self.others.push((atom, self.atoms.len()));
+            self.atoms.push(atom);
+        }
+    }
+}
+
+impl Merge for Results {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        let size = parts[0].ok_or_else(ill_typed)?;
+        if let Some(outer) = emit.outer_form(size, self.level) {
+            return Ok(outer);
+        }
+        self.other(size);
+        Ok(size)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if place.elem == ScalarTy::Real {
+            let rank = leaf.axes.len();
+            let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
+            self.reals.push(self.atoms.len());
+            self.atoms.push(atom);
+            return Ok(Leaf::stored(atom, rank));
+        }
+        if emit.leaf_is_outside(leaf, self.level) {
+            return Ok(leaf.clone());
+        }
+        let atom = emit.force(leaf);
+        self.other(atom);
+        Ok(Leaf { atom, prefix: Vec::new(), axes: leaf.axes.clone() })
+    }
+}
+
+/// Forgets all numbers, keeps sizes and constructors.
+struct Skeleton;
+
+impl Merge for Skeleton {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if place.is_tag { Ok(leaf.clone()) } else { Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len())) }
+    }
+}
+
+/// Collects the real leaves of a tangent of a point.
+struct Along {
+    span: Span,
+    /// What to say where the constructors differ.
+    message: &'static str,
+    leaves: Vec<Atom>,
+}
+
+impl Along {
+    /// Fails where the constructors differ; they may be those of the elements of an array.
+    fn same_constructor(&self, emit: &mut Emit, point: &Leaf, tangent: &Leaf, extents: &[Atom]) {
+        let Some(extent) = extents.first() else {
+            let (a, b) = (emit.force(point), emit.force(tangent));
+            let cond = emit.prim(Prim::EqInt, &[a, b]);
+            emit.check(cond, self.span, self.message, Vec::new());
+            return;
+        };
+        if point == tangent {
+            return;
+        }
+        emit.enter();
+        let index = emit.index("i", *extent);
+        self.same_constructor(emit, &point.at(index.into()), &tangent.at(index.into()), &extents[1..]);
+        let block = emit.leave();
+        if !block.is_empty() {
+            let body = block.finish(Vec::new());
+            emit.push(Vec::new(), Exp::For { index, extent: *extent, outs: Vec::new(), body });
+        }
+    }
+}
+
+impl Merge for Along {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
+        if let (Some(point), Some(tangent)) = (parts[0], parts[1])
+            && !emit.equal(point, tangent)
+        {
+            let active = emit.active(&ways[0]);
+            emit.check_equal_if(active, point, tangent, self.span, "sizes differ: {0} and {1}");
+        }
+        parts[0].or(parts[1]).ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let present = parts[0].or(parts[1]).ok_or_else(ill_typed)?;
+        if let (Some(point), Some(tangent), true) = (parts[0], parts[1], place.is_tag) {
+            self.same_constructor(emit, point, tangent, &place.extents);
+        }
+        if parts[0].is_some() && place.elem == ScalarTy::Real {
+            let mask = vec![true; place.extents.len()];
+            self.leaves.push(emit.fit(parts[1], 1, &mask, &[], place));
+        }
+        Ok(present.clone())
+    }
+}

@@ -1,0 +1,121 @@
+//! `for i < n => body`: the leaves of the body's value are collected into arrays, those that are the same in every iteration are not.
+//! The sizes of what is collected must not depend on the iteration; where that is not evident, it is checked.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Exp, Out, Param, Ty, Var};
+use lambada_core::{Term, Var as CoreVar};
+use lambada_prim::Prim;
+use lambada_source::Span;
+
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::emit::Emit;
+use crate::guards::{Guard, guarded_extents, is_guarded};
+use crate::hoist::{hoist_active_size, hoist_sizes};
+use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::val::{Leaf, Val};
+
+impl Evaluator<'_> {
+    /// `for i < n => body`
+    pub(super) fn for_(&mut self, i: &CoreVar, n: &Term, body: &Term, span: Span, hint: Hint) -> Eval<Val> {
+        let n = self.scalar(n)?;
+        let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
+        self.emit.enter();
+        let index = self.emit.index(&i.hint, extent);
+        if n != extent {
+            self.emit.bounded(index, n);
+        }
+        let value = self.scoped(|this| {
+            this.bind(i, Val::scalar(index.into()));
+            this.eval(body, None)
+        })?;
+        let sizes = self.sizes(&value, index, extent, span)?;
+        let level = self.emit.level();
+        let mut collect = Collect { level, index, extent, hint: hint.cloned(), sizes, binds: Vec::new(), results: Vec::new() };
+        let elem = merge(&mut collect, &mut self.emit, &[Some(&value)])?;
+        let block = self.emit.leave();
+        if !collect.binds.is_empty() || !block.is_empty() {
+            let outs = vec![Out::Collect; collect.binds.len()];
+            self.emit.push(collect.binds, Exp::For { index, extent, outs, body: block.finish(collect.results) });
+        }
+        Ok(Val::array(extent, elem))
+    }
+
+    /// What the sizes in the value of a body are outside of it.
+    fn sizes(&mut self, value: &Val, index: Var, extent: Atom, span: Span) -> Eval<HashMap<Atom, Atom>> {
+        let level = self.emit.level();
+        let message = "elements have different sizes: {0} and {1}";
+        let (mut known, mut unknown) = (HashMap::new(), Vec::new());
+        for (size, ways) in guarded_extents(value) {
+            if let Some(outer) = self.emit.outer_form(size, level) {
+                known.insert(size, outer);
+            } else if ways.iter().all(|way| is_guarded(way)) {
+                let active = self.emit.any_active(&ways);
+                let outer = hoist_active_size(&mut self.emit, index, extent, active, size);
+                self.emit.check_equal_if(active, outer, size, span, message);
+                known.insert(size, outer);
+            } else {
+                unknown.push(size);
+            }
+        }
+        for (size, outer) in unknown.iter().zip(hoist_sizes(&mut self.emit, index, extent, &unknown)) {
+            self.emit.check_equal(outer, *size, span, message);
+            known.insert(*size, outer);
+        }
+        Ok(known)
+    }
+}
+
+/// The results of a `for`; its body is the innermost block.
+struct Collect {
+    level: usize,
+    index: Var,
+    extent: Atom,
+    hint: Option<Rc<str>>,
+    sizes: HashMap<Atom, Atom>,
+    binds: Vec<Param>,
+    results: Vec<Atom>,
+}
+
+impl Collect {
+    /// `for i < length x => x[i]` is `x`.
+    fn row_of(&self, emit: &Emit, leaf: &Leaf) -> Option<Leaf> {
+        let (last, rest) = leaf.prefix.split_last()?;
+        let outer = Leaf { prefix: rest.to_vec(), axes: [&[true], &leaf.axes[..]].concat(), ..leaf.clone() };
+        let whole = *last == self.index.into()
+            && emit.leaf_is_outside(&outer, self.level)
+            && emit.equal(emit.ty(leaf.atom).dims[rest.len()], self.extent);
+        whole.then_some(outer)
+    }
+}
+
+impl Merge for Collect {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        let size = parts[0].ok_or_else(ill_typed)?;
+        Ok(self.sizes.get(&size).copied().unwrap_or(size))
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if emit.leaf_is_outside(leaf, self.level) {
+            return Ok(Leaf { axes: [&[false], &leaf.axes[..]].concat(), ..leaf.clone() });
+        }
+        if let Some(outer) = self.row_of(emit, leaf) {
+            return Ok(outer);
+        }
+        let atom = emit.fit(Some(leaf), 0, &leaf.axes, &[], place);
+        let axes = [&[true], &leaf.axes[..]].concat();
+        if let Some(known) = self.results.iter().position(|r| *r == atom) {
+            return Ok(Leaf { atom: self.binds[known].var.into(), prefix: Vec::new(), axes });
+        }
+        let dims = std::iter::once(self.extent).chain(Leaf::select(&leaf.axes, &place.extents)).collect();
+        let ty = Ty { elem: place.elem, dims };
+        let hint = self.hint.clone().unwrap_or_else(|| emit.hint_of(atom));
+        let var = emit.fresh_at(self.level - 1, hint, ty.clone());
+        self.binds.push(Param { var, ty });
+        self.results.push(atom);
+        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes })
+    }
+}

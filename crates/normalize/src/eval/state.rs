@@ -1,0 +1,252 @@
+//! `loop state = init … do body`: the leaves of the state are the parameters of the loop, its structure is static. The structure is found
+//! by iteration: it starts as that of `init`, and grows by the constructors and closures that the body adds until it is stable.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Param, Renaming, Ty, Var};
+use lambada_core::{LoopKind, Term, Var as CoreVar};
+use lambada_source::{Problem, Span};
+
+use super::Evaluator;
+use crate::Eval;
+use crate::emit::Emit;
+use crate::guards::Guard;
+use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::val::{Leaf, Val};
+
+/// A structure that still grows after so many rounds grows forever.
+const ROUNDS: usize = 12;
+
+/// A loop of at most so many known iterations is unrolled, if its structure grows.
+const UNROLLED: i64 = 256;
+
+/// One iteration, for a candidate structure of the state.
+struct Iteration {
+    /// The state at the beginning; its variable leaves are parameters.
+    state: Val,
+    params: Vec<Param>,
+    driver: Driver,
+    /// The state at the end, and the block that computes it.
+    next: Val,
+    body: crate::emit::Closed,
+}
+
+impl Evaluator<'_> {
+    /// `loop state = init … do body`
+    pub(super) fn loop_(&mut self, state: &CoreVar, init: &Term, kind: &LoopKind, body: &Term, span: Span) -> Eval<Val> {
+        let init = self.eval(init, Some(&state.hint))?;
+        let extent = match kind {
+            LoopKind::For(_, n) => self.scalar(n)?,
+            LoopKind::While(_) => Atom::bool(true),
+        };
+        let mut previous: Option<(Val, Val)> = None;
+        for _ in 0..ROUNDS {
+            let parts = match &previous {
+                None => vec![Some(&init)],
+                Some((state, next)) => vec![Some(state), Some(next)],
+            };
+            self.emit.enter();
+            let iteration = self.iteration(state, &parts, kind, extent, body)?;
+            if covers(&iteration.state, &iteration.next, &iteration.params) {
+                return self.finish(iteration, &init, span);
+            }
+            self.emit.leave();
+            previous = Some((iteration.state, iteration.next));
+        }
+        self.unroll(state, init, kind, extent, body, span)
+    }
+
+    /// Runs the body once on a state of the structure of the parts. The block of the parameters stays open.
+    fn iteration(&mut self, var: &CoreVar, parts: &[Option<&Val>], kind: &LoopKind, extent: Atom, body: &Term) -> Eval<Iteration> {
+        let mut shape = Shape { level: self.emit.level(), hint: var.hint.clone(), params: Vec::new() };
+        let state = merge(&mut shape, &mut self.emit, parts)?;
+        self.scoped(|this| {
+            this.bind(var, state.clone());
+            let driver = match kind {
+                LoopKind::For(i, _) => {
+                    let index = this.emit.index(&i.hint, extent);
+                    this.bind(i, Val::scalar(index.into()));
+                    Driver::For { index, extent }
+                }
+                LoopKind::While(cond) => {
+                    this.emit.enter();
+                    let cond = this.scalar(cond)?;
+                    Driver::While(this.emit.leave().finish(vec![cond]))
+                }
+            };
+            this.emit.enter();
+            let next = this.eval(body, None)?;
+            let body = this.emit.leave();
+            Ok(Iteration { state, params: shape.params, driver, next, body })
+        })
+    }
+
+    /// Writes the loop. The block of the parameters is open.
+    fn finish(&mut self, iteration: Iteration, init: &Val, span: Span) -> Eval<Val> {
+        let Iteration { state, params, driver, next, mut body } = iteration;
+        let mut feed = Feed::new(&params, Some(span));
+        self.emit.within(&mut body, |emit| merge(&mut feed, emit, &[Some(&state), Some(&next)]))?;
+        let results = feed.results()?;
+        let level = self.emit.level();
+        let mut feed = Feed::new(&params, None);
+        self.emit.outside(level - 1, |emit| merge(&mut feed, emit, &[Some(&state), Some(init)]))?;
+        let inits = feed.results()?;
+        self.emit.leave();
+        let (exp, kept, mut known) = without_constants(params, inits, driver, body.finish(results));
+        let binds: Vec<Param> = kept
+            .iter()
+            .map(|p| {
+                let var = self.emit.fresh(self.emit.names.hint(p.var), p.ty.clone());
+                known.insert(p.var, var.into());
+                Param { var, ty: p.ty.clone() }
+            })
+            .collect();
+        self.emit.push(binds, exp);
+        Ok(state.map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| size))
+    }
+
+    /// The iterations one after the other, if their number is known.
+    fn unroll(&mut self, var: &CoreVar, init: Val, kind: &LoopKind, extent: Atom, body: &Term, span: Span) -> Eval<Val> {
+        let count = extent.as_lit().filter(|_| matches!(kind, LoopKind::For(..))).map(|n| n.int()).filter(|n| *n <= UNROLLED);
+        let (Some(count), LoopKind::For(i, _)) = (count, kind) else {
+            let title = "the function that this loop carries grows with every iteration";
+            let problem = Problem::error("E0503", title, span, "each iteration wraps the function of the one before");
+            return Err(Box::new(problem.hint("carry what the function is made of, and make the function after the loop")));
+        };
+        let mut state = init;
+        for k in 0..count {
+            state = self.scoped(|this| {
+                this.bind(var, state);
+                this.bind(i, Val::scalar(Atom::int(k)));
+                this.eval(body, None)
+            })?;
+        }
+        Ok(state)
+    }
+}
+
+/// The loop without parameters that no iteration changes, the parameters that are left, and what the others are.
+fn without_constants(params: Vec<Param>, inits: Vec<Atom>, driver: Driver, mut body: Block) -> (Exp, Vec<Param>, Renaming) {
+    let mut constant = Renaming::new();
+    let (mut kept, mut first, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    for ((p, init), result) in params.into_iter().zip(inits).zip(&body.results) {
+        if *result == Atom::Var(p.var) {
+            constant.insert(p.var, init);
+        } else {
+            kept.push(p);
+            first.push(init);
+            next.push(*result);
+        }
+    }
+    body.results = next;
+    constant.apply(&mut body);
+    let kind = match driver {
+        Driver::For { index, extent } => Driver::For { index, extent },
+        Driver::While(mut cond) => {
+            constant.apply(&mut cond);
+            Driver::While(cond)
+        }
+    };
+    (Exp::Loop { params: kept.clone(), inits: first, kind, body }, kept, constant)
+}
+
+/// Makes a state of parameters. What says which constructor or closure a value is stays static while it can; so do captured values.
+struct Shape {
+    /// The level of the block of the parameters.
+    level: usize,
+    hint: std::rc::Rc<str>,
+    params: Vec<Param>,
+}
+
+impl Merge for Shape {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        let level = self.level;
+        let outer = parts.iter().flatten().find_map(|size| emit.outer_form(*size, level));
+        outer.ok_or_else(|| {
+            let title = "the size of an array in the state of this loop is known only inside of the loop";
+            Box::new(Problem::general("E0305", title).hint("start the loop with an array of that size"))
+        })
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
+        let fixed = if place.is_captured { emit.leaf_is_outside(first, self.level) } else { place.is_tag && first.constant().is_some() };
+        if fixed && parts.iter().flatten().all(|p| p == first) {
+            return Ok((*first).clone());
+        }
+        let free = place.is_captured || place.is_tag;
+        let axes = if free { joint_axes(parts) } else { vec![true; first.axes.len()] };
+        let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &place.extents) };
+        let var = emit.fresh(self.hint.clone(), ty.clone());
+        self.params.push(Param { var, ty });
+        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes })
+    }
+}
+
+/// Can the state take the next one as it is: are its static parts the same, and are all its closures and constructors foreseen?
+fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
+    let leaf = |s: &Leaf, n: &Leaf| {
+        let is_param = params.iter().any(|p| s.atom == Atom::Var(p.var));
+        if is_param { s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs) } else { s == n }
+    };
+    let list = |s: &[Val], n: &[Val]| s.len() == n.len() && s.iter().zip(n).all(|(s, n)| covers(s, n, params));
+    match (state, next) {
+        (Val::Leaf(s), Val::Leaf(n)) => leaf(s, n),
+        (Val::Tuple(s), Val::Tuple(n)) => list(s, n),
+        (Val::Array(s), Val::Array(n)) => covers(&s.elem, &n.elem, params),
+        (Val::Variant(s), Val::Variant(n)) => {
+            let absent = n.fields.iter().all(Option::is_none);
+            let fields = s.fields.iter().zip(&n.fields).all(|pair| match pair {
+                (Some(s), Some(n)) => list(s, n),
+                (_, None) => true,
+                (None, Some(_)) => false,
+            });
+            absent || leaf(&s.tag, &n.tag) && fields
+        }
+        (Val::Fun(s), Val::Fun(n)) => {
+            let foreseen = n.alternatives.iter().all(|c| s.env(c.code.number).is_some_and(|env| list(env, &c.env)));
+            n.alternatives.is_empty() || leaf(&s.tag, &n.tag) && foreseen
+        }
+        (Val::Acc(s), Val::Acc(n)) => std::rc::Rc::ptr_eq(s, n),
+        (Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => false,
+    }
+}
+
+/// The parameters of a state, from a value that it covers.
+struct Feed {
+    results: Vec<Option<Atom>>,
+    positions: HashMap<Var, usize>,
+    /// The loop, where sizes are to be checked.
+    span: Option<Span>,
+}
+
+impl Feed {
+    fn new(params: &[Param], span: Option<Span>) -> Feed {
+        let positions = params.iter().enumerate().map(|(k, p)| (p.var, k)).collect();
+        Feed { results: vec![None; params.len()], positions, span }
+    }
+
+    fn results(self) -> Eval<Vec<Atom>> {
+        self.results.into_iter().map(|r| r.ok_or_else(ill_typed)).collect()
+    }
+}
+
+impl Merge for Feed {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
+        if let (Some(span), Some(old), Some(new)) = (self.span, parts[0], parts[1])
+            && !emit.equal(old, new)
+        {
+            let active = emit.active(&ways[1]);
+            emit.check_equal_if(active, old, new, span, "the loop's state changes size: {0} becomes {1}");
+        }
+        parts[0].or(parts[1]).ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let target = parts[0].ok_or_else(ill_typed)?;
+        if let Some(position) = target.atom.as_var().and_then(|v| self.positions.get(&v)) {
+            self.results[*position] = Some(emit.fit(parts[1], 1, &target.axes, &[], place));
+        }
+        Ok(target.clone())
+    }
+}

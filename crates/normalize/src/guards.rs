@@ -1,0 +1,169 @@
+//! Sizes inside variants. The fields of a constructor that a value is not are zeros of any size, so their sizes count only where the value
+//! is of that constructor. Mostly they are evidently equal anyway, and nothing of this is needed.
+
+use lambada_anf::{Atom, Exp, Out, Param, Ty};
+use lambada_prim::{Prim, ReduceOp};
+use lambada_source::Span;
+
+use crate::emit::Emit;
+use crate::merge::{Place, zeros};
+use crate::val::{Leaf, Val};
+
+/// A step on the way to a size.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Guard {
+    /// Into an array of this extent.
+    Axis(Atom),
+    /// Into a field of the constructor, if this tag is its number.
+    Is(Leaf, i64),
+}
+
+/// Does the way lead through a variant?
+pub(crate) fn is_guarded(guards: &[Guard]) -> bool {
+    guards.iter().any(|g| matches!(g, Guard::Is(..)))
+}
+
+/// The sizes in a value, each once, with all ways that lead there.
+pub(crate) fn guarded_extents(value: &Val) -> Vec<(Atom, Vec<Vec<Guard>>)> {
+    let mut found = Vec::new();
+    walk(value, &mut Vec::new(), &mut found);
+    found
+}
+
+fn walk(value: &Val, guards: &mut Vec<Guard>, found: &mut Vec<(Atom, Vec<Vec<Guard>>)>) {
+    match value {
+        Val::Leaf(_) | Val::Acc(_) => {}
+        Val::Tuple(items) => items.iter().for_each(|v| walk(v, guards, found)),
+        Val::Array(array) => {
+            match found.iter_mut().find(|(size, _)| *size == array.extent) {
+                Some((_, ways)) => ways.push(guards.clone()),
+                None => found.push((array.extent, vec![guards.clone()])),
+            }
+            guards.push(Guard::Axis(array.extent));
+            walk(&array.elem, guards, found);
+            guards.pop();
+        }
+        Val::Variant(variant) => {
+            for (c, fields) in variant.fields.iter().enumerate() {
+                guards.push(Guard::Is(variant.tag.clone(), c as i64));
+                fields.iter().flatten().for_each(|v| walk(v, guards, found));
+                guards.pop();
+            }
+        }
+        Val::Fun(fun) => {
+            for closure in &fun.alternatives {
+                guards.push(Guard::Is(fun.tag.clone(), closure.code.number));
+                closure.env.iter().for_each(|v| walk(v, guards, found));
+                guards.pop();
+            }
+        }
+    }
+}
+
+impl Emit {
+    /// Does any of the ways lead to a field of a constructor that the value is?
+    pub fn any_active(&mut self, ways: &[Vec<Guard>]) -> Atom {
+        ways.iter().fold(Atom::bool(false), |any, way| {
+            let active = self.active(way);
+            self.prim(Prim::Or, &[any, active])
+        })
+    }
+
+    /// Is the value of all constructors on the way, for some element of the arrays on the way?
+    pub fn active(&mut self, way: &[Guard]) -> Atom {
+        if !is_guarded(way) {
+            return Atom::bool(true);
+        }
+        match &way[0] {
+            Guard::Is(tag, number) => {
+                let tag = self.force(tag);
+                let is = self.prim(Prim::EqInt, &[tag, Atom::int(*number)]);
+                let rest = self.active(&way[1..]);
+                self.prim(Prim::And, &[is, rest])
+            }
+            Guard::Axis(extent) => self.any_element(*extent, &way[1..]),
+        }
+    }
+
+    fn any_element(&mut self, extent: Atom, way: &[Guard]) -> Atom {
+        self.enter();
+        let index = self.index("i", extent);
+        let inner: Vec<Guard> = way
+            .iter()
+            .map(|guard| match guard {
+                Guard::Axis(extent) => Guard::Axis(*extent),
+                Guard::Is(tag, number) => Guard::Is(tag.at(index.into()), *number),
+            })
+            .collect();
+        let active = self.active(&inner);
+        let block = self.leave();
+        if active.as_lit().is_some() {
+            return active;
+        }
+        let var = self.fresh("any", Ty::bool());
+        let outs = vec![Out::Reduce(ReduceOp::Or)];
+        self.push(vec![Param { var, ty: Ty::bool() }], Exp::For { index, extent, outs, body: block.finish(vec![active]) });
+        var.into()
+    }
+
+    /// Fails where the value is active and the sizes differ.
+    pub fn check_equal_if(&mut self, active: Atom, a: Atom, b: Atom, span: Span, message: &str) {
+        if self.equal(a, b) {
+            return;
+        }
+        let inactive = self.prim(Prim::Not, &[active]);
+        let same = self.prim(Prim::EqInt, &[a, b]);
+        let cond = self.prim(Prim::Or, &[inactive, same]);
+        self.check(cond, span, message, vec![a, b]);
+    }
+
+    /// The size that several values have where they are active; 0 where none is. Fails where two that are active differ.
+    pub fn agree(&mut self, sizes: &[(Atom, &[Guard])], span: Span, message: &str) -> Atom {
+        let first = sizes[0].0;
+        if sizes.iter().all(|(size, _)| self.equal(first, *size)) {
+            return first;
+        }
+        if sizes.iter().all(|(_, way)| !is_guarded(way)) {
+            sizes[1..].iter().for_each(|(size, _)| self.check_equal(first, *size, span, message));
+            return first;
+        }
+        let active: Vec<Atom> = sizes.iter().map(|(_, way)| self.active(way)).collect();
+        let all = sizes.iter().zip(&active).rev();
+        let common = all.fold(Atom::int(0), |rest, ((size, _), active)| self.prim(Prim::SelectInt, &[*active, *size, rest]));
+        if let Atom::Var(var) = common {
+            self.facts.nonnegative(var);
+        }
+        for ((size, _), active) in sizes.iter().zip(&active) {
+            self.check_equal_if(*active, common, *size, span, message);
+        }
+        common
+    }
+
+    /// The leaf of a part with the axes of the mask and the merged sizes; zeros if it is absent, or inactive and of other sizes. `outer`
+    /// are the sizes of arrays around the merged values.
+    pub fn fit(&mut self, leaf: Option<&Leaf>, part: usize, mask: &[bool], outer: &[Atom], place: &Place) -> Atom {
+        let sizes = |inner: &[Atom]| outer.iter().chain(inner).copied().collect::<Vec<Atom>>();
+        let target = sizes(&place.extents);
+        let Some(leaf) = leaf else { return zeros(self, place.elem, mask, &target) };
+        let own = sizes(&place.own[part]);
+        let stored = Leaf::select(&leaf.axes, &own).into_iter().zip(Leaf::select(&leaf.axes, &target));
+        let different: Vec<(Atom, Atom)> = stored.filter(|(a, b)| !self.equal(*a, *b)).collect();
+        if different.is_empty() || !place.is_guarded {
+            return self.broadcast(leaf, mask, &target);
+        }
+        let fits = different.into_iter().fold(Atom::bool(true), |all, (a, b)| {
+            let same = self.prim(Prim::EqInt, &[a, b]);
+            self.prim(Prim::And, &[all, same])
+        });
+        self.enter();
+        self.learn(fits, true);
+        let value = self.broadcast(leaf, mask, &target);
+        let then = self.leave().finish(vec![value]);
+        self.enter();
+        let zero = zeros(self, place.elem, mask, &target);
+        let otherwise = self.leave().finish(vec![zero]);
+        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &target) };
+        let hint = self.hint_of(leaf.atom);
+        self.bind(&hint, ty, Exp::If { cond: fits, then, otherwise })
+    }
+}

@@ -1,0 +1,179 @@
+//! Sizes of the elements of a `for` that only its body computes are computed outside of it, as of the first iteration.
+//!
+//! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0 for the index.
+//! *Keeps* failures: a part that could fail runs only if there is a first iteration, together with all checks that stand before it there, so
+//! whatever fails would have failed first anyway. Additions to outer accumulators are left out.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, Out, Param, Renaming, Stm, Ty, Var, free_vars};
+use lambada_prim::{Prim, ReduceOp};
+
+use crate::emit::Emit;
+use crate::eval::may_fail;
+
+/// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first iteration; 0 if there is none.
+pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[Atom]) -> Vec<Atom> {
+    if sizes.is_empty() {
+        return Vec::new();
+    }
+    let (stms, pure) = slice(emit, sizes);
+    let copy = |emit: &mut Emit| copied(emit, index, Atom::int(0), &stms, sizes);
+    emit.outside(emit.level() - 1, |emit| {
+        if pure {
+            return copy(emit);
+        }
+        let cond = emit.prim(Prim::LtInt, &[Atom::int(0), extent]);
+        guarded(emit, cond, sizes.len(), copy)
+    })
+}
+
+/// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop of its own finds.
+pub(crate) fn hoist_active_size(emit: &mut Emit, index: Var, extent: Atom, active: Atom, size: Atom) -> Atom {
+    let (search, _) = slice(emit, &[active]);
+    let (stms, _) = slice(emit, &[size]);
+    emit.outside(emit.level() - 1, |emit| {
+        emit.enter();
+        let i = emit.index("i", extent);
+        let active = copied(emit, index, i.into(), &search, &[active])[0];
+        let candidate = emit.prim(Prim::SelectInt, &[active, i.into(), Atom::int(i64::MAX)]);
+        let body = emit.leave().finish(vec![candidate]);
+        let first = emit.fresh("first", Ty::int());
+        let outs = vec![Out::Reduce(ReduceOp::Min)];
+        emit.push(vec![Param { var: first, ty: Ty::int() }], Exp::For { index: i, extent, outs, body });
+        let cond = emit.prim(Prim::LtInt, &[first.into(), extent]);
+        guarded(emit, cond, 1, |emit| copied(emit, index, first.into(), &stms, &[size]))[0]
+    })
+}
+
+/// The part of the innermost block that some variables need; with its checks, unless it is arithmetic.
+fn slice(emit: &Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
+    let stms = Slice::new(wanted).cut(emit, false);
+    if stms.iter().all(|stm| matches!(stm.exp, Exp::Prim(..))) {
+        return (stms, true);
+    }
+    (Slice::new(wanted).cut(emit, true), false)
+}
+
+/// A copy, with an atom for the index; gives the images of some atoms.
+fn copied(emit: &mut Emit, index: Var, at: Atom, stms: &[Stm], wanted: &[Atom]) -> Vec<Atom> {
+    let mut renaming = Renaming::new();
+    renaming.insert(index, at);
+    place(emit, &mut renaming, stms);
+    wanted.iter().map(|atom| renaming.atom(*atom)).collect()
+}
+
+/// Appends copies; primitives are folded on the way.
+fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
+    for stm in stms {
+        match &stm.exp {
+            Exp::Prim(op, args) => {
+                let args: Vec<Atom> = args.iter().map(|a| renaming.atom(*a)).collect();
+                let value = emit.prim(*op, &args);
+                renaming.insert(stm.binds[0].var, value);
+            }
+            Exp::If { cond, then, otherwise } if renaming.atom(*cond).as_lit().is_some() => {
+                let holds = renaming.atom(*cond) == Atom::bool(true);
+                let branch = if holds { then } else { otherwise };
+                place(emit, renaming, &branch.stms);
+                for (p, result) in stm.binds.iter().zip(&branch.results) {
+                    let value = renaming.atom(*result);
+                    renaming.insert(p.var, value);
+                }
+            }
+            Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {
+                let copy = renaming.copy_stm(stm, &mut emit.names);
+                emit.adopt(copy);
+            }
+        }
+    }
+}
+
+/// `if cond { fill } else { zeros }`
+fn guarded(emit: &mut Emit, cond: Atom, count: usize, fill: impl FnOnce(&mut Emit) -> Vec<Atom>) -> Vec<Atom> {
+    if cond == Atom::bool(true) {
+        return fill(emit);
+    }
+    emit.enter();
+    let results = fill(emit);
+    let then = emit.leave().finish(results);
+    let otherwise = Block { stms: Vec::new(), results: vec![Atom::int(0); count] };
+    let binds: Vec<Param> = (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
+    binds.iter().for_each(|p| emit.facts.nonnegative(p.var));
+    emit.push(binds.clone(), Exp::If { cond, then, otherwise });
+    binds.into_iter().map(|p| p.var.into()).collect()
+}
+
+/// The statements that some variables need.
+struct Slice {
+    needed: HashSet<Var>,
+}
+
+impl Slice {
+    fn new(sizes: &[Atom]) -> Slice {
+        Slice { needed: sizes.iter().filter_map(|s| s.as_var()).collect() }
+    }
+
+    /// The statements that are needed; `checked`: with all that may fail before the last of them.
+    fn cut(&mut self, emit: &Emit, checked: bool) -> Vec<Stm> {
+        let mut kept = Vec::new();
+        for stm in emit.stms().iter().rev() {
+            if self.needs(stm) || checked && !kept.is_empty() && may_fail(stm) {
+                let mut stm = stm.clone();
+                self.strip(emit, &mut stm);
+                self.needed.extend(mentions(&stm));
+                kept.push(stm);
+            }
+        }
+        kept.reverse();
+        kept
+    }
+
+    fn needs(&self, stm: &Stm) -> bool {
+        stm.binds.iter().any(|p| self.needed.contains(&p.var)) || self.adds(stm)
+    }
+
+    /// Does it add to an accumulator that is needed?
+    fn adds(&self, stm: &Stm) -> bool {
+        match &stm.exp {
+            Exp::Accumulate { acc, .. } => self.needed.contains(acc),
+            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => stm.exp.blocks().iter().any(|b| b.stms.iter().any(|s| self.adds(s))),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => false,
+        }
+    }
+
+    /// Removes additions to accumulators that are not needed: those of enclosing blocks, and those that are read later than the sizes.
+    fn strip(&self, emit: &Emit, stm: &mut Stm) {
+        let other = |stm: &Stm| matches!(&stm.exp, Exp::Accumulate { acc, .. } if emit.in_scope(*acc) && !self.needed.contains(acc));
+        for block in stm.exp.blocks_mut() {
+            block.stms.retain(|s| !other(s));
+            block.stms.iter_mut().for_each(|s| self.strip(emit, s));
+        }
+    }
+}
+
+/// All that a statement mentions and does not bind.
+fn mentions(stm: &Stm) -> Vec<Var> {
+    free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() })
+}

@@ -1,0 +1,320 @@
+//! Data as arrays of scalars and back: `unflatten ∘ flatten = id`. A value is the list of its leaves (see [`Shape::leaves`]); in an array
+//! of tuples each leaf has one more axis. The fields of constructors that a value is not are zeros: of no elements, or, in an array of
+//! variants, of the sizes that the others have, so that the array is regular.
+
+use lambada_core::Data;
+use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+
+use crate::shape::{LeafLayout, Shape};
+
+/// How values of a type become tensors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    shape: Shape,
+}
+
+impl Layout {
+    /// The layout of a shape.
+    pub fn new(shape: Shape) -> Layout {
+        Layout { shape }
+    }
+
+    /// The type, with its declared sizes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The tensors, in order.
+    pub fn leaves(&self) -> Vec<LeafLayout> {
+        self.shape.leaves()
+    }
+
+    /// The tensors of a value. Sizes are compared within arrays only; declared sizes are the caller's concern.
+    ///
+    /// # Errors
+    /// Values of another type, and arrays of values of different sizes; the text says which.
+    pub fn flatten(&self, data: &Data) -> Result<Vec<Tensor>, String> {
+        let mut parts = Vec::new();
+        flatten(&self.shape, Some(data), &mut parts)?;
+        Ok(parts.into_iter().zip(self.leaves()).map(|(part, leaf)| part.finish(&leaf)).collect())
+    }
+
+    /// The value with these tensors; takes as many as there are leaves. Panics on too few.
+    pub fn unflatten(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Data {
+        let leaves: Vec<Tensor> = self.leaves().iter().map(|_| tensors.next().expect("one tensor per leaf")).collect();
+        build(&self.shape, &leaves, &mut Vec::new())
+    }
+}
+
+/// A leaf of some value; absent in a constructor that the value is not, where only the axes around it are known.
+enum Part {
+    Present(Tensor),
+    Absent(Vec<usize>),
+}
+
+impl Part {
+    fn finish(self, leaf: &LeafLayout) -> Tensor {
+        match self {
+            Part::Present(tensor) => tensor,
+            Part::Absent(mut dims) => {
+                dims.resize(leaf.dims.len(), 0);
+                Tensor::zeros(leaf.elem, dims)
+            }
+        }
+    }
+}
+
+fn flatten(shape: &Shape, data: Option<&Data>, parts: &mut Vec<Part>) -> Result<(), String> {
+    let Some(data) = data else {
+        parts.extend(shape.leaves().iter().map(|_| Part::Absent(Vec::new())));
+        return Ok(());
+    };
+    match (shape, data) {
+        (Shape::Scalar(elem), Data::Tensor(tensor)) => parts.push(Part::Present(scalars(*elem, 0, tensor)?)),
+        (Shape::Tuple(shapes), Data::Tuple(items)) if shapes.len() == items.len() => {
+            shapes.iter().zip(items).try_for_each(|(t, item)| flatten(t, Some(item), parts))?;
+        }
+        (Shape::Record(shapes), Data::Record(fields)) if shapes.iter().map(|f| &f.0).eq(fields.iter().map(|f| &f.0)) => {
+            shapes.iter().zip(fields).try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts))?;
+        }
+        (Shape::Variant(constructors), Data::Con { name, args, .. }) => {
+            let tag = constructors.iter().position(|(c, fields)| c == name && fields.len() == args.len());
+            let tag = tag.ok_or_else(|| format!("`{name}` with {} arguments is not a constructor of this type", args.len()))?;
+            parts.push(Part::Present(Tensor::scalar(Scalar::Int(tag as i64))));
+            for (c, (_, fields)) in constructors.iter().enumerate() {
+                let present = |k: usize| (c == tag).then(|| &args[k]);
+                fields.iter().enumerate().try_for_each(|(k, t)| flatten(t, present(k), parts))?;
+            }
+        }
+        (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts)?,
+        (Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_), data) => {
+            return Err(format!("{} was expected, not {}", describe(shape), describe_data(data)));
+        }
+    }
+    Ok(())
+}
+
+fn flatten_array(shape: &Shape, elem: &Shape, data: &Data, parts: &mut Vec<Part>) -> Result<(), String> {
+    match (scalar_array(shape), data) {
+        (Some((scalar, rank)), Data::Tensor(tensor)) => {
+            parts.push(Part::Present(scalars(scalar, rank, tensor)?));
+            Ok(())
+        }
+        (_, Data::Array(items)) => stack(elem, items, parts),
+        (None, Data::Tensor(tensor)) if tensor.dims.first() == Some(&0) => stack(elem, &[], parts),
+        (_, data @ (Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Con { .. })) => {
+            Err(format!("{} was expected, not {}", describe(shape), describe_data(data)))
+        }
+    }
+}
+
+/// The leaves of an array, from those of its elements.
+fn stack(elem: &Shape, items: &[Data], parts: &mut Vec<Part>) -> Result<(), String> {
+    let mut columns: Vec<Vec<Part>> = elem.leaves().iter().map(|_| Vec::with_capacity(items.len())).collect();
+    for item in items {
+        let mut leaves = Vec::new();
+        flatten(elem, Some(item), &mut leaves)?;
+        columns.iter_mut().zip(leaves).for_each(|(column, leaf)| column.push(leaf));
+    }
+    for (column, leaf) in columns.into_iter().zip(elem.leaves()) {
+        parts.push(stack_leaf(column, leaf.elem)?);
+    }
+    Ok(())
+}
+
+fn stack_leaf(column: Vec<Part>, elem: ScalarTy) -> Result<Part, String> {
+    let count = column.len();
+    let known = column.iter().find_map(|part| match part {
+        Part::Present(tensor) => Some(tensor.dims.clone()),
+        Part::Absent(_) => None,
+    });
+    let Some(dims) = known else {
+        let Some(Part::Absent(first)) = column.first() else { return Ok(Part::Absent(vec![count])) };
+        return Ok(Part::Absent([&[count], &first[..]].concat()));
+    };
+    let len: usize = dims.iter().product();
+    let mut data = Elements::zeros(elem, count * len);
+    for (k, part) in column.iter().enumerate() {
+        match part {
+            Part::Present(tensor) if tensor.dims == dims => (0..len).for_each(|j| data.set(k * len + j, tensor.data.get(j))),
+            Part::Absent(leading) if dims.starts_with(leading) => {}
+            Part::Present(Tensor { dims: other, .. }) | Part::Absent(other) => return Err(irregular(&dims, other)),
+        }
+    }
+    Ok(Part::Present(Tensor { dims: [&[count], &dims[..]].concat(), data }))
+}
+
+fn irregular(a: &[usize], b: &[usize]) -> String {
+    let show = |dims: &[usize]| dims.iter().map(|d| format!("[{d}]")).collect::<String>();
+    format!("the elements of an array have different sizes: {} and {}", show(a), show(b))
+}
+
+/// The scalar type and the rank of an array of (arrays of) scalars.
+fn scalar_array(shape: &Shape) -> Option<(ScalarTy, usize)> {
+    match shape {
+        Shape::Scalar(elem) => Some((*elem, 0)),
+        Shape::Array(_, elem) => scalar_array(elem).map(|(scalar, rank)| (scalar, rank + 1)),
+        Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_) => None,
+    }
+}
+
+fn scalars(elem: ScalarTy, rank: usize, tensor: &Tensor) -> Result<Tensor, String> {
+    let mut tensor = tensor.clone();
+    if tensor.data.is_empty() && tensor.dims.len() < rank && tensor.dims.last() == Some(&0) {
+        tensor.dims.resize(rank, 0); // `[]` is an empty array of any rank
+    }
+    if tensor.elem() == elem && tensor.dims.len() == rank {
+        return Ok(tensor);
+    }
+    let expected = "[]".repeat(rank) + &elem.to_string();
+    Err(format!("`{expected}` was expected, not {}", describe_data(&Data::Tensor(tensor))))
+}
+
+fn describe(shape: &Shape) -> String {
+    match shape {
+        Shape::Scalar(elem) => format!("`{elem}`"),
+        Shape::Tuple(items) => format!("a tuple of {}", items.len()),
+        Shape::Record(fields) => {
+            format!("a record with {}", fields.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        }
+        Shape::Array(..) => "an array".into(),
+        Shape::Variant(constructors) => constructors.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn describe_data(data: &Data) -> String {
+    match data {
+        Data::Tensor(tensor) => format!("`{}{}`", "[]".repeat(tensor.dims.len()), tensor.elem()),
+        Data::Tuple(items) => format!("a tuple of {}", items.len()),
+        Data::Record(_) => "a record".into(),
+        Data::Array(_) => "an array".into(),
+        Data::Con { name, .. } => format!("`{name}`"),
+    }
+}
+
+/// The value at a position of the arrays around it.
+fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>) -> Data {
+    if scalar_array(shape).is_some() {
+        return Data::Tensor(part(&leaves[0], at));
+    }
+    match shape {
+        Shape::Scalar(_) => Data::Tensor(part(&leaves[0], at)),
+        Shape::Tuple(shapes) => Data::Tuple(build_all(shapes.iter(), leaves, at)),
+        Shape::Record(fields) => {
+            let values = build_all(fields.iter().map(|(_, t)| t), leaves, at);
+            Data::Record(fields.iter().map(|(name, _)| name.clone()).zip(values).collect())
+        }
+        Shape::Array(_, elem) => {
+            let count = leaves[0].dims[at.len()];
+            let item = |k: usize| {
+                at.push(k);
+                let item = build(elem, leaves, at);
+                at.pop();
+                item
+            };
+            Data::Array((0..count).map(item).collect())
+        }
+        Shape::Variant(constructors) => {
+            let tag = part(&leaves[0], at).data.get(0).int() as usize;
+            let (name, fields) = &constructors[tag];
+            let before: usize = constructors[..tag].iter().flat_map(|(_, fields)| fields).map(|t| t.leaves().len()).sum();
+            Data::Con { name: name.clone(), tag, args: build_all(fields.iter(), &leaves[1 + before..], at) }
+        }
+    }
+}
+
+fn build_all<'a>(shapes: impl Iterator<Item = &'a Shape>, mut leaves: &[Tensor], at: &mut Vec<usize>) -> Vec<Data> {
+    let mut values = Vec::new();
+    for shape in shapes {
+        let (own, rest) = leaves.split_at(shape.leaves().len());
+        values.push(build(shape, own, at));
+        leaves = rest;
+    }
+    values
+}
+
+/// The sub-tensor at a position.
+fn part(tensor: &Tensor, at: &[usize]) -> Tensor {
+    if at.is_empty() {
+        return tensor.clone();
+    }
+    let dims = tensor.dims[at.len()..].to_vec();
+    let len: usize = dims.iter().product();
+    let start = at.iter().zip(&tensor.dims).fold(0, |start, (k, size)| start * size + k) * len;
+    let data = match &tensor.data {
+        Elements::Real(v) => Elements::Real(v[start..start + len].to_vec()),
+        Elements::Int(v) => Elements::Int(v[start..start + len].to_vec()),
+        Elements::Bool(v) => Elements::Bool(v[start..start + len].to_vec()),
+    };
+    Tensor { dims, data }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use lambada_core::Size;
+
+    use super::*;
+
+    fn array(elem: Shape) -> Shape {
+        Shape::Array(Size::Any, Rc::new(elem))
+    }
+
+    fn real() -> Shape {
+        Shape::Scalar(ScalarTy::Real)
+    }
+
+    /// `Circle real | Poly []real | Dot`
+    fn figure() -> Shape {
+        Shape::Variant(Rc::from([("Circle".into(), vec![real()]), ("Poly".into(), vec![array(real())]), ("Dot".into(), vec![])]))
+    }
+
+    fn con(name: &str, tag: usize, args: Vec<Data>) -> Data {
+        Data::Con { name: name.into(), tag, args }
+    }
+
+    fn check(shape: Shape, data: Data, expect: &[&[usize]]) {
+        let layout = Layout::new(shape);
+        let tensors = layout.flatten(&data).expect("it fits");
+        assert_eq!(tensors.iter().map(|t| &t.dims[..]).collect::<Vec<_>>(), expect);
+        assert_eq!(layout.unflatten(&mut tensors.into_iter()), data);
+    }
+
+    fn check_error(shape: Shape, data: Data, expect: &str) {
+        assert_eq!(Layout::new(shape).flatten(&data), Err(expect.to_string()));
+    }
+
+    #[test]
+    fn structures_of_arrays() {
+        check(real(), 1.0.into(), &[&[]]);
+        check(array(array(real())), Data::matrix(&[&[1.0, 2.0]]), &[&[1, 2]]);
+        let pairs =
+            Data::Array(vec![Data::Tuple(vec![1.0.into(), vec![1.0, 2.0].into()]), Data::Tuple(vec![2.0.into(), vec![3.0, 4.0].into()])]);
+        check(array(Shape::Tuple(vec![real(), array(real())])), pairs, &[&[2], &[2, 2]]);
+        check(Shape::Tuple(vec![]), Data::unit(), &[]);
+    }
+
+    #[test]
+    fn variants() {
+        let (circle, dot) = (con("Circle", 0, vec![2.0.into()]), con("Dot", 2, vec![]));
+        let poly = con("Poly", 1, vec![vec![1.0, 2.0].into()]);
+        check(figure(), circle.clone(), &[&[], &[], &[0]]);
+        check(figure(), poly.clone(), &[&[], &[], &[2]]);
+        check(array(figure()), Data::Array(vec![dot.clone(), poly.clone(), circle.clone()]), &[&[3], &[3], &[3, 2]]);
+        check(array(figure()), Data::Array(vec![]), &[&[0], &[0], &[0, 0]]);
+        let nested = Data::Array(vec![Data::Array(vec![dot.clone()]), Data::Array(vec![poly])]);
+        check(array(array(figure())), nested, &[&[2, 1], &[2, 1], &[2, 1, 2]]);
+        check(array(array(figure())), Data::Array(vec![Data::Array(vec![]), Data::Array(vec![])]), &[&[2, 0], &[2, 0], &[2, 0, 0]]);
+    }
+
+    #[test]
+    fn misfits() {
+        check_error(real(), 1.into(), "`real` was expected, not `int`");
+        let poly = |values: Vec<f64>| con("Poly", 1, vec![values.into()]);
+        let ragged = Data::Array(vec![poly(vec![1.0]), poly(vec![])]);
+        check_error(array(figure()), ragged, "the elements of an array have different sizes: [1] and [0]");
+        check_error(figure(), con("Square", 0, vec![]), "`Square` with 0 arguments is not a constructor of this type");
+        check_error(figure(), Data::unit(), "`Circle` or `Poly` or `Dot` was expected, not a tuple of 0");
+    }
+}

@@ -1,0 +1,205 @@
+//! Several values of one type as one: the results of two branches, the elements of a literal, the state before and after an iteration.
+//! [`merge`] unites their static structure (constructors, closures) and asks a [`Merge`] what to make of each leaf and each size; a
+//! part that lacks a constructor or a closure is absent there, and usually becomes zeros.
+
+use std::rc::Rc;
+
+use lambada_anf::Atom;
+use lambada_prim::ScalarTy;
+use lambada_source::Problem;
+
+use crate::Eval;
+use crate::emit::Emit;
+use crate::guards::{Guard, is_guarded};
+use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, Val, VariantVal};
+
+/// Where in a value a leaf is.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The merged sizes of the arrays around it, outermost first.
+    pub extents: Vec<Atom>,
+    /// The sizes that the parts had.
+    pub own: Vec<Vec<Atom>>,
+    /// Is it in a field of a variant, so that the sizes of the parts may differ where they are inactive?
+    pub is_guarded: bool,
+    /// The type of the scalars.
+    pub elem: ScalarTy,
+    /// Does it say which constructor or closure a value is?
+    pub is_tag: bool,
+    /// Is it in the environment of a closure?
+    pub is_captured: bool,
+}
+
+/// What becomes of leaves and sizes.
+pub(crate) trait Merge {
+    /// The size of an array; at least one part is present. `ways` lead to it in each part.
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom>;
+
+    /// A leaf; at least one part is present.
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf>;
+}
+
+/// Merges values of one type, at least one of them present.
+pub(crate) fn merge(with: &mut dyn Merge, emit: &mut Emit, parts: &[Option<&Val>]) -> Eval<Val> {
+    let (own, ways) = (vec![Vec::new(); parts.len()], vec![Vec::new(); parts.len()]);
+    Merger { with, emit, extents: Vec::new(), own, ways, captured: 0 }.value(parts)
+}
+
+struct Merger<'a> {
+    with: &'a mut dyn Merge,
+    emit: &'a mut Emit,
+    extents: Vec<Atom>,
+    own: Vec<Vec<Atom>>,
+    ways: Vec<Vec<Guard>>,
+    captured: usize,
+}
+
+/// The components of the parts that are of a kind.
+macro_rules! only {
+    ($parts:expr, $kind:ident) => {
+        $parts
+            .iter()
+            .map(|part| match part {
+                Some(Val::$kind(inner)) => Ok(Some(inner)),
+                None => Ok(None),
+                Some(Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)) => Err(ill_typed()),
+            })
+            .collect::<Eval<Vec<Option<_>>>>()
+    };
+}
+
+impl Merger<'_> {
+    #[allow(unreachable_patterns)] // `only!` lists all kinds, the wanted one twice
+    fn value(&mut self, parts: &[Option<&Val>]) -> Eval<Val> {
+        match parts.iter().flatten().next().ok_or_else(ill_typed)? {
+            Val::Leaf(_) => Ok(Val::Leaf(self.leaf(&only!(parts, Leaf)?, false)?)),
+            Val::Tuple(items) => {
+                let parts = only!(parts, Tuple)?;
+                let merged = (0..items.len()).map(|k| self.value(&parts.iter().map(|p| p.map(|items| &items[k])).collect::<Vec<_>>()));
+                Ok(Val::tuple(merged.collect::<Eval<Vec<Val>>>()?))
+            }
+            Val::Array(_) => self.array(&only!(parts, Array)?),
+            Val::Variant(variant) => self.variant(&only!(parts, Variant)?, variant.fields.len()),
+            Val::Fun(_) => self.fun(&only!(parts, Fun)?),
+            Val::Acc(_) => self.acc(&only!(parts, Acc)?),
+        }
+    }
+
+    fn leaf(&mut self, parts: &[Option<&Leaf>], is_tag: bool) -> Eval<Leaf> {
+        let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
+        let elem = self.emit.elem(first.atom);
+        let is_guarded = self.ways.iter().any(|way| is_guarded(way));
+        let (extents, own) = (self.extents.clone(), self.own.clone());
+        let place = Place { extents, own, is_guarded, elem, is_tag, is_captured: self.captured > 0 };
+        self.with.leaf(self.emit, parts, &place)
+    }
+
+    fn array(&mut self, parts: &[Option<&Rc<ArrayVal>>]) -> Eval<Val> {
+        let sizes: Vec<Option<Atom>> = parts.iter().map(|p| p.map(|a| a.extent)).collect();
+        let extent = self.with.size(self.emit, &sizes, &self.ways)?;
+        self.extents.push(extent);
+        for (k, size) in sizes.iter().enumerate() {
+            let own = size.unwrap_or(extent);
+            self.own[k].push(own);
+            self.ways[k].push(Guard::Axis(own));
+        }
+        let elem = self.value(&parts.iter().map(|p| p.map(|a| &a.elem)).collect::<Vec<_>>())?;
+        self.extents.pop();
+        self.own.iter_mut().for_each(|own| own.truncate(own.len() - 1));
+        self.leave();
+        Ok(Val::array(extent, elem))
+    }
+
+    /// Enters a constructor or a closure of the given number, with the tags of the parts.
+    fn enter(&mut self, tags: &[Option<&Leaf>], number: i64) {
+        for (way, tag) in self.ways.iter_mut().zip(tags) {
+            let absent = Leaf::scalar(Atom::int(-1));
+            way.push(Guard::Is((*tag).cloned().unwrap_or(absent), number));
+        }
+    }
+
+    fn leave(&mut self) {
+        self.ways.iter_mut().for_each(|way| way.truncate(way.len() - 1));
+    }
+
+    fn variant(&mut self, parts: &[Option<&Rc<VariantVal>>], constructors: usize) -> Eval<Val> {
+        // An element of an empty array is no constructor at all.
+        let real = |v: &&Rc<VariantVal>| v.fields.iter().any(Option::is_some);
+        let some: Vec<Option<&Rc<VariantVal>>> = parts.iter().map(|p| p.filter(real)).collect();
+        let parts = if some.iter().any(Option::is_some) { &some } else { parts };
+        let tags: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|v| &v.tag)).collect();
+        let tag = self.leaf(&tags, true)?;
+        let fields = (0..constructors).map(|c| {
+            let fields: Vec<Option<&Vec<Val>>> = parts.iter().map(|p| p.and_then(|v| v.fields[c].as_ref())).collect();
+            let Some(count) = fields.iter().flatten().map(|f| f.len()).next() else { return Ok(None) };
+            self.enter(&tags, c as i64);
+            let merged = (0..count).map(|k| self.value(&fields.iter().map(|f| f.map(|f| &f[k])).collect::<Vec<_>>()));
+            let merged = merged.collect::<Eval<Vec<Val>>>()?;
+            self.leave();
+            Ok(Some(merged))
+        });
+        let fields = fields.collect::<Eval<_>>()?;
+        Ok(Val::Variant(Rc::new(VariantVal { tag, fields })))
+    }
+
+    fn fun(&mut self, parts: &[Option<&Rc<FunVal>>]) -> Eval<Val> {
+        let some: Vec<Option<&Rc<FunVal>>> = parts.iter().map(|p| p.filter(|f| !f.alternatives.is_empty())).collect();
+        let parts = if some.iter().any(Option::is_some) { &some } else { parts };
+        let tags: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|f| &f.tag)).collect();
+        let tag = self.leaf(&tags, true)?;
+        let mut codes: Vec<_> = Vec::new();
+        for closure in parts.iter().flatten().flat_map(|f| &f.alternatives) {
+            if codes.iter().all(|code: &Rc<crate::val::Code>| code.number != closure.code.number) {
+                codes.push(closure.code.clone());
+            }
+        }
+        self.captured += 1;
+        let mut alternatives = Vec::with_capacity(codes.len());
+        for code in codes {
+            let envs: Vec<Option<&Vec<Val>>> = parts.iter().map(|p| p.and_then(|f| f.env(code.number))).collect();
+            let count = envs.iter().flatten().map(|e| e.len()).next().unwrap_or(0);
+            self.enter(&tags, code.number);
+            let merged = (0..count).map(|k| self.value(&envs.iter().map(|e| e.map(|e| &e[k])).collect::<Vec<_>>()));
+            let env = merged.collect::<Eval<Vec<Val>>>()?;
+            self.leave();
+            alternatives.push(Closure { code, env });
+        }
+        self.captured -= 1;
+        Ok(Val::Fun(Rc::new(FunVal { tag, alternatives })))
+    }
+
+    fn acc(&mut self, parts: &[Option<&Rc<AccVal>>]) -> Eval<Val> {
+        let all: Vec<&Rc<AccVal>> = parts.iter().flatten().copied().collect();
+        if all.windows(2).any(|w| !Rc::ptr_eq(w[0], w[1])) {
+            let title = "functions that add to different accumulators come together here";
+            return Err(Box::new(Problem::general("E0502", title)));
+        }
+        Ok(Val::Acc(all[0].clone()))
+    }
+}
+
+impl FunVal {
+    /// The environment of the closure with this code.
+    pub fn env(&self, number: i64) -> Option<&Vec<Val>> {
+        self.alternatives.iter().find(|c| c.code.number == number).map(|c| &c.env)
+    }
+}
+
+/// Values that core's checker would not have let meet.
+pub(crate) fn ill_typed() -> Box<Problem> {
+    Box::new(Problem::general("E0799", "internal error: the program is not well typed"))
+}
+
+/// All axes that any part has; those of the longest parts count from the innermost.
+pub(crate) fn joint_axes(parts: &[Option<&Leaf>]) -> Vec<bool> {
+    let mut joint = parts.iter().flatten().next().map_or_else(Vec::new, |l| l.axes.clone());
+    for leaf in parts.iter().flatten() {
+        joint.iter_mut().zip(&leaf.axes).for_each(|(has, also)| *has |= also);
+    }
+    joint
+}
+
+/// A leaf of zeros with the axes of the mask.
+pub(crate) fn zeros(emit: &mut Emit, elem: ScalarTy, mask: &[bool], extents: &[Atom]) -> Atom {
+    emit.fill(Atom::Lit(elem.zero()), Leaf::select(mask, extents))
+}

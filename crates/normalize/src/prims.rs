@@ -1,0 +1,120 @@
+//! Scalar primitives as they are emitted: constants are folded, integers are compared as polynomials, equal integer operations are
+//! done once. All else is left to the optimizer.
+
+use lambada_anf::{Atom, Exp, Ty};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::emit::Emit;
+
+impl Emit {
+    /// `op(args)`
+    pub fn prim(&mut self, op: Prim, args: &[Atom]) -> Atom {
+        if let Some(values) = args.iter().map(|a| a.as_lit()).collect::<Option<Vec<Scalar>>>() {
+            return Atom::Lit(op.eval(&values));
+        }
+        if let Some(atom) = self.fold(op, args) {
+            return atom;
+        }
+        if op.result() == ScalarTy::Real {
+            return self.bind("t", Ty::real(), Exp::Prim(op, args.to_vec()));
+        }
+        let key = (op, args.to_vec());
+        if let Some(atom) = self.prims.get(&key)
+            && self.is_visible(*atom)
+        {
+            return *atom;
+        }
+        let atom = self.bind("t", Ty::scalar(op.result()), Exp::Prim(op, key.1.clone()));
+        self.define(op, &key.1, atom);
+        self.prims.insert(key, atom);
+        atom
+    }
+
+    fn define(&mut self, op: Prim, args: &[Atom], atom: Atom) {
+        let Some(var) = atom.as_var() else { return };
+        self.facts.define(var, op, args);
+        if op.result() == ScalarTy::Int {
+            let poly = self.poly(atom);
+            if self.written(&poly).is_none() {
+                self.remember(poly, var);
+            }
+        }
+    }
+
+    fn fold(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
+        match op.result() {
+            ScalarTy::Real => fold_real(op, args),
+            ScalarTy::Int => self.fold_int(op, args),
+            ScalarTy::Bool => self.fold_bool(op, args),
+        }
+    }
+
+    fn fold_int(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
+        if [Prim::AddInt, Prim::SubInt, Prim::MulInt, Prim::NegInt].contains(&op) {
+            let polys: Vec<_> = args.iter().map(|a| self.poly(*a)).collect();
+            let poly = match op {
+                Prim::AddInt => polys[0].plus(&polys[1], 1),
+                Prim::SubInt => polys[0].plus(&polys[1], -1),
+                Prim::MulInt => polys[0].times(&polys[1]),
+                _ => polys[0].times(&crate::sizes::Poly::constant(-1)), // the operations are those listed above
+            };
+            return poly.as_constant().map(Atom::int).or_else(|| self.written(&poly));
+        }
+        if op == Prim::MaxInt || op == Prim::MinInt {
+            let larger = [(0, 1), (1, 0)].into_iter().find(|(a, b)| self.exceeds(args[*a], args[*b], 0));
+            return larger.map(|(a, b)| args[if op == Prim::MaxInt { a } else { b }]);
+        }
+        if op == Prim::SelectInt { select(args) } else { None }
+    }
+
+    fn fold_bool(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
+        match op {
+            Prim::EqInt | Prim::NeInt => self.compare(args).map(|equal| Atom::bool(equal == (op == Prim::EqInt))),
+            Prim::LtInt => self.order(args[0], args[1], 1),
+            Prim::LeInt => self.order(args[0], args[1], 0),
+            Prim::And | Prim::Or => connective(op, args),
+            Prim::SelectBool => select(args),
+            _ => None, // comparisons of reals and truth values, negation: not folded here
+        }
+    }
+
+    /// Are the integers known to be equal, or known to differ?
+    fn compare(&mut self, args: &[Atom]) -> Option<bool> {
+        let difference = self.poly(args[0]).plus(&self.poly(args[1]), -1).as_constant();
+        match difference {
+            Some(value) => Some(value == 0),
+            None => (self.exceeds(args[0], args[1], 1) || self.exceeds(args[1], args[0], 1)).then_some(false),
+        }
+    }
+
+    /// `a + gap <= b`, if that is known.
+    fn order(&mut self, a: Atom, b: Atom, gap: i64) -> Option<Atom> {
+        if self.exceeds(b, a, gap) { Some(Atom::bool(true)) } else { self.exceeds(a, b, 1 - gap).then_some(Atom::bool(false)) }
+    }
+}
+
+/// `x * 1`, `x / 1`, `x - 0`: exact for all reals.
+fn fold_real(op: Prim, args: &[Atom]) -> Option<Atom> {
+    let one = Atom::real(1.0);
+    match op {
+        Prim::Mul if args[1] == one => Some(args[0]),
+        Prim::Mul if args[0] == one => Some(args[1]),
+        Prim::Div if args[1] == one => Some(args[0]),
+        Prim::Sub if args[1] == Atom::real(0.0) => Some(args[0]),
+        Prim::Select => select(args),
+        _ => None, // only the identities above are folded here
+    }
+}
+
+fn select(args: &[Atom]) -> Option<Atom> {
+    match args[0].as_lit() {
+        Some(cond) => Some(args[if cond.bool() { 1 } else { 2 }]),
+        None => (args[1] == args[2]).then_some(args[1]),
+    }
+}
+
+fn connective(op: Prim, args: &[Atom]) -> Option<Atom> {
+    let neutral = Atom::bool(op == Prim::And);
+    let other = |a: usize, b: usize| (args[a].as_lit().is_some()).then(|| if args[a] == neutral { args[b] } else { args[a] });
+    other(0, 1).or_else(|| other(1, 0))
+}

@@ -1,0 +1,238 @@
+//! Drawn programs: whatever the meaning of core is, the normalized program does the same.
+
+use lambada_anf::Random;
+
+use super::*;
+
+/// Draws well-typed terms.
+struct Draw {
+    m: Make,
+    random: Random,
+    /// Variables in scope.
+    scope: Vec<Var>,
+    figure: Ty,
+}
+
+/// The types that are drawn; functions are among them.
+fn types(figure: &Ty) -> Vec<Ty> {
+    let real_pair = Ty::tuple([Ty::REAL, reals()]);
+    let endo = Ty::fun(Ty::REAL, Ty::REAL);
+    vec![
+        Ty::REAL,
+        Ty::INT,
+        Ty::BOOL,
+        reals(),
+        Ty::array(reals()),
+        endo.clone(),
+        Ty::fun(reals(), Ty::REAL),
+        figure.clone(),
+        Ty::tuple([endo.clone(), Ty::INT]),
+        real_pair,
+        Ty::array(endo),
+        Ty::array(figure.clone()),
+        Ty::array(Ty::tuple([Ty::REAL, Ty::INT])),
+    ]
+}
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.random.below(n)
+    }
+
+    fn bound<T>(&mut self, x: &Var, inside: impl FnOnce(&mut Draw) -> T) -> T {
+        self.scope.push(x.clone());
+        let result = inside(self);
+        self.scope.pop();
+        result
+    }
+
+    fn lambda(&mut self, from: &Ty, to: &Ty, fuel: usize) -> Term {
+        let x = self.m.var("x", from.clone());
+        let body = self.bound(&x, |d| d.term(to, fuel));
+        lam(x, body)
+    }
+
+    /// A term of the type.
+    fn term(&mut self, ty: &Ty, fuel: usize) -> Term {
+        if fuel == 0 || self.below(6) == 0 {
+            return self.leaf(ty);
+        }
+        let fuel = fuel - 1;
+        match self.below(9) {
+            0 => {
+                let all = types(&self.figure);
+                let bound = all[self.below(all.len())].clone();
+                let value = self.term(&bound, fuel);
+                let x = self.m.var("v", bound);
+                let body = self.bound(&x, |d| d.term(ty, fuel));
+                let_(x, value, body)
+            }
+            1 => if_(self.term(&Ty::BOOL, fuel), self.term(ty, fuel), self.term(ty, fuel)),
+            2 => {
+                let from = if self.below(2) == 0 { Ty::REAL } else { reals() };
+                let (f, x) = (self.term(&Ty::fun(from.clone(), ty.clone()), fuel), self.term(&from, fuel));
+                app(f, x)
+            }
+            3 => {
+                let xs = self.term(&Ty::array(ty.clone()), fuel);
+                let k = self.below(3) as i64;
+                at(xs, int(k))
+            }
+            4 => {
+                let (s, i) = (self.m.var("s", ty.clone()), self.m.var("i", Ty::INT));
+                let init = self.term(ty, fuel);
+                let n = self.below(3) as i64;
+                let body = self.bound(&s, |d| d.bound(&i, |d| d.term(ty, fuel)));
+                loop_(s, init, LoopKind::For(i, int(n)), body)
+            }
+            5 => self.matched(ty, fuel),
+            6..9 => self.introduced(ty, fuel),
+            _ => unreachable!(),
+        }
+    }
+
+    fn matched(&mut self, ty: &Ty, fuel: usize) -> Term {
+        let figure = self.figure.clone();
+        let t = self.term(&figure, fuel);
+        let (r, xs) = (self.m.var("r", Ty::REAL), self.m.var("xs", reals()));
+        let circle = self.bound(&r, |d| d.term(ty, fuel));
+        let poly = self.bound(&xs, |d| d.term(ty, fuel));
+        let dot = self.term(ty, fuel);
+        match_(t, vec![Arm { vars: vec![r], body: circle }, Arm { vars: vec![xs], body: poly }, Arm { vars: vec![], body: dot }])
+    }
+
+    /// A term by a construct of the type.
+    fn introduced(&mut self, ty: &Ty, fuel: usize) -> Term {
+        match ty {
+            Ty::Scalar(ScalarTy::Real) => match self.below(4) {
+                0 => reduce(ReduceOp::Add, self.term(&reals(), fuel)),
+                1 => prim(Prim::ToReal, vec![self.term(&Ty::INT, fuel)]),
+                2 => add(self.term(ty, fuel), self.term(ty, fuel)),
+                _ => prim(Prim::Sin, vec![self.term(ty, fuel)]),
+            },
+            Ty::Scalar(ScalarTy::Int) => match self.below(3) {
+                0 => length(self.term(&reals(), fuel)),
+                1 => add(self.term(ty, fuel), self.term(ty, fuel)),
+                _ => sub(self.term(ty, fuel), self.term(ty, fuel)),
+            },
+            Ty::Scalar(ScalarTy::Bool) => {
+                let side = if self.below(2) == 0 { Ty::REAL } else { Ty::INT };
+                less(self.term(&side, fuel), self.term(&side, fuel))
+            }
+            Ty::Array(elem) => self.array(elem, fuel),
+            Ty::Fun(from, to) => self.lambda(from, to, fuel),
+            Ty::Tuple(items) => tuple(items.iter().map(|t| self.term(t, fuel)).collect()),
+            Ty::Variant(_) => match self.below(3) {
+                0 => con(ty, 0, vec![self.term(&Ty::REAL, fuel)]),
+                1 => con(ty, 1, vec![self.term(&reals(), fuel)]),
+                _ => con(ty, 2, vec![]),
+            },
+            Ty::Record(_) => unreachable!("records are not drawn"),
+        }
+    }
+
+    fn array(&mut self, elem: &Ty, fuel: usize) -> Term {
+        match self.below(4) {
+            0 => array((0..1 + self.below(3)).map(|_| self.term(elem, fuel)).collect()),
+            1 => {
+                let xs = self.term(&Ty::array(elem.clone()), fuel);
+                let k = self.below(2) as i64;
+                update(xs, vec![int(k)], self.term(elem, fuel), Span::default())
+            }
+            _ => {
+                let i = self.m.var("i", Ty::INT);
+                let n = if self.below(3) == 0 { length(self.term(&reals(), fuel)) } else { int(self.below(4) as i64) };
+                let body = self.bound(&i, |d| d.term(elem, fuel));
+                for_(i, n, body)
+            }
+        }
+    }
+
+    /// A small term: a variable where there is one.
+    fn leaf(&mut self, ty: &Ty) -> Term {
+        let fitting: Vec<Var> = self.scope.iter().filter(|x| x.ty == *ty).cloned().collect();
+        if !fitting.is_empty() && self.below(5) > 0 {
+            return var(&fitting[self.below(fitting.len())]);
+        }
+        match ty {
+            Ty::Scalar(ScalarTy::Real) => real(self.below(5) as f64 - 2.0),
+            Ty::Scalar(ScalarTy::Int) => int(self.below(4) as i64),
+            Ty::Scalar(ScalarTy::Bool) => lit(Scalar::Bool(self.below(2) == 0)),
+            Ty::Array(elem) => {
+                let items = (0..2).map(|_| self.leaf(elem)).collect();
+                array(items)
+            }
+            Ty::Fun(from, to) => self.lambda(from, to, 0),
+            Ty::Tuple(items) => tuple(items.iter().map(|t| self.leaf(t)).collect()),
+            Ty::Variant(_) => con(ty, 2, vec![]),
+            Ty::Record(_) => unreachable!("records are not drawn"),
+        }
+    }
+}
+
+/// A function of a real, an integer and an array.
+fn draw(seed: u64, fuel: usize) -> Make {
+    let mut m = Make::new();
+    let figure = m.type_("figure", &[("Circle", &[Ty::REAL]), ("Poly", &[reals()]), ("Dot", &[])]);
+    let (x, k, xs) = (m.var("x", Ty::REAL), m.var("k", Ty::INT), m.var("xs", reals()));
+    let mut d = Draw { m, random: Random(seed), scope: vec![x.clone(), k.clone(), xs.clone()], figure };
+    let all: Vec<Ty> = types(&d.figure).into_iter().filter(|ty| lambada_core::first_order(&d.m.program, ty)).collect();
+    let ty = all[d.below(all.len())].clone();
+    let body = d.term(&ty, fuel);
+    let mut m = d.m;
+    m.def("main", lam(x, lam(k, lam(xs, body))));
+    m
+}
+
+/// The value, where the sizes that the elements of an empty array would have are forgotten: the meaning knows them if the first element
+/// could be computed, the program if they are known without that.
+fn settled(data: Data) -> Data {
+    let all = |items: Vec<Data>| items.into_iter().map(settled).collect();
+    match data {
+        Data::Tensor(mut tensor) => {
+            if let Some(k) = tensor.dims.iter().position(|d| *d == 0) {
+                tensor.dims[k..].fill(0);
+            }
+            Data::Tensor(tensor)
+        }
+        Data::Tuple(items) => Data::Tuple(all(items)),
+        Data::Record(fields) => Data::Record(fields.into_iter().map(|(name, value)| (name, settled(value))).collect()),
+        Data::Array(items) => Data::Array(all(items)),
+        Data::Con { name, tag, args } => Data::Con { name, tag, args: all(args) },
+    }
+}
+
+/// Sizes of elements of an empty array may also make the difference between failing and not.
+fn is_about_empty(message: &str) -> bool {
+    message.contains("size") && !message.contains("index") && message.split_whitespace().any(|word| word == "0")
+}
+
+fn compare(seed: u64, fuel: usize) {
+    let m = draw(seed, fuel);
+    let normalized = match m.normalized() {
+        Ok(normalized) => normalized,
+        // a loop may carry a function that grows, or start with a size that it does not keep
+        Err(problems) => {
+            assert!(["E0503", "E0305"].contains(&problems[0].code), "seed {seed}: {problems:?}");
+            return;
+        }
+    };
+    for (x, k, xs) in [(0.5, 1, vec![1.0, 2.0]), (-1.0, 0, vec![]), (1.5, 3, vec![3.0, -1.0, 0.5])] {
+        let args = [x.into(), Data::from(k), xs.into()];
+        let (actual, meaning) = (run(&normalized, &args), eval::run(&m.program, m.entry(), &args));
+        let text = || format!("seed {seed}\n{}\n{}", lambada_core::print_program(&m.program), anf::print(&normalized.function));
+        match (actual, meaning) {
+            (Ok(a), Ok(b)) => settled(a.clone()).close(&settled(b.clone()), 1e-9).unwrap_or_else(|e| panic!("{e}: {a} is not {b}\n{}", text())),
+            (Err(_), Err(_)) => {} // which of several failures comes first, iterations do not say
+            (Ok(_), Err(f)) | (Err(f), Ok(_)) if is_about_empty(&f.message) => {}
+            (actual, meaning) => panic!("{actual:?} is not {meaning:?}\n{}", text()),
+        }
+    }
+}
+
+#[test]
+fn normalized_programs_keep_their_meaning() {
+    let n: u64 = std::env::var("N").map_or(3000, |n| n.parse().unwrap());
+    let f: usize = std::env::var("F").map_or(5, |n| n.parse().unwrap());
+    (0..n).for_each(|seed| compare(seed, f));
+}

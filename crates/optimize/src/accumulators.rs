@@ -1,0 +1,430 @@
+//! Accumulators that need not be: sums whose shape is known are `for`s, reductions and plain additions.
+//!
+//! ```text
+//!   for i < n { … acc[i] += v … }        becomes   ys = for i < n { … v }; acc += ys          acc : [n]τ
+//!   for i < n { … acc[p] += v … }        becomes   s = reduce + for i < n { … v }; acc[p] += s   p not bound in the loop, v a scalar
+//!   loop … { … acc[p] += v … }           becomes   the same with a part of the state; likewise `if`
+//!   acc = accumulator x; acc += v; y = freeze acc      becomes   y = x + v
+//! ```
+//! An accumulator for a few elements, added to at constant places, becomes one accumulator for each.
+//!
+//! Assumes: nothing. Gives: accumulators only where the place of an addition is computed, or where arrays are summed over a loop.
+//! Keeps: values up to the order of sums, and failures.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+
+use crate::facts::{additions, bound};
+
+/// Accumulators for at most this many rows are split.
+const ROWS: i64 = 4;
+
+/// The pass.
+pub(crate) fn accumulators(mut function: Function) -> Function {
+    let mut pass = Pass { names: &mut function.names, types: HashMap::new(), zeros: HashSet::new() };
+    pass.block(&mut function.body);
+    function
+}
+
+struct Pass<'a> {
+    names: &'a mut Names,
+    /// The types of the accumulators in scope.
+    types: HashMap<Var, Ty>,
+    /// Arrays that are all zero.
+    zeros: HashSet<Var>,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, block: &mut Block) {
+        for stm in &mut block.stms {
+            match &stm.exp {
+                Exp::Accumulator(_) => _ = self.types.insert(stm.binds[0].var, stm.binds[0].ty.clone()),
+                Exp::Fill(value) if is_zero(*value) => _ = self.zeros.insert(stm.binds[0].var),
+                Exp::Fill(_)
+                | Exp::Prim(..)
+                | Exp::Index(..)
+                | Exp::Array(_)
+                | Exp::Constant(_)
+                | Exp::For { .. }
+                | Exp::Loop { .. }
+                | Exp::If { .. }
+                | Exp::Update { .. }
+                | Exp::MatMul(..)
+                | Exp::Accumulate { .. }
+                | Exp::Freeze(_)
+                | Exp::Check { .. } => {}
+            }
+            stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+        }
+        self.unchanging_places(block);
+        let own: Vec<Var> = block.stms.iter().filter(|s| matches!(s.exp, Exp::Accumulator(_))).map(|s| s.binds[0].var).collect();
+        for acc in own {
+            self.own(block, acc);
+        }
+    }
+
+    fn zero(&mut self, ty: &Ty, stms: &mut Vec<Stm>) -> Atom {
+        let zero = Atom::Lit(ty.elem.zero());
+        if ty.dims.is_empty() { zero } else { self.bind(stms, "zeros", ty.clone(), Exp::Fill(zero)) }
+    }
+
+    fn is_zero(&self, atom: Atom) -> bool {
+        is_zero(atom) || atom.as_var().is_some_and(|v| self.zeros.contains(&v))
+    }
+
+    fn bind(&mut self, stms: &mut Vec<Stm>, hint: &str, ty: Ty, exp: Exp) -> Atom {
+        let var = self.names.fresh(hint);
+        stms.push(Stm { binds: vec![Param { var, ty }], exp });
+        var.into()
+    }
+
+    /// `a + b`, of scalars or arrays.
+    fn plus(&mut self, stms: &mut Vec<Stm>, ty: &Ty, a: Atom, b: Atom) -> Atom {
+        if self.is_zero(a) {
+            return b;
+        }
+        if self.is_zero(b) {
+            return a;
+        }
+        let (Some(extent), Some(x), Some(y)) = (ty.dims.first().copied(), a.as_var(), b.as_var()) else {
+            let op = if ty.elem == ScalarTy::Int { Prim::AddInt } else { Prim::Add };
+            return self.bind(stms, "sum", ty.clone(), Exp::Prim(op, vec![a, b]));
+        };
+        let index = self.names.fresh("i");
+        let (row, mut body) = (ty.indexed(1), Vec::new());
+        let u = self.bind(&mut body, "a", row.clone(), Exp::Index(x, vec![index.into()]));
+        let v = self.bind(&mut body, "b", row.clone(), Exp::Index(y, vec![index.into()]));
+        let sum = self.plus(&mut body, &row, u, v);
+        let body = Block { stms: body, results: vec![sum] };
+        self.bind(stms, "sum", ty.clone(), Exp::For { index, extent, outs: vec![Out::Collect], body })
+    }
+
+    /// Additions inside a loop to a place that does not change become one addition after it.
+    fn unchanging_places(&mut self, block: &mut Block) {
+        for mut stm in std::mem::take(&mut block.stms) {
+            let mut added = Vec::new();
+            if let Exp::For { .. } | Exp::Loop { .. } = &stm.exp {
+                for (acc, place) in scalar_places(&stm, &self.types) {
+                    let ty = self.types[&acc].indexed(place.len());
+                    if let Some((Some(changed), value)) = (Sum { acc, place: place.clone(), ty, all: false }).statement(self, &stm) {
+                        stm = changed;
+                        added.push(Stm { binds: vec![], exp: Exp::Accumulate { acc, index: place, value } });
+                    }
+                }
+            }
+            block.stms.push(stm);
+            block.stms.extend(added);
+        }
+    }
+
+    /// An accumulator in the block that made it.
+    fn own(&mut self, block: &mut Block, acc: Var) {
+        if let Some(rows) = self.split(block, acc) {
+            rows.into_iter().for_each(|row| self.own(block, row));
+            return;
+        }
+        let ty = self.types[&acc].clone();
+        let Some(init) = block.stms.iter().find_map(|s| first_value(s, acc)) else { return };
+        let adders: Vec<usize> = (0..block.stms.len()).filter(|k| additions(&block.stms[*k]).contains(&acc)).collect();
+        let sum = Sum { acc, place: vec![], ty: ty.clone(), all: true };
+        let taken: Vec<(Option<Stm>, Atom)> = adders.iter().map_while(|k| sum.statement(self, &block.stms[*k])).collect();
+        let all = taken.len() == adders.len();
+        // In part is worth it only where it saves the zeros to start from.
+        if !all && (taken.is_empty() || !self.is_zero(init)) {
+            return;
+        }
+        let made = adders.get(taken.len()).copied();
+        let mut taken: HashMap<usize, (Option<Stm>, Atom)> = adders.into_iter().zip(taken).collect();
+        let (mut value, mut image) = (init, Renaming::new());
+        for (k, stm) in std::mem::take(&mut block.stms).into_iter().enumerate() {
+            if first_value(&stm, acc).is_some() {
+                continue; // made later, from what has been added by then
+            }
+            if made == Some(k) {
+                block.stms.push(Stm { binds: vec![Param { var: acc, ty: ty.clone() }], exp: Exp::Accumulator(value) });
+            }
+            if let Some((changed, part)) = taken.remove(&k) {
+                block.stms.extend(changed);
+                value = self.plus(&mut block.stms, &ty, value, part);
+            } else if all && matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc) {
+                image.insert(stm.binds[0].var, value);
+            } else {
+                block.stms.push(stm);
+            }
+        }
+        image.apply(block);
+    }
+
+    /// Splits a small accumulator into one for each row, if all additions are at constant rows or to the whole.
+    fn split(&mut self, block: &mut Block, acc: Var) -> Option<Vec<Var>> {
+        let ty = self.types[&acc].clone();
+        let Scalar::Int(count @ 1..=ROWS) = ty.dims.first()?.as_lit()? else { return None };
+        if !block_splits(block, acc) {
+            return None;
+        }
+        let row = ty.indexed(1);
+        let rows: Vec<Var> = (0..count).map(|_| self.names.again(acc)).collect();
+        rows.iter().for_each(|r| _ = self.types.insert(*r, row.clone()));
+        for mut stm in std::mem::take(&mut block.stms) {
+            if let Some(init) = first_value(&stm, acc) {
+                for (k, r) in rows.iter().enumerate() {
+                    let first = self.row(&mut block.stms, init, k, &row);
+                    block.stms.push(Stm { binds: vec![Param { var: *r, ty: row.clone() }], exp: Exp::Accumulator(first) });
+                }
+            } else if matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc) {
+                let frozen = rows.iter().map(|r| self.bind(&mut block.stms, "row", row.clone(), Exp::Freeze(*r))).collect();
+                block.stms.push(Stm { binds: stm.binds, exp: Exp::Array(frozen) });
+            } else {
+                stm.exp.blocks_mut().into_iter().for_each(|b| self.split_additions(b, acc, &rows, &row));
+                self.split_addition(stm, acc, &rows, &row, &mut block.stms);
+            }
+        }
+        Some(rows)
+    }
+
+    fn row(&mut self, stms: &mut Vec<Stm>, whole: Atom, k: usize, ty: &Ty) -> Atom {
+        match whole {
+            Atom::Var(x) if !self.zeros.contains(&x) => self.bind(stms, "row", ty.clone(), Exp::Index(x, vec![Atom::int(k as i64)])),
+            Atom::Var(_) | Atom::Lit(_) => {
+                let zero = self.zero(ty, stms);
+                self.zeros.extend(zero.as_var());
+                zero
+            }
+        }
+    }
+
+    fn split_additions(&mut self, block: &mut Block, acc: Var, rows: &[Var], ty: &Ty) {
+        for mut stm in std::mem::take(&mut block.stms) {
+            stm.exp.blocks_mut().into_iter().for_each(|b| self.split_additions(b, acc, rows, ty));
+            self.split_addition(stm, acc, rows, ty, &mut block.stms);
+        }
+    }
+
+    fn split_addition(&mut self, stm: Stm, acc: Var, rows: &[Var], ty: &Ty, to: &mut Vec<Stm>) {
+        match &stm.exp {
+            Exp::Accumulate { acc: a, index, value } if *a == acc => {
+                if let Some(Atom::Lit(Scalar::Int(k))) = index.first() {
+                    let exp = Exp::Accumulate { acc: rows[*k as usize], index: index[1..].to_vec(), value: *value };
+                    to.push(Stm { binds: vec![], exp });
+                    return;
+                }
+                for (k, r) in rows.iter().enumerate() {
+                    let value = self.row(to, *value, k, ty);
+                    to.push(Stm { binds: vec![], exp: Exp::Accumulate { acc: *r, index: vec![], value } });
+                }
+            }
+            Exp::Accumulate { .. }
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => to.push(stm),
+        }
+    }
+}
+
+/// What the statement makes the accumulator from, if it makes it.
+fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
+    match &stm.exp {
+        Exp::Accumulator(init) if stm.binds[0].var == acc => Some(*init),
+        Exp::Accumulator(_)
+        | Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+/// Are all additions to the accumulator at constant rows, in range, or to the whole?
+fn block_splits(block: &Block, acc: Var) -> bool {
+    block.stms.iter().all(|stm| {
+        let fine = match &stm.exp {
+            Exp::Accumulate { acc: a, index, .. } if *a == acc => index.first().is_none_or(|i| i.as_lit().is_some()),
+            Exp::Accumulate { .. }
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => true,
+        };
+        fine && stm.exp.blocks().into_iter().all(|b| block_splits(b, acc))
+    })
+}
+
+/// The places of scalars that a loop adds to and that do not change in it, in order.
+fn scalar_places(stm: &Stm, types: &HashMap<Var, Ty>) -> Vec<(Var, Vec<Atom>)> {
+    let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
+    let mut places = Vec::new();
+    for block in stm.exp.blocks() {
+        bound(block, &mut |v| _ = inside.insert(v));
+    }
+    for block in stm.exp.blocks() {
+        collect_places(block, types, &inside, &mut places);
+    }
+    places
+}
+
+fn collect_places(block: &Block, types: &HashMap<Var, Ty>, inside: &HashSet<Var>, places: &mut Vec<(Var, Vec<Atom>)>) {
+    for stm in &block.stms {
+        if let Exp::Accumulate { acc, index, .. } = &stm.exp {
+            let outside = |a: &Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
+            let scalar = types.get(acc).is_some_and(|ty| ty.rank() == index.len());
+            let place = (*acc, index.clone());
+            if scalar && !inside.contains(acc) && index.iter().all(outside) && !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        stm.exp.blocks().into_iter().for_each(|b| collect_places(b, types, inside, places));
+    }
+}
+
+fn is_zero(atom: Atom) -> bool {
+    match atom {
+        Atom::Lit(Scalar::Real(x)) => x == 0.0,
+        Atom::Lit(Scalar::Int(k)) => k == 0,
+        Atom::Lit(Scalar::Bool(_)) | Atom::Var(_) => false,
+    }
+}
+
+/// What code adds to `acc[place]`, of the given type, as a value. With `all`, every addition to the accumulator must be of this kind;
+/// otherwise the others stay.
+#[derive(Clone)]
+struct Sum {
+    acc: Var,
+    place: Vec<Atom>,
+    ty: Ty,
+    all: bool,
+}
+
+impl Sum {
+    /// The statement without its additions, and their sum; nothing where that is not possible.
+    fn statement(&self, pass: &mut Pass, stm: &Stm) -> Option<(Option<Stm>, Atom)> {
+        match &stm.exp {
+            Exp::Accumulate { acc, index, value } => (*acc == self.acc && *index == self.place).then_some((None, *value)),
+            Exp::For { index, extent, outs, body } => {
+                let (out, inner) = self.out(*index, *extent)?;
+                let (mut body, value) = inner.block(pass, body)?;
+                body.results.push(value?);
+                let outs = outs.iter().copied().chain([out]).collect();
+                Some(self.with(pass, stm, Exp::For { index: *index, extent: *extent, outs, body }))
+            }
+            Exp::Loop { params, inits, kind, body } => self.loop_(pass, stm, (params, inits, kind), body),
+            Exp::If { cond, then, otherwise } if self.ty.dims.is_empty() => {
+                let zero = Atom::Lit(self.ty.elem.zero());
+                let mut branch = |block: &Block| {
+                    let (mut block, value) = self.block(pass, block)?;
+                    block.results.push(value.unwrap_or(zero));
+                    Some(block)
+                };
+                let exp = Exp::If { cond: *cond, then: branch(then)?, otherwise: branch(otherwise)? };
+                Some(self.with(pass, stm, exp))
+            }
+            Exp::If { .. }
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => None,
+        }
+    }
+
+    /// How the iterations of a `for` make the sum, and what each must give.
+    fn out(&self, index: Var, extent: Atom) -> Option<(Out, Sum)> {
+        match self.ty.dims.first() {
+            Some(size) if *size == extent => {
+                let place = self.place.iter().copied().chain([index.into()]).collect();
+                Some((Out::Collect, Sum { place, ty: self.ty.indexed(1), ..self.clone() }))
+            }
+            Some(_) => None,
+            None => Some((Out::Reduce(ReduceOp::Add), self.clone())),
+        }
+    }
+
+    /// The statement with one more binding, for the sum.
+    fn with(&self, pass: &mut Pass, stm: &Stm, exp: Exp) -> (Option<Stm>, Atom) {
+        let var = pass.names.again(self.acc);
+        let binds = stm.binds.iter().cloned().chain([Param { var, ty: self.ty.clone() }]).collect();
+        (Some(Stm { binds, exp }), var.into())
+    }
+
+    /// A sum over a sequential loop is one more part of its state.
+    fn loop_(
+        &self,
+        pass: &mut Pass,
+        stm: &Stm,
+        (params, inits, kind): (&[Param], &[Atom], &LoopKind),
+        body: &Block,
+    ) -> Option<(Option<Stm>, Atom)> {
+        if !self.ty.dims.is_empty() {
+            return None;
+        }
+        if let LoopKind::While(cond) = kind
+            && cond.stms.iter().any(|s| additions(s).contains(&self.acc))
+        {
+            return None;
+        }
+        let (mut body, value) = self.block(pass, body)?;
+        let state = pass.names.again(self.acc);
+        let next = pass.plus(&mut body.stms, &self.ty, state.into(), value?);
+        body.results.push(next);
+        let params = params.iter().cloned().chain([Param { var: state, ty: self.ty.clone() }]).collect();
+        let inits = inits.iter().copied().chain([Atom::Lit(self.ty.elem.zero())]).collect();
+        Some(self.with(pass, stm, Exp::Loop { params, inits, kind: kind.clone(), body }))
+    }
+
+    /// The block without its additions, and their sum, which it has computed; no sum if there are none.
+    fn block(&self, pass: &mut Pass, block: &Block) -> Option<(Block, Option<Atom>)> {
+        let mut result = Block { stms: Vec::new(), results: block.results.clone() };
+        let mut sum: Option<Atom> = None;
+        for stm in &block.stms {
+            if !additions(stm).contains(&self.acc) {
+                result.stms.push(stm.clone());
+                continue;
+            }
+            match self.statement(pass, stm) {
+                Some((changed, part)) => {
+                    result.stms.extend(changed);
+                    sum = Some(match sum {
+                        Some(sum) => pass.plus(&mut result.stms, &self.ty, sum, part),
+                        None => part,
+                    });
+                }
+                None if self.all => return None,
+                None => result.stms.push(stm.clone()),
+            }
+        }
+        Some((result, sum))
+    }
+}

@@ -1,0 +1,307 @@
+//! Constant folding and the laws of arithmetic, as rows of a table.
+//!
+//! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the table matches. Keeps: values.
+//!
+//! **What "keeps values" means for reals.** A rule may change the sign of a zero (`x + 0 = x` although `-0 + 0 = +0`) and may round once
+//! less (`x ** 2 = x * x`). It may not change whether a result is NaN or infinite: so `0 * x` stays unless `x` is known to be finite, and
+//! `x - x` stays. Derivatives do not need more, since a cotangent that is absent is never computed. Sums are not reassociated here.
+//! Integers wrap, and all laws of a ring hold for them.
+
+use lambada_anf::{Atom, Exp, Param, Stm, Ty};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::rewrite::{Context, Replacement};
+use crate::scope::Scope;
+
+/// One side of a rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pattern {
+    /// Anything; the same thing where the number is the same.
+    Any(usize),
+    /// A real that is not a NaN and whose sign does not matter if it is zero.
+    Real(f64),
+    Int(i64),
+    Bool(bool),
+    Op(Prim, &'static [Pattern]),
+}
+
+/// `left = right`
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law {
+    /// What it is called; for tests and for people.
+    #[cfg_attr(not(test), allow(dead_code))]
+    pub(crate) name: &'static str,
+    pub(crate) op: Prim,
+    pub(crate) args: &'static [Pattern],
+    pub(crate) right: Pattern,
+}
+
+const X: Pattern = Pattern::Any(0);
+const Y: Pattern = Pattern::Any(1);
+const C: Pattern = Pattern::Any(2);
+const ZERO: Pattern = Pattern::Real(0.0);
+const ONE: Pattern = Pattern::Real(1.0);
+const I0: Pattern = Pattern::Int(0);
+const I1: Pattern = Pattern::Int(1);
+const TRUE: Pattern = Pattern::Bool(true);
+const FALSE: Pattern = Pattern::Bool(false);
+
+macro_rules! law {
+    ($name:literal: $op:ident $args:tt = $right:expr) => {
+        Law { name: $name, op: Prim::$op, args: &$args, right: $right }
+    };
+}
+
+macro_rules! op {
+    ($op:ident $args:tt) => {
+        Pattern::Op(Prim::$op, &$args)
+    };
+}
+
+/// Constants of commutative operations stand on the right: that is done before, so there is no row for them on the left.
+pub(crate) const LAWS: &[Law] = &[
+    law!("add zero": Add [X, ZERO] = X),
+    law!("add negative": Add [X, op!(Neg [Y])] = op!(Sub [X, Y])),
+    law!("negative add": Add [op!(Neg [X]), Y] = op!(Sub [Y, X])),
+    law!("subtract zero": Sub [X, ZERO] = X),
+    law!("subtract from zero": Sub [ZERO, X] = op!(Neg [X])),
+    law!("subtract negative": Sub [X, op!(Neg [Y])] = op!(Add [X, Y])),
+    law!("negate twice": Neg [op!(Neg [X])] = X),
+    law!("negate difference": Neg [op!(Sub [X, Y])] = op!(Sub [Y, X])),
+    law!("multiply by one": Mul [X, ONE] = X),
+    law!("multiply by minus one": Mul [X, Pattern::Real(-1.0)] = op!(Neg [X])),
+    law!("negative times": Mul [op!(Neg [X]), Y] = op!(Neg [op!(Mul [X, Y])])),
+    law!("times negative": Mul [X, op!(Neg [Y])] = op!(Neg [op!(Mul [X, Y])])),
+    law!("divide by one": Div [X, ONE] = X),
+    law!("divide by minus one": Div [X, Pattern::Real(-1.0)] = op!(Neg [X])),
+    law!("negative over": Div [op!(Neg [X]), Y] = op!(Neg [op!(Div [X, Y])])),
+    law!("power one": Pow [X, ONE] = X),
+    law!("power two": Pow [X, Pattern::Real(2.0)] = op!(Mul [X, X])),
+    law!("int power zero": PowInt [X, I0] = ONE),
+    law!("int power one": PowInt [X, I1] = X),
+    law!("int power two": PowInt [X, Pattern::Int(2)] = op!(Mul [X, X])),
+    law!("int power three": PowInt [X, Pattern::Int(3)] = op!(Mul [op!(Mul [X, X]), X])),
+    law!("int power minus one": PowInt [X, Pattern::Int(-1)] = op!(Div [ONE, X])),
+    law!("min same": Min [X, X] = X),
+    law!("max same": Max [X, X] = X),
+    law!("abs twice": Abs [op!(Abs [X])] = op!(Abs [X])),
+    law!("abs negative": Abs [op!(Neg [X])] = op!(Abs [X])),
+    law!("cos negative": Cos [op!(Neg [X])] = op!(Cos [X])),
+    law!("zero times int": Mul [op!(ToReal [X]), ZERO] = ZERO),
+    law!("add int zero": AddInt [X, I0] = X),
+    law!("subtract int zero": SubInt [X, I0] = X),
+    law!("subtract int same": SubInt [X, X] = I0),
+    law!("subtract from int zero": SubInt [I0, X] = op!(NegInt [X])),
+    law!("add int difference": AddInt [X, op!(SubInt [Y, X])] = Y),
+    law!("int difference add": AddInt [op!(SubInt [X, Y]), Y] = X),
+    law!("subtract what was added": SubInt [op!(AddInt [X, Y]), Y] = X),
+    law!("subtract what was added first": SubInt [op!(AddInt [X, Y]), X] = Y),
+    law!("subtract difference": SubInt [X, op!(SubInt [X, Y])] = Y),
+    law!("negate int twice": NegInt [op!(NegInt [X])] = X),
+    law!("multiply by int zero": MulInt [X, I0] = I0),
+    law!("multiply by int one": MulInt [X, I1] = X),
+    law!("divide by int one": DivInt [X, I1] = X),
+    law!("remainder by int one": RemInt [X, I1] = I0),
+    law!("int power of int one": PowIntInt [X, I1] = X),
+    law!("min int same": MinInt [X, X] = X),
+    law!("max int same": MaxInt [X, X] = X),
+    law!("int not less than itself": LtInt [X, X] = FALSE),
+    law!("int at most itself": LeInt [X, X] = TRUE),
+    law!("int equals itself": EqInt [X, X] = TRUE),
+    law!("int does not differ from itself": NeInt [X, X] = FALSE),
+    law!("bool equals itself": EqBool [X, X] = TRUE),
+    law!("bool does not differ from itself": NeBool [X, X] = FALSE),
+    law!("equals true": EqBool [X, TRUE] = X),
+    law!("equals false": EqBool [X, FALSE] = op!(Not [X])),
+    law!("and true": And [X, TRUE] = X),
+    law!("and false": And [X, FALSE] = FALSE),
+    law!("and same": And [X, X] = X),
+    law!("or true": Or [X, TRUE] = TRUE),
+    law!("or false": Or [X, FALSE] = X),
+    law!("or same": Or [X, X] = X),
+    law!("not twice": Not [op!(Not [X])] = X),
+    law!("not less int": Not [op!(LtInt [X, Y])] = op!(LeInt [Y, X])),
+    law!("not at most int": Not [op!(LeInt [X, Y])] = op!(LtInt [Y, X])),
+    law!("not equal int": Not [op!(EqInt [X, Y])] = op!(NeInt [X, Y])),
+    law!("not different int": Not [op!(NeInt [X, Y])] = op!(EqInt [X, Y])),
+    law!("real of a truncated int": ToInt [op!(ToReal [X])] = X),
+    law!("select true": Select [TRUE, X, Y] = X),
+    law!("select false": Select [FALSE, X, Y] = Y),
+    law!("select same": Select [C, X, X] = X),
+    law!("select not": Select [op!(Not [C]), X, Y] = op!(Select [C, Y, X])),
+    law!("select int true": SelectInt [TRUE, X, Y] = X),
+    law!("select int false": SelectInt [FALSE, X, Y] = Y),
+    law!("select int same": SelectInt [C, X, X] = X),
+    law!("select bool true": SelectBool [TRUE, X, Y] = X),
+    law!("select bool false": SelectBool [FALSE, X, Y] = Y),
+    law!("select bool same": SelectBool [C, X, X] = X),
+    law!("select the condition": SelectBool [C, TRUE, FALSE] = C),
+    law!("select its negation": SelectBool [C, FALSE, TRUE] = op!(Not [C])),
+];
+
+/// Folds a primitive with constant arguments, or applies a law.
+pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    let Exp::Prim(op, args) = &stm.exp else { return None };
+    if let Some(constants) = args.iter().map(|a| a.as_lit()).collect::<Option<Vec<Scalar>>>() {
+        return Replacement::value(Atom::Lit(op.eval(&constants)));
+    }
+    if let [Atom::Lit(c), x @ Atom::Var(_)] = args[..]
+        && commutative(*op)
+    {
+        return Replacement::exp(stm, Exp::Prim(*op, vec![x, Atom::Lit(c)]));
+    }
+    constants_together(context, stm, *op, args).or_else(|| {
+        LAWS.iter().filter(|law| law.op == *op).find_map(|law| {
+            let mut found = [None; 3];
+            let matches = law.args.iter().zip(args).all(|(p, a)| matches(context.scope, *p, *a, &mut found));
+            matches.then(|| instance(context, stm, law.right, &found))
+        })
+    })
+}
+
+/// `(x + a) + b = x + (a + b)` on integers, and subtraction of a constant as addition.
+fn constants_together(context: &mut Context, stm: &Stm, op: Prim, args: &[Atom]) -> Option<Replacement> {
+    match (op, args) {
+        (Prim::SubInt, [x, Atom::Lit(Scalar::Int(k))]) if *k != 0 => {
+            Replacement::exp(stm, Exp::Prim(Prim::AddInt, vec![*x, Atom::int(k.wrapping_neg())]))
+        }
+        (Prim::AddInt | Prim::MulInt, [x, Atom::Lit(Scalar::Int(k))]) => match context.scope.definition(*x)? {
+            Exp::Prim(inner, parts) if *inner == op => {
+                let [y, Atom::Lit(Scalar::Int(j))] = parts[..] else { return None };
+                let sum = op.eval(&[Scalar::Int(j), Scalar::Int(*k)]);
+                Replacement::exp(stm, Exp::Prim(op, vec![y, Atom::Lit(sum)]))
+            }
+            _ => None, // no chain of constants
+        },
+        (_, _) => None,
+    }
+}
+
+pub(crate) fn commutative(op: Prim) -> bool {
+    matches!(
+        op,
+        Prim::Add
+            | Prim::Mul
+            | Prim::AddInt
+            | Prim::MulInt
+            | Prim::MinInt
+            | Prim::MaxInt
+            | Prim::And
+            | Prim::Or
+            | Prim::Eq
+            | Prim::Ne
+            | Prim::EqInt
+            | Prim::NeInt
+            | Prim::EqBool
+            | Prim::NeBool
+    )
+}
+
+fn matches(scope: &Scope, pattern: Pattern, atom: Atom, found: &mut [Option<Atom>; 3]) -> bool {
+    match (pattern, atom) {
+        (Pattern::Any(k), _) => *found[k].get_or_insert(atom) == atom,
+        (Pattern::Real(x), Atom::Lit(Scalar::Real(y))) => x == y,
+        (Pattern::Int(x), Atom::Lit(Scalar::Int(y))) => x == y,
+        (Pattern::Bool(x), Atom::Lit(Scalar::Bool(y))) => x == y,
+        (Pattern::Real(_) | Pattern::Int(_) | Pattern::Bool(_), _) => false,
+        (Pattern::Op(op, parts), _) => match scope.definition(atom) {
+            Some(Exp::Prim(defined, args)) if *defined == op => parts.iter().zip(args).all(|(p, a)| matches(scope, *p, *a, found)),
+            Some(_) | None => false,
+        },
+    }
+}
+
+/// The right side as statements. The last one, if any, binds what the old statement did.
+fn instance(context: &mut Context, stm: &Stm, pattern: Pattern, found: &[Option<Atom>; 3]) -> Replacement {
+    let mut stms = Vec::new();
+    let mut value = build(context, pattern, stm.binds[0].ty.elem, found, &mut stms);
+    if let Some(last) = stms.last_mut() {
+        last.binds = stm.binds.clone();
+        value = stm.binds[0].var.into();
+    }
+    Replacement { stms, values: vec![value] }
+}
+
+fn build(context: &mut Context, pattern: Pattern, ty: ScalarTy, found: &[Option<Atom>; 3], stms: &mut Vec<Stm>) -> Atom {
+    match pattern {
+        Pattern::Any(k) => found[k].expect("a law's right side mentions what its left side does not"),
+        Pattern::Real(x) => Atom::real(x),
+        Pattern::Int(k) => Atom::int(k),
+        Pattern::Bool(b) => Atom::bool(b),
+        Pattern::Op(op, parts) => {
+            let args = parts.iter().zip(op.args()).map(|(p, ty)| build(context, *p, *ty, found, stms)).collect();
+            let var = context.names.fresh("t");
+            stms.push(Stm { binds: vec![Param { var, ty: Ty::scalar(ty) }], exp: Exp::Prim(op, args) });
+            var.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lambada_anf::Random;
+
+    /// Types of the things that a law's patterns stand for.
+    fn infer(pattern: Pattern, ty: ScalarTy, types: &mut [Option<ScalarTy>; 3]) {
+        match pattern {
+            Pattern::Any(k) => types[k] = Some(ty),
+            Pattern::Op(op, parts) => parts.iter().zip(op.args()).for_each(|(p, ty)| infer(*p, *ty, types)),
+            Pattern::Real(_) | Pattern::Int(_) | Pattern::Bool(_) => {}
+        }
+    }
+
+    fn value(pattern: Pattern, of: &[Option<Scalar>; 3]) -> Scalar {
+        match pattern {
+            Pattern::Any(k) => of[k].unwrap(),
+            Pattern::Real(x) => Scalar::Real(x),
+            Pattern::Int(k) => Scalar::Int(k),
+            Pattern::Bool(b) => Scalar::Bool(b),
+            Pattern::Op(op, parts) => op.eval(&parts.iter().map(|p| value(*p, of)).collect::<Vec<_>>()),
+        }
+    }
+
+    fn draw(random: &mut Random, ty: ScalarTy) -> Scalar {
+        let special = [0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300];
+        match ty {
+            ScalarTy::Real if random.once_in(3) => Scalar::Real(random.pick(&special)),
+            ScalarTy::Real => Scalar::Real(random.real()),
+            ScalarTy::Int if random.once_in(4) => Scalar::Int(random.bits() as i64),
+            ScalarTy::Int => Scalar::Int(random.below(7) as i64 - 3),
+            ScalarTy::Bool => Scalar::Bool(random.once_in(2)),
+        }
+    }
+
+    fn close(a: Scalar, b: Scalar) -> bool {
+        match (a, b) {
+            (Scalar::Real(x), Scalar::Real(y)) if x.is_nan() || y.is_nan() => x.is_nan() && y.is_nan(),
+            (Scalar::Real(x), Scalar::Real(y)) => x == y || (x - y).abs() <= 1e-14 * x.abs().max(y.abs()),
+            (Scalar::Real(_) | Scalar::Int(_) | Scalar::Bool(_), _) => a == b,
+        }
+    }
+
+    #[test]
+    fn laws_hold() {
+        let mut random = Random(1);
+        for law in LAWS {
+            let mut types = [None; 3];
+            law.args.iter().zip(law.op.args()).for_each(|(p, ty)| infer(*p, *ty, &mut types));
+            for _ in 0..300 {
+                let of = types.map(|ty| ty.map(|ty| draw(&mut random, ty)));
+                // A real that came from an int as large as these cannot say which int it was.
+                if law.name == "real of a truncated int" && of[0].is_some_and(|k| k.int().abs() > 1 << 50) {
+                    continue;
+                }
+                let (left, right) = (value(Pattern::Op(law.op, law.args), &of), value(law.right, &of));
+                assert!(close(left, right), "{}: {left:?} is not {right:?} for {of:?}", law.name);
+            }
+        }
+    }
+
+    #[test]
+    fn laws_have_names_of_their_own() {
+        for (k, law) in LAWS.iter().enumerate() {
+            assert!(LAWS[..k].iter().all(|other| other.name != law.name), "{}", law.name);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads of arrays that are known: literals, fills, constants, updates, and rows of arrays.
+//!
+//! Assumes: nothing. Gives: no index of a `Fill`, no constant index of an `Array` or `Constant`, no index of an index, no read of what an
+//! update has just written. Keeps: values. A read is still done only where it was done before.
+
+use lambada_anf::{Atom, Exp, Param, Stm, Ty};
+use lambada_prim::{Data, Scalar, Tensor};
+
+use crate::rewrite::{Context, Replacement};
+
+/// All of the above.
+pub(crate) fn arrays(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    match &stm.exp {
+        Exp::Index(x, index) => read(context, stm, (*x).into(), index),
+        Exp::Fill(value) if stm.binds[0].ty.dims.is_empty() => Replacement::value(*value),
+        Exp::Array(items) => constant(stm, items),
+        Exp::Update { array, index, value } => update(context, stm, (*array).into(), index, *value),
+        Exp::Prim(..)
+        | Exp::Fill(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Replacement> {
+    match context.scope.definition(x)? {
+        Exp::Fill(value) => Some(rest_of_fill(stm, *value)),
+        Exp::Array(items) => {
+            let item = *items.get(usize::try_from(index[0].as_lit()?.int()).ok()?)?;
+            Some(rest(stm, item, &index[1..]))
+        }
+        Exp::Constant(tensor) => constant_part(stm, tensor, index),
+        Exp::Index(y, first) => {
+            let whole = first.iter().chain(index).copied().collect();
+            Replacement::exp(stm, Exp::Index(*y, whole))
+        }
+        Exp::Update { array, index: written, value } => {
+            let shared = written.len().min(index.len());
+            if written[..shared] == index[..shared] && shared == written.len() {
+                return Some(rest(stm, *value, &index[shared..]));
+            }
+            let apart = written.iter().zip(index).any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
+            apart.then(|| Replacement::exp(stm, Exp::Index(*array, index.to_vec())))?
+        }
+        Exp::Prim(..)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+/// `item[index]`, or the item itself.
+fn rest(stm: &Stm, item: Atom, index: &[Atom]) -> Replacement {
+    match item {
+        Atom::Var(array) if !index.is_empty() => {
+            let exp = Exp::Index(array, index.to_vec());
+            Replacement { stms: vec![Stm { binds: stm.binds.clone(), exp }], values: vec![stm.binds[0].var.into()] }
+        }
+        Atom::Var(_) | Atom::Lit(_) => Replacement { stms: vec![], values: vec![item] },
+    }
+}
+
+fn rest_of_fill(stm: &Stm, value: Atom) -> Replacement {
+    if stm.binds[0].ty.dims.is_empty() {
+        return Replacement { stms: vec![], values: vec![value] };
+    }
+    Replacement { stms: vec![Stm { binds: stm.binds.clone(), exp: Exp::Fill(value) }], values: vec![stm.binds[0].var.into()] }
+}
+
+fn constant_part(stm: &Stm, tensor: &Tensor, index: &[Atom]) -> Option<Replacement> {
+    let mut at = 0;
+    for (i, size) in index.iter().zip(&tensor.dims) {
+        let i = usize::try_from(i.as_lit()?.int()).ok().filter(|i| i < size)?;
+        at = at * size + i;
+    }
+    let dims = tensor.dims[index.len()..].to_vec();
+    let len: usize = dims.iter().product();
+    if dims.is_empty() {
+        return Replacement::value(Atom::Lit(tensor.data.get(at)));
+    }
+    let mut data = Data::zeros(tensor.elem(), len);
+    (0..len).for_each(|k| data.set(k, tensor.data.get(at * len + k)));
+    Replacement::exp(stm, Exp::Constant(Tensor { dims, data }.into()))
+}
+
+/// An array literal of constants, if it is long; short ones stay, so that their elements are known.
+fn constant(stm: &Stm, items: &[Atom]) -> Option<Replacement> {
+    if items.len() <= 4 {
+        return None;
+    }
+    let values: Vec<Scalar> = items.iter().map(|a| a.as_lit()).collect::<Option<_>>()?;
+    let mut data = Data::zeros(stm.binds[0].ty.elem, values.len());
+    values.into_iter().enumerate().for_each(|(k, value)| data.set(k, value));
+    Replacement::exp(stm, Exp::Constant(Tensor { dims: vec![items.len()], data }.into()))
+}
+
+/// An update of an array literal at a constant place, and one that puts back what is there.
+fn update(context: &mut Context, stm: &Stm, array: Atom, index: &[Atom], value: Atom) -> Option<Replacement> {
+    if let Some(Exp::Index(x, at)) = context.scope.definition(value)
+        && Atom::Var(*x) == array
+        && at == index
+    {
+        return Replacement::value(array);
+    }
+    let Some(Exp::Array(items)) = context.scope.definition(array) else { return None };
+    let mut items = items.clone();
+    let place = usize::try_from(index[0].as_lit()?.int()).ok().filter(|k| *k < items.len())?;
+    if index.len() == 1 {
+        items[place] = value;
+        return Replacement::exp(stm, Exp::Array(items));
+    }
+    let row = items[place].as_var()?;
+    let ty: Ty = stm.binds[0].ty.indexed(1);
+    let var = context.names.again(row);
+    items[place] = var.into();
+    let inner = Stm { binds: vec![Param { var, ty }], exp: Exp::Update { array: row, index: index[1..].to_vec(), value } };
+    let outer = Stm { binds: stm.binds.clone(), exp: Exp::Array(items) };
+    Some(Replacement { stms: vec![inner, outer], values: vec![stm.binds[0].var.into()] })
+}

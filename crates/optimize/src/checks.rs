@@ -1,0 +1,33 @@
+//! Checks that are evident, by what is known of indices and sizes: `0 ≤ i` and `i < n` for the index of a loop over n, what enclosing `if`s
+//! and dominating `Check`s say, and sums of these with constants.
+//!
+//! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison of integers that linear bounds decide;
+//! a `Check` of a constant `true` then goes away. Keeps: values and failures: a check that may fail stays where it is.
+
+use lambada_anf::{Atom, Exp, Stm};
+use lambada_prim::Prim;
+
+use crate::rewrite::{Context, Replacement};
+
+/// Decides a comparison of integers.
+pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    let Exp::Prim(op, args) = &stm.exp else { return None };
+    let [a, b] = args[..] else { return None };
+    let proves = |a, b, strict| context.scope.proves(a, b, strict);
+    let decided = match op {
+        Prim::LtInt if proves(a, b, true) => Atom::bool(true),
+        Prim::LtInt if proves(b, a, false) => Atom::bool(false),
+        Prim::LeInt if proves(a, b, false) => Atom::bool(true),
+        Prim::LeInt if proves(b, a, true) => Atom::bool(false),
+        Prim::EqInt if proves(a, b, true) || proves(b, a, true) => Atom::bool(false),
+        Prim::NeInt if proves(a, b, true) || proves(b, a, true) => Atom::bool(true),
+        Prim::EqInt if proves(a, b, false) && proves(b, a, false) => Atom::bool(true),
+        Prim::NeInt if proves(a, b, false) && proves(b, a, false) => Atom::bool(false),
+        Prim::MinInt if proves(a, b, false) => a,
+        Prim::MinInt if proves(b, a, false) => b,
+        Prim::MaxInt if proves(a, b, false) => b,
+        Prim::MaxInt if proves(b, a, false) => a,
+        _ => return None, // not a comparison, or not evident
+    };
+    Replacement::value(decided)
+}

@@ -1,0 +1,284 @@
+//! Control flow that is decided: an `if` on a constant, a loop that runs not at all or once, branches and loops that give back what
+//! they were given.
+//!
+//! Assumes: nothing. Gives: no `if` on a constant, no `for` or `loop` of constant extent ≤ 1, no result of an `if` that is the same in both
+//! branches, no loop state that never changes. Keeps: values and failures.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+
+use crate::facts::{adds, bound, may_fail};
+use crate::rewrite::{Context, Replacement};
+
+/// All of the above.
+pub(crate) fn control(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    match &stm.exp {
+        Exp::If { cond, then, otherwise } => if_(stm, *cond, then, otherwise),
+        Exp::For { index, extent, outs, body } => for_(context, stm, *index, *extent, outs, body),
+        Exp::Loop { params, inits, kind, body } => loop_(stm, params, inits, kind, body),
+        Exp::Check { cond: Atom::Lit(Scalar::Bool(true)), .. } => Replacement::values(vec![]),
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+/// The block in place of the statement: its results are the values.
+fn splice(block: &Block) -> Option<Replacement> {
+    Some(Replacement { stms: block.stms.clone(), values: block.results.clone() })
+}
+
+fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
+    if let Atom::Lit(Scalar::Bool(holds)) = cond {
+        return splice(if holds { then } else { otherwise });
+    }
+    if then.stms.is_empty() && otherwise.stms.is_empty() && stm.binds.iter().all(|p| p.ty.dims.is_empty()) {
+        return Some(selects(stm, cond, then, otherwise));
+    }
+    if_same(stm, cond, then, otherwise)
+}
+
+/// An `if` whose branches compute nothing chooses between values that are both there.
+fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
+    let select =
+        |((p, a), b): ((&Param, &Atom), &Atom)| Stm { binds: vec![p.clone()], exp: Exp::Prim(select(p.ty.elem), vec![cond, *a, *b]) };
+    let stms = stm.binds.iter().zip(&then.results).zip(&otherwise.results).map(select).collect();
+    Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() }
+}
+
+fn select(elem: ScalarTy) -> Prim {
+    match elem {
+        ScalarTy::Real => Prim::Select,
+        ScalarTy::Int => Prim::SelectInt,
+        ScalarTy::Bool => Prim::SelectBool,
+    }
+}
+
+/// Results that are the same in both branches need no `if`.
+fn if_same(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
+    // A variable bound in a branch cannot be the result of the other, so what is equal is in scope outside.
+    let same: Vec<bool> = then.results.iter().zip(&otherwise.results).map(|(a, b)| a == b).collect();
+    if !same.contains(&true) {
+        return None;
+    }
+    // Sizes that later bindings of this statement mention must stay bindings.
+    let as_size: HashSet<Atom> = stm.binds.iter().flat_map(|p| p.ty.dims.iter().copied()).collect();
+    let keep: Vec<bool> = same.iter().zip(&stm.binds).map(|(s, p)| !s || as_size.contains(&p.var.into())).collect();
+    if !keep.contains(&false) {
+        return None;
+    }
+    let values = stm.binds.iter().zip(&then.results).zip(&keep).map(|((p, a), keep)| if *keep { p.var.into() } else { *a }).collect();
+    let pruned = |block: &Block| Block { stms: block.stms.clone(), results: kept(&block.results, &keep) };
+    let exp = Exp::If { cond, then: pruned(then), otherwise: pruned(otherwise) };
+    Some(Replacement { stms: vec![Stm { binds: kept(&stm.binds, &keep), exp }], values })
+}
+
+/// The items that are to be kept.
+pub(crate) fn kept<T: Clone>(items: &[T], keep: &[bool]) -> Vec<T> {
+    items.iter().zip(keep).filter(|(_, keep)| **keep).map(|(item, _)| item.clone()).collect()
+}
+
+fn for_(context: &mut Context, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Option<Replacement> {
+    match extent {
+        Atom::Lit(Scalar::Int(..=0)) => return Some(no_iterations(stm, outs)),
+        Atom::Lit(Scalar::Int(1)) => return Some(one_iteration(stm, index, outs, body)),
+        Atom::Lit(_) | Atom::Var(_) => {}
+    }
+    for_invariant(context, stm, index, extent, outs, body)
+}
+
+fn no_iterations(stm: &Stm, outs: &[Out]) -> Replacement {
+    let (mut stms, mut values) = (Vec::new(), Vec::new());
+    for (p, out) in stm.binds.iter().zip(outs) {
+        match out {
+            Out::Collect => {
+                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Fill(Atom::Lit(p.ty.elem.zero())) });
+                values.push(p.var.into());
+            }
+            Out::Reduce(op) => values.push(Atom::Lit(op.unit(p.ty.elem))),
+        }
+    }
+    Replacement { stms, values }
+}
+
+fn one_iteration(stm: &Stm, index: Var, outs: &[Out], body: &Block) -> Replacement {
+    let mut renaming = Renaming::new();
+    renaming.insert(index, Atom::int(0));
+    let mut body = body.clone();
+    renaming.apply(&mut body);
+    let (mut stms, mut values) = (body.stms, Vec::new());
+    for ((p, out), result) in stm.binds.iter().zip(outs).zip(body.results) {
+        match out {
+            Out::Collect => {
+                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Array(vec![result]) });
+                values.push(p.var.into());
+            }
+            Out::Reduce(_) => values.push(result),
+        }
+    }
+    Replacement { stms, values }
+}
+
+/// Outs that do not depend on the iteration: an array of one scalar is a `Fill`, a sum of units is the unit, and an array of all
+/// elements of an array is that array.
+fn for_invariant(context: &mut Context, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Option<Replacement> {
+    let mut inside = HashSet::from([index]);
+    if body.results.iter().any(|r| r.as_var().is_some()) {
+        bound(body, &mut |v| _ = inside.insert(v));
+    }
+    let outside = |a: Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
+    let scalar = |a: Atom| a.as_var().is_none_or(|v| context.scope.ty(v).is_some_and(|ty| ty.dims.is_empty()));
+    let replaced: Vec<Option<Value>> = outs
+        .iter()
+        .zip(&stm.binds)
+        .zip(&body.results)
+        .map(|((out, p), result)| match out {
+            Out::Collect if outside(*result) && scalar(*result) && p.ty.rank() == 1 => Some(Value::Fill(*result)),
+            Out::Collect => filled(context, body, *result)
+                .filter(|value| outside(*value))
+                .map(Value::Fill)
+                .or_else(|| all_elements(context, index, body, p, *result).map(|xs| Value::Atom(xs.into()))),
+            Out::Reduce(op) => idle(*op, p.ty.elem, *result, outside(*result)),
+        })
+        .collect();
+    if replaced.iter().all(Option::is_none) {
+        return None;
+    }
+    let keep: Vec<bool> = replaced.iter().map(Option::is_none).collect();
+    let rest =
+        Exp::For { index, extent, outs: kept(outs, &keep), body: Block { stms: body.stms.clone(), results: kept(&body.results, &keep) } };
+    let mut stms = vec![Stm { binds: kept(&stm.binds, &keep), exp: rest }];
+    if stms[0].binds.is_empty() && !may_fail(&stms[0]) && !adds(&stms[0]) {
+        stms.clear();
+    }
+    let mut values = Vec::new();
+    for (p, value) in stm.binds.iter().zip(replaced) {
+        values.push(match value {
+            Some(Value::Atom(atom)) => atom,
+            Some(Value::Fill(atom)) => {
+                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Fill(atom) });
+                p.var.into()
+            }
+            Some(Value::Repeated(op, atom)) => repeated(context, &mut stms, p, op, extent, atom),
+            None => p.var.into(),
+        });
+    }
+    Some(Replacement { stms, values })
+}
+
+enum Value {
+    Atom(Atom),
+    Fill(Atom),
+    /// `atom ⊕ atom ⊕ …`
+    Repeated(ReduceOp, Atom),
+}
+
+/// A reduction of the unit is the unit; one of something that does not change needs no loop.
+fn idle(op: ReduceOp, elem: ScalarTy, result: Atom, unchanging: bool) -> Option<Value> {
+    let unit = Atom::Lit(op.unit(elem));
+    let zero = op == ReduceOp::Add && result == Atom::real(-0.0);
+    if result == unit || zero {
+        return Some(Value::Atom(unit));
+    }
+    (unchanging && op != ReduceOp::Mul).then_some(Value::Repeated(op, result))
+}
+
+/// A sum of equal terms is a product; other reductions of equal things are idempotent. Without iterations, there is the unit.
+fn repeated(context: &mut Context, stms: &mut Vec<Stm>, p: &Param, op: ReduceOp, extent: Atom, atom: Atom) -> Atom {
+    let mut prim = |hint: &str, op: Prim, args: Vec<Atom>| {
+        let var = context.names.fresh(hint);
+        stms.push(Stm { binds: vec![Param { var, ty: Ty::scalar(op.result()) }], exp: Exp::Prim(op, args) });
+        Atom::Var(var)
+    };
+    let value = match (op, p.ty.elem) {
+        (ReduceOp::Add, ScalarTy::Real) => {
+            let count = prim("count", Prim::ToReal, vec![extent]);
+            prim("sum", Prim::Mul, vec![count, atom])
+        }
+        (ReduceOp::Add, _) => prim("sum", Prim::MulInt, vec![extent, atom]),
+        (ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max | ReduceOp::And | ReduceOp::Or, _) => atom,
+    };
+    if context.scope.proves(Atom::int(0), extent, true) {
+        return value;
+    }
+    let some = prim("some", Prim::LtInt, vec![Atom::int(0), extent]);
+    prim("value", select(p.ty.elem), vec![some, value, Atom::Lit(op.unit(p.ty.elem))])
+}
+
+/// The scalar that all elements of a result are, if it is filled with one.
+fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
+    let own = body.stms.iter().find(|s| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result).map(|s| &s.exp);
+    match own.or_else(|| context.scope.definition(result))? {
+        Exp::Fill(value) => Some(*value),
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+/// `for i < n => xs[i]` where `xs` has n elements, and is there outside.
+fn all_elements(context: &Context, index: Var, body: &Block, p: &Param, result: Atom) -> Option<Var> {
+    let defines = |s: &&Stm| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result;
+    match &body.stms.iter().find(defines)?.exp {
+        Exp::Index(xs, at) if at[..] == [Atom::Var(index)] && context.scope.ty(*xs) == Some(&p.ty) => Some(*xs),
+        _ => None, // computed otherwise
+    }
+}
+
+fn loop_(stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Option<Replacement> {
+    match kind {
+        LoopKind::For { extent: Atom::Lit(Scalar::Int(..=0)), .. } => return Replacement::values(inits.to_vec()),
+        LoopKind::For { index, extent: Atom::Lit(Scalar::Int(1)) } => {
+            let mut renaming = Renaming::new();
+            renaming.insert(*index, Atom::int(0));
+            params.iter().zip(inits).for_each(|(p, init)| renaming.insert(p.var, *init));
+            let mut body = body.clone();
+            renaming.apply(&mut body);
+            return splice(&body);
+        }
+        LoopKind::For { .. } | LoopKind::While(_) => {}
+    }
+    unchanged_state(stm, params, inits, kind, body)
+}
+
+/// State that the body gives back as it is, or always sets to its first value, is no state.
+fn unchanged_state(stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Option<Replacement> {
+    let sizes: HashSet<Atom> = params.iter().chain(&stm.binds).flat_map(|p| p.ty.dims.iter().copied()).collect();
+    let is_size = |k: usize| sizes.contains(&params[k].var.into()) || sizes.contains(&stm.binds[k].var.into());
+    let unchanged = |k: usize| (body.results[k] == params[k].var.into() || body.results[k] == inits[k]) && !is_size(k);
+    let keep: Vec<bool> = (0..params.len()).map(|k| !unchanged(k)).collect();
+    if !keep.contains(&false) {
+        return None;
+    }
+    let mut renaming = Renaming::new();
+    params.iter().zip(inits).zip(&keep).filter(|(_, keep)| !**keep).for_each(|((p, init), _)| renaming.insert(p.var, *init));
+    let mut body = Block { stms: body.stms.clone(), results: kept(&body.results, &keep) };
+    renaming.apply(&mut body);
+    let mut kind = kind.clone();
+    if let LoopKind::While(cond) = &mut kind {
+        renaming.apply(cond);
+    }
+    let values = stm.binds.iter().zip(inits).zip(&keep).map(|((p, init), keep)| if *keep { p.var.into() } else { *init }).collect();
+    let exp = Exp::Loop { params: kept(params, &keep), inits: kept(inits, &keep), kind, body };
+    Some(Replacement { stms: vec![Stm { binds: kept(&stm.binds, &keep), exp }], values })
+}

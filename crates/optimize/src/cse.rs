@@ -1,0 +1,241 @@
+//! Common subexpressions: what has been computed where it is still in scope is not computed again.
+//!
+//! Assumes: nothing. Gives: no two pure statements in scope of each other that are equal up to the names that they bind inside.
+//! Keeps: values and failures; of two equal loops that may fail the second cannot fail, as the first has not.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Out, Renaming, Stm, Ty, Var};
+use lambada_prim::{ReduceOp, Scalar};
+
+use crate::algebra::commutative;
+use crate::facts::adds;
+
+/// The pass.
+pub(crate) fn cse(mut function: Function) -> Function {
+    let mut pass = Cse { known: HashMap::new(), log: Vec::new(), image: Renaming::new() };
+    pass.block(&mut function.body);
+    for ty in &mut function.results {
+        *ty = pass.image.ty(ty);
+    }
+    function
+}
+
+/// A statement as numbers: equal for statements that are equal up to bound names.
+type Key = Vec<u64>;
+
+struct Cse {
+    known: HashMap<Key, Vec<Var>>,
+    /// What has become known, to be forgotten when its block ends.
+    log: Vec<Key>,
+    image: Renaming,
+}
+
+impl Cse {
+    fn block(&mut self, block: &mut Block) {
+        let depth = self.log.len();
+        block.stms.retain_mut(|stm| self.keep(stm));
+        block.results.iter_mut().for_each(|a| *a = self.image.atom(*a));
+        for key in self.log.drain(depth..) {
+            self.known.remove(&key);
+        }
+    }
+
+    /// Visits a statement; false if it is known already.
+    fn keep(&mut self, stm: &mut Stm) -> bool {
+        stm.exp.atoms_mut(&mut |a| *a = self.image.atom(*a));
+        stm.binds.iter_mut().for_each(|p| p.ty = self.image.ty(&p.ty));
+        stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+        if !shareable(stm) {
+            return true;
+        }
+        let key = key(stm);
+        if let Some(vars) = self.known.get(&key) {
+            for (p, known) in stm.binds.iter().zip(vars.clone()) {
+                self.image.insert(p.var, known.into());
+            }
+            return false;
+        }
+        self.known.insert(key.clone(), stm.binds.iter().map(|p| p.var).collect());
+        self.log.push(key);
+        true
+    }
+}
+
+fn shareable(stm: &Stm) -> bool {
+    match &stm.exp {
+        Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Accumulate { .. } | Exp::Check { .. } => false,
+        Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => !stm.binds.is_empty() && !adds(stm),
+        Exp::Prim(..) | Exp::Index(..) | Exp::Fill(_) | Exp::Array(_) | Exp::Constant(_) | Exp::Update { .. } | Exp::MatMul(..) => true,
+    }
+}
+
+fn key(stm: &Stm) -> Key {
+    let mut encoder = Encoder { key: Vec::new(), bound: HashMap::new() };
+    encoder.stm(stm);
+    encoder.key
+}
+
+/// Bound variables are numbered from here, in the order in which they are bound.
+const BOUND: u64 = 1 << 40;
+
+struct Encoder {
+    key: Key,
+    bound: HashMap<Var, u64>,
+}
+
+impl Encoder {
+    fn push(&mut self, number: u64) {
+        self.key.push(number);
+    }
+
+    fn bind(&mut self, var: Var) {
+        let number = BOUND + self.bound.len() as u64;
+        self.bound.insert(var, number);
+    }
+
+    fn code(&self, atom: Atom) -> (u64, u64) {
+        match atom {
+            Atom::Var(var) => (0, self.bound.get(&var).copied().unwrap_or(u64::from(var.0))),
+            Atom::Lit(Scalar::Real(x)) => (1, x.to_bits()),
+            Atom::Lit(Scalar::Int(k)) => (2, k as u64),
+            Atom::Lit(Scalar::Bool(b)) => (3, u64::from(b)),
+        }
+    }
+
+    fn atom(&mut self, atom: Atom) {
+        let (kind, value) = self.code(atom);
+        self.key.extend([kind, value]);
+    }
+
+    fn atoms(&mut self, atoms: &[Atom]) {
+        self.push(atoms.len() as u64);
+        atoms.iter().for_each(|a| self.atom(*a));
+    }
+
+    fn ty(&mut self, ty: &Ty) {
+        self.push(ty.elem as u64);
+        self.atoms(&ty.dims);
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.push(block.stms.len() as u64);
+        for stm in &block.stms {
+            self.stm(stm);
+            // What follows in this block may mention it.
+            stm.binds.iter().for_each(|p| self.bind(p.var));
+        }
+        self.atoms(&block.results);
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        self.exp(&stm.exp);
+        if !matches!(stm.exp, Exp::Prim(..) | Exp::Index(..)) {
+            let outer = stm.binds.iter().flat_map(|p| &p.ty.dims).filter(|d| !stm.binds.iter().any(|p| Atom::Var(p.var) == **d));
+            let codes: Vec<(u64, u64)> = outer.map(|d| self.code(*d)).collect();
+            self.push(stm.binds.len() as u64);
+            codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
+        }
+    }
+
+    fn exp(&mut self, exp: &Exp) {
+        match exp {
+            Exp::Prim(op, args) => {
+                self.key.extend([10, *op as u64]);
+                let mut codes: Vec<(u64, u64)> = args.iter().map(|a| self.code(*a)).collect();
+                if commutative(*op) {
+                    codes.sort_unstable();
+                }
+                codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
+            }
+            Exp::Index(x, index) => {
+                self.push(11);
+                self.atom((*x).into());
+                self.atoms(index);
+            }
+            Exp::Fill(value) => {
+                self.push(12);
+                self.atom(*value);
+            }
+            Exp::Array(items) => {
+                self.push(13);
+                self.atoms(items);
+            }
+            // Constants are shared where they are the same data, not where they are equal.
+            Exp::Constant(tensor) => self.key.extend([14, std::rc::Rc::as_ptr(tensor) as u64]),
+            Exp::For { index, extent, outs, body } => {
+                self.push(15);
+                self.atom(*extent);
+                self.push(outs.len() as u64);
+                outs.iter().for_each(|out| self.push(out_code(*out)));
+                self.bind(*index);
+                self.block(body);
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                self.push(16);
+                self.atoms(inits);
+                params.iter().for_each(|p| self.bind(p.var));
+                params.iter().for_each(|p| self.ty(&p.ty));
+                match kind {
+                    LoopKind::For { index, extent } => {
+                        self.push(0);
+                        self.atom(*extent);
+                        self.bind(*index);
+                    }
+                    LoopKind::While(cond) => {
+                        self.push(1);
+                        self.block(cond);
+                    }
+                }
+                self.block(body);
+            }
+            Exp::If { cond, then, otherwise } => {
+                self.push(17);
+                self.atom(*cond);
+                self.block(then);
+                self.block(otherwise);
+            }
+            Exp::Update { array, index, value } => {
+                self.push(18);
+                self.atom((*array).into());
+                self.atoms(index);
+                self.atom(*value);
+            }
+            Exp::MatMul(a, b) => {
+                self.push(19);
+                self.atom((*a).into());
+                self.atom((*b).into());
+            }
+            Exp::Accumulator(value) => {
+                self.push(20);
+                self.atom(*value);
+            }
+            Exp::Accumulate { acc, index, value } => {
+                self.push(21);
+                self.atom((*acc).into());
+                self.atoms(index);
+                self.atom(*value);
+            }
+            Exp::Freeze(acc) => {
+                self.push(22);
+                self.atom((*acc).into());
+            }
+            Exp::Check { cond, .. } => {
+                self.push(23);
+                self.atom(*cond);
+            }
+        }
+    }
+}
+
+fn out_code(out: Out) -> u64 {
+    match out {
+        Out::Collect => 0,
+        Out::Reduce(ReduceOp::Add) => 1,
+        Out::Reduce(ReduceOp::Mul) => 2,
+        Out::Reduce(ReduceOp::Min) => 3,
+        Out::Reduce(ReduceOp::Max) => 4,
+        Out::Reduce(ReduceOp::And) => 5,
+        Out::Reduce(ReduceOp::Or) => 6,
+    }
+}

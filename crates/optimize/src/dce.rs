@@ -1,0 +1,191 @@
+//! Dead code. A variable is live if a result, a check or a live variable needs it; everything else goes: statements, results of `for` and
+//! `if`, loop state that only feeds itself, and additions to accumulators whose final value nobody reads.
+//!
+//! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values and failures.
+
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Stm, Var};
+
+use crate::control::kept;
+
+/// The pass.
+pub(crate) fn dce(mut function: Function) -> Function {
+    let mut marker = Marker { needs: vec![Vec::new(); function.names.len()], live: vec![false; function.names.len()], todo: Vec::new() };
+    marker.block(&function.body, &mut Vec::new());
+    let sizes = function.results.iter().flat_map(|ty| ty.dims.iter().copied());
+    for atom in function.body.results.iter().copied().chain(sizes).collect::<Vec<_>>() {
+        marker.root(atom);
+    }
+    let live = marker.finish();
+    Sweeper { live }.block(&mut function.body);
+    function
+}
+
+/// Finds what is live.
+struct Marker {
+    /// By variable: what it needs if it is live itself.
+    needs: Vec<Vec<Var>>,
+    live: Vec<bool>,
+    todo: Vec<Var>,
+}
+
+impl Marker {
+    fn root(&mut self, atom: Atom) {
+        if let Atom::Var(var) = atom
+            && !std::mem::replace(&mut self.live[var.0 as usize], true)
+        {
+            self.todo.push(var);
+        }
+    }
+
+    fn finish(mut self) -> Vec<bool> {
+        while let Some(var) = self.todo.pop() {
+            for need in std::mem::take(&mut self.needs[var.0 as usize]) {
+                self.root(need.into());
+            }
+        }
+        self.live
+    }
+
+    fn need(&mut self, var: Var, atom: Atom) {
+        if let Atom::Var(needed) = atom {
+            self.needs[var.0 as usize].push(needed);
+        }
+    }
+
+    /// `control`: what decides whether the block runs at all; it is live if something inside is live that is not just a value.
+    fn block(&mut self, block: &Block, control: &mut Vec<Atom>) {
+        for stm in &block.stms {
+            for p in &stm.binds {
+                p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
+            }
+            self.stm(stm, control);
+        }
+    }
+
+    fn nested(&mut self, block: &Block, control: &mut Vec<Atom>, more: &[Atom]) {
+        let depth = control.len();
+        control.extend(more);
+        self.block(block, control);
+        control.truncate(depth);
+    }
+
+    fn stm(&mut self, stm: &Stm, control: &mut Vec<Atom>) {
+        match &stm.exp {
+            Exp::For { extent, body, .. } => {
+                self.nested(body, control, &[*extent]);
+                for (p, result) in stm.binds.iter().zip(&body.results) {
+                    self.need(p.var, *result);
+                    self.need(p.var, *extent);
+                }
+            }
+            Exp::If { cond, then, otherwise } => {
+                self.nested(then, control, &[*cond]);
+                self.nested(otherwise, control, &[*cond]);
+                for ((p, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
+                    [*a, *b, *cond].into_iter().for_each(|atom| self.need(p.var, atom));
+                }
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                let driver = match kind {
+                    LoopKind::For { extent, .. } => *extent,
+                    LoopKind::While(cond) => cond.results[0],
+                };
+                if let LoopKind::While(cond) = kind {
+                    self.nested(cond, control, &[driver]);
+                }
+                self.nested(body, control, &[driver]);
+                for (k, p) in params.iter().enumerate() {
+                    let bind = stm.binds[k].var;
+                    self.need(bind, p.var.into());
+                    self.need(bind, driver);
+                    [body.results[k], inits[k], driver].into_iter().for_each(|atom| self.need(p.var, atom));
+                    p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
+                }
+            }
+            // An addition is live if its accumulator is: the accumulator needs what is added, and that the addition runs.
+            Exp::Accumulate { acc, index, value } => {
+                index.iter().chain([value]).chain(&*control).for_each(|atom| self.need(*acc, *atom));
+            }
+            Exp::Check { cond, values, .. } => values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom)),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_) => {
+                let bind = stm.binds[0].var;
+                stm.exp.atoms(&mut |atom| self.need(bind, atom));
+            }
+        }
+    }
+}
+
+/// Removes what is not.
+struct Sweeper {
+    live: Vec<bool>,
+}
+
+impl Sweeper {
+    fn is_live(&self, var: Var) -> bool {
+        self.live[var.0 as usize]
+    }
+
+    fn block(&self, block: &mut Block) {
+        block.stms.retain_mut(|stm| self.keep(stm));
+    }
+
+    fn keep(&self, stm: &mut Stm) -> bool {
+        let live: Vec<bool> = stm.binds.iter().map(|p| self.is_live(p.var)).collect();
+        match &mut stm.exp {
+            Exp::Check { .. } => true,
+            Exp::Accumulate { acc, .. } => self.is_live(*acc),
+            Exp::For { outs, body, .. } => {
+                *outs = kept(outs, &live);
+                body.results = kept(&body.results, &live);
+                stm.binds = kept(&stm.binds, &live);
+                self.block(body);
+                !stm.binds.is_empty() || !body.stms.iter().all(is_value)
+            }
+            Exp::If { then, otherwise, .. } => {
+                for block in [&mut *then, &mut *otherwise] {
+                    block.results = kept(&block.results, &live);
+                    self.block(block);
+                }
+                stm.binds = kept(&stm.binds, &live);
+                !stm.binds.is_empty() || !then.stms.iter().chain(&otherwise.stms).all(is_value)
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                let live: Vec<bool> = params.iter().map(|p| self.is_live(p.var)).collect();
+                *params = kept(params, &live);
+                *inits = kept(inits, &live);
+                body.results = kept(&body.results, &live);
+                let any = stm.binds.iter().any(|p| self.is_live(p.var));
+                stm.binds = kept(&stm.binds, &live);
+                self.block(body);
+                let mut values = body.stms.iter().all(is_value);
+                if let LoopKind::While(cond) = kind {
+                    self.block(cond);
+                    values &= cond.stms.iter().all(is_value);
+                }
+                any || !values
+            }
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_) => live[0],
+        }
+    }
+}
+
+/// Does a statement that has survived only compute values? Additions to accumulators of others and checks do more.
+fn is_value(stm: &Stm) -> bool {
+    crate::facts::pure(stm) || matches!(stm.exp, Exp::Accumulator(_) | Exp::Freeze(_))
+}

@@ -1,0 +1,166 @@
+//! The walk that all local rewrites share. Statements are visited in order, with what is known where they stand; a rule may replace a
+//! statement by others and say what stands for its bindings, and is then tried again on what it has put there. A pass is a list of rules.
+
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Stm, Var};
+use lambada_prim::{Prim, Scalar};
+
+use crate::scope::Scope;
+
+/// What a rule may look at and use.
+pub(crate) struct Context<'a> {
+    /// The supply of variables.
+    pub(crate) names: &'a mut Names,
+    /// What is known here.
+    pub(crate) scope: &'a Scope,
+}
+
+/// What to put for a statement.
+pub(crate) struct Replacement {
+    pub(crate) stms: Vec<Stm>,
+    /// What stands for each binding of the old statement.
+    pub(crate) values: Vec<Atom>,
+}
+
+impl Replacement {
+    /// Atoms alone.
+    pub(crate) fn values(values: Vec<Atom>) -> Option<Replacement> {
+        Some(Replacement { stms: Vec::new(), values })
+    }
+
+    /// One atom alone.
+    pub(crate) fn value(value: Atom) -> Option<Replacement> {
+        Replacement::values(vec![value])
+    }
+
+    /// Another expression for the same bindings.
+    pub(crate) fn exp(stm: &Stm, exp: Exp) -> Option<Replacement> {
+        let values = stm.binds.iter().map(|p| p.var.into()).collect();
+        Some(Replacement { stms: vec![Stm { binds: stm.binds.clone(), exp }], values })
+    }
+}
+
+/// A local rewrite. It must make progress: it is applied until it no longer fires.
+pub(crate) type Rule = fn(&mut Context, &Stm) -> Option<Replacement>;
+
+/// Applies the rules everywhere.
+pub(crate) fn rewrite(mut function: Function, rules: &[Rule]) -> Function {
+    let scope = Scope::new(&function);
+    let mut rewriter = Rewriter { names: &mut function.names, scope, image: Vec::new(), rules };
+    rewriter.block(&mut function.body);
+    for size in function.results.iter_mut().flat_map(|ty| &mut ty.dims) {
+        *size = rewriter.atom(*size);
+    }
+    function
+}
+
+struct Rewriter<'a> {
+    names: &'a mut Names,
+    scope: Scope,
+    /// What stands for a variable that has been replaced.
+    image: Vec<Option<Atom>>,
+    rules: &'a [Rule],
+}
+
+impl Rewriter<'_> {
+    fn atom(&self, atom: Atom) -> Atom {
+        let mut atom = atom;
+        // Images may themselves have been replaced later.
+        while let Some(image) = atom.as_var().and_then(|v| self.image.get(v.0 as usize).copied().flatten()) {
+            atom = image;
+        }
+        atom
+    }
+
+    fn replace(&mut self, var: Var, image: Option<Atom>) {
+        let k = var.0 as usize;
+        if image != Some(Atom::Var(var)) {
+            self.image.resize(self.image.len().max(k + 1), None);
+            self.image[k] = image;
+        }
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        let mark = self.scope.mark();
+        let mut assumed = Vec::new();
+        let mut todo: Vec<Stm> = std::mem::take(&mut block.stms);
+        todo.reverse();
+        while let Some(mut stm) = todo.pop() {
+            stm.exp.atoms_mut(&mut |a| *a = self.atom(*a));
+            stm.binds.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(|d| *d = self.atom(*d));
+            let mut context = Context { names: &mut *self.names, scope: &self.scope };
+            match self.rules.iter().find_map(|rule| rule(&mut context, &stm)) {
+                Some(replacement) => {
+                    stm.binds.iter().zip(replacement.values).for_each(|(p, value)| self.replace(p.var, Some(value)));
+                    todo.extend(replacement.stms.into_iter().rev());
+                }
+                None => {
+                    self.nested(&mut stm);
+                    self.scope.pass(&stm);
+                    if let Exp::Check { cond, .. } = &stm.exp {
+                        self.assume(*cond, true, &mut assumed);
+                    }
+                    block.stms.push(stm);
+                }
+            }
+        }
+        block.results.iter_mut().for_each(|a| *a = self.atom(*a));
+        self.forget(assumed);
+        self.scope.reset(mark);
+    }
+
+    fn nested(&mut self, stm: &mut Stm) {
+        let mark = self.scope.mark();
+        self.scope.enter(&stm.exp);
+        match &mut stm.exp {
+            Exp::If { cond, then, otherwise } => {
+                for (block, holds) in [(then, true), (otherwise, false)] {
+                    let mark = self.scope.mark();
+                    let mut assumed = Vec::new();
+                    self.assume(*cond, holds, &mut assumed);
+                    self.block(block);
+                    self.forget(assumed);
+                    self.scope.reset(mark);
+                }
+            }
+            Exp::Loop { kind: LoopKind::While(cond), body, .. } => {
+                self.block(cond);
+                self.block(body);
+            }
+            Exp::For { body, .. } | Exp::Loop { body, .. } => self.block(body),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {}
+        }
+        self.scope.reset(mark);
+    }
+
+    /// From here on the condition has the truth value; `assumed` is what to forget afterwards.
+    fn assume(&mut self, cond: Atom, holds: bool, assumed: &mut Vec<Var>) {
+        self.scope.assume(cond, holds);
+        self.assume_atom(cond, holds, assumed);
+    }
+
+    fn assume_atom(&mut self, cond: Atom, holds: bool, assumed: &mut Vec<Var>) {
+        let Atom::Var(var) = cond else { return };
+        let parts = match self.scope.definition(cond) {
+            Some(Exp::Prim(Prim::And, args)) if holds => args.clone(),
+            Some(Exp::Prim(Prim::Or, args)) if !holds => args.clone(),
+            Some(_) | None => Vec::new(),
+        };
+        self.replace(var, Some(Atom::Lit(Scalar::Bool(holds))));
+        assumed.push(var);
+        parts.into_iter().for_each(|part| self.assume_atom(part, holds, assumed));
+    }
+
+    fn forget(&mut self, assumed: Vec<Var>) {
+        assumed.into_iter().for_each(|var| self.replace(var, None));
+    }
+}

@@ -1,0 +1,177 @@
+//! The C text of what C does not have. Each computes the same as its twin in `special.rs` or in its row.
+
+use crate::Helper;
+
+/// All helpers; each stands after those it needs.
+pub(crate) const HELPERS: &[Helper] = &[
+    Helper {
+        name: "lam_rem",
+        needs: &[],
+        text: r"static inline double lam_rem(double x, double y) {
+  double rest = fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+",
+    },
+    Helper {
+        name: "lam_powi",
+        needs: &[],
+        text: r"static inline double lam_powi(double x, int64_t n) {
+  double result = 1, base = x;
+  for (uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n; left > 0; left >>= 1) {
+    if (left & 1) result *= base;
+    base *= base;
+  }
+  return n < 0 ? 1 / result : result;
+}
+",
+    },
+    Helper {
+        name: "lam_min",
+        needs: &[],
+        text: "static inline double lam_min(double x, double y) { return (x <= y) | (x != x) ? x : y; }\n",
+    },
+    Helper {
+        name: "lam_max",
+        needs: &[],
+        text: "static inline double lam_max(double x, double y) { return (x >= y) | (x != x) ? x : y; }\n",
+    },
+    Helper { name: "lam_sign", needs: &[], text: "static inline double lam_sign(double x) { return x != x ? x : (x > 0) - (x < 0); }\n" },
+    Helper {
+        name: "lam_div_int",
+        needs: &[],
+        text: r"static inline int64_t lam_div_int(int64_t x, int64_t y) {
+  if (y == 0) return 0;
+  if (y == -1) return (int64_t)(-(uint64_t)x);
+  int64_t quotient = x / y;
+  return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
+}
+",
+    },
+    Helper {
+        name: "lam_rem_int",
+        needs: &[],
+        text: r"static inline int64_t lam_rem_int(int64_t x, int64_t y) {
+  if (y == 0 || y == -1) return 0;
+  int64_t rest = x % y;
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+",
+    },
+    Helper {
+        name: "lam_pow_int",
+        needs: &[],
+        text: r"static inline int64_t lam_pow_int(int64_t x, int64_t n) {
+  if (n < 0) return x == 1 ? 1 : x == -1 ? (n % 2 == 0 ? 1 : -1) : 0;
+  uint64_t result = 1, base = (uint64_t)x;
+  for (; n > 0; n >>= 1) {
+    if (n & 1) result *= base;
+    base *= base;
+  }
+  return (int64_t)result;
+}
+",
+    },
+    Helper {
+        name: "lam_min_int",
+        needs: &[],
+        text: "static inline int64_t lam_min_int(int64_t x, int64_t y) { return x <= y ? x : y; }\n",
+    },
+    Helper {
+        name: "lam_max_int",
+        needs: &[],
+        text: "static inline int64_t lam_max_int(int64_t x, int64_t y) { return x >= y ? x : y; }\n",
+    },
+    Helper {
+        name: "lam_abs_int",
+        needs: &[],
+        text: "static inline int64_t lam_abs_int(int64_t x) { return x < 0 ? (int64_t)(-(uint64_t)x) : x; }\n",
+    },
+    Helper { name: "lam_sign_int", needs: &[], text: "static inline int64_t lam_sign_int(int64_t x) { return (x > 0) - (x < 0); }\n" },
+    Helper {
+        name: "lam_to_int",
+        needs: &[],
+        text: r"static inline int64_t lam_to_int(double x) {
+  if (x != x) return 0;
+  if (x >= 0x1p63) return INT64_MAX;
+  if (x <= -0x1p63) return INT64_MIN;
+  return (int64_t)x;
+}
+",
+    },
+    Helper {
+        name: "lam_digamma",
+        needs: &[],
+        text: r"static inline double lam_digamma(double x) {
+  static const double series[9] = {
+      8.333333333333333e-2,  -8.333333333333333e-3,  3.968253968253968e-3, -4.166666666666667e-3,  7.575757575757576e-3,
+      -2.1092796092796094e-2, 8.333333333333333e-2, -4.432598039215686e-1, 3.0539543302701198};
+  const double pi = 3.141592653589793;
+  double reflected = 0;
+  if (x <= 0) {
+    double fraction = x - round(x);
+    if (fraction == 0) return NAN;
+    reflected = pi / tan(pi * fraction);
+    x = 1 - x;
+  }
+  double y = x, shift = 0;
+  for (; y < 10; y += 1) shift += 1 / y;
+  double square = 1 / (y * y), sum = 0;
+  for (int k = 8; k >= 0; k--) sum = (sum + series[k]) * square;
+  return log(y) - 0.5 / y - sum - shift - reflected;
+}
+",
+    },
+    Helper {
+        name: "lam_power_term",
+        needs: &[],
+        text: r"static inline double lam_power_term(int64_t n, double y) {
+  if (n > 170) return exp(lgamma((double)n + 1) - ((double)n + 1) * log(y));
+  double product = 1 / y;
+  for (int64_t k = 1; k <= n; k++) product *= (double)k / y;
+  return product;
+}
+",
+    },
+    Helper {
+        name: "lam_power_sum",
+        needs: &["lam_power_term"],
+        text: r"static inline double lam_power_sum(int64_t n, double x) {
+  static const double series[13] = {
+      8.333333333333333e-2,  -1.388888888888889e-3,   3.306878306878307e-5,   -8.267195767195768e-7,  2.08767569878681e-8,
+      -5.284190138687493e-10, 1.3382536530684679e-11, -3.3896802963225827e-13, 8.586062056277845e-15, -2.174868698558062e-16,
+      5.5090028283602295e-18, -1.3954464685812522e-19, 3.534707039629467e-21};
+  if (x == INFINITY) return 0;
+  double order = (double)n, y = x, sum = 0;
+  for (; y < order + 10; y += 1) {
+    double term = lam_power_term(n, y);
+    sum += term;
+    if (term <= 1e-18 * sum || sum == INFINITY) return sum;
+  }
+  double tail = y / order + 0.5, factor = (order + 1) / y;
+  for (int k = 0; k < 13; k++) {
+    double next = order + 2 * (k + 1.0);
+    tail += series[k] * factor;
+    factor *= (next / y) * ((next + 1) / y);
+  }
+  return sum + lam_power_term(n, y) * tail;
+}
+",
+    },
+    Helper {
+        name: "lam_polygamma",
+        needs: &["lam_digamma", "lam_power_term", "lam_power_sum"],
+        text: r"static inline double lam_polygamma(int64_t n, double x) {
+  if (n == 0) return lam_digamma(x);
+  if (n < 0 || n == INT64_MAX || x != x) return NAN;
+  double parity = n % 2 == 0 ? -1 : 1;
+  if (x > 0) return parity * lam_power_sum(n, x);
+  double fraction = x - round(x), near = fabs(fraction);
+  if (fraction == 0) return parity < 0 ? NAN : INFINITY;
+  double both = lam_power_sum(n, near) + parity * lam_power_sum(n, 1 - near);
+  double periodic = fraction < 0 ? parity * both : both;
+  return parity * (periodic - parity * lam_power_sum(n, 1 - x));
+}
+",
+    },
+];

@@ -1,0 +1,23 @@
+//! The table: a file per family of primitives, a row per primitive.
+
+mod arithmetic;
+mod comparison;
+mod elementary;
+mod helpers;
+mod integer;
+mod special;
+
+use crate::{Domain, Row};
+
+pub(crate) use helpers::HELPERS;
+
+/// All rows, by family.
+pub(crate) const FAMILIES: [&[Row]; 5] = [arithmetic::ROWS, elementary::ROWS, special::ROWS, integer::ROWS, comparison::ROWS];
+
+/// The domain of what has no derivative.
+const DISCRETE: Domain = Domain { text: "all; no derivative", samples: &[] };
+
+#[cfg(test)]
+pub(crate) mod numeric;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+use super::numeric::{derivatives, slope};
+use super::*;
+use crate::{CText, Prim, ReduceOp, Scalar, ScalarTy, Surface, c_helper};
+
+/// A seeded stream of numbers in 0..1.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// A point in the interior of the domain of a row.
+fn sample(row: &Row, dice: &mut Dice) -> Vec<Scalar> {
+    let draw = |(ty, (low, high)): (&ScalarTy, &(f64, f64))| {
+        let value = low + (high - low) * (0.1 + 0.8 * dice.roll());
+        match ty {
+            ScalarTy::Real => Scalar::Real(value),
+            ScalarTy::Int => Scalar::Int(value.round() as i64),
+            ScalarTy::Bool => Scalar::Bool(value < 0.5),
+        }
+    };
+    row.args.iter().zip(row.domain.samples).map(draw).collect()
+}
+
+fn moved(at: &[Scalar], by: usize, step: f64) -> Vec<Scalar> {
+    let mut at = at.to_vec();
+    at[by] = Scalar::Real(at[by].real() + step);
+    at
+}
+
+fn assert_close(a: f64, b: f64, tolerance: f64, what: &str) {
+    assert!((a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs())), "{what}: {a} is not {b}");
+}
+
+#[test]
+fn examples_hold() {
+    for &prim in Prim::ALL {
+        let row = prim.row();
+        let (args, result) = row.example;
+        assert!(args.iter().map(|arg| arg.ty()).eq(row.args.iter().copied()), "{}", row.name);
+        assert_eq!(result.ty(), row.result, "{}", row.name);
+        match (prim.eval(args), result) {
+            (Scalar::Real(a), Scalar::Real(b)) => assert_close(a, b, 1e-15, row.name),
+            (a, b) => assert_eq!(a, b, "{}", row.name),
+        }
+    }
+}
+
+#[test]
+fn rows_are_well_formed() {
+    for (k, &prim) in Prim::ALL.iter().enumerate() {
+        let row = prim.row();
+        assert_eq!(prim as usize, k);
+        assert_eq!(Prim::from_name(row.name), Some(prim), "{} is not unique", row.name);
+        assert_eq!(prim.partials().len(), row.args.len(), "{}", row.name);
+        for (partial, ty) in prim.partials().iter().zip(row.args) {
+            assert!(partial.is_none() || (*ty, row.result) == (ScalarTy::Real, ScalarTy::Real), "{}", row.name);
+        }
+        let differentiable = row.result == ScalarTy::Real && row.args.contains(&ScalarTy::Real);
+        assert_eq!(row.domain.samples.len(), if differentiable { row.args.len() } else { 0 }, "{}", row.name);
+        let arity = match row.surface {
+            Surface::Infix(_) => Some(2),
+            Surface::Prefix(_) => Some(1),
+            Surface::If => Some(3),
+            Surface::Call(_) => None,
+        };
+        assert!(arity.is_none_or(|arity| arity == row.args.len()), "{}", row.name);
+    }
+}
+
+#[test]
+fn partials_are_derivatives() {
+    let mut dice = Dice(1);
+    for &prim in Prim::ALL.iter().filter(|prim| !prim.row().domain.samples.is_empty()) {
+        for _ in 0..50 {
+            let at = sample(prim.row(), &mut dice);
+            for by in (0..at.len()).filter(|&k| prim.args()[k] == ScalarTy::Real) {
+                let expected = slope(|step| prim.eval(&moved(&at, by, step)).real(), 0.02);
+                assert_close(derivatives(prim, &at, by, by).0, expected, 1e-9, &format!("{} by {by} at {at:?}", prim.name()));
+            }
+        }
+    }
+}
+
+#[test]
+fn partials_of_partials_are_second_derivatives() {
+    let mut dice = Dice(2);
+    for &prim in Prim::ALL.iter().filter(|prim| !prim.row().domain.samples.is_empty()) {
+        for _ in 0..20 {
+            let at = sample(prim.row(), &mut dice);
+            let reals = || (0..prim.args().len()).filter(|&k| prim.args()[k] == ScalarTy::Real);
+            for (by, again) in reals().flat_map(|by| reals().map(move |again| (by, again))) {
+                let expected = slope(|step| derivatives(prim, &moved(&at, again, step), by, by).0, 0.02);
+                let found = derivatives(prim, &at, by, again).1;
+                assert_close(found, expected, 1e-9, &format!("{} by {by}, {again} at {at:?}", prim.name()));
+            }
+        }
+    }
+}
+
+#[test]
+fn units_are_neutral() {
+    for op in ReduceOp::ALL {
+        for (ty, value) in [(ScalarTy::Real, Scalar::Real(-2.5)), (ScalarTy::Int, Scalar::Int(7)), (ScalarTy::Bool, Scalar::Bool(true))] {
+            if op.accepts(ty) {
+                assert_eq!(op.prim(ty).eval(&[op.unit(ty), value]), value, "{}", op.name());
+                assert_eq!(op.prim(ty).eval(&[value, op.unit(ty)]), value, "{}", op.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn helpers_are_complete() {
+    for &prim in Prim::ALL {
+        if let CText::Call(name) = prim.row().c {
+            assert_eq!(name.starts_with("lam_"), c_helper(name).is_some(), "{name}");
+        }
+    }
+    for (k, helper) in HELPERS.iter().enumerate() {
+        assert!(helper.needs.iter().all(|need| HELPERS[..k].iter().any(|earlier| earlier.name == *need)), "{}", helper.name);
+    }
+}
+
+#[test]
+fn c_text_is_applied() {
+    assert_eq!(Prim::Add.row().c.apply(&["a", "b"]), "a + b");
+    assert_eq!(Prim::Not.row().c.apply(&["a"]), "!a");
+    assert_eq!(Prim::Pow.row().c.apply(&["a", "b"]), "pow(a, b)");
+    assert_eq!(Prim::Select.row().c.apply(&["a", "$2", "c"]), "a ? $2 : c");
+}

@@ -1,0 +1,218 @@
+//! Machine code: loading it, and calling it with the interface that `lambada_codegen` describes.
+
+use std::ffi::c_void;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use lambada_loops::{Function, Operand, Return, check_arguments, internal, out_of_memory, param_types, sizes};
+use lambada_prim::{Data, Scalar, ScalarTy, Tensor};
+use lambada_source::{Failure, Site};
+use libloading::Library;
+
+use crate::{CompileError, Compiler, cache};
+
+type Context = *mut c_void;
+type Open = unsafe extern "C" fn() -> Context;
+type Close = unsafe extern "C" fn(Context);
+type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
+
+/// A loaded function and its context.
+#[derive(Debug)]
+pub(crate) struct Native {
+    name: String,
+    entry: Entry,
+    context: Context,
+    close: Close,
+    params: Vec<(ScalarTy, bool)>,
+    results: Vec<Output>,
+    /// Of the results, or of the numbers of a failing check.
+    words: usize,
+    sites: Vec<Site>,
+    /// Keeps the code; shared by the functions of a unit.
+    _library: Rc<Library>,
+}
+
+/// What a result is.
+#[derive(Debug)]
+enum Output {
+    Scalar(ScalarTy),
+    /// The elements and the number of axes.
+    Buffer(ScalarTy, usize),
+}
+
+/// Compiles and loads functions as one unit.
+pub(crate) fn compile(compiler: &Compiler, functions: &[&Function], contract: bool) -> Result<Vec<Native>, CompileError> {
+    let unit = lambada_codegen::unit(functions);
+    let library = Rc::new(open(compiler, &unit.text, contract)?);
+    functions.iter().zip(&unit.symbols).map(|(function, symbol)| Native::new(&library, function, symbol)).collect()
+}
+
+/// The library of a unit. An entry of the cache that cannot be loaded is made again.
+fn open(compiler: &Compiler, text: &str, contract: bool) -> Result<Library, CompileError> {
+    let entry = cache::library(compiler, text, contract)?;
+    load(&entry.library).or_else(|_| {
+        cache::forget(&entry);
+        let entry = cache::library(compiler, text, contract)?;
+        load(&entry.library).map_err(|error| CompileError { message: format!("cannot load {}: {error}", entry.library.display()) })
+    })
+}
+
+fn load(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: the library has been compiled from our text; nothing in it runs when it is loaded or unloaded.
+    unsafe { Library::new(path) }
+}
+
+/// A symbol as a function of the type `T`.
+fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
+    // SAFETY: the three symbols that are asked for have the types above; `Native` keeps the library as long as it keeps them.
+    let found = unsafe { library.get::<T>(name.as_bytes()) };
+    found.map(|symbol| *symbol).map_err(|error| CompileError { message: format!("internal error: no symbol `{name}`: {error}") })
+}
+
+impl Native {
+    fn new(library: &Rc<Library>, function: &Function, name: &str) -> Result<Native, CompileError> {
+        let (open, close) = (symbol::<Open>(library, "lambada_context_open")?, symbol::<Close>(library, "lambada_context_close")?);
+        let entry = symbol::<Entry>(library, name)?;
+        // SAFETY: it takes nothing and gives a context, or null.
+        let context = unsafe { open() };
+        if context.is_null() {
+            return Err(CompileError { message: out_of_memory().message });
+        }
+        Ok(Native {
+            name: function.name.clone(),
+            entry,
+            context,
+            close,
+            params: param_types(function),
+            results: function.results.iter().map(|result| Output::of(function, result)).collect(),
+            words: lambada_codegen::result_words(function),
+            sites: function.sites.clone(),
+            _library: library.clone(),
+        })
+    }
+
+    pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
+        self.call_timed(args).map(|(results, _)| results)
+    }
+
+    pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
+        let mut words = vec![0; self.words];
+        let nanoseconds = self.enter(&self.arguments(args)?, &mut words)?;
+        Ok((self.outputs(&words)?, nanoseconds))
+    }
+
+    pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
+        let args = self.arguments(args)?;
+        let mut words = vec![0; self.words];
+        (0..repetitions).map(|_| self.enter(&args, &mut words)).collect()
+    }
+
+    /// One word per argument. Arrays are lent: the words are good as long as the tensors.
+    fn arguments(&self, args: &[Tensor]) -> Result<Vec<u64>, Failure> {
+        check_arguments(&self.name, self.params.iter().copied(), args)?;
+        let word = |((_, scalar), arg): (&(ScalarTy, bool), &Tensor)| if *scalar { word(arg.data.get(0)) } else { address(&arg.data) };
+        Ok(self.params.iter().zip(args).map(word).collect())
+    }
+
+    /// Calls the function and gives the nanoseconds that it took.
+    fn enter(&self, args: &[u64], words: &mut [u64]) -> Result<u64, Failure> {
+        let start = Instant::now();
+        // SAFETY: the context is ours alone, since `Native` is not `Sync`. There are as many arguments, of the types, as the function has, the
+        // arrays among them outlive the call, and there is room for its results. It only touches these and the memory of its context: the
+        // function has been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::call` demands.
+        let status = unsafe { (self.entry)(self.context, args.as_ptr(), words.as_mut_ptr()) };
+        let nanoseconds = start.elapsed().as_nanos() as u64;
+        match status {
+            0 => Ok(nanoseconds),
+            1 => Err(self.failure(words)),
+            2 => Err(out_of_memory()),
+            status => Err(internal(format!("`{}` returned {status}", self.name))),
+        }
+    }
+
+    fn failure(&self, words: &[u64]) -> Failure {
+        let values: Vec<i64> = words[1..].iter().map(|word| *word as i64).collect();
+        match self.sites.get(words[0] as usize) {
+            Some(site) => Failure { span: site.span, message: site.describe(&values) },
+            None => internal(format!("`{}` failed at an unknown check", self.name)),
+        }
+    }
+
+    fn outputs(&self, words: &[u64]) -> Result<Vec<Tensor>, Failure> {
+        let mut words = words.iter().copied();
+        let mut next = || words.next().expect("as many words as results");
+        let mut tensors = Vec::new();
+        for result in &self.results {
+            tensors.push(match result {
+                Output::Scalar(elem) => Tensor::scalar(scalar(*elem, next())),
+                Output::Buffer(elem, rank) => {
+                    let data = next();
+                    let dims: Vec<i64> = (0..*rank).map(|_| next() as i64).collect();
+                    let (dims, len) = sizes(&self.name, &dims)?;
+                    Tensor { dims, data: copy(*elem, data, len) }
+                }
+            });
+        }
+        Ok(tensors)
+    }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        // SAFETY: the context has been opened by the same library, which is still loaded, and is closed once.
+        unsafe { (self.close)(self.context) }
+    }
+}
+
+impl Output {
+    fn of(function: &Function, result: &Return) -> Output {
+        match result {
+            Return::Scalar(Operand::Reg(reg)) => Output::Scalar(function.regs[reg.0 as usize].0.elem),
+            Return::Scalar(Operand::Lit(value)) => Output::Scalar(value.ty()),
+            Return::Buffer(buf, dims) => Output::Buffer(function.bufs[buf.0 as usize].0, dims.len()),
+        }
+    }
+}
+
+fn word(value: Scalar) -> u64 {
+    match value {
+        Scalar::Real(value) => value.to_bits(),
+        Scalar::Int(value) => value as u64,
+        Scalar::Bool(value) => u64::from(value),
+    }
+}
+
+fn scalar(elem: ScalarTy, word: u64) -> Scalar {
+    match elem {
+        ScalarTy::Real => Scalar::Real(f64::from_bits(word)),
+        ScalarTy::Int => Scalar::Int(word as i64),
+        ScalarTy::Bool => Scalar::Bool(word != 0),
+    }
+}
+
+/// A `bool` of Rust is a byte that is 0 or 1, as in C.
+fn address(data: &Data) -> u64 {
+    match data {
+        Data::Real(values) => values.as_ptr() as u64,
+        Data::Int(values) => values.as_ptr() as u64,
+        Data::Bool(values) => values.as_ptr() as u64,
+    }
+}
+
+/// The elements of a result.
+fn copy(elem: ScalarTy, data: u64, len: usize) -> Data {
+    if len == 0 {
+        return Data::zeros(elem, 0);
+    }
+    let data = data as *const c_void;
+    // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the sizes say, and they stay until the next call
+    // or the end of the arguments, neither of which can happen before this returns.
+    unsafe {
+        match elem {
+            ScalarTy::Real => Data::Real(std::slice::from_raw_parts(data.cast::<f64>(), len).to_vec()),
+            ScalarTy::Int => Data::Int(std::slice::from_raw_parts(data.cast::<i64>(), len).to_vec()),
+            ScalarTy::Bool => Data::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len).iter().map(|byte| *byte != 0).collect()),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Compilers and caches that are there or not: each case is this program again, in another environment.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::*;
+use lambada_loops::{Function, Return};
+use lambada_prim::{Prim, Scalar};
+use lambada_run::{Engine, Kernel};
+
+fn increment(by: i64) -> Function {
+    let mut b = Builder::new("increment");
+    let x = b.scalar(INT, "x");
+    let y = b.prim(Prim::AddInt, &[x, int(by)]);
+    b.finish(vec![Return::Scalar(y)])
+}
+
+/// What the other program does.
+#[test]
+#[ignore = "run by the other tests, in their environments"]
+fn child() {
+    let by = std::env::var("LAMBADA_TEST_BY").unwrap().parse().unwrap();
+    for _ in 0..2 {
+        let kernel = Kernel::compile(&increment(by)).unwrap();
+        let result = kernel.call(&[size(40)]).unwrap()[0].as_scalar();
+        assert_eq!(result, Some(Scalar::Int(40 + by)));
+        println!("engine={}", if kernel.engine() == Engine::Native { "native" } else { "interpreter" });
+    }
+}
+
+fn command(by: i64, set: &[(&str, &Path)]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--ignored", "--nocapture"]).env("LAMBADA_TEST_BY", by.to_string());
+    command.envs(set.iter().copied());
+    command
+}
+
+fn said(output: &Output) -> (String, String) {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(output.status.success(), "{out}\n{err}");
+    (out, err)
+}
+
+/// An empty directory of this test.
+fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn entries(path: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn without_a_compiler_it_interprets_and_says_so_once() {
+    let (out, err) = said(&command(2, &[("LAMBADA_CC", Path::new("/nonexistent/cc"))]).output().unwrap());
+    assert_eq!(out.matches("engine=interpreter").count(), 2);
+    assert_eq!(err.matches("no C compiler found; running the slower interpreter").count(), 1, "{err}");
+}
+
+#[test]
+fn units_are_cached_and_damage_is_repaired() {
+    let cache = directory("cache");
+    let run = || said(&command(3, &[("LAMBADA_CACHE", &cache)]).output().unwrap());
+    let (out, _) = run();
+    assert!(out.contains("engine=native"));
+    let made = entries(&cache);
+    assert_eq!(made.len(), 1, "{made:?}");
+    let library = entries(&made[0]).into_iter().find(|path| path.extension().is_some_and(|ext| ext != "c")).unwrap();
+    let time = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let first = time(&library);
+    run();
+    assert_eq!(time(&library), first, "made again");
+    std::fs::write(&library, "damaged").unwrap();
+    run();
+    assert_ne!(std::fs::read(&library).unwrap(), b"damaged");
+    assert_eq!(entries(&cache).len(), 1);
+    std::fs::remove_dir_all(cache).unwrap();
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_does_not_matter() {
+    let home = directory("file");
+    let file = home.join("file");
+    std::fs::write(&file, "").unwrap();
+    let (out, _) = said(&command(4, &[("LAMBADA_CACHE", &file), ("TMPDIR", &home)]).output().unwrap());
+    assert_eq!(out.matches("engine=native").count(), 2);
+    assert_eq!(entries(&home).len(), 1, "litter: {:?}", entries(&home));
+    std::fs::remove_dir_all(home).unwrap();
+}
+
+#[test]
+fn processes_share_a_cache() {
+    let cache = directory("shared");
+    let children: Vec<_> =
+        (0..6).map(|_| command(5, &[("LAMBADA_CACHE", &cache)]).stdout(std::process::Stdio::null()).spawn().unwrap()).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(entries(&cache).len(), 1, "{:?}", entries(&cache));
+    std::fs::remove_dir_all(cache).unwrap();
+}
+
+/// A compiler that rejects everything: the message says that it is our mistake, and where the C file is.
+#[cfg(unix)]
+#[test]
+#[ignore = "run by the next test"]
+fn rejecting_child() {
+    let message = Kernel::compile(&increment(1)).unwrap_err().to_string();
+    println!("message={}", message.replace('\n', " / "));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_compiler_says_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = directory("rejects");
+    let script = home.join("cc");
+    std::fs::write(&script, "#!/bin/sh\n[ \"$1\" = --version ] && { echo rejecting 1.0; exit 0; }\necho no such luck >&2; exit 1\n")
+        .unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "rejecting_child", "--ignored", "--nocapture"])
+        .env("LAMBADA_CC", &script)
+        .env("LAMBADA_CACHE", home.join("cache"));
+    let (out, _) = said(&command.env("TMPDIR", &home).output().unwrap());
+    assert!(out.contains("this is a bug in Lambada") && out.contains("no such luck"), "{out}");
+    let kept = out.split("kept in ").nth(1).unwrap().split(')').next().unwrap();
+    assert!(std::fs::read_to_string(kept).unwrap().contains("kernel_increment"));
+    std::fs::remove_dir_all(home).unwrap();
+}

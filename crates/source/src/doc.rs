@@ -1,0 +1,289 @@
+//! Pretty-printing documents: text with places where a line may break, laid out for a width.
+//!
+//! A [`Doc`] says what belongs together ([`Doc::group`]: all on one line or all broken) and how far broken lines are
+//! indented ([`Doc::nest`]); [`Doc::render`] chooses. After Oppen (1980) and Wadler (2003); linear time, and no recursion in the number of
+//! siblings, so long spines should be flat lists ([`Doc::concat`]).
+
+use std::ops::Add;
+use std::rc::Rc;
+
+/// A layout to be chosen.
+#[derive(Clone, Debug)]
+pub struct Doc {
+    node: Rc<Node>,
+    /// Contains a line break that always breaks, so every group around it is broken.
+    broken: bool,
+}
+
+#[derive(Debug)]
+enum Node {
+    Text(String),
+    /// A line break, or this text where its group is on one line.
+    Line(&'static str),
+    HardLine,
+    /// A line without indentation, for an empty line between paragraphs.
+    EmptyLine,
+    Concat(Vec<Doc>),
+    Nest(usize, Doc),
+    Group(Doc),
+    /// As many on a line as there is room for.
+    Fill(Vec<Doc>),
+    /// The first where the group around it is broken, else the second.
+    IfBroken(Doc, Doc),
+}
+
+impl Doc {
+    fn new(node: Node, broken: bool) -> Doc {
+        Doc { node: Rc::new(node), broken }
+    }
+
+    /// Nothing.
+    pub fn nil() -> Doc {
+        Doc::concat([])
+    }
+
+    /// Text without line breaks.
+    pub fn text(text: impl Into<String>) -> Doc {
+        Doc::new(Node::Text(text.into()), false)
+    }
+
+    /// A line break, or a space where its group fits on one line.
+    pub fn line() -> Doc {
+        Doc::new(Node::Line(" "), false)
+    }
+
+    /// A line break, or nothing where its group fits on one line.
+    pub fn soft_line() -> Doc {
+        Doc::new(Node::Line(""), false)
+    }
+
+    /// A line break, always.
+    pub fn hard_line() -> Doc {
+        Doc::new(Node::HardLine, true)
+    }
+
+    /// A line break, always, that leaves the line without indentation; for empty lines.
+    pub fn empty_line() -> Doc {
+        Doc::new(Node::EmptyLine, true)
+    }
+
+    /// One after the other.
+    pub fn concat(docs: impl IntoIterator<Item = Doc>) -> Doc {
+        let docs: Vec<Doc> = docs.into_iter().collect();
+        let broken = docs.iter().any(|doc| doc.broken);
+        Doc::new(Node::Concat(docs), broken)
+    }
+
+    /// One after the other with `separator` between them.
+    pub fn join(separator: &Doc, docs: impl IntoIterator<Item = Doc>) -> Doc {
+        let mut parts = Vec::new();
+        for doc in docs {
+            if !parts.is_empty() {
+                parts.push(separator.clone());
+            }
+            parts.push(doc);
+        }
+        Doc::concat(parts)
+    }
+
+    /// One after the other, separated by spaces, or by line breaks where the next does not fit.
+    pub fn fill(docs: impl IntoIterator<Item = Doc>) -> Doc {
+        let docs: Vec<Doc> = docs.into_iter().collect();
+        let broken = docs.iter().any(|doc| doc.broken);
+        Doc::new(Node::Fill(docs), broken)
+    }
+
+    /// The same with `indent` more columns after each of its line breaks.
+    #[must_use]
+    pub fn nest(self, indent: usize) -> Doc {
+        let broken = self.broken;
+        Doc::new(Node::Nest(indent, self), broken)
+    }
+
+    /// On one line if it fits, otherwise every line break directly inside breaks.
+    #[must_use]
+    pub fn group(self) -> Doc {
+        let broken = self.broken;
+        Doc::new(Node::Group(self), broken)
+    }
+
+    /// `broken` where the group around it is broken, else `flat`.
+    pub fn if_broken(broken: Doc, flat: Doc) -> Doc {
+        let hard = flat.broken;
+        Doc::new(Node::IfBroken(broken, flat), hard)
+    }
+
+    /// `open items, items close`: on one line, or one item a line.
+    pub fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
+        let inner = Doc::join(&(Doc::text(",") + Doc::line()), items);
+        (Doc::text(open) + (Doc::soft_line() + inner).nest(2) + Doc::soft_line() + Doc::text(close)).group()
+    }
+
+    /// The text with lines of at most `width` characters where the breaks allow it.
+    pub fn render(&self, width: usize) -> String {
+        Layout { width, column: 0, out: String::new() }.run(self)
+    }
+}
+
+impl Add for Doc {
+    type Output = Doc;
+
+    fn add(self, other: Doc) -> Doc {
+        Doc::concat([self, other])
+    }
+}
+
+impl From<&str> for Doc {
+    fn from(text: &str) -> Doc {
+        Doc::text(text)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    /// Lay out: indentation, flat?, what.
+    Put(usize, bool, &'a Doc),
+    /// A space or a line break before the next element of a fill.
+    FillLine(usize, &'a Doc),
+}
+
+struct Layout {
+    width: usize,
+    column: usize,
+    out: String,
+}
+
+impl Layout {
+    fn run(mut self, doc: &Doc) -> String {
+        let mut stack = vec![Work::Put(0, false, doc)];
+        while let Some(work) = stack.pop() {
+            match work {
+                Work::Put(indent, flat, doc) => self.put(&mut stack, indent, flat, doc),
+                Work::FillLine(indent, next) => {
+                    if !next.broken && self.fits(&[], next, 1) {
+                        self.text(" ");
+                    } else {
+                        self.new_line(indent);
+                    }
+                }
+            }
+        }
+        self.out
+    }
+
+    fn put<'a>(&mut self, stack: &mut Vec<Work<'a>>, indent: usize, flat: bool, doc: &'a Doc) {
+        match &*doc.node {
+            Node::Text(text) => self.text(text),
+            Node::Line(text) if flat => self.text(text),
+            Node::Line(_) | Node::HardLine => self.new_line(indent),
+            Node::EmptyLine => self.new_line(0),
+            Node::Concat(docs) => stack.extend(docs.iter().rev().map(|doc| Work::Put(indent, flat, doc))),
+            Node::Nest(more, doc) => stack.push(Work::Put(indent + more, flat, doc)),
+            Node::Group(doc) => {
+                let flat = flat || (!doc.broken && self.fits(stack, doc, 0));
+                stack.push(Work::Put(indent, flat, doc));
+            }
+            Node::IfBroken(_, doc) if flat => stack.push(Work::Put(indent, flat, doc)),
+            Node::IfBroken(doc, _) => stack.push(Work::Put(indent, flat, doc)),
+            Node::Fill(docs) => {
+                for (k, doc) in docs.iter().enumerate().rev() {
+                    stack.push(Work::Put(indent, flat, doc));
+                    if k > 0 {
+                        stack.push(Work::FillLine(indent, doc));
+                    }
+                }
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.column += text.chars().count();
+    }
+
+    /// Trailing spaces are never wanted.
+    fn new_line(&mut self, indent: usize) {
+        self.out.truncate(self.out.trim_end_matches(' ').len());
+        self.out.push('\n');
+        self.out.extend(std::iter::repeat_n(' ', indent));
+        self.column = indent;
+    }
+
+    /// Does `doc` on one line, with what follows it up to the next possible break, fit after `used` more columns?
+    fn fits(&self, rest: &[Work], doc: &Doc, used: usize) -> bool {
+        let Some(mut room) = self.width.checked_sub(self.column + used) else { return false };
+        let mut stack = vec![(true, doc)];
+        let mut rest = rest.iter().rev();
+        loop {
+            let Some((flat, doc)) = stack.pop().or_else(|| match rest.next() {
+                Some(Work::Put(_, flat, doc)) => Some((*flat, *doc)),
+                Some(Work::FillLine(..)) | None => None,
+            }) else {
+                return true;
+            };
+            match &*doc.node {
+                Node::Text(text) => match room.checked_sub(text.chars().count()) {
+                    Some(left) => room = left,
+                    None => return false,
+                },
+                Node::Line(text) if flat => match room.checked_sub(text.len()) {
+                    Some(left) => room = left,
+                    None => return false,
+                },
+                Node::Line(_) | Node::HardLine | Node::EmptyLine => return true,
+                Node::Concat(docs) => stack.extend(docs.iter().rev().map(|doc| (flat, doc))),
+                Node::Fill(docs) => {
+                    stack.extend(docs.iter().rev().map(|doc| (flat, doc)));
+                    match room.checked_sub(docs.len().saturating_sub(1)) {
+                        Some(left) => room = left,
+                        None => return false,
+                    }
+                }
+                Node::Nest(_, doc) | Node::Group(doc) => stack.push((flat, doc)),
+                Node::IfBroken(broken, when_flat) => stack.push((flat, if flat { when_flat } else { broken })),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(doc: &Doc, width: usize, expect: &str) {
+        assert_eq!(doc.render(width), expect);
+    }
+
+    #[test]
+    fn groups_break_as_a_whole() {
+        let doc = Doc::text("f(") + (Doc::soft_line() + "a,".into() + Doc::line() + "b".into()).nest(2).group() + ")".into();
+        check(&doc, 8, "f(a, b)");
+        check(&doc, 6, "f(\n  a,\n  b)");
+    }
+
+    #[test]
+    fn inner_groups_stay_flat() {
+        let pair = Doc::brackets("(", ["aaa".into(), "bbb".into()], ")");
+        let doc = Doc::brackets("[", [pair.clone(), pair], "]");
+        check(&doc, 24, "[(aaa, bbb), (aaa, bbb)]");
+        check(&doc, 20, "[\n  (aaa, bbb),\n  (aaa, bbb)\n]");
+    }
+
+    #[test]
+    fn fill_wraps() {
+        let doc = Doc::text("[") + Doc::fill((0..6).map(|k| Doc::text(format!("{k},")))).nest(1) + "]".into();
+        check(&doc, 10, "[0, 1, 2,\n 3, 4, 5,]");
+    }
+
+    #[test]
+    fn hard_lines_break_their_groups() {
+        check(&(Doc::text("a") + Doc::line() + "b".into() + Doc::hard_line() + "c".into()).group(), 80, "a\nb\nc");
+        check(&(Doc::text("a") + (Doc::empty_line() + Doc::hard_line() + "b".into()).nest(2)), 80, "a\n\n  b");
+    }
+
+    #[test]
+    fn long_lists_need_no_stack() {
+        let doc = Doc::concat((0..200_000).map(|_| Doc::text("x") + Doc::line())).group();
+        assert_eq!(doc.render(10).lines().count(), 200_000);
+    }
+}

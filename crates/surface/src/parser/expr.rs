@@ -1,0 +1,418 @@
+//! Operators, application and what follows an expression directly: `;`, `with`, `+=`, infix and prefix operators, arguments, `xs[i]`, `.x`.
+//!
+//! Parentheses nest through all functions of this file, so expressions are passed in boxes: the frames stay small.
+
+use super::{Halt, Parse, Parser};
+use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use crate::problems::{forms, items, syntax};
+use crate::token::{Bracket, Keyword, TokenKind};
+
+impl BinaryOp {
+    /// How tightly it binds; the levels below and above it belong to [`crate::print`].
+    pub(crate) fn level(self) -> u8 {
+        match self {
+            BinaryOp::Pipe => PIPE,
+            BinaryOp::Compose => 3,
+            BinaryOp::Or => 4,
+            BinaryOp::And => 5,
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => COMPARISON,
+            BinaryOp::Add | BinaryOp::Sub => ADDITIVE,
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::MatMul => 8,
+            BinaryOp::Pow => POWER,
+        }
+    }
+}
+
+/// `|>`, the loosest operator.
+pub(crate) const PIPE: u8 = 2;
+pub(crate) const COMPARISON: u8 = 6;
+pub(crate) const ADDITIVE: u8 = 7;
+/// `-x` and `not x`.
+pub(crate) const UNARY: u8 = 9;
+pub(crate) const POWER: u8 = 10;
+
+/// What an expression between brackets turned out to be.
+enum Place {
+    Index(Box<Expr>),
+    Slice(Option<Box<Expr>>, Option<Box<Expr>>),
+}
+
+/// What is between the brackets of `xs[…]`.
+pub(super) enum Places {
+    Index(Vec<Expr>),
+    Slice(Option<Box<Expr>>, Option<Box<Expr>>),
+    Error,
+}
+
+impl Parser<'_> {
+    pub(super) fn make(&self, start: usize, kind: ExprKind) -> Box<Expr> {
+        Box::new(Expr { kind, span: self.span_from(start) })
+    }
+
+    /// Any expression: `a; b`.
+    pub(super) fn expr(&mut self) -> Parse<Box<Expr>> {
+        self.nested(|p| {
+            let first = p.single()?;
+            if p.kind() == TokenKind::Semicolon { p.sequence(first) } else { Ok(first) }
+        })
+    }
+
+    fn sequence(&mut self, first: Box<Expr>) -> Parse<Box<Expr>> {
+        let mut parts = vec![first];
+        while self.kind() == TokenKind::Semicolon {
+            let semicolon = self.bump().span;
+            if self.ends_item() || matches!(self.kind(), TokenKind::Close(_) | TokenKind::Bar) {
+                return self.halt(forms::trailing_semicolon(semicolon));
+            }
+            parts.push(self.single()?);
+        }
+        let last = parts.pop().ok_or(Halt)?;
+        Ok(parts.into_iter().rfold(last, |rest, part| {
+            let span = part.span.to(rest.span);
+            Box::new(Expr { kind: ExprKind::Sequence(part, rest), span })
+        }))
+    }
+
+    /// An expression without `;`: `xs with [i] = e`, `h[i] += e`.
+    pub(super) fn single(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let left = self.binary(PIPE)?;
+        match self.kind() {
+            TokenKind::Keyword(Keyword::With) => self.updates(start, left),
+            TokenKind::PlusEquals => self.addition(start, left),
+            _ => Ok(left),
+        }
+    }
+
+    fn updates(&mut self, start: usize, mut left: Box<Expr>) -> Parse<Box<Expr>> {
+        let mut length = 0;
+        while self.is(Keyword::With) && self.update_follows()? {
+            self.count(&mut length)?;
+            self.bump();
+            let places = self.places()?;
+            self.equals("an update is written `xs with [i] = e`")?;
+            let value = self.binary(PIPE)?;
+            let kind = match places {
+                Places::Index(places) => ExprKind::Update(left, places, value),
+                Places::Slice(from, to) => ExprKind::UpdateSlice(left, from, to, value),
+                Places::Error => ExprKind::Error,
+            };
+            left = self.make(start, kind);
+        }
+        if self.kind() == TokenKind::PlusEquals { self.addition(start, left) } else { Ok(left) }
+    }
+
+    /// `with` may also start a derivative or the fields of a record.
+    fn update_follows(&mut self) -> Parse<bool> {
+        let next = self.ahead(1);
+        match next.kind {
+            TokenKind::Open(Bracket::Square) => Ok(true),
+            TokenKind::Lower if self.open.last() != Some(&Bracket::Curly) => {
+                let rule = matches!(self.text_at(self.at + 1), "jvp" | "vjp");
+                if !rule && self.ahead(2).kind == TokenKind::Equals {
+                    return self.halt(forms::update_brackets(next.span));
+                }
+                Ok(false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// `=`, or `==` with a problem; `form` shows how to write what is being read.
+    pub(super) fn equals(&mut self, form: &str) -> Parse<()> {
+        if self.kind() == TokenKind::Op(BinaryOp::Eq) {
+            let span = self.bump().span;
+            self.report(forms::double_equals(span));
+            return Ok(());
+        }
+        if self.eat(TokenKind::Equals) { Ok(()) } else { Err(self.expected_in("E0014", "`=`", form)) }
+    }
+
+    fn addition(&mut self, start: usize, mut left: Box<Expr>) -> Parse<Box<Expr>> {
+        let sign = self.bump().span;
+        let place = left.span;
+        let (base, places) = match &mut left.kind {
+            ExprKind::Index(base, places) => (&mut **base, std::mem::take(places)),
+            ExprKind::Slice(..) => return self.halt(forms::slice_addition(place)),
+            _ => (&mut *left, Vec::new()),
+        };
+        let ExprKind::Var(text) = &base.kind else { return self.halt(forms::not_an_accumulator(sign, place)) };
+        let name = Name { text: text.clone(), span: base.span };
+        let value = self.nested(Self::single)?;
+        Ok(self.make(start, ExprKind::Add(name, places, value)))
+    }
+
+    /// Infix operators that bind at least as tightly as `min`.
+    pub(super) fn binary(&mut self, min: u8) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let mut left = self.unary()?;
+        let mut length = 0;
+        let mut comparison = None;
+        while let Some(op) = self.operator(start)? {
+            let place = self.span();
+            if op.level() < min || self.ahead(1).kind == TokenKind::Close(Bracket::Round) {
+                break;
+            }
+            self.count(&mut length)?;
+            if op.level() == COMPARISON
+                && let Some(first) = comparison.replace(place)
+            {
+                self.report(forms::chained_comparison(first, place));
+            }
+            self.bump();
+            let right = self.binary(op.level() + 1)?;
+            left = self.make(start, ExprKind::Binary(op, left, right));
+        }
+        Ok(left)
+    }
+
+    /// The infix operator at the current token; a sign that was probably meant as one is reported.
+    fn operator(&mut self, start: usize) -> Parse<Option<BinaryOp>> {
+        match self.kind() {
+            TokenKind::Op(op) => Ok(Some(op)),
+            TokenKind::Equals => self.stray_equals(start).map(Some),
+            TokenKind::Keyword(Keyword::And) if !self.in_rec && !self.and_function() => {
+                let problem = forms::word_operator(self.span(), "and", "&&");
+                self.report(problem);
+                Ok(Some(BinaryOp::And))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `and f x = …`?
+    fn and_function(&self) -> bool {
+        let mut at = self.at + 1;
+        while self.tokens[at].kind == TokenKind::Lower {
+            at += 1;
+        }
+        self.tokens[at].kind == TokenKind::Equals
+    }
+
+    /// No expression is followed by `=`: a comparison was meant, or the start of something new was forgotten.
+    fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
+        let mut first = self.at;
+        while first > start && !self.tokens[first].starts_line {
+            first -= 1;
+        }
+        let line = self.tokens[first];
+        if self.open.is_empty() && first > start && line.column <= self.item_column && line.kind == TokenKind::Lower {
+            let known = self.foreign_word(first);
+            self.at = first;
+            return if known { Err(Halt) } else { self.halt(items::missing_def(line.span, self.here())) };
+        }
+        if self.open.last() == Some(&Bracket::Curly) && self.at > start + 1 && self.tokens[self.at - 1].kind == TokenKind::Lower {
+            return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
+        }
+        let problem = forms::single_equals(self.span());
+        self.report(problem);
+        Ok(BinaryOp::Eq)
+    }
+
+    /// `-e`, `not e`, and the forms that extend as far right as they can.
+    fn unary(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        match self.kind() {
+            TokenKind::Op(BinaryOp::Sub) => {
+                self.bump();
+                if self.kind() == TokenKind::Int(1 << 63) {
+                    return self.power(start);
+                }
+                self.prefix(start, UnaryOp::Neg)
+            }
+            TokenKind::Keyword(Keyword::Not) => {
+                self.bump();
+                self.prefix(start, UnaryOp::Not)
+            }
+            TokenKind::Backslash => self.nested(Self::lambda),
+            TokenKind::Keyword(_) if self.at_form() => self.nested(Self::form),
+            _ => self.power(start),
+        }
+    }
+
+    fn prefix(&mut self, start: usize, op: UnaryOp) -> Parse<Box<Expr>> {
+        let operand = self.nested(Self::unary)?;
+        Ok(self.make(start, ExprKind::Unary(op, operand)))
+    }
+
+    /// `a ** b`, to the right, where `b` may have a sign.
+    fn power(&mut self, start: usize) -> Parse<Box<Expr>> {
+        let base = self.application(start)?;
+        if self.kind() != TokenKind::Op(BinaryOp::Pow) || self.ahead(1).kind == TokenKind::Close(Bracket::Round) {
+            return Ok(base);
+        }
+        self.exponent(start, base)
+    }
+
+    fn exponent(&mut self, start: usize, base: Box<Expr>) -> Parse<Box<Expr>> {
+        self.bump();
+        let exponent = self.nested(Self::unary)?;
+        Ok(self.make(start, ExprKind::Binary(BinaryOp::Pow, base, exponent)))
+    }
+
+    fn application(&mut self, start: usize) -> Parse<Box<Expr>> {
+        let mut function = self.postfix()?;
+        let mut length = 0;
+        while self.at != self.barrier {
+            let last = !self.starts_atom();
+            let Some(argument) = self.argument()? else { break };
+            self.count(&mut length)?;
+            function = self.make(start, ExprKind::Apply(function, argument));
+            if last {
+                break;
+            }
+        }
+        Ok(function)
+    }
+
+    fn argument(&mut self) -> Parse<Option<Box<Expr>>> {
+        match self.kind() {
+            TokenKind::Lower if self.in_then && matches!(self.here(), "elif" | "elsif" | "elseif") => Ok(None),
+            TokenKind::Lower if self.here() == "where" && self.where_follows() => self.halt(items::where_clause(self.span())),
+            TokenKind::Lower if self.lambda_word() => self.lambda_with_word().map(Some),
+            TokenKind::Backslash => self.nested(Self::lambda).map(Some),
+            TokenKind::Keyword(Keyword::If | Keyword::Match | Keyword::Loop | Keyword::Accumulate) => {
+                let problem = forms::argument_needs_parentheses(self.span(), self.here());
+                self.report(problem);
+                self.nested(Self::form).map(Some)
+            }
+            TokenKind::Keyword(Keyword::Not) => {
+                let problem = forms::not_is_prefix(self.span());
+                self.halt(problem)
+            }
+            _ if self.starts_atom() => self.postfix().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// `where x = …`?
+    fn where_follows(&self) -> bool {
+        let mut at = self.at + 1;
+        while self.tokens[at].kind == TokenKind::Lower {
+            at += 1;
+        }
+        at > self.at + 1 && self.tokens[at].kind == TokenKind::Equals
+    }
+
+    fn starts_atom(&self) -> bool {
+        match self.kind() {
+            TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Text | TokenKind::Open(_) => true,
+            TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
+            TokenKind::Op(_) | TokenKind::Close(_) | TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow => false,
+            TokenKind::FatArrow | TokenKind::Bar | TokenKind::Comma | TokenKind::Semicolon | TokenKind::Colon => false,
+            TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
+        }
+    }
+
+    /// An atom with its indices, fields and components.
+    fn postfix(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let mut expr = self.atom()?;
+        let mut length = 0;
+        loop {
+            let kind = match self.kind() {
+                TokenKind::Open(Bracket::Square) if self.token().touches => self.indexed(expr)?,
+                TokenKind::Dot => self.selected(expr)?,
+                _ => return Ok(expr),
+            };
+            self.count(&mut length)?;
+            expr = self.make(start, kind);
+        }
+    }
+
+    fn indexed(&mut self, array: Box<Expr>) -> Parse<ExprKind> {
+        Ok(match self.places()? {
+            Places::Index(places) => ExprKind::Index(array, places),
+            Places::Slice(from, to) => ExprKind::Slice(array, from, to),
+            Places::Error => ExprKind::Error,
+        })
+    }
+
+    /// `.x`, `.0`
+    fn selected(&mut self, inner: Box<Expr>) -> Parse<ExprKind> {
+        let dot = self.bump();
+        let token = self.token();
+        let name = matches!(token.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_));
+        if name && !(dot.touches && token.touches) {
+            self.report(forms::space_before_dot(dot.span));
+        }
+        match token.kind {
+            TokenKind::Lower | TokenKind::Upper => Ok(ExprKind::Field(inner, self.bump_name())),
+            TokenKind::Int(k) => Ok(ExprKind::Component(inner, k as usize, self.bump().span)),
+            TokenKind::Keyword(keyword) if token.touches => {
+                self.report_reserved(keyword);
+                Ok(ExprKind::Field(inner, self.bump_name()))
+            }
+            TokenKind::Open(Bracket::Square) => {
+                self.report(forms::dotted_index(dot.span));
+                self.indexed(inner)
+            }
+            _ => Err(self.expected("E0050", "the name of a field or the number of a component")),
+        }
+    }
+
+    /// `[i, j]`, `[a:b]`
+    pub(super) fn places(&mut self) -> Parse<Places> {
+        let start = self.span();
+        if self.kind() != TokenKind::Open(Bracket::Square) {
+            return Err(self.expected("E0014", "`[`"));
+        }
+        let places = self.brackets("`,`", |p| {
+            if p.kind() == TokenKind::Close(Bracket::Square) {
+                return p.halt(forms::empty_index(start.to(p.span())));
+            }
+            let all = p.separated(Self::index_or_slice)?;
+            match p.kind() {
+                TokenKind::Colon => p.halt(forms::stepped_slice(p.span())),
+                TokenKind::DotDot => p.halt(forms::range_for(p.span())),
+                _ => Ok(all),
+            }
+        })?;
+        let Some(places) = places else { return Ok(Places::Error) };
+        self.one_slice(places, start)
+    }
+
+    fn one_slice(&mut self, mut places: Vec<Place>, start: lambada_source::Span) -> Parse<Places> {
+        if places.len() == 1
+            && let Some(Place::Slice(from, to)) = places.pop_if(|place| matches!(place, Place::Slice(..)))
+        {
+            return Ok(Places::Slice(from, to));
+        }
+        let mut indices = Vec::new();
+        for place in places {
+            match place {
+                Place::Index(index) => indices.push(*index),
+                Place::Slice(..) => {
+                    let span = start.to(self.tokens[self.at - 1].span);
+                    self.report(forms::slice_of_many(span));
+                    return Ok(Places::Error);
+                }
+            }
+        }
+        Ok(Places::Index(indices))
+    }
+
+    fn index_or_slice(&mut self) -> Parse<Place> {
+        let from = if self.kind() == TokenKind::Colon { None } else { Some(self.nested(Self::single)?) };
+        if !self.eat(TokenKind::Colon) {
+            return from.map(Place::Index).ok_or(Halt);
+        }
+        let to = match self.kind() {
+            TokenKind::Close(_) | TokenKind::Comma => None,
+            _ => Some(self.nested(Self::single)?),
+        };
+        Ok(Place::Slice(from, to))
+    }
+
+    /// Reports where an expression should be.
+    pub(super) fn no_expression<T>(&mut self) -> Parse<T> {
+        let span = self.span();
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Def) if !self.ends_item() && self.token().starts_line => self.halt(items::nested_def(span)),
+            TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => self.halt(syntax::unopened(span, bracket)),
+            TokenKind::DotDot => self.halt(forms::range_for(span)),
+            TokenKind::Text => self.halt(forms::text_value(span)),
+            _ => Err(self.expected("E0010", "an expression")),
+        }
+    }
+}

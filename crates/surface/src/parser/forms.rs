@@ -1,0 +1,421 @@
+//! The forms that start with a word and extend as far right as they can: λ, `let`, `if`, `match`, `for`, `loop`, `accumulate`.
+
+use lambada_source::Span;
+
+use super::expr::ADDITIVE;
+use super::{Halt, Parse, Parser};
+use crate::ast::{Arm, BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param};
+use crate::problems::{forms, items};
+use crate::token::{Bracket, Keyword, TokenKind};
+
+/// A `let` without its body.
+enum Binding {
+    Value(Param, Box<Expr>),
+    Functions(Vec<Def>),
+}
+
+impl Parser<'_> {
+    pub(super) fn at_form(&self) -> bool {
+        use Keyword::{Accumulate, For, If, Let, Loop, Match};
+        matches!(self.kind(), TokenKind::Keyword(Let | If | Match | For | Loop | Accumulate))
+    }
+
+    pub(super) fn form(&mut self) -> Parse<Box<Expr>> {
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Let) => self.lets(),
+            TokenKind::Keyword(Keyword::If) => self.choice(),
+            TokenKind::Keyword(Keyword::Match) => self.matching(),
+            TokenKind::Keyword(Keyword::For) => self.array_for(),
+            TokenKind::Keyword(Keyword::Loop) => self.looping(),
+            TokenKind::Keyword(Keyword::Accumulate) => self.accumulating(),
+            _ => self.no_expression(),
+        }
+    }
+
+    /// `\x y -> e`
+    pub(super) fn lambda(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        self.bump();
+        self.lambda_after(start)
+    }
+
+    fn lambda_after(&mut self, start: usize) -> Parse<Box<Expr>> {
+        let params = self.params_until(|kind| matches!(kind, TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot))?;
+        if params.is_empty() {
+            return Err(self.expected("E0011", "a parameter"));
+        }
+        let comma = self.kind() == TokenKind::Comma;
+        let form = if comma { "parameters are separated by spaces: `\\x y -> e`" } else { "a function is written `\\x -> e`" };
+        self.arrow(TokenKind::Arrow, "->", form)?;
+        let body = self.expr()?;
+        Ok(self.make(start, ExprKind::Lambda(params, body)))
+    }
+
+    /// `fun x -> e`?
+    pub(super) fn lambda_word(&self) -> bool {
+        let word = matches!(self.here(), "fun" | "fn" | "lambda" | "function");
+        let mut at = self.at + 1;
+        // No function of this style has a hundred parameters; looking further would cost too much in a long line of names.
+        while word && at <= self.at + 100 && matches!(self.tokens[at].kind, TokenKind::Lower) {
+            at += 1;
+        }
+        let end = self.tokens[at].kind;
+        word && at > self.at + 1
+            && (matches!(end, TokenKind::Arrow | TokenKind::FatArrow) || (self.here() == "lambda" && end == TokenKind::Colon))
+    }
+
+    pub(super) fn lambda_with_word(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let problem = forms::lambda_word(self.span(), self.here());
+        self.report(problem);
+        self.bump();
+        let params = self.params_until(|kind| kind != TokenKind::Lower)?;
+        self.bump();
+        let body = self.nested(Self::expr)?;
+        Ok(self.make(start, ExprKind::Lambda(params, body)))
+    }
+
+    /// An arrow, or the other one with a problem.
+    fn arrow(&mut self, arrow: TokenKind, spelling: &'static str, form: &str) -> Parse<()> {
+        let swapped = matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.kind() != arrow;
+        if swapped || (self.kind() == TokenKind::Dot && arrow == TokenKind::Arrow) {
+            let problem = forms::wrong_arrow(self.span(), self.here(), spelling, form);
+            self.report(problem);
+            self.bump();
+            return Ok(());
+        }
+        if self.eat(arrow) { Ok(()) } else { Err(self.expected_in("E0014", &format!("`{spelling}`"), form)) }
+    }
+
+    /// One `let` after the other, without recursion.
+    fn lets(&mut self) -> Parse<Box<Expr>> {
+        let mut bindings = Vec::new();
+        let keyword = loop {
+            let start = self.at;
+            let keyword = self.bump().span;
+            let binding = self.binding(start)?;
+            bindings.push((keyword, binding));
+            let more = self.eat_keyword(Keyword::In);
+            if self.is(Keyword::Let) {
+                continue;
+            }
+            if !more {
+                break Some((start, keyword));
+            }
+            break None;
+        };
+        if let Some((start, keyword)) = keyword {
+            return self.missing_in(start, keyword);
+        }
+        let body = self.expr()?;
+        Ok(bindings.into_iter().rfold(body, |body, (keyword, binding)| {
+            let span = keyword.to(body.span);
+            let kind = match binding {
+                Binding::Value(param, value) => ExprKind::Let(param, value, body),
+                Binding::Functions(defs) => ExprKind::LetFunctions(defs, body),
+            };
+            Box::new(Expr { kind, span })
+        }))
+    }
+
+    /// The `in` probably belongs in front of a line that is not deeper than its `let`.
+    fn missing_in<T>(&mut self, start: usize, keyword: Span) -> Parse<T> {
+        let end = self.at;
+        let edge = self.tokens[start].column;
+        let line = (start + 1..=end).find(|k| self.tokens[*k].starts_line && self.tokens[*k].column <= edge);
+        if self.kind() == TokenKind::Bad {
+            return Err(Halt);
+        }
+        if self.is(Keyword::And) {
+            return self.halt(forms::and_without_rec(self.span()));
+        }
+        self.at = line.unwrap_or(end);
+        let problem = forms::missing_in(keyword, &self.found(), self.place());
+        self.at = end;
+        self.halt(problem)
+    }
+
+    /// `p = e`, `f x = e`, `rec f x = e and g y = e`
+    fn binding(&mut self, start: usize) -> Parse<Binding> {
+        if self.eat_keyword(Keyword::Rec) {
+            let in_rec = std::mem::replace(&mut self.in_rec, true);
+            let functions = self.rec_functions(start);
+            self.in_rec = in_rec;
+            return Ok(Binding::Functions(functions?));
+        }
+        let next = self.ahead(1).kind;
+        let params = matches!(next, TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Open(_));
+        if self.kind() == TokenKind::Lower
+            && self.here() != "_"
+            && (params || matches!(next, TokenKind::Keyword(Keyword::True | Keyword::False)))
+        {
+            return Ok(Binding::Functions(vec![self.local_function(start, false)?]));
+        }
+        let param = self.let_param()?;
+        if self.kind() == TokenKind::Comma {
+            return self.halt(items::tuple_pattern(self.span()));
+        }
+        self.equals("a local name is written `let x = e in …`")?;
+        let value = self.expr()?;
+        Ok(Binding::Value(param, value))
+    }
+
+    fn rec_functions(&mut self, start: usize) -> Parse<Vec<Def>> {
+        let mut defs = vec![self.local_function(start, true)?];
+        while self.is(Keyword::And) {
+            let start = self.at;
+            self.bump();
+            defs.push(self.local_function(start, true)?);
+        }
+        Ok(defs)
+    }
+
+    /// A pattern, perhaps with a type: `x : t`, `(a, b)`.
+    fn let_param(&mut self) -> Parse<Param> {
+        let mut param = Self::into_param(self.pattern()?);
+        if self.eat(TokenKind::Colon) {
+            param = Param { pattern: Self::from_param(param), ty: Some(self.type_expr()?) };
+        }
+        Ok(param)
+    }
+
+    /// `if c then a else if d then b else e`, without recursion along the `else`s.
+    fn choice(&mut self) -> Parse<Box<Expr>> {
+        let mut branches = Vec::new();
+        let otherwise = loop {
+            let keyword = self.bump().span;
+            branches.push((keyword, self.condition(keyword)?, self.then_branch(keyword)?));
+            if self.kind() == TokenKind::Lower {
+                let problem = forms::else_if(self.span(), self.here());
+                self.report(problem);
+                continue;
+            }
+            self.bump();
+            if !self.is(Keyword::If) {
+                break self.expr()?;
+            }
+        };
+        Ok(branches.into_iter().rfold(otherwise, |otherwise, (keyword, condition, yes)| {
+            let span = keyword.to(otherwise.span);
+            Box::new(Expr { kind: ExprKind::If(condition, yes, otherwise), span })
+        }))
+    }
+
+    fn condition(&mut self, keyword: Span) -> Parse<Box<Expr>> {
+        let condition = self.expr()?;
+        if self.eat_keyword(Keyword::Then) {
+            return Ok(condition);
+        }
+        if self.kind() == TokenKind::Bad {
+            return Err(Halt);
+        }
+        let problem = forms::missing_then(keyword, &self.found(), self.place());
+        self.halt(problem)
+    }
+
+    /// Up to its `else` or `elif`, which stays.
+    fn then_branch(&mut self, keyword: Span) -> Parse<Box<Expr>> {
+        let in_then = std::mem::replace(&mut self.in_then, true);
+        let yes = self.expr();
+        self.in_then = in_then;
+        let yes = yes?;
+        if self.is(Keyword::Else) || (self.kind() == TokenKind::Lower && self.here().starts_with("el")) {
+            return Ok(yes);
+        }
+        if self.kind() == TokenKind::Bad {
+            return Err(Halt);
+        }
+        let problem = forms::missing_else(keyword, &self.found(), self.place());
+        self.halt(problem)
+    }
+
+    /// `match e | P -> a | Q -> b`
+    fn matching(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let keyword = self.bump().span;
+        let first = self.first_pattern();
+        let barrier = std::mem::replace(&mut self.barrier, first);
+        let subject = self.nested(Self::single);
+        self.barrier = barrier;
+        let subject = subject?;
+        if self.is(Keyword::With) {
+            let span = self.bump().span;
+            self.report(forms::match_with(span));
+        }
+        let first_without_bar = self.kind() != TokenKind::Bar && self.at_pattern();
+        if self.kind() != TokenKind::Bar && !first_without_bar {
+            if self.kind() == TokenKind::Bad {
+                return Err(Halt);
+            }
+            let problem = forms::no_cases(keyword, &self.found(), self.place());
+            return self.halt(problem);
+        }
+        let mut arms = Vec::new();
+        if first_without_bar {
+            arms.push(self.arm()?);
+        }
+        while self.eat(TokenKind::Bar) {
+            arms.push(self.arm()?);
+        }
+        Ok(self.make(start, ExprKind::Match(subject, arms)))
+    }
+
+    /// Where the first case of a `match` starts if it has no `|`: at the last line before the first `->`.
+    fn first_pattern(&self) -> usize {
+        let mut depth = 0usize;
+        let mut line = usize::MAX;
+        let mut lambdas = 0usize;
+        for at in self.at..self.tokens.len() {
+            let token = self.tokens[at];
+            if depth == 0 && token.starts_line && at > self.at {
+                line = at;
+            }
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) if depth == 0 => return usize::MAX,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::Backslash if depth == 0 => lambdas += 1,
+                TokenKind::Arrow if depth == 0 && lambdas > 0 => lambdas -= 1,
+                TokenKind::Arrow if depth == 0 => return line,
+                TokenKind::Bar | TokenKind::Keyword(Keyword::With) if depth == 0 => return usize::MAX,
+                TokenKind::Keyword(Keyword::Def) => return usize::MAX,
+                _ => {}
+            }
+        }
+        usize::MAX
+    }
+
+    fn arm(&mut self) -> Parse<Arm> {
+        let pattern = self.pattern()?;
+        match self.kind() {
+            TokenKind::Bar => return self.halt(forms::or_pattern(self.span())),
+            TokenKind::Keyword(Keyword::If) => return self.halt(forms::guard(self.span(), "if")),
+            TokenKind::Lower if self.here() == "when" => return self.halt(forms::guard(self.span(), "when")),
+            TokenKind::Colon => return self.halt(forms::colon_in_case(self.span())),
+            _ => self.arrow(TokenKind::Arrow, "->", "a case is written `| p -> e`")?,
+        }
+        Ok(Arm { pattern, body: *self.expr()? })
+    }
+
+    /// `for i < n, x in xs => e`
+    fn array_for(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let keyword = self.bump().span;
+        let clauses = self.separated(Self::clause)?;
+        if self.is(Keyword::Do) {
+            let problem = forms::for_do(keyword);
+            self.report(problem);
+            self.bump();
+        } else {
+            self.arrow(TokenKind::FatArrow, "=>", "an array is written `for i < n => e` or `for x in xs => e`")?;
+        }
+        let body = self.expr()?;
+        Ok(self.make(start, ExprKind::For(clauses, body)))
+    }
+
+    /// `i < n` or `p in xs`
+    fn clause(&mut self) -> Parse<Clause> {
+        if self.kind() == TokenKind::Lower && matches!(self.ahead(1).kind, TokenKind::Op(BinaryOp::Lt | BinaryOp::Le)) {
+            let name = self.bump_name();
+            if self.kind() == TokenKind::Op(BinaryOp::Le) {
+                let problem = forms::inclusive_for(self.span());
+                self.report(problem);
+            }
+            self.bump();
+            return Ok(Clause::Range(name, *self.nested(|p| p.binary(ADDITIVE))?));
+        }
+        let pattern = self.pattern()?;
+        if self.kind() == TokenKind::Equals {
+            return self.halt(forms::range_for(self.span()));
+        }
+        if !self.eat_keyword(Keyword::In) {
+            return Err(self.expected_in("E0014", "`<` or `in`", "each part of a `for` is written `i < n` or `x in xs`"));
+        }
+        let array = *self.nested(Self::single)?;
+        if self.kind() == TokenKind::DotDot {
+            return self.halt(forms::range_for(self.span()));
+        }
+        Ok(Clause::In(pattern, array))
+    }
+
+    /// `loop p = e for i < n do e`
+    fn looping(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let keyword = self.bump().span;
+        let param = self.let_param()?;
+        if self.kind() == TokenKind::Comma {
+            return self.halt(items::tuple_pattern(self.span()));
+        }
+        self.equals("a loop is written `loop x = e for i < n do …`")?;
+        let init = self.nested(Self::single)?;
+        let kind = match self.kind() {
+            TokenKind::Keyword(Keyword::For) => {
+                self.bump();
+                LoopKind::For(Box::new(self.clause()?))
+            }
+            TokenKind::Keyword(Keyword::While) => {
+                self.bump();
+                LoopKind::While(self.expr()?)
+            }
+            TokenKind::Bad => return Err(Halt),
+            _ => {
+                let problem = forms::loop_without_driver(keyword, &self.found(), self.place());
+                return self.halt(problem);
+            }
+        };
+        self.loop_do()?;
+        let body = self.expr()?;
+        Ok(self.make(start, ExprKind::Loop(param, init, kind, body)))
+    }
+
+    fn loop_do(&mut self) -> Parse<()> {
+        match self.kind() {
+            TokenKind::Comma => self.halt(forms::one_clause(self.span())),
+            TokenKind::FatArrow | TokenKind::Arrow => {
+                let problem = forms::wrong_arrow(self.span(), self.here(), "do", "a loop is written `loop x = e for i < n do …`");
+                self.report(problem);
+                self.bump();
+                Ok(())
+            }
+            _ => self.expect(TokenKind::Keyword(Keyword::Do), "E0014", "`do`"),
+        }
+    }
+
+    /// `accumulate h = e in e`
+    fn accumulating(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let keyword = self.bump().span;
+        let name = self.value_name()?;
+        if self.kind() == TokenKind::Open(Bracket::Square) {
+            return self.halt(forms::accumulator_name(self.span()));
+        }
+        self.equals("write `accumulate h = start in body`, where the body adds with `h[i] += v`")?;
+        let init = self.expr()?;
+        if !self.eat_keyword(Keyword::In) {
+            if self.kind() == TokenKind::Bad {
+                return Err(Halt);
+            }
+            let problem = forms::accumulate_in(keyword, &self.found(), self.place());
+            return self.halt(problem);
+        }
+        let body = self.expr()?;
+        Ok(self.make(start, ExprKind::Accumulate(name, init, body)))
+    }
+
+    /// The name of a value.
+    pub(super) fn value_name(&mut self) -> Parse<Name> {
+        match self.kind() {
+            TokenKind::Lower => Ok(self.bump_name()),
+            TokenKind::Upper => {
+                let problem = items::name_case(self.span(), self.here());
+                self.report(problem);
+                Ok(self.bump_name())
+            }
+            TokenKind::Keyword(keyword) if !self.ends_item() => {
+                self.report_reserved(keyword);
+                Ok(self.bump_name())
+            }
+            _ => Err(self.expected("E0013", "a name")),
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Definitions, types and imports, and how one problem does not spoil the next item.
+
+use std::rc::Rc;
+
+use lambada_source::{Problem, Span};
+
+use super::{Halt, Parse, Parser};
+use crate::ast::{BinaryOp, Def, Expr, ExprKind, Item, Mode, Module, Name, Param, Rule, TypeBody, TypeDef, TypeExpr, TypeKind};
+use crate::problems::{forms, items, syntax};
+use crate::token::{Bracket, Keyword, TokenKind};
+
+/// Words of other languages for `def`, `type` and `import`.
+const DEF_WORDS: &[&str] = &["fun", "func", "fn", "function", "define", "val", "var", "const", "entry"];
+const TYPE_WORDS: &[&str] = &["data", "datatype", "enum", "struct", "newtype", "record"];
+const IMPORT_WORDS: &[&str] = &["open", "include", "use", "from", "require", "using"];
+
+/// What stands between the keyword of a definition and its `=`.
+#[derive(Default)]
+struct Head {
+    sizes: Vec<Name>,
+    params: Vec<Param>,
+    result: Option<TypeExpr>,
+}
+
+impl Parser<'_> {
+    pub(super) fn module(&mut self) -> Module {
+        let doc = self.module_doc();
+        let mut items = Vec::new();
+        while self.kind() != TokenKind::End {
+            let start = self.at;
+            self.begin_item();
+            match self.item() {
+                Ok(item) => items.extend(item),
+                Err(Halt) => self.next_item(start),
+            }
+        }
+        Module { doc, items }
+    }
+
+    /// The first doc comment belongs to the file if an empty line follows it.
+    fn module_doc(&mut self) -> Option<Rc<str>> {
+        let first = self.docs.first()?;
+        let own = first.before == 0 && first.detached;
+        own.then(|| self.docs.remove(0).text)
+    }
+
+    /// The doc comments before the current token.
+    fn doc(&mut self) -> Option<Rc<str>> {
+        let texts: Vec<&str> = self.docs.iter().filter(|doc| doc.before == self.at).map(|doc| &*doc.text).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n").into())
+    }
+
+    fn begin_item(&mut self) {
+        self.item_column = self.token().column;
+        self.item_is_let = self.is(Keyword::Let);
+        (self.barrier, self.recovered) = (usize::MAX, usize::MAX);
+        self.open.clear();
+        self.reserved.clear();
+        (self.depth, self.in_then, self.in_rec) = (0, false, false);
+    }
+
+    /// Skips to where an item may start, at least one token behind `start`.
+    fn next_item(&mut self, start: usize) {
+        self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
+        while !self.at_item() {
+            self.bump();
+        }
+    }
+
+    /// Does an item, or what was probably meant as one, start here?
+    fn at_item(&self) -> bool {
+        let token = self.token();
+        let here = token.starts_line && token.column <= self.item_column;
+        self.ends_item() || (here && (self.is(Keyword::Let) || self.foreign_word(self.at))) || self.forgotten_def()
+    }
+
+    /// Is this another language's `def`, `type` or `import`?
+    pub(super) fn foreign_word(&self, at: usize) -> bool {
+        let word = self.text_at(at);
+        let known = DEF_WORDS.contains(&word) || TYPE_WORDS.contains(&word) || IMPORT_WORDS.contains(&word);
+        known && at + 1 < self.tokens.len() && matches!(self.tokens[at + 1].kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Text)
+    }
+
+    fn item(&mut self) -> Parse<Option<Item>> {
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Def) => self.def_item(true).map(Some),
+            TokenKind::Keyword(Keyword::Type) => self.type_item().map(Some),
+            TokenKind::Keyword(Keyword::Import) => self.import().map(Some),
+            TokenKind::Keyword(Keyword::Let) => {
+                let rec = self.ahead(1).kind == TokenKind::Keyword(Keyword::Rec);
+                let span = if rec { self.span().to(self.ahead(1).span) } else { self.span() };
+                self.report(items::let_at_top(span, rec));
+                self.def_item(true).map(Some)
+            }
+            TokenKind::Lower => self.word_item(),
+            TokenKind::Close(bracket) => self.halt(syntax::unopened(self.span(), bracket)),
+            TokenKind::Bad => Err(Halt),
+            _ => {
+                let problem = items::not_an_item(self.span(), &self.found());
+                self.halt(problem)
+            }
+        }
+    }
+
+    /// An item that starts with a name: another language's keyword, or none.
+    fn word_item(&mut self) -> Parse<Option<Item>> {
+        let (word, span) = (self.here(), self.span());
+        let next = self.ahead(1).kind;
+        let named = matches!(next, TokenKind::Lower | TokenKind::Upper);
+        if DEF_WORDS.contains(&word) && named {
+            self.report(items::other_word_for(span, word, "def", "a definition is written `def f x = …`"));
+            return self.def_item(true).map(Some);
+        }
+        if TYPE_WORDS.contains(&word) && named {
+            self.report(items::other_word_for(span, word, "type", "a type is written `type shape = Circle real | Rect real real`"));
+            return self.type_item().map(Some);
+        }
+        if IMPORT_WORDS.contains(&word) && (named || next == TokenKind::Text) {
+            return self.halt(items::foreign_import(span, word));
+        }
+        if self.forgotten_def() {
+            if self.problems.last().is_none_or(|problem| problem.labels[0].span != span) {
+                self.report(items::missing_def(span, word));
+            }
+            return self.def_item(false).map(Some);
+        }
+        let problem = items::not_an_item(span, &self.found());
+        self.halt(problem)
+    }
+
+    /// `f x y = …` at the column of the item?
+    fn forgotten_def(&self) -> bool {
+        let token = self.token();
+        let mut at = self.at;
+        if !token.starts_line || token.column > self.item_column {
+            return false;
+        }
+        while self.tokens[at].kind == TokenKind::Lower {
+            at += 1;
+        }
+        at > self.at && self.tokens[at].kind == TokenKind::Equals
+    }
+
+    fn import(&mut self) -> Parse<Item> {
+        let start = self.at;
+        self.bump();
+        if self.kind() != TokenKind::Text {
+            if self.kind() == TokenKind::Bad {
+                return Err(Halt);
+            }
+            let problem = items::import_path(self.place().span, &self.found());
+            return self.halt(problem);
+        }
+        let path = self.here().trim_matches('"');
+        let path = self.intern(path);
+        self.bump();
+        let span = self.span_from(start);
+        self.end_item()?;
+        Ok(Item::Import { path, span })
+    }
+
+    /// Reports what is left of an item after its end.
+    fn end_item(&mut self) -> Parse<()> {
+        match self.kind() {
+            TokenKind::End | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => Ok(()),
+            TokenKind::Bad => Err(Halt),
+            TokenKind::Close(bracket) => self.halt(syntax::unopened(self.span(), bracket)),
+            TokenKind::Lower if self.token().starts_line && self.token().column <= self.item_column => Ok(()),
+            TokenKind::Keyword(Keyword::Let) if self.token().starts_line && self.token().column <= self.item_column => Ok(()),
+            TokenKind::Equals => self.halt(forms::single_equals(self.span())),
+            // Said at the `let`.
+            TokenKind::Keyword(Keyword::In) if self.item_is_let => Err(Halt),
+            _ => {
+                let problem = items::after_item(self.span(), &self.found(), self.here());
+                self.halt(problem)
+            }
+        }
+    }
+
+    // Definitions.
+
+    /// `def rec f [n] x : t = e with jvp dx = e`; from the keyword on, which may be a wrong one or missing.
+    fn def_item(&mut self, keyword: bool) -> Parse<Item> {
+        let (start, problems) = (self.at, self.problems.len());
+        let doc = self.doc();
+        if keyword {
+            self.bump();
+        }
+        let recursive = self.eat_keyword(Keyword::Rec);
+        if matches!(self.kind(), TokenKind::Open(Bracket::Round | Bracket::Curly)) {
+            return self.halt(items::needs_name(self.span()));
+        }
+        let name = self.value_name()?;
+        let mut head = Head::default();
+        let body = self.def_body(&mut head, start);
+        let ended = body.is_err() || self.end_item().is_ok();
+        let span = self.span_from(start);
+        let (mut body, rules) = body.unwrap_or((Expr { kind: ExprKind::Error, span }, Vec::new()));
+        if self.problems.len() > problems || self.lexical_problem(span) {
+            body = Expr { kind: ExprKind::Error, span };
+        }
+        if !ended || matches!(body.kind, ExprKind::Error) {
+            self.resynchronize(start);
+        }
+        let Head { sizes, params, result } = head;
+        Ok(Item::Def(Def { doc, recursive, name, sizes, params, result, body, rules, span }))
+    }
+
+    /// Skips what is left of an item that has a problem.
+    fn resynchronize(&mut self, start: usize) {
+        if !self.at_item() || self.at <= start {
+            self.next_item(start.max(self.at.saturating_sub(1)));
+        }
+    }
+
+    /// Did the lexer find something wrong in here?
+    fn lexical_problem(&self, span: Span) -> bool {
+        let start = |problem: &Problem| problem.labels.first().map_or(0, |label| label.span.start);
+        let lexical = &self.problems[..self.lexical];
+        let first = lexical.partition_point(|problem| start(problem) < span.start);
+        lexical.get(first).is_some_and(|problem| start(problem) < span.end)
+    }
+
+    fn def_body(&mut self, head: &mut Head, start: usize) -> Parse<(Expr, Vec<Rule>)> {
+        self.head(head)?;
+        let body = self.expr()?;
+        let mut rules = Vec::new();
+        while self.is(Keyword::With) {
+            rules.push(self.rule()?);
+        }
+        debug_assert!(self.at > start);
+        Ok((*body, rules))
+    }
+
+    /// `[n] (x : [n]real) : real =`
+    fn head(&mut self, head: &mut Head) -> Parse<()> {
+        while self.kind() == TokenKind::Open(Bracket::Square) {
+            head.sizes.push(self.size_variable()?);
+        }
+        let body = self.braced_body();
+        head.params = self.params_until(|kind| kind == TokenKind::Equals || body == Some(kind))?;
+        match self.kind() {
+            TokenKind::Open(Bracket::Square) => return self.halt(items::sizes_come_first(self.span())),
+            TokenKind::Open(Bracket::Curly) => return self.halt(forms::braces_around_body(self.span())),
+            TokenKind::Arrow | TokenKind::FatArrow => {
+                let typed = self.equals_follows();
+                let better = if typed { ":" } else { "=" };
+                let problem =
+                    forms::wrong_arrow(self.span(), self.here(), better, "a definition is written `def f x : t = e` or `def f x = e`");
+                self.report(problem);
+                self.bump();
+                if !typed {
+                    return Ok(());
+                }
+                head.result = Some(self.type_expr()?);
+            }
+            _ => {}
+        }
+        if self.eat(TokenKind::Colon) {
+            if !self.starts_type() {
+                return self.halt(forms::body_after_colon(self.tokens[self.at - 1].span));
+            }
+            let colon = self.tokens[self.at - 1].span;
+            head.result = Some(self.type_expr()?);
+            if !matches!(self.kind(), TokenKind::Equals | TokenKind::Op(BinaryOp::Eq) | TokenKind::Bad) {
+                let problem = forms::body_after_type(colon, &self.found(), self.place());
+                return self.halt(problem);
+            }
+        }
+        if self.ends_item() {
+            let problem = items::no_body(&self.found(), self.place());
+            return self.halt(problem);
+        }
+        self.equals("a definition is written `def f x = e`")
+    }
+
+    /// Does an `=` follow on this line?
+    fn equals_follows(&self) -> bool {
+        let mut rest = self.tokens[self.at + 1..].iter().take_while(|token| !token.starts_line);
+        rest.any(|token| token.kind == TokenKind::Equals)
+    }
+
+    /// `{` if the braces after the parameters end the item, so that they hold a body in the style of other languages.
+    fn braced_body(&self) -> Option<TokenKind> {
+        let mut depth = 0usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(Bracket::Curly) if depth == 1 => {
+                    let next = self.tokens[at + 1];
+                    let ends = matches!(next.kind, TokenKind::End | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import));
+                    return ends.then_some(TokenKind::Open(Bracket::Curly));
+                }
+                TokenKind::Close(_) if depth > 0 => depth -= 1,
+                TokenKind::Equals | TokenKind::End if depth == 0 => return None,
+                TokenKind::Keyword(Keyword::Def) | TokenKind::Close(_) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn size_variable(&mut self) -> Parse<Name> {
+        let start = self.at;
+        let name = self.brackets("", |p| match (p.kind(), p.ahead(1).kind) {
+            (TokenKind::Lower, TokenKind::Close(_)) => Ok(p.bump_name()),
+            _ => p.halt(items::size_is_a_name(p.span())),
+        })?;
+        Ok(name.unwrap_or(Name { text: "_".into(), span: self.span_from(start) }))
+    }
+
+    /// A local function after its `let`, `let rec` or `and`.
+    pub(super) fn local_function(&mut self, start: usize, recursive: bool) -> Parse<Def> {
+        let name = self.value_name()?;
+        let mut head = Head::default();
+        self.head(&mut head)?;
+        let body = *self.expr()?;
+        let Head { sizes, params, result } = head;
+        Ok(Def { doc: None, recursive, name, sizes, params, result, body, rules: Vec::new(), span: self.span_from(start) })
+    }
+
+    /// `with jvp dx = e`
+    fn rule(&mut self) -> Parse<Rule> {
+        let start = self.at;
+        self.bump();
+        let mode = match (self.kind(), self.here()) {
+            (TokenKind::Lower, "jvp") => Mode::Forward,
+            (TokenKind::Lower, "vjp") => Mode::Reverse,
+            _ => {
+                let problem = items::rule_mode(self.span(), &self.found());
+                return self.halt(problem);
+            }
+        };
+        self.bump();
+        let params = self.params_until(|kind| kind == TokenKind::Equals)?;
+        if params.is_empty() {
+            return self.halt(items::rule_params(self.tokens[self.at - 1].span));
+        }
+        self.equals("a derivative is written `with jvp dx = …` or `with vjp dy = …`")?;
+        let body = *self.expr()?;
+        Ok(Rule { mode, params, body, span: self.span_from(start) })
+    }
+
+    // Types.
+
+    /// `type shape a = Circle real | Rect a a`
+    fn type_item(&mut self) -> Parse<Item> {
+        let start = self.at;
+        let doc = self.doc();
+        self.bump();
+        let name = self.type_def_name()?;
+        let mut params = Vec::new();
+        while self.kind() == TokenKind::Lower {
+            params.push(self.bump_name());
+        }
+        let mut constructors = Vec::new();
+        let body = self.type_body(&mut constructors).and_then(|body| self.end_item().map(|()| body));
+        let span = self.span_from(start);
+        if body.is_err() {
+            self.resynchronize(start);
+        }
+        let body = body.unwrap_or_else(|Halt| match constructors.is_empty() {
+            true => TypeBody::Alias(TypeExpr { kind: TypeKind::Error, span }),
+            false => TypeBody::Variant(constructors),
+        });
+        Ok(Item::Type(TypeDef { doc, name, params, body, span }))
+    }
+
+    fn type_def_name(&mut self) -> Parse<Name> {
+        if self.kind() == TokenKind::Upper {
+            let problem = items::type_name_case(self.span(), self.here());
+            self.report(problem);
+            return Ok(self.bump_name());
+        }
+        self.value_name()
+    }
+
+    /// A variant if it starts with a constructor, else another name for a type.
+    fn type_body(&mut self, constructors: &mut Vec<(Name, Vec<TypeExpr>)>) -> Parse<TypeBody> {
+        self.equals("a type is written `type shape = Circle real | Rect real real` or `type vec3 = [3]real`")?;
+        let bar = self.eat(TokenKind::Bar);
+        let alias = self.kind() != TokenKind::Upper && !bar;
+        if alias {
+            let ty = self.type_expr()?;
+            if self.kind() == TokenKind::Bar {
+                let text = &self.text[ty.span.start as usize..ty.span.end as usize];
+                return self.halt(items::constructor_case(ty.span, text.split_whitespace().next().unwrap_or(text)));
+            }
+            return Ok(TypeBody::Alias(ty));
+        }
+        loop {
+            let name = self.constructor_name()?;
+            let mut arguments = Vec::new();
+            while self.starts_type() && !self.forgotten_def() {
+                arguments.push(self.constructor_argument()?);
+            }
+            constructors.push((name, arguments));
+            if !self.eat(TokenKind::Bar) {
+                return Ok(TypeBody::Variant(std::mem::take(constructors)));
+            }
+        }
+    }
+
+    fn constructor_argument(&mut self) -> Parse<TypeExpr> {
+        if self.kind() == TokenKind::Lower && self.here() == "of" {
+            return self.halt(items::constructor_of(self.span()));
+        }
+        self.atomic_type()
+    }
+
+    fn constructor_name(&mut self) -> Parse<Name> {
+        match self.kind() {
+            TokenKind::Upper => Ok(self.bump_name()),
+            TokenKind::Lower => {
+                let problem = items::constructor_case(self.span(), self.here());
+                self.report(problem);
+                Ok(self.bump_name())
+            }
+            _ => Err(self.expected("E0013", "the name of a constructor")),
+        }
+    }
+}

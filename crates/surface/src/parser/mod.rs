@@ -1,0 +1,362 @@
+//! Tokens to syntax tree, by recursive descent.
+//!
+//! Never fails. A function that cannot go on reports a problem and gives `Err(Halt)`. The nearest enclosing bracket catches it, skips to its
+//! partner and goes on with `Error` in place of what was inside; what is in no bracket is caught by the item, which skips to the next one. So one
+//! mistake is told once, and the mistakes of different brackets and items are all told.
+
+mod atoms;
+mod expr;
+mod forms;
+mod items;
+mod pattern;
+mod types;
+
+pub(crate) use atoms::{is_open, level};
+pub(crate) use expr::{ADDITIVE, COMPARISON, PIPE, POWER, UNARY};
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::{FileId, Problem, Span};
+
+use crate::ast::{Expr, ExprKind, Module, Name};
+use crate::lexer::tokenize;
+use crate::problems::syntax::{self, Place};
+use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
+
+/// How many constructs may stand inside each other, `let`s, `else if`s and `;` not counted.
+const DEPTH: usize = 256;
+
+/// How many operators, arguments or updates may follow each other.
+const LENGTH: usize = 10_000;
+
+/// The syntax tree of a text and everything wrong with it. What has no meaning is [`ExprKind::Error`] and the like in the tree: the body of a
+/// definition with a problem is one `Error`, so that later phases say nothing about it.
+pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
+    let mut parser = Parser::new(text, file);
+    let module = parser.module();
+    (module, parser.problems)
+}
+
+/// The syntax tree of a single expression, as typed into a shell, and everything wrong with it.
+pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
+    let mut parser = Parser::new(text, file);
+    let expr = parser.only_expr();
+    (expr, parser.problems)
+}
+
+/// A problem has been reported; skip to where going on makes sense.
+#[derive(Debug)]
+struct Halt;
+
+type Parse<T> = Result<T, Halt>;
+
+struct Parser<'a> {
+    text: &'a str,
+    file: FileId,
+    tokens: Vec<Token>,
+    docs: Vec<DocComment>,
+    /// The current token.
+    at: usize,
+    problems: Vec<Problem>,
+    /// How many of the problems are the lexer's; these come first, in the order of the text.
+    lexical: usize,
+    depth: usize,
+    /// The brackets that are open here.
+    open: Vec<Bracket>,
+    /// The column of the current item: a definition that starts there, or left of it, ends everything.
+    item_column: u32,
+    /// Does the current item start with `let`, which has been reported?
+    item_is_let: bool,
+    /// Arguments of applications stop before this token: the first pattern of a `match` without `|`.
+    barrier: usize,
+    /// Is a `then` branch being read? There `elif` is told from a name.
+    in_then: bool,
+    /// Is a `let rec` being read? There `and` goes on with the next function.
+    in_rec: bool,
+    /// The token behind a bracket whose inside had a problem: what is wrong there is probably the same mistake.
+    recovered: usize,
+    /// Reserved words reported as names in this item; told once.
+    reserved: Vec<Keyword>,
+    names: HashMap<&'a str, Rc<str>>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, file: FileId) -> Parser<'a> {
+        let lexed = tokenize(text, file);
+        Parser {
+            text,
+            file,
+            tokens: lexed.tokens,
+            docs: lexed.docs,
+            at: 0,
+            lexical: lexed.problems.len(),
+            problems: lexed.problems,
+            depth: 0,
+            open: Vec::new(),
+            item_column: 0,
+            item_is_let: false,
+            barrier: usize::MAX,
+            in_then: false,
+            in_rec: false,
+            recovered: usize::MAX,
+            reserved: Vec::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    fn only_expr(&mut self) -> Expr {
+        let result = self.expr();
+        if result.is_ok() && self.kind() != TokenKind::End {
+            self.expected("E0010", "the end of the expression");
+        }
+        match result {
+            Ok(expr) if self.problems.is_empty() => *expr,
+            Ok(_) | Err(Halt) => Expr { kind: ExprKind::Error, span: Span::new(self.file, 0, self.text.len()) },
+        }
+    }
+
+    // Looking at tokens.
+
+    fn token(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    fn kind(&self) -> TokenKind {
+        self.tokens[self.at].kind
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.at].span
+    }
+
+    /// The token `ahead` of the current one, or the last.
+    fn ahead(&self, ahead: usize) -> Token {
+        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    fn is(&self, keyword: Keyword) -> bool {
+        self.kind() == TokenKind::Keyword(keyword)
+    }
+
+    fn text_at(&self, at: usize) -> &'a str {
+        let span = self.tokens[at].span;
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    fn here(&self) -> &'a str {
+        self.text_at(self.at)
+    }
+
+    /// From the token `start` to the last one read.
+    fn span_from(&self, start: usize) -> Span {
+        let last = self.at.saturating_sub(1).max(start);
+        self.tokens[start].span.to(self.tokens[last].span)
+    }
+
+    // Taking tokens.
+
+    fn bump(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, kind: TokenKind) -> bool {
+        let found = self.kind() == kind;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn eat_keyword(&mut self, keyword: Keyword) -> bool {
+        self.eat(TokenKind::Keyword(keyword))
+    }
+
+    fn intern(&mut self, text: &'a str) -> Rc<str> {
+        self.names.entry(text).or_insert_with(|| text.into()).clone()
+    }
+
+    /// The current token as a name, whatever it is.
+    fn bump_name(&mut self) -> Name {
+        let text = self.intern(self.here());
+        Name { text, span: self.bump().span }
+    }
+
+    // Reporting.
+
+    fn report(&mut self, problem: Problem) {
+        if self.at != self.recovered {
+            self.problems.push(problem);
+        }
+    }
+
+    fn halt<T>(&mut self, problem: Problem) -> Parse<T> {
+        self.report(problem);
+        Err(Halt)
+    }
+
+    /// The current token in words.
+    fn found(&self) -> String {
+        match self.kind() {
+            TokenKind::End => "the end of the file".into(),
+            _ => format!("`{}`", self.here()),
+        }
+    }
+
+    /// Where what is missing here should have been.
+    fn place(&self) -> Place {
+        let token = self.token();
+        let after = self.at > 0 && (token.starts_line || token.kind == TokenKind::End);
+        Place { span: if after { self.tokens[self.at - 1].span } else { token.span }, after }
+    }
+
+    /// Reports that `what` was expected, unless the lexer has said already what is wrong here.
+    fn expected(&mut self, code: &'static str, what: &str) -> Halt {
+        self.expected_in(code, what, "")
+    }
+
+    /// The same with a hint, if it is not empty.
+    fn expected_in(&mut self, code: &'static str, what: &str, form: &str) -> Halt {
+        if self.kind() != TokenKind::Bad {
+            let problem = match self.enclosing() {
+                Some((opener, bracket)) if self.ends_item() => syntax::unclosed(opener, bracket, self.place()),
+                _ => syntax::expected(code, what, &self.found(), self.place()),
+            };
+            self.report(if form.is_empty() { problem } else { problem.hint(form) });
+        }
+        Halt
+    }
+
+    fn expect(&mut self, kind: TokenKind, code: &'static str, what: &str) -> Parse<()> {
+        if self.eat(kind) { Ok(()) } else { Err(self.expected(code, what)) }
+    }
+
+    /// Reports a reserved word in the place of a name, once for each item.
+    fn report_reserved(&mut self, keyword: Keyword) {
+        if !self.reserved.contains(&keyword) {
+            self.reserved.push(keyword);
+            let problem = syntax::reserved(self.span(), self.here());
+            self.report(problem);
+        }
+    }
+
+    // Structure.
+
+    /// Does something new start here, so that whatever is open is not going to be closed?
+    fn ends_item(&self) -> bool {
+        let token = self.token();
+        match token.kind {
+            TokenKind::End => true,
+            TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => token.starts_line && token.column <= self.item_column,
+            _ => false,
+        }
+    }
+
+    /// Reads something that may contain itself.
+    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.depth >= DEPTH {
+            return self.halt(syntax::too_deep(self.span(), DEPTH));
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Guards against trees that are deep because something long has no brackets.
+    fn count(&mut self, length: &mut usize) -> Parse<()> {
+        *length += 1;
+        if *length > LENGTH { self.halt(syntax::too_long(self.span(), LENGTH)) } else { Ok(()) }
+    }
+
+    /// The innermost open bracket that the tokens before the current one leave open.
+    fn enclosing(&self) -> Option<(Span, Bracket)> {
+        let bracket = *self.open.last()?;
+        let mut depth = 0usize;
+        for token in self.tokens[..self.at].iter().rev() {
+            match token.kind {
+                TokenKind::Close(_) => depth += 1,
+                TokenKind::Open(_) if depth > 0 => depth -= 1,
+                TokenKind::Open(found) if found == bracket => return Some((token.span, bracket)),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Reads the opening bracket at the current token, what is inside, and the closing one. Gives `None` where the inside had a problem
+    /// and reading can go on behind the closing bracket. `what` could have come instead of a wrong token.
+    fn brackets<T>(&mut self, what: &str, inside: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<Option<T>> {
+        let opener = self.bump();
+        let TokenKind::Open(bracket) = opener.kind else { return Err(Halt) };
+        let (barrier, in_then, in_rec) = (self.barrier, self.in_then, self.in_rec);
+        (self.barrier, self.in_then, self.in_rec) = (usize::MAX, false, false);
+        self.open.push(bracket);
+        let depth = self.depth;
+        let result = inside(self).and_then(|value| self.close(opener.span, bracket, what).map(|()| value));
+        self.depth = depth;
+        self.open.pop();
+        (self.barrier, self.in_then, self.in_rec) = (barrier, in_then, in_rec);
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(Halt) => {
+                self.skip_to(bracket)?;
+                self.recovered = self.at;
+                Ok(None)
+            }
+        }
+    }
+
+    fn close(&mut self, opener: Span, bracket: Bracket, what: &str) -> Parse<()> {
+        if self.eat(TokenKind::Close(bracket)) {
+            return Ok(());
+        }
+        let what = if what.is_empty() { format!("`{}`", bracket.closing()) } else { format!("{what} or `{}`", bracket.closing()) };
+        match self.kind() {
+            TokenKind::Bad => Err(Halt),
+            TokenKind::Close(found) => self.halt(syntax::mismatched(opener, bracket, self.span(), found)),
+            _ if self.ends_item() => self.halt(syntax::unclosed(opener, bracket, self.place())),
+            _ => self.halt(syntax::in_brackets("E0014", &what, &self.found(), self.place(), opener, bracket)),
+        }
+    }
+
+    /// Skips to the partner of an opening bracket that has been read, over pairs of brackets.
+    fn skip_to(&mut self, bracket: Bracket) -> Parse<()> {
+        let mut inner: Vec<Bracket> = Vec::new();
+        while !self.ends_item() {
+            match self.kind() {
+                TokenKind::Open(found) => inner.push(found),
+                TokenKind::Close(found) if inner.is_empty() && found == bracket => {
+                    self.bump();
+                    return Ok(());
+                }
+                TokenKind::Close(found) if inner.is_empty() && self.open.contains(&found) => return Err(Halt),
+                TokenKind::Close(found) if inner.contains(&found) => while inner.pop() != Some(found) {},
+                TokenKind::Close(found) if found == bracket || self.open.contains(&found) => {
+                    inner.clear();
+                    continue;
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+        Err(Halt)
+    }
+
+    /// One or more, separated by commas, up to a closing bracket that stays.
+    fn separated<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut all = vec![one(self)?];
+        while self.eat(TokenKind::Comma) {
+            all.push(one(self)?);
+        }
+        Ok(all)
+    }
+
+    fn error_expr(&self, start: usize) -> Expr {
+        Expr { kind: ExprKind::Error, span: self.span_from(start) }
+    }
+}

@@ -1,0 +1,135 @@
+//! Types.
+
+use super::{Parse, Parser};
+use crate::ast::{Name, TypeExpr, TypeKind};
+use crate::problems::{forms, items};
+use crate::token::{Bracket, TokenKind};
+
+impl Parser<'_> {
+    fn make_type(&self, start: usize, kind: TypeKind) -> TypeExpr {
+        TypeExpr { kind, span: self.span_from(start) }
+    }
+
+    /// `a -> b -> c`, to the right, without recursion along the arrows.
+    pub(super) fn type_expr(&mut self) -> Parse<TypeExpr> {
+        self.nested(|p| {
+            let mut parts = Vec::new();
+            let mut last = p.applied_type()?;
+            let mut length = 0;
+            while p.eat(TokenKind::Arrow) {
+                p.count(&mut length)?;
+                parts.push(last);
+                last = p.applied_type()?;
+            }
+            Ok(parts.into_iter().rfold(last, |codomain, domain| {
+                let span = domain.span.to(codomain.span);
+                TypeExpr { kind: TypeKind::Function(Box::new(domain), Box::new(codomain)), span }
+            }))
+        })
+    }
+
+    /// `list a`, `[n]list a`
+    fn applied_type(&mut self) -> Parse<TypeExpr> {
+        let start = self.at;
+        match self.kind() {
+            TokenKind::Lower | TokenKind::Upper => {
+                let name = self.type_name();
+                let mut arguments = Vec::new();
+                while self.starts_type() {
+                    arguments.push(self.atomic_type()?);
+                }
+                Ok(self.make_type(start, TypeKind::Name(name, arguments)))
+            }
+            TokenKind::Open(Bracket::Square) => self.array_type(Self::applied_type),
+            _ => self.atomic_type(),
+        }
+    }
+
+    pub(super) fn starts_type(&self) -> bool {
+        matches!(self.kind(), TokenKind::Lower | TokenKind::Upper | TokenKind::Open(_))
+    }
+
+    /// A type that needs no parentheses as an argument.
+    pub(super) fn atomic_type(&mut self) -> Parse<TypeExpr> {
+        let start = self.at;
+        match self.kind() {
+            TokenKind::Lower | TokenKind::Upper => {
+                let name = self.type_name();
+                Ok(self.make_type(start, TypeKind::Name(name, Vec::new())))
+            }
+            TokenKind::Open(Bracket::Square) => self.array_type(Self::atomic_type),
+            TokenKind::Open(Bracket::Round) => self.round_type(),
+            TokenKind::Open(Bracket::Curly) => self.record_type(),
+            _ => Err(self.expected("E0012", "a type")),
+        }
+    }
+
+    /// `real`, or `linalg.matrix` of an imported file, as one name.
+    fn type_name(&mut self) -> Name {
+        let start = self.at;
+        let qualified = self.ahead(1).kind == TokenKind::Dot && self.ahead(1).touches;
+        if qualified && matches!(self.ahead(2).kind, TokenKind::Lower | TokenKind::Upper) {
+            self.at += 2;
+        }
+        if self.kind() == TokenKind::Upper {
+            let problem = items::type_case(self.span(), self.here());
+            self.report(problem);
+        }
+        self.bump();
+        let span = self.span_from(start);
+        let text = &self.text[span.start as usize..span.end as usize];
+        Name { text: self.intern(text), span }
+    }
+
+    /// `[n]t`, `[]t`
+    fn array_type(&mut self, element: impl FnOnce(&mut Self) -> Parse<TypeExpr>) -> Parse<TypeExpr> {
+        let start = self.at;
+        let size = self.brackets("", |p| {
+            if p.kind() == TokenKind::Close(Bracket::Square) {
+                return Ok(None);
+            }
+            let size = p.nested(Self::single)?;
+            if p.kind() == TokenKind::Comma { p.halt(items::many_sizes(p.span())) } else { Ok(Some(size)) }
+        })?;
+        let error = Box::new(self.error_expr(start));
+        let element = Box::new(self.nested(element)?);
+        Ok(self.make_type(start, TypeKind::Array(size.unwrap_or(Some(error)), element)))
+    }
+
+    /// `()`, `(t)`, `(t, u)`
+    fn round_type(&mut self) -> Parse<TypeExpr> {
+        let start = self.at;
+        let inside = self.brackets("`,`", |p| {
+            if p.kind() == TokenKind::Close(Bracket::Round) {
+                return Ok(TypeKind::Tuple(Vec::new()));
+            }
+            let mut parts = p.separated(Self::type_expr)?;
+            match parts.pop() {
+                Some(only) if parts.is_empty() => Ok(only.kind),
+                last => Ok(TypeKind::Tuple(parts.into_iter().chain(last).collect())),
+            }
+        })?;
+        Ok(self.make_type(start, inside.unwrap_or(TypeKind::Error)))
+    }
+
+    /// `{x : real, y : real}`
+    fn record_type(&mut self) -> Parse<TypeExpr> {
+        let start = self.at;
+        let fields = self.brackets("`,`", |p| {
+            if p.kind() == TokenKind::Close(Bracket::Curly) {
+                return p.halt(forms::empty_record(p.tokens[p.at - 1].span.to(p.span())));
+            }
+            p.separated(|p| {
+                let name = p.field_name()?;
+                if p.kind() == TokenKind::Equals {
+                    let span = p.bump().span;
+                    p.report(forms::record_type_equals(span));
+                } else {
+                    p.expect(TokenKind::Colon, "E0014", "`:`")?;
+                }
+                Ok((name, p.type_expr()?))
+            })
+        })?;
+        Ok(self.make_type(start, fields.map_or(TypeKind::Error, TypeKind::Record)))
+    }
+}

@@ -1,0 +1,284 @@
+//! Expressions.
+//!
+//! Parentheses stand where the [`level`] of an expression is below what its place needs, and around what extends as far right as it
+//! can where something follows that it would take in ([`Follow`]).
+
+use lambada_source::Doc;
+
+use super::operators::{chain, is_negative, left_level, level, right_level};
+use super::types::{param, pattern, ty};
+use super::{equation, function, let_param};
+use crate::ast::{Arm, BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, UnaryOp};
+use crate::parser::{ADDITIVE, PIPE, POWER, UNARY, is_open};
+
+/// What comes after an expression before the next closing bracket or word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Follow(u8);
+
+impl Follow {
+    pub(super) const NOTHING: Follow = Follow(0);
+    /// `|`, which a `match` would take for its own.
+    const BAR: Follow = Follow(1);
+    /// `;`, which everything that extends to the right takes in.
+    const SEMICOLON: Follow = Follow(2);
+    /// An operator, `with`, an argument, an index or a field.
+    pub(super) const OPERATOR: Follow = Follow(4);
+
+    fn has(self, other: Follow) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// An expression in a place that needs a level, followed by something.
+pub(super) fn expr(e: &Expr, least: u8, follow: Follow) -> Doc {
+    if needs_parentheses(e, least, follow) { parens(bare(e, Follow::NOTHING)) } else { bare(e, follow) }
+}
+
+fn parens(doc: Doc) -> Doc {
+    Doc::text("(") + doc.nest(1) + ")".into()
+}
+
+fn needs_parentheses(e: &Expr, least: u8, follow: Follow) -> bool {
+    let swallows = follow.has(Follow::SEMICOLON) || follow.has(Follow::OPERATOR);
+    if is_open(e) {
+        return swallows || (matches!(e.kind, ExprKind::Match(..)) && follow.has(Follow::BAR));
+    }
+    let sequence = matches!(e.kind, ExprKind::Sequence(..)) && swallows;
+    let addition = matches!(e.kind, ExprKind::Add(..)) && follow.has(Follow::OPERATOR);
+    sequence || addition || level(e) < least
+}
+
+/// A part that ends where a bracket or a word ends it.
+fn closed(e: &Expr) -> Doc {
+    expr(e, 0, Follow::NOTHING)
+}
+
+/// The same where no `;` may stand.
+fn single(e: &Expr) -> Doc {
+    expr(e, 1, Follow::NOTHING)
+}
+
+fn text(text: impl Into<String>) -> Doc {
+    Doc::text(text)
+}
+
+/// A literal that is read back as the same real.
+pub(super) fn real(value: f64) -> String {
+    if value.is_finite() { format!("{value:?}") } else { value.to_string().to_lowercase() }
+}
+
+/// An expression without parentheses around it.
+fn bare(e: &Expr, follow: Follow) -> Doc {
+    match &e.kind {
+        ExprKind::Var(name) | ExprKind::Con(name) => text(&**name),
+        ExprKind::Int(value) => text(value.to_string()),
+        ExprKind::Real(value) => text(real(*value)),
+        ExprKind::Bool(value) => text(value.to_string()),
+        ExprKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(single), ")"),
+        ExprKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
+        ExprKind::RecordUpdate(record, fields) => {
+            let open = text("{") + expr(record, POWER + 1, Follow::OPERATOR) + " with ".into();
+            (open + Doc::join(&(text(",") + Doc::line()), fields.iter().map(field)).nest(2) + "}".into()).group()
+        }
+        ExprKind::Field(inner, name) => base(inner) + text(format!(".{}", name.text)),
+        ExprKind::Component(inner, k, _) => base(inner) + text(format!(".{k}")),
+        ExprKind::Apply(..) => application(e, follow),
+        ExprKind::Lambda(params, body) => lambda(params, body, follow),
+        ExprKind::Operator(op) => text(format!("({})", op.spelling())),
+        ExprKind::SectionLeft(inner, op) => {
+            text("(") + expr(inner, left_level(*op), Follow::OPERATOR) + text(format!(" {})", op.spelling()))
+        }
+        ExprKind::SectionRight(op, inner) => section_right(*op, inner),
+        ExprKind::Unary(op, inner) => unary(*op, inner, follow),
+        ExprKind::Binary(BinaryOp::Pow, a, b) => expr(a, POWER + 1, Follow::OPERATOR) + " ** ".into() + expr(b, UNARY, follow),
+        ExprKind::Binary(op, a, b) => chain(*op, a, b, follow),
+        ExprKind::Let(..) | ExprKind::LetFunctions(..) => lets(e, follow),
+        ExprKind::If(..) => choice(e, follow),
+        ExprKind::Match(subject, arms) => matching(subject, arms, follow),
+        ExprKind::For(clauses, body) => {
+            let clauses = Doc::join(&", ".into(), clauses.iter().map(clause));
+            with_body(text("for ") + clauses + " =>".into(), body, follow)
+        }
+        ExprKind::Array(parts) => array(parts),
+        ExprKind::Index(array, places) => base(array) + indices(places),
+        ExprKind::Slice(array, from, to) => base(array) + slice(from.as_deref(), to.as_deref()),
+        ExprKind::Update(array, places, value) => update(array, indices(places), value, follow),
+        ExprKind::UpdateSlice(array, from, to, value) => update(array, slice(from.as_deref(), to.as_deref()), value, follow),
+        ExprKind::Loop(state, init, kind, body) => looping(state, init, kind, body, follow),
+        ExprKind::Accumulate(name, init, body) => {
+            with_body(equation(text(format!("accumulate {}", name.text)), init, 2) + " in".into(), body, follow)
+        }
+        ExprKind::Add(name, places, value) => {
+            let places = if places.is_empty() { Doc::nil() } else { indices(places) };
+            text(&*name.text) + places + " += ".into() + expr(value, 1, follow)
+        }
+        ExprKind::Sequence(..) => sequence(e, follow),
+        ExprKind::Annotated(inner, t) => text("(") + closed(inner).nest(1) + " : ".into() + ty(t) + ")".into(),
+        ExprKind::Error => "_".into(),
+    }
+}
+
+/// `head body`, with the body on its own line where it does not fit.
+fn with_body(head: Doc, body: &Expr, follow: Follow) -> Doc {
+    (head + (Doc::line() + expr(body, 0, follow)).nest(2)).group()
+}
+
+/// What an index or a field follows; after a number it would be read as part of it.
+fn base(e: &Expr) -> Doc {
+    if matches!(e.kind, ExprKind::Int(_) | ExprKind::Real(_)) {
+        return parens(bare(e, Follow::NOTHING));
+    }
+    expr(e, POWER + 2, Follow::OPERATOR)
+}
+
+fn indices(places: &[Expr]) -> Doc {
+    Doc::brackets("[", places.iter().map(single), "]")
+}
+
+fn slice(from: Option<&Expr>, to: Option<&Expr>) -> Doc {
+    text("[") + from.map_or(Doc::nil(), single) + ":".into() + to.map_or(Doc::nil(), single) + "]".into()
+}
+
+fn update(array: &Expr, places: Doc, value: &Expr, follow: Follow) -> Doc {
+    let rest = Doc::line() + text("with ") + places + " = ".into() + expr(value, PIPE, follow);
+    (expr(array, 1, Follow::OPERATOR) + rest.nest(2)).group()
+}
+
+/// `x` for `x = x`.
+fn field((name, value): &(Name, Expr)) -> Doc {
+    let same = matches!(&value.kind, ExprKind::Var(variable) if *variable == name.text);
+    let name = text(&*name.text);
+    if same { name } else { (name + " =".into() + (Doc::line() + single(value)).nest(2)).group() }
+}
+
+/// Literals side by side, other elements on one line or each on its own.
+fn array(parts: &[Expr]) -> Doc {
+    let literal = |e: &Expr| matches!(e.kind, ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Unary(..));
+    if parts.len() < 2 || !parts.iter().all(literal) {
+        return Doc::brackets("[", parts.iter().map(single), "]");
+    }
+    let last = parts.len() - 1;
+    let element = |(k, e): (usize, &Expr)| if k < last { single(e) + ",".into() } else { single(e) };
+    text("[") + Doc::fill(parts.iter().enumerate().map(element)).nest(1) + "]".into()
+}
+
+fn application(e: &Expr, follow: Follow) -> Doc {
+    let mut arguments = Vec::new();
+    let mut function = e;
+    while let ExprKind::Apply(inner, argument) = &function.kind {
+        arguments.push(&**argument);
+        function = inner;
+    }
+    let last = *arguments.first().unwrap_or(&function);
+    let trailing = matches!(last.kind, ExprKind::Lambda(..)) && !needs_parentheses(last, 0, follow);
+    let plain = arguments.iter().rev().take(arguments.len() - usize::from(trailing)).map(|argument| Doc::line() + self_contained(argument));
+    let head = (expr(function, POWER + 1, Follow::OPERATOR) + Doc::concat(plain).nest(2)).group();
+    if trailing { head + " ".into() + bare(last, follow) } else { head }
+}
+
+/// An argument: a λ needs parentheses unless it is the last thing there is, and so do the other forms.
+fn self_contained(e: &Expr) -> Doc {
+    expr(e, POWER + 2, Follow::OPERATOR)
+}
+
+fn lambda(params: &[Param], body: &Expr, follow: Follow) -> Doc {
+    let params = Doc::join(&" ".into(), params.iter().map(param));
+    with_body(text("\\") + params + " ->".into(), body, follow)
+}
+
+/// `(- x)` would be a negation, so the section of `-` adds the negative.
+fn section_right(op: BinaryOp, inner: &Expr) -> Doc {
+    if op == BinaryOp::Sub {
+        return text("(+ ") + unary(UnaryOp::Neg, inner, Follow::NOTHING) + ")".into();
+    }
+    text(format!("({} ", op.spelling())) + expr(inner, right_level(op), Follow::NOTHING) + ")".into()
+}
+
+/// Two signs in a row would start a comment.
+fn unary(op: UnaryOp, inner: &Expr, follow: Follow) -> Doc {
+    let signed = matches!(inner.kind, ExprKind::Unary(UnaryOp::Neg, _)) || is_negative(inner);
+    match op {
+        UnaryOp::Neg if signed => text("-") + parens(bare(inner, Follow::NOTHING)),
+        UnaryOp::Neg => text("-") + expr(inner, UNARY, follow),
+        UnaryOp::Not => text("not ") + expr(inner, UNARY, follow),
+    }
+}
+
+/// `let`s under each other and one `in`; a single `let` on one line if it fits.
+fn lets(e: &Expr, follow: Follow) -> Doc {
+    let mut bindings = Vec::new();
+    let mut body = e;
+    loop {
+        if let ExprKind::Let(left, value, rest) = &body.kind {
+            bindings.push(equation(text("let ") + let_param(left), value, 2));
+            body = rest;
+        } else if let ExprKind::LetFunctions(defs, rest) = &body.kind {
+            bindings.push(local_functions(defs));
+            body = rest;
+        } else {
+            break;
+        }
+    }
+    let line = if bindings.len() > 1 { Doc::hard_line() } else { Doc::line() };
+    (Doc::join(&line, bindings) + line.clone() + "in ".into() + expr(body, 0, follow).nest(3)).group()
+}
+
+/// `let rec f x = … and g y = …`
+fn local_functions(defs: &[Def]) -> Doc {
+    let word = |k: usize, def: &Def| match (k, def.recursive) {
+        (0, true) => "let rec ",
+        (0, false) => "let ",
+        _ => "and ",
+    };
+    Doc::join(&Doc::line(), defs.iter().enumerate().map(|(k, def)| text(word(k, def)) + function(def)))
+}
+
+/// `if … else if … else`
+fn choice(e: &Expr, follow: Follow) -> Doc {
+    let mut parts = Vec::new();
+    let mut rest = e;
+    while let ExprKind::If(condition, yes, no) = &rest.kind {
+        parts.push(text("if ") + closed(condition) + " then".into() + (Doc::line() + closed(yes)).nest(2) + Doc::line() + "else".into());
+        rest = no;
+        if matches!(rest.kind, ExprKind::If(..)) {
+            parts.push(" ".into());
+        }
+    }
+    (Doc::concat(parts) + (Doc::line() + expr(rest, 0, follow)).nest(2)).group()
+}
+
+fn matching(subject: &Expr, arms: &[Arm], follow: Follow) -> Doc {
+    let last = arms.len().saturating_sub(1);
+    let arm = |(k, arm): (usize, &Arm)| {
+        let follow = if k < last { Follow::BAR } else { follow };
+        Doc::hard_line() + "| ".into() + with_body(pattern(&arm.pattern) + " ->".into(), &arm.body, follow).nest(2)
+    };
+    text("match ") + expr(subject, 1, Follow::BAR) + Doc::concat(arms.iter().enumerate().map(arm))
+}
+
+fn clause(clause: &Clause) -> Doc {
+    match clause {
+        Clause::Range(name, bound) => text(format!("{} < ", name.text)) + expr(bound, ADDITIVE, Follow::NOTHING),
+        Clause::In(p, array) => pattern(p) + " in ".into() + single(array),
+    }
+}
+
+fn looping(state: &Param, init: &Expr, kind: &LoopKind, body: &Expr, follow: Follow) -> Doc {
+    let driver = match kind {
+        LoopKind::For(one) => text("for ") + clause(one),
+        LoopKind::While(condition) => text("while ") + closed(condition),
+    };
+    let init = text("loop ") + let_param(state) + " =".into() + (Doc::line() + single(init)).nest(4);
+    with_body((init + (Doc::line() + driver).nest(2)).group() + " do".into(), body, follow)
+}
+
+/// `a; b; c`
+fn sequence(e: &Expr, follow: Follow) -> Doc {
+    let mut parts = Vec::new();
+    let mut rest = e;
+    while let ExprKind::Sequence(first, others) = &rest.kind {
+        parts.push(expr(first, 1, Follow::SEMICOLON) + ";".into() + Doc::line());
+        rest = others;
+    }
+    (Doc::concat(parts) + expr(rest, 1, follow)).group()
+}

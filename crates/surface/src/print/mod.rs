@@ -1,0 +1,154 @@
+//! Syntax tree to text, in the one canonical layout: lines of at most 100 columns where possible, as few parentheses as possible.
+//!
+//! Keeps: `parse(print(tree))` is `tree` up to places, for every tree that parsing can give.
+
+mod expr;
+mod operators;
+mod types;
+
+use std::rc::Rc;
+
+use lambada_source::Doc;
+
+use crate::ast::{Def, Expr, Item, Mode, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr};
+use expr::{Follow, expr};
+use types::{argument_type, param, pattern, ty};
+
+/// The width that the printer keeps to where it can.
+pub const WIDTH: usize = 100;
+
+/// The text of a file. Its doc comments are kept; other comments are not in the tree.
+pub fn print_module(module: &Module) -> String {
+    let mut parts: Vec<Doc> = Vec::new();
+    if let Some(doc) = &module.doc {
+        parts.push(comment(doc));
+    }
+    for (k, one) in module.items.iter().enumerate() {
+        let imports = k > 0 && is_import(one) && is_import(&module.items[k - 1]);
+        if !parts.is_empty() && !imports {
+            parts.push(Doc::empty_line());
+        }
+        parts.push(item(one) + Doc::hard_line());
+    }
+    Doc::concat(parts).render(WIDTH)
+}
+
+/// The text of an item without its doc comment.
+pub(crate) fn print_bare_item(one: &Item) -> String {
+    let doc = match one {
+        Item::Def(d) => bare_def(d),
+        Item::Type(d) => bare_type_def(d),
+        Item::Import { .. } => item(one),
+    };
+    doc.render(WIDTH)
+}
+
+/// The text of a definition, with its doc comment.
+pub fn print_def(definition: &Def) -> String {
+    def(definition).render(WIDTH)
+}
+
+/// The text of an expression.
+pub fn print_expr(e: &Expr) -> String {
+    expr(e, 0, Follow::NOTHING).render(WIDTH)
+}
+
+/// The text of a type, on one line.
+pub fn print_type(t: &TypeExpr) -> String {
+    ty(t).render(usize::MAX)
+}
+
+/// The text of a pattern, on one line.
+pub fn print_pattern(p: &Pattern) -> String {
+    pattern(p).render(usize::MAX)
+}
+
+fn is_import(item: &Item) -> bool {
+    matches!(item, Item::Import { .. })
+}
+
+fn item(item: &Item) -> Doc {
+    match item {
+        Item::Def(d) => def(d),
+        Item::Type(d) => type_def(d),
+        Item::Import { path, .. } => Doc::text(format!("import \"{path}\"")),
+    }
+}
+
+/// `--|` lines, each with its line break.
+fn comment(doc: &Rc<str>) -> Doc {
+    let line = |line: &str| Doc::text(format!("--| {line}").trim_end()) + Doc::hard_line();
+    Doc::concat(doc.split('\n').map(line))
+}
+
+fn optional_comment(doc: Option<&Rc<str>>) -> Doc {
+    doc.map_or(Doc::nil(), comment)
+}
+
+fn def(def: &Def) -> Doc {
+    optional_comment(def.doc.as_ref()) + bare_def(def)
+}
+
+fn bare_def(def: &Def) -> Doc {
+    let keyword = if def.recursive { "def rec " } else { "def " };
+    let rules = Doc::concat(def.rules.iter().map(|one| (Doc::hard_line() + rule(one)).nest(2)));
+    Doc::text(keyword) + function(def) + rules
+}
+
+/// `f [n] x : t = e`, after its keyword.
+fn function(def: &Def) -> Doc {
+    let sizes = def.sizes.iter().map(|size| Doc::text(format!("[{}]", size.text)));
+    let mut parts: Vec<Doc> = vec![Doc::text(&*def.name.text)];
+    parts.extend(sizes.chain(def.params.iter().map(param)));
+    let result = def.result.as_ref().map_or(Doc::nil(), |result| Doc::text(" : ") + ty(result));
+    let last = parts.pop().unwrap_or_else(Doc::nil);
+    parts.push(last + result + " =".into());
+    (Doc::fill(parts).nest(4) + body(&def.body, 2)).group()
+}
+
+/// `head = e`, with `e` on the next line where it does not fit.
+fn equation(head: Doc, body: &Expr, indent: usize) -> Doc {
+    (head + " =".into() + self::body(body, indent)).group()
+}
+
+/// What follows an `=`.
+fn body(e: &Expr, indent: usize) -> Doc {
+    (Doc::line() + expr(e, 0, Follow::NOTHING)).nest(indent)
+}
+
+fn rule(rule: &Rule) -> Doc {
+    let mode = match rule.mode {
+        Mode::Forward => "with jvp",
+        Mode::Reverse => "with vjp",
+    };
+    let params = Doc::concat(rule.params.iter().map(|one| Doc::text(" ") + param(one)));
+    equation(Doc::text(mode) + params, &rule.body, 2)
+}
+
+fn type_def(def: &TypeDef) -> Doc {
+    optional_comment(def.doc.as_ref()) + bare_type_def(def)
+}
+
+fn bare_type_def(def: &TypeDef) -> Doc {
+    let params = def.params.iter().map(|name: &Name| format!(" {}", name.text));
+    let head = Doc::text(format!("type {}{} =", def.name.text, params.collect::<String>()));
+    let body = match &def.body {
+        TypeBody::Alias(alias) => (Doc::line() + ty(alias)).nest(2),
+        TypeBody::Variant(constructors) => {
+            let cases = constructors.iter().map(|(name, arguments)| constructor(name, arguments));
+            let bar = Doc::if_broken("| ".into(), Doc::nil());
+            (Doc::line() + bar + Doc::join(&(Doc::line() + "| ".into()), cases)).nest(2)
+        }
+    };
+    (head + body).group()
+}
+
+fn constructor(name: &Name, arguments: &[TypeExpr]) -> Doc {
+    Doc::text(&*name.text) + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
+}
+
+/// What follows the keyword of a `let`: `p : t`.
+fn let_param(param: &Param) -> Doc {
+    let ty = param.ty.as_ref().map_or(Doc::nil(), |t| Doc::text(" : ") + ty(t));
+    pattern(&param.pattern) + ty
+}

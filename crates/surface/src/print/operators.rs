@@ -1,0 +1,47 @@
+//! How tightly things bind, as far as printing needs to know, and chains of operators.
+
+use lambada_source::Doc;
+
+use super::expr::{Follow, expr};
+use crate::ast::{BinaryOp, Expr, ExprKind};
+use crate::parser::level as parsed_level;
+use crate::parser::{COMPARISON, POWER, UNARY};
+
+/// The level of an expression as it is printed: a negative literal is printed as a negation.
+pub(super) fn level(e: &Expr) -> u8 {
+    if is_negative(e) { UNARY } else { parsed_level(e) }
+}
+
+/// Is this a literal below zero? The parser makes one of the least integer only; other passes make them too.
+pub(super) fn is_negative(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Int(value) if value < 0) || matches!(e.kind, ExprKind::Real(value) if value.is_sign_negative())
+}
+
+/// The level that the left operand of an operator needs.
+pub(super) fn left_level(op: BinaryOp) -> u8 {
+    if op.level() == POWER || op.level() == COMPARISON { op.level() + 1 } else { op.level() }
+}
+
+/// The level that the right operand of an operator needs; the exponent may have a sign.
+pub(super) fn right_level(op: BinaryOp) -> u8 {
+    if op.level() == POWER { UNARY } else { op.level() + 1 }
+}
+
+/// `a + b - c`: operands of one level stand on one line or each on its own.
+pub(super) fn chain(op: BinaryOp, left: &Expr, right: &Expr, follow: Follow) -> Doc {
+    let mut rest = vec![(op, right)];
+    let mut first = left;
+    while let ExprKind::Binary(inner, a, b) = &first.kind
+        && inner.level() == op.level()
+        && left_level(op) == op.level()
+    {
+        rest.push((*inner, b));
+        first = a;
+    }
+    let count = rest.len();
+    let operands = rest.into_iter().rev().enumerate().map(|(k, (op, operand))| {
+        let follow = if k + 1 == count { follow } else { Follow::OPERATOR };
+        Doc::line() + Doc::text(format!("{} ", op.spelling())) + expr(operand, right_level(op), follow)
+    });
+    (expr(first, left_level(op), Follow::OPERATOR) + Doc::concat(operands.collect::<Vec<_>>()).nest(2)).group()
+}

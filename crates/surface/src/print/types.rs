@@ -1,0 +1,103 @@
+//! Types, patterns and parameters.
+
+use lambada_source::Doc;
+
+use super::expr::{Follow, expr, real};
+use crate::ast::{Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
+
+fn parens(doc: Doc) -> Doc {
+    Doc::text("(") + doc + ")".into()
+}
+
+/// A type where anything may stand.
+pub(super) fn ty(t: &TypeExpr) -> Doc {
+    match &t.kind {
+        TypeKind::Function(..) => arrows(t),
+        TypeKind::Name(name, arguments) => {
+            Doc::text(&*name.text) + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
+        }
+        TypeKind::Array(..) | TypeKind::Tuple(_) | TypeKind::Record(_) | TypeKind::Error => argument_type(t),
+    }
+}
+
+/// `a -> b -> c`
+fn arrows(t: &TypeExpr) -> Doc {
+    let mut parts = Vec::new();
+    let mut last = t;
+    while let TypeKind::Function(domain, codomain) = &last.kind {
+        parts.push(if matches!(domain.kind, TypeKind::Function(..)) { parens(ty(domain)) } else { ty(domain) });
+        last = codomain;
+    }
+    parts.push(ty(last));
+    Doc::join(&(Doc::line() + "-> ".into()), parts).group()
+}
+
+/// A type as an argument or as the element of an array.
+pub(super) fn argument_type(t: &TypeExpr) -> Doc {
+    match &t.kind {
+        TypeKind::Name(_, arguments) if !arguments.is_empty() => parens(ty(t)),
+        TypeKind::Name(name, _) => Doc::text(&*name.text),
+        TypeKind::Function(..) => parens(ty(t)),
+        TypeKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(ty), ")"),
+        TypeKind::Record(fields) => {
+            let field = |(name, t): &(Name, TypeExpr)| Doc::text(format!("{} : ", name.text)) + ty(t);
+            Doc::brackets("{", fields.iter().map(field), "}")
+        }
+        TypeKind::Array(size, element) => {
+            let size = size.as_ref().map_or(Doc::nil(), |size| expr(size, 1, Follow::NOTHING));
+            Doc::text("[") + size + "]".into() + argument_type(element)
+        }
+        TypeKind::Error => "()".into(),
+    }
+}
+
+/// `x`, `(p, q)`, `(x : real)`: a pattern that needs no parentheses around it.
+pub(super) fn param(param: &Param) -> Doc {
+    match &param.ty {
+        Some(t) => parens(pattern(&param.pattern) + " : ".into() + ty(t)),
+        None => atomic(&param.pattern),
+    }
+}
+
+pub(super) fn pattern(p: &Pattern) -> Doc {
+    match &p.kind {
+        PatternKind::Con(name, arguments) => {
+            Doc::text(&*name.text) + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + atomic(argument)))
+        }
+        PatternKind::Int(value) => Doc::text(value.to_string()),
+        PatternKind::Real(value) => Doc::text(real(*value)),
+        PatternKind::Wildcard | PatternKind::Error => "_".into(),
+        PatternKind::Var(name) => Doc::text(&**name),
+        PatternKind::Bool(value) => Doc::text(value.to_string()),
+        PatternKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(element), ")"),
+        PatternKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
+        PatternKind::Annotated(inner, t) => parens(pattern(inner) + " : ".into() + ty(t)),
+    }
+}
+
+/// An element of a tuple needs no parentheses around its type.
+fn element(p: &Pattern) -> Doc {
+    match &p.kind {
+        PatternKind::Annotated(inner, t) => pattern(inner) + " : ".into() + ty(t),
+        PatternKind::Con(..) | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Wildcard | PatternKind::Error => pattern(p),
+        PatternKind::Var(_) | PatternKind::Bool(_) | PatternKind::Tuple(_) | PatternKind::Record(_) => pattern(p),
+    }
+}
+
+/// `x` for `x = x`.
+fn field((name, p): &(Name, Pattern)) -> Doc {
+    let same = matches!(&p.kind, PatternKind::Var(variable) if *variable == name.text);
+    let name = Doc::text(&*name.text);
+    if same { name } else { name + " = ".into() + pattern(p) }
+}
+
+fn atomic(p: &Pattern) -> Doc {
+    let wide = match &p.kind {
+        PatternKind::Con(_, arguments) => !arguments.is_empty(),
+        PatternKind::Int(value) => *value < 0,
+        PatternKind::Real(value) => value.is_sign_negative(),
+        PatternKind::Wildcard | PatternKind::Var(_) | PatternKind::Bool(_) | PatternKind::Tuple(_) => false,
+        PatternKind::Record(_) | PatternKind::Annotated(..) | PatternKind::Error => false,
+    };
+    if wide { parens(pattern(p)) } else { pattern(p) }
+}

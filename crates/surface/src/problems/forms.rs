@@ -1,0 +1,252 @@
+//! Expressions, patterns and types: E0030 to E0059.
+
+use lambada_source::{Problem, Span};
+
+use super::syntax::{Place, expected};
+
+pub fn chained_comparison(first: Span, second: Span) -> Problem {
+    Problem::error("E0030", "comparisons cannot be chained", second, "a second comparison")
+        .label(first, "the first")
+        .hint("write `a < b && b < c`")
+}
+
+pub fn single_equals(span: Span) -> Problem {
+    Problem::error("E0031", "`=` does not compare", span, "expected an operator")
+        .hint("to compare, write `==`; to name a value, write `let x = … in …`")
+}
+
+pub fn double_equals(span: Span) -> Problem {
+    Problem::error("E0031", "`==` does not define", span, "expected `=`").hint("`==` compares two values; write `=` here")
+}
+
+pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem {
+    Problem::error("E0032", format!("expected `{better}`, found `{found}`"), span, format!("write `{better}`")).hint(form)
+}
+
+pub fn missing_in(keyword: Span, found: &str, place: Place) -> Problem {
+    let what = "`in`";
+    expected("E0033", what, found, place)
+        .label(keyword, "for this `let`")
+        .hint("a `let` is written `let x = e in body`; the last line of a body says what it gives")
+}
+
+pub fn missing_then(keyword: Span, found: &str, place: Place) -> Problem {
+    expected("E0034", "`then`", found, place).label(keyword, "for this `if`").hint("a choice is written `if c then a else b`")
+}
+
+pub fn missing_else(keyword: Span, found: &str, place: Place) -> Problem {
+    expected("E0034", "`else`", found, place)
+        .label(keyword, "this `if` has no `else`")
+        .hint("every `if` gives a value in both cases; where there is nothing to do, write `else ()`")
+}
+
+pub fn else_if(span: Span, found: &str) -> Problem {
+    Problem::error("E0034", format!("there is no `{found}`"), span, "write `else if`").hint("write `if a then x else if b then y else z`")
+}
+
+pub fn word_operator(span: Span, found: &str, better: &str) -> Problem {
+    Problem::error("E0035", format!("`{found}` is not an operator"), span, format!("write `{better}`"))
+}
+
+pub fn not_is_prefix(span: Span) -> Problem {
+    Problem::error("E0035", "`not` cannot be an argument as it is", span, "put it in parentheses")
+        .hint("write `(not)` for the function, `(not x)` for a value")
+}
+
+pub fn ambiguous_section(span: Span, op: &str) -> Problem {
+    Problem::error(
+        "E0036",
+        format!("the operand of this section of `{op}` needs parentheses"),
+        span,
+        format!("binds less tightly than `{op}`"),
+    )
+    .hint(format!("write `((a + b) {op})` or `({op} (a + b))`"))
+}
+
+pub fn lambda_word(span: Span, word: &str) -> Problem {
+    Problem::error("E0037", format!("`{word}` does not start a function"), span, "write `\\`").hint("a function is written `\\x -> e`")
+}
+
+pub fn match_with(span: Span) -> Problem {
+    Problem::error("E0038", "a `match` has no `with`", span, "leave it out").hint("write `match e | P x -> a | Q -> b`")
+}
+
+pub fn guard(span: Span, word: &str) -> Problem {
+    Problem::error("E0038", "cases have no conditions", span, format!("`{word}` cannot stand here"))
+        .hint("write the condition after the arrow: `| p -> if c then a else b`")
+}
+
+pub fn or_pattern(span: Span) -> Problem {
+    Problem::error("E0038", "a case has one pattern", span, "expected `->`").hint("write the case twice: `| P -> e | Q -> e`")
+}
+
+pub fn no_cases(keyword: Span, found: &str, place: Place) -> Problem {
+    expected("E0038", "`|`", found, place).label(keyword, "this `match` has no cases").hint("write `match e | P x -> a | Q -> b`")
+}
+
+pub fn argument_needs_parentheses(span: Span, word: &str) -> Problem {
+    Problem::error("E0039", format!("`{word}` as an argument needs parentheses"), span, format!("put parentheses around this `{word}`"))
+        .hint("only a function, `\\x -> e`, may be a last argument without them")
+}
+
+pub fn empty_index(span: Span) -> Problem {
+    Problem::error("E0040", "an index is missing", span, "expected an index").hint("write `xs[i]`, or `xs[a:b]` for a part")
+}
+
+pub fn slice_of_many(span: Span) -> Problem {
+    Problem::error("E0040", "a slice has one dimension", span, "`:` together with `,`")
+        .hint("write `m[i][a:b]` for a part of a row, `for i < n => m[i, j]` for a column")
+}
+
+pub fn stepped_slice(span: Span) -> Problem {
+    Problem::error("E0040", "a slice has no step", span, "expected `]`").hint("write `for i < n => xs[2 * i]`")
+}
+
+pub fn dotted_index(span: Span) -> Problem {
+    Problem::error("E0040", "an index is written without a dot", span, "leave out this `.`").hint("write `xs[i]`")
+}
+
+pub fn update_brackets(span: Span) -> Problem {
+    Problem::error("E0041", "the update of a record stands in braces", span, "expected `[`")
+        .hint("write `{r with x = e}` for a record, `xs with [i] = e` for an array")
+}
+
+pub fn not_an_accumulator(span: Span, place: Span) -> Problem {
+    Problem::error("E0042", "only an accumulator can be added to", span, "`+=` needs its name on the left")
+        .label(place, "not the name of an accumulator, with or without an index")
+        .hint("write `accumulate h = e in … h[i] += v …`")
+}
+
+pub fn slice_addition(span: Span) -> Problem {
+    Problem::error("E0042", "`+=` does not take a slice", span, "expected an index").hint("write `for i < n => h[a + i] += v[i]`")
+}
+
+pub fn record_colon(span: Span) -> Problem {
+    Problem::error("E0043", "the value of a field is written after `=`", span, "write `=`")
+        .hint("`{x = 1.0}` is a value, `{x : real}` its type")
+}
+
+pub fn record_type_equals(span: Span) -> Problem {
+    Problem::error("E0043", "the type of a field is written after `:`", span, "write `:`")
+        .hint("`{x = 1.0}` is a value, `{x : real}` its type")
+}
+
+pub fn empty_record(span: Span) -> Problem {
+    Problem::error("E0043", "a record has at least one field", span, "no field").hint("the empty value and its type are written `()`")
+}
+
+pub fn not_a_field(span: Span) -> Problem {
+    Problem::error("E0043", "braces hold the fields of a record", span, "not a field")
+        .hint("write `{x = e}` or `{r with x = e}`; expressions are grouped by parentheses, bodies and cases need no brackets")
+}
+
+pub fn missing_comma(span: Span) -> Problem {
+    Problem::error("E0044", "a `,` is missing", span, "expected `,` before this").hint("fields are separated by `,`: `{x = 1.0, y = 2.0}`")
+}
+
+pub fn semicolon_in_list(span: Span) -> Problem {
+    Problem::error("E0044", "elements are separated by `,`", span, "expected `,`").hint("write `[a, b, c]`")
+}
+
+pub fn comprehension(span: Span) -> Problem {
+    Problem::error("E0045", "the `for` comes first and needs no brackets", span, "expected `,` or `]`")
+        .hint("write `for x in xs => e` or `for i < n => e`")
+}
+
+pub fn range_for(span: Span) -> Problem {
+    Problem::error("E0046", "there are no ranges with `..`", span, "expected a bound or an array")
+        .hint("write `for i < n => e` for i = 0, …, n - 1; a part of an array is `xs[a:b]`")
+}
+
+pub fn inclusive_for(span: Span) -> Problem {
+    Problem::error("E0046", "the bound of a `for` is exclusive", span, "write `<`")
+        .hint("`for i < n` counts 0, …, n - 1; write `for i < n + 1` to include n")
+}
+
+pub fn for_do(span: Span) -> Problem {
+    Problem::error("E0047", "this `for` builds an array", span, "write `=>`")
+        .hint("`for i < n => e` builds an array; a loop with state is `loop x = e for i < n do …`")
+}
+
+pub fn loop_without_driver(keyword: Span, found: &str, place: Place) -> Problem {
+    expected("E0047", "`for` or `while`", found, place)
+        .label(keyword, "for this `loop`")
+        .hint("write `loop x = e for i < n do …`, `loop x = e for y in ys do …` or `loop x = e while c do …`")
+}
+
+pub fn one_clause(span: Span) -> Problem {
+    Problem::error("E0047", "a `loop` counts one variable", span, "expected `do`").hint("put a `loop` into the body of a `loop`")
+}
+
+pub fn bare_for(span: Span, word: &str) -> Problem {
+    Problem::error("E0047", format!("a `{word}` needs a `loop`"), span, "nothing to repeat")
+        .hint(format!("write `loop x = e {word} … do …`"))
+}
+
+pub fn trailing_semicolon(span: Span) -> Problem {
+    Problem::error("E0048", "nothing follows this `;`", span, "expected an expression after it")
+        .hint("`;` separates two expressions: `a; b`")
+}
+
+pub fn wildcard_value(span: Span) -> Problem {
+    Problem::error("E0049", "`_` is a pattern, not a value", span, "expected an expression")
+        .hint("for a function of the missing part, write `\\x -> …`")
+}
+
+pub fn text_value(span: Span) -> Problem {
+    Problem::error("E0049", "there are no values of text", span, "expected an expression").hint("quotes are only for `import \"path\"`")
+}
+
+pub fn space_before_dot(span: Span) -> Problem {
+    Problem::error("E0050", "a field is selected without spaces", span, "a space before or after this `.`").hint("write `r.x`")
+}
+
+pub fn and_without_rec(span: Span) -> Problem {
+    Problem::error("E0051", "`and` joins functions of a `let rec`", span, "this `let` has no `rec`")
+        .hint("write `let rec f x = … and g y = … in …`, or a new `let`; “and” between conditions is `&&`")
+}
+
+pub fn braces_around_body(span: Span) -> Problem {
+    Problem::error("E0052", "bodies have no braces", span, "expected `=`").hint("write `def f x = e`; braces are for records, `{x = 1.0}`")
+}
+
+pub fn body_after_type(colon: Span, found: &str, place: Place) -> Problem {
+    expected("E0052", "`=`", found, place)
+        .label(colon, "a type follows this `:`")
+        .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
+}
+
+pub fn array_update_in_braces(span: Span) -> Problem {
+    Problem::error("E0041", "the update of an array has no braces", span, "an array")
+        .hint("write `xs with [i] = e`; braces are for records: `{r with x = e}`")
+}
+
+pub fn body_after_colon(span: Span) -> Problem {
+    Problem::error("E0052", "expected a type after `:`", span, "not a type")
+        .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
+}
+
+pub fn array_pattern(span: Span) -> Problem {
+    Problem::error("E0053", "arrays cannot be matched", span, "expected a pattern").hint("write `xs[0]`, `xs[1:]` and `length xs` instead")
+}
+
+pub fn colon_in_case(span: Span) -> Problem {
+    Problem::error("E0053", "expected `->`, found `:`", span, "write `->`")
+        .hint("a case is written `| p -> e`, a pattern with a type `(p : t)`")
+}
+
+pub fn accumulator_name(span: Span) -> Problem {
+    Problem::error("E0042", "an accumulator is introduced by its name alone", span, "expected `=`")
+        .hint("write `accumulate h = replicate n 0.0 in …`")
+}
+
+pub fn accumulate_in(keyword: Span, found: &str, place: Place) -> Problem {
+    expected("E0033", "`in`", found, place)
+        .label(keyword, "for this `accumulate`")
+        .hint("write `accumulate h = start in body`, where the body adds with `h[i] += v`")
+}
+
+pub fn pattern_operator(span: Span) -> Problem {
+    Problem::error("E0053", "a pattern does not calculate", span, "not part of a pattern")
+        .hint("give the parts names and calculate with them later")
+}

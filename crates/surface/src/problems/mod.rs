@@ -1,0 +1,6 @@
+//! The wording of every problem of this crate, one short function each: code, title, label, hint.
+
+pub mod forms;
+pub mod items;
+pub mod lexical;
+pub mod syntax;

@@ -1,0 +1,66 @@
+//! What any construct may lack: E0010 to E0019.
+
+use lambada_source::{Problem, Span};
+
+use crate::token::Bracket;
+
+/// Where something is missing: at the token found, or after the one before it when that ended its line.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub span: Span,
+    pub after: bool,
+}
+
+impl Place {
+    fn label(self, what: &str) -> String {
+        if self.after { format!("expected {what} after this") } else { format!("expected {what}") }
+    }
+}
+
+pub fn expected(code: &'static str, what: &str, found: &str, place: Place) -> Problem {
+    Problem::error(code, format!("expected {what}, found {found}"), place.span, place.label(what))
+}
+
+pub fn unclosed(opener: Span, bracket: Bracket, place: Place) -> Problem {
+    let closing = bracket.closing();
+    let problem =
+        Problem::error("E0015", format!("this `{}` is never closed", bracket.opening()), opener, format!("no `{closing}` belongs to it"));
+    if place.span == opener {
+        return problem;
+    }
+    problem.label(place.span, format!("`{closing}` is missing at the latest {}", if place.after { "after this" } else { "here" }))
+}
+
+pub fn mismatched(opener: Span, bracket: Bracket, closer: Span, found: Bracket) -> Problem {
+    let (opening, wrong) = (bracket.opening(), found.closing());
+    let title = format!("`{opening}` is closed by `{wrong}`");
+    Problem::error("E0016", title, closer, format!("expected `{}`", bracket.closing())).label(opener, format!("for this `{opening}`"))
+}
+
+pub fn unopened(span: Span, bracket: Bracket) -> Problem {
+    Problem::error(
+        "E0016",
+        format!("this `{}` closes nothing", bracket.closing()),
+        span,
+        format!("no `{}` is open here", bracket.opening()),
+    )
+}
+
+pub fn in_brackets(code: &'static str, what: &str, found: &str, place: Place, opener: Span, bracket: Bracket) -> Problem {
+    expected(code, what, found, place).label(opener, format!("inside this `{}`", bracket.opening()))
+}
+
+pub fn reserved(span: Span, word: &str) -> Problem {
+    let problem = Problem::error("E0017", format!("`{word}` is a reserved word"), span, "cannot be a name");
+    problem.hint(format!("choose another name, such as `{word}_`"))
+}
+
+pub fn too_deep(span: Span, limit: usize) -> Problem {
+    Problem::error("E0018", "this is nested too deeply", span, format!("more than {limit} constructs inside each other"))
+        .hint("give inner parts names with `let`, or make them definitions")
+}
+
+pub fn too_long(span: Span, limit: usize) -> Problem {
+    Problem::error("E0019", "this expression is too long", span, format!("more than {limit} operations in a row"))
+        .hint("give parts of it names with `let`")
+}

@@ -1,0 +1,137 @@
+//! `parse(print(tree)) = tree`, on drawn trees and on programs.
+
+mod common;
+
+use lambada_source::{FileId, Sources, render};
+use lambada_surface::ast::Module;
+use lambada_surface::lexer::tokenize;
+use lambada_surface::{erase_spans, format, parse, print_module};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The tree of a text that has no problems, without places.
+fn tree(text: &str) -> Module {
+    let mut sources = Sources::new();
+    let file = sources.add("program.lam", text);
+    let (mut module, problems) = parse(text, file);
+    assert!(problems.is_empty(), "{text}\n{}", render(&sources, &problems, false));
+    erase_spans(&mut module);
+    module
+}
+
+fn check_tree(module: &Module) {
+    let text = print_module(module);
+    let again = tree(&text);
+    assert!(again == *module, "{text}\n{again:#?}\n{module:#?}");
+    assert_eq!(print_module(&again), text);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
+    #[test]
+    fn drawn_trees(choices in proptest::collection::vec(any::<u8>(), 0..400)) {
+        check_tree(&common::Draw::new(&choices).module());
+    }
+}
+
+/// Prints as `expect`, which prints as itself.
+fn check(text: &str, expect: &str) {
+    assert_eq!(print_module(&tree(text)), format!("{expect}\n"));
+    assert_eq!(print_module(&tree(expect)), format!("{expect}\n"));
+}
+
+#[test]
+fn expressions_have_few_parentheses() {
+    check("def f = ((a) + (b * c)) - (d - e)", "def f = a + b * c - (d - e)");
+    check("def f = (-x) ** 2", "def f = (-x) ** 2");
+    check("def f = -(x ** 2) + 2 ** (-1)", "def f = -x ** 2 + 2 ** -1");
+    check("def f = -(-x)", "def f = -(-x)");
+    check("def f = xs |> (map (\\x -> (x + 1)))", "def f = xs |> map \\x -> x + 1");
+    check("def f = (map (\\x -> x)) xs", "def f = map (\\x -> x) xs");
+    check("def f = f (xs[i]) [1, 2] t.0.1", "def f = f xs[i] [1, 2] t.0.1");
+    check("def f = (if a then b else c) + 1", "def f = (if a then b else c) + 1");
+    check("def f = 1 + (if a then b else c)", "def f = 1 + if a then b else c");
+    check("def f = (xs with [0] = 1) with [1] = 2", "def f = xs with [0] = 1 with [1] = 2");
+    check("def f = (not a) && b", "def f = not a && b");
+    check("def f = {x = x, y = 1}", "def f = {x, y = 1}");
+    check("def f = let a = 1 in let b = 2 in a", "def f =\n  let a = 1\n  let b = 2\n  in a");
+    check(
+        "def f = ((2 *), (* 2), (- 2), (x - 1 *))".replace("(x - 1 *)", "((x - 1) *)").as_str(),
+        "def f = ((2 *), (* 2), -2, ((x - 1) *))",
+    );
+}
+
+#[test]
+fn layout() {
+    check(
+        "--| Areas.\n\n--| One.\n--| Two.\ndef area (s : shape) : real = match s | Circle r -> pi * r ** 2 | Rect w h -> w * h\ntype shape = | Circle real | Rect real real",
+        "--| Areas.\n\n--| One.\n--| Two.\ndef area (s : shape) : real =\n  match s\n  | Circle r -> pi * r ** 2\n  | Rect w h -> w * h\n\ntype shape = Circle real | Rect real real",
+    );
+    check(
+        "def softplus (x : real) : real = if x > 30 then x else log1p (exp x) with jvp dx = sigmoid x * dx with vjp dy = sigmoid x * dy",
+        "def softplus (x : real) : real = if x > 30 then x else log1p (exp x)\n  with jvp dx = sigmoid x * dx\n  with vjp dy = sigmoid x * dy",
+    );
+    check(
+        "def f = if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb else if cccccccccccccccccccccc then d else e",
+        "def f =\n  if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then\n    bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n  else if cccccccccccccccccccccc then\n    d\n  else\n    e",
+    );
+    check("import \"a\"\nimport \"b\"\ndef x = 1", "import \"a\"\nimport \"b\"\n\ndef x = 1");
+}
+
+#[test]
+fn programs() {
+    for text in [include_str!("programs/taste.lam"), include_str!("programs/everything.lam")] {
+        let module = tree(text);
+        check_tree(&module);
+    }
+}
+
+#[test]
+fn numbers_are_read_back() {
+    check("def f = [1_000, 1.50, 1e3, 2.5e-30, 0.1]", "def f = [1000, 1.5, 1000.0, 2.5e-30, 0.1]");
+    check("def f = -9223372036854775808", "def f = -9223372036854775808");
+    assert!(parse("def f = 9223372036854775808", FileId(0)).1.len() == 1);
+}
+
+/// The Lambada programs in a folder of the repository and below.
+fn programs_in(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            programs_in(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "lam") {
+            found.push(path);
+        }
+    }
+}
+
+/// Formatting keeps the tree and every comment, and changes nothing the second time.
+fn check_format(text: &str) {
+    let formatted = format(text, FileId(0)).expect("no problems");
+    assert!(tree(&formatted) == tree(text), "{formatted}");
+    assert_eq!(format(&formatted, FileId(0)).as_ref(), Ok(&formatted));
+    let comments = |text: &str| {
+        let spans = tokenize(text, FileId(0)).comments;
+        let comments = spans.iter().map(|span| text[span.start as usize..span.end as usize].trim_end().to_string());
+        comments.collect::<Vec<_>>()
+    };
+    assert_eq!(comments(&formatted), comments(text));
+}
+
+/// What is well formed in this repository stays what it is when it is printed. Programs with mistakes are told by their
+/// folder or their comments.
+#[test]
+fn repository() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = Vec::new();
+    for folder in ["prelude", "examples", "tests/programs", "benches"] {
+        programs_in(&root.join(folder), &mut paths);
+    }
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("a program");
+        if !text.contains("-- error:") {
+            check_tree(&tree(&text));
+            check_format(&text);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A program is a test: its expectations stand in its own comments.
+//!
+//! - `-- run f 3.0 [1, 2] = 5.0`: the value at the arguments, in JSON, to 1e-9
+//! - `-- grad f 3.0 = 6.0`: the gradient with respect to all parameters that hold reals
+//! - `-- check: f : real -> real`: the inferred type
+//! - `-- fails f 3.0 = index 7 is out of range for size 2`: the message of a run-time failure
+//! - `-- oracle f 3.0`: the whole oracle matrix; `run` and `grad` imply it
+//!
+//! `BLESS=1` rewrites the values and types (never the verdicts of the oracle).
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// What a program promises.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// From 0.
+    pub line: usize,
+    /// What kind of promise.
+    pub kind: Kind,
+    /// The definition.
+    pub entry: String,
+    /// The arguments.
+    pub args: Vec<Value>,
+    /// The text after `=` or the type.
+    pub expected: String,
+}
+
+/// The kinds of promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A value.
+    Run,
+    /// A gradient.
+    Grad,
+    /// A type.
+    Check,
+    /// A failure.
+    Fails,
+    /// Agreement of all oracles.
+    Oracle,
+}
+
+/// All programs of a folder, in alphabetical order.
+pub fn programs(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "lam")).collect();
+    files.sort();
+    files
+}
+
+/// What the comments of a program promise.
+pub fn expectations(text: &str) -> Vec<Expectation> {
+    text.lines().enumerate().filter_map(|(line, content)| expectation(line, content.strip_prefix("-- ")?)).collect()
+}
+
+fn expectation(line: usize, text: &str) -> Option<Expectation> {
+    let (word, rest) = text.split_once(' ')?;
+    let kind = match word {
+        "run" => Kind::Run,
+        "grad" => Kind::Grad,
+        "check:" => Kind::Check,
+        "fails" => Kind::Fails,
+        "oracle" => Kind::Oracle,
+        _ => return None,
+    };
+    if kind == Kind::Check {
+        let (entry, ty) = rest.split_once(" : ")?;
+        return Some(Expectation { line, kind, entry: entry.trim().to_string(), args: Vec::new(), expected: ty.trim().to_string() });
+    }
+    let (call, expected) = rest.split_once(" = ").unwrap_or((rest, ""));
+    let (entry, args) = call.trim().split_once(' ').unwrap_or((call.trim(), ""));
+    Some(Expectation { line, kind, entry: entry.to_string(), args: values(args), expected: expected.trim().to_string() })
+}
+
+/// JSON values one after the other.
+fn values(text: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(text).into_iter::<Value>().map(|v| v.unwrap_or_else(|e| panic!("{text}: {e}"))).collect()
+}
+
+/// Are the values equal, reals to 1e-9 relative?
+pub fn close(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => {
+            let (x, y) = (x.as_f64().unwrap_or(f64::NAN), y.as_f64().unwrap_or(f64::NAN));
+            (x - y).abs() <= 1e-9 * x.abs().max(y.abs()).max(1e-3)
+        }
+        (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| close(a, b)),
+        (Value::Object(x), Value::Object(y)) => x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| close(v, w))),
+        (a, b) => a == b,
+    }
+}

@@ -1,0 +1,89 @@
+//! First-order values as vectors of their reals, for finite differences and inner products.
+
+use lambada::{Data, Tensor};
+use lambada_core as _;
+
+/// All reals, in order.
+pub fn reals(data: &Data) -> Vec<f64> {
+    let mut out = Vec::new();
+    visit(data, &mut |x| out.push(x));
+    out
+}
+
+fn visit(data: &Data, f: &mut dyn FnMut(f64)) {
+    match data {
+        Data::Tensor(Tensor { data: elements, .. }) => {
+            for k in 0..elements.len() {
+                if let lambada::Scalar::Real(x) = elements.get(k) {
+                    f(x);
+                }
+            }
+        }
+        Data::Tuple(items) | Data::Array(items) => items.iter().for_each(|d| visit(d, f)),
+        Data::Record(fields) => fields.iter().for_each(|(_, d)| visit(d, f)),
+        Data::Con { args, .. } => args.iter().for_each(|d| visit(d, f)),
+    }
+}
+
+/// The same value with other reals, taken in order.
+pub fn with_reals(data: &Data, next: &mut dyn FnMut() -> f64) -> Data {
+    match data {
+        Data::Tensor(tensor) => {
+            let mut tensor = tensor.clone();
+            for k in 0..tensor.data.len() {
+                if let lambada::Scalar::Real(_) = tensor.data.get(k) {
+                    tensor.data.set(k, lambada::Scalar::Real(next()));
+                }
+            }
+            Data::Tensor(tensor)
+        }
+        Data::Tuple(items) => Data::Tuple(items.iter().map(|d| with_reals(d, next)).collect()),
+        Data::Array(items) => Data::Array(items.iter().map(|d| with_reals(d, next)).collect()),
+        Data::Record(fields) => Data::Record(fields.iter().map(|(n, d)| (n.clone(), with_reals(d, next))).collect()),
+        Data::Con { name, tag, args } => {
+            Data::Con { name: name.clone(), tag: *tag, args: args.iter().map(|d| with_reals(d, next)).collect() }
+        }
+    }
+}
+
+/// `a + h b`, the reals only.
+pub fn moved(a: &Data, h: f64, b: &Data) -> Data {
+    let (x, d) = (reals(a), reals(b));
+    assert_eq!(x.len(), d.len(), "a tangent has the shape of its point");
+    let mut sums = x.iter().zip(&d).map(|(x, d)| x + h * d);
+    with_reals(a, &mut || sums.next().expect("as many as in the point"))
+}
+
+/// `Σ a b`
+pub fn inner(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Numbers between -1 and 1 that are the same in every run.
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// A sequence for a seed.
+    pub fn new(seed: u64) -> Numbers {
+        Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+    }
+
+    /// The next 64 bits (splitmix64).
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// The next number in [-1, 1).
+    pub fn next(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// The next number in 0 … n - 1.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+}

@@ -1,0 +1,122 @@
+//! The cheap gradient: counted operations on reals of value and gradient together are at most six times those of the value, on growing
+//! sizes, for every example; and reading one element of an array costs the same however long the array is.
+
+use std::path::Path;
+
+use lambada::operators::Operator;
+use lambada::{Data, Session, Tensor, Unit, arrays};
+use lambada_tests::vectors::Numbers;
+
+struct Example {
+    file: &'static str,
+    entry: &'static str,
+    wrt: &'static str,
+    args: fn(usize) -> Vec<Data>,
+}
+
+fn reals(numbers: &mut Numbers, dims: &[usize]) -> Data {
+    let len = dims.iter().product();
+    Data::Tensor(Tensor::reals(dims.to_vec(), (0..len).map(|_| numbers.next()).collect()))
+}
+
+fn real(x: f64) -> Data {
+    Data::Tensor(Tensor::reals(Vec::new(), vec![x]))
+}
+
+fn int(n: usize) -> Data {
+    Data::Tensor(Tensor::scalar(lambada::Scalar::Int(n as i64)))
+}
+
+fn gmm(s: usize) -> Vec<Data> {
+    let (mut r, d, k, n) = (Numbers::new(1), 2 + s, 3 + s, 10 * s);
+    let l = reals(&mut r, &[k, d * (d - 1) / 2]);
+    vec![reals(&mut r, &[k]), reals(&mut r, &[k, d]), reals(&mut r, &[k, d]), l, reals(&mut r, &[n, d]), real(1.0), int(0)]
+}
+
+fn lse(s: usize) -> Vec<Data> {
+    vec![reals(&mut Numbers::new(1), &[50 * s])]
+}
+
+fn least_squares(s: usize) -> Vec<Data> {
+    vec![reals(&mut Numbers::new(1), &[8 * s]), int(20 * s)]
+}
+
+fn lstm(s: usize) -> Vec<Data> {
+    let (mut r, layers, b, c) = (Numbers::new(1), 2 * s, 7, 10 * s);
+    vec![reals(&mut r, &[2 * layers, 4 * b]), reals(&mut r, &[3, b]), reals(&mut r, &[2 * layers, b]), reals(&mut r, &[c, b])]
+}
+
+fn ode(s: usize) -> Vec<Data> {
+    vec![reals(&mut Numbers::new(1), &[5 * s]), int(10)]
+}
+
+fn kmeans(s: usize) -> Vec<Data> {
+    let mut r = Numbers::new(1);
+    vec![reals(&mut r, &[20 * s, 4]), reals(&mut r, &[3 + s, 4])]
+}
+
+fn logistic(s: usize) -> Vec<Data> {
+    let mut r = Numbers::new(1);
+    let labels = Tensor { dims: vec![20 * s], data: lambada::Elements::Int((0..20 * s as i64).map(|k| k % 2).collect()) };
+    let model = Data::Record(vec![("bias".into(), real(0.1)), ("weights".into(), reals(&mut r, &[4 + s]))]);
+    vec![reals(&mut r, &[20 * s, 4 + s]), Data::Tensor(labels), model]
+}
+
+const EXAMPLES: [Example; 7] = [
+    Example { file: "gmm.lam", entry: "objective", wrt: "alpha,mu,q,l", args: gmm },
+    Example { file: "logsumexp.lam", entry: "lse", wrt: "x", args: lse },
+    Example { file: "least_squares.lam", entry: "residual", wrt: "x", args: least_squares },
+    Example { file: "lstm.lam", entry: "objective", wrt: "main_params,extra_params", args: lstm },
+    Example { file: "ode.lam", entry: "last", wrt: "x", args: ode },
+    Example { file: "kmeans.lam", entry: "cost", wrt: "centroids", args: kmeans },
+    Example { file: "logistic.lam", entry: "loss", wrt: "model", args: logistic },
+];
+
+/// Operations on reals, and elements moved.
+fn operations(unit: &Unit, entry: &str, operator: Operator, wrt: Option<&str>, args: &[Data]) -> (u64, u64) {
+    let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
+    let call = unit.call(entry, operator, wrt.as_deref()).expect("it can be differentiated");
+    let arrays = arrays(&call.program, call.entry).expect("it normalizes");
+    let mut leaves = Vec::new();
+    for ((_, layout), arg) in arrays.normalized.params.iter().zip(args) {
+        leaves.extend(layout.flatten(arg).expect("regular"));
+    }
+    let counts = lambada_anf::eval(&arrays.optimized, &leaves).expect("it runs").counts;
+    (counts.reals, counts.loads + counts.stores)
+}
+
+#[test]
+fn gradients_are_cheap() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository").join("examples");
+    let mut expensive = Vec::new();
+    for example in &EXAMPLES {
+        let mut session = Session::new();
+        let unit = session.load(&root.join(example.file)).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+        for size in [1, 2, 4, 8] {
+            let args = (example.args)(size);
+            let (value, _) = operations(&unit, example.entry, Operator::Value, None, &args);
+            let (gradient, _) = operations(&unit, example.entry, Operator::Grad, Some(example.wrt), &args);
+            let ratio = gradient as f64 / value as f64;
+            println!("{} {} at size {size}: {value} operations, with gradient {gradient}, ratio {ratio:.2}", example.file, example.entry);
+            if ratio > 6.0 {
+                expensive.push(format!("{} at size {size}: {ratio:.2}", example.file));
+            }
+        }
+    }
+    assert!(expensive.is_empty(), "{expensive:?}");
+}
+
+#[test]
+fn reading_does_not_cost_the_array() {
+    let source = "def f [n] (x : [n]real) (steps : int) = loop s = 0.0 for k < steps do sin (s + x[k])\n";
+    let mut session = Session::new();
+    let unit = session.load_text("read.lam", source, None).expect("it is well typed");
+    let run = |n: usize| {
+        let args = vec![reals(&mut Numbers::new(1), &[n]), int(10)];
+        operations(&unit, "f", Operator::Grad, Some("x"), &args)
+    };
+    let ((small, small_moves), (large, large_moves)) = (run(10), run(100_000));
+    assert_eq!(small, large, "operations on reals grow with an array that is only read");
+    // The gradient itself has as many elements as the array: it is filled once, and no more.
+    assert!(large_moves - small_moves <= 3 * 100_000, "{small_moves} elements moved for 10, {large_moves} for 100 000");
+}
