@@ -192,14 +192,14 @@ impl Generator {
             2 => Exp::Prim(Prim::Sub, vec![a, b]),
             3 => Exp::Prim(Prim::Neg, vec![a]),
             4 => Exp::Prim(Prim::Max, vec![a, b]),
-            5 => Exp::Prim(Prim::Tanh, vec![a]),
+            5 => Exp::Prim(Prim::Atan, vec![a]),
             6 if !scope.bools.is_empty() => Exp::Prim(Prim::Select, vec![self.random.recent(&scope.bools), a, b]),
             7 => Exp::Prim(Prim::ToReal, vec![self.random.pick(&scope.ints)]),
             8 => Exp::Prim(Prim::Mul, vec![a, Atom::real(0.5)]),
             _ => {
                 let product = self.push(stms, scope, "p", Ty::real(), Exp::Prim(Prim::Mul, vec![a, b]));
-                scope.reals.pop(); // products may grow: only their sines are used
-                Exp::Prim(Prim::Sin, vec![product])
+                scope.reals.pop(); // products may grow: only their tangents are used
+                Exp::Prim(Prim::Tanh, vec![product])
             }
         };
         self.push(stms, scope, "t", Ty::real(), exp);

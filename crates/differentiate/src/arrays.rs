@@ -8,13 +8,7 @@ pub(crate) fn tabulate(b: &mut Builder, hint: &str, ty: &Ty, element: &mut dyn F
     nest(b, hint, ty, &mut Vec::new(), element)
 }
 
-fn nest(
-    b: &mut Builder,
-    hint: &str,
-    ty: &Ty,
-    at: &mut Vec<Atom>,
-    element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom,
-) -> Atom {
+fn nest(b: &mut Builder, hint: &str, ty: &Ty, at: &mut Vec<Atom>, element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom) -> Atom {
     let Some(extent) = ty.dims.first() else {
         return element(b, at);
     };

@@ -103,4 +103,3 @@ fn collected(stm: &Stm, outs: &[Out], body: &Block) -> HashMap<Var, Param> {
     let all = body.results.iter().zip(outs).zip(&stm.binds);
     all.filter(|((_, out), _)| **out == Out::Collect).filter_map(|((result, _), bind)| Some((result.as_var()?, bind.clone()))).collect()
 }
-

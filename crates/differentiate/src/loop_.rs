@@ -43,10 +43,10 @@ impl Cotangents<'_> {
     pub(crate) fn loop_(&mut self, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Vec<Stm> {
         let LoopKind::For { index, extent } = *kind else { unreachable!("active loops are counted") };
         let active: Vec<usize> = (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
-        let seeds = self.last_state(stm, params, &active);
+        let mut starts = self.last_state(stm, params, &active);
         let owned: Vec<Var> = params.iter().map(|p| p.var).chain([index]).collect();
         self.push(Kind::Loop, bound_in(&owned, body));
-        let state = self.seeded_state(params, &active, body);
+        let mut state = self.seeded_state(params, &active, body);
         let sweep = self.stms(&body.stms);
         let mut results: Vec<Atom> = active.iter().map(|k| self.take_or_zero(&params[*k])).collect();
         let sums = self.touched();
@@ -57,18 +57,13 @@ impl Cotangents<'_> {
         let place = Place::Iteration { index, again: again.into(), extent };
         let body_of = Body { stms: &sweep, params, place, homes: HashMap::new() };
         let residuals = resolve(self.b.names, self.facts, body_of, &mut reverse);
-        self.from_last(again, extent, &mut reverse, |c, index, body| {
-            let mut params = state;
-            params.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
-            let mut starts = seeds;
-            starts.extend(sums.iter().map(|x| c.sum(*x).unwrap_or(Atom::real(0.0))));
-            let binds: Vec<Param> = params.iter().map(|p| Param { var: c.b.names.again(p.var), ty: p.ty.clone() }).collect();
-            let kind = LoopKind::For { index, extent };
-            c.b.stms.push(Stm { binds: binds.clone(), exp: Exp::Loop { params, inits: starts, kind, body } });
-            let (first, sums_after) = binds.split_at(active.len());
-            sums.iter().zip(sums_after).for_each(|(x, p)| c.set(*x, p.var.into()));
-            active.iter().zip(first).for_each(|(k, p)| c.add(inits[*k], p.var.into(), &p.ty));
-        });
+        // The sums of outer scalars are further state.
+        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
+        starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
+        let ends = self.counting_down(again, extent, state, starts, reverse);
+        let (first, sums_after) = ends.split_at(active.len());
+        sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
+        active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
         self.taped(stm, body, sweep, residuals)
     }
 
@@ -97,13 +92,16 @@ impl Cotangents<'_> {
         state
     }
 
-    /// Lets `emit` place a loop that counts up with a body in which `index` counts down.
-    fn from_last(&mut self, index: Var, extent: Atom, body: &mut Block, emit: impl FnOnce(&mut Self, Var, Block)) {
+    /// A loop whose index takes the values `extent - 1, …, 0`; gives what it binds.
+    fn counting_down(&mut self, index: Var, extent: Atom, params: Vec<Param>, inits: Vec<Atom>, mut body: Block) -> Vec<Param> {
         let last = self.b.bind("last", Ty::int(), Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
         let up = self.b.names.fresh("k");
-        let bind = Param { var: index, ty: Ty::int() };
-        body.stms.insert(0, Stm { binds: vec![bind], exp: Exp::Prim(Prim::SubInt, vec![last, up.into()]) });
-        emit(self, up, std::mem::take(body));
+        let down = Stm { binds: vec![Param { var: index, ty: Ty::int() }], exp: Exp::Prim(Prim::SubInt, vec![last, up.into()]) };
+        body.stms.insert(0, down);
+        let binds: Vec<Param> = params.iter().map(|p| Param { var: self.b.names.again(p.var), ty: p.ty.clone() }).collect();
+        let kind = LoopKind::For { index: up, extent };
+        self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::Loop { params, inits, kind, body } });
+        binds
     }
 
     /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that what is updated in place afterwards need not be copied.

@@ -127,7 +127,9 @@ impl<'a> Choice<'a> {
         let sizes = || stm.binds.iter().all(|p| all(&p.ty.dims));
         match &stm.exp {
             Exp::Prim(op, args) => (op.cost() == Cost::Cheap || op.result() != ScalarTy::Real) && all(args),
-            Exp::Index(x, index) => (!self.facts.is_state(*x) || self.facts.is_settled(stm.binds[0].var, *x)) && there((*x).into()) && all(index) && sizes(),
+            Exp::Index(x, index) => {
+                (!self.facts.is_state(*x) || self.facts.is_settled(stm.binds[0].var, *x)) && there((*x).into()) && all(index) && sizes()
+            }
             Exp::Fill(value) => there(*value) && sizes(),
             Exp::Array(items) => all(items),
             Exp::Constant(_) => true,
@@ -147,7 +149,8 @@ impl<'a> Choice<'a> {
         if self.comes_along(stm) {
             return self.repeat(k, stm);
         }
-        let demanded: Vec<&Param> = stm.binds.iter().filter(|p| self.demanded.contains(&p.var) && self.outside_name(p.var).is_none()).collect();
+        let demanded: Vec<&Param> =
+            stm.binds.iter().filter(|p| self.demanded.contains(&p.var) && self.outside_name(p.var).is_none()).collect();
         let (known, unknown): (Vec<&Param>, Vec<&Param>) = demanded.into_iter().partition(|p| self.body.homes.contains_key(&p.var));
         for p in known {
             let home = self.body.homes[&p.var].clone();

@@ -192,7 +192,8 @@ impl Live {
 
 /// Does a block of the swept expression do anything but give results? After sweeping, what remains without being needed is an effect.
 fn has_effect(exp: &Exp) -> bool {
-    let stms = |block: &Block| block.stms.iter().any(|stm| matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. }) || has_effect(&stm.exp));
+    let stms =
+        |block: &Block| block.stms.iter().any(|stm| matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. }) || has_effect(&stm.exp));
     exp.blocks().into_iter().any(stms)
 }
 

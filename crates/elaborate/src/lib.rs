@@ -1,7 +1,16 @@
-//! Surface to core.
+//! Surface → core: names, types, sizes, overloads; every problem of a program at once.
+//!
+//! In reading order: [`solve`] finds out unknown types and sizes and knows no syntax; `infer` walks the syntax tree and leaves a `typed` tree
+//! with a scheme for each definition; `matching` makes decision trees of matches; `specialize` writes core for one entry.
+
 mod builtin;
+mod checked;
 mod infer;
 mod matching;
 mod problems;
 mod solve;
+mod specialize;
 mod typed;
+
+pub(crate) use checked::{Elaborated, Global};
+pub use checked::{Checked, Definition, Input, elaborate};

@@ -189,6 +189,9 @@ pub(crate) fn module_as_value(name: &str, span: Span) -> Problem {
 
 // ---- types
 
+/// A function where something else is needed.
+pub(crate) const FORGOTTEN_ARGUMENT: &str = "this is a function; did you forget an argument?";
+
 /// What is known of a mismatch beside the two types.
 #[derive(Default)]
 pub(crate) struct Details {
@@ -217,9 +220,9 @@ pub(crate) fn too_many_arguments(what: &str, takes: usize, span: Span, extra: Sp
     Problem::error("E0203", format!("{what} takes {takes} argument{s}"), extra, "one argument too many").label(span, "applied here")
 }
 
-pub(crate) fn annotation_needed(what: &str, span: Span) -> Problem {
+pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Problem {
     Problem::error("E0204", format!("the type of what {what} is taken of must be known"), span, "its type is not known here")
-        .hint("give the parameter a type, such as `(r : {x : real, y : real})`")
+        .hint(format!("give the parameter a type, such as `{example}`"))
 }
 
 pub(crate) fn mixed(operator: &str, span: Span, operands: Option<[(Span, &str); 2]>, int: Option<&str>) -> Problem {
@@ -245,12 +248,17 @@ pub(crate) fn too_general(variable: &str, span: Span, known: &str, why: Option<&
     problem.hint(format!("write `{known}` in the signature, or leave the type out"))
 }
 
-pub(crate) fn infinite(span: Span) -> Problem {
-    Problem::error("E0208", "this would have a type that contains itself", span, "is it applied to itself?")
+pub(crate) fn infinite(span: Span, expected: &str, found: &str) -> Problem {
+    Problem::error("E0208", "this would have a type that contains itself", span, format!("`{found}` would have to be the same as `{expected}`"))
 }
 
 pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) -> Problem {
     Problem::error("E0209", format!("{operator} works on {wanted}, not on `{found}`"), span, "")
+}
+
+pub(crate) fn negative_argument(found: &str, span: Span, number: &str) -> Problem {
+    Problem::error("E0209", format!("`-` works on numbers and arrays of them, not on `{found}`"), span, "a function")
+        .hint(format!("`f -{number}` is a subtraction; a negative argument is written `f (-{number})`"))
 }
 
 pub(crate) fn no_field(name: &str, record: &str, span: Span, near: Option<String>) -> Problem {
@@ -354,6 +362,10 @@ pub(crate) fn not_real_result(operator: &str, found: &str, span: Span) -> Proble
     Problem::error("E0502", format!("`{operator}` differentiates functions that return a real"), span, format!("this one returns `{found}`"))
         .hint("`vjp` and `jacobian` take functions with other results")
 }
+
+/// For a gradient at a point that the function maps elementwise.
+pub(crate) const SCALAR_RESULT: &str =
+    "the function must return one real, such as the `sum` of its elements; `vjp` and `jacobian` take functions with other results";
 
 pub(crate) fn accumulate_function(found: &str, span: Span) -> Problem {
     Problem::error("E0503", "the value of an `accumulate` contains a function", span, format!("`{found}` is a function"))

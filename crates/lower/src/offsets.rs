@@ -41,7 +41,7 @@ impl Lower<'_> {
 
     /// The product of sizes, from the innermost outwards, as strides are.
     fn product(&mut self, dims: &[Operand]) -> Operand {
-        dims.iter().rev().copied().reduce(|a, b| self.emit.int(Prim::MulInt, a, b)).unwrap_or(Operand::int(1))
+        dims.iter().rev().copied().reduce(|a, b| self.emit.prim(Prim::MulInt, vec![a, b], "size")).unwrap_or(Operand::int(1))
     }
 
     /// How many elements, not negative.

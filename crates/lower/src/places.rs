@@ -100,11 +100,6 @@ impl Storages {
         self.all[id.0].writable = writable;
     }
 
-    /// A buffer that goes by another storage from now on: it is not to be exchanged or used again under this one.
-    pub(crate) fn retire(&mut self, id: StorageId) {
-        self.all[id.0].home = None;
-    }
-
     /// Once no variable needs it, may its memory be used for another array?
     pub(crate) fn is_given(&self, id: StorageId) -> bool {
         self.all[id.0].given

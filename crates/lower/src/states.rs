@@ -250,10 +250,7 @@ impl<'a> Lower<'a> {
         let value = match state {
             State::Cell(_) if self.last_mention(bind.var).is_none() => return,
             State::Cell(cell) => Value::Scalar(self.emit.get(cell)),
-            State::Array(held) if held.grows => {
-                self.store.retire(held.place.storage);
-                Value::Array(self.named(self.store.buf(held.place.storage), bind))
-            }
+            State::Array(held) if held.grows => Value::Array(self.named(self.store.buf(held.place.storage), bind)),
             State::Array(held) => Value::Array(Place { dims: self.dims(&bind.ty), ..held.place }),
         };
         self.bind(bind.var, value);

@@ -204,9 +204,15 @@ impl Emit {
         atom.as_var().is_none_or(|v| self.in_scope(v) && self.info(v).level < level)
     }
 
-    /// Is all that the leaf mentions bound outside of the block of the given level?
-    pub fn leaf_is_outside(&self, leaf: &Leaf, level: usize) -> bool {
-        leaf.atoms().all(|a| self.is_outside(a, level))
+    /// May the leaf stand for itself outside of the block of the given level? All that it mentions is bound there, and its sizes are known
+    /// there to be those of the arrays around it.
+    pub fn is_static(&self, leaf: &Leaf, extents: &[Atom], level: usize) -> bool {
+        if !leaf.atoms().all(|a| self.is_outside(a, level)) {
+            return false;
+        }
+        let dims = &self.ty(leaf.atom).dims;
+        let pairs = dims.iter().skip(leaf.prefix.len()).zip(Leaf::select(&leaf.axes, extents));
+        pairs.into_iter().all(|(dim, extent)| *dim == extent || self.is_outside(extent, level) && self.equal_outside(*dim, extent, level))
     }
 
     // Statements

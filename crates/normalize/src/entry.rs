@@ -62,16 +62,10 @@ impl Interface {
         let mut ty = def.body.ty();
         let mut body = Some(&def.body);
         while let CoreTy::Fun(from, to) = ty {
-            let hint = match body.map(|b| b.kind()) {
-                Some(TermKind::Lam(x, inner)) => {
-                    body = Some(inner);
-                    Some(x.hint.clone())
-                }
-                _ => {
-                    body = None;
-                    None
-                } // no λ: the parameter has no name
-            };
+            // where there is no λ, the parameter has no name
+            let lambda = body.and_then(|b| if let TermKind::Lam(x, inner) = b.kind() { Some((x.hint.clone(), inner)) } else { None });
+            body = lambda.as_ref().map(|(_, inner)| *inner);
+            let hint = lambda.map(|(hint, _)| hint);
             let (name, shape) = match def.signature.params.get(params.len()) {
                 Some((name, sized)) => (name.clone(), Shape::of_sized(program, sized)),
                 None => (hint.unwrap_or_else(|| format!("argument {}", params.len() + 1).into()), Shape::of_ty(program, from)),

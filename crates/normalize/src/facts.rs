@@ -135,7 +135,7 @@ impl Facts {
 }
 
 /// The polynomial of an operation, if it is one.
-fn arithmetic(op: Prim, args: &[Poly]) -> Option<Poly> {
+pub(crate) fn arithmetic(op: Prim, args: &[Poly]) -> Option<Poly> {
     if op == Prim::AddInt {
         Some(args[0].plus(&args[1], 1))
     } else if op == Prim::SubInt {
@@ -155,8 +155,13 @@ impl Emit {
         self.modulo(self.facts.raw(atom))
     }
 
-    fn modulo(&self, mut poly: Poly) -> Poly {
-        let frames: Vec<_> = self.open.iter().map(|o| &o.frame.equal).filter(|equal| !equal.is_empty()).collect();
+    fn modulo(&self, poly: Poly) -> Poly {
+        self.modulo_up_to(poly, self.open.len())
+    }
+
+    /// Modulo what has been checked outside of the block of the given level.
+    fn modulo_up_to(&self, mut poly: Poly, level: usize) -> Poly {
+        let frames: Vec<_> = self.open.iter().take(level).map(|o| &o.frame.equal).filter(|equal| !equal.is_empty()).collect();
         while !frames.is_empty() {
             let Some((var, value)) = poly.vars().find_map(|v| frames.iter().find_map(|f| f.get(&v)).map(|p| (v, p))) else { break };
             poly = poly.substitute(var, value);
@@ -167,6 +172,12 @@ impl Emit {
     /// Are the two sizes known to be equal?
     pub fn equal(&self, a: Atom, b: Atom) -> bool {
         a == b || self.poly(a) == self.poly(b)
+    }
+
+    /// Are the two sizes known to be equal outside of the block of the given level?
+    pub fn equal_outside(&self, a: Atom, b: Atom, level: usize) -> bool {
+        let poly = |atom| self.modulo_up_to(self.facts.raw(atom), level);
+        poly(a) == poly(b)
     }
 
     /// Is `a - b - gap` known to be at least 0?
@@ -206,6 +217,8 @@ impl Emit {
             self.learn(args[0], !holds);
         } else if op == if holds { Prim::And } else { Prim::Or } {
             args.iter().for_each(|a| self.learn(*a, holds));
+        } else if args.iter().any(|a| self.elem(*a) != ScalarTy::Int || !self.is_known_here(*a)) {
+            // a comparison of other values, or of integers of another branch
         } else if op == if holds { Prim::EqInt } else { Prim::NeInt } {
             self.learn_equal(args[0], args[1]);
         } else if op == Prim::LtInt {
@@ -213,6 +226,20 @@ impl Emit {
         } else if op == Prim::LeInt {
             if holds { self.learn_exceeds(args[1], args[0], 0) } else { self.learn_exceeds(args[0], args[1], 1) }
         }
+    }
+
+    /// The truth value that an `if` gives, where it is a short-circuited connective.
+    pub fn connect(&mut self, var: Var, cond: Atom, then: Atom, otherwise: Atom) {
+        if otherwise == Atom::bool(false) {
+            self.facts.truths.insert(var, (Prim::And, vec![cond, then]));
+        } else if then == Atom::bool(true) {
+            self.facts.truths.insert(var, (Prim::Or, vec![cond, otherwise]));
+        }
+    }
+
+    /// Is an integer a polynomial over variables in scope? Those of a branch that has been left are not.
+    fn is_known_here(&self, atom: Atom) -> bool {
+        self.poly(atom).vars().all(|v| self.in_scope(v))
     }
 
     fn learn_equal(&mut self, a: Atom, b: Atom) {

@@ -16,6 +16,7 @@ use crate::val::{Leaf, Val};
 struct Join {
     /// The level of the blocks.
     level: usize,
+    cond: Atom,
     sides: [Closed; 2],
     binds: Vec<Param>,
     results: [Vec<Atom>; 2],
@@ -29,7 +30,7 @@ struct Join {
 pub(crate) fn join(emit: &mut Emit, cond: Atom, sides: [Closed; 2], values: [&Val; 2]) -> Eval<Val> {
     let level = emit.level() + 1;
     let results = [Vec::new(), Vec::new()];
-    let mut join = Join { level, sides, binds: Vec::new(), results, pairs: HashMap::new(), sizes: HashMap::new() };
+    let mut join = Join { level, cond, sides, binds: Vec::new(), results, pairs: HashMap::new(), sizes: HashMap::new() };
     let value = merge(&mut join, emit, &values.map(Some))?;
     if !join.binds.is_empty() || join.sides.iter().any(|b| !b.is_empty()) {
         let ([then, otherwise], [r, s]) = (join.sides, join.results);
@@ -46,8 +47,11 @@ impl Join {
         }
         let hint: Rc<str> = emit.hint.clone().unwrap_or_else(|| emit.hint_of(if pair[0].as_var().is_some() { pair[0] } else { pair[1] }));
         let var = emit.fresh(hint, ty.clone());
-        self.binds.push(Param { var, ty });
+        self.binds.push(Param { var, ty: ty.clone() });
         self.results.iter_mut().zip(pair).for_each(|(list, atom)| list.push(atom));
+        if ty == Ty::bool() {
+            emit.connect(var, self.cond, pair[0], pair[1]);
+        }
         self.pairs.insert(pair, var.into());
         var.into()
     }
@@ -56,6 +60,12 @@ impl Join {
     fn common(&mut self, emit: &mut Emit, a: Atom, b: Atom) -> Option<Atom> {
         if a == b && emit.is_outside(a, self.level) {
             return Some(a);
+        }
+        // What one branch has checked may make its size that of the other.
+        for (side, inner, outer) in [(0, a, b), (1, b, a)] {
+            if emit.is_outside(outer, self.level) && emit.within(&mut self.sides[side], |emit| emit.equal(inner, outer)) {
+                return Some(outer);
+            }
         }
         let p = emit.within(&mut self.sides[0], |emit| emit.poly(a));
         let q = emit.within(&mut self.sides[1], |emit| emit.poly(b));
@@ -100,7 +110,7 @@ impl Merge for Join {
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         if let (Some(a), Some(b)) = (parts[0], parts[1]) {
-            if a == b && emit.leaf_is_outside(a, self.level) {
+            if a == b && emit.is_static(a, &place.extents, self.level) {
                 return Ok(a.clone());
             }
             if a.axes == b.axes
@@ -108,10 +118,9 @@ impl Merge for Join {
                 && b.prefix.is_empty()
                 && emit.ty(a.atom) == Ty::int()
                 && emit.ty(b.atom) == Ty::int()
+                && let Some(atom) = self.common(emit, a.atom, b.atom)
             {
-                if let Some(atom) = self.common(emit, a.atom, b.atom) {
-                    return Ok(Leaf { atom, ..a.clone() });
-                }
+                return Ok(Leaf { atom, ..a.clone() });
             }
         }
         let mask = joint_axes(parts);
@@ -119,7 +128,10 @@ impl Merge for Join {
         let pair = [self.on_side(emit, 0, parts[0], &mask, place), self.on_side(emit, 1, parts[1], &mask, place)];
         emit.hint = hint;
         let ty = Ty { elem: place.elem, dims: Leaf::select(&mask, &place.extents) };
-        let atom = if pair[0] == pair[1] && emit.is_outside(pair[0], self.level) { pair[0] } else { self.slot(emit, pair, ty) };
-        Ok(Leaf { atom, prefix: Vec::new(), axes: mask })
+        let leaf = Leaf { atom: pair[0], prefix: Vec::new(), axes: mask };
+        if pair[0] == pair[1] && emit.is_static(&leaf, &place.extents, self.level) {
+            return Ok(leaf);
+        }
+        Ok(Leaf { atom: self.slot(emit, pair, ty), ..leaf })
     }
 }

@@ -5,6 +5,7 @@ use lambada_anf::{Atom, Exp, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::emit::Emit;
+use crate::facts::arithmetic;
 
 impl Emit {
     /// `op(args)`
@@ -50,14 +51,8 @@ impl Emit {
     }
 
     fn fold_int(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
-        if [Prim::AddInt, Prim::SubInt, Prim::MulInt, Prim::NegInt].contains(&op) {
-            let polys: Vec<_> = args.iter().map(|a| self.poly(*a)).collect();
-            let poly = match op {
-                Prim::AddInt => polys[0].plus(&polys[1], 1),
-                Prim::SubInt => polys[0].plus(&polys[1], -1),
-                Prim::MulInt => polys[0].times(&polys[1]),
-                _ => polys[0].times(&crate::sizes::Poly::constant(-1)), // the operations are those listed above
-            };
+        let polys: Vec<_> = args.iter().map(|a| self.poly(*a)).collect();
+        if let Some(poly) = arithmetic(op, &polys) {
             return poly.as_constant().map(Atom::int).or_else(|| self.written(&poly));
         }
         if op == Prim::MaxInt || op == Prim::MinInt {

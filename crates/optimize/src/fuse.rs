@@ -12,7 +12,7 @@
 //! what depends on it moves below the second, so that must not fail at all. If both may fail, the second fails only in ways in which the
 //! first does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Function, Out, Renaming, Stm, Var};
 
@@ -20,6 +20,8 @@ use crate::facts::{additions, block_may_fail, may_fail, mentioned};
 
 /// How many earlier loops over the same extent are tried for each loop.
 const TRIED: usize = 12;
+/// How many statements back they are looked for.
+const WINDOW: usize = 2000;
 
 /// The pass.
 pub(crate) fn fuse(mut function: Function) -> Function {
@@ -28,16 +30,24 @@ pub(crate) fn fuse(mut function: Function) -> Function {
 }
 
 fn block(b: &mut Block) {
-    while let Some((first, second)) = find(b) {
-        fuse_pair(b, first, second);
+    let infos = b.stms.iter().map(Info::new).collect();
+    let mut row = Row { stms: std::mem::take(&mut b.stms), infos };
+    let mut second = 0;
+    while second < row.stms.len() {
+        // A statement that has been fused may be fused again.
+        match row.candidates(second).into_iter().find_map(|first| row.dependents(first, second).map(|d| (first, d))) {
+            Some((first, dependents)) => second = row.fuse(first, second, &dependents),
+            None => second += 1,
+        }
     }
+    b.stms = row.stms;
     for stm in &mut b.stms {
         stm.exp.blocks_mut().into_iter().for_each(block);
     }
 }
 
 /// What two statements must share to be fused.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Range {
     For(Atom),
     If(Atom),
@@ -62,80 +72,97 @@ fn range(stm: &Stm) -> Option<Range> {
     }
 }
 
-/// Two statements that can be fused: the first such second one, with the closest first one.
-fn find(block: &Block) -> Option<(usize, usize)> {
-    let mut earlier: HashMap<Range, Vec<usize>> = HashMap::new();
-    let mut graph: Option<Graph> = None;
-    for (second, stm) in block.stms.iter().enumerate() {
-        let Some(range) = range(stm) else { continue };
-        let candidates = earlier.entry(range).or_default();
-        for first in candidates.iter().rev().take(TRIED) {
-            let graph = graph.get_or_insert_with(|| Graph::new(block));
-            if can_fuse(block, graph, *first, second) {
-                return Some((*first, second));
-            }
-        }
-        candidates.push(second);
-    }
-    None
+/// What matters of a statement when others move past it.
+struct Info {
+    mentions: HashSet<Var>,
+    adds_to: HashSet<Var>,
+    fails: bool,
 }
 
-/// What each statement of a block depends on.
-struct Graph {
-    /// By statement: the earlier ones that must come first, and whether that is only because of arrays which it reads element by element.
-    needs: Vec<Vec<usize>>,
-    fails: Vec<bool>,
+impl Info {
+    fn new(stm: &Stm) -> Info {
+        let mut mentions = HashSet::new();
+        mentioned(stm, &mut |v| _ = mentions.insert(v));
+        Info { mentions, adds_to: additions(stm), fails: may_fail(stm) }
+    }
 }
 
-impl Graph {
-    fn new(block: &Block) -> Graph {
-        let mut made_by: HashMap<Var, usize> = HashMap::new();
-        let mut added: HashMap<Var, Vec<usize>> = HashMap::new();
-        let mut needs = Vec::with_capacity(block.stms.len());
-        for (k, stm) in block.stms.iter().enumerate() {
-            let mut needed: Vec<usize> = Vec::new();
-            mentioned(stm, &mut |v| needed.extend(made_by.get(&v)));
-            if let Exp::Freeze(acc) = &stm.exp {
-                needed.extend(added.get(acc).into_iter().flatten());
-            }
-            needed.sort_unstable();
-            needed.dedup();
-            additions(stm).into_iter().for_each(|acc| added.entry(acc).or_default().push(k));
-            stm.binds.iter().for_each(|p| _ = made_by.insert(p.var, k));
-            needs.push(needed);
-        }
-        Graph { needs, fails: block.stms.iter().map(may_fail).collect() }
+/// The statements of a block.
+struct Row {
+    stms: Vec<Stm>,
+    infos: Vec<Info>,
+}
+
+impl Row {
+    /// Earlier statements over the same range, the closest first.
+    fn candidates(&self, second: usize) -> Vec<usize> {
+        let Some(wanted) = range(&self.stms[second]) else { return Vec::new() };
+        (0..second).rev().take(WINDOW).filter(|k| range(&self.stms[*k]) == Some(wanted)).take(TRIED).collect()
     }
 
-    /// The statements strictly between two that depend on the first, directly or not.
-    fn dependents(&self, first: usize, second: usize) -> Vec<usize> {
+    /// The statements between the two that depend on the first and must move behind the second; none if the two cannot be fused.
+    fn dependents(&self, first: usize, second: usize) -> Option<Vec<usize>> {
+        let (a, b) = (&self.stms[first], &self.stms[second]);
+        let fails = |k: usize| self.infos[k].fails;
+        if fails(first) && (first + 1..second).any(fails) {
+            return None;
+        }
+        let mut made: HashSet<Var> = a.binds.iter().map(|p| p.var).collect();
+        let mut added = self.infos[first].adds_to.clone();
         let mut dependents = Vec::new();
         for k in first + 1..second {
-            if self.needs[k].iter().any(|n| *n == first || dependents.binary_search(n).is_ok()) {
+            let (stm, info) = (&self.stms[k], &self.infos[k]);
+            let waits = matches!(&stm.exp, Exp::Freeze(acc) if added.contains(acc));
+            if waits || !info.mentions.is_disjoint(&made) {
+                if info.fails {
+                    return None;
+                }
+                made.extend(stm.binds.iter().map(|p| p.var));
+                added.extend(&info.adds_to);
                 dependents.push(k);
             }
         }
-        dependents
+        let own: HashSet<Var> = a.binds.iter().map(|p| p.var).collect();
+        if made.difference(&own).any(|v| self.infos[second].mentions.contains(v)) {
+            return None;
+        }
+        let fusible = match (&a.exp, &b.exp) {
+            (Exp::For { body, .. }, Exp::For { .. }) => reads_elementwise(a, b) && (!fails(second) || fails_alike(body, b)),
+            // The branches of an `if` run one after the other, fused or not.
+            (Exp::If { .. }, Exp::If { .. }) => true,
+            (_, _) => false,
+        };
+        fusible.then_some(dependents)
     }
-}
 
-fn can_fuse(block: &Block, graph: &Graph, first: usize, second: usize) -> bool {
-    let dependents = graph.dependents(first, second);
-    let (a, b) = (&block.stms[first], &block.stms[second]);
-    if graph.needs[second].iter().any(|n| dependents.binary_search(n).is_ok()) {
-        return false;
-    }
-    if dependents.iter().any(|k| graph.fails[*k]) {
-        return false;
-    }
-    if graph.fails[first] && (first + 1..second).any(|k| graph.fails[k]) {
-        return false;
-    }
-    match (&a.exp, &b.exp) {
-        (Exp::For { body, .. }, Exp::For { .. }) => reads_elementwise(a, b) && (!graph.fails[second] || fails_alike(body, b)),
-        // The branches of an `if` run one after the other, fused or not.
-        (Exp::If { .. }, Exp::If { .. }) => true,
-        (_, _) => false,
+    /// Puts the fused statement where the second one was, and what depends on the first one behind it. Gives its place.
+    fn fuse(&mut self, first: usize, second: usize, dependents: &[usize]) -> usize {
+        let rest = self.stms.split_off(second + 1);
+        let rest_infos = self.infos.split_off(second + 1);
+        let part: Vec<(Stm, Info)> = self.stms.drain(first..).zip(self.infos.drain(first..)).collect();
+        let (mut ends, mut behind) = (Vec::new(), Vec::new());
+        for (k, (stm, info)) in part.into_iter().enumerate() {
+            if k == 0 || first + k == second {
+                ends.push(stm);
+            } else if dependents.binary_search(&(first + k)).is_ok() {
+                behind.push((stm, info));
+            } else {
+                self.stms.push(stm);
+                self.infos.push(info);
+            }
+        }
+        let (b, a) = (ends.pop().expect("the second one"), ends.pop().expect("the first one"));
+        let place = self.stms.len();
+        let fused = merge(a, b);
+        self.infos.push(Info::new(&fused));
+        self.stms.push(fused);
+        for (stm, info) in behind {
+            self.stms.push(stm);
+            self.infos.push(info);
+        }
+        self.stms.extend(rest);
+        self.infos.extend(rest_infos);
+        place
     }
 }
 
@@ -199,25 +226,6 @@ fn body_reads(block: &Block, results: &HashMap<Var, Out>, index: Var) -> bool {
         }
         fine && stm.exp.blocks().into_iter().all(|b| body_reads(b, results, index))
     }) && !block.results.iter().any(|a| is_result(*a))
-}
-
-/// Puts the fused statement where the second one was, and what depends on the first one behind it.
-fn fuse_pair(block: &mut Block, first: usize, second: usize) {
-    let dependents = Graph::new(block).dependents(first, second);
-    let stms = std::mem::take(&mut block.stms);
-    let (mut a, mut behind) = (None, Vec::new());
-    for (k, stm) in stms.into_iter().enumerate() {
-        if k == first {
-            a = Some(stm);
-        } else if dependents.binary_search(&k).is_ok() {
-            behind.push(stm);
-        } else if k == second {
-            block.stms.push(merge(a.take().expect("the first comes first"), stm));
-            block.stms.append(&mut behind);
-        } else {
-            block.stms.push(stm);
-        }
-    }
 }
 
 fn merge(a: Stm, b: Stm) -> Stm {

@@ -8,6 +8,8 @@ mod checks;
 mod control;
 mod cse;
 mod dce;
+mod early;
+mod factor;
 mod facts;
 mod fuse;
 mod hoist;
@@ -44,6 +46,8 @@ pub const PASSES: &[Pass] = &[
         run: accumulators::accumulators,
     },
     Pass { name: "dce", what: "what nobody needs is not computed", run: dce::dce },
+    Pass { name: "factor", what: "factors that do not change leave sums", run: factored },
+    Pass { name: "early", what: "an array is reduced where it is made", run: early::early },
     Pass { name: "fuse", what: "loops over the same range run together", run: fuse::fuse },
     Pass { name: "loop-to-reduce", what: "sequential loops whose iterations are independent become parallel", run: reduce },
     Pass { name: "array-beta", what: "an element of a loop's array is what the loop computes for it", run: array_beta::array_beta },
@@ -62,6 +66,10 @@ fn local(function: Function) -> Function {
 
 fn reduce(function: Function) -> Function {
     rewrite(function, &[loop_to_reduce::loop_to_reduce])
+}
+
+fn factored(function: Function) -> Function {
+    rewrite(function, &[factor::factor])
 }
 
 fn unrolled(function: Function) -> Function {

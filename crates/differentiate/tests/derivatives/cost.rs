@@ -7,7 +7,7 @@ use crate::dsl::{Dsl, int, real};
 use crate::program::{Point, Program, Writer, elements, reals};
 use crate::programs::cholesky_of;
 
-use Prim::{Add, AddInt, Exp, LtInt, Lt, Mul, RemInt, Sin, Tanh};
+use Prim::{Add, AddInt, Exp, Lt, LtInt, Mul, RemInt, Sin, Tanh};
 
 struct Ratio {
     reals: f64,

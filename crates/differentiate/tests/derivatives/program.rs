@@ -80,10 +80,8 @@ impl Program {
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();
-        let body = Block {
-            stms: [sweep.body.stms, pullback.body.stms].concat(),
-            results: [sweep.body.results, pullback.body.results].concat(),
-        };
+        let body =
+            Block { stms: [sweep.body.stms, pullback.body.stms].concat(), results: [sweep.body.results, pullback.body.results].concat() };
         program.f = Lambda { params, results, body };
         program.check("the reverse derivative");
         program

@@ -7,7 +7,7 @@ use crate::dsl::{Dsl, SUM, int, real, var};
 use crate::laws::{STRICT, Strictness, laws, like};
 use crate::program::{Point, Program, Writer, reals};
 
-use Prim::{Add, AddInt, And, Div, Exp as ExpP, Log, LtInt, Lt, Mul, RemInt, Sin, Sqrt, Sub, SubInt, Tanh};
+use Prim::{Add, AddInt, And, Div, Exp as ExpP, Log, Lt, LtInt, Mul, RemInt, Sin, Sqrt, Sub, SubInt, Tanh};
 
 /// Checks the laws of a program and of both its derivatives, at random points of the given sizes.
 fn check(sizes: &[usize], build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) {
@@ -557,4 +557,106 @@ pub fn cholesky_of(b: &mut lambada_anf::Builder, a: Atom, n: Atom) -> Atom {
             vec![b.with(s[0], &ty, &[i, j], v[0])]
         })
     })[0]
+}
+
+/// Reads of state at all distances from the place that is written: before, behind, the same; in one loop, and in two with the axes in both orders.
+#[test]
+fn reads_near_writes() {
+    for (read, skew, flip) in
+        [-1, 0, 1].into_iter().flat_map(|r| [-1, 0, 1].map(|s| (r, s))).flat_map(|(r, s)| [(r, s, false), (r, s, true)])
+    {
+        let program = Program::new(|w| {
+            let (n, ty) = (int(5), reals(&[int(5), int(5)]));
+            let (a, t) = (w.param("a", &[n, n]), w.param("t", &[]));
+            let near = |b: &mut lambada_anf::Builder, i: Atom, by: i64| b.op(AddInt, &[i, int(1 + by)]);
+            let at = |i: Atom, j: Atom| if flip { [j, i] } else { [i, j] };
+            let z = w.b.loop_(int(3), &[(a, ty.clone())], |b, i, s| {
+                b.loop_(int(3), &[(s[0], ty.clone())], |b, j, s| {
+                    let (i1, j1) = (near(b, i, 0), near(b, j, 0));
+                    let (i2, j2) = (near(b, i, read), near(b, j, skew));
+                    let e = b.at(s[0], &at(i2, j2));
+                    let c = b.op(LtInt, &[j, i]);
+                    let v = b.if_(
+                        c,
+                        &[Ty::real()],
+                        |b| {
+                            let d = b.at(s[0], &at(j1, i1));
+                            let d = b.op(Mul, &[d, e]);
+                            vec![b.op(Sin, &[d])]
+                        },
+                        |b| vec![b.op(Mul, &[e, e])],
+                    );
+                    let v = b.op(Mul, &[v[0], t]);
+                    let x = b.with(s[0], &ty, &at(i1, j1), v);
+                    let again = b.at(x, &at(i1, j1));
+                    let other = b.op(Mul, &[again, again]);
+                    vec![b.with(x, &ty, &at(int(0), int(0)), other)]
+                })
+            });
+            vec![(z[0], ty)]
+        });
+        let mut random = Random(3);
+        let point = Point { constants: vec![], params: positive(&program, &[], &mut random) };
+        laws(&program, &point, &mut random, STRICT).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+/// The derivatives as people read them.
+#[test]
+fn derivatives_read_well() {
+    let program = Program::new(|w| {
+        let n = w.size("n");
+        let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
+        let s = w.b.sum(n, |b, i| {
+            let x = b.at(xs, &[i]);
+            let y = b.op(Mul, &[x, t]);
+            b.op(ExpP, &[y])
+        });
+        vec![(s, Ty::real())]
+    });
+    assert_eq!(
+        program.forward().show(),
+        "\
+f [n] (xs : [n]real) (t : real) (xs_tan : [n]real) (t_tan : real) {
+  ys : real, ys_tan : real = for i < n (reduce add, reduce add) {
+    e : real = xs[i]
+    e_tan : real = xs_tan[i]
+    t1 : real = mul e, t
+    t_tan1 : real = mul t, e_tan
+    t_tan2 : real = mul e, t_tan
+    t_tan3 : real = add t_tan1, t_tan2
+    t2 : real = exp t1
+    t_tan4 : real = mul t2, t_tan3
+    => t2, t_tan4
+  }
+  => ys : real, ys_tan : real
+}
+"
+    );
+    assert_eq!(
+        program.reverse().show(),
+        "\
+f [n] (xs : [n]real) (t : real) (ys_ct : real) {
+  ys : real, t_tape : [n]real = for i < n (reduce add, collect) {
+    e : real = xs[i]
+    t1 : real = mul e, t
+    t2 : real = exp t1
+    => t2, t2
+  }
+  zeros : [n]real = fill 0.0
+  xs_ct : [n]real = accumulator zeros
+  t_ct : real = for i < n (reduce add) {
+    t1 : real = t_tape[i]
+    e : real = xs[i]
+    t_ct : real = mul t1, ys_ct
+    e_ct : real = mul t, t_ct
+    t_ct1 : real = mul e, t_ct
+    accumulate xs_ct[i] += e_ct
+    => t_ct1
+  }
+  xs_ct1 : [n]real = freeze xs_ct
+  => ys : real, xs_ct1 : [n]real, t_ct : real
+}
+"
+    );
 }

@@ -197,15 +197,23 @@ impl Infer<'_> {
                 exp
             }
         };
-        if self.problems.len() == before + 1 && k == 0 {
-            self.explain_gradient(name, &exp);
+        if self.problems.len() == before + 1 {
+            self.explain_gradient(name, k, &exp);
         }
         exp
     }
 
     /// `grad` of a function with another result than a real gets words of its own.
-    fn explain_gradient(&mut self, name: &str, f: &Exp) {
+    fn explain_gradient(&mut self, name: &str, k: usize, f: &Exp) {
         if !["grad", "value_and_grad", "hessian", "hvp"].contains(&name) || self.global_named(name).is_none_or(|id| self.globals[id.0 as usize].module != 0) {
+            return;
+        }
+        if self.problems.last().is_none_or(|problem| problem.code != "E0201") {
+            return;
+        }
+        if k == 1 && self.solver.rank(f.ty) > 0 {
+            let problem = self.problems.pop().expect("there is one");
+            self.problems.push(problem.hint(problems::SCALAR_RESULT));
             return;
         }
         let mut result = None;
@@ -213,11 +221,9 @@ impl Infer<'_> {
             result = Some(*to);
         }
         let Some(result) = result.filter(|ty| !self.solver.is_scalar(*ty) && !self.solver.has_error(*ty)) else { return };
-        if self.problems.last().is_some_and(|problem| problem.code == "E0201") {
-            self.problems.pop();
-            let shown = self.solver.show(result);
-            self.problems.push(problems::not_real_result(name, &shown, f.span));
-        }
+        self.problems.pop();
+        let shown = self.solver.show(result);
+        self.problems.push(problems::not_real_result(name, &shown, f.span));
     }
 
     /// The k-th argument is known now.

@@ -128,7 +128,7 @@ impl Infer<'_> {
     #[allow(clippy::type_complexity)]
     fn range(&mut self, array: &Exp, from: Option<&Expr>, to: Option<&Expr>, span: Span) -> (Option<Box<Exp>>, Option<Box<Exp>>, Poly, Ty) {
         let (size, elem) = self.array_parts(array, &Why::Form("an array to slice"));
-        let mut end = |infer: &mut Self, end: Option<&Expr>| {
+        let end = |infer: &mut Self, end: Option<&Expr>| {
             end.map(|end| {
                 let int = infer.solver.int();
                 Box::new(infer.check(end, int, &Why::Index))

@@ -93,6 +93,7 @@ impl<'a> Infer<'a> {
         self.solver.level = 0;
         self.settle_sizes(0);
         let (mut scheme, stuck) = self.solver.generalize(ty, mark, &|atom| left.classify(atom));
+        self.forget_results(&scheme);
         self.report_stuck(&stuck);
         self.report_failed();
         if self.problems.len() > before {
@@ -305,14 +306,25 @@ impl<'a> Infer<'a> {
         self.rigid = outer_rigid;
         self.settle_sizes(undecided);
         let (scheme, stuck) = self.solver.generalize(ty, mark, &|atom| left.classify(atom));
+        self.forget_results(&scheme);
         debug_assert!(stuck.iter().all(Constraint::needs_annotation));
         (function, scheme)
     }
 
+    /// Sizes that a result has and nobody can name.
+    fn forget_results(&mut self, scheme: &Scheme) {
+        for (atom, how) in &scheme.atoms {
+            if *how == Quantified::Result {
+                self.solver.sizes.forget(*atom);
+            }
+        }
+    }
+
     pub(super) fn bind_function(&mut self, name: &Rc<str>, function: Function, scheme: Scheme) -> Stmt {
-        let id = FunctionId(self.functions);
-        self.functions += 1;
-        self.env.bind(name, Entry::Function(id, Rc::new(scheme)));
+        let id = FunctionId(self.functions.len() as u32);
+        let scheme = Rc::new(scheme);
+        self.functions.push((name.clone(), scheme.clone()));
+        self.env.bind(name, Entry::Function(id, scheme));
         Stmt::Function(id, name.clone(), Rc::new(function))
     }
 }

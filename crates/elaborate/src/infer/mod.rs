@@ -85,7 +85,8 @@ pub(crate) struct Infer<'a> {
     pub scopes: Vec<Scope<'a>>,
     pub globals: Vec<Global<'a>>,
     pub locals: Vec<Local>,
-    functions: u32,
+    /// Names and schemes of local functions.
+    pub functions: Vec<(Rc<str>, Rc<Scheme>)>,
     signatures: u32,
     module: usize,
     env: Env,
@@ -113,7 +114,7 @@ impl<'a> Infer<'a> {
             scopes: Vec::new(),
             globals: Vec::new(),
             locals: Vec::new(),
-            functions: 0,
+            functions: Vec::new(),
             signatures: 0,
             module: 0,
             env: Env::default(),

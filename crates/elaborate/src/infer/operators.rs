@@ -49,6 +49,9 @@ impl Infer<'_> {
             | BinaryOp::Ge
             | BinaryOp::Compose => {
                 let (x, y) = (self.infer(a), self.infer(b));
+                if op == BinaryOp::Sub && self.report_negative_argument(&x, b) {
+                    return self.wrong(span);
+                }
                 if arithmetic(op).is_some() && self.report_mixed(op, &x, &y, (a, b)) {
                     return self.wrong(span);
                 }
@@ -77,11 +80,12 @@ impl Infer<'_> {
 
     fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         let kind = Kind::shaped(Bases::NUM);
-        let before = self.problems.len();
-        self.require(&a, kind, op.spelling());
-        self.require(&b, kind, op.spelling());
-        if self.problems.len() > before {
-            return self.wrong(span);
+        for operand in [&a, &b] {
+            let before = self.problems.len();
+            self.require(operand, kind, op.spelling());
+            if self.problems.len() > before {
+                return self.wrong(span);
+            }
         }
         let origin = Origin::new(op.spelling(), span);
         let result = self.solver.unknown(kind, Some(origin.clone()));
@@ -101,6 +105,17 @@ impl Infer<'_> {
         let shown = [self.solver.show(a.ty), self.solver.show(b.ty)];
         let operands = [(a.span, &*shown[0]), (b.span, &*shown[1])];
         self.problems.push(problems::mixed(&format!("`{}`", op.spelling()), a.span.to(b.span), Some(operands), Some(&brief(int))));
+        true
+    }
+
+    /// `f -1`
+    fn report_negative_argument(&mut self, f: &Exp, number: &Expr) -> bool {
+        let literal = matches!(number.kind, ExprKind::Int(_) | ExprKind::Real(_));
+        if !literal || !self.solver.is_function(f.ty) {
+            return false;
+        }
+        let found = self.solver.show(f.ty);
+        self.problems.push(problems::negative_argument(&found, f.span, &lambada_surface::print_expr(number)));
         true
     }
 

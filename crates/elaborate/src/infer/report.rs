@@ -36,21 +36,17 @@ impl Infer<'_> {
                 let (a, b) = (self.solver.show_size(&a, &mut namer), self.solver.show_size(&b, &mut namer));
                 problems::different_sizes(&a, &b, span, why)
             }
-            Clash::Infinite => problems::infinite(span),
+            Clash::Infinite => {
+                let shown = self.solver.show_all(&[expected, found]);
+                problems::infinite(span, &shown[0], &shown[1])
+            }
             Clash::Rigid(name, known) if self.rigid_name(known).as_deref() != Some(&*name) => {
                 let known = self.solver.show(known);
                 problems::too_general(&name, span, &known, why)
             }
-            Clash::Rigid(..) | Clash::Types(..) => self.mismatch(found, expected, span, why),
-            Clash::Kind(ty, kind, Some(origin)) if !self.is_literal(&origin) => self.not_data(ty, kind, &origin),
-            Clash::Kind(..) => self.mismatch(found, expected, span, why),
+            Clash::Rigid(..) | Clash::Types(..) | Clash::Kind(..) => self.mismatch(found, expected, span, why),
         };
         self.problems.push(problem);
-    }
-
-    fn is_literal(&self, origin: &Origin) -> bool {
-        origin.what.trim_matches('`').starts_with(|c: char| c.is_ascii_digit() || c == '-') && origin.what.len() > 3
-            || origin.what.trim_matches('`').chars().all(|c| c.is_ascii_digit())
     }
 
     fn rigid_name(&self, ty: Ty) -> Option<Rc<str>> {
@@ -61,7 +57,7 @@ impl Infer<'_> {
     }
 
     fn mismatch(&self, found: Ty, expected: Ty, span: Span, why: Option<&Why>) -> lambada_source::Problem {
-        let shown = self.solver.show_all(&[expected, found]);
+        let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
         problems::mismatch(span, &shown[0], &shown[1], &why, Details { hint: self.mismatch_hint(found, expected) })
     }
@@ -74,7 +70,7 @@ impl Infer<'_> {
             _ => {}
         }
         let forgotten = self.solver.is_function(found) && !self.solver.is_function(expected) && !self.solver.is_unknown(expected);
-        forgotten.then(|| "this is a function; did you forget an argument?".to_string())
+        forgotten.then(|| problems::FORGOTTEN_ARGUMENT.to_string())
     }
 
     fn not_data(&self, ty: Ty, kind: Kind, origin: &Origin) -> lambada_source::Problem {
@@ -85,7 +81,8 @@ impl Infer<'_> {
             Kind::Data { bases, arrays: false } if bases == Bases::REAL => "reals",
             Kind::Data { .. } | Kind::Any => "numbers",
         };
-        problems::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span)
+        let problem = problems::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
+        if self.solver.is_function(ty) { problem.hint(problems::FORGOTTEN_ARGUMENT) } else { problem }
     }
 
     /// Narrows what an expression may be.
@@ -134,7 +131,7 @@ impl Infer<'_> {
             Trouble::Mixed(..) => problems::mixed(&what, span, None, None),
             Trouble::Ranks(a, b) => problems::ranks(&what, span, &show(a), &show(b)),
             Trouble::NoField(record) => return self.report_no_field(&what, record, Some(span)),
-            Trouble::NotRecord(ty) => problems::not_a_record(&what, &show(ty), span),
+            Trouble::NotRecord(ty) => problems::not_a_record(what.trim_matches('`'), &show(ty), span),
             Trouble::NoComponent(ty) => problems::no_component(component(&constraint), &show(ty), span),
             Trouble::NotTuple(ty) => problems::no_component(component(&constraint), &show(ty), span),
             Trouble::Function(ty) if &*what == "`accumulate`" => problems::accumulate_function(&show(ty), span),
@@ -143,7 +140,6 @@ impl Infer<'_> {
             Trouble::Vectors => problems::two_vectors(span),
             Trouble::NotUnits(ty) => problems::not_units(&show(ty), span),
             Trouble::NotReals(ty) => problems::not_reals(&show(ty), span),
-            Trouble::Unknown(_) => problems::annotation_needed(&what, span),
         };
         self.problems.push(problem);
     }
@@ -171,10 +167,10 @@ impl Infer<'_> {
     pub(super) fn report_stuck(&mut self, stuck: &[Constraint]) {
         for constraint in stuck {
             let what = match constraint {
-                Constraint::Component { index, .. } => format!("the component `.{index}`"),
-                _ => format!("the field {}", constraint.origin().what),
+                Constraint::Component { index, .. } => (format!("the component `.{index}`"), "(t : (real, real))"),
+                _ => (format!("the field {}", constraint.origin().what), "(r : {x : real, y : real})"),
             };
-            self.problems.push(problems::annotation_needed(&what, constraint.origin().span));
+            self.problems.push(problems::annotation_needed(&what.0, what.1, constraint.origin().span));
         }
     }
 

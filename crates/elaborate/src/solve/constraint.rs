@@ -62,8 +62,6 @@ pub(crate) enum Trouble {
     NotUnits(Ty),
     /// Neither a real nor an array of reals.
     NotReals(Ty),
-    /// Not known when it had to be.
-    Unknown(Ty),
 }
 
 /// A constraint that cannot hold.

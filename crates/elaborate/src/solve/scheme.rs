@@ -166,7 +166,7 @@ impl Solver {
         let (atoms, bound) = self.fresh_atoms(&scheme.atoms);
         let ty = self.copy(scheme.ty, &vars, &atoms);
         for constraint in &scheme.constraints {
-            let copy = constraint.map(|origin| Origin { what: origin.what.clone(), span }, |ty| self.copy(ty, &vars, &atoms));
+            let copy = constraint.map(|origin| origin_at(constraint, origin, name, span), |ty| self.copy(ty, &vars, &atoms));
             self.add(copy);
         }
         Instance { ty, args: args.into(), bound }
@@ -221,5 +221,22 @@ impl Solver {
 
     fn copy_all(&mut self, items: &[Ty], vars: &HashMap<Ty, Ty>, atoms: &HashMap<Atom, Poly>) -> Rc<[Ty]> {
         items.iter().map(|ty| self.copy(*ty, vars, atoms)).collect()
+    }
+}
+
+/// What is asked of functions to be differentiated is asked by the definition that is used; operators keep their own name.
+fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -> Origin {
+    match constraint {
+        Constraint::FirstOrder { .. } => Origin::new(name, span),
+        Constraint::Arith { .. }
+        | Constraint::Base { .. }
+        | Constraint::Part { .. }
+        | Constraint::Pow { .. }
+        | Constraint::MatMul { .. }
+        | Constraint::Field { .. }
+        | Constraint::Component { .. }
+        | Constraint::Jacobian { .. }
+        | Constraint::Accumulated { .. }
+        | Constraint::Units { .. } => Origin { what: origin.what.clone(), span },
     }
 }

@@ -49,6 +49,21 @@ impl Solver {
         types.iter().map(|ty| self.show_with(*ty, &mut namer)).collect()
     }
 
+    /// Types with names that agree; a number that may still be an int or a real is called so.
+    pub fn show_expected(&self, types: &[Ty]) -> Vec<String> {
+        let shown = self.show_all(types);
+        let class = |ty: &Ty| match self.get(*ty) {
+            Node::Unknown(unknown) => match unknown.kind {
+                Kind::Data { bases: Bases::REAL, .. } => Some("real"),
+                Kind::Data { bases: Bases::NUM, .. } => Some("number"),
+                Kind::Data { .. } => Some("scalar"),
+                Kind::Any => None,
+            },
+            _ => None,
+        };
+        types.iter().zip(shown).map(|(ty, shown)| class(ty).map_or(shown, str::to_string)).collect()
+    }
+
     /// A scheme: the constraints that can be seen in its type, and the type. `num a` says that `a` is `int`, `real` or arrays of these;
     /// `c = a + b` that `c` is what the operator gives.
     pub fn show_scheme(&self, scheme: &Scheme) -> String {
@@ -58,12 +73,16 @@ impl Solver {
         let mut visible = self.unknowns(scheme.ty);
         visible.dedup();
         let mut said = Vec::new();
+        let mut covered = Vec::new();
         for constraint in &scheme.constraints {
-            if constraint.types().iter().all(|ty| self.unknowns(*ty).iter().all(|u| visible.contains(u))) {
-                said.extend(self.show_constraint(constraint, &mut namer));
+            let Some((result, operands)) = relation(constraint) else { continue };
+            if visible.contains(&self.root(result)) {
+                let text = operands.map(|ty| self.show_operand(ty, &visible, &scheme.constraints, &mut namer, &mut covered));
+                covered.push(self.root(result));
+                said.push(format!("{} = {}", self.show_with(result, &mut namer), join(constraint, &text)));
             }
         }
-        let mut seen = Vec::new();
+        let mut seen = covered;
         for unknown in visible {
             if !seen.contains(&unknown) {
                 seen.push(unknown);
@@ -71,6 +90,20 @@ impl Solver {
             }
         }
         if said.is_empty() { ty } else { format!("{} => {ty}", said.join(", ")) }
+    }
+
+    /// An operand; one that is only a result in between is shown as what it is the result of.
+    fn show_operand(&self, ty: Ty, visible: &[Ty], all: &[Constraint], namer: &mut Namer, covered: &mut Vec<Ty>) -> String {
+        let root = self.root(ty);
+        if self.is_unknown(root) && !visible.contains(&root) {
+            let source = all.iter().find_map(|c| relation(c).filter(|(result, _)| self.root(*result) == root).map(|found| (c, found.1)));
+            if let Some((constraint, operands)) = source {
+                let text = operands.map(|ty| self.show_operand(ty, visible, all, namer, covered));
+                return format!("({})", join(constraint, &text));
+            }
+        }
+        covered.extend(self.unknowns(root));
+        self.show_in(root, Place::Atomic, namer)
     }
 
     fn show_kind(&self, unknown: Ty, namer: &mut Namer) -> Option<String> {
@@ -86,29 +119,8 @@ impl Solver {
         Some(format!("{class} {}", self.show_with(unknown, namer)))
     }
 
-    fn show_constraint(&self, constraint: &Constraint, namer: &mut Namer) -> Option<String> {
-        let operator = constraint.origin().what.trim_matches('`').to_string();
-        let mut show = |ty: Ty| self.show_with(ty, namer);
-        match constraint {
-            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
-                let infix = !operator.starts_with(char::is_alphabetic);
-                let (a, b, result) = (show(*a), show(*b), show(*result));
-                Some(if infix { format!("{result} = {a} {operator} {b}") } else { format!("{result} = {operator} {a} {b}") })
-            }
-            Constraint::Pow { base, exponent, result, .. } => Some(format!("{} = {} ** {}", show(*result), show(*base), show(*exponent))),
-            Constraint::Base { whole, scalar, .. } => Some(format!("{} of {}", show(*whole), show(*scalar))),
-            Constraint::Part { part, whole, .. } => Some(format!("{} in {}", show(*part), show(*whole))),
-            Constraint::Jacobian { from, to, result, .. } => Some(format!("{} = jacobian {} {}", show(*result), show(*from), show(*to))),
-            Constraint::Field { .. }
-            | Constraint::Component { .. }
-            | Constraint::FirstOrder { .. }
-            | Constraint::Accumulated { .. }
-            | Constraint::Units { .. } => None,
-        }
-    }
-
     /// The names that users gave are not given to anything else.
-    fn reserve(&self, ty: Ty, namer: &mut Namer) {
+    pub fn reserve(&self, ty: Ty, namer: &mut Namer) {
         self.visit(ty, &mut |solver, part| match solver.get(part) {
             Node::Unknown(unknown) => namer.taken.extend(unknown.rigid.clone()),
             Node::Array(size, _) => {
@@ -183,8 +195,12 @@ impl Solver {
 
     /// A size.
     pub fn show_size(&self, size: &Poly, namer: &mut Namer) -> String {
-        let mut terms = Vec::new();
-        self.size_terms(size, 1, namer, &mut terms);
+        let size = self.sizes.expand(size);
+        let product = |(atoms, count): &(Vec<Atom>, i64), namer: &mut Namer| {
+            let factors: Vec<String> = atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
+            (*count, factors)
+        };
+        let mut terms: Vec<(i64, Vec<String>)> = size.monomials().iter().map(|monomial| product(monomial, namer)).collect();
         // Sums read better when they start with a positive term.
         terms.sort_by_key(|(count, atoms)| (*count < 0, atoms.is_empty()));
         let mut text = String::new();
@@ -200,20 +216,6 @@ impl Solver {
             text += &format!("{sign}{}", product.join("*"));
         }
         if text.is_empty() { "0".to_string() } else { text }
-    }
-
-    /// The summands with solved atoms put in.
-    fn size_terms(&self, size: &Poly, factor: i64, namer: &mut Namer, terms: &mut Vec<(i64, Vec<String>)>) {
-        for (atoms, count) in size.monomials() {
-            let count = count.wrapping_mul(factor);
-            match &atoms[..] {
-                [atom] if let AtomKind::Solved(value) = self.sizes.kind(*atom) => self.size_terms(value, count, namer, terms),
-                _ => {
-                    let factors = atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
-                    terms.push((count, factors));
-                }
-            }
-        }
     }
 
     /// A size as an operand of a quotient.
@@ -237,4 +239,27 @@ impl Solver {
             }
         }
     }
+}
+
+/// A constraint that says what its result is.
+fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
+    match constraint {
+        Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => Some((*result, [*a, *b])),
+        Constraint::Pow { base, exponent, result, .. } => Some((*result, [*base, *exponent])),
+        Constraint::Jacobian { from, to, result, .. } => Some((*result, [*from, *to])),
+        Constraint::Base { .. }
+        | Constraint::Part { .. }
+        | Constraint::Field { .. }
+        | Constraint::Component { .. }
+        | Constraint::FirstOrder { .. }
+        | Constraint::Accumulated { .. }
+        | Constraint::Units { .. } => None,
+    }
+}
+
+/// The operator of a relation between its operands.
+fn join(constraint: &Constraint, operands: &[String; 2]) -> String {
+    let operator = constraint.origin().what.trim_matches('`');
+    let [a, b] = operands;
+    if operator.starts_with(char::is_alphabetic) { format!("{operator} {a} {b}") } else { format!("{a} {operator} {b}") }
 }

@@ -120,6 +120,19 @@ impl Sizes {
         }
     }
 
+    /// The polynomial with solved atoms put in, for those who only look.
+    pub fn expand(&self, poly: &Poly) -> Poly {
+        poly.substitute(&mut |atom| match self.kind(atom) {
+            AtomKind::Solved(value) => self.expand(value),
+            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque | AtomKind::Quotient(..) => Poly::atom(atom),
+        })
+    }
+
+    /// An atom that is only known inside of a definition becomes unknown outside.
+    pub fn forget(&mut self, atom: Atom) {
+        self.entries[atom.0 as usize].kind = AtomKind::Opaque;
+    }
+
     /// All atoms of a resolved polynomial, those inside quotients too.
     pub fn atoms(&self, poly: &Poly, into: &mut Vec<Atom>) {
         for atom in poly.atoms() {

@@ -132,10 +132,10 @@ impl Solver {
         if let Some(name) = info.rigid {
             return Err(Clash::Rigid(name, known));
         }
+        self.restrict(known, info.kind, info.origin)?;
         if !self.lift(known, unknown, info.level) {
             return Err(Clash::Infinite);
         }
-        self.restrict(known, info.kind, info.origin)?;
         self.wake(unknown);
         self.set(unknown, Node::Link(known));
         Ok(())

@@ -189,7 +189,7 @@ impl Specialize<'_> {
     }
 
     /// `let pat = value`; gives the whole value.
-    fn bind_pattern(&mut self, pat: &Pat, value: Term, spine: &mut Spine) -> Term {
+    pub(super) fn bind_pattern(&mut self, pat: &Pat, value: Term, spine: &mut Spine) -> Term {
         match pat.kind {
             PatKind::Var(local) => {
                 let var = self.declare(local);

@@ -58,7 +58,7 @@ impl Specialize<'_> {
         for item in spine.0.into_iter().rev() {
             term = match item {
                 Item::Let(var, value) => core::let_(var, value, term),
-                Item::Check(cond, site, values) => core::check(cond, site, values, term),
+                Item::Check(cond, site, values) => core::build::check(cond, site, values, term),
                 Item::Function(id, function) => self.local_instances(id, &function, term),
             };
         }

@@ -58,7 +58,7 @@ impl Draw<'_> {
     }
 
     fn statement(&mut self, b: &mut Builder, pool: &mut Pool, depth: usize) {
-        match self.r.below(if depth < 3 { 18 } else { 9 }) {
+        match self.r.below(if depth < 3 { 20 } else { 9 }) {
             0 => self.sum(b, pool),
             1 => self.element(b, pool),
             2 | 3 => self.row(b, pool),
@@ -68,6 +68,7 @@ impl Draw<'_> {
             9 | 10 => self.collect(b, pool, depth),
             11..=13 => self.loop_(b, pool, depth),
             14 | 15 => self.if_(b, pool, depth),
+            16 | 17 => self.part(b, pool, depth),
             _ => self.accumulator(b, pool),
         }
     }
@@ -102,6 +103,29 @@ impl Draw<'_> {
         let index = (0..count).map(|_| self.index(pool)).collect();
         let new = b.bind("u", pool.ty(rank), Exp::Update { array: var(array), index, value });
         pool.add(rank, new);
+    }
+
+    /// A row that is built for the matrix that it goes into.
+    fn part(&mut self, b: &mut Builder, pool: &mut Pool, depth: usize) {
+        self.fresh_row(b, pool);
+        let row = pool.vectors[pool.vectors.len() - 1];
+        if self.r.once_in(3) {
+            self.statement(b, pool, depth + 1);
+        }
+        let (array, index) = (pool.pick(self.r, 2), vec![self.index(pool)]);
+        let new = b.bind("u", pool.ty(2), Exp::Update { array: var(array), index, value: row });
+        pool.vectors.retain(|v| *v != row);
+        pool.add(2, new);
+    }
+
+    fn fresh_row(&mut self, b: &mut Builder, pool: &mut Pool) {
+        let (x, value) = (pool.pick(self.r, 1), pool.pick(self.r, 0));
+        let ty = pool.ty(1);
+        let row = super::collect(b, pool.n, &Ty::real(), |b, j| {
+            let e = b.index(var(x), &ty, vec![j]);
+            b.prim(Prim::Add, [e, value])
+        });
+        pool.add(1, row);
     }
 
     fn fresh(&mut self, b: &mut Builder, pool: &mut Pool) {

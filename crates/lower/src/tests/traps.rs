@@ -175,6 +175,30 @@ fn a_branch_updates_what_the_other_needs() {
     agrees_on_square(&f);
 }
 
+#[test]
+fn one_branch_builds_a_row_in_place_and_the_other_reads() {
+    let f = on_square(|b, x, y, n| {
+        let ty = vector(n).array_of(n);
+        let start = own(b, y, n);
+        let all = loop_for(b, n, vec![(start, ty.clone())], |b, i, s| {
+            let e = b.index(var(x), &vector(n), vec![i]);
+            let cond = b.prim(Prim::Lt, [e, Atom::real(1.0)]);
+            let then = b.block(|b| {
+                let row = b.bind("row", vector(n), Exp::Fill(e));
+                vec![update(b, &ty, s[0].into(), &[i], row)]
+            });
+            let otherwise = b.block(|b| {
+                let fill = b.bind("fill", ty.clone(), Exp::Fill(Atom::real(2.0)));
+                let old = b.index(s[0], &ty, vec![zero(), zero()]);
+                vec![update(b, &ty, fill, &[i, zero()], old)]
+            });
+            vec![b.bind("b", ty.clone(), Exp::If { cond, then, otherwise })]
+        });
+        vec![(all[0], ty)]
+    });
+    agrees_on_square(&f);
+}
+
 /// `loop (k, xs : [k]) = (n, x) for … do (k + 1, for j < k + 1 => …)`
 #[test]
 fn a_state_grows() {
@@ -205,7 +229,9 @@ fn a_state_grows() {
                 b.prim(Prim::Add, [e, Atom::real(1.0)])
             })]
         });
-        vec![(len.into(), Ty::int()), (again[0], ty)]
+        // And what is made afterwards must not take the memory that the state had at first.
+        let other = collect(b, n, &Ty::real(), |b, j| b.index(var(x), &vector(n), vec![j]));
+        vec![(len.into(), Ty::int()), (again[0], ty.clone()), (ys.into(), ty), (other, vector(n))]
     });
     agrees_on_square(&f);
 }

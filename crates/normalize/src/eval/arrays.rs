@@ -192,11 +192,11 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
                 tensor.data.set(at, value);
                 at += 1;
             }
-            (None, Some(Known::Constant(row))) => {
+            (None, Some(Known::Constant(row))) if row.dims == tensor.dims[1..] => {
                 (0..row.data.len()).for_each(|k| tensor.data.set(at + k, row.data.get(k)));
                 at += row.data.len();
             }
-            (None, Some(Known::Items(_)) | None) => return None,
+            (None, Some(Known::Items(_) | Known::Constant(_)) | None) => return None, // rows of other sizes fail at run time
         }
     }
     Some(tensor)

@@ -273,7 +273,7 @@ impl Merge for Results {
             self.atoms.push(atom);
             return Ok(Leaf::stored(atom, rank));
         }
-        if emit.leaf_is_outside(leaf, self.level) {
+        if emit.is_static(leaf, &place.extents, self.level) {
             return Ok(leaf.clone());
         }
         let atom = emit.force(leaf);

@@ -81,12 +81,10 @@ struct Collect {
 
 impl Collect {
     /// `for i < length x => x[i]` is `x`.
-    fn row_of(&self, emit: &Emit, leaf: &Leaf) -> Option<Leaf> {
+    fn row_of(&self, emit: &Emit, leaf: &Leaf, extents: &[Atom]) -> Option<Leaf> {
         let (last, rest) = leaf.prefix.split_last()?;
         let outer = Leaf { prefix: rest.to_vec(), axes: [&[true], &leaf.axes[..]].concat(), ..leaf.clone() };
-        let whole = *last == self.index.into()
-            && emit.leaf_is_outside(&outer, self.level)
-            && emit.equal(emit.ty(leaf.atom).dims[rest.len()], self.extent);
+        let whole = *last == self.index.into() && emit.is_static(&outer, &[&[self.extent], extents].concat(), self.level);
         whole.then_some(outer)
     }
 }
@@ -99,10 +97,10 @@ impl Merge for Collect {
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        if emit.leaf_is_outside(leaf, self.level) {
+        if emit.is_static(leaf, &place.extents, self.level) {
             return Ok(Leaf { axes: [&[false], &leaf.axes[..]].concat(), ..leaf.clone() });
         }
-        if let Some(outer) = self.row_of(emit, leaf) {
+        if let Some(outer) = self.row_of(emit, leaf, &place.extents) {
             return Ok(outer);
         }
         let atom = emit.fit(Some(leaf), 0, &leaf.axes, &[], place);

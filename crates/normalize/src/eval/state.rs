@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Param, Renaming, Ty, Var};
 use lambada_core::{LoopKind, Term, Var as CoreVar};
+use lambada_prim::Scalar;
 use lambada_source::{Problem, Span};
 
 use super::Evaluator;
@@ -39,6 +40,9 @@ impl Evaluator<'_> {
             LoopKind::For(_, n) => self.scalar(n)?,
             LoopKind::While(_) => Atom::bool(true),
         };
+        if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
+            return Ok(init);
+        }
         let mut previous: Option<(Val, Val)> = None;
         for _ in 0..ROUNDS {
             let parts = match &previous {
@@ -101,7 +105,10 @@ impl Evaluator<'_> {
                 Param { var, ty: p.ty.clone() }
             })
             .collect();
-        self.emit.push(binds, exp);
+        let idle = matches!(&exp, Exp::Loop { kind: Driver::For { .. }, body, .. } if binds.is_empty() && body.stms.is_empty());
+        if !idle {
+            self.emit.push(binds, exp);
+        }
         Ok(state.map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| size))
     }
 
@@ -170,7 +177,8 @@ impl Merge for Shape {
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
-        let fixed = if place.is_captured { emit.leaf_is_outside(first, self.level) } else { place.is_tag && first.constant().is_some() };
+        let fixed =
+            if place.is_captured { emit.is_static(first, &place.extents, self.level) } else { place.is_tag && first.constant().is_some() };
         if fixed && parts.iter().flatten().all(|p| p == first) {
             return Ok((*first).clone());
         }

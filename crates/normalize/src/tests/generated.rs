@@ -25,6 +25,7 @@ fn types(figure: &Ty) -> Vec<Ty> {
         Ty::array(reals()),
         endo.clone(),
         Ty::fun(reals(), Ty::REAL),
+        Ty::fun(Ty::REAL, reals()),
         figure.clone(),
         Ty::tuple([endo.clone(), Ty::INT]),
         real_pair,
@@ -104,7 +105,9 @@ impl Draw {
     /// A term by a construct of the type.
     fn introduced(&mut self, ty: &Ty, fuel: usize) -> Term {
         match ty {
-            Ty::Scalar(ScalarTy::Real) => match self.below(4) {
+            Ty::Scalar(ScalarTy::Real) => match self.below(6) {
+                4 => self.derivative(ty, fuel),
+                5 => mul(prim(Prim::Sin, vec![self.term(ty, fuel)]), prim(Prim::Sin, vec![self.term(ty, fuel)])),
                 0 => reduce(ReduceOp::Add, self.term(&reals(), fuel)),
                 1 => prim(Prim::ToReal, vec![self.term(&Ty::INT, fuel)]),
                 2 => add(self.term(ty, fuel), self.term(ty, fuel)),
@@ -119,6 +122,10 @@ impl Draw {
                 let side = if self.below(2) == 0 { Ty::REAL } else { Ty::INT };
                 less(self.term(&side, fuel), self.term(&side, fuel))
             }
+            Ty::Array(elem) if **elem == Ty::REAL && self.below(3) == 0 => match self.below(2) {
+                0 => self.derivative(ty, fuel),
+                _ => self.accumulated(fuel),
+            },
             Ty::Array(elem) => self.array(elem, fuel),
             Ty::Fun(from, to) => self.lambda(from, to, fuel),
             Ty::Tuple(items) => tuple(items.iter().map(|t| self.term(t, fuel)).collect()),
@@ -131,17 +138,45 @@ impl Draw {
         }
     }
 
+    /// A derivative by or along a value of the type, which holds reals only.
+    fn derivative(&mut self, ty: &Ty, fuel: usize) -> Term {
+        if self.below(2) == 0 {
+            let f = self.term(&Ty::fun(ty.clone(), Ty::REAL), fuel);
+            let (x, d) = (self.term(ty, fuel), self.term(&Ty::REAL, fuel));
+            app(proj(lambada_core::vjp(f, x, Span::default()), 1), d)
+        } else {
+            let f = self.term(&Ty::fun(Ty::REAL, ty.clone()), fuel);
+            let (x, d) = (self.term(&Ty::REAL, fuel), self.term(&Ty::REAL, fuel));
+            proj(lambada_core::jvp(f, x, d, Span::default()), 1)
+        }
+    }
+
+    /// `(accumulate h = xs in for i < 2 => h[i] += x).1`
+    fn accumulated(&mut self, fuel: usize) -> Term {
+        let (init, acc, i) = (self.term(&reals(), fuel), self.m.var("h", reals()), self.m.var("i", Ty::INT));
+        let value = self.bound(&i, |d| d.term(&Ty::REAL, fuel));
+        let add = TermKind::Add { acc: acc.clone(), index: vec![var(&i)], value };
+        let body = for_(i, int(2), Term::new(add, Ty::unit(), Span::default()));
+        let ty = Ty::tuple([body.ty().clone(), reals()]);
+        proj(Term::new(TermKind::Accumulate { acc, init, body }, ty, Span::default()), 1)
+    }
+
     fn array(&mut self, elem: &Ty, fuel: usize) -> Term {
         match self.below(4) {
             0 => array((0..1 + self.below(3)).map(|_| self.term(elem, fuel)).collect()),
-            1 => {
+            // the meaning compares a new element only with the one that it replaces, and variants differ in their sizes
+            1 if *elem != self.figure => {
                 let xs = self.term(&Ty::array(elem.clone()), fuel);
                 let k = self.below(2) as i64;
                 update(xs, vec![int(k)], self.term(elem, fuel), Span::default())
             }
             _ => {
                 let i = self.m.var("i", Ty::INT);
-                let n = if self.below(3) == 0 { length(self.term(&reals(), fuel)) } else { int(self.below(4) as i64) };
+                let n = match elem {
+                    Ty::Scalar(_) if self.below(3) == 0 => length(self.term(&reals(), fuel)),
+                    Ty::Scalar(_) => int(self.below(4) as i64),
+                    _ => int(1 + self.below(3) as i64), // the sizes of elements that are not there are not compared
+                };
                 let body = self.bound(&i, |d| d.term(elem, fuel));
                 for_(i, n, body)
             }
@@ -202,9 +237,9 @@ fn settled(data: Data) -> Data {
     }
 }
 
-/// Sizes of elements of an empty array may also make the difference between failing and not.
-fn is_about_empty(message: &str) -> bool {
-    message.contains("size") && !message.contains("index") && message.split_whitespace().any(|word| word == "0")
+/// The sizes of a variant that a loop carries are those that it starts with, even if it starts with another constructor.
+fn is_about_start(message: &str) -> bool {
+    message.starts_with("the loop's state changes size")
 }
 
 fn compare(seed: u64, fuel: usize) {
@@ -222,9 +257,11 @@ fn compare(seed: u64, fuel: usize) {
         let (actual, meaning) = (run(&normalized, &args), eval::run(&m.program, m.entry(), &args));
         let text = || format!("seed {seed}\n{}\n{}", lambada_core::print_program(&m.program), anf::print(&normalized.function));
         match (actual, meaning) {
-            (Ok(a), Ok(b)) => settled(a.clone()).close(&settled(b.clone()), 1e-9).unwrap_or_else(|e| panic!("{e}: {a} is not {b}\n{}", text())),
+            (Ok(a), Ok(b)) => {
+                settled(a.clone()).close(&settled(b.clone()), 1e-9).unwrap_or_else(|e| panic!("{e}: {a} is not {b}\n{}", text()))
+            }
             (Err(_), Err(_)) => {} // which of several failures comes first, iterations do not say
-            (Ok(_), Err(f)) | (Err(f), Ok(_)) if is_about_empty(&f.message) => {}
+            (Err(f), Ok(_)) if is_about_start(&f.message) && text().matches("Poly").count() > 1 => {}
             (actual, meaning) => panic!("{actual:?} is not {meaning:?}\n{}", text()),
         }
     }
@@ -232,7 +269,5 @@ fn compare(seed: u64, fuel: usize) {
 
 #[test]
 fn normalized_programs_keep_their_meaning() {
-    let n: u64 = std::env::var("N").map_or(3000, |n| n.parse().unwrap());
-    let f: usize = std::env::var("F").map_or(5, |n| n.parse().unwrap());
-    (0..n).for_each(|seed| compare(seed, f));
+    (0..4000).for_each(|seed| compare(seed, 5));
 }

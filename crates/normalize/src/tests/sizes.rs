@@ -40,6 +40,24 @@ fn conditions_prove_indices() {
 }
 
 #[test]
+fn short_circuited_conditions_prove_indices() {
+    // for i < n => if 0 < i && i + 1 < n then xs[i - 1] + xs[i + 1] else if 1 < i || n <= 1 then 0.0 else xs[1]
+    let mut m = Make::new();
+    let main = m.lam("xs", reals(), |m, xs| {
+        let n = length(xs.clone());
+        m.for_(n.clone(), |_, i| {
+            let inside = if_(less(int(0), i.clone()), less(add(i.clone(), int(1)), n.clone()), lit(Scalar::Bool(false)));
+            let outside = if_(less(int(1), i.clone()), lit(Scalar::Bool(true)), prim(Prim::LeInt, vec![n, int(1)]));
+            let sum = add(at(xs.clone(), sub(i.clone(), int(1))), at(xs.clone(), add(i, int(1))));
+            if_(inside, sum, if_(outside, real(0.0), at(xs, int(1))))
+        })
+    });
+    m.def("main", main);
+    assert_eq!(checks(&m), 0);
+    m.check(&[vec![1.0, 2.0, 4.0].into()], vec![2.0, 5.0, 0.0]);
+}
+
+#[test]
 fn flattened_indices_are_proved() {
     // for i < n, j < m => flat[i * m + j] where flat has n * m elements
     let mut m = Make::new();

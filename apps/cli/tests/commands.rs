@@ -1,0 +1,162 @@
+//! The command as a user meets it: exit codes, what is printed where, and files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use lambada::{Inputs, Session};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the command lies in the repository").to_path_buf()
+}
+
+fn lambada(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lambada")).args(args).current_dir(root()).output().expect("the command starts")
+}
+
+/// Standard output of a command that succeeds and complains of nothing.
+fn succeeds(args: &[&str]) -> String {
+    let output = lambada(args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success() && err.is_empty(), "{args:?}: {:?}\n{err}", output.status);
+    out
+}
+
+/// Standard error of a command that exits with 1 and prints no result.
+fn fails(args: &[&str]) -> String {
+    let output = lambada(args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {out}{err}");
+    assert!(out.is_empty(), "{args:?} prints {out}");
+    assert!(!err.contains("panicked") && !err.contains("RUST_BACKTRACE"), "{err}");
+    err
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is text")
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, content: &str) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).expect("a temporary file can be written");
+    path.display().to_string()
+}
+
+#[test]
+fn the_first_command_of_the_readme() {
+    let out = succeeds(&["grad", "examples/gmm.lam", "objective", "--data", "examples/data/gmm_d2_k5.json", "--wrt", "alpha,mu,q,l"]);
+    assert!(out.starts_with("value = -3916.46482105446"), "{out}");
+    for name in ["alpha", "mu", "q", "l"] {
+        assert!(out.contains(&format!("gradient {name} =")), "{out}");
+    }
+}
+
+#[test]
+fn check_lists_definitions_or_tells_all_errors() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let good = file(&folder, "good.lam", "def f (x : real) = x * x\n");
+    assert_eq!(succeeds(&["check", &good]), "f : real -> real\n");
+    let bad = file(&folder, "bad.lam", "def f (x : real) = y\n\ndef g (b : bool) = b + 1\n");
+    let err = fails(&["check", &bad]);
+    assert!(err.contains("bad.lam:1") && err.contains("bad.lam:3"), "{err}");
+}
+
+#[test]
+fn run_takes_arguments_and_data() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = file(&folder, "p.lam", "def main (x : real) (ys : []real) = x * sum ys\n\ndef twice (x : real) = 2 * x\n");
+    assert_eq!(succeeds(&["run", &program, "x=2", "ys=[1,2,3]"]), "12.0\n");
+    assert_eq!(succeeds(&["run", &program, "twice", "x=2"]), "4.0\n");
+    let data = file(&folder, "d.json", "{\"ys\": [1, 2, 3]}");
+    for engine in ["native", "loops", "anf", "core"] {
+        assert_eq!(succeeds(&["run", &program, "--data", &data, "x=2", "--engine", engine]), "12.0\n");
+    }
+    assert!(fails(&["run", &program, "twise", "x=2"]).contains("did you mean `twice`?"));
+    assert!(fails(&["run", &program, "x=2"]).contains("`ys : []real`"));
+    assert!(fails(&["run", &program, "x=2", "ys=[1,[2]]"]).contains("`ys`"));
+    assert!(fails(&["run", "no_such_file.lam"]).contains("no_such_file.lam"));
+}
+
+#[test]
+fn derivatives_in_both_modes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = file(&folder, "p.lam", "def f (x : real) (y : real) = (x * y, x + y)\n\ndef g (x : real) (y : real) = x * y\n");
+    assert_eq!(succeeds(&["grad", &program, "g", "x=2", "y=3"]), "value = 6.0\ngradient x = 3.0\ngradient y = 2.0\n");
+    assert_eq!(succeeds(&["grad", &program, "g", "x=2", "y=3", "--wrt", "y"]), "value = 6.0\ngradient = 2.0\n");
+    assert_eq!(succeeds(&["jvp", &program, "f", "x=2", "y=3", "--tangent", "x=1"]), "value = (6.0, 5.0)\ntangent = (3.0, 1.0)\n");
+    let vjp = succeeds(&["vjp", &program, "f", "x=2", "y=3", "--cotangent", "[1, 10]"]);
+    assert_eq!(vjp, "value = (6.0, 5.0)\ncotangent x = 13.0\ncotangent y = 12.0\n");
+    assert!(fails(&["grad", &program, "f", "x=2", "y=3"]).contains("no gradient"));
+    assert!(fails(&["vjp", &program, "f", "x=2", "y=3"]).contains("--cotangent"));
+    assert!(fails(&["jvp", &program, "f", "x=2", "y=3"]).contains("--tangent"));
+    assert!(fails(&["grad", &program, "g", "x=2", "y=3", "--wrt", "z"]).contains("`z`"));
+}
+
+#[test]
+fn results_go_to_files_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = file(&folder, "p.lam", "def f (x : real) = {a = [x, 2 * x], b = x}\n\ndef bad (xs : []real) = xs[3]\n");
+    let json = folder.path().join("out.json");
+    assert_eq!(succeeds(&["run", &program, "f", "x=2", "--output", json.to_str().expect("a name")]), "");
+    assert_eq!(std::fs::read_to_string(&json).expect("written"), "{\"a\":[2.0,4.0],\"b\":2.0}\n");
+    let npz = folder.path().join("out.npz");
+    succeeds(&["run", &program, "f", "x=2", "--output", npz.to_str().expect("a name")]);
+    let mut inputs = Inputs::new();
+    inputs.read_file(&npz).expect("an archive");
+    let reader = file(&folder, "q.lam", "def f (a : [2]real) (b : real) = b * a\n");
+    assert_eq!(succeeds(&["run", &reader, "f", "--data", npz.to_str().expect("a name")]), "[4.0, 8.0]\n");
+    let never = folder.path().join("never.json");
+    let err = fails(&["run", &program, "bad", "xs=[1, 2]", "--output", never.to_str().expect("a name")]);
+    assert!(err.contains("index 3 is out of range for size 2") && err.contains("p.lam:3"), "{err}");
+    assert!(!never.exists());
+}
+
+#[test]
+fn derived_source_parses_checks_and_runs_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (example, entry, args) in [
+        ("type shape = Circle real | Rect real (real, int)\n\ndef f (s : shape) (p : [](real, real)) = (match s | Circle r -> r * r | Rect w h -> w * h.0) * sum (for q in p => q.0 * q.1)\n", "f", vec!["s={\"Rect\": [2, [3, 1]]}", "p=[[1, 2], [3, 4]]"]),
+        ("def f (x : real) (ys : []real) = loop s = x for y in ys do sin (s * y)\n", "f", vec!["x=0.3", "ys=[1, 2, 3]"]),
+        ("def f (w : {a : [2]real, b : real}) = norm w.a * exp w.b\n", "f", vec!["w={\"a\": [3, 4], \"b\": 0.5}"]),
+    ] {
+        let program = file(&folder, "p.lam", example);
+        let derived = file(&folder, "d.lam", &succeeds(&["derive", &program, entry, "--mode", "reverse"]));
+        let name = format!("{entry}_reverse");
+        let mut direct = vec!["vjp", &program, entry];
+        direct.extend(&args);
+        let mut again = vec!["run", &derived, &name, "cotangent=1"];
+        again.extend(&args);
+        let numbers = |text: &str| -> Vec<f64> { text.split(|c: char| !(c.is_ascii_digit() || ".-e".contains(c))).filter_map(|t| t.parse().ok()).collect() };
+        let (a, b) = (numbers(&succeeds(&direct)), numbers(&succeeds(&again)));
+        assert!(a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-9 * x.abs().max(1.0)), "{a:?} against {b:?}");
+        let forward = file(&folder, "e.lam", &succeeds(&["derive", &program, entry, "--mode", "forward"]));
+        succeeds(&["check", &forward]);
+    }
+}
+
+#[test]
+fn every_stage_can_be_shown() {
+    for stage in ["surface", "core", "anf", "loops", "c"] {
+        for of in ["value", "grad"] {
+            assert!(!succeeds(&["show", "examples/logsumexp.lam", "lse", "--stage", stage, "--of", of]).is_empty());
+        }
+    }
+    assert!(fails(&["show", "examples/logsumexp.lam", "lse", "--stage", "anf", "--after", "fuze"]).contains("fuse"));
+}
+
+#[test]
+fn every_example_checks() {
+    for entry in std::fs::read_dir(root().join("examples")).expect("examples").flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "lam") {
+            let mut session = Session::new();
+            session.load(&path).map(drop).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+        }
+    }
+}
+
+#[test]
+fn logistic_regression_learns() {
+    let out = succeeds(&["run", "examples/logistic.lam", "--data", "examples/data/breast_cancer.json"]);
+    let accuracy = out.split("accuracy = ").nth(1).and_then(|rest| rest.split([',', '}', '\n']).next()).and_then(|n| n.trim().parse::<f64>().ok());
+    assert!(accuracy.is_some_and(|a| a > 0.97), "{out}");
+}

@@ -1,0 +1,286 @@
+//! §2, C-1 … C-10: the source language as categorical combinators, and back.
+//!
+//! A combinator is a morphism `T -> S`, without variables: this is the form on which the macros of Appendices A and C are defined.
+
+use std::fmt;
+use std::rc::Rc;
+
+use crate::op::Op;
+use crate::source::{self, Kind as Source, Term, Ty, Var};
+use crate::value::{Value, eval_op};
+use crate::var::parens;
+
+/// A morphism `from -> to`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Comb {
+    kind: Rc<Kind>,
+    from: Ty,
+    to: Ty,
+}
+
+/// `t ::= id | t; s | <> | <t, s> | fst | snd | ev | Λ(t) | op`
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// C-1: `id_T : T -> T`
+    Id,
+    /// C-2: `t; s`, first `t`
+    Then(Comb, Comb),
+    /// C-3: `<>_T : T -> 1`
+    Unit,
+    /// C-4: `<t, s> : T -> S * R`
+    Pair(Comb, Comb),
+    /// C-5: `fst : T * S -> T`
+    Fst,
+    /// C-6: `snd : T * S -> S`
+    Snd,
+    /// C-7: `ev : (T -> S) * T -> S`
+    Ev,
+    /// C-8: `Λ(t) : T -> (S -> R)` for `t : T * S -> R`
+    Curry(Comb),
+    /// C-9: `op : Dom(op) -> real^m`
+    Op(Op),
+}
+
+impl Comb {
+    fn new(kind: Kind, from: Ty, to: Ty) -> Comb {
+        Comb { kind: Rc::new(kind), from, to }
+    }
+
+    /// The construct.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The type of the argument.
+    pub fn from(&self) -> &Ty {
+        &self.from
+    }
+
+    /// The type of the result.
+    pub fn to(&self) -> &Ty {
+        &self.to
+    }
+
+    /// The parts.
+    pub fn children(&self) -> Vec<&Comb> {
+        match self.kind() {
+            Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) => vec![],
+            Kind::Then(t, s) | Kind::Pair(t, s) => vec![t, s],
+            Kind::Curry(t) => vec![t],
+        }
+    }
+
+    /// The number of nodes.
+    pub fn size(&self) -> usize {
+        1 + self.children().into_iter().map(Comb::size).sum::<usize>()
+    }
+}
+
+/// C-1: `id_T`
+pub fn id(ty: Ty) -> Comb {
+    Comb::new(Kind::Id, ty.clone(), ty)
+}
+
+/// C-2: `t; s`, in diagrammatic order
+pub fn then(t: Comb, s: Comb) -> Comb {
+    assert_eq!(t.to, s.from, "the ends of `{t}; {s}` do not meet");
+    let (from, to) = (t.from.clone(), s.to.clone());
+    Comb::new(Kind::Then(t, s), from, to)
+}
+
+/// C-3: `<>_T`
+pub fn unit(from: Ty) -> Comb {
+    Comb::new(Kind::Unit, from, Ty::Unit)
+}
+
+/// C-4: `<t, s>`
+pub fn pair(t: Comb, s: Comb) -> Comb {
+    assert_eq!(t.from, s.from, "`{t}` and `{s}` do not start together");
+    let (from, to) = (t.from.clone(), t.to.clone().times(s.to.clone()));
+    Comb::new(Kind::Pair(t, s), from, to)
+}
+
+/// C-5: `fst_{T,S}`
+pub fn fst(t: Ty, s: Ty) -> Comb {
+    Comb::new(Kind::Fst, t.clone().times(s), t)
+}
+
+/// C-6: `snd_{T,S}`
+pub fn snd(t: Ty, s: Ty) -> Comb {
+    Comb::new(Kind::Snd, t.times(s.clone()), s)
+}
+
+/// C-7: `ev_{T,S}`
+pub fn ev(t: Ty, s: Ty) -> Comb {
+    Comb::new(Kind::Ev, t.clone().to(s.clone()).times(t), s)
+}
+
+/// C-8: `Λ(t)`
+pub fn curry(t: Comb) -> Comb {
+    let Ty::Prod(a, b) = &t.from else { panic!("Λ of a morphism from {}", t.from) };
+    let (from, to) = ((**a).clone(), (**b).clone().to(t.to.clone()));
+    Comb::new(Kind::Curry(t), from, to)
+}
+
+/// C-9: `op`
+pub fn op(op: Op) -> Comb {
+    let (from, to) = (Ty::dom(&op.dom()), Ty::Real(op.cod()));
+    Comb::new(Kind::Op(op), from, to)
+}
+
+/// λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
+pub fn of_term(x: &Var, t: &Term) -> Comb {
+    compile(&[x.clone()], t)
+}
+
+/// A term in a context of n ≥ 1 variables, as a morphism from their product, nested to the left.
+fn compile(context: &[Var], t: &Term) -> Comb {
+    let go = |t: &Term| compile(context, t);
+    match t.kind() {
+        Source::Var(x) => lookup(context, x),
+        Source::Op(o, t) => then(go(t), op(o.clone())),
+        Source::Unit => unit(product(context)),
+        Source::Pair(t, s) => pair(go(t), go(s)),
+        Source::Fst(t) => then(go(t), components(t, fst)),
+        Source::Snd(t) => then(go(t), components(t, snd)),
+        Source::Lam(x, t) => curry(compile(&[context, &[x.clone()]].concat(), t)),
+        Source::App(t, s) => then(pair(go(t), go(s)), ev(s.ty().clone(), result(t.ty()))),
+    }
+}
+
+fn result(ty: &Ty) -> Ty {
+    let Ty::Fun(_, to) = ty else { panic!("{ty} is not a function type") };
+    (**to).clone()
+}
+
+fn components(t: &Term, projection: fn(Ty, Ty) -> Comb) -> Comb {
+    let Ty::Prod(a, b) = t.ty() else { panic!("{} is not a product", t.ty()) };
+    projection((**a).clone(), (**b).clone())
+}
+
+fn product(context: &[Var]) -> Ty {
+    context.iter().map(|x| x.ty.clone()).reduce(Ty::times).unwrap_or(Ty::Unit)
+}
+
+/// A variable is a projection: de Bruijn indices count how often `fst` comes before `snd`.
+fn lookup(context: &[Var], x: &Var) -> Comb {
+    let (last, outer) = context.split_last().unwrap_or_else(|| panic!("{} is not in scope", x.hint));
+    match (outer.is_empty(), last == x) {
+        (true, true) => id(x.ty.clone()),
+        (true, false) => panic!("{} is not in scope", x.hint),
+        (false, true) => snd(product(outer), x.ty.clone()),
+        (false, false) => match outer.len() {
+            1 => fst(product(outer), last.ty.clone()),
+            _ => then(fst(product(outer), last.ty.clone()), lookup(outer, x)),
+        },
+    }
+}
+
+/// Combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a term, so this is `t[s/x]`.
+pub fn to_term(t: &Comb, x: &Term) -> Term {
+    match t.kind() {
+        Kind::Id => x.clone(),
+        Kind::Then(t, s) => to_term(s, &to_term(t, x)),
+        Kind::Unit => source::unit(),
+        Kind::Pair(t, s) => source::pair(to_term(t, x), to_term(s, x)),
+        Kind::Fst => source::fst(x.clone()),
+        Kind::Snd => source::snd(x.clone()),
+        Kind::Ev => source::app(source::fst(x.clone()), source::snd(x.clone())),
+        Kind::Curry(t) => {
+            let Ty::Prod(_, b) = t.from() else { panic!("Λ of a morphism from {}", t.from()) };
+            source::lam("y", (**b).clone(), |y| to_term(t, &source::pair(x.clone(), y)))
+        }
+        Kind::Op(o) => source::op(o.clone(), x.clone()),
+    }
+}
+
+/// `⟦t⟧`, directly.
+pub fn eval(t: &Comb, x: &Value) -> Value {
+    match t.kind() {
+        Kind::Id => x.clone(),
+        Kind::Then(t, s) => eval(s, &eval(t, x)),
+        Kind::Unit => Value::Unit,
+        Kind::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
+        Kind::Fst => x.fst(),
+        Kind::Snd => x.snd(),
+        Kind::Ev => x.fst().apply(&x.snd()),
+        Kind::Curry(t) => {
+            let (t, x) = (t.clone(), x.clone());
+            Value::fun(move |y| eval(&t, &Value::pair(x.clone(), y.clone())))
+        }
+        Kind::Op(op) => eval_op(op, x),
+    }
+}
+
+impl fmt::Display for Comb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(self, 0))
+    }
+}
+
+/// Levels: 0 anything, 1 an operand of `;`.
+fn text(t: &Comb, level: u8) -> String {
+    match t.kind() {
+        Kind::Id => "id".into(),
+        Kind::Then(t, s) => parens(level > 1, format!("{}; {}", text(t, 1), text(s, 2))),
+        Kind::Unit => "<>".into(),
+        Kind::Pair(t, s) => format!("<{}, {}>", text(t, 0), text(s, 0)),
+        Kind::Fst => "fst".into(),
+        Kind::Snd => "snd".into(),
+        Kind::Ev => "ev".into(),
+        Kind::Curry(t) => format!("cur({})", text(t, 0)),
+        Kind::Op(op) => op.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+    use crate::source::{normalize, var};
+
+    /// Equal as λ-terms, up to βη.
+    fn equal(t: &Comb, s: &Comb) {
+        assert_eq!((t.from(), t.to()), (s.from(), s.to()));
+        let x = var(&Var::fresh("x", t.from().clone()));
+        assert_eq!(normalize(&to_term(t, &x)), normalize(&to_term(s, &x)), "{t} and {s} differ");
+    }
+
+    /// C-10: λ → combinators → λ.
+    #[test]
+    fn round_trip() {
+        for seed in 0..1000 {
+            let (x, t) = Generator::new(seed).program();
+            let back = to_term(&of_term(&x, &t), &var(&x));
+            source::check(std::slice::from_ref(&x), &back).unwrap();
+            assert_eq!(normalize(&t), normalize(&back), "{t}");
+        }
+    }
+
+    #[test]
+    fn cartesian_closed() {
+        for seed in 0..300 {
+            let mut g = Generator::new(seed);
+            let [a, b, c, d] = [(); 4].map(|()| g.ty(1));
+            let (t, s, r) = (g.morphism(&a, &b), g.morphism(&b, &c), g.morphism(&c, &d));
+            equal(&then(id(a.clone()), t.clone()), &t);
+            equal(&then(t.clone(), id(b.clone())), &t);
+            equal(&then(then(t.clone(), s.clone()), r.clone()), &then(t.clone(), then(s.clone(), r)));
+            let u = g.morphism(&a, &c);
+            let both = pair(t.clone(), u.clone());
+            equal(&then(both.clone(), fst(b.clone(), c.clone())), &t);
+            equal(&then(both.clone(), snd(b.clone(), c.clone())), &u);
+            let before = g.morphism(&d, &a);
+            equal(&then(before.clone(), both), &pair(then(before.clone(), t.clone()), then(before, u)));
+            equal(&pair(fst(a.clone(), b.clone()), snd(a.clone(), b.clone())), &id(a.clone().times(b.clone())));
+            equal(&then(t, unit(b.clone())), &unit(a.clone()));
+            exponential(&g.morphism(&a.clone().times(b.clone()), &c), &g.morphism(&a, &b.clone().to(c.clone())), &a, &b, &c);
+        }
+    }
+
+    fn exponential(t: &Comb, f: &Comb, a: &Ty, b: &Ty, c: &Ty) {
+        let apply = |f: Comb| then(pair(then(fst(a.clone(), b.clone()), f), snd(a.clone(), b.clone())), ev(b.clone(), c.clone()));
+        equal(&apply(curry(t.clone())), t);
+        equal(&curry(apply(f.clone())), f);
+    }
+}

@@ -1,0 +1,16 @@
+//! §3: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones.
+
+mod check;
+mod equations;
+mod eval;
+mod normalize;
+mod ops;
+mod print;
+mod term;
+
+pub use check::{check, check_linear};
+pub use equations::{Equation, Instance, equations};
+pub use eval::{eval, eval_linear, zero};
+pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
+pub use ops::{forward_op, reverse_op};
+pub use term::*;

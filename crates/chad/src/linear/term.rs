@@ -1,0 +1,482 @@
+//! Syntax of the linear target language: two judgements, two Rust types.
+//!
+//! `Term` is `Γ ⊢ t : T`, and `Lin` is `Γ; v : σ ⊢ l : τ`. There is exactly one linear variable, so it needs no name: a `Lin` is a morphism
+//! from σ to τ, and `v` is the identity. Cartesian positions hold a `Term`, which has no way to mention `v`, and each binder of a linear
+//! variable (`\_v. l`, `case`) takes a whole `Lin`, whose `v` is its own. So a term that is not linear in `v` cannot be built.
+
+use std::rc::Rc;
+
+use crate::op::{LOp, Op};
+use crate::source;
+use crate::var::Env;
+
+/// A Cartesian type: `T, S, R ::= real^n | 1 | T * S | T -> S | σ -o τ`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ty {
+    /// `real^n`
+    Real(usize),
+    /// `1`
+    Unit,
+    /// `T * S`
+    Prod(Rc<Ty>, Rc<Ty>),
+    /// `T -> S`
+    Fun(Rc<Ty>, Rc<Ty>),
+    /// `σ -o τ`: Cartesian, not linear.
+    Lolli(Rc<LTy>, Rc<LTy>),
+}
+
+/// A linear type: `σ, τ, ρ ::= real^n | 1 | σ * τ | T -> τ | !T (x) τ`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LTy {
+    /// `real^n`, underlined in the paper
+    Real(usize),
+    /// `1`
+    Unit,
+    /// `σ * τ`, a biproduct
+    Prod(Rc<LTy>, Rc<LTy>),
+    /// `T -> τ`
+    Fun(Rc<Ty>, Rc<LTy>),
+    /// `!T (x) τ`
+    Tensor(Rc<Ty>, Rc<LTy>),
+}
+
+/// A Cartesian variable.
+pub type Var = crate::var::Var<Ty>;
+
+/// `Γ ⊢ t : T`
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Term {
+    kind: Rc<Kind>,
+    ty: Ty,
+}
+
+/// The terms of the source language, and the linear λ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `x`
+    Var(Var),
+    /// `op(t)`
+    Op(Op, Term),
+    /// `<>`
+    Unit,
+    /// `<t, s>`
+    Pair(Term, Term),
+    /// `fst t`
+    Fst(Term),
+    /// `snd t`
+    Snd(Term),
+    /// `\x. t`
+    Lam(Var, Term),
+    /// `t s`
+    App(Term, Term),
+    /// `\_v. l` (L-11)
+    LinLam(Lin),
+}
+
+/// `Γ; v : from ⊢ l : to`
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lin {
+    kind: Rc<LinKind>,
+    from: LTy,
+    to: LTy,
+}
+
+/// The linear terms. Erratum E8: the paper's grammar omits `case` and the linear versions of `<>`, pairs, projections, λ and application.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinKind {
+    /// `v` (L-1)
+    Var,
+    /// `lop(t; l)` (L-2)
+    LOp(LOp, Term, Lin),
+    /// `<>` (L-3)
+    Unit,
+    /// `<l, k>` (L-4): both mention `v`, contexts are additive
+    Pair(Lin, Lin),
+    /// `fst l` (L-5)
+    Fst(Lin),
+    /// `snd l` (L-6)
+    Snd(Lin),
+    /// `\y. l` (L-7)
+    Lam(Var, Lin),
+    /// `l t` (L-8)
+    App(Lin, Term),
+    /// `!t (x) l` (L-9)
+    Tensor(Term, Lin),
+    /// `case l of !y (x) v -> k` (L-10)
+    Case(Lin, Var, Lin),
+    /// `t{l}` (L-12)
+    LinApp(Term, Lin),
+    /// `0` (L-13)
+    Zero,
+    /// `l + k` (L-14)
+    Plus(Lin, Lin),
+}
+
+impl Ty {
+    /// `self * other`
+    pub fn times(self, other: Ty) -> Ty {
+        Ty::Prod(Rc::new(self), Rc::new(other))
+    }
+
+    /// `self -> to`
+    pub fn to(self, to: Ty) -> Ty {
+        Ty::Fun(Rc::new(self), Rc::new(to))
+    }
+
+    /// `Dom(op)`
+    pub fn dom(sizes: &[usize]) -> Ty {
+        sizes.iter().map(|n| Ty::Real(*n)).reduce(Ty::times).unwrap_or(Ty::Unit)
+    }
+
+    pub(crate) fn components(&self) -> (Ty, Ty) {
+        match self {
+            Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
+            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Lolli(..) => panic!("{self} is not a product"),
+        }
+    }
+}
+
+impl LTy {
+    /// `self * other`
+    pub fn times(self, other: LTy) -> LTy {
+        LTy::Prod(Rc::new(self), Rc::new(other))
+    }
+
+    /// `from -> self`
+    pub fn under(self, from: Ty) -> LTy {
+        LTy::Fun(Rc::new(from), Rc::new(self))
+    }
+
+    /// `!key (x) self`
+    pub fn tensor(self, key: Ty) -> LTy {
+        LTy::Tensor(Rc::new(key), Rc::new(self))
+    }
+
+    /// `self -o to`
+    pub fn lolli(self, to: LTy) -> Ty {
+        Ty::Lolli(Rc::new(self), Rc::new(to))
+    }
+
+    /// `LDom(lop)`
+    pub fn dom(sizes: &[usize]) -> LTy {
+        sizes.iter().map(|n| LTy::Real(*n)).reduce(LTy::times).unwrap_or(LTy::Unit)
+    }
+
+    pub(crate) fn components(&self) -> (LTy, LTy) {
+        match self {
+            LTy::Prod(a, b) => ((**a).clone(), (**b).clone()),
+            LTy::Real(_) | LTy::Unit | LTy::Fun(..) | LTy::Tensor(..) => panic!("{self} is not a product"),
+        }
+    }
+}
+
+impl Term {
+    fn new(kind: Kind, ty: Ty) -> Term {
+        Term { kind: Rc::new(kind), ty }
+    }
+
+    /// The construct.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The type.
+    pub fn ty(&self) -> &Ty {
+        &self.ty
+    }
+
+    /// The number of nodes, linear ones too.
+    pub fn size(&self) -> usize {
+        1 + match self.kind() {
+            Kind::Var(_) | Kind::Unit => 0,
+            Kind::Op(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.size(),
+            Kind::Pair(t, s) | Kind::App(t, s) => t.size() + s.size(),
+            Kind::LinLam(l) => l.size(),
+        }
+    }
+
+    /// Does the variable occur?
+    pub fn mentions(&self, x: &Var) -> bool {
+        match self.kind() {
+            Kind::Var(y) => x == y,
+            Kind::Unit => false,
+            Kind::Op(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.mentions(x),
+            Kind::Pair(t, s) | Kind::App(t, s) => t.mentions(x) || s.mentions(x),
+            Kind::LinLam(l) => l.mentions(x),
+        }
+    }
+
+    /// `t[s/x]`, capturing nothing.
+    pub fn subst(&self, x: &Var, s: &Term) -> Term {
+        self.substitute(&Env::default().with(x, s.clone()))
+    }
+
+    /// Simultaneous substitution; all bound variables become fresh.
+    pub fn substitute(&self, terms: &Env<Term>) -> Term {
+        let go = |t: &Term| t.substitute(terms);
+        match self.kind() {
+            Kind::Var(x) => terms.get(x).unwrap_or_else(|| self.clone()),
+            Kind::Op(o, t) => op(o.clone(), go(t)),
+            Kind::Unit => unit(),
+            Kind::Pair(t, s) => pair(go(t), go(s)),
+            Kind::Fst(t) => fst(go(t)),
+            Kind::Snd(t) => snd(go(t)),
+            Kind::Lam(x, t) => {
+                let y = x.refresh();
+                abs(y.clone(), t.substitute(&terms.with(x, var(&y))))
+            }
+            Kind::App(t, s) => app(go(t), go(s)),
+            Kind::LinLam(l) => linlam(l.substitute(terms)),
+        }
+    }
+}
+
+impl Lin {
+    fn new(kind: LinKind, from: LTy, to: LTy) -> Lin {
+        Lin { kind: Rc::new(kind), from, to }
+    }
+
+    /// The construct.
+    pub fn kind(&self) -> &LinKind {
+        &self.kind
+    }
+
+    /// The type of the linear variable.
+    pub fn from(&self) -> &LTy {
+        &self.from
+    }
+
+    /// The type.
+    pub fn to(&self) -> &LTy {
+        &self.to
+    }
+
+    /// The number of nodes.
+    pub fn size(&self) -> usize {
+        1 + match self.kind() {
+            LinKind::Var | LinKind::Unit | LinKind::Zero => 0,
+            LinKind::LOp(_, t, l) | LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.size() + l.size(),
+            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => l.size() + k.size(),
+            LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => l.size(),
+        }
+    }
+
+    /// Does the Cartesian variable occur?
+    pub fn mentions(&self, x: &Var) -> bool {
+        match self.kind() {
+            LinKind::Var | LinKind::Unit | LinKind::Zero => false,
+            LinKind::LOp(_, t, l) | LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.mentions(x) || l.mentions(x),
+            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => l.mentions(x) || k.mentions(x),
+            LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => l.mentions(x),
+        }
+    }
+
+    /// `l[t/x]` for a Cartesian variable.
+    pub fn subst(&self, x: &Var, t: &Term) -> Lin {
+        self.substitute(&Env::default().with(x, t.clone()))
+    }
+
+    /// Simultaneous substitution for Cartesian variables.
+    pub fn substitute(&self, terms: &Env<Term>) -> Lin {
+        self.replace(terms, &v(self.from.clone()))
+    }
+
+    /// `l[k/v]`: substitution for the linear variable, which is composition.
+    pub fn after(&self, k: &Lin) -> Lin {
+        assert_eq!(self.from, k.to, "`{self}` after `{k}`");
+        self.replace(&Env::default(), k)
+    }
+
+    /// Simultaneous substitution for Cartesian variables and for `v`.
+    fn replace(&self, terms: &Env<Term>, k: &Lin) -> Lin {
+        let term = |t: &Term| t.substitute(terms);
+        let go = |l: &Lin| l.replace(terms, k);
+        match self.kind() {
+            LinKind::Var => k.clone(),
+            LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
+            LinKind::Unit => lunit(k.from.clone()),
+            LinKind::Pair(a, b) => lpair(go(a), go(b)),
+            LinKind::Fst(l) => lfst(go(l)),
+            LinKind::Snd(l) => lsnd(go(l)),
+            LinKind::Lam(x, l) => {
+                let y = x.refresh();
+                labs(y.clone(), l.replace(&terms.with(x, var(&y)), k))
+            }
+            LinKind::App(l, t) => lapp(go(l), term(t)),
+            LinKind::Tensor(t, l) => tensor(term(t), go(l)),
+            LinKind::Case(l, x, body) => {
+                let y = x.refresh();
+                case(go(l), y.clone(), body.substitute(&terms.with(x, var(&y))))
+            }
+            LinKind::LinApp(t, l) => linapp(term(t), go(l)),
+            LinKind::Zero => zero_lin(k.from.clone(), self.to.clone()),
+            LinKind::Plus(a, b) => plus(go(a), go(b)),
+        }
+    }
+}
+
+/// `x`
+pub fn var(x: &Var) -> Term {
+    Term::new(Kind::Var(x.clone()), x.ty.clone())
+}
+
+/// `op(t)`
+pub fn op(op: Op, t: Term) -> Term {
+    let ty = Ty::Real(op.cod());
+    Term::new(Kind::Op(op, t), ty)
+}
+
+/// `<>`
+pub fn unit() -> Term {
+    Term::new(Kind::Unit, Ty::Unit)
+}
+
+/// `<t1, .., tk>`, nested to the left
+pub fn tuple(items: &[Term]) -> Term {
+    items.iter().cloned().reduce(pair).unwrap_or_else(unit)
+}
+
+/// `<t, s>`
+pub fn pair(t: Term, s: Term) -> Term {
+    let ty = t.ty.clone().times(s.ty.clone());
+    Term::new(Kind::Pair(t, s), ty)
+}
+
+/// `fst t`
+pub fn fst(t: Term) -> Term {
+    let ty = t.ty.components().0;
+    Term::new(Kind::Fst(t), ty)
+}
+
+/// `snd t`
+pub fn snd(t: Term) -> Term {
+    let ty = t.ty.components().1;
+    Term::new(Kind::Snd(t), ty)
+}
+
+/// `\x. t`
+pub fn abs(x: Var, t: Term) -> Term {
+    let ty = x.ty.clone().to(t.ty.clone());
+    Term::new(Kind::Lam(x, t), ty)
+}
+
+/// `\x. t`, for a fresh variable
+pub fn lam(hint: &str, ty: Ty, body: impl FnOnce(Term) -> Term) -> Term {
+    let x = Var::fresh(hint, ty);
+    let t = body(var(&x));
+    abs(x, t)
+}
+
+/// `t s`
+pub fn app(t: Term, s: Term) -> Term {
+    let Ty::Fun(_, to) = &t.ty else { panic!("{} is not a function type", t.ty) };
+    let ty = (**to).clone();
+    Term::new(Kind::App(t, s), ty)
+}
+
+/// `\_v. l` (L-11)
+pub fn linlam(l: Lin) -> Term {
+    let ty = l.from.clone().lolli(l.to.clone());
+    Term::new(Kind::LinLam(l), ty)
+}
+
+/// `v` (L-1)
+pub fn v(ty: LTy) -> Lin {
+    Lin::new(LinKind::Var, ty.clone(), ty)
+}
+
+/// `lop(t; l)` (L-2)
+pub fn lop(o: LOp, t: Term, l: Lin) -> Lin {
+    let from = l.from.clone();
+    Lin::new(LinKind::LOp(o, t, l), from, LTy::Real(o.cod()))
+}
+
+/// `<>` (L-3)
+pub fn lunit(from: LTy) -> Lin {
+    Lin::new(LinKind::Unit, from, LTy::Unit)
+}
+
+/// `<l, k>` (L-4)
+pub fn lpair(l: Lin, k: Lin) -> Lin {
+    assert_eq!(l.from, k.from, "`<{l}, {k}>` has two linear variables");
+    let (from, to) = (l.from.clone(), l.to.clone().times(k.to.clone()));
+    Lin::new(LinKind::Pair(l, k), from, to)
+}
+
+/// `fst l` (L-5)
+pub fn lfst(l: Lin) -> Lin {
+    let (from, to) = (l.from.clone(), l.to.components().0);
+    Lin::new(LinKind::Fst(l), from, to)
+}
+
+/// `snd l` (L-6)
+pub fn lsnd(l: Lin) -> Lin {
+    let (from, to) = (l.from.clone(), l.to.components().1);
+    Lin::new(LinKind::Snd(l), from, to)
+}
+
+/// `\y. l` (L-7)
+pub fn labs(y: Var, l: Lin) -> Lin {
+    let (from, to) = (l.from.clone(), l.to.clone().under(y.ty.clone()));
+    Lin::new(LinKind::Lam(y, l), from, to)
+}
+
+/// `\y. l`, for a fresh variable
+pub fn llam(hint: &str, ty: Ty, body: impl FnOnce(Term) -> Lin) -> Lin {
+    let y = Var::fresh(hint, ty);
+    let l = body(var(&y));
+    labs(y, l)
+}
+
+/// `l t` (L-8)
+pub fn lapp(l: Lin, t: Term) -> Lin {
+    let LTy::Fun(_, to) = &l.to else { panic!("{} is not a function type", l.to) };
+    let (from, to) = (l.from.clone(), (**to).clone());
+    Lin::new(LinKind::App(l, t), from, to)
+}
+
+/// `!t (x) l` (L-9)
+pub fn tensor(t: Term, l: Lin) -> Lin {
+    let (from, to) = (l.from.clone(), l.to.clone().tensor(t.ty.clone()));
+    Lin::new(LinKind::Tensor(t, l), from, to)
+}
+
+/// `case l of !y (x) v -> k` (L-10)
+pub fn case(l: Lin, y: Var, k: Lin) -> Lin {
+    let (from, to) = (l.from.clone(), k.to.clone());
+    Lin::new(LinKind::Case(l, y, k), from, to)
+}
+
+/// `t{l}` (L-12)
+pub fn linapp(t: Term, l: Lin) -> Lin {
+    let Ty::Lolli(_, to) = &t.ty else { panic!("{} is not a linear function type", t.ty) };
+    let (from, to) = (l.from.clone(), (**to).clone());
+    Lin::new(LinKind::LinApp(t, l), from, to)
+}
+
+/// `0` (L-13)
+pub fn zero_lin(from: LTy, to: LTy) -> Lin {
+    Lin::new(LinKind::Zero, from, to)
+}
+
+/// `l + k` (L-14)
+pub fn plus(l: Lin, k: Lin) -> Lin {
+    assert_eq!((&l.from, &l.to), (&k.from, &k.to), "`{l}` and `{k}` cannot be added");
+    let (from, to) = (l.from.clone(), l.to.clone());
+    Lin::new(LinKind::Plus(l, k), from, to)
+}
+
+/// `let y = t in l := (\y. l) t` (L-15)
+pub fn let_lin(hint: &str, t: Term, body: impl FnOnce(Term) -> Lin) -> Lin {
+    lapp(llam(hint, t.ty.clone(), body), t)
+}
+
+/// The types of the source language are Cartesian types.
+pub fn of_source_ty(ty: &source::Ty) -> Ty {
+    match ty {
+        source::Ty::Real(n) => Ty::Real(*n),
+        source::Ty::Unit => Ty::Unit,
+        source::Ty::Prod(a, b) => of_source_ty(a).times(of_source_ty(b)),
+        source::Ty::Fun(a, b) => of_source_ty(a).to(of_source_ty(b)),
+    }
+}

@@ -1,0 +1,151 @@
+//! The API of the applied target language, A-30 … A-41: two abstract types, whose representations no other module sees.
+//!
+//! `LFun(T, S)` is a function under the hood, but only the operations of this file make one, so every one is linear.
+//! `Tens(T, S)` is a list of pairs under the hood, but only `lcur^-1` takes one apart, and it adds up what it finds: so neither the order
+//! of the entries can be observed, nor whether `(t, s) + (t, s')` has been merged to `(t, s + s')`, nor (erratum E16) an entry `(t, 0)`.
+
+use std::rc::Rc;
+
+use crate::applied::Ty;
+use crate::op::LOp;
+use crate::value::{Value, eval_lop};
+
+/// A value of type `LFun(T, S)`: a homomorphism of monoids.
+#[derive(Clone)]
+pub struct LinFun(Rc<dyn Fn(&Value) -> Value>);
+
+/// A value of type `Tens(T, S)`: a formal sum of pairs.
+#[derive(Clone)]
+pub struct Copower(Rc<Vec<(Value, Value)>>);
+
+/// `0_T`, at every type.
+pub fn zero(ty: &Ty) -> Value {
+    match ty {
+        Ty::Real(n) => Value::real(vec![0.0; *n]),
+        Ty::Unit => Value::Unit,
+        Ty::Prod(a, b) => Value::pair(zero(a), zero(b)),
+        Ty::Fun(_, to) => {
+            let to = to.clone();
+            Value::fun(move |_| zero(&to))
+        }
+        Ty::LFun(_, to) => {
+            let to = to.clone();
+            Value::LinFun(LinFun::new(move |_| zero(&to)))
+        }
+        Ty::Tens(..) => Value::Copower(Copower(Rc::new(vec![]))),
+    }
+}
+
+impl LinFun {
+    fn new(f: impl Fn(&Value) -> Value + 'static) -> LinFun {
+        LinFun(Rc::new(f))
+    }
+
+    /// `t + s = \x. t x + s x`
+    pub fn plus(&self, other: &LinFun) -> LinFun {
+        let (f, g) = (self.clone(), other.clone());
+        LinFun::new(move |x| f.lapp(x).plus(&g.lapp(x)))
+    }
+
+    /// `lid = \x. x`
+    pub fn lid() -> LinFun {
+        LinFun::new(Value::clone)
+    }
+
+    /// `t;;s = \x. s (t x)`. Erratum E1: the paper's semantics applies `t` twice and never `s`.
+    pub fn then(&self, next: &LinFun) -> LinFun {
+        let (f, g) = (self.clone(), next.clone());
+        LinFun::new(move |x| g.lapp(&f.lapp(x)))
+    }
+
+    /// `lapp(t, s) = t s`. Erratum E2: the environment is the argument of both, `⟦t⟧(v)(⟦s⟧(v))`.
+    pub fn lapp(&self, x: &Value) -> Value {
+        (self.0)(x)
+    }
+
+    /// `lswap t = \x. \y. t y x`, for `t : T -> LFun(S, R)`.
+    pub fn lswap(t: &Value) -> LinFun {
+        let t = t.clone();
+        LinFun::new(move |x| {
+            let (t, x) = (t.clone(), x.clone());
+            Value::fun(move |y| t.apply(y).linear().lapp(&x))
+        })
+    }
+
+    /// `leval_t = \f. f t`
+    pub fn leval(t: &Value) -> LinFun {
+        let t = t.clone();
+        LinFun::new(move |f| f.apply(&t))
+    }
+
+    /// `{(t,-)} = \x. [(t, x)]`
+    pub fn singleton(t: &Value) -> LinFun {
+        let t = t.clone();
+        LinFun::new(move |x| Value::Copower(Copower(Rc::new(vec![(t.clone(), x.clone())]))))
+    }
+
+    /// `lcur^-1 t = \z. fold (t (fst x) (snd x) + acc) over x in z from 0`, for `t : T -> LFun(S, R)`; `to` is `R`.
+    /// Erratum E3: the sum has indices, `Σ_i ⟦t⟧(x_i)(y_i)`.
+    pub fn lcur_inv(t: &Value, to: &Ty) -> LinFun {
+        let (t, to) = (t.clone(), to.clone());
+        LinFun::new(move |z| z.copower().0.iter().fold(zero(&to), |acc, (x, y)| t.apply(x).linear().lapp(y).plus(&acc)))
+    }
+
+    /// `lfst = \x. fst x`
+    pub fn lfst() -> LinFun {
+        LinFun::new(Value::fst)
+    }
+
+    /// `lsnd = \x. snd x`
+    pub fn lsnd() -> LinFun {
+        LinFun::new(Value::snd)
+    }
+
+    /// `lpair(t, s) = \x. <t x, s x>`
+    pub fn lpair(&self, other: &LinFun) -> LinFun {
+        let (f, g) = (self.clone(), other.clone());
+        LinFun::new(move |x| Value::pair(f.lapp(x), g.lapp(x)))
+    }
+
+    /// `lop(t)`: a linear operation at its Cartesian argument.
+    pub fn lop(lop: LOp, t: &Value) -> LinFun {
+        let t = t.clone();
+        LinFun::new(move |x| eval_lop(lop, &t, x))
+    }
+}
+
+impl Copower {
+    /// `+` appends.
+    pub fn plus(&self, other: &Copower) -> Copower {
+        Copower(Rc::new(other.0.iter().chain(self.0.iter()).cloned().collect()))
+    }
+
+    /// The same element, represented differently: for tests that nobody can tell.
+    #[cfg(test)]
+    pub(crate) fn scrambled(&self, zero: &Value) -> Copower {
+        let halved = self.0.iter().flat_map(|(x, y)| {
+            let half = LinFun::lop(LOp::ScaleBy(y.numbers().len()), &Value::real([0.5])).lapp(y);
+            [(x.clone(), half.clone()), (x.clone(), zero.clone()), (x.clone(), half)]
+        });
+        let mut entries: Vec<_> = halved.collect();
+        entries.reverse();
+        Copower(Rc::new(entries))
+    }
+}
+
+impl Value {
+    /// The linear function that it is.
+    pub fn linear(&self) -> &LinFun {
+        match self {
+            Value::LinFun(f) => f,
+            other => panic!("{other:?} is not a linear function"),
+        }
+    }
+
+    fn copower(&self) -> &Copower {
+        match self {
+            Value::Copower(sum) => sum,
+            other => panic!("{other:?} is not a copower"),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Variables, the environments that give them meanings, and the names they print under. Shared by the three languages.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A variable: identified by `id` alone; `hint` is what it is called, if no other in scope is.
+#[derive(Clone, Debug)]
+pub struct Var<T> {
+    /// What makes it this variable.
+    pub id: u32,
+    /// For printing.
+    pub hint: Rc<str>,
+    /// Its type.
+    pub ty: T,
+}
+
+/// The identifiers below this one are de Bruijn levels: the bound variables of canonical terms.
+const FIRST_FRESH: u32 = 1 << 16;
+
+thread_local! {
+    static NEXT: Cell<u32> = const { Cell::new(FIRST_FRESH) };
+}
+
+impl<T> Var<T> {
+    /// A variable that occurs nowhere yet. The paper's `#x`.
+    pub fn fresh(hint: &str, ty: T) -> Var<T> {
+        let id = NEXT.with(|next| next.replace(next.get() + 1));
+        Var { id, hint: hint.into(), ty }
+    }
+
+    /// The bound variable of a canonical term below `level` other binders.
+    pub(crate) fn at_level(&self, level: u32) -> Var<T>
+    where
+        T: Clone,
+    {
+        Var { id: level, hint: self.hint.clone(), ty: self.ty.clone() }
+    }
+
+    /// The same name, but fresh.
+    pub(crate) fn refresh(&self) -> Var<T>
+    where
+        T: Clone,
+    {
+        Var::fresh(&self.hint, self.ty.clone())
+    }
+}
+
+impl<T> PartialEq for Var<T> {
+    fn eq(&self, other: &Var<T>) -> bool {
+        self.id == other.id
+    }
+}
+
+impl<T> Eq for Var<T> {}
+
+impl<T> PartialOrd for Var<T> {
+    fn partial_cmp(&self, other: &Var<T>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Var<T> {
+    fn cmp(&self, other: &Var<T>) -> Ordering {
+        self.id.cmp(&other.id)
+    }
+}
+
+/// What each variable stands for: a persistent list, innermost binding first.
+#[derive(Debug)]
+pub struct Env<V>(Option<Rc<Binding<V>>>);
+
+#[derive(Debug)]
+struct Binding<V> {
+    id: u32,
+    value: V,
+    outer: Env<V>,
+}
+
+impl<V> Clone for Env<V> {
+    fn clone(&self) -> Env<V> {
+        Env(self.0.clone())
+    }
+}
+
+impl<V> Default for Env<V> {
+    fn default() -> Env<V> {
+        Env(None)
+    }
+}
+
+impl<V: Clone> Env<V> {
+    /// The environment that also gives `x` a value.
+    pub fn with<T>(&self, x: &Var<T>, value: V) -> Env<V> {
+        Env(Some(Rc::new(Binding { id: x.id, value, outer: self.clone() })))
+    }
+
+    /// The value of a variable, if it has one.
+    pub fn get<T>(&self, x: &Var<T>) -> Option<V> {
+        let mut rest = self;
+        while let Some(binding) = &rest.0 {
+            if binding.id == x.id {
+                return Some(binding.value.clone());
+            }
+            rest = &binding.outer;
+        }
+        None
+    }
+
+    /// The value of a variable that is in scope.
+    pub(crate) fn expect<T>(&self, x: &Var<T>) -> V {
+        self.get(x).unwrap_or_else(|| panic!("the variable {}{} has no value", x.hint, x.id))
+    }
+}
+
+/// The names under which variables print: the hint, with a number if an enclosing binder has the hint already.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    taken: HashMap<String, usize>,
+    names: HashMap<u32, String>,
+}
+
+impl Names {
+    /// The names inside of a binder, and that of its variable.
+    pub fn bind<T>(&self, x: &Var<T>) -> (Names, String) {
+        let mut inside = self.clone();
+        let name = inside.choose(&x.hint);
+        inside.names.insert(x.id, name.clone());
+        (inside, name)
+    }
+
+    /// Reserves a name: that of the linear variable, which has no identity.
+    pub fn choose(&mut self, hint: &str) -> String {
+        let count = self.taken.entry(hint.to_string()).or_insert(0);
+        *count += 1;
+        if *count == 1 { hint.to_string() } else { format!("{hint}{count}") }
+    }
+
+    /// The name of a variable; free variables are called by their hints.
+    pub fn of<T>(&self, x: &Var<T>) -> String {
+        self.names.get(&x.id).cloned().unwrap_or_else(|| x.hint.to_string())
+    }
+}
+
+/// Puts parentheses around a text that binds less tightly than its place demands.
+pub(crate) fn parens(needed: bool, text: String) -> String {
+    if needed { format!("({text})") } else { text }
+}

@@ -1,0 +1,156 @@
+//! The result of elaboration, and what may be asked of it.
+
+use std::rc::Rc;
+
+use lambada_core::Program;
+use lambada_source::{Problem, Severity, Span, suggest};
+use lambada_surface::ast::Module;
+
+use crate::infer::{Infer, State};
+use crate::problems;
+use crate::solve::Solver;
+use crate::solve::scheme::Scheme;
+use crate::solve::size::AtomKind;
+use crate::solve::ty::{Node, Ty};
+use crate::specialize::Specialize;
+use crate::typed::{Function, FunctionId, GlobalId, Local};
+
+/// What is elaborated together.
+pub struct Input<'a> {
+    /// The standard library; its definitions are visible everywhere.
+    pub prelude: &'a Module,
+    /// The files that `import` may name, by base name.
+    pub imports: Vec<(Rc<str>, &'a Module)>,
+    /// The program.
+    pub main: &'a Module,
+}
+
+/// A program that has been elaborated, perhaps with problems.
+pub struct Checked {
+    elaborated: Elaborated,
+    errors: Vec<Problem>,
+}
+
+/// A definition of the main file, as users see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Its name.
+    pub name: Rc<str>,
+    /// Its doc comment.
+    pub doc: Option<Rc<str>>,
+    /// Its type: `[n]real -> real`. Overloads are listed before `=>`: `num a => a -> a` works for `int`, `real` and arrays of these.
+    pub scheme: String,
+    /// Where it is defined.
+    pub span: Span,
+    /// Does it take parameters?
+    pub is_function: bool,
+}
+
+/// Typed definitions, and all that specialization asks of them.
+pub(crate) struct Elaborated {
+    pub solver: Solver,
+    pub locals: Vec<Local>,
+    globals: Vec<Global>,
+    functions: Vec<(Rc<str>, Rc<Scheme>)>,
+}
+
+/// A typed definition.
+pub(crate) struct Global {
+    pub name: Rc<str>,
+    pub doc: Option<Rc<str>>,
+    pub span: Span,
+    pub scheme: Rc<Scheme>,
+    pub function: Rc<Function>,
+    pub defaults: Rc<[Ty]>,
+    /// Of the prelude: what fails inside of it blames the place of its use.
+    pub prelude: bool,
+    main: bool,
+}
+
+/// Elaborates a program. Never fails: all problems are given at once, and what has none can still be asked for.
+pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
+    let infer = Infer::run(input.prelude, &input.imports, input.main);
+    let main = infer.scopes.len() - 1;
+    let mut problems = infer.problems;
+    problems.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
+    problems.dedup();
+    let global = |global: crate::infer::Global| {
+        let State::Done(done) = global.state else { unreachable!("all definitions are elaborated") };
+        Global {
+            name: global.name,
+            doc: global.syntax.doc.clone(),
+            span: global.syntax.span,
+            scheme: done.scheme,
+            function: done.function,
+            defaults: done.defaults,
+            prelude: global.module == 0,
+            main: global.module == main,
+        }
+    };
+    let globals = infer.globals.into_iter().map(global).collect();
+    let elaborated = Elaborated { solver: infer.solver, locals: infer.locals, globals, functions: infer.functions };
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
+    (Checked { elaborated, errors }, problems)
+}
+
+impl Checked {
+    /// The definitions of the main file, in its order.
+    pub fn definitions(&self) -> Vec<Definition> {
+        let main = self.elaborated.globals.iter().filter(|global| global.main);
+        let definition = |global: &Global| Definition {
+            name: global.name.clone(),
+            doc: global.doc.clone(),
+            scheme: self.elaborated.solver.show_scheme(&global.scheme),
+            span: global.span,
+            is_function: !global.function.params.is_empty() || self.elaborated.solver.is_function(global.scheme.ty),
+        };
+        main.map(definition).collect()
+    }
+
+    /// The core program of a definition of the main file, which is its last definition. Overloads that nothing decides are real.
+    /// Fails with the problems of the program if it has any, and if there is no such definition.
+    pub fn program(&self, entry: &str) -> Result<Program, Vec<Problem>> {
+        if !self.errors.is_empty() {
+            return Err(self.errors.clone());
+        }
+        let globals = &self.elaborated.globals;
+        match globals.iter().position(|global| global.main && &*global.name == entry) {
+            Some(k) => Ok(Specialize::program(&self.elaborated, GlobalId(k as u32))),
+            None => {
+                let known = globals.iter().filter(|global| global.main).map(|global| &*global.name);
+                Err(vec![problems::unknown_entry(entry, suggest(entry, known))])
+            }
+        }
+    }
+}
+
+impl Elaborated {
+    pub fn global(&self, id: GlobalId) -> &Global {
+        &self.globals[id.0 as usize]
+    }
+
+    /// The name of a local function.
+    pub fn function_name(&self, id: FunctionId) -> Rc<str> {
+        self.functions[id.0 as usize].0.clone()
+    }
+
+    /// The unknowns that a local function's scheme quantifies.
+    pub fn function_vars(&self, id: FunctionId) -> Vec<Ty> {
+        self.functions[id.0 as usize].1.vars.clone()
+    }
+
+    /// The user's name of the size of an array along an axis, if it is one variable.
+    pub fn size_name(&self, ty: Ty, axis: usize) -> Option<Rc<str>> {
+        let Node::Array(size, elem) = self.solver.get(ty) else { return None };
+        if axis > 0 {
+            return self.size_name(*elem, axis - 1);
+        }
+        let mut atoms = Vec::new();
+        self.solver.sizes.atoms(size, &mut atoms);
+        let alone = atoms.len() == 1 && self.solver.show_size(size, &mut Default::default()).chars().all(|c| c.is_alphanumeric() || c == '_');
+        match self.solver.sizes.kind(*atoms.first()?) {
+            AtomKind::Named(name, _) | AtomKind::Value(name) if alone => Some(name.clone()),
+            _ => None,
+        }
+    }
+}

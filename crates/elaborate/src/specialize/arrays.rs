@@ -1,0 +1,115 @@
+//! Array literals, comprehensions and slices.
+
+use lambada_core::{self as core, LoopKind, Term, TermKind, Ty};
+use lambada_prim::{Prim, Scalar};
+use lambada_source::Span;
+
+use super::Specialize;
+use super::expr::core_has_array;
+use super::spine::Spine;
+use crate::solve::ty as solve;
+use crate::typed::{Clause, Exp};
+
+impl Specialize<'_> {
+    pub(super) fn array(&mut self, items: &[Exp], ty: solve::Ty, span: Span) -> Term {
+        let items: Vec<Term> = items.iter().map(|item| self.exp(item)).collect();
+        let ty = self.mono(ty);
+        self.note_irregular(ty.elem());
+        Term::new(TermKind::Array(items), ty, self.span(span))
+    }
+
+    /// Elements that hold arrays may turn out to have different sizes.
+    fn note_irregular(&mut self, elem: &Ty) {
+        if core_has_array(elem) {
+            self.failing += 1;
+        }
+    }
+
+    pub(super) fn comprehension(&mut self, clause: &Clause, body: &Exp, span: Span) -> Term {
+        let mut outside = Spine::default();
+        let (index, extent, element) = match clause {
+            Clause::Range(local, bound) => {
+                let bound = self.exp(bound);
+                (self.declare(*local), bound, None)
+            }
+            Clause::In(pat, array) => {
+                let array = self.exp(array);
+                let array = self.share_as_var(&mut outside, "array", array);
+                let index = self.fresh("i", Ty::INT);
+                let element = core::index(array.clone(), vec![core::var(&index)], array.span());
+                (index, core::dim(array, 0), Some((pat, element)))
+            }
+        };
+        let mut spine = Spine::default();
+        if let Some((pat, element)) = element {
+            self.bind_pattern(pat, element, &mut spine);
+        }
+        let body = self.exp(body);
+        let body = self.close(spine, body);
+        self.note_irregular(body.ty());
+        let built = self.at(core::for_(index, extent, body), span);
+        self.close(outside, built)
+    }
+
+    /// The ends of a slice of `array`, checked: where it begins, and how long it is.
+    fn ends(&mut self, array: &Term, from: Option<&Exp>, to: Option<&Exp>, span: Span, spine: &mut Spine) -> (Term, Term) {
+        let start = from.map_or_else(|| core::int(0), |from| self.exp(from));
+        let start = self.share(spine, "from", start);
+        let stop = to.map_or_else(|| core::dim(array.clone(), 0), |to| self.exp(to));
+        let stop = self.share(spine, "to", stop);
+        let size = core::dim(array.clone(), 0);
+        let in_order = |a: &Term, b: &Term| core::prim(Prim::LeInt, vec![a.clone(), b.clone()]);
+        let zero = core::int(0);
+        let mut conditions = Vec::new();
+        if from.is_some() {
+            conditions.push(in_order(&zero, &start));
+        }
+        conditions.push(in_order(&start, &stop));
+        if to.is_some() {
+            conditions.push(in_order(&stop, &size));
+        }
+        let all = conditions.into_iter().reduce(|a, b| core::prim(Prim::And, vec![a, b])).expect("there is a condition");
+        let message = "slice {0}:{1} is out of range for size {2}";
+        self.check_in(spine, all, span, message, vec![start.clone(), stop.clone(), size]);
+        let begins_at_zero = matches!(start.kind(), TermKind::Lit(Scalar::Int(0)));
+        let length = if begins_at_zero { stop } else { core::prim(Prim::SubInt, vec![stop, start.clone()]) };
+        (start, length)
+    }
+
+    pub(super) fn slice(&mut self, array: &Exp, from: Option<&Exp>, to: Option<&Exp>, span: Span) -> Term {
+        let mut spine = Spine::default();
+        let array = self.exp(array);
+        let array = self.share_as_var(&mut spine, "array", array);
+        let (start, length) = self.ends(&array, from, to, span, &mut spine);
+        let i = self.fresh("i", Ty::INT);
+        let place = core::prim(Prim::AddInt, vec![start, core::var(&i)]);
+        let element = core::index(array, vec![place], self.span(span));
+        let slice = self.at(core::for_(i, length, element), span);
+        self.close(spine, slice)
+    }
+
+    /// `xs with [a:b] = ys` is a loop of updates, in place when `xs` is dead after.
+    pub(super) fn update_slice(&mut self, array: &Exp, from: Option<&Exp>, to: Option<&Exp>, value: &Exp, span: Span) -> Term {
+        let mut spine = Spine::default();
+        let array = self.exp(array);
+        let array = self.share_as_var(&mut spine, "array", array);
+        let (start, length) = self.ends(&array, from, to, span, &mut spine);
+        let value = self.exp(value);
+        let value = self.share_as_var(&mut spine, "value", value);
+        let length = self.share(&mut spine, "length", length);
+        let given = core::dim(value.clone(), 0);
+        let wanted = self.scope.shapes.value(&length);
+        if wanted.is_none() || wanted != self.scope.shapes.size(&value, 0) {
+            let equal = core::prim(Prim::EqInt, vec![length.clone(), given.clone()]);
+            let message = "the new value has size {1}, the old one {0}";
+            self.check_in(&mut spine, equal, span, message, vec![length.clone(), given]);
+        }
+        let state = self.fresh("result", array.ty().clone());
+        let i = self.fresh("i", Ty::INT);
+        let place = core::prim(Prim::AddInt, vec![start, core::var(&i)]);
+        let element = core::index(value, vec![core::var(&i)], self.span(span));
+        let body = core::update(core::var(&state), vec![place], element, self.span(span));
+        let updated = self.at(core::loop_(state, array, LoopKind::For(i, length), body), span);
+        self.close(spine, updated)
+    }
+}

@@ -1,0 +1,115 @@
+//! Operators on scalars, and elementwise on arrays: operands are evaluated once, sizes are checked, and then it is `for` over scalars.
+
+use lambada_core::{self as core, Term, Ty, Var};
+use lambada_prim::{Prim, ScalarTy, Surface};
+use lambada_source::Span;
+
+use super::Specialize;
+use super::expr::is_nonzero_literal;
+use super::spine::Spine;
+use crate::builtin;
+use crate::solve::ty as solve;
+use crate::typed::{Arith, Exp};
+
+/// The inferred types of two operands, to name their sizes.
+type Types = Option<(solve::Ty, solve::Ty)>;
+
+impl Specialize<'_> {
+    /// An overloaded operator.
+    pub(super) fn arith(&mut self, op: Arith, a: &Exp, b: &Exp, span: Span) -> Term {
+        let types = Some((a.ty, b.ty));
+        let (a, b) = (self.exp(a), self.exp(b));
+        let surface = match op {
+            Arith::Infix(spelling) => Surface::Infix(spelling),
+            Arith::Call(name) => Surface::Call(name),
+        };
+        self.binary(surface, a, b, types, span)
+    }
+
+    /// A primitive of two arguments, elementwise and with a scalar for every element.
+    pub(super) fn binary(&mut self, surface: Surface, a: Term, b: Term, types: Types, span: Span) -> Term {
+        let prim = self.primitive(surface, &[&a, &b]);
+        self.elementwise(vec![a, b], types, span, &mut |this, args| this.guarded(prim, args, span))
+    }
+
+    /// A primitive of one argument, elementwise.
+    pub(super) fn unary(&mut self, surface: Surface, x: Term, span: Span) -> Term {
+        let prim = self.primitive(surface, &[&x]);
+        self.elementwise(vec![x], None, span, &mut |this, args| this.guarded(prim, args, span))
+    }
+
+    /// The primitive of a spelling on what these consist of.
+    pub(super) fn primitive(&self, surface: Surface, args: &[&Term]) -> Prim {
+        let scalars: Vec<ScalarTy> = args.iter().map(|arg| scalar_inside(arg.ty())).collect();
+        builtin::primitive(surface, &scalars).unwrap_or_else(|| panic!("no primitive {surface:?} on {scalars:?}"))
+    }
+
+    /// A primitive on scalars; division by zero is an error.
+    fn guarded(&mut self, prim: Prim, mut args: Vec<Term>, span: Span) -> Term {
+        if !matches!(prim, Prim::DivInt | Prim::RemInt) || is_nonzero_literal(&args[1]) {
+            return self.at(core::prim(prim, args), span);
+        }
+        let mut spine = Spine::default();
+        args[0] = self.share(&mut spine, "dividend", args[0].clone());
+        args[1] = self.share(&mut spine, "divisor", args[1].clone());
+        let nonzero = core::prim(Prim::NeInt, vec![args[1].clone(), core::int(0)]);
+        self.check_in(&mut spine, nonzero, span, "division by zero", Vec::new());
+        let quotient = self.at(core::prim(prim, args), span);
+        self.close(spine, quotient)
+    }
+
+    /// A scalar operation on the elements of arrays of one shape; scalars take part in each.
+    pub(super) fn elementwise(&mut self, args: Vec<Term>, types: Types, span: Span, op: &mut dyn FnMut(&mut Self, Vec<Term>) -> Term) -> Term {
+        let rank = args.iter().map(|arg| Self::rank(arg.ty())).max().unwrap_or(0);
+        if rank == 0 {
+            return op(self, args);
+        }
+        let mut spine = Spine::default();
+        let args: Vec<Term> = args.into_iter().map(|arg| self.share(&mut spine, "operand", arg)).collect();
+        let arrays: Vec<&Term> = args.iter().filter(|arg| Self::rank(arg.ty()) > 0).collect();
+        for other in &arrays[1..] {
+            for axis in 0..rank {
+                self.check_equal(arrays[0], other, axis, types, span, &mut spine);
+            }
+        }
+        let shape = arrays[0].clone();
+        let vars: Vec<Var> = (0..rank).map(|_| self.fresh("i", Ty::INT)).collect();
+        let at = |arg: &Term| match Self::rank(arg.ty()) {
+            0 => arg.clone(),
+            _ => core::index(arg.clone(), vars.iter().map(core::var).collect(), arg.span()),
+        };
+        let element = op(self, args.iter().map(at).collect());
+        let nest = vars.into_iter().enumerate().rev().fold(element, |body, (axis, var)| {
+            let extent = core::dim(shape.clone(), axis);
+            self.at(core::for_(var, extent, body), span)
+        });
+        self.close(spine, nest)
+    }
+
+    /// Two sizes are equal, or the program stops. What is evident is not checked.
+    fn check_equal(&mut self, a: &Term, b: &Term, axis: usize, types: Types, span: Span, spine: &mut Spine) {
+        let (m, n) = (self.scope.shapes.size(a, axis), self.scope.shapes.size(b, axis));
+        if m.is_some() && m == n {
+            return;
+        }
+        let a = core::dim(a.clone(), axis);
+        let b = core::dim(b.clone(), axis);
+        let equal = core::prim(Prim::EqInt, vec![a.clone(), b.clone()]);
+        let message = types.and_then(|types| self.named_sizes(types, axis)).unwrap_or_else(|| "sizes differ: {0} and {1}".to_string());
+        self.check_in(spine, equal, span, message, vec![a, b]);
+    }
+
+    fn named_sizes(&self, types: (solve::Ty, solve::Ty), axis: usize) -> Option<String> {
+        let (m, n) = (self.from.size_name(types.0, axis)?, self.from.size_name(types.1, axis)?);
+        (m != n).then(|| format!("sizes differ: {m} is {{0}}, {n} is {{1}}"))
+    }
+}
+
+/// What an array consists of.
+pub(super) fn scalar_inside(ty: &Ty) -> ScalarTy {
+    match ty {
+        Ty::Scalar(scalar) => *scalar,
+        Ty::Array(elem) => scalar_inside(elem),
+        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => panic!("an operator on {ty:?}"),
+    }
+}

@@ -1,0 +1,304 @@
+//! Expressions.
+
+use std::rc::Rc;
+
+use lambada_core::{self as core, LoopKind, Term, TermKind, Ty};
+use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
+use lambada_source::Span;
+
+use super::Specialize;
+use super::spine::Spine;
+use crate::builtin;
+use crate::typed::{Clause, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind};
+
+impl Specialize<'_> {
+    /// An expression.
+    pub(super) fn exp(&mut self, exp: &Exp) -> Term {
+        let span = exp.span;
+        match &exp.kind {
+            ExpKind::Local(local) => {
+                let var = self.local(*local).clone();
+                self.at(core::var(&var), span)
+            }
+            ExpKind::Global(id, args) => self.global_term(*id, args, span),
+            ExpKind::Function(id, args) => {
+                let ty = self.mono(exp.ty);
+                let term = self.local_function(*id, args, ty);
+                self.at(term, span)
+            }
+            ExpKind::Builtin(builtin) => {
+                let ty = self.mono(exp.ty);
+                self.builtin_value(*builtin, &ty, span)
+            }
+            ExpKind::Lit(value) => self.at(core::lit(*value), span),
+            ExpKind::Number(value) => {
+                let ty = self.mono(exp.ty);
+                self.at(number(*value, &ty), span)
+            }
+            ExpKind::Tuple(items) => {
+                let items = items.iter().map(|item| self.exp(item)).collect();
+                self.at(core::tuple(items), span)
+            }
+            ExpKind::Record(fields) => {
+                let items = fields.iter().map(|(_, value)| self.exp(value)).collect();
+                let ty = self.mono(exp.ty);
+                Term::new(TermKind::Tuple(items), ty, self.span(span))
+            }
+            ExpKind::RecordUpdate(record, fields) => self.record_update(record, fields, span),
+            ExpKind::Field(record, name) => {
+                let record = self.exp(record);
+                let field = self.field_of(record, name);
+                self.at(field, span)
+            }
+            ExpKind::Component(tuple, k) => {
+                let tuple = self.exp(tuple);
+                self.at(core::proj(tuple, *k), span)
+            }
+            ExpKind::Apply(..) => self.application(exp),
+            ExpKind::Lambda(function) => {
+                let term = self.function(function);
+                self.at(term, span)
+            }
+            ExpKind::Con(_, tag, args) => {
+                let args = args.iter().map(|arg| self.exp(arg)).collect();
+                let ty = self.mono(exp.ty);
+                Term::new(TermKind::Con(*tag, args), ty, self.span(span))
+            }
+            ExpKind::Arith(op, a, b) => self.arith(*op, a, b, span),
+            ExpKind::Negate(inner) => {
+                let inner = self.exp(inner);
+                self.unary(Surface::Prefix("-"), inner, span)
+            }
+            ExpKind::Not(inner) => {
+                let inner = self.exp(inner);
+                self.at(core::prim(Prim::Not, vec![inner]), span)
+            }
+            ExpKind::Compare(op, a, b) => self.compare(*op, a, b, span),
+            ExpKind::MatMul(a, b) => {
+                let (a, b) = (self.exp(a), self.exp(b));
+                self.failing += 1;
+                let ty = self.mono(exp.ty);
+                Term::new(TermKind::MatMul(a, b), ty, self.span(span))
+            }
+            ExpKind::Block(stmts, body) => {
+                let mut spine = Spine::default();
+                self.statements(stmts, &mut spine);
+                let body = self.exp(body);
+                self.close(spine, body)
+            }
+            ExpKind::If(c, t, e) => {
+                let (c, t, e) = (self.exp(c), self.exp(t), self.exp(e));
+                self.at(core::if_(c, t, e), span)
+            }
+            ExpKind::Match(value, tree, arms) => self.matching(value, tree, arms, exp.ty, span),
+            ExpKind::For(clause, body) => self.comprehension(clause, body, span),
+            ExpKind::Array(items) => self.array(items, exp.ty, span),
+            ExpKind::Index(array, at) => {
+                let array = self.exp(array);
+                let at = at.iter().map(|index| self.exp(index)).collect();
+                self.failing += 1;
+                core::index(array, at, self.span(span))
+            }
+            ExpKind::Slice(array, from, to) => self.slice(array, from.as_deref(), to.as_deref(), span),
+            ExpKind::Update(array, at, value) => {
+                let array = self.exp(array);
+                let at = at.iter().map(|index| self.exp(index)).collect();
+                let value = self.exp(value);
+                self.failing += 1;
+                core::update(array, at, value, self.span(span))
+            }
+            ExpKind::UpdateSlice(array, from, to, value) => self.update_slice(array, from.as_deref(), to.as_deref(), value, span),
+            ExpKind::Loop { state, init, driver, body } => self.loop_(state, init, driver, body, span),
+            ExpKind::Accumulate(acc, init, body) => self.accumulate(*acc, init, body, span),
+            ExpKind::Add(acc, at, value) => {
+                let index: Vec<Term> = at.iter().map(|index| self.exp(index)).collect();
+                let value = self.exp(value);
+                self.failing += 1;
+                let acc = self.local(*acc).clone();
+                Term::new(TermKind::Add { acc, index, value }, Ty::unit(), self.span(span))
+            }
+            ExpKind::Sequence(first, second) => {
+                let mut spine = Spine::default();
+                let first = self.exp(first);
+                let var = self.fresh("_", first.ty().clone());
+                self.let_in(&mut spine, var, first);
+                let second = self.exp(second);
+                self.close(spine, second)
+            }
+            ExpKind::Claimed(value, claims) => {
+                let mut spine = Spine::default();
+                let value = self.exp(value);
+                let value = self.share_as_var(&mut spine, "value", value);
+                self.claims(claims, &[value.clone()], &mut spine);
+                self.close(spine, value)
+            }
+            ExpKind::Error => unreachable!("programs with problems are not specialized"),
+        }
+    }
+
+    /// A field of a record.
+    pub(super) fn field_of(&self, record: Term, name: &str) -> Term {
+        let Ty::Record(fields) = record.ty() else { panic!("a field of {:?}", record.ty()) };
+        let k = fields.iter().position(|(field, _)| &**field == name).expect("inference has found the field");
+        core::proj(record, k)
+    }
+
+    fn record_update(&mut self, record: &Exp, fields: &[(Rc<str>, Exp)], span: Span) -> Term {
+        let mut spine = Spine::default();
+        let record = self.exp(record);
+        let record = self.share(&mut spine, "record", record);
+        let Ty::Record(known) = record.ty().clone() else { panic!("an update of {:?}", record.ty()) };
+        let mut items: Vec<Term> = (0..known.len()).map(|k| core::proj(record.clone(), k)).collect();
+        for (name, value) in fields {
+            let k = known.iter().position(|(field, _)| field == name).expect("inference has found the field");
+            items[k] = self.exp(value);
+        }
+        let updated = Term::new(TermKind::Tuple(items), record.ty().clone(), self.span(span));
+        self.close(spine, updated)
+    }
+
+    /// An application; a builtin with all its arguments is written out.
+    fn application(&mut self, exp: &Exp) -> Term {
+        let mut args = Vec::new();
+        let mut head = exp;
+        while let ExpKind::Apply(f, x) = &head.kind {
+            args.push((&**x, head.span));
+            head = f;
+        }
+        args.reverse();
+        let (mut term, used) = match head.kind {
+            ExpKind::Builtin(builtin) if args.len() >= builtin.arity() => {
+                let given: Vec<Term> = args[..builtin.arity()].iter().map(|(arg, _)| self.exp(arg)).collect();
+                let span = args[builtin.arity() - 1].1;
+                (self.builtin_applied(builtin, given, span), builtin.arity())
+            }
+            _ => (self.exp(head), 0),
+        };
+        for (arg, span) in &args[used..] {
+            let arg = self.exp(arg);
+            let applied = core::app(term, arg);
+            term = self.at(applied, *span);
+        }
+        term
+    }
+
+    fn compare(&mut self, op: Comparison, a: &Exp, b: &Exp, span: Span) -> Term {
+        let mut spine = Spine::default();
+        let (mut a, mut b) = (self.exp(a), self.exp(b));
+        if op.swap {
+            // The operands are evaluated in the order of the text.
+            a = self.share(&mut spine, "left", a);
+            std::mem::swap(&mut a, &mut b);
+        }
+        let Ty::Scalar(scalar) = *a.ty() else { panic!("a comparison of {:?}", a.ty()) };
+        let prim = builtin::primitive(Surface::Infix(op.spelling), &[scalar, scalar]).expect("inference has found the comparison");
+        let compared = self.at(core::prim(prim, vec![a, b]), span);
+        self.close(spine, compared)
+    }
+
+    fn loop_(&mut self, state: &Pat, init: &Exp, driver: &Driver, body: &Exp, span: Span) -> Term {
+        let mut outside = Spine::default();
+        let init = self.exp(init);
+        if core_has_array(init.ty()) {
+            self.failing += 1;
+        }
+        let (kind_source, array) = match driver {
+            Driver::For(Clause::Range(_, bound)) => (Some(self.exp(bound)), None),
+            Driver::For(Clause::In(_, array)) => {
+                let array = self.exp(array);
+                let array = self.share_as_var(&mut outside, "array", array);
+                (Some(core::dim(array.clone(), 0)), Some(array))
+            }
+            Driver::While(_) => (None, None),
+        };
+        let var = self.state_variable(state, &init);
+        let root = core::var(&var);
+        let kind = match (driver, kind_source) {
+            (Driver::While(condition), _) => {
+                let mut spine = Spine::default();
+                self.destructure(state, &root, &mut spine);
+                let condition = self.exp(condition);
+                LoopKind::While(self.close(spine, condition))
+            }
+            (Driver::For(Clause::Range(local, _)), Some(n)) => LoopKind::For(self.declare(*local), n),
+            (Driver::For(Clause::In(..)), Some(n)) => LoopKind::For(self.fresh("i", Ty::INT), n),
+            (Driver::For(_), None) => unreachable!("a `for` has an extent"),
+        };
+        let mut spine = Spine::default();
+        self.destructure(state, &root, &mut spine);
+        if let (Driver::For(Clause::In(pat, _)), LoopKind::For(i, _), Some(array)) = (driver, &kind, &array) {
+            let element = core::index(array.clone(), vec![core::var(i)], array.span());
+            self.bind_pattern(pat, element, &mut spine);
+        }
+        let body = self.exp(body);
+        let body = self.close(spine, body);
+        let looped = self.at(core::loop_(var, init, kind, body), span);
+        self.close(outside, looped)
+    }
+
+    /// The variable of a loop's state. Its arrays keep the sizes that they have first: the loop checks that.
+    fn state_variable(&mut self, state: &Pat, init: &Term) -> core::Var {
+        let var = match state.kind {
+            PatKind::Var(local) => self.declare(local),
+            PatKind::Wildcard
+            | PatKind::Number(_)
+            | PatKind::Real(_)
+            | PatKind::Bool(_)
+            | PatKind::Tuple(_)
+            | PatKind::Record(_)
+            | PatKind::Con(..) => {
+                let ty = self.mono(state.ty);
+                self.fresh("state", ty)
+            }
+        };
+        if var.ty != Ty::INT {
+            self.scope.shapes.record(&var, init);
+        }
+        var
+    }
+
+    fn accumulate(&mut self, acc: LocalId, init: &Exp, body: &Exp, span: Span) -> Term {
+        let init = self.exp(init);
+        let acc = self.declare(acc);
+        let body = self.exp(body);
+        let ty = Ty::tuple([body.ty().clone(), acc.ty.clone()]);
+        let units = is_units(body.ty());
+        let both = Term::new(TermKind::Accumulate { acc, init, body }, ty, self.span(span));
+        if units { core::proj(both, 1) } else { both }
+    }
+}
+
+/// `()`, or arrays of it.
+fn is_units(ty: &Ty) -> bool {
+    match ty {
+        Ty::Tuple(items) => items.is_empty(),
+        Ty::Array(elem) => is_units(elem),
+        Ty::Scalar(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => false,
+    }
+}
+
+/// Is there an array in it?
+pub(super) fn core_has_array(ty: &Ty) -> bool {
+    match ty {
+        Ty::Array(_) | Ty::Variant(_) => true,
+        Ty::Tuple(items) => items.iter().any(core_has_array),
+        Ty::Record(fields) => fields.iter().any(|(_, ty)| core_has_array(ty)),
+        Ty::Scalar(_) | Ty::Fun(..) => false,
+    }
+}
+
+/// An integer literal at a type.
+pub(super) fn number(value: i64, ty: &Ty) -> Term {
+    match ty {
+        Ty::Scalar(ScalarTy::Int) => core::int(value),
+        Ty::Scalar(ScalarTy::Real) => core::real(value as f64),
+        Ty::Scalar(ScalarTy::Bool) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+            panic!("a number of type {ty:?}")
+        }
+    }
+}
+
+/// The literal zero or one of a scalar type.
+pub(super) fn is_nonzero_literal(term: &Term) -> bool {
+    matches!(term.kind(), TermKind::Lit(Scalar::Int(value)) if *value != 0)
+}

@@ -1,0 +1,99 @@
+//! What a definition's signature says of sizes, for those who bring data.
+
+use std::rc::Rc;
+
+use lambada_core::{Signature, Size, SizedTy, Ty};
+
+use super::Specialize;
+use crate::Global;
+use crate::solve::poly::Poly;
+use crate::solve::show::Namer;
+use crate::solve::size::AtomKind;
+use crate::solve::ty::{self as solve, Node};
+use crate::typed::{Pat, PatKind};
+
+impl Specialize<'_> {
+    pub(super) fn signature(&mut self, global: &Global) -> Signature {
+        let mut namer = Namer::default();
+        self.from.solver.reserve(global.scheme.ty, &mut namer);
+        let mut ty = global.scheme.ty;
+        let mut params = Vec::new();
+        for (k, pat) in global.function.params.iter().enumerate() {
+            let Node::Fun(from, to) = self.from.solver.get(ty) else { break };
+            let (from, to) = (*from, *to);
+            let name = self.parameter_name(pat, k);
+            let core = self.mono(from);
+            let sized = self.sized(from, &core, &mut namer);
+            params.push((name, sized));
+            ty = to;
+        }
+        let core = self.mono(ty);
+        let result = Some(self.sized(ty, &core, &mut namer));
+        Signature { params, result }
+    }
+
+    fn parameter_name(&self, pat: &Pat, k: usize) -> Rc<str> {
+        match pat.kind {
+            PatKind::Var(local) => self.from.locals[local.0 as usize].name.clone(),
+            PatKind::Wildcard
+            | PatKind::Number(_)
+            | PatKind::Real(_)
+            | PatKind::Bool(_)
+            | PatKind::Tuple(_)
+            | PatKind::Record(_)
+            | PatKind::Con(..) => format!("argument {}", k + 1).into(),
+        }
+    }
+
+    /// A type with the sizes that inference has found.
+    fn sized(&mut self, ty: solve::Ty, core: &Ty, namer: &mut Namer) -> SizedTy {
+        let node = self.from.solver.get(ty).clone();
+        match (core, node) {
+            (Ty::Scalar(scalar), _) => SizedTy::Scalar(*scalar),
+            (Ty::Variant(id), _) => SizedTy::Variant(*id),
+            (Ty::Tuple(items), Node::Tuple(types)) => {
+                SizedTy::Tuple(items.iter().zip(types.iter()).map(|(item, ty)| self.sized(*ty, item, namer)).collect())
+            }
+            (Ty::Record(fields), Node::Record(types)) => {
+                let pairs = fields.iter().zip(types.iter());
+                SizedTy::Record(pairs.map(|((name, item), (_, ty))| (name.clone(), self.sized(*ty, item, namer))).collect())
+            }
+            (Ty::Array(elem), Node::Array(size, inner)) => {
+                let size = self.size(&size, namer);
+                SizedTy::Array(size, Box::new(self.sized(inner, elem, namer)))
+            }
+            (Ty::Fun(from, to), Node::Fun(a, b)) => {
+                let from = self.sized(a, from, namer);
+                SizedTy::Fun(Box::new(from), Box::new(self.sized(b, to, namer)))
+            }
+            (Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..), _) => unsized_ty(core),
+        }
+    }
+
+    fn size(&self, size: &Poly, namer: &mut Namer) -> Size {
+        let sizes = &self.from.solver.sizes;
+        let mut atoms = Vec::new();
+        sizes.atoms(size, &mut atoms);
+        let text = self.from.solver.show_size(size, namer);
+        if atoms.is_empty() {
+            return text.parse().map_or(Size::Any, Size::Const);
+        }
+        if atoms.iter().any(|atom| matches!(sizes.kind(*atom), AtomKind::Opaque)) {
+            return Size::Any;
+        }
+        let name = text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'');
+        if name { Size::Var(text.into()) } else { Size::Expr(text.into()) }
+    }
+}
+
+/// A type of which no size is known.
+fn unsized_ty(ty: &Ty) -> SizedTy {
+    match ty {
+        Ty::Scalar(scalar) => SizedTy::Scalar(*scalar),
+        Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
+        Ty::Record(fields) => SizedTy::Record(fields.iter().map(|(name, ty)| (name.clone(), unsized_ty(ty))).collect()),
+        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
+        Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
+        Ty::Variant(id) => SizedTy::Variant(*id),
+    }
+}

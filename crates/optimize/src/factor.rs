@@ -1,0 +1,97 @@
+//! Linear maps leave sums: `Σᵢ a·xᵢ = a·Σᵢ xᵢ` where `a` does not depend on `i`, likewise negation and division by `a`.
+//!
+//! Assumes: nothing. Gives: no sum of a product with a factor that does not depend on the index; no two outs of a loop that are the same.
+//! Keeps: values up to rounding, and failures. This is the homomorphism law of pullbacks, `f (Σ x) = Σ f x`; where the factor is infinite
+//! or NaN the sum may be NaN when it has no terms or terms that are zero.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, Out, Param, Stm, Var};
+use lambada_prim::{Prim, ReduceOp, ScalarTy};
+
+use crate::control::kept;
+use crate::facts::bound;
+use crate::rewrite::{Context, Replacement};
+
+/// The rewrite.
+pub(crate) fn factor(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    let Exp::For { index, extent, outs, body } = &stm.exp else { return None };
+    let for_ = For { index: *index, extent: *extent, outs, body };
+    duplicates(stm, &for_).or_else(|| (0..outs.len()).find_map(|k| outside(context, stm, &for_, k)))
+}
+
+struct For<'a> {
+    index: Var,
+    extent: Atom,
+    outs: &'a [Out],
+    body: &'a Block,
+}
+
+impl For<'_> {
+    fn definition(&self, atom: Atom) -> Option<&Exp> {
+        let defines = |s: &&Stm| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == atom;
+        self.body.stms.iter().find(defines).map(|s| &s.exp)
+    }
+
+    /// Is the atom there outside the loop?
+    fn invariant(&self, atom: Atom) -> bool {
+        let Atom::Var(var) = atom else { return true };
+        let mut inside = HashSet::from([self.index]);
+        bound(self.body, &mut |v| _ = inside.insert(v));
+        !inside.contains(&var)
+    }
+
+    fn with(&self, outs: Vec<Out>, body: Block) -> Exp {
+        Exp::For { index: self.index, extent: self.extent, outs, body }
+    }
+}
+
+/// Outs that are the same become one.
+fn duplicates(stm: &Stm, for_: &For) -> Option<Replacement> {
+    let same = |j: usize, k: usize| {
+        for_.outs[j] == for_.outs[k] && for_.body.results[j] == for_.body.results[k] && stm.binds[j].ty == stm.binds[k].ty
+    };
+    let first: Vec<usize> = (0..for_.outs.len()).map(|k| (0..k).find(|j| same(*j, k)).unwrap_or(k)).collect();
+    let keep: Vec<bool> = first.iter().enumerate().map(|(k, j)| k == *j).collect();
+    if !keep.contains(&false) {
+        return None;
+    }
+    let body = Block { stms: for_.body.stms.clone(), results: kept(&for_.body.results, &keep) };
+    let stms = vec![Stm { binds: kept(&stm.binds, &keep), exp: for_.with(kept(for_.outs, &keep), body) }];
+    Some(Replacement { stms, values: first.into_iter().map(|j| stm.binds[j].var.into()).collect() })
+}
+
+/// What is done to a sum after a linear map has left it.
+enum Map {
+    Negate,
+    Multiply(Atom),
+    Divide(Atom),
+}
+
+/// Takes the outermost linear map out of the k-th sum.
+fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Replacement> {
+    let p = &stm.binds[k];
+    if for_.outs[k] != Out::Reduce(ReduceOp::Add) || p.ty.elem != ScalarTy::Real {
+        return None;
+    }
+    let Exp::Prim(op, args) = for_.definition(for_.body.results[k])? else { return None };
+    let (inner, map) = match (op, args.as_slice()) {
+        (Prim::Neg, [x]) => (*x, Map::Negate),
+        (Prim::Mul, [x, a]) if for_.invariant(*a) => (*x, Map::Multiply(*a)),
+        (Prim::Mul, [a, x]) if for_.invariant(*a) => (*x, Map::Multiply(*a)),
+        (Prim::Div, [x, a]) if for_.invariant(*a) => (*x, Map::Divide(*a)),
+        (_, _) => return None,
+    };
+    let sum = Param { var: context.names.again(p.var), ty: p.ty.clone() };
+    let mut body = for_.body.clone();
+    body.results[k] = inner;
+    let mut binds = stm.binds.clone();
+    binds[k] = sum.clone();
+    let exp = match map {
+        Map::Negate => Exp::Prim(Prim::Neg, vec![sum.var.into()]),
+        Map::Multiply(a) => Exp::Prim(Prim::Mul, vec![sum.var.into(), a]),
+        Map::Divide(a) => Exp::Prim(Prim::Div, vec![sum.var.into(), a]),
+    };
+    let stms = vec![Stm { binds, exp: for_.with(for_.outs.to_vec(), body) }, Stm { binds: vec![p.clone()], exp }];
+    Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
+}
