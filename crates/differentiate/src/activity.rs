@@ -1,7 +1,7 @@
 //! Which variables carry derivatives?
 //!
-//! `active x` holds where `x` is real, depends on a parameter through real values, and some real result depends on it. Everything else has tangent and
-//! cotangent zero, and gets no code: that `f 0 = 0` for linear `f` is what allows it.
+//! `active x` holds where `x` is real, depends on a parameter through real values, and some real result depends on it.
+//! Everything else has tangent and cotangent zero, and gets no code: that `f 0 = 0` for linear `f` is what allows it.
 //!
 //! Dependence is a graph over the variables of the function, so activity is two reachability questions, and loops need no fixed point.
 

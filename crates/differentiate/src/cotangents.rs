@@ -4,10 +4,11 @@
 //!   D← : Γ ⊢ b : τ   becomes   Γ ⊢ D←[b] : τ × (τ̄ ⊸ Γ̄)
 //! ```
 //!
-//! The forward sweep is the primal block, in which `for`, `loop` and `if` have further results, the residuals. The linear map `τ̄ ⊸ Γ̄` exists at
-//! compile time only: applying it emits the statements of the reverse sweep. The statements are visited from the last to the first, and each moves the
-//! cotangent of what it binds to the cotangents of what it mentions. `Γ̄` is a finite map: *absent means zero*, and an entry is
-//! a sum in SSA, or an accumulator that is added to in place.
+//! The forward sweep is the primal block, in which `for`, `loop` and `if` have further results, the residuals. The
+//! linear map `τ̄ ⊸ Γ̄` exists at compile time only: applying it emits the statements of the reverse sweep. The
+//! statements are visited from the last to the first, and each moves the cotangent of what it binds to the cotangents
+//! of what it mentions. `Γ̄` is a finite map: *absent means zero*, and an entry is a sum in SSA, or an accumulator that
+//! is added to in place.
 //!
 //! A *frame* is a block of the reverse sweep under construction. A contribution to a variable that an outer block has bound crosses frames:
 //! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if` carries it through both branches;
@@ -320,8 +321,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// May the current block start its own sum for the array? Only branches lie between it and the block that owns the array, and none has an
-    /// accumulator for it.
+    /// May the current block start its own sum for the array? Only branches lie between it and the block that owns the
+    /// array, and none has an accumulator for it.
     fn handed_out(&self, x: Var) -> bool {
         for frame in self.frames.iter().rev() {
             if let Some(Cotangent::Accumulator(_)) = frame.entries.get(&x) {
@@ -338,7 +339,8 @@ impl Cotangents<'_> {
         false
     }
 
-    /// The accumulator of an array, made where it can be frozen if there is none yet: in the innermost block that has a sum for the array, or owns it.
+    /// The accumulator of an array, made where it can be frozen if there is none yet: in the innermost block that has a
+    /// sum for the array, or owns it.
     pub(crate) fn accumulator_of(&mut self, x: Var) -> Var {
         for depth in (0..self.frames.len()).rev() {
             let frame = &self.frames[depth];

@@ -5,7 +5,8 @@
 //!                                                  zs = loop (xs = as) for i < count { b }
 //! ```
 //!
-//! * Gives: the same function, in which every active loop is counted. The first loop keeps of `b` only what the condition and the checks depend on.
+//! * Gives: the same function, in which every active loop is counted. The first loop keeps of `b` only what the
+//!   condition and the checks depend on.
 //! * Keeps: values and checks. Additions to accumulators happen once, in the second loop.
 
 use std::collections::HashSet;

@@ -1,5 +1,5 @@
-//! Code that is placed a second time must not have its effects a second time: additions to accumulators are dropped, and of the checks, which
-//! have succeeded before, only the equations of sizes stay, because types rest on them.
+//! Code that is placed a second time must not have its effects a second time: additions to accumulators are dropped,
+//! and of the checks, which have succeeded before, only the equations of sizes stay, because types rest on them.
 
 use std::collections::HashSet;
 

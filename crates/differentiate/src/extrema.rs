@@ -8,8 +8,8 @@
 //!                                    p   = loop (p = 1) for i < n { p * all[i] }
 //! ```
 //!
-//! So only the iteration that decides an extremum is differentiated, once, and nothing of the others can turn into `0 * inf`. A product is differentiated as
-//! a loop of products, which is exact where factors are zero, at every order.
+//! So only the iteration that decides an extremum is differentiated, once, and nothing of the others can turn into `0 *
+//! inf`. A product is differentiated as a loop of products, which is exact where factors are zero, at every order.
 //!
 //! * Gives: the same function, in which every active reduction is a sum.
 //! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks and additions to accumulators happen once.

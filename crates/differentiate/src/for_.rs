@@ -5,8 +5,9 @@
 //!   D←   for i < n { ȳᵢ += ȳs[i]; s̄ᵢ += s̄; reverse of the body }
 //! ```
 //!
-//! This is the rule of the paper for `map` (`zipWith (f; snd) v w` and `zip v w` folded into the context), with arrays in place of lists. What the iterations
-//! contribute to the outside is added in place, or summed by the reverse loop if it is a scalar.
+//! This is the rule of the paper for `map` (`zipWith (f; snd) v w` and `zip v w` folded into the context), with arrays
+//! in place of lists. What the iterations contribute to the outside is added in place, or summed by the reverse loop if
+//! it is a scalar.
 
 use std::collections::{HashMap, HashSet};
 

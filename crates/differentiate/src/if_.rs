@@ -72,7 +72,8 @@ impl Cotangents<'_> {
         (sweep, self.pop())
     }
 
-    /// The outer variables whose cotangents the branches hand out. An array of which an outer block has an accumulator is added there instead.
+    /// The outer variables whose cotangents the branches hand out. An array of which an outer block has an accumulator
+    /// is added there instead.
     fn outer(&mut self, then: &Frame, otherwise: &Frame) -> Vec<Var> {
         let mut outer = then.touched.clone();
         outer.extend(otherwise.touched.iter().filter(|x| !then.touched.contains(x)));

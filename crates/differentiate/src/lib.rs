@@ -1,11 +1,13 @@
 //! anf → anf: forward and reverse derivatives, staged.
 //!
-//! The macros `D→` and `D←` of the paper, applied to first-order code. The linear functions that they construct exist at compile time only; what is left is
-//! straight array code, which can be checked, optimized, printed and differentiated again.
+//! The macros `D→` and `D←` of the paper, applied to first-order code. The linear functions that they construct exist
+//! at compile time only; what is left is straight array code, which can be checked, optimized, printed and
+//! differentiated again.
 //!
 //! In reading order:
 //! * [`tangents`] and [`cotangents`]: the two judgements, their environments, and the tables that lead to the rules;
-//! * one file per construct, with both modes side by side: [`prim`], [`index`], [`for_`], [`loop_`], [`if_`], [`update`], [`array`], [`matmul`], [`accumulator`];
+//! * one file per construct, with both modes side by side: [`prim`], [`index`], [`for_`], [`loop_`], [`if_`],
+//!   [`update`], [`array`], [`matmul`], [`accumulator`];
 //! * [`residuals`]: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * [`extrema`] and [`counted`]: rewritings that come first;
 //! * [`activity`], [`settled`] and [`facts`]: what is known of the function; [`arrays`], [`effects`], [`trim`]: tools.

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!   D→   the same `loop`, with the tangents of the active state as further state
-//!   D←   ās += loop (x̄s = z̄s) for i = n-1 … 0 { reverse of the body, seeded with b̄s = x̄s; gives the x̄s of the iteration before }
+//!   D←   ās += loop (x̄s = z̄s) for i = n-1 … 0 { reverse of the body, seeded with b̄s = x̄s }
 //! ```
 //!
-//! Only the cotangent of the state is carried. That of an array that the loop only reads is an accumulator outside, and costs nothing per iteration. The forward sweep writes
-//! what the reverse body needs on tapes, one element per iteration.
+//! Only the cotangent of the state is carried. That of an array that the loop only reads is an accumulator outside, and
+//! costs nothing per iteration. The forward sweep writes what the reverse body needs on tapes, one element per
+//! iteration.
 
 use std::collections::HashMap;
 
@@ -104,7 +105,8 @@ impl Cotangents<'_> {
         binds
     }
 
-    /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that what is updated in place afterwards need not be copied.
+    /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that what is updated in
+    /// place afterwards need not be copied.
     fn taped(&mut self, stm: &Stm, body: &Block, sweep: Vec<Stm>, residuals: Residuals) -> Vec<Stm> {
         let Exp::Loop { params, inits, kind, .. } = &stm.exp else { unreachable!("the statement is a loop") };
         let LoopKind::For { index, .. } = kind else { unreachable!("active loops are counted") };

@@ -8,8 +8,8 @@
 //! 5. computed again by its statement, whose operands are demanded in turn.
 //!
 //! So what was costly is stored, memory grows with the work of the program and not with the arrays that it reads, and a nest
-//! whose inner sizes are regular is run once forward and once in reverse, whatever its depth. Rule 5 concerns what is irregular (inner sizes that depend on
-//! outer iterations): it runs once more per level.
+//! whose inner sizes are regular is run once forward and once in reverse, whatever its depth. Rule 5 concerns what is irregular (inner
+//! sizes that depend on outer iterations): it runs once more per level.
 //!
 //! * Assumes: the reverse code mentions primal values by their own names.
 //! * Gives: reverse code that mentions what is outside only, and the list of values that the forward sweep must hand out.
@@ -170,7 +170,7 @@ impl<'a> Choice<'a> {
     /// Does what is computed again need the statement without mentioning it: an addition to an accumulator, an equation of sizes?
     fn comes_along(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Check { cond, .. } => self.again.iter().any(|k| rests_on_sizes(&self.body.stms[*k].exp)) && self.equation(*cond),
+            Exp::Check { cond, .. } => self.equation(*cond) && self.again.iter().any(|k| makes_arrays(&self.body.stms[*k])),
             Exp::Accumulator(_) => self.accumulators.contains(&stm.binds[0].var),
             exp => !self.accumulators.is_empty() && adds_to(exp, &self.accumulators),
         }
@@ -220,23 +220,26 @@ impl<'a> Choice<'a> {
         self.residuals.stored.push(Residual { value: value.clone(), home });
     }
 
-    /// The size under a name that is in scope outside. Arithmetic of outer sizes is done there.
+    /// The size under a name that is in scope outside, or is a result next to the array.
     fn outside_size(&mut self, size: Atom) -> Option<Atom> {
-        let Atom::Var(x) = size else { return Some(size) };
-        if !self.bound.contains(&x) {
-            return Some(size);
+        let home = size.as_var().and_then(|x| self.body.homes.get(&x));
+        match (&self.body.place, home) {
+            (Place::Branch { .. }, Some(home)) => Some(home.var.into()),
+            (Place::Branch { .. } | Place::Iteration { .. }, _) => self.before(size),
         }
+    }
+
+    /// The size under a name that is in scope before the construct. Arithmetic of such sizes is done there.
+    fn before(&mut self, size: Atom) -> Option<Atom> {
+        let Some(x) = size.as_var().filter(|x| self.bound.contains(x)) else { return Some(size) };
         if let Some(known) = self.outside_name(x) {
             return Some(known);
         }
-        if let (Place::Branch { .. }, Some(home)) = (&self.body.place, self.body.homes.get(&x)) {
-            return Some(home.var.into());
-        }
         let stm = *self.binder.get(&x)?;
         let Exp::Prim(op, args) = &stm.exp else { return None };
-        let args: Option<Vec<Atom>> = args.iter().map(|arg| self.outside_size(*arg)).collect();
+        let args: Vec<Atom> = args.iter().map(|arg| self.before(*arg)).collect::<Option<_>>()?;
         let var = self.names.again(x);
-        self.residuals.before.push(Stm { binds: vec![Param { var, ty: stm.binds[0].ty.clone() }], exp: Exp::Prim(*op, args?) });
+        self.residuals.before.push(Stm { binds: vec![Param { var, ty: stm.binds[0].ty.clone() }], exp: Exp::Prim(*op, args) });
         self.outside.insert(x, var.into());
         Some(var.into())
     }
@@ -280,7 +283,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Do the types inside rest on equations of sizes?
-fn rests_on_sizes(exp: &Exp) -> bool {
-    !matches!(exp, Exp::Prim(..) | Exp::Check { .. })
+/// Do the types of the statement rest on sizes?
+fn makes_arrays(stm: &Stm) -> bool {
+    stm.binds.iter().any(|p| !p.ty.dims.is_empty()) || !stm.exp.blocks().is_empty()
 }

@@ -89,7 +89,10 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     };
     let globals = infer.globals.into_iter().map(global).collect();
     let elaborated = Elaborated { solver: infer.solver, locals: infer.locals, globals, functions: infer.functions };
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
+    let mut errors: Vec<Problem> = problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
+    if infer.incomplete && errors.is_empty() {
+        errors.push(problems::incomplete());
+    }
     (Checked { elaborated, errors }, problems)
 }
 
@@ -147,7 +150,8 @@ impl Elaborated {
         }
         let mut atoms = Vec::new();
         self.solver.sizes.atoms(size, &mut atoms);
-        let alone = atoms.len() == 1 && self.solver.show_size(size, &mut Default::default()).chars().all(|c| c.is_alphanumeric() || c == '_');
+        let alone =
+            atoms.len() == 1 && self.solver.show_size(size, &mut Default::default()).chars().all(|c| c.is_alphanumeric() || c == '_');
         match self.solver.sizes.kind(*atoms.first()?) {
             AtomKind::Named(name, _) | AtomKind::Value(name) if alone => Some(name.clone()),
             _ => None,

@@ -12,5 +12,5 @@ mod solve;
 mod specialize;
 mod typed;
 
-pub(crate) use checked::{Elaborated, Global};
 pub use checked::{Checked, Definition, Input, elaborate};
+pub(crate) use checked::{Elaborated, Global};

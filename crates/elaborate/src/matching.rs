@@ -49,11 +49,26 @@ pub(crate) enum Node {
     /// No arm is left.
     Fail,
     /// This arm, with its variables.
-    Leaf { arm: usize, binds: Vec<(LocalId, Part)> },
+    Leaf {
+        arm: usize,
+        binds: Vec<(LocalId, Part)>,
+    },
     /// One case per constructor, with the parts that are its arguments.
-    Variant { on: Part, variant: VariantId, cases: Vec<(Vec<Part>, Node)> },
-    Bool { on: Part, yes: Box<Node>, no: Box<Node> },
-    Literal { on: Part, value: Literal, equal: Box<Node>, other: Box<Node> },
+    Variant {
+        on: Part,
+        cases: Vec<(Vec<Part>, Node)>,
+    },
+    Bool {
+        on: Part,
+        yes: Box<Node>,
+        no: Box<Node>,
+    },
+    Literal {
+        on: Part,
+        value: Literal,
+        equal: Box<Node>,
+        other: Box<Node>,
+    },
 }
 
 /// What the compiler must know of variants: the names and arities of the constructors.
@@ -195,7 +210,7 @@ impl Builder<'_> {
             known.pop();
             cases.push((args, node));
         }
-        Node::Variant { on: part, variant, cases }
+        Node::Variant { on: part, cases }
     }
 
     fn literal(&mut self, part: Part, pattern: &Pat, rows: &[Row], known: &mut Vec<(Part, Known)>) -> Node {

@@ -143,7 +143,8 @@ pub(crate) fn needs_rec(keyword: &str, name: &str, span: Span, cycle: &[Rc<str>]
         [_, _, ..] => format!("through {}", cycle.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
         _ => "in its own definition".to_string(),
     };
-    Problem::error("E0107", format!("`{name}` calls itself, and is not marked `rec`"), span, how).hint(format!("write `{keyword} rec {name}`"))
+    Problem::error("E0107", format!("`{name}` calls itself, and is not marked `rec`"), span, how)
+        .hint(format!("write `{keyword} rec {name}`"))
 }
 
 pub(crate) fn import_not_found(path: &str, span: Span) -> Problem {
@@ -164,12 +165,14 @@ pub(crate) fn recursive_type(name: &str, span: Span) -> Problem {
 }
 
 pub(crate) fn custom_rule(span: Span) -> Problem {
-    Problem::error("E0111", "derivatives of one's own are not supported yet", span, "this rule").hint("without it, the derivative is found by the compiler")
+    Problem::error("E0111", "derivatives of one's own are not supported yet", span, "this rule")
+        .hint("without it, the derivative is found by the compiler")
 }
 
 pub(crate) fn accumulator_as_value(name: &str, span: Span) -> Problem {
-    Problem::error("E0115", format!("the accumulator `{name}` is used as a value"), span, "an accumulator is a name, not a value")
-        .hint(format!("inside `accumulate`, only additions such as `{name}[i] += v` mention it; its final value is what `accumulate` gives"))
+    Problem::error("E0115", format!("the accumulator `{name}` is used as a value"), span, "an accumulator is a name, not a value").hint(
+        format!("inside `accumulate`, only additions such as `{name}[i] += v` mention it; its final value is what `accumulate` gives"),
+    )
 }
 
 pub(crate) fn not_an_accumulator(name: &str, span: Span, known: bool) -> Problem {
@@ -184,7 +187,8 @@ pub(crate) fn type_arguments(name: &str, wanted: usize, found: usize, span: Span
 }
 
 pub(crate) fn module_as_value(name: &str, span: Span) -> Problem {
-    Problem::error("E0118", format!("`{name}` is an imported file, not a value"), span, "").hint(format!("its definitions are called `{name}.…`"))
+    Problem::error("E0118", format!("`{name}` is an imported file, not a value"), span, "")
+        .hint(format!("its definitions are called `{name}.…`"))
 }
 
 // ---- types
@@ -228,19 +232,31 @@ pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Proble
 pub(crate) fn mixed(operator: &str, span: Span, operands: Option<[(Span, &str); 2]>, int: Option<&str>) -> Problem {
     let problem = match operands {
         None => Problem::error("E0205", format!("{operator} of an `int` and a `real`"), span, "the operands must be of one type"),
-        Some([(a, x), (b, y)]) => Problem::error("E0205", format!("{operator} of an `int` and a `real`"), a, format!("`{x}`")).label(b, format!("`{y}`")),
+        Some([(a, x), (b, y)]) => {
+            Problem::error("E0205", format!("{operator} of an `int` and a `real`"), a, format!("`{x}`")).label(b, format!("`{y}`"))
+        }
     };
     problem.hint(format!("`real {}` converts an int to a real", int.unwrap_or("n")))
 }
 
 pub(crate) fn ranks(operator: &str, span: Span, a: &str, b: &str) -> Problem {
-    Problem::error("E0206", format!("{operator} of `{a}` and `{b}`: the ranks differ"), span, "only a scalar is combined with every element of an array")
-        .hint("say what is meant with a `for`, such as `for row in m => row + v`")
+    Problem::error(
+        "E0206",
+        format!("{operator} of `{a}` and `{b}`: the ranks differ"),
+        span,
+        "only a scalar is combined with every element of an array",
+    )
+    .hint("say what is meant with a `for`, such as `for row in m => row + v`")
 }
 
 pub(crate) fn too_general(variable: &str, span: Span, known: &str, why: Option<&Why>) -> Problem {
     let place = why.and_then(Why::place);
-    let problem = Problem::error("E0207", format!("the signature says any type `{variable}`, but this needs `{known}`"), span, format!("`{variable}` is not any type here"));
+    let problem = Problem::error(
+        "E0207",
+        format!("the signature says any type `{variable}`, but this needs `{known}`"),
+        span,
+        format!("`{variable}` is not any type here"),
+    );
     let problem = match place {
         Some((place, text)) => problem.label(place, text),
         None => problem,
@@ -249,7 +265,12 @@ pub(crate) fn too_general(variable: &str, span: Span, known: &str, why: Option<&
 }
 
 pub(crate) fn infinite(span: Span, expected: &str, found: &str) -> Problem {
-    Problem::error("E0208", "this would have a type that contains itself", span, format!("`{found}` would have to be the same as `{expected}`"))
+    Problem::error(
+        "E0208",
+        "this would have a type that contains itself",
+        span,
+        format!("`{found}` would have to be the same as `{expected}`"),
+    )
 }
 
 pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) -> Problem {
@@ -279,21 +300,29 @@ pub(crate) fn constructor_arity(name: &str, wanted: usize, found: usize, span: S
 }
 
 pub(crate) fn not_units(found: &str, span: Span) -> Problem {
-    Problem::error("E0213", "the value before `;` is thrown away", span, format!("of type `{found}`, not `()`")).hint("name it with `let` if it is needed")
+    Problem::error("E0213", "the value before `;` is thrown away", span, format!("of type `{found}`, not `()`"))
+        .hint("name it with `let` if it is needed")
 }
 
 pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
-    Problem::error("E0214", format!("`@` multiplies matrices and vectors of reals, not `{found}`"), span, "").hint("scalars are multiplied with `*`")
+    Problem::error("E0214", format!("`@` multiplies matrices and vectors of reals, not `{found}`"), span, "")
+        .hint("scalars are multiplied with `*`")
 }
 
 pub(crate) fn two_vectors(span: Span) -> Problem {
-    Problem::error("E0214", "`@` of two vectors", span, "one side must be a matrix").hint("`dot x y` is the inner product, `outer x y` the outer one")
+    Problem::error("E0214", "`@` of two vectors", span, "one side must be a matrix")
+        .hint("`dot x y` is the inner product, `outer x y` the outer one")
 }
 
 // ---- sizes
 
 pub(crate) fn clashing_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -> Problem {
-    let problem = Problem::error("E0301", format!("this needs `{a}` and `{b}` to be the same size"), span, format!("the signature says that `{a}` and `{b}` are independent"));
+    let problem = Problem::error(
+        "E0301",
+        format!("this needs `{a}` and `{b}` to be the same size"),
+        span,
+        format!("the signature says that `{a}` and `{b}` are independent"),
+    );
     let problem = match why.and_then(Why::place) {
         Some((place, text)) => problem.label(place, text),
         None => problem,
@@ -327,7 +356,12 @@ pub(crate) fn index_out_of_range(index: &str, size: &str, span: Span) -> Problem
 }
 
 pub(crate) fn slice_out_of_range(from: &str, to: &str, size: &str, span: Span) -> Problem {
-    Problem::error("E0306", format!("slice {from}:{to} is out of range for size {size}"), span, "a slice goes from 0 to the size at most, and not backwards")
+    Problem::error(
+        "E0306",
+        format!("slice {from}:{to} is out of range for size {size}"),
+        span,
+        "a slice goes from 0 to the size at most, and not backwards",
+    )
 }
 
 pub(crate) fn too_many_indices(rank: usize, found: usize, span: Span, ty: &str) -> Problem {
@@ -354,13 +388,23 @@ pub(crate) fn refutable(witness: &str, span: Span) -> Problem {
 // ---- derivatives
 
 pub(crate) fn holds_function(operator: &str, found: &str, span: Span) -> Problem {
-    Problem::error("E0501", format!("{operator} of a function whose argument or result contains a function"), span, format!("`{found}` is a function"))
-        .hint("derivatives are defined, and proved right, for functions between first-order types; the function may use any others inside")
+    Problem::error(
+        "E0501",
+        format!("{operator} of a function whose argument or result contains a function"),
+        span,
+        format!("`{found}` is a function"),
+    )
+    .hint("derivatives are defined, and proved right, for functions between first-order types; the function may use any others inside")
 }
 
 pub(crate) fn not_real_result(operator: &str, found: &str, span: Span) -> Problem {
-    Problem::error("E0502", format!("`{operator}` differentiates functions that return a real"), span, format!("this one returns `{found}`"))
-        .hint("`vjp` and `jacobian` take functions with other results")
+    Problem::error(
+        "E0502",
+        format!("`{operator}` differentiates functions that return a real"),
+        span,
+        format!("this one returns `{found}`"),
+    )
+    .hint("`vjp` and `jacobian` take functions with other results")
 }
 
 /// For a gradient at a point that the function maps elementwise.
@@ -374,6 +418,10 @@ pub(crate) fn accumulate_function(found: &str, span: Span) -> Problem {
 
 pub(crate) fn not_reals(found: &str, span: Span) -> Problem {
     Problem::error("E0504", format!("`jacobian` of a function that returns `{found}`"), span, "it must return a real or an array of reals")
+}
+
+pub(crate) fn incomplete() -> Problem {
+    Problem::general("E0119", "parts of the program could not be read, so it has no meaning")
 }
 
 pub(crate) fn unknown_entry(name: &str, near: Option<String>) -> Problem {

@@ -51,9 +51,10 @@ pub(crate) enum ExpKind {
     Component(Box<Exp>, usize),
     Apply(Box<Exp>, Box<Exp>),
     Lambda(Rc<Function>),
-    /// A constructor applied to all its arguments.
-    Con(VariantId, usize, Vec<Exp>),
-    Arith(Arith, Box<Exp>, Box<Exp>),
+    /// The constructor with this tag, applied to all its arguments.
+    Con(usize, Vec<Exp>),
+    /// An operator that works elementwise, by its spelling in the table of primitives: `+`, `-`, `*`, `/`, `%`, `**`.
+    Arith(&'static str, Box<Exp>, Box<Exp>),
     Negate(Box<Exp>),
     Not(Box<Exp>),
     Compare(Comparison, Box<Exp>, Box<Exp>),
@@ -83,15 +84,6 @@ pub(crate) enum ExpKind {
     Error,
 }
 
-/// The overloaded operators that work elementwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Arith {
-    /// By its spelling in the table of primitives: `+`, `-`, `*`, `/`, `%`, `**`.
-    Infix(&'static str),
-    /// `min`, `max`, `atan2`.
-    Call(&'static str),
-}
-
 /// Comparisons. `swap`: with the operands the other way around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Comparison {
@@ -105,7 +97,7 @@ pub(crate) enum Stmt {
     /// `let p = e`, with claims on sizes.
     Let(Pat, Exp, Vec<Claim>),
     /// A function that is specialized at each use.
-    Function(FunctionId, Rc<str>, Rc<Function>),
+    Function(FunctionId, Rc<Function>),
 }
 
 /// A function of one or more parameters, or none: then it is a value that is specialized like one.

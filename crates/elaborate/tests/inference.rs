@@ -40,7 +40,7 @@ fn overloads_generalize() {
 fn overloads_are_decided_by_what_is_known() {
     check("def f (n : int) = 2 * n", "f", "int -> int");
     check("def f (x : real) y = x + y", "f", "real a => real -> a -> a");
-    check("def f [n] (x : [n]real) s = x * s", "f", "num a => [n]real -> a -> [n]real");
+    check("def f [n] (x : [n]real) s = x * s", "f", "real a => [n]real -> a -> [n]real");
     check("def f x = sum (for i < 3 => x * real i)", "f", "real a => a -> a");
     check("def f = [1, 2, 3]", "f", "scalar num a => [3]a");
     check("def f (i : int) = [1, i]", "f", "int -> [2]int");
@@ -69,6 +69,7 @@ fn sizes_are_polynomials() {
     check("def f [n] (x : [n]real) = map eye [1, 2]", "f", "[n]real -> [2][][]real");
     check("def f [d] (l : [d*(d-1)/2]real) (x : [d]real) = l", "f", "[(d*d - d)/2]real -> [d]real -> [(d*d - d)/2]real");
     check("def f xs = filter (\\x -> x > 0) xs", "f", "scalar num a => [n]a -> []a");
+    check("def f (ks : [n]int) = for k in ks, j < k => j", "f", "[n]int -> [n][]int");
     check("def n = 3\ndef f (x : [n]real) = x", "f", "[3]real -> [3]real");
     check("def f x = let y = x + [1.0, 2.0] in x", "f", "real a => a -> a");
     check("def f (a : [][]real) (b : [][]real) = a @ b", "f", "[n][m]real -> [m][k]real -> [n][k]real");

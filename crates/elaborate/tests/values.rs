@@ -48,7 +48,10 @@ fn functions_are_values() {
     real("def f = fold (+) 0 (map (\\x -> x * x) [1, 2, 3])", 14.0);
     real("def f = let ops = [sin, cos, \\x -> x * 2] in ops[2] 4", 8.0);
     real("def compose f g = \\x -> f (g x)\ndef f = (compose exp log) 5", 5.0);
-    real("type t = F (real -> real) | G real\ndef f = let call t = match t | F g -> g 2 | G x -> x in call (F (\\x -> x * 3)) + call (G 1)", 7.0);
+    real(
+        "type t = F (real -> real) | G real\ndef f = let call t = match t | F g -> g 2 | G x -> x in call (F (\\x -> x * 3)) + call (G 1)",
+        7.0,
+    );
     real("def add (x : real) (y : real) = x + y\ndef f = let inc = add 1 in inc (inc 1)", 3.0);
 }
 
@@ -62,7 +65,7 @@ fn local_functions_are_polymorphic() {
 #[test]
 fn matches_take_the_first_arm_that_fits() {
     let t = "type t = A real | B (t2) int | C\ntype t2 = X | Y real\n";
-    let g = "def g v = match v | (A 0.0, _) -> 1 | (A x, true) -> x | (B (Y y) 3, b) -> y | (B _ n, _) -> real n | (_, false) -> 7 | (A x, _) -> x * 2 | (C, true) -> 9\n";
+    let g = "def g v = match v | (A 0.0, _) -> 1 | (A x, true) -> x | (B (Y y) 3, b) -> y | (B _ n, _) -> real n | (_, false) -> 7 | (C, true) -> 9\n";
     let body = "def f = [g (A 0, true), g (A 5, true), g (B (Y 6) 3, true), g (B X 3, false), g (C, false), g (A 5, false), g (C, true)]";
     reals(&format!("{t}{g}{body}"), &[1.0, 5.0, 6.0, 3.0, 7.0, 7.0, 9.0]);
     ints("def g n = match n | 0 -> 10 + int 0.0 | -1 -> 20 | _ -> n\ndef f = [g 0, g (-1), g 5]", &[10, 20, 5]);
@@ -72,7 +75,12 @@ fn matches_take_the_first_arm_that_fits() {
 #[test]
 fn arms_that_several_ways_lead_to() {
     let t = "type c = R | G | B\n";
-    real(&format!("{t}def g a b = match (a, b) | (R, R) -> 1 | (_, G) -> 2 | (G, x) -> 3 | (_, y) -> 4\ndef f = g R R + 10 * g B G + 100 * g G B + 1000 * g B R"), 4321.0);
+    real(
+        &format!(
+            "{t}def g a b = match (a, b) | (R, R) -> 1 | (_, G) -> 2 | (G, x) -> 3 | (_, y) -> 4\ndef f = g R R + 10 * g B G + 100 * g G B + 1000 * g B R"
+        ),
+        4321.0,
+    );
 }
 
 #[test]
@@ -88,6 +96,32 @@ fn arrays_and_slices() {
     reals("def f = diag (outer [1.0, 2] [3, 4])", &[3.0, 8.0]);
     reals("def f = histogram 3 [0, 2, 2] [1, 2, 3]", &[1.0, 0.0, 5.0]);
     reals("def f = scatter_add [1.0, 1, 1] [0, 2] [2, 3]", &[3.0, 1.0, 4.0]);
+}
+
+#[test]
+fn corners() {
+    real("def a2 [n] (x : [n]real) = let y : [m]real = concat x x in (m, sum y)\ndef f = let (m, s) = a2 [1, 2] in real m + s", 10.0);
+    real("def f = let (p, q) = (1, 2.5) in let h [k] (z : [k]real) : [k]real = z * q in (h [1.0])[0] + (h [1, 2])[1] + p", 8.5);
+    ints("def g (n : int) = (loop (a, b) = (0, 1) for _i < n do (b, a + b)).0\ndef f = [g 10]", &[55]);
+    real("def f = (loop (k, y) = (0, 1.5) while k < 5 && y < 10 do (k + 1, y * 2)).1", 12.0);
+    real("def f = let {x, y = (u, _)} = {x = 1, y = (2.0, true), z = 3} in x + u", 3.0);
+    reals("def f = map (\\(x : real) y -> x + y) [1, 2] |> map (\\g -> g 1)", &[2.0, 3.0]);
+    real("def f = accumulate s = 0.0 in (for i < 3 => (s += real i; s += 1); for i < 2 => s += 10)", 26.0);
+    real("def g x = let s = (2 *) let t = s in t x\ndef f = g 4 + real (g 2)", 12.0);
+    reals("def f = let g f x = (x, f x) let h = g in for (a, b) in [h sin 0.0, h (* 2) 1] => a + b", &[0.0, 3.0]);
+    real("def f = 0 |> fold (\\f g -> \\y -> g (f y)) (\\y -> y) (replicate 3 (+ 1))", 3.0);
+    ints("def f = for i < 2 => (let g y = y + i in (let (a, _) = (g 1, [real i]) in a))", &[1, 2]);
+    real("def f = loop y = 1 for (a, b) in zip [1, 2] [3, 4] do y * a + b", 18.0);
+    ints("def n = 3\ndef g (x : [n]real) = for i < n => i + length x\ndef f = g [1, 2, 3]", &[3, 4, 5]);
+    real("def f = -[1.0, 2][1] ** 2", -4.0);
+    real("type box = Box [2]real\ndef g (Box x) = sum x\ndef f = g (Box [1, 2])", 3.0);
+    fails(
+        "type box = Box [2]real\ndef g (Box x) = sum x\ndef f (k : int) = g (Box (replicate k 1.0))",
+        &[Data::from(3)],
+        "sizes differ: this has size 3, its type says 2",
+    );
+    fails("def f (k : int) = sum ((replicate k 1.0 : [2]real))", &[Data::from(3)], "sizes differ: this has size 3, its type says 2");
+    fails("def f (k : int) = let x : [2]real = replicate k 1.0 in sum x", &[Data::from(3)], "sizes differ: x has size 3, its type says 2");
 }
 
 #[test]
@@ -131,11 +165,23 @@ fn checks_name_sizes_and_values() {
     let x = |n: usize| Data::from(vec![1.0; n]);
     fails("def f [n] (x : [n]real) (y : [n]real) = x", &[x(2), x(3)], "sizes differ: y has size 3, its type says n = 2");
     fails("def f (x : [3]real) = x", &[x(2)], "sizes differ: x has size 2, its type says 3");
-    fails("def f (l : [d*(d+1)/2]real) (d : int) = l", &[x(2), Data::from(2)], "sizes differ: l has size 2, its type says d * (d + 1) / 2 = 3");
+    fails(
+        "def f (l : [d*(d+1)/2]real) (d : int) = l",
+        &[x(2), Data::from(2)],
+        "sizes differ: l has size 2, its type says d * (d + 1) / 2 = 3",
+    );
     fails("def f [n] (x : [n]real) (k : int) = x + replicate k 1.0", &[x(2), Data::from(4)], "sizes differ: n is 2, k is 4");
     fails("def f [n] (x : [n]real) (k : int) = x + replicate (k * k) 1.0", &[x(2), Data::from(2)], "sizes differ: 2 and 4");
-    fails("def f [n] (x : [n]real) (k : int) : [n]real = replicate k 1.0", &[x(2), Data::from(4)], "sizes differ: the result has size 4, its type says n = 2");
-    fails("def f [n] (x : [n]real) (k : int) = dot x (replicate k 1.0)", &[x(2), Data::from(4)], "sizes differ: y has size 4, its type says n = 2");
+    fails(
+        "def f [n] (x : [n]real) (k : int) : [n]real = replicate k 1.0",
+        &[x(2), Data::from(4)],
+        "sizes differ: the result has size 4, its type says n = 2",
+    );
+    fails(
+        "def f [n] (x : [n]real) (k : int) = dot x (replicate k 1.0)",
+        &[x(2), Data::from(4)],
+        "sizes differ: y has size 4, its type says n = 2",
+    );
     fails("def f (x : []real) (i : int) = x[i]", &[x(2), Data::from(2)], "index 2 is out of range for size 2");
     fails("def f (x : []real) (i : int) = x[i:]", &[x(2), Data::from(3)], "slice 3:2 is out of range for size 2");
     fails("def f (i : int) = 1 / i", &[Data::from(0)], "division by zero");

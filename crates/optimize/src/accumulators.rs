@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   for i < n { … acc[i] += v … }        becomes   ys = for i < n { … v }; acc += ys          acc : [n]τ
-//!   for i < n { … acc[p] += v … }        becomes   s = reduce + for i < n { … v }; acc[p] += s   p not bound in the loop, v a scalar
+//!   for i < n { … acc[p] += v … }        becomes   s = reduce + for i < n { … v }; if p in range { acc[p] += s }
+//!                                                                                           p not bound in the loop, v a scalar
 //!   loop … { … acc[p] += v … }           becomes   the same with a part of the state; likewise `if`
 //!   acc = accumulator x; acc += v; y = freeze acc      becomes   y = x + v
 //! ```
@@ -110,13 +111,39 @@ impl Pass<'_> {
                     let ty = self.types[&acc].indexed(place.len());
                     if let Some((Some(changed), value)) = (Sum { acc, place: place.clone(), ty, all: false }).statement(self, &stm) {
                         stm = changed;
-                        added.push(Stm { binds: vec![], exp: Exp::Accumulate { acc, index: place, value } });
+                        self.guarded(&mut added, acc, place, value);
                     }
                 }
             }
             block.stms.push(stm);
             block.stms.extend(added);
         }
+    }
+
+    /// `acc[place] += value` where the loop may have added nothing: then the place may be out of range, and there is nothing to add.
+    fn guarded(&mut self, to: &mut Vec<Stm>, acc: Var, place: Vec<Atom>, value: Atom) {
+        let sizes = self.types[&acc].dims.clone();
+        let mut inside: Option<Atom> = None;
+        for (i, size) in place.iter().zip(&sizes) {
+            if matches!((i, size), (Atom::Lit(Scalar::Int(i)), Atom::Lit(Scalar::Int(size))) if (0..*size).contains(i)) {
+                continue;
+            }
+            let low = self.bind(to, "low", Ty::bool(), Exp::Prim(Prim::LeInt, vec![Atom::int(0), *i]));
+            let high = self.bind(to, "high", Ty::bool(), Exp::Prim(Prim::LtInt, vec![*i, *size]));
+            let both = self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![low, high]));
+            inside = Some(match inside {
+                Some(before) => self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![before, both])),
+                None => both,
+            });
+        }
+        let add = Stm { binds: vec![], exp: Exp::Accumulate { acc, index: place, value } };
+        to.push(match inside {
+            Some(cond) => {
+                let then = Block { stms: vec![add], results: vec![] };
+                Stm { binds: vec![], exp: Exp::If { cond, then, otherwise: Block::default() } }
+            }
+            None => add,
+        });
     }
 
     /// An accumulator in the block that made it.

@@ -338,6 +338,18 @@ fn branches_of_different_sizes() {
                     let x = b.op(Mul, &[x, t]);
                     b.op(Sin, &[x])
                 });
+                // A size that is computed from one that the branch gives.
+                let more = b.op(AddInt, &[len, int(1)]);
+                let es = b.map(more, &[], |b, i| {
+                    let j = b.op(RemInt, &[i, n]);
+                    let x = b.at(xs, &[j]);
+                    b.op(ExpP, &[x])
+                });
+                let s = b.sum(more, |b, i| {
+                    let e = b.at(es, &[i]);
+                    b.op(Mul, &[e, e])
+                });
+                let ys = b.with(ys, &reals(&[len]), &[int(0)], s);
                 vec![len, ys]
             });
             let otherwise = w.b.block(|b| {
@@ -559,7 +571,8 @@ pub fn cholesky_of(b: &mut lambada_anf::Builder, a: Atom, n: Atom) -> Atom {
     })[0]
 }
 
-/// Reads of state at all distances from the place that is written: before, behind, the same; in one loop, and in two with the axes in both orders.
+/// Reads of state at all distances from the place that is written: before, behind, the same; in one loop, and in two
+/// with the axes in both orders.
 #[test]
 fn reads_near_writes() {
     for (read, skew, flip) in

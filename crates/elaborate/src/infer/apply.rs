@@ -12,7 +12,7 @@ use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
 use crate::solve::ty::{Bases, Kind, Node, Origin, Ty, VariantId};
-use crate::typed::{Exp, ExpKind, Function, GlobalId, Pat, PatKind};
+use crate::typed::{Claim, Exp, ExpKind, Function, GlobalId, Pat, PatKind, Said, Step};
 
 use super::{Entry, Infer};
 
@@ -41,7 +41,10 @@ impl Infer<'_> {
                 let (exp, bound) = self.variable(name, head.span, expr.span);
                 self.apply(exp, bound, args.into_iter().map(Arg::Written).collect(), expr.span, name)
             }
-            ExprKind::Field(record, name) if let ExprKind::Var(module) = &record.kind && let Some(k) = self.module_named(module) => {
+            ExprKind::Field(record, name)
+                if let ExprKind::Var(module) = &record.kind
+                    && let Some(k) = self.module_named(module) =>
+            {
                 let (exp, bound) = self.member(k, module, name, expr.span);
                 self.apply(exp, bound, args.into_iter().map(Arg::Written).collect(), expr.span, &name.text)
             }
@@ -64,12 +67,12 @@ impl Infer<'_> {
                 self.problems.push(problems::accumulator_as_value(name, span));
                 (self.wrong(span), Vec::new())
             }
-            Some(Entry::Own(_, recursive)) => {
-                let problem = if recursive { problems::recursion_unsupported(name, span) } else { problems::needs_rec("let", name, span, &[]) };
+            Some(Entry::Own(recursive)) => {
+                let problem =
+                    if recursive { problems::recursion_unsupported(name, span) } else { problems::needs_rec("let", name, span, &[]) };
                 self.problems.push(problem);
                 (self.wrong(span), Vec::new())
             }
-            Some(Entry::Error) => (self.wrong(span), Vec::new()),
             None => self.outer_variable(name, span, blame),
         }
     }
@@ -127,7 +130,12 @@ impl Infer<'_> {
             Some(other) => {
                 let names: Vec<Rc<str>> = cycle.iter().map(name_of).collect();
                 let name = &self.globals[other.0 as usize].syntax.name;
-                problems::needs_rec("def", &name.text, if *other == id { span } else { name.span }, if names.len() > 1 { &names } else { &[] })
+                problems::needs_rec(
+                    "def",
+                    &name.text,
+                    if *other == id { span } else { name.span },
+                    if names.len() > 1 { &names } else { &[] },
+                )
             }
             None => problems::recursion_unsupported(&name_of(&id), span),
         };
@@ -170,7 +178,12 @@ impl Infer<'_> {
                 let found = self.solver.show(f.ty);
                 let problem = match k {
                     0 => problems::not_a_function(f.span, &found, at),
-                    _ => problems::too_many_arguments(&if name == "this" { "this function".to_string() } else { format!("`{name}`") }, k, head, at),
+                    _ => problems::too_many_arguments(
+                        &if name == "this" { "this function".to_string() } else { format!("`{name}`") },
+                        k,
+                        head,
+                        at,
+                    ),
                 };
                 self.problems.push(problem);
                 None
@@ -205,7 +218,9 @@ impl Infer<'_> {
 
     /// `grad` of a function with another result than a real gets words of its own.
     fn explain_gradient(&mut self, name: &str, k: usize, f: &Exp) {
-        if !["grad", "value_and_grad", "hessian", "hvp"].contains(&name) || self.global_named(name).is_none_or(|id| self.globals[id.0 as usize].module != 0) {
+        if !["grad", "value_and_grad", "hessian", "hvp"].contains(&name)
+            || self.global_named(name).is_none_or(|id| self.globals[id.0 as usize].module != 0)
+        {
             return;
         }
         if self.problems.last().is_none_or(|problem| problem.code != "E0201") {
@@ -280,18 +295,55 @@ impl Infer<'_> {
             return self.wrong(span);
         }
         let of: Rc<str> = format!("`{name}`").into();
-        let given: Vec<Exp> = args.iter().zip(&fields).enumerate().map(|(k, (arg, ty))| self.check(arg, *ty, &Why::Argument(of.clone(), k + 1))).collect();
-        self.saturate(variant, tag, given, &fields, whole, span)
+        let pairs = args.iter().zip(&fields).enumerate();
+        let given: Vec<Exp> = pairs.map(|(k, (arg, ty))| self.field_of_constructor(arg, *ty, &Why::Argument(of.clone(), k + 1))).collect();
+        self.saturate(tag, given, &fields, whole, span)
     }
 
-    fn saturate(&mut self, variant: VariantId, tag: usize, mut given: Vec<Exp>, fields: &[Ty], whole: Ty, span: Span) -> Exp {
+    /// An argument of a constructor. What its type says of sizes is checked when the value is made, if it is not evident.
+    fn field_of_constructor(&mut self, arg: &Expr, ty: Ty, why: &Why) -> Exp {
+        let undecided = self.solver.undecided.len();
+        let value = self.check(arg, ty, why);
+        if self.solver.undecided.len() == undecided {
+            return value;
+        }
+        let mut claims = Vec::new();
+        self.constant_claims(ty, &mut Vec::new(), value.span, &mut claims);
+        let (ty, span) = (value.ty, value.span);
+        if claims.is_empty() { value } else { Exp { kind: ExpKind::Claimed(Box::new(value), claims), ty, span } }
+    }
+
+    /// The constant sizes of a type, as claims.
+    fn constant_claims(&mut self, ty: Ty, path: &mut Vec<Step>, span: Span, claims: &mut Vec<Claim>) {
+        let parts: Vec<(Step, Ty)> = match self.solver.get(ty).clone() {
+            Node::Array(size, elem) => {
+                if let Some(constant) = self.solver.sizes.resolve(&size).as_constant() {
+                    let value = Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
+                    let what = Said::Equals(Box::new(value), constant.to_string().into());
+                    claims.push(Claim { param: 0, path: path.clone(), what, owner: "this".into(), span });
+                }
+                vec![(Step::Element, elem)]
+            }
+            Node::Tuple(items) => items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect(),
+            Node::Record(fields) => fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect(),
+            Node::Unknown(_) | Node::Link(_) | Node::Scalar(_) | Node::Fun(..) | Node::Variant(..) | Node::Error => Vec::new(),
+        };
+        for (step, ty) in parts {
+            path.push(step);
+            self.constant_claims(ty, path, span, claims);
+            path.pop();
+        }
+    }
+
+    fn saturate(&mut self, tag: usize, mut given: Vec<Exp>, fields: &[Ty], whole: Ty, span: Span) -> Exp {
         let missing = &fields[given.len()..];
         if missing.is_empty() {
-            return Exp { kind: ExpKind::Con(variant, tag, given), ty: whole, span };
+            return Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
         }
-        let params: Vec<Pat> = missing.iter().map(|ty| Pat { kind: PatKind::Var(self.local(&"field".into(), *ty)), ty: *ty, span }).collect();
+        let params: Vec<Pat> =
+            missing.iter().map(|ty| Pat { kind: PatKind::Var(self.local(&"field".into(), *ty)), ty: *ty, span }).collect();
         given.extend(params.iter().map(|pat| variable_of(pat)));
-        let body = Exp { kind: ExpKind::Con(variant, tag, given), ty: whole, span };
+        let body = Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
         let ty = self.solver.funs(missing, whole);
         Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
     }

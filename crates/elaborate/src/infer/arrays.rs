@@ -18,7 +18,7 @@ impl Infer<'_> {
         let scope = self.env.mark();
         let (clause, size) = self.clause(first, true);
         let body = self.comprehension(rest, body, span);
-        self.close_region();
+        self.close_and_forget();
         self.env.restore(scope);
         let ty = self.solver.array(size, body.ty);
         Exp { kind: ExpKind::For(clause, Box::new(body)), ty, span }
@@ -207,7 +207,7 @@ impl Infer<'_> {
             (None, LoopKind::For(_)) => unreachable!("elaborated above"),
         };
         let body = self.check(body, init.ty, &Why::State(init.span));
-        self.close_region();
+        self.close_and_forget();
         self.env.restore(scope);
         let ty = init.ty;
         Exp { kind: ExpKind::Loop { state, init: Box::new(init), driver, body: Box::new(body) }, ty, span }

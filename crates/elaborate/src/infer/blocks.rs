@@ -52,7 +52,10 @@ impl Infer<'_> {
             self.signatures += 1;
             self.declare_sizes_in(&types, |_| false);
         }
-        let expected = param.ty.as_ref().map(|written| (self.ty(written, Some(&Place::start(0, &super::patterns::call(&param.pattern, 0)))), written.span));
+        let expected = param
+            .ty
+            .as_ref()
+            .map(|written| (self.ty(written, Some(&Place::start(0, &super::patterns::call(&param.pattern, 0)))), written.span));
         let undecided = self.solver.undecided.len();
         let value = match expected {
             Some((ty, span)) => self.check(value, ty, &Why::Annotation(span)),
@@ -78,10 +81,12 @@ impl Infer<'_> {
     fn is_generalizable(&self, value: &Expr) -> bool {
         match &value.kind {
             ExprKind::Lambda(..) | ExprKind::Operator(_) => true,
-            ExprKind::SectionLeft(operand, _) | ExprKind::SectionRight(_, operand) => matches!(operand.kind, ExprKind::Int(_) | ExprKind::Real(_)),
+            ExprKind::SectionLeft(operand, _) | ExprKind::SectionRight(_, operand) => {
+                matches!(operand.kind, ExprKind::Int(_) | ExprKind::Real(_))
+            }
             ExprKind::Var(name) => match self.env.get(name) {
                 Some(Entry::Function(..)) => true,
-                Some(Entry::Local(_) | Entry::Accumulator(..) | Entry::Own(..) | Entry::Error) => false,
+                Some(Entry::Local(_) | Entry::Accumulator(..) | Entry::Own(_)) => false,
                 None => self.is_function_name(name),
             },
             _ => false,

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_source::Span;
-
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::Ty;
 use crate::typed::{FunctionId, LocalId};
@@ -18,10 +16,8 @@ pub(crate) enum Entry {
     Function(FunctionId, Rc<Scheme>),
     /// What `accumulate` binds.
     Accumulator(LocalId, Ty),
-    /// A local function inside its own definition; the span is that of its name, the flag says whether it is marked `rec`.
-    Own(Span, bool),
-    /// Inside a value that did not elaborate.
-    Error,
+    /// A local function inside its own definition, and whether it is marked `rec`.
+    Own(bool),
 }
 
 /// Local names in scope, innermost last.

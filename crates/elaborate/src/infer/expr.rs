@@ -35,7 +35,7 @@ impl Infer<'_> {
             ExprKind::Let(..) | ExprKind::LetFunctions(..) => self.block(expr, expected),
             ExprKind::Sequence(first, second) => self.sequence(first, second, expected, span),
             ExprKind::Lambda(params, body) => {
-                let (function, ty, _) = self.function(&Syntax::of_lambda(params, body), expected.map(|(ty, _)| ty));
+                let (function, ty) = self.lambda(&Syntax::of_lambda(params, body), expected.map(|(ty, _)| ty));
                 let exp = Exp { kind: ExpKind::Lambda(Rc::new(function)), ty, span };
                 self.finish(exp, expected)
             }
@@ -112,7 +112,10 @@ impl Infer<'_> {
             ExprKind::Accumulate(name, init, body) => self.accumulate(name, init, body, span),
             ExprKind::Add(name, at, value) => self.addition(name, at, value, span),
             ExprKind::Annotated(inner, written) => self.annotated(inner, written, span),
-            ExprKind::Error => self.wrong(span),
+            ExprKind::Error => {
+                self.incomplete = true;
+                self.wrong(span)
+            }
             ExprKind::If(..)
             | ExprKind::Match(..)
             | ExprKind::Let(..)

@@ -159,7 +159,8 @@ impl<'a> Infer<'a> {
         self.unbound = outer_unbound;
         self.env.restore(env);
         let ty = self.solver.funs(&types, result);
-        let named = named.into_iter().chain(inside.iter().copied().filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..)))).collect();
+        let named =
+            named.into_iter().chain(inside.iter().copied().filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..)))).collect();
         (Function { params, claims, body, result_claims }, ty, Left { named, params: param_atoms, inside })
     }
 
@@ -218,7 +219,12 @@ impl<'a> Infer<'a> {
         self.declare_sizes_in(&types, |name| names.contains_key(name));
     }
 
-    fn parameters(&mut self, syntax: &Syntax<'_>, names: &HashMap<Rc<str>, LocalId>, expected: Option<Ty>) -> (Vec<crate::typed::Pat>, Vec<Ty>, Option<Ty>) {
+    fn parameters(
+        &mut self,
+        syntax: &Syntax<'_>,
+        names: &HashMap<Rc<str>, LocalId>,
+        expected: Option<Ty>,
+    ) -> (Vec<crate::typed::Pat>, Vec<Ty>, Option<Ty>) {
         let mut expected = expected;
         let (mut pats, mut types) = (Vec::new(), Vec::new());
         for (k, param) in syntax.params.iter().enumerate() {
@@ -277,6 +283,23 @@ impl<'a> Infer<'a> {
         atoms
     }
 
+    /// Leaves a scope of which types outside may still speak: by sizes that are not known there.
+    pub(super) fn close_and_forget(&mut self) {
+        let atoms = self.close_region();
+        self.forget(&atoms);
+    }
+
+    fn forget(&mut self, atoms: &[Atom]) {
+        atoms.iter().for_each(|atom| self.solver.sizes.forget(*atom));
+    }
+
+    /// A λ: a function that is not generalized.
+    pub(super) fn lambda(&mut self, syntax: &Syntax<'_>, expected: Option<Ty>) -> (Function, Ty) {
+        let (function, ty, left) = self.function(syntax, expected);
+        self.forget(&left.inside);
+        (function, ty)
+    }
+
     /// Local functions: each is elaborated, generalized and bound.
     pub(super) fn local_functions(&mut self, defs: &[Def], stmts: &mut Vec<Stmt>) {
         let recursive = defs.iter().any(|def| def.recursive);
@@ -287,7 +310,7 @@ impl<'a> Infer<'a> {
             let scope = self.env.mark();
             for other in if recursive { defs } else { std::slice::from_ref(def) } {
                 if other.recursive || self.env.get(&other.name.text).is_none() {
-                    self.env.bind(&other.name.text, Entry::Own(other.name.span, recursive));
+                    self.env.bind(&other.name.text, Entry::Own(recursive));
                 }
             }
             let (function, scheme) = self.generalized(&Syntax::of_def(def), true);
@@ -325,6 +348,6 @@ impl<'a> Infer<'a> {
         let scheme = Rc::new(scheme);
         self.functions.push((name.clone(), scheme.clone()));
         self.env.bind(name, Entry::Function(id, scheme));
-        Stmt::Function(id, name.clone(), Rc::new(function))
+        Stmt::Function(id, Rc::new(function))
     }
 }

@@ -25,7 +25,7 @@ use lambada_surface::ast::{self, Def, Item, Module};
 
 use crate::problems;
 use crate::solve::Solver;
-use crate::solve::poly::Atom;
+use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
@@ -62,7 +62,6 @@ pub(crate) struct Done {
 /// What a module defines.
 #[derive(Default)]
 pub(crate) struct Scope<'a> {
-    pub name: Rc<str>,
     pub defs: HashMap<Rc<str>, GlobalId>,
     pub types: HashMap<Rc<str>, TypeEntry<'a>>,
     pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
@@ -103,6 +102,8 @@ pub(crate) struct Infer<'a> {
     expanding: Vec<Rc<str>>,
     /// Definitions that are being elaborated.
     started: Vec<GlobalId>,
+    /// Has the parser left out something?
+    pub incomplete: bool,
 }
 
 impl<'a> Infer<'a> {
@@ -125,6 +126,7 @@ impl<'a> Infer<'a> {
             unbound: Vec::new(),
             expanding: Vec::new(),
             started: Vec::new(),
+            incomplete: false,
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), prelude)];
         modules.extend(imports.iter().map(|(name, module)| (name.clone(), *module)));
@@ -138,8 +140,8 @@ impl<'a> Infer<'a> {
 
     fn declare(&mut self, modules: &[(Rc<str>, &'a Module)]) {
         let names: Vec<Rc<str>> = modules.iter().map(|(name, _)| name.clone()).collect();
-        for (k, (name, module)) in modules.iter().enumerate() {
-            self.scopes.push(Scope { name: name.clone(), ..Scope::default() });
+        for (k, (_, module)) in modules.iter().enumerate() {
+            self.scopes.push(Scope::default());
             for item in &module.items {
                 match item {
                     Item::Def(def) => self.declare_def(k, def),
@@ -209,6 +211,7 @@ impl<'a> Infer<'a> {
             module: self.module,
             level: std::mem::take(&mut self.solver.level),
             here: self.solver.here,
+            undecided: std::mem::take(&mut self.solver.undecided),
         }
     }
 
@@ -224,6 +227,7 @@ impl<'a> Infer<'a> {
         self.module = outside.module;
         self.solver.level = outside.level;
         self.solver.here = outside.here;
+        self.solver.undecided = outside.undecided;
     }
 
     fn in_prelude(&self) -> bool {
@@ -242,4 +246,5 @@ struct Outside {
     module: usize,
     level: u32,
     here: Span,
+    undecided: Vec<(Poly, Poly, Span)>,
 }

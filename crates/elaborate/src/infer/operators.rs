@@ -9,7 +9,7 @@ use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::problems::{self, Why};
 use crate::solve::constraint::Constraint;
 use crate::solve::ty::{Bases, Kind, Node, Origin, Ty};
-use crate::typed::{Arith, Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
+use crate::typed::{Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
 
 use super::Infer;
 use super::apply::{Arg, variable_of};
@@ -91,7 +91,7 @@ impl Infer<'_> {
         let result = self.solver.unknown(kind, Some(origin.clone()));
         self.solver.here = span;
         self.solver.add(Constraint::Arith { a: a.ty, b: b.ty, result, origin });
-        Exp { kind: ExpKind::Arith(Arith::Infix(op.spelling()), Box::new(a), Box::new(b)), ty: result, span }
+        Exp { kind: ExpKind::Arith(op.spelling(), Box::new(a), Box::new(b)), ty: result, span }
     }
 
     /// An int and a real, if that is plain to see.
@@ -127,7 +127,7 @@ impl Infer<'_> {
         let result = self.solver.unknown(kind, Some(origin.clone()));
         self.solver.here = span;
         self.solver.add(Constraint::Pow { base: base.ty, exponent: exponent.ty, result, origin });
-        Exp { kind: ExpKind::Arith(Arith::Infix("**"), Box::new(base), Box::new(exponent)), ty: result, span }
+        Exp { kind: ExpKind::Arith("**", Box::new(base), Box::new(exponent)), ty: result, span }
     }
 
     /// An integer literal as exponent is an integer, whatever the base.
@@ -135,7 +135,7 @@ impl Infer<'_> {
         self.require(&base, Kind::shaped(Bases::NUM), "**");
         let exponent = Exp { kind: ExpKind::Number(exponent), ty: self.solver.int(), span: at };
         let ty = base.ty;
-        Exp { kind: ExpKind::Arith(Arith::Infix("**"), Box::new(base), Box::new(exponent)), ty, span }
+        Exp { kind: ExpKind::Arith("**", Box::new(base), Box::new(exponent)), ty, span }
     }
 
     fn matmul(&mut self, a: Exp, b: Exp, span: Span) -> Exp {
@@ -210,7 +210,13 @@ impl Infer<'_> {
     fn share(&mut self, hint: &str, exp: Exp, stmts: &mut Vec<Stmt>) -> Exp {
         let simple = matches!(
             exp.kind,
-            ExpKind::Local(_) | ExpKind::Global(..) | ExpKind::Function(..) | ExpKind::Builtin(_) | ExpKind::Lit(_) | ExpKind::Number(_) | ExpKind::Lambda(_)
+            ExpKind::Local(_)
+                | ExpKind::Global(..)
+                | ExpKind::Function(..)
+                | ExpKind::Builtin(_)
+                | ExpKind::Lit(_)
+                | ExpKind::Number(_)
+                | ExpKind::Lambda(_)
         );
         if simple {
             return exp;

@@ -37,7 +37,11 @@ impl Infer<'_> {
     pub(super) fn pattern(&mut self, pattern: &Pattern, ty: Ty, names: &Names, place: Option<&Place>) -> Pat {
         let span = pattern.span;
         let kind = match &pattern.kind {
-            PatternKind::Wildcard | PatternKind::Error => PatKind::Wildcard,
+            PatternKind::Wildcard => PatKind::Wildcard,
+            PatternKind::Error => {
+                self.incomplete = true;
+                PatKind::Wildcard
+            }
             PatternKind::Var(name) => self.variable_pattern(name, ty, names, span),
             PatternKind::Int(value) => {
                 let number = self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));

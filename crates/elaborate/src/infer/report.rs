@@ -117,7 +117,9 @@ impl Infer<'_> {
     fn report_one(&mut self, failed: Failed) {
         let Failed { constraint, trouble } = failed;
         let types = constraint.types();
-        if types.iter().any(|ty| self.solver.has_error(*ty)) && !matches!(trouble, Trouble::Function(_) | Trouble::NoField(_) | Trouble::NoComponent(_)) {
+        if types.iter().any(|ty| self.solver.has_error(*ty))
+            && !matches!(trouble, Trouble::Function(_) | Trouble::NoField(_) | Trouble::NoComponent(_))
+        {
             // The last type has been made wrong by the failure itself; that of an operand was wrong before.
             let operands = &types[..types.len() - 1];
             if operands.iter().any(|ty| self.solver.has_error(*ty)) {

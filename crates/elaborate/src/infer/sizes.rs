@@ -6,7 +6,7 @@ use crate::builtin::Builtin;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::size::AtomKind;
 use crate::solve::ty::Node;
-use crate::typed::{Arith, Exp, ExpKind, LocalId};
+use crate::typed::{Exp, ExpKind, LocalId};
 
 use super::{Infer, State};
 
@@ -21,7 +21,7 @@ impl Infer<'_> {
                 State::New | State::Started => None,
             },
             ExpKind::Negate(inner) => Some(self.size_of(inner)?.scale(-1)),
-            ExpKind::Arith(Arith::Infix(op), a, b) => self.arithmetic_size(op, a, b),
+            ExpKind::Arith(op, a, b) => self.arithmetic_size(op, a, b),
             ExpKind::Apply(f, xs) if matches!(f.kind, ExpKind::Builtin(Builtin::Length)) => self.length_of(xs),
             ExpKind::Claimed(inner, _) => self.size_of(inner),
             ExpKind::Function(..)
@@ -35,7 +35,6 @@ impl Infer<'_> {
             | ExpKind::Apply(..)
             | ExpKind::Lambda(_)
             | ExpKind::Con(..)
-            | ExpKind::Arith(..)
             | ExpKind::Not(_)
             | ExpKind::Compare(..)
             | ExpKind::MatMul(..)
@@ -113,7 +112,8 @@ impl Infer<'_> {
 /// How an expression is called in hints: a variable by its name, anything else in parentheses.
 pub(super) fn brief(expr: &Expr) -> String {
     let text = lambada_surface::print_expr(expr);
-    let atomic = matches!(expr.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Component(..));
+    let atomic =
+        matches!(expr.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Component(..));
     match text {
         text if text.len() > 40 || text.contains('\n') => "(…)".to_string(),
         text if atomic => text,

@@ -61,7 +61,12 @@ fn types_of_pattern<'e>(pattern: &'e Pattern, types: &mut Vec<&'e TypeExpr>) {
         }
         PatternKind::Tuple(items) | PatternKind::Con(_, items) => items.iter().for_each(|item| types_of_pattern(item, types)),
         PatternKind::Record(fields) => fields.iter().for_each(|(_, item)| types_of_pattern(item, types)),
-        PatternKind::Wildcard | PatternKind::Var(_) | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Bool(_) | PatternKind::Error => {}
+        PatternKind::Wildcard
+        | PatternKind::Var(_)
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Bool(_)
+        | PatternKind::Error => {}
     }
 }
 
@@ -102,7 +107,8 @@ impl<'a> Infer<'a> {
         match &written.kind {
             TypeKind::Name(name, args) => self.named_type(name, args, written.span, place),
             TypeKind::Tuple(items) => {
-                let items = items.iter().enumerate().map(|(k, item)| self.ty(item, place.map(|p| p.then(Step::Part(k))).as_ref())).collect();
+                let items =
+                    items.iter().enumerate().map(|(k, item)| self.ty(item, place.map(|p| p.then(Step::Part(k))).as_ref())).collect();
                 self.solver.tuple(items)
             }
             TypeKind::Record(fields) => self.record_type(fields, place),
@@ -118,7 +124,10 @@ impl<'a> Infer<'a> {
                 let (from, to) = (self.ty(from, None), self.ty(to, None));
                 self.solver.fun(from, to)
             }
-            TypeKind::Error => self.solver.error(),
+            TypeKind::Error => {
+                self.incomplete = true;
+                self.solver.error()
+            }
         }
     }
 
@@ -236,8 +245,7 @@ impl<'a> Infer<'a> {
                     self.expect_type(self.locals[local.0 as usize].ty, int, size.span, &Why::Form("a size in a type"));
                     return self.local_size(local);
                 }
-                Some(Entry::Error) => return self.opaque(),
-                Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own(..)) => {}
+                Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own(_)) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());
                     self.problems.push(problems::unknown_size(name, size.span, near));

@@ -108,7 +108,9 @@ impl Constraint {
     pub fn map(&self, at: impl FnOnce(&Origin) -> Origin, mut of: impl FnMut(Ty) -> Ty) -> Constraint {
         let mut copy = self.clone();
         match &mut copy {
-            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => [a, b, result].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+                [a, b, result].into_iter().for_each(|t| *t = of(*t))
+            }
             Constraint::Base { whole, scalar, .. } => [whole, scalar].into_iter().for_each(|t| *t = of(*t)),
             Constraint::Part { part, whole, .. } => [part, whole].into_iter().for_each(|t| *t = of(*t)),
             Constraint::Pow { base, exponent, result, .. } => [base, exponent, result].into_iter().for_each(|t| *t = of(*t)),

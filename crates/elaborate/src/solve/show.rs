@@ -152,7 +152,8 @@ impl Solver {
             Node::Error => return "_".to_string(),
             Node::Tuple(items) => return format!("({})", self.list(items.iter(), namer)),
             Node::Record(fields) => {
-                let shown: Vec<String> = fields.iter().map(|(name, ty)| format!("{name} : {}", self.show_in(*ty, Place::Result, namer))).collect();
+                let shown: Vec<String> =
+                    fields.iter().map(|(name, ty)| format!("{name} : {}", self.show_in(*ty, Place::Result, namer))).collect();
                 return format!("{{{}}}", shown.join(", "));
             }
             Node::Array(size, elem) => {

@@ -116,7 +116,9 @@ impl Sizes {
                 let (a2, b2) = (self.replace(&a, by), self.replace(&b, by));
                 if a2 == a && b2 == b { Poly::atom(atom) } else { self.quotient(&a2, &b2) }
             }
-            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => by(atom).unwrap_or_else(|| Poly::atom(atom)),
+            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => {
+                by(atom).unwrap_or_else(|| Poly::atom(atom))
+            }
         }
     }
 
@@ -124,7 +126,9 @@ impl Sizes {
     pub fn expand(&self, poly: &Poly) -> Poly {
         poly.substitute(&mut |atom| match self.kind(atom) {
             AtomKind::Solved(value) => self.expand(value),
-            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque | AtomKind::Quotient(..) => Poly::atom(atom),
+            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque | AtomKind::Quotient(..) => {
+                Poly::atom(atom)
+            }
         })
     }
 

@@ -111,10 +111,7 @@ pub(crate) enum Kind {
     /// Anything.
     Any,
     /// A scalar of these types or, if `arrays`, an array of such.
-    Data {
-        bases: Bases,
-        arrays: bool,
-    },
+    Data { bases: Bases, arrays: bool },
 }
 
 impl Kind {

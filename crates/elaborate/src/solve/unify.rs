@@ -48,7 +48,9 @@ impl Solver {
             (_, Node::Unknown(y)) => self.bind(b, y, a),
             (Node::Scalar(x), Node::Scalar(y)) if x == y => Ok(()),
             (Node::Tuple(xs), Node::Tuple(ys)) if xs.len() == ys.len() => self.all_equal(xs.iter().copied().zip(ys.iter().copied())),
-            (Node::Record(xs), Node::Record(ys)) if same_fields(&xs, &ys) => self.all_equal(xs.iter().map(|f| f.1).zip(ys.iter().map(|f| f.1))),
+            (Node::Record(xs), Node::Record(ys)) if same_fields(&xs, &ys) => {
+                self.all_equal(xs.iter().map(|f| f.1).zip(ys.iter().map(|f| f.1)))
+            }
             (Node::Variant(x, xs), Node::Variant(y, ys)) if x == y => self.all_equal(xs.iter().copied().zip(ys.iter().copied())),
             (Node::Array(m, x), Node::Array(n, y)) => {
                 let elements = self.equal(x, y);
@@ -182,7 +184,9 @@ impl Solver {
                 }
                 self.decide(root)
             }
-            Node::Scalar(_) | Node::Array(..) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => Err(Clash::Kind(root, kind, origin)),
+            Node::Scalar(_) | Node::Array(..) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
+                Err(Clash::Kind(root, kind, origin))
+            }
             Node::Link(_) => unreachable!("`find` follows links"),
         }
     }

@@ -9,21 +9,17 @@ use super::expr::is_nonzero_literal;
 use super::spine::Spine;
 use crate::builtin;
 use crate::solve::ty as solve;
-use crate::typed::{Arith, Exp};
+use crate::typed::Exp;
 
 /// The inferred types of two operands, to name their sizes.
 type Types = Option<(solve::Ty, solve::Ty)>;
 
 impl Specialize<'_> {
     /// An overloaded operator.
-    pub(super) fn arith(&mut self, op: Arith, a: &Exp, b: &Exp, span: Span) -> Term {
+    pub(super) fn arith(&mut self, spelling: &'static str, a: &Exp, b: &Exp, span: Span) -> Term {
         let types = Some((a.ty, b.ty));
         let (a, b) = (self.exp(a), self.exp(b));
-        let surface = match op {
-            Arith::Infix(spelling) => Surface::Infix(spelling),
-            Arith::Call(name) => Surface::Call(name),
-        };
-        self.binary(surface, a, b, types, span)
+        self.binary(Surface::Infix(spelling), a, b, types, span)
     }
 
     /// A primitive of two arguments, elementwise and with a scalar for every element.
@@ -59,7 +55,13 @@ impl Specialize<'_> {
     }
 
     /// A scalar operation on the elements of arrays of one shape; scalars take part in each.
-    pub(super) fn elementwise(&mut self, args: Vec<Term>, types: Types, span: Span, op: &mut dyn FnMut(&mut Self, Vec<Term>) -> Term) -> Term {
+    pub(super) fn elementwise(
+        &mut self,
+        args: Vec<Term>,
+        types: Types,
+        span: Span,
+        op: &mut dyn FnMut(&mut Self, Vec<Term>) -> Term,
+    ) -> Term {
         let rank = args.iter().map(|arg| Self::rank(arg.ty())).max().unwrap_or(0);
         if rank == 0 {
             return op(self, args);

@@ -59,7 +59,7 @@ impl Specialize<'_> {
                 let term = self.function(function);
                 self.at(term, span)
             }
-            ExpKind::Con(_, tag, args) => {
+            ExpKind::Con(tag, args) => {
                 let args = args.iter().map(|arg| self.exp(arg)).collect();
                 let ty = self.mono(exp.ty);
                 Term::new(TermKind::Con(*tag, args), ty, self.span(span))
@@ -187,7 +187,9 @@ impl Specialize<'_> {
         let (mut a, mut b) = (self.exp(a), self.exp(b));
         if op.swap {
             // The operands are evaluated in the order of the text.
-            a = self.share(&mut spine, "left", a);
+            if !is_total(&b) {
+                a = self.share(&mut spine, "left", a);
+            }
             std::mem::swap(&mut a, &mut b);
         }
         let Ty::Scalar(scalar) = *a.ty() else { panic!("a comparison of {:?}", a.ty()) };
@@ -265,6 +267,33 @@ impl Specialize<'_> {
         let units = is_units(body.ty());
         let both = Term::new(TermKind::Accumulate { acc, init, body }, ty, self.span(span));
         if units { core::proj(both, 1) } else { both }
+    }
+}
+
+/// Does it certainly not fail, and is it small?
+fn is_total(term: &Term) -> bool {
+    match term.kind() {
+        TermKind::Var(_) | TermKind::Lit(_) | TermKind::Lam(..) | TermKind::Global(_) => true,
+        TermKind::Proj(inner, _) | TermKind::Dim(inner, _) => is_total(inner),
+        TermKind::Prim(_, args) => args.iter().all(is_total),
+        TermKind::App(..)
+        | TermKind::Let(..)
+        | TermKind::Tuple(_)
+        | TermKind::Con(..)
+        | TermKind::Match(..)
+        | TermKind::If(..)
+        | TermKind::Array(_)
+        | TermKind::For(..)
+        | TermKind::Index(..)
+        | TermKind::Update(..)
+        | TermKind::Reduce(..)
+        | TermKind::MatMul(..)
+        | TermKind::Loop { .. }
+        | TermKind::Accumulate { .. }
+        | TermKind::Add { .. }
+        | TermKind::Check { .. }
+        | TermKind::Jvp(..)
+        | TermKind::Vjp(..) => false,
     }
 }
 

@@ -183,7 +183,7 @@ impl Specialize<'_> {
                     let whole = self.bind_pattern(pat, value, spine);
                     self.claims(claims, &[whole], spine);
                 }
-                crate::typed::Stmt::Function(id, _, function) => spine.0.push(Item::Function(*id, function.clone())),
+                crate::typed::Stmt::Function(id, function) => spine.0.push(Item::Function(*id, function.clone())),
             }
         }
     }

@@ -166,7 +166,8 @@ impl<'e> Specialize<'e> {
         let name = std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
         let outer = self.scope.types.clone();
         self.scope.types.extend(variant.params.iter().copied().zip(args.iter().cloned()));
-        let constructors = variant.constructors.iter().map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect())).collect();
+        let constructors =
+            variant.constructors.iter().map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect())).collect();
         self.scope.types = outer;
         let type_id = TypeId(self.program.types.len() as u32);
         self.program.types.push(TypeDecl { name: name.into(), constructors });

@@ -1,0 +1,376 @@
+//! βη+ for the linear target language: normalization by evaluation.
+//!
+//! Since every map is additive, a linear term is a sum of *paths* from `v`: destructors, linear operations and linear functions applied to
+//! one-hot arguments. An element of the model at `real^n` is a list of paths; at `!T (x) τ` a list of entries. A path may go through `case`s;
+//! they are kept on a stack beside it and come out as far outside as their scrutinees allow (the η law of L-21). Sums are sorted.
+
+use std::rc::Rc;
+
+use super::*;
+use crate::var::Env;
+
+/// A Cartesian element.
+#[derive(Clone)]
+enum Sem {
+    Ground(Term),
+    Unit,
+    Pair(Rc<(Sem, Sem)>),
+    Fun(Rc<dyn Fn(&Sem) -> Sem>),
+    Lolli(Rc<dyn Fn(&LinSem) -> LinSem>),
+}
+
+/// A linear element, over the linear variable in scope.
+#[derive(Clone)]
+enum LinSem {
+    Ground(Vec<Path>),
+    Unit,
+    Pair(Rc<(LinSem, LinSem)>),
+    Fun(Rc<dyn Fn(&Sem) -> LinSem>),
+    Tensor(Vec<Entry>),
+}
+
+/// `case l of !y (x) v -> …`: what comes after it is over the `v` that it binds.
+type Case = (Lin, Var);
+
+/// Cases, and a term without sums below them.
+#[derive(Clone)]
+struct Path {
+    cases: Vec<Case>,
+    end: Lin,
+}
+
+/// Cases, and `!key (x) value` below them.
+#[derive(Clone)]
+struct Entry {
+    cases: Vec<Case>,
+    key: Sem,
+    value: LinSem,
+}
+
+/// The βη+-normal form of a Cartesian term. Bound variables are de Bruijn levels.
+pub fn normalize(t: &Term) -> Term {
+    canonical(&reify(t.ty(), &eval(t, &Env::default())))
+}
+
+/// The βη+-normal form of a linear term.
+pub fn normalize_linear(l: &Lin) -> Lin {
+    let v = reflect_linear(l.from(), v(l.from().clone()));
+    let paths = reify_linear(l.to(), &eval_linear(l, &Env::default(), &v));
+    canonical_linear(&sum(l.from(), l.to(), paths))
+}
+
+fn eval(t: &Term, env: &Env<Sem>) -> Sem {
+    match t.kind() {
+        Kind::Var(x) => env.get(x).unwrap_or_else(|| reflect(&x.ty, var(x))),
+        Kind::Op(o, t) => Sem::Ground(op(o.clone(), reify(t.ty(), &eval(t, env)))),
+        Kind::Unit => Sem::Unit,
+        Kind::Pair(t, s) => Sem::Pair(Rc::new((eval(t, env), eval(s, env)))),
+        Kind::Fst(t) => eval(t, env).components().0.clone(),
+        Kind::Snd(t) => eval(t, env).components().1.clone(),
+        Kind::Lam(x, t) => {
+            let (x, t, env) = (x.clone(), t.clone(), env.clone());
+            Sem::Fun(Rc::new(move |s| eval(&t, &env.with(&x, s.clone()))))
+        }
+        Kind::App(t, s) => eval(t, env).apply(&eval(s, env)),
+        Kind::LinLam(l) => {
+            let (l, env) = (l.clone(), env.clone());
+            Sem::Lolli(Rc::new(move |v| eval_linear(&l, &env, v)))
+        }
+    }
+}
+
+fn eval_linear(l: &Lin, env: &Env<Sem>, v: &LinSem) -> LinSem {
+    let go = |l: &Lin| eval_linear(l, env, v);
+    match l.kind() {
+        LinKind::Var => v.clone(),
+        LinKind::LOp(o, t, k) => {
+            let t = reify(t.ty(), &eval(t, env));
+            LinSem::Ground(distribute(k.to(), &go(k), &|k| lop(*o, t.clone(), k)))
+        }
+        LinKind::Unit => LinSem::Unit,
+        LinKind::Pair(l, k) => LinSem::Pair(Rc::new((go(l), go(k)))),
+        LinKind::Fst(l) => go(l).components().0.clone(),
+        LinKind::Snd(l) => go(l).components().1.clone(),
+        LinKind::Lam(y, l) => {
+            let (y, l, env, v) = (y.clone(), l.clone(), env.clone(), v.clone());
+            LinSem::Fun(Rc::new(move |t| eval_linear(&l, &env.with(&y, t.clone()), &v)))
+        }
+        LinKind::App(l, t) => go(l).apply(&eval(t, env)),
+        LinKind::Tensor(t, l) => LinSem::Tensor(vec![Entry { cases: vec![], key: eval(t, env), value: go(l) }]),
+        LinKind::Case(l, y, k) => {
+            let each = go(l).entries().into_iter();
+            let each = each.map(|entry| under(&entry.cases, &eval_linear(k, &env.with(y, entry.key), &entry.value)));
+            each.fold(zero(k.to()), |sum, value| add(&sum, &value))
+        }
+        LinKind::LinApp(t, l) => match eval(t, env) {
+            Sem::Lolli(f) => f(&go(l)),
+            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Fun(_) => unreachable!("a typed term applies linear functions only"),
+        },
+        LinKind::Zero => zero(l.to()),
+        LinKind::Plus(l, k) => add(&go(l), &go(k)),
+    }
+}
+
+impl Sem {
+    fn components(&self) -> &(Sem, Sem) {
+        match self {
+            Sem::Pair(both) => both,
+            Sem::Ground(_) | Sem::Unit | Sem::Fun(_) | Sem::Lolli(_) => unreachable!("a typed term projects pairs only"),
+        }
+    }
+
+    fn apply(&self, argument: &Sem) -> Sem {
+        match self {
+            Sem::Fun(f) => f(argument),
+            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Lolli(_) => unreachable!("a typed term applies functions only"),
+        }
+    }
+}
+
+impl LinSem {
+    fn components(&self) -> &(LinSem, LinSem) {
+        match self {
+            LinSem::Pair(both) => both,
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Fun(_) | LinSem::Tensor(_) => unreachable!("a typed term projects pairs only"),
+        }
+    }
+
+    fn apply(&self, argument: &Sem) -> LinSem {
+        match self {
+            LinSem::Fun(f) => f(argument),
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Tensor(_) => unreachable!("a typed term applies functions only"),
+        }
+    }
+
+    fn entries(self) -> Vec<Entry> {
+        match self {
+            LinSem::Tensor(entries) => entries,
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) => unreachable!("a case is on a tensor"),
+        }
+    }
+}
+
+fn zero(ty: &LTy) -> LinSem {
+    match ty {
+        LTy::Real(_) => LinSem::Ground(vec![]),
+        LTy::Unit => LinSem::Unit,
+        LTy::Prod(a, b) => LinSem::Pair(Rc::new((zero(a), zero(b)))),
+        LTy::Fun(_, to) => {
+            let to = to.clone();
+            LinSem::Fun(Rc::new(move |_| zero(&to)))
+        }
+        LTy::Tensor(..) => LinSem::Tensor(vec![]),
+    }
+}
+
+/// L-24 … L-27: `+` is pointwise.
+fn add(a: &LinSem, b: &LinSem) -> LinSem {
+    match (a, b) {
+        (LinSem::Ground(a), LinSem::Ground(b)) => LinSem::Ground([a.as_slice(), b].concat()),
+        (LinSem::Unit, LinSem::Unit) => LinSem::Unit,
+        (LinSem::Pair(a), LinSem::Pair(b)) => LinSem::Pair(Rc::new((add(&a.0, &b.0), add(&a.1, &b.1)))),
+        (LinSem::Fun(f), LinSem::Fun(g)) => {
+            let (f, g) = (f.clone(), g.clone());
+            LinSem::Fun(Rc::new(move |t| add(&f(t), &g(t))))
+        }
+        (LinSem::Tensor(a), LinSem::Tensor(b)) => LinSem::Tensor([a.as_slice(), b].concat()),
+        (LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) | LinSem::Tensor(_), _) => {
+            unreachable!("summands have one type")
+        }
+    }
+}
+
+/// The element below some cases.
+fn under(cases: &[Case], sem: &LinSem) -> LinSem {
+    if cases.is_empty() {
+        return sem.clone();
+    }
+    let below = |inner: &[Case]| [cases, inner].concat();
+    match sem {
+        LinSem::Ground(paths) => LinSem::Ground(paths.iter().map(|p| Path { cases: below(&p.cases), end: p.end.clone() }).collect()),
+        LinSem::Unit => LinSem::Unit,
+        LinSem::Pair(both) => LinSem::Pair(Rc::new((under(cases, &both.0), under(cases, &both.1)))),
+        LinSem::Fun(f) => {
+            let (f, cases) = (f.clone(), cases.to_vec());
+            LinSem::Fun(Rc::new(move |t| under(&cases, &f(t))))
+        }
+        LinSem::Tensor(entries) => LinSem::Tensor(entries.iter().map(|e| Entry { cases: below(&e.cases), ..e.clone() }).collect()),
+    }
+}
+
+/// L-28, L-29: a map distributes over the paths of its argument.
+fn distribute(ty: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> Vec<Path> {
+    reify_linear(ty, argument).into_iter().map(|path| Path { cases: path.cases, end: map(path.end) }).collect()
+}
+
+/// A neutral Cartesian term as an element.
+fn reflect(ty: &Ty, t: Term) -> Sem {
+    match ty {
+        Ty::Real(_) => Sem::Ground(t),
+        Ty::Unit => Sem::Unit,
+        Ty::Prod(a, b) => Sem::Pair(Rc::new((reflect(a, fst(t.clone())), reflect(b, snd(t))))),
+        Ty::Fun(a, b) => {
+            let (a, b) = (a.clone(), b.clone());
+            Sem::Fun(Rc::new(move |s| reflect(&b, app(t.clone(), reify(&a, s)))))
+        }
+        Ty::Lolli(a, b) => {
+            let (a, b) = (a.clone(), b.clone());
+            Sem::Lolli(Rc::new(move |s| {
+                let results = distribute(&a, s, &|k| linapp(t.clone(), k)).into_iter();
+                let results = results.map(|path| under(&path.cases, &reflect_linear(&b, path.end)));
+                results.fold(zero(&b), |sum, value| add(&sum, &value))
+            }))
+        }
+    }
+}
+
+/// A neutral linear term as an element.
+fn reflect_linear(ty: &LTy, l: Lin) -> LinSem {
+    match ty {
+        LTy::Real(_) => LinSem::Ground(vec![Path { cases: vec![], end: l }]),
+        LTy::Unit => LinSem::Unit,
+        LTy::Prod(a, b) => LinSem::Pair(Rc::new((reflect_linear(a, lfst(l.clone())), reflect_linear(b, lsnd(l))))),
+        LTy::Fun(a, b) => {
+            let (a, b) = (a.clone(), b.clone());
+            LinSem::Fun(Rc::new(move |s| reflect_linear(&b, lapp(l.clone(), reify(&a, s)))))
+        }
+        LTy::Tensor(key, z) => {
+            let y = Var::fresh("y", (**key).clone());
+            let value = reflect_linear(z, v((**z).clone()));
+            LinSem::Tensor(vec![Entry { cases: vec![(l, y.clone())], key: reflect(key, var(&y)), value }])
+        }
+    }
+}
+
+fn reify(ty: &Ty, sem: &Sem) -> Term {
+    match (ty, sem) {
+        (Ty::Real(_), Sem::Ground(t)) => t.clone(),
+        (Ty::Unit, _) => unit(),
+        (Ty::Prod(a, b), Sem::Pair(both)) => pair(reify(a, &both.0), reify(b, &both.1)),
+        (Ty::Fun(a, b), Sem::Fun(f)) => {
+            let x = Var::fresh("x", (**a).clone());
+            abs(x.clone(), reify(b, &f(&reflect(a, var(&x)))))
+        }
+        (Ty::Lolli(a, b), Sem::Lolli(f)) => {
+            let result = f(&reflect_linear(a, v((**a).clone())));
+            linlam(sum(a, b, reify_linear(b, &result)))
+        }
+        (Ty::Real(_) | Ty::Prod(..) | Ty::Fun(..) | Ty::Lolli(..), _) => unreachable!("an element has the form that its type says"),
+    }
+}
+
+/// The summands of an element.
+fn reify_linear(ty: &LTy, sem: &LinSem) -> Vec<Path> {
+    match (ty, sem) {
+        (LTy::Real(_), LinSem::Ground(paths)) => paths.clone(),
+        (LTy::Unit, _) => vec![],
+        (LTy::Prod(a, b), LinSem::Pair(both)) => {
+            let first = distribute(a, &both.0, &|l| lpair(l.clone(), zero_lin(l.from().clone(), (**b).clone())));
+            let second = distribute(b, &both.1, &|l| lpair(zero_lin(l.from().clone(), (**a).clone()), l));
+            [first, second].concat()
+        }
+        (LTy::Fun(a, b), LinSem::Fun(f)) => {
+            let y = Var::fresh("y", (**a).clone());
+            reify_linear(b, &f(&reflect(a, var(&y)))).into_iter().map(|path| abstracted(&y, path)).collect()
+        }
+        (LTy::Tensor(key, z), LinSem::Tensor(entries)) => entries.iter().flat_map(|entry| keyed(key, z, entry)).collect(),
+        (LTy::Real(_) | LTy::Prod(..) | LTy::Fun(..) | LTy::Tensor(..), _) => unreachable!("an element has the form that its type says"),
+    }
+}
+
+/// `\y. path`, where the cases that do not mention `y` stay outside.
+fn abstracted(y: &Var, path: Path) -> Path {
+    let outside = path.cases.iter().take_while(|(l, _)| !l.mentions(y)).count();
+    let (outer, inner) = path.cases.split_at(outside);
+    Path { cases: outer.to_vec(), end: labs(y.clone(), wrap(inner, path.end)) }
+}
+
+fn keyed(key: &Ty, value: &LTy, entry: &Entry) -> Vec<Path> {
+    let t = reify(key, &entry.key);
+    let paths = distribute(value, &entry.value, &|l| tensor(t.clone(), l)).into_iter();
+    paths.map(|path| Path { cases: [entry.cases.clone(), path.cases].concat(), end: path.end }).collect()
+}
+
+fn wrap(cases: &[Case], end: Lin) -> Lin {
+    cases.iter().rev().fold(end, |body, (l, y)| case(l.clone(), y.clone(), body))
+}
+
+fn sum(from: &LTy, to: &LTy, paths: Vec<Path>) -> Lin {
+    let terms = paths.into_iter().map(|path| wrap(&path.cases, path.end));
+    terms.reduce(plus).unwrap_or_else(|| zero_lin(from.clone(), to.clone()))
+}
+
+/// The same term with de Bruijn levels for its bound variables, and sums flat, without zeros and sorted.
+pub fn canonical(t: &Term) -> Term {
+    rename(t, 0, &Env::default())
+}
+
+/// See [`canonical`].
+pub fn canonical_linear(l: &Lin) -> Lin {
+    rename_linear(l, 0, &Env::default())
+}
+
+fn rename(t: &Term, level: u32, names: &Env<Term>) -> Term {
+    let go = |t: &Term| rename(t, level, names);
+    match t.kind() {
+        Kind::Var(x) => names.get(x).unwrap_or_else(|| t.clone()),
+        Kind::Op(o, t) => op(o.clone(), go(t)),
+        Kind::Unit => unit(),
+        Kind::Pair(t, s) => pair(go(t), go(s)),
+        Kind::Fst(t) => fst(go(t)),
+        Kind::Snd(t) => snd(go(t)),
+        Kind::Lam(x, t) => {
+            let y = x.at_level(level);
+            abs(y.clone(), rename(t, level + 1, &names.with(x, var(&y))))
+        }
+        Kind::App(t, s) => app(go(t), go(s)),
+        Kind::LinLam(l) => linlam(rename_linear(l, level, names)),
+    }
+}
+
+fn rename_linear(l: &Lin, level: u32, names: &Env<Term>) -> Lin {
+    let term = |t: &Term| rename(t, level, names);
+    let go = |l: &Lin| rename_linear(l, level, names);
+    match l.kind() {
+        LinKind::Var | LinKind::Unit | LinKind::Zero => l.clone(),
+        LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
+        LinKind::Pair(l, k) => lpair(go(l), go(k)),
+        LinKind::Fst(l) => lfst(go(l)),
+        LinKind::Snd(l) => lsnd(go(l)),
+        LinKind::Lam(x, l) => {
+            let y = x.at_level(level);
+            labs(y.clone(), rename_linear(l, level + 1, &names.with(x, var(&y))))
+        }
+        LinKind::App(l, t) => lapp(go(l), term(t)),
+        LinKind::Tensor(t, l) => tensor(term(t), go(l)),
+        LinKind::Case(l, x, k) => {
+            let y = x.at_level(level);
+            case(go(l), y.clone(), rename_linear(k, level + 1, &names.with(x, var(&y))))
+        }
+        LinKind::LinApp(t, l) => linapp(term(t), go(l)),
+        LinKind::Plus(..) => {
+            let mut terms: Vec<Lin> = summands(l).into_iter().map(go).collect();
+            terms.sort();
+            terms.into_iter().reduce(plus).unwrap_or_else(|| zero_lin(l.from().clone(), l.to().clone()))
+        }
+    }
+}
+
+/// The terms of a sum, without zeros.
+fn summands(l: &Lin) -> Vec<&Lin> {
+    match l.kind() {
+        LinKind::Plus(l, k) => [summands(l), summands(k)].concat(),
+        LinKind::Zero => vec![],
+        LinKind::Var
+        | LinKind::LOp(..)
+        | LinKind::Unit
+        | LinKind::Pair(..)
+        | LinKind::Fst(_)
+        | LinKind::Snd(_)
+        | LinKind::Lam(..)
+        | LinKind::App(..)
+        | LinKind::Tensor(..)
+        | LinKind::Case(..)
+        | LinKind::LinApp(..) => vec![l],
+    }
+}

@@ -1,0 +1,50 @@
+//! Definitions, types and constructors of imported files.
+
+mod common;
+
+use lambada_elaborate::{Input, elaborate};
+use lambada_source::Sources;
+use lambada_surface::parse;
+
+fn with_import(linalg: &str, main: &str) -> Result<Vec<(String, String)>, Vec<String>> {
+    let mut sources = Sources::new();
+    let mut module = |name: &str, text: &str| {
+        let file = sources.add(name, text);
+        parse(text, file).0
+    };
+    let (prelude, linalg, main) = (module("prelude", common::PRELUDE), module("linalg.lam", linalg), module("main.lam", main));
+    let (checked, problems) = elaborate(&Input { prelude: &prelude, imports: vec![("linalg".into(), &linalg)], main: &main });
+    if !problems.is_empty() {
+        return Err(problems.into_iter().map(|problem| problem.title).collect());
+    }
+    let definitions = checked.definitions();
+    for definition in &definitions {
+        lambada_core::check(&checked.program(&definition.name).expect("a program")).expect("core accepts it");
+    }
+    Ok(definitions.into_iter().map(|d| (d.name.to_string(), d.scheme)).collect())
+}
+
+const LINALG: &str = "type shape = Circle real | Point\ntype vec3 = [3]real\ndef scale k x = k * x\ndef twice x = scale 2 x\n";
+
+#[test]
+fn members_are_used_under_the_name_of_the_file() {
+    let found = with_import(
+        LINALG,
+        "import \"lib/linalg.lam\"\ndef f (x : vec3) = linalg.scale 2 (linalg.twice x)\ndef g = match Circle 1 | Circle r -> r | Point -> 0",
+    );
+    let expected = [("f", "[3]real -> [3]real"), ("g", "real")];
+    assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let found = with_import(LINALG, "import \"linalg\"\ndef f = linalg.scal 2.0\ndef g = linalg\ndef h = scale 1.0");
+    let expected = ["`linalg` does not define `scal`", "`linalg` is an imported file, not a value", "unknown name `scale`"];
+    assert_eq!(found, Err(expected.map(str::to_string).to_vec()));
+}
+
+#[test]
+fn own_definitions_win() {
+    let found = with_import(LINALG, "import \"linalg\"\ndef linalg = {scale = 1.0}\ndef f = linalg.scale");
+    assert!(found.is_ok(), "{found:?}");
+}
