@@ -5,6 +5,7 @@
 //! - `-- check: f : real -> real`: the inferred type
 //! - `-- fails f 3.0 = index 7 is out of range for size 2`: the message of a run-time failure
 //! - `-- oracle f 3.0`: the whole oracle matrix; `run` and `grad` imply it
+//! - `-- value f 3.0 = …`, `-- slope f 3.0 = …`: as `run` and `grad`, at points where finite differences mean nothing: kinks and infinities
 //!
 //! `BLESS=1` rewrites the values and types (never the verdicts of the oracle).
 
@@ -30,10 +31,14 @@ pub struct Expectation {
 /// The kinds of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A value.
+    /// A value, with the oracle matrix.
     Run,
-    /// A gradient.
+    /// A value.
+    Value,
+    /// A gradient, with the oracle matrix.
     Grad,
+    /// A gradient.
+    Slope,
     /// A type.
     Check,
     /// A failure.
@@ -59,6 +64,8 @@ fn expectation(line: usize, text: &str) -> Option<Expectation> {
     let (word, rest) = text.split_once(' ')?;
     let kind = match word {
         "run" => Kind::Run,
+        "value" => Kind::Value,
+        "slope" => Kind::Slope,
         "grad" => Kind::Grad,
         "check:" => Kind::Check,
         "fails" => Kind::Fails,

@@ -6,7 +6,7 @@ use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Inputs, Raw, Session, Unit, to_json};
 use lambada_tests::expectations::{Expectation, Kind, close, expectations, programs};
 use lambada_tests::on_big_stack;
-use lambada_tests::oracle::{Case, Native, native_complaints};
+use lambada_tests::oracle::{Case, Native, native_complaints, same};
 
 fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, String> {
     let call = unit.call(&expectation.entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
@@ -30,15 +30,20 @@ fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
             return Ok(definition.scheme.clone());
         }
         Kind::Oracle => return Ok(String::new()),
-        Kind::Grad => Operator::Grad,
-        Kind::Run | Kind::Fails => Operator::Value,
+        Kind::Grad | Kind::Slope => Operator::Grad,
+        Kind::Run | Kind::Value | Kind::Fails => Operator::Value,
     };
     let args = arguments(unit, expectation)?;
     let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
-    let executable = Executable::new(call.program, call.entry, Engine::Core).map_err(|p| format!("{p:?}"))?;
-    match (executable.run(&args), expectation.kind) {
-        (Ok(Data::Tuple(pair)), Kind::Grad) => Ok(to_json(&pair[1]).to_string()),
-        (Ok(value), Kind::Run) => Ok(to_json(&value).to_string()),
+    let engines = [Engine::Core, Engine::Anf, Engine::Loops];
+    let run = |engine| Ok(Executable::new(call.program.clone(), call.entry, engine).map_err(|p| format!("{p:?}"))?.run(&args));
+    let results = engines.into_iter().map(run).collect::<Result<Vec<_>, String>>()?;
+    for other in &results[1..] {
+        same("an engine against the meaning", &results[0], other)?;
+    }
+    match (results[0].clone(), expectation.kind) {
+        (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),
+        (Ok(value), Kind::Run | Kind::Value) => Ok(to_json(&value).to_string()),
         (Err(failure), Kind::Fails) => Ok(failure.message),
         (Ok(value), _) => Err(format!("gives {value}")),
         (Err(failure), _) => Err(format!("fails: {}", failure.message)),
@@ -47,7 +52,7 @@ fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
 
 fn agrees(expectation: &Expectation, found: &str) -> bool {
     match expectation.kind {
-        Kind::Run | Kind::Grad => match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
+        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
             (Ok(a), Ok(b)) => close(&a, &b),
             _ => false,
         },
@@ -60,7 +65,7 @@ fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
     match expectation.kind {
         Kind::Check => format!("-- check: {} : {found}", expectation.entry),
         Kind::Oracle => line.to_string(),
-        Kind::Run | Kind::Grad | Kind::Fails => format!("{} = {found}", line.split(" = ").next().unwrap_or(line)),
+        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope | Kind::Fails => format!("{} = {found}", line.split(" = ").next().unwrap_or(line)),
     }
 }
 
@@ -85,7 +90,7 @@ fn one(path: &Path, natives: &mut Vec<Native>, complaints: &mut Vec<String>) {
             Ok(found) => complaints.push(format!("{place}: {found} instead of {}", promise.expected)),
             Err(e) => complaints.push(format!("{place}: {e}")),
         }
-        if promise.kind != Kind::Check {
+        if matches!(promise.kind, Kind::Run | Kind::Grad | Kind::Fails | Kind::Oracle) {
             let verdict = arguments(&unit, promise).and_then(|args| Case::new(&unit, &promise.entry, args)).and_then(|case| case.verdict());
             match verdict {
                 Ok(found) => natives.extend(found.into_iter().map(|n| Native { name: format!("{place}: {}", n.name), ..n })),

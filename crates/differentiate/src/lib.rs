@@ -5,12 +5,12 @@
 //! differentiated again.
 //!
 //! In reading order:
-//! * [`tangents`] and [`cotangents`]: the two judgements, their environments, and the tables that lead to the rules;
-//! * one file per construct, with both modes side by side: [`prim`], [`index`], [`for_`], [`loop_`], [`if_`],
-//!   [`update`], [`array`], [`matmul`], [`accumulator`];
-//! * [`residuals`]: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * [`extrema`] and [`counted`]: rewritings that come first;
-//! * [`activity`], [`settled`] and [`facts`]: what is known of the function; [`arrays`], [`effects`], [`trim`]: tools.
+//! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
+//! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `if_`,
+//!   `update`, `array`, `matmul`, `accumulator`;
+//! * `residuals`: what the reverse sweep needs from the forward sweep, stored or computed again;
+//! * `extrema` and `counted`: rewritings that come first;
+//! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
 mod accumulator;
 mod activity;

@@ -149,9 +149,9 @@ impl<'a> Choice<'a> {
         if self.comes_along(stm) {
             return self.repeat(k, stm);
         }
-        let demanded: Vec<&Param> =
-            stm.binds.iter().filter(|p| self.demanded.contains(&p.var) && self.outside_name(p.var).is_none()).collect();
-        let (known, unknown): (Vec<&Param>, Vec<&Param>) = demanded.into_iter().partition(|p| self.body.homes.contains_key(&p.var));
+        let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
+        let (known, unknown): (Vec<&Param>, Vec<&Param>) = demanded.partition(|p| self.body.homes.contains_key(&p.var));
+        let unknown: Vec<&Param> = unknown.into_iter().filter(|p| self.outside_name(p.var).is_none()).collect();
         for p in known {
             let home = self.body.homes[&p.var].clone();
             self.read.push(Residual { value: p.clone(), home });

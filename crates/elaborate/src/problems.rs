@@ -206,7 +206,7 @@ pub(crate) fn mismatch(span: Span, expected: &str, found: &str, why: &Why, detai
     let title = format!("expected `{expected}`, found `{found}`");
     let label = format!("this is `{found}`, but {} is `{expected}`", why.reason());
     let mut problem = Problem::error("E0201", title, span, label);
-    if let Some((place, text)) = why.place() {
+    if let Some((place, text)) = why.place().filter(|(place, _)| *place != span) {
         problem = problem.label(place, text);
     }
     match details.hint {

@@ -95,7 +95,7 @@ pub(crate) struct Comparison {
 #[derive(Clone, Debug)]
 pub(crate) enum Stmt {
     /// `let p = e`, with claims on sizes.
-    Let(Pat, Exp, Vec<Claim>),
+    Let(Box<(Pat, Exp, Vec<Claim>)>),
     /// A function that is specialized at each use.
     Function(FunctionId, Rc<Function>),
 }

@@ -188,7 +188,7 @@ impl Pass<'_> {
     fn split(&mut self, block: &mut Block, acc: Var) -> Option<Vec<Var>> {
         let ty = self.types[&acc].clone();
         let Scalar::Int(count @ 1..=ROWS) = ty.dims.first()?.as_lit()? else { return None };
-        if !block_splits(block, acc) {
+        if !block_splits(block, acc, count) {
             return None;
         }
         let row = ty.indexed(1);
@@ -282,10 +282,12 @@ fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
 }
 
 /// Are all additions to the accumulator at constant rows, in range, or to the whole?
-fn block_splits(block: &Block, acc: Var) -> bool {
+fn block_splits(block: &Block, acc: Var, rows: i64) -> bool {
     block.stms.iter().all(|stm| {
         let fine = match &stm.exp {
-            Exp::Accumulate { acc: a, index, .. } if *a == acc => index.first().is_none_or(|i| i.as_lit().is_some()),
+            Exp::Accumulate { acc: a, index, .. } if *a == acc => {
+                index.first().is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k)))
+            }
             Exp::Accumulate { .. }
             | Exp::Prim(..)
             | Exp::Index(..)
@@ -301,7 +303,7 @@ fn block_splits(block: &Block, acc: Var) -> bool {
             | Exp::Freeze(_)
             | Exp::Check { .. } => true,
         };
-        fine && stm.exp.blocks().into_iter().all(|b| block_splits(b, acc))
+        fine && stm.exp.blocks().into_iter().all(|b| block_splits(b, acc, rows))
     })
 }
 

@@ -165,14 +165,12 @@ fn constants_together(context: &mut Context, stm: &Stm, op: Prim, args: &[Atom])
         (Prim::SubInt, [x, Atom::Lit(Scalar::Int(k))]) if *k != 0 => {
             Replacement::exp(stm, Exp::Prim(Prim::AddInt, vec![*x, Atom::int(k.wrapping_neg())]))
         }
-        (Prim::AddInt | Prim::MulInt, [x, Atom::Lit(Scalar::Int(k))]) => match context.scope.definition(*x)? {
-            Exp::Prim(inner, parts) if *inner == op => {
-                let [y, Atom::Lit(Scalar::Int(j))] = parts[..] else { return None };
-                let sum = op.eval(&[Scalar::Int(j), Scalar::Int(*k)]);
-                Replacement::exp(stm, Exp::Prim(op, vec![y, Atom::Lit(sum)]))
-            }
-            _ => None, // no chain of constants
-        },
+        (Prim::AddInt | Prim::MulInt, [x, Atom::Lit(Scalar::Int(k))]) => {
+            let Exp::Prim(inner, parts) = context.scope.definition(*x)? else { return None };
+            let [y, Atom::Lit(Scalar::Int(j))] = parts[..] else { return None };
+            let both = op.eval(&[Scalar::Int(j), Scalar::Int(*k)]);
+            (*inner == op).then(|| Replacement::exp(stm, Exp::Prim(op, vec![y, Atom::Lit(both)])))?
+        }
         (_, _) => None,
     }
 }

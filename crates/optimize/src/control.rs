@@ -239,10 +239,8 @@ fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
 /// `for i < n => xs[i]` where `xs` has n elements, and is there outside.
 fn all_elements(context: &Context, index: Var, body: &Block, p: &Param, result: Atom) -> Option<Var> {
     let defines = |s: &&Stm| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result;
-    match &body.stms.iter().find(defines)?.exp {
-        Exp::Index(xs, at) if at[..] == [Atom::Var(index)] && context.scope.ty(*xs) == Some(&p.ty) => Some(*xs),
-        _ => None, // computed otherwise
-    }
+    let Exp::Index(xs, at) = &body.stms.iter().find(defines)?.exp else { return None };
+    (at[..] == [Atom::Var(index)] && context.scope.ty(*xs) == Some(&p.ty)).then_some(*xs)
 }
 
 fn loop_(stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Option<Replacement> {

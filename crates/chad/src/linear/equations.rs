@@ -177,7 +177,7 @@ pub fn equations() -> &'static [Equation] {
         Equation {
             id: "derived",
             name: "lop-plus",
-            sides: |i| {
+            sides: |_| {
                 let scale = |l| lop(crate::op::LOp::Mul(1), super::op(crate::op::Op::constant([2.0]), unit()), l);
                 let two = v(LTy::Real(1).times(LTy::Real(1)));
                 let (x, y) = (lfst(two.clone()), lsnd(two));

@@ -33,26 +33,14 @@ fn candidates(program: &Program) -> impl Iterator<Item = Program> + '_ {
 
 /// Does the edit of the given number; false if there are not so many.
 fn edit(block: &mut Block, number: &mut usize) -> bool {
-    let mut now = |many: usize| {
-        let hit = *number < many;
-        let k = *number;
-        *number = number.wrapping_sub(if hit { 0 } else { many });
-        hit.then_some(k)
-    };
-    if let Some(k) = now(block.stms.len()) {
+    if let Some(k) = hit(number, block.stms.len()) {
         block.stms.remove(k);
         return true;
     }
     for stm in &mut block.stms {
-        let mut now = |many: usize| {
-            let hit = *number < many;
-            let k = *number;
-            *number = number.wrapping_sub(if hit { 0 } else { many });
-            hit.then_some(k)
-        };
         match &mut stm.exp {
             Exp::For { outs, body, .. } => {
-                if let Some(k) = now(outs.len()) {
+                if let Some(k) = hit(number, outs.len()) {
                     outs.remove(k);
                     body.results.remove(k);
                     stm.binds.remove(k);
@@ -60,7 +48,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
                 }
             }
             Exp::If { then, otherwise, .. } => {
-                if let Some(k) = now(stm.binds.len()) {
+                if let Some(k) = hit(number, stm.binds.len()) {
                     then.results.remove(k);
                     otherwise.results.remove(k);
                     stm.binds.remove(k);
@@ -68,7 +56,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
                 }
             }
             Exp::Loop { params, inits, body, .. } => {
-                if let Some(k) = now(params.len()) {
+                if let Some(k) = hit(number, params.len()) {
                     params.remove(k);
                     inits.remove(k);
                     body.results.remove(k);
@@ -76,7 +64,17 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
                     return true;
                 }
             }
-            _ => {}
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {}
         }
         for inner in stm.exp.blocks_mut() {
             if edit(inner, number) {
@@ -85,4 +83,13 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
         }
     }
     false
+}
+
+/// Is it one of the next `many` edits? Counts them off if not.
+fn hit(number: &mut usize, many: usize) -> Option<usize> {
+    let k = *number;
+    if k >= many {
+        *number -= many;
+    }
+    (k < many).then_some(k)
 }

@@ -5,14 +5,13 @@ use std::rc::Rc;
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name};
 
-use crate::builtin::{Builtin, FunctionShape};
+use crate::builtin::Builtin;
 use crate::problems::{self, Why};
-use crate::solve::constraint::Constraint;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
-use crate::solve::ty::{Bases, Kind, Node, Origin, Ty, VariantId};
-use crate::typed::{Claim, Exp, ExpKind, Function, GlobalId, Pat, PatKind, Said, Step};
+use crate::solve::ty::{Kind, Node, Ty};
+use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::{Entry, Infer};
 
@@ -35,24 +34,23 @@ impl Infer<'_> {
             head = f;
         }
         args.reverse();
-        match &head.kind {
-            ExprKind::Con(name) => self.construct(name, &args, head.span, expr.span),
-            ExprKind::Var(name) => {
-                let (exp, bound) = self.variable(name, head.span, expr.span);
-                self.apply(exp, bound, args.into_iter().map(Arg::Written).collect(), expr.span, name)
-            }
-            ExprKind::Field(record, name)
-                if let ExprKind::Var(module) = &record.kind
-                    && let Some(k) = self.module_named(module) =>
-            {
-                let (exp, bound) = self.member(k, module, name, expr.span);
-                self.apply(exp, bound, args.into_iter().map(Arg::Written).collect(), expr.span, &name.text)
-            }
-            _ => {
-                let exp = self.infer(head);
-                self.apply(exp, Vec::new(), args.into_iter().map(Arg::Written).collect(), expr.span, "this")
-            }
+        if let ExprKind::Con(name) = &head.kind {
+            return self.construct(name, &args, head.span, expr.span);
         }
+        let args = args.into_iter().map(Arg::Written).collect();
+        if let ExprKind::Var(name) = &head.kind {
+            let (exp, bound) = self.variable(name, head.span, expr.span);
+            return self.apply(exp, bound, args, expr.span, name);
+        }
+        if let ExprKind::Field(record, name) = &head.kind
+            && let ExprKind::Var(module) = &record.kind
+            && let Some(k) = self.module_named(module)
+        {
+            let (exp, bound) = self.member(k, module, name, expr.span);
+            return self.apply(exp, bound, args, expr.span, &name.text);
+        }
+        let exp = self.infer(head);
+        self.apply(exp, Vec::new(), args, expr.span, "this")
     }
 
     /// A name. `blame` is the place to blame for what fails inside of a definition of the prelude.
@@ -175,7 +173,7 @@ impl Infer<'_> {
                     Arg::Written(expr) => expr.span,
                     Arg::Done(exp) => exp.span,
                 };
-                let found = self.solver.show(f.ty);
+                let found = self.solver.show_expected(&[f.ty]).remove(0);
                 let problem = match k {
                     0 => problems::not_a_function(f.span, &found, at),
                     _ => problems::too_many_arguments(
@@ -276,164 +274,6 @@ impl Infer<'_> {
                 Quantified::Result if complete => self.in_this_region(*atom),
                 Quantified::Result => self.solver.sizes.close(*atom),
                 Quantified::Parameter(_) | Quantified::Free => {}
-            }
-        }
-    }
-
-    /// A constructor with its arguments; with fewer, a function of the others.
-    fn construct(&mut self, name: &Rc<str>, args: &[&Expr], head: Span, span: Span) -> Exp {
-        let Some((variant, tag)) = self.constructor_named(name) else {
-            self.report_unknown_constructor(name, head);
-            args.iter().for_each(|arg| {
-                self.infer(arg);
-            });
-            return self.wrong(span);
-        };
-        let (whole, fields) = self.instantiate_constructor(variant, tag);
-        if args.len() > fields.len() {
-            self.problems.push(problems::constructor_arity(name, fields.len(), args.len(), span));
-            return self.wrong(span);
-        }
-        let of: Rc<str> = format!("`{name}`").into();
-        let pairs = args.iter().zip(&fields).enumerate();
-        let given: Vec<Exp> = pairs.map(|(k, (arg, ty))| self.field_of_constructor(arg, *ty, &Why::Argument(of.clone(), k + 1))).collect();
-        self.saturate(tag, given, &fields, whole, span)
-    }
-
-    /// An argument of a constructor. What its type says of sizes is checked when the value is made, if it is not evident.
-    fn field_of_constructor(&mut self, arg: &Expr, ty: Ty, why: &Why) -> Exp {
-        let undecided = self.solver.undecided.len();
-        let value = self.check(arg, ty, why);
-        if self.solver.undecided.len() == undecided {
-            return value;
-        }
-        let mut claims = Vec::new();
-        self.constant_claims(ty, &mut Vec::new(), value.span, &mut claims);
-        let (ty, span) = (value.ty, value.span);
-        if claims.is_empty() { value } else { Exp { kind: ExpKind::Claimed(Box::new(value), claims), ty, span } }
-    }
-
-    /// The constant sizes of a type, as claims.
-    fn constant_claims(&mut self, ty: Ty, path: &mut Vec<Step>, span: Span, claims: &mut Vec<Claim>) {
-        let parts: Vec<(Step, Ty)> = match self.solver.get(ty).clone() {
-            Node::Array(size, elem) => {
-                if let Some(constant) = self.solver.sizes.resolve(&size).as_constant() {
-                    let value = Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
-                    let what = Said::Equals(Box::new(value), constant.to_string().into());
-                    claims.push(Claim { param: 0, path: path.clone(), what, owner: "this".into(), span });
-                }
-                vec![(Step::Element, elem)]
-            }
-            Node::Tuple(items) => items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect(),
-            Node::Record(fields) => fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect(),
-            Node::Unknown(_) | Node::Link(_) | Node::Scalar(_) | Node::Fun(..) | Node::Variant(..) | Node::Error => Vec::new(),
-        };
-        for (step, ty) in parts {
-            path.push(step);
-            self.constant_claims(ty, path, span, claims);
-            path.pop();
-        }
-    }
-
-    fn saturate(&mut self, tag: usize, mut given: Vec<Exp>, fields: &[Ty], whole: Ty, span: Span) -> Exp {
-        let missing = &fields[given.len()..];
-        if missing.is_empty() {
-            return Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
-        }
-        let params: Vec<Pat> =
-            missing.iter().map(|ty| Pat { kind: PatKind::Var(self.local(&"field".into(), *ty)), ty: *ty, span }).collect();
-        given.extend(params.iter().map(|pat| variable_of(pat)));
-        let body = Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
-        let ty = self.solver.funs(missing, whole);
-        Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
-    }
-
-    /// The constructor of this name.
-    pub(super) fn constructor_named(&self, name: &str) -> Option<(VariantId, usize)> {
-        let mut imports: Vec<usize> = self.scopes[self.module].imports.values().copied().collect();
-        imports.sort_unstable();
-        let modules = std::iter::once(self.module).chain(imports).chain(std::iter::once(0));
-        modules.into_iter().find_map(|k| self.scopes[k].constructors.get(name)).copied()
-    }
-
-    /// The type of a builtin at one use.
-    fn builtin_type(&mut self, builtin: Builtin, span: Span) -> Ty {
-        let solver = &mut self.solver;
-        match builtin {
-            Builtin::Constant(_) => solver.real(),
-            Builtin::Function(name, shape) => self.scalar_function_type(name, shape, span),
-            Builtin::Length => {
-                let (size, elem) = (solver.fresh_size(), solver.fresh());
-                let (array, int) = (solver.array(size, elem), solver.int());
-                solver.fun(array, int)
-            }
-            Builtin::Sum => self.reduction_type(Kind::shaped(Bases::NUM), "sum", span),
-            Builtin::Product => self.reduction_type(Kind::NUMBER, "product", span),
-            Builtin::Maximum | Builtin::Extremum(crate::builtin::Extremum::Max) => self.reduction_type(Kind::NUMBER, "maximum", span),
-            Builtin::Minimum | Builtin::Extremum(crate::builtin::Extremum::Min) => self.reduction_type(Kind::NUMBER, "minimum", span),
-            Builtin::Jvp => {
-                let (a, b) = self.differentiable("jvp", span);
-                let f = self.solver.fun(a, b);
-                let pair = self.solver.tuple(vec![b, b]);
-                self.solver.funs(&[f, a, a], pair)
-            }
-            Builtin::Vjp => {
-                let (a, b) = self.differentiable("vjp", span);
-                let f = self.solver.fun(a, b);
-                let pullback = self.solver.fun(b, a);
-                let pair = self.solver.tuple(vec![b, pullback]);
-                self.solver.funs(&[f, a], pair)
-            }
-            Builtin::Jacobian => {
-                let (a, b) = self.differentiable("jacobian", span);
-                let (f, result) = (self.solver.fun(a, b), self.solver.fresh());
-                self.solver.add(Constraint::Jacobian { from: a, to: b, result, origin: Origin::new("jacobian", span) });
-                self.solver.funs(&[f, a], result)
-            }
-            Builtin::Check(_) => {
-                let (bool, a) = (solver.bool(), solver.fresh());
-                solver.funs(&[bool, a], a)
-            }
-        }
-    }
-
-    /// The types of a function's argument and result, without functions inside.
-    fn differentiable(&mut self, what: &str, span: Span) -> (Ty, Ty) {
-        let (a, b) = (self.solver.fresh(), self.solver.fresh());
-        for ty in [a, b] {
-            self.solver.add(Constraint::FirstOrder { ty, origin: Origin::new(what, span) });
-        }
-        (a, b)
-    }
-
-    fn reduction_type(&mut self, kind: Kind, what: &str, span: Span) -> Ty {
-        let elem = self.solver.unknown(kind, Some(Origin::new(what, span)));
-        let size = self.solver.fresh_size();
-        let array = self.solver.array(size, elem);
-        self.solver.fun(array, elem)
-    }
-
-    fn scalar_function_type(&mut self, name: &str, shape: FunctionShape, span: Span) -> Ty {
-        let origin = Origin::new(name, span);
-        match shape {
-            FunctionShape::Unary(bases) => {
-                let ty = self.solver.unknown(Kind::shaped(bases), Some(origin));
-                self.solver.fun(ty, ty)
-            }
-            FunctionShape::Scalar(from, to) => {
-                let (from, to) = (self.solver.scalar(from), self.solver.scalar(to));
-                self.solver.fun(from, to)
-            }
-            FunctionShape::Indexed(index, bases) => {
-                let index = self.solver.scalar(index);
-                let ty = self.solver.unknown(Kind::shaped(bases), Some(origin));
-                self.solver.funs(&[index, ty], ty)
-            }
-            FunctionShape::Binary(bases) => {
-                let kind = Kind::shaped(bases);
-                let [a, b, result] = [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
-                self.solver.add(Constraint::Arith { a, b, result, origin });
-                self.solver.funs(&[a, b], result)
             }
         }
     }

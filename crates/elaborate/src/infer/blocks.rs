@@ -74,7 +74,7 @@ impl Infer<'_> {
         self.unbound = outer_unbound;
         let claims = std::mem::replace(&mut self.claims, outer_claims);
         let decided = self.solver.undecided.len() == undecided;
-        stmts.push(Stmt::Let(pat, value, needed(claims, decided)));
+        stmts.push(Stmt::Let(Box::new((pat, value, needed(claims, decided)))));
     }
 
     /// Functions are generalized, and so are other names of them.
@@ -89,7 +89,34 @@ impl Infer<'_> {
                 Some(Entry::Local(_) | Entry::Accumulator(..) | Entry::Own(_)) => false,
                 None => self.is_function_name(name),
             },
-            _ => false,
+            ExprKind::Con(_)
+            | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Tuple(_)
+            | ExprKind::Record(_)
+            | ExprKind::RecordUpdate(..)
+            | ExprKind::Field(..)
+            | ExprKind::Component(..)
+            | ExprKind::Apply(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Let(..)
+            | ExprKind::LetFunctions(..)
+            | ExprKind::If(..)
+            | ExprKind::Match(..)
+            | ExprKind::For(..)
+            | ExprKind::Array(_)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Update(..)
+            | ExprKind::UpdateSlice(..)
+            | ExprKind::Loop(..)
+            | ExprKind::Accumulate(..)
+            | ExprKind::Add(..)
+            | ExprKind::Sequence(..)
+            | ExprKind::Annotated(..)
+            | ExprKind::Error => false,
         }
     }
 

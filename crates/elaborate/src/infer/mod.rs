@@ -7,6 +7,8 @@
 mod apply;
 mod arrays;
 mod blocks;
+mod builtins;
+mod construct;
 mod declare;
 mod env;
 mod expr;

@@ -223,7 +223,7 @@ impl Infer<'_> {
         }
         let pat = self.parameter(hint, exp.ty, exp.span);
         let variable = variable_of(&pat);
-        stmts.push(Stmt::Let(pat, exp, Vec::new()));
+        stmts.push(Stmt::Let(Box::new((pat, exp, Vec::new()))));
         variable
     }
 

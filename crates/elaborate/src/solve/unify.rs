@@ -64,10 +64,12 @@ impl Solver {
 
     /// All pairs, even after one that fails; the first failure counts.
     fn all_equal(&mut self, pairs: impl Iterator<Item = (Ty, Ty)>) -> Result<(), Clash> {
-        pairs.fold(Ok(()), |result, (x, y)| {
+        let mut result = Ok(());
+        for (x, y) in pairs {
             let this = self.equal(x, y);
-            result.and(this)
-        })
+            result = result.and(this);
+        }
+        result
     }
 
     /// Makes two sizes equal; what cannot be decided is noted.

@@ -110,7 +110,7 @@ impl Specialize<'_> {
     /// `for i < m, j < n => (for j => (jvp f x (one j)).1)[j, i]`
     fn columns(&mut self, f: &Term, x: &Term, value: &Term, span: Span) -> Term {
         let j = self.fresh("j", Ty::INT);
-        let direction = self.one_hot(x, &[j.clone()]);
+        let direction = self.one_hot(x, std::slice::from_ref(&j));
         let column = core::proj(core::jvp(f.clone(), x.clone(), direction, self.span(span)), 1);
         let mut spine = Spine::default();
         let columns = core::for_(j, core::dim(x.clone(), 0), column);

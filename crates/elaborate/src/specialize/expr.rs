@@ -9,17 +9,14 @@ use lambada_source::Span;
 use super::Specialize;
 use super::spine::Spine;
 use crate::builtin;
-use crate::typed::{Clause, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind};
+use crate::typed::{Claim, Clause, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind, Stmt};
 
 impl Specialize<'_> {
     /// An expression.
     pub(super) fn exp(&mut self, exp: &Exp) -> Term {
         let span = exp.span;
         match &exp.kind {
-            ExpKind::Local(local) => {
-                let var = self.local(*local).clone();
-                self.at(core::var(&var), span)
-            }
+            ExpKind::Local(local) => self.at(core::var(self.local(*local)), span),
             ExpKind::Global(id, args) => self.global_term(*id, args, span),
             ExpKind::Function(id, args) => {
                 let ty = self.mono(exp.ty);
@@ -36,19 +33,17 @@ impl Specialize<'_> {
                 self.at(number(*value, &ty), span)
             }
             ExpKind::Tuple(items) => {
-                let items = items.iter().map(|item| self.exp(item)).collect();
+                let items = self.exps(items);
                 self.at(core::tuple(items), span)
             }
             ExpKind::Record(fields) => {
                 let items = fields.iter().map(|(_, value)| self.exp(value)).collect();
-                let ty = self.mono(exp.ty);
-                Term::new(TermKind::Tuple(items), ty, self.span(span))
+                self.typed(TermKind::Tuple(items), exp)
             }
             ExpKind::RecordUpdate(record, fields) => self.record_update(record, fields, span),
             ExpKind::Field(record, name) => {
                 let record = self.exp(record);
-                let field = self.field_of(record, name);
-                self.at(field, span)
+                self.at(self.field_of(record, name), span)
             }
             ExpKind::Component(tuple, k) => {
                 let tuple = self.exp(tuple);
@@ -60,11 +55,10 @@ impl Specialize<'_> {
                 self.at(term, span)
             }
             ExpKind::Con(tag, args) => {
-                let args = args.iter().map(|arg| self.exp(arg)).collect();
-                let ty = self.mono(exp.ty);
-                Term::new(TermKind::Con(*tag, args), ty, self.span(span))
+                let args = self.exps(args);
+                self.typed(TermKind::Con(*tag, args), exp)
             }
-            ExpKind::Arith(op, a, b) => self.arith(*op, a, b, span),
+            ExpKind::Arith(op, a, b) => self.arith(op, a, b, span),
             ExpKind::Negate(inner) => {
                 let inner = self.exp(inner);
                 self.unary(Surface::Prefix("-"), inner, span)
@@ -77,15 +71,9 @@ impl Specialize<'_> {
             ExpKind::MatMul(a, b) => {
                 let (a, b) = (self.exp(a), self.exp(b));
                 self.failing += 1;
-                let ty = self.mono(exp.ty);
-                Term::new(TermKind::MatMul(a, b), ty, self.span(span))
+                self.typed(TermKind::MatMul(a, b), exp)
             }
-            ExpKind::Block(stmts, body) => {
-                let mut spine = Spine::default();
-                self.statements(stmts, &mut spine);
-                let body = self.exp(body);
-                self.close(spine, body)
-            }
+            ExpKind::Block(stmts, body) => self.block(stmts, body),
             ExpKind::If(c, t, e) => {
                 let (c, t, e) = (self.exp(c), self.exp(t), self.exp(e));
                 self.at(core::if_(c, t, e), span)
@@ -93,47 +81,75 @@ impl Specialize<'_> {
             ExpKind::Match(value, tree, arms) => self.matching(value, tree, arms, exp.ty, span),
             ExpKind::For(clause, body) => self.comprehension(clause, body, span),
             ExpKind::Array(items) => self.array(items, exp.ty, span),
-            ExpKind::Index(array, at) => {
-                let array = self.exp(array);
-                let at = at.iter().map(|index| self.exp(index)).collect();
-                self.failing += 1;
-                core::index(array, at, self.span(span))
-            }
+            ExpKind::Index(array, at) => self.index(array, at, span),
             ExpKind::Slice(array, from, to) => self.slice(array, from.as_deref(), to.as_deref(), span),
-            ExpKind::Update(array, at, value) => {
-                let array = self.exp(array);
-                let at = at.iter().map(|index| self.exp(index)).collect();
-                let value = self.exp(value);
-                self.failing += 1;
-                core::update(array, at, value, self.span(span))
-            }
+            ExpKind::Update(array, at, value) => self.update(array, at, value, span),
             ExpKind::UpdateSlice(array, from, to, value) => self.update_slice(array, from.as_deref(), to.as_deref(), value, span),
             ExpKind::Loop { state, init, driver, body } => self.loop_(state, init, driver, body, span),
             ExpKind::Accumulate(acc, init, body) => self.accumulate(*acc, init, body, span),
-            ExpKind::Add(acc, at, value) => {
-                let index: Vec<Term> = at.iter().map(|index| self.exp(index)).collect();
-                let value = self.exp(value);
-                self.failing += 1;
-                let acc = self.local(*acc).clone();
-                Term::new(TermKind::Add { acc, index, value }, Ty::unit(), self.span(span))
-            }
-            ExpKind::Sequence(first, second) => {
-                let mut spine = Spine::default();
-                let first = self.exp(first);
-                let var = self.fresh("_", first.ty().clone());
-                self.let_in(&mut spine, var, first);
-                let second = self.exp(second);
-                self.close(spine, second)
-            }
-            ExpKind::Claimed(value, claims) => {
-                let mut spine = Spine::default();
-                let value = self.exp(value);
-                let value = self.share_as_var(&mut spine, "value", value);
-                self.claims(claims, &[value.clone()], &mut spine);
-                self.close(spine, value)
-            }
+            ExpKind::Add(acc, at, value) => self.addition(*acc, at, value, span),
+            ExpKind::Sequence(first, second) => self.sequence(first, second),
+            ExpKind::Claimed(value, claims) => self.claimed(value, claims),
             ExpKind::Error => unreachable!("programs with problems are not specialized"),
         }
+    }
+
+    /// Expressions, in the order of the text.
+    fn exps(&mut self, items: &[Exp]) -> Vec<Term> {
+        items.iter().map(|item| self.exp(item)).collect()
+    }
+
+    /// A node of the type that inference has found.
+    fn typed(&mut self, kind: TermKind, exp: &Exp) -> Term {
+        let ty = self.mono(exp.ty);
+        Term::new(kind, ty, self.span(exp.span))
+    }
+
+    fn block(&mut self, stmts: &[Stmt], body: &Exp) -> Term {
+        let mut spine = Spine::default();
+        self.statements(stmts, &mut spine);
+        let body = self.exp(body);
+        self.close(spine, body)
+    }
+
+    fn index(&mut self, array: &Exp, at: &[Exp], span: Span) -> Term {
+        let array = self.exp(array);
+        let at = self.exps(at);
+        self.failing += 1;
+        core::index(array, at, self.span(span))
+    }
+
+    fn update(&mut self, array: &Exp, at: &[Exp], value: &Exp, span: Span) -> Term {
+        let array = self.exp(array);
+        let at = self.exps(at);
+        let value = self.exp(value);
+        self.failing += 1;
+        core::update(array, at, value, self.span(span))
+    }
+
+    fn addition(&mut self, acc: LocalId, at: &[Exp], value: &Exp, span: Span) -> Term {
+        let index = self.exps(at);
+        let value = self.exp(value);
+        self.failing += 1;
+        let acc = self.local(acc).clone();
+        Term::new(TermKind::Add { acc, index, value }, Ty::unit(), self.span(span))
+    }
+
+    fn sequence(&mut self, first: &Exp, second: &Exp) -> Term {
+        let mut spine = Spine::default();
+        let first = self.exp(first);
+        let var = self.fresh("_", first.ty().clone());
+        self.let_in(&mut spine, var, first);
+        let second = self.exp(second);
+        self.close(spine, second)
+    }
+
+    fn claimed(&mut self, value: &Exp, claims: &[Claim]) -> Term {
+        let mut spine = Spine::default();
+        let value = self.exp(value);
+        let value = self.share_as_var(&mut spine, "value", value);
+        self.claims(claims, std::slice::from_ref(&value), &mut spine);
+        self.close(spine, value)
     }
 
     /// A field of a record.

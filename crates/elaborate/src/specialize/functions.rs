@@ -178,7 +178,8 @@ impl Specialize<'_> {
     pub(super) fn statements(&mut self, stmts: &[crate::typed::Stmt], spine: &mut Spine) {
         for stmt in stmts {
             match stmt {
-                crate::typed::Stmt::Let(pat, value, claims) => {
+                crate::typed::Stmt::Let(binding) => {
+                    let (pat, value, claims) = &**binding;
                     let value = self.exp(value);
                     let whole = self.bind_pattern(pat, value, spine);
                     self.claims(claims, &[whole], spine);

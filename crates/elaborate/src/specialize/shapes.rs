@@ -56,7 +56,29 @@ impl Shapes {
             TermKind::Prim(Prim::AddInt, args) => Some(self.value(&args[0])?.plus(&self.value(&args[1])?)),
             TermKind::Prim(Prim::SubInt, args) => Some(self.value(&args[0])?.minus(&self.value(&args[1])?)),
             TermKind::Prim(Prim::MulInt, args) => Some(self.value(&args[0])?.times(&self.value(&args[1])?)),
-            _ => None,
+            TermKind::Lit(Scalar::Real(_) | Scalar::Bool(_))
+            | TermKind::Prim(..)
+            | TermKind::Let(..)
+            | TermKind::Array(_)
+            | TermKind::For(..)
+            | TermKind::Index(..)
+            | TermKind::Update(..)
+            | TermKind::Check { .. }
+            | TermKind::Global(_)
+            | TermKind::Lam(..)
+            | TermKind::App(..)
+            | TermKind::Tuple(_)
+            | TermKind::Proj(..)
+            | TermKind::Con(..)
+            | TermKind::Match(..)
+            | TermKind::If(..)
+            | TermKind::Reduce(..)
+            | TermKind::MatMul(..)
+            | TermKind::Loop { .. }
+            | TermKind::Accumulate { .. }
+            | TermKind::Add { .. }
+            | TermKind::Jvp(..)
+            | TermKind::Vjp(..) => None,
         }
     }
 
@@ -73,7 +95,24 @@ impl Shapes {
                 TermKind::Array(items) => return self.size(items.first()?, axis - 1),
                 TermKind::Index(xs, indices) => return self.size(xs, axis + indices.len()),
                 TermKind::Update(xs, _, _) => at = xs,
-                _ => return None,
+                TermKind::Lit(_)
+                | TermKind::Prim(..)
+                | TermKind::Dim(..)
+                | TermKind::Global(_)
+                | TermKind::Lam(..)
+                | TermKind::App(..)
+                | TermKind::Tuple(_)
+                | TermKind::Proj(..)
+                | TermKind::Con(..)
+                | TermKind::Match(..)
+                | TermKind::If(..)
+                | TermKind::Reduce(..)
+                | TermKind::MatMul(..)
+                | TermKind::Loop { .. }
+                | TermKind::Accumulate { .. }
+                | TermKind::Add { .. }
+                | TermKind::Jvp(..)
+                | TermKind::Vjp(..) => return None,
             }
         }
     }

@@ -48,6 +48,9 @@ pub fn bind_or(program: &Program, definition: &str, signature: &Signature, input
         }
     }
     values.sort_by_key(|(k, _)| *k);
+    for (k, data) in &mut values {
+        sizes.fill_in(&signature.params[*k].1, data);
+    }
     if wrong.is_empty() { Ok(values.into_iter().map(|(_, data)| data).collect()) } else { Err(wrong) }
 }
 
@@ -110,7 +113,7 @@ impl Sizes {
                 for found in &tensor.dims {
                     let SizedTy::Array(size, elem) = at else { break };
                     self.size(reader, size, *found)?;
-                    if *found == 0 {
+                    if *found == 0 && tensor.dims.len() > 1 {
                         break; // the sizes inside an empty list cannot be seen
                     }
                     at = elem;
@@ -124,6 +127,31 @@ impl Sizes {
             (SizedTy::Tuple(types), Data::Tuple(items)) => types.iter().zip(items).try_for_each(|(t, d)| self.compare(reader, t, d)),
             (SizedTy::Record(types), Data::Record(items)) => types.iter().zip(items).try_for_each(|((_, t), (_, d))| self.compare(reader, t, d)),
             _ => Ok(()),
+        }
+    }
+
+    /// The sizes inside an empty list, which the list cannot tell, from what other values have fixed.
+    fn fill_in(&self, ty: &SizedTy, data: &mut Data) {
+        match (ty, data) {
+            (SizedTy::Array(..), Data::Tensor(tensor)) => {
+                let mut at = ty;
+                for k in 0..tensor.dims.len() {
+                    let SizedTy::Array(size, elem) = at else { return };
+                    let known = match size {
+                        Size::Const(n) => Some(*n as usize),
+                        Size::Var(name) => self.known.get(name).map(|(n, _)| *n),
+                        Size::Any | Size::Expr(_) => None,
+                    };
+                    if tensor.dims[..k].contains(&0) {
+                        tensor.dims[k] = known.unwrap_or(0);
+                    }
+                    at = elem;
+                }
+            }
+            (SizedTy::Tuple(types), Data::Tuple(items)) => types.iter().zip(items).for_each(|(t, d)| self.fill_in(t, d)),
+            (SizedTy::Record(types), Data::Record(items)) => types.iter().zip(items).for_each(|((_, t), (_, d))| self.fill_in(t, d)),
+            (SizedTy::Array(_, elem), Data::Array(items)) => items.iter_mut().for_each(|d| self.fill_in(elem, d)),
+            _ => {}
         }
     }
 

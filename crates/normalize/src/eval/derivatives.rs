@@ -157,7 +157,7 @@ impl Evaluator<'_> {
         let mut known: HashSet<anf::Var> = HashSet::new();
         for (p, value) in pullback.free.iter().zip(captured) {
             let (atom, dims) = self.matrix(value)?;
-            let sizes = p.ty.dims.iter().filter_map(|d| d.as_var()).zip(dims);
+            let sizes = p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
             for (var, atom) in sizes.chain([(p.var, atom)]) {
                 if known.insert(var) {
                     renaming.insert(var, atom);

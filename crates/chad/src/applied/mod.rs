@@ -1,0 +1,12 @@
+//! §8 and Appendix C: the applied target language `ALSyn`, in which `LFun` and `Tens` are abstract types of a module.
+
+mod check;
+mod dagger;
+mod eval;
+mod print;
+mod term;
+
+pub use check::check;
+pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
+pub use eval::eval;
+pub use term::*;

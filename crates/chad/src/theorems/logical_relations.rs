@@ -1,0 +1,1 @@
+//! T-6: the fundamental lemmas.

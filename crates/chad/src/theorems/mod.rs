@@ -1,0 +1,169 @@
+//! The theorems T-1 … T-12 as properties of generated terms, in both modes.
+
+mod adequacy; // T-7, T-8, T-9
+mod correctness; // T-3, T-4, T-5, T-11, T-12
+mod equations; // T-1, T-2
+mod logical_relations; // T-6
+
+use crate::combinators::{self, Comb};
+use crate::generate::Generator;
+use crate::linear::{self, Lin, Term};
+use crate::op::Op;
+use crate::source;
+use crate::value::Value;
+use crate::var::{Env, Var};
+use crate::{applied, applied_forward, applied_reverse, forward, reverse};
+
+/// How many terms each theorem is tested on.
+const TERMS: u64 = 1000;
+
+/// A generated program in all its forms.
+struct Subject {
+    x: source::Var,
+    term: source::Term,
+    comb: Comb,
+    generator: Generator,
+}
+
+impl Subject {
+    fn all() -> impl Iterator<Item = Subject> {
+        (0..TERMS).map(Subject::new)
+    }
+
+    fn new(seed: u64) -> Subject {
+        let mut generator = Generator::new(seed);
+        let (x, term) = generator.program();
+        let comb = combinators::of_term(&x, &term);
+        Subject { x, term, comb, generator }
+    }
+
+    fn point(&mut self) -> Value {
+        self.generator.value(&self.x.ty.clone())
+    }
+
+    fn tangent(&mut self) -> Value {
+        self.point()
+    }
+
+    fn cotangent(&mut self) -> Value {
+        self.generator.value(&self.term.ty().clone())
+    }
+
+    fn value(&self, x: &Value) -> Value {
+        source::eval(&self.term, &Env::default().with(&self.x, x.clone()))
+    }
+}
+
+/// The two components of Appendix A's derivative, over a variable `x : D(T)_1` and `v`.
+struct Derived {
+    x: linear::Var,
+    first: Term,
+    second: Lin,
+}
+
+impl Derived {
+    fn forward(t: &Comb) -> Derived {
+        let x = Var::fresh("x", forward::primal_ty(t.from()));
+        let v = linear::v(forward::tangent_ty(t.from()));
+        Derived { first: forward::primal(t, &linear::var(&x)), second: forward::tangent(t, &linear::var(&x), &v), x }
+    }
+
+    fn reverse(t: &Comb) -> Derived {
+        let x = Var::fresh("x", reverse::primal_ty(t.from()));
+        let v = linear::v(reverse::cotangent_ty(t.to()));
+        Derived { first: reverse::primal(t, &linear::var(&x)), second: reverse::cotangent(t, &linear::var(&x), &v), x }
+    }
+
+    fn both(t: &Comb) -> [Derived; 2] {
+        [Derived::forward(t), Derived::reverse(t)]
+    }
+
+    fn first(&self, x: &Value) -> Value {
+        linear::eval(&self.first, &Env::default().with(&self.x, x.clone()))
+    }
+
+    fn second(&self, x: &Value, v: &Value) -> Value {
+        linear::eval_linear(&self.second, &Env::default().with(&self.x, x.clone()), v)
+    }
+
+    /// Through `†`, into the applied language.
+    fn dagger(&self, x: &applied::Var) -> [applied::Term; 2] {
+        let env = Env::default().with(&self.x, applied::var(x));
+        [applied::dagger(&self.first, &env), applied::dagger_linear(&self.second, &env)]
+    }
+}
+
+/// The two components of Appendix C's derivative, over a variable `x : D(T)_1`.
+struct Applied {
+    x: applied::Var,
+    first: applied::Term,
+    second: applied::Term,
+}
+
+impl Applied {
+    fn forward(t: &Comb) -> Applied {
+        let x = Var::fresh("x", applied_forward::primal_ty(t.from()));
+        let at = applied::var(&x);
+        Applied { first: applied_forward::primal(t, &at), second: applied_forward::tangent(t, &at), x }
+    }
+
+    fn reverse(t: &Comb) -> Applied {
+        let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
+        let at = applied::var(&x);
+        Applied { first: applied_reverse::primal(t, &at), second: applied_reverse::cotangent(t, &at), x }
+    }
+
+    fn both(t: &Comb) -> [Applied; 2] {
+        [Applied::forward(t), Applied::reverse(t)]
+    }
+
+    fn first(&self, x: &Value) -> Value {
+        applied::eval(&self.first, &Env::default().with(&self.x, x.clone()))
+    }
+
+    fn second(&self, x: &Value, v: &Value) -> Value {
+        applied::eval(&self.second, &Env::default().with(&self.x, x.clone())).linear().lapp(v)
+    }
+}
+
+/// A first-order value as a closed term of the applied language.
+fn quote(value: &Value) -> applied::Term {
+    match value {
+        Value::Real(values) => applied::op(Op::constant(values.clone()), applied::unit()),
+        Value::Unit => applied::unit(),
+        Value::Pair(_) => applied::pair(quote(&value.fst()), quote(&value.snd())),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{value:?} is not first-order"),
+    }
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.flatten().expect("a first-order value")
+}
+
+#[track_caller]
+fn close(a: &[f64], b: &[f64], tolerance: f64, what: &dyn std::fmt::Display) {
+    assert_eq!(a.len(), b.len());
+    let differ = |x: f64, y: f64| (x - y).abs() > tolerance * (1.0 + x.abs().max(y.abs()));
+    assert!(!a.iter().zip(b).any(|(x, y)| differ(*x, *y)), "{a:?} and {b:?} differ: {what}");
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// `x + h v`, on first-order values.
+fn moved(x: &Value, v: &Value, h: f64) -> Value {
+    match x {
+        Value::Real(x) => Value::Real(x.iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect()),
+        Value::Unit => Value::Unit,
+        Value::Pair(_) => Value::pair(moved(&x.fst(), &v.fst(), h), moved(&x.snd(), &v.snd(), h)),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{x:?} is not first-order"),
+    }
+}
+
+/// The derivative of a curve at 0, by central differences, extrapolated once.
+fn slope(curve: &dyn Fn(f64) -> Vec<f64>) -> Vec<f64> {
+    let central = |h: f64| curve(h).iter().zip(curve(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect::<Vec<_>>();
+    let (coarse, fine) = (central(2e-3), central(1e-3));
+    coarse.iter().zip(fine).map(|(c, f)| (4.0 * f - c) / 3.0).collect()
+}

@@ -1,0 +1,93 @@
+//! The types of builtins.
+
+use lambada_source::Span;
+
+use crate::builtin::{Builtin, Extremum, FunctionShape};
+use crate::solve::constraint::Constraint;
+use crate::solve::ty::{Bases, Kind, Origin, Ty};
+
+use super::Infer;
+
+impl Infer<'_> {
+    /// The type of a builtin at one use.
+    pub(super) fn builtin_type(&mut self, builtin: Builtin, span: Span) -> Ty {
+        let solver = &mut self.solver;
+        match builtin {
+            Builtin::Constant(_) => solver.real(),
+            Builtin::Function(name, shape) => self.scalar_function_type(name, shape, span),
+            Builtin::Length => {
+                let (size, elem) = (solver.fresh_size(), solver.fresh());
+                let (array, int) = (solver.array(size, elem), solver.int());
+                solver.fun(array, int)
+            }
+            Builtin::Sum => self.reduction_type(Kind::shaped(Bases::NUM), "sum", span),
+            Builtin::Product => self.reduction_type(Kind::NUMBER, "product", span),
+            Builtin::Maximum | Builtin::Extremum(Extremum::Max) => self.reduction_type(Kind::NUMBER, "maximum", span),
+            Builtin::Minimum | Builtin::Extremum(Extremum::Min) => self.reduction_type(Kind::NUMBER, "minimum", span),
+            Builtin::Jvp => {
+                let (a, b) = self.differentiable("jvp", span);
+                let f = self.solver.fun(a, b);
+                let pair = self.solver.tuple(vec![b, b]);
+                self.solver.funs(&[f, a, a], pair)
+            }
+            Builtin::Vjp => {
+                let (a, b) = self.differentiable("vjp", span);
+                let f = self.solver.fun(a, b);
+                let pullback = self.solver.fun(b, a);
+                let pair = self.solver.tuple(vec![b, pullback]);
+                self.solver.funs(&[f, a], pair)
+            }
+            Builtin::Jacobian => {
+                let (a, b) = self.differentiable("jacobian", span);
+                let (f, result) = (self.solver.fun(a, b), self.solver.fresh());
+                self.solver.add(Constraint::Jacobian { from: a, to: b, result, origin: Origin::new("jacobian", span) });
+                self.solver.funs(&[f, a], result)
+            }
+            Builtin::Check(_) => {
+                let (bool, a) = (solver.bool(), solver.fresh());
+                solver.funs(&[bool, a], a)
+            }
+        }
+    }
+
+    /// The types of a function's argument and result, without functions inside.
+    fn differentiable(&mut self, what: &str, span: Span) -> (Ty, Ty) {
+        let (a, b) = (self.solver.fresh(), self.solver.fresh());
+        for ty in [a, b] {
+            self.solver.add(Constraint::FirstOrder { ty, origin: Origin::new(what, span) });
+        }
+        (a, b)
+    }
+
+    fn reduction_type(&mut self, kind: Kind, what: &str, span: Span) -> Ty {
+        let elem = self.solver.unknown(kind, Some(Origin::new(what, span)));
+        let size = self.solver.fresh_size();
+        let array = self.solver.array(size, elem);
+        self.solver.fun(array, elem)
+    }
+
+    fn scalar_function_type(&mut self, name: &str, shape: FunctionShape, span: Span) -> Ty {
+        let origin = Origin::new(name, span);
+        match shape {
+            FunctionShape::Unary(bases) => {
+                let ty = self.solver.unknown(Kind::shaped(bases), Some(origin));
+                self.solver.fun(ty, ty)
+            }
+            FunctionShape::Scalar(from, to) => {
+                let (from, to) = (self.solver.scalar(from), self.solver.scalar(to));
+                self.solver.fun(from, to)
+            }
+            FunctionShape::Indexed(index, bases) => {
+                let index = self.solver.scalar(index);
+                let ty = self.solver.unknown(Kind::shaped(bases), Some(origin));
+                self.solver.funs(&[index, ty], ty)
+            }
+            FunctionShape::Binary(bases) => {
+                let kind = Kind::shaped(bases);
+                let [a, b, result] = [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
+                self.solver.add(Constraint::Arith { a, b, result, origin });
+                self.solver.funs(&[a, b], result)
+            }
+        }
+    }
+}
