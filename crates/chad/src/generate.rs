@@ -86,7 +86,7 @@ impl Generator {
     pub fn program(&mut self) -> (Var, Term) {
         let (from, to) = (self.ty(0), self.ty(0));
         let x = Var::fresh("x", from);
-        let fuel = 4 + self.below(8);
+        let fuel = 6 + self.below(14);
         (x.clone(), self.term(&[x], &to, fuel))
     }
 
@@ -103,8 +103,8 @@ impl Generator {
             return self.leaf(context, ty);
         }
         match self.below(10) {
-            0..3 => self.elimination(context, ty, fuel).unwrap_or_else(|| self.introduction(context, ty, fuel)),
-            3..6 => self.redex(context, ty, fuel - 1),
+            0..4 => self.elimination(context, ty, fuel).unwrap_or_else(|| self.introduction(context, ty, fuel)),
+            4..7 => self.redex(context, ty, fuel - 1),
             _ => self.introduction(context, ty, fuel),
         }
     }
@@ -172,7 +172,9 @@ impl Generator {
         if ways.is_empty() {
             return None;
         }
-        let (x, path) = ways.swap_remove(self.below(ways.len()));
+        let calls: Vec<usize> = (0..ways.len()).filter(|k| ways[*k].1.iter().any(|step| matches!(step, Step::App))).collect();
+        let chosen = if !calls.is_empty() && self.below(4) > 0 { calls[self.below(calls.len())] } else { self.below(ways.len()) };
+        let (x, path) = ways.swap_remove(chosen);
         Some(path.into_iter().fold(source::var(&x), |t, step| self.step(context, t, step, fuel.saturating_sub(1) / 2)))
     }
 
@@ -200,7 +202,7 @@ impl Generator {
                 source::snd(self.term(context, &other.times(ty.clone()), fuel))
             }
             _ => {
-                let from = self.ty(2);
+                let from = if self.below(2) == 0 { self.ty(1).to(self.ty(0)) } else { self.ty(2) };
                 let f = self.term(context, &from.clone().to(ty.clone()), fuel / 2);
                 let s = self.term(context, &from, fuel / 2);
                 source::app(f, s)

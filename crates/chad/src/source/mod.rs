@@ -4,11 +4,15 @@ mod check;
 mod equations;
 mod eval;
 mod normalize;
+mod of_core;
 mod print;
 mod term;
+mod to_core;
 
 pub use check::check;
 pub use equations::{Equation, Instance, equations};
 pub use eval::{Meaning, eval};
 pub use normalize::{canonical, normalize};
+pub use of_core::{Outside, is_source, of_core};
 pub use term::*;
+pub use to_core::to_core;
