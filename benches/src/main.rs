@@ -8,14 +8,27 @@ use std::process::Command;
 use std::time::Instant;
 
 use lambada::operators::Operator;
-use lambada::{Data, Executable, Engine, Scalar, Session, Tensor};
+use lambada::{Data, Engine, Executable, Scalar, Session, Tensor};
 
 /// The C compiler's flags, those of generated code.
 const FLAGS: [&str; 8] =
     ["-std=gnu11", "-O2", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fPIC", "-shared"];
 
 type GmmGradient = unsafe extern "C" fn(
-    i32, i32, i32, *const f64, *const f64, *const f64, *const f64, *const f64, f64, i32, *mut f64, *mut f64, *mut f64, *mut f64,
+    i32,
+    i32,
+    i32,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    *const f64,
+    f64,
+    i32,
+    *mut f64,
+    *mut f64,
+    *mut f64,
+    *mut f64,
 ) -> f64;
 
 struct Problem {
@@ -82,8 +95,20 @@ impl Manual {
         unsafe {
             let f: libloading::Symbol<GmmGradient> = self.library.get(b"gmm_gradient").expect("gmm.c defines it");
             f(
-                p.d as i32, p.k as i32, p.n as i32, p.alpha.as_ptr(), p.mu.as_ptr(), p.q.as_ptr(), p.l.as_ptr(), p.x.as_ptr(), 1.0, 0,
-                alpha.as_mut_ptr(), mu.as_mut_ptr(), q.as_mut_ptr(), l.as_mut_ptr(),
+                p.d as i32,
+                p.k as i32,
+                p.n as i32,
+                p.alpha.as_ptr(),
+                p.mu.as_ptr(),
+                p.q.as_ptr(),
+                p.l.as_ptr(),
+                p.x.as_ptr(),
+                1.0,
+                0,
+                alpha.as_mut_ptr(),
+                mu.as_mut_ptr(),
+                q.as_mut_ptr(),
+                l.as_mut_ptr(),
             )
         }
     }

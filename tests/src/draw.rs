@@ -52,20 +52,14 @@ const HEADER: &str = "type shape = Dot | Circle real | Rect real [3]real\n\n";
 /// The program of a seed.
 pub fn draw(seed: u64) -> Drawn {
     let mut d = Draw { numbers: Numbers::new(seed), next: 0, coverage: Coverage::default() };
-    let params = [
-        ("x", Ty::Real),
-        ("y", Ty::Real),
-        ("xs", Ty::Vec(3)),
-        ("m", Ty::Mat(2, 3)),
-        ("n", Ty::Int),
-    ];
+    let params = [("x", Ty::Real), ("y", Ty::Real), ("xs", Ty::Vec(3)), ("m", Ty::Mat(2, 3)), ("n", Ty::Int)];
     let mut scope: Vec<(String, Ty)> = params.iter().map(|(n, t)| (n.to_string(), t.clone())).collect();
     let result = d.result_type();
     let size = 3 + d.numbers.below(4);
     let body = d.expr(&result, size, &mut scope);
     let mut text = String::from(HEADER);
     let _ = writeln!(text, "def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (n : int) =\n  {body}");
-    let mut real = || format!("{:.3}", d.numbers.next() * 1.5);
+    let mut real = || format!("{:.3}", d.numbers.real() * 1.5);
     let args = vec![real(), real(), list(3, &mut real), list(2, &mut || list(3, &mut real)), "2".to_string()];
     Drawn { text, args, coverage: d.coverage }
 }
@@ -143,7 +137,7 @@ impl Draw {
             return x;
         }
         match ty {
-            Ty::Real => format!("{:.2}", self.numbers.next().abs() + 0.1),
+            Ty::Real => format!("{:.2}", self.numbers.real().abs() + 0.1),
             Ty::Int => self.numbers.below(4).to_string(),
             Ty::Bool => self.pick(&["true", "false"]).into(),
             _ => self.build(ty, 0, scope),
@@ -342,7 +336,12 @@ impl Draw {
             }
             3 => format!("({} + {})", self.expr(&ty, size, scope), self.leaf(&ty, scope)),
             4 => format!("({} * tanh {})", self.expr(&Ty::Real, size, scope), self.leaf(&ty, scope)),
-            5 => format!("({} with [abs {} % {n}] = {})", self.expr(&ty, size, scope), self.leaf(&Ty::Int, scope), self.expr(&Ty::Real, size, scope)),
+            5 => format!(
+                "({} with [abs {} % {n}] = {})",
+                self.expr(&ty, size, scope),
+                self.leaf(&Ty::Int, scope),
+                self.expr(&Ty::Real, size, scope)
+            ),
             6 if n == 3 => format!("(({})[abs {} % 2])", self.expr(&Ty::Mat(2, 3), size, scope), self.leaf(&Ty::Int, scope)),
             7 => {
                 let (h, i) = (self.fresh("h"), self.fresh("i"));

@@ -11,6 +11,8 @@
 
 use std::path::{Path, PathBuf};
 
+use lambada::operators::Operator;
+use lambada::{Data, Inputs, Raw, Unit};
 use serde_json::Value;
 
 /// What a program promises.
@@ -84,6 +86,20 @@ fn expectation(line: usize, text: &str) -> Option<Expectation> {
 /// JSON values one after the other.
 fn values(text: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(text).into_iter::<Value>().map(|v| v.unwrap_or_else(|e| panic!("{text}: {e}"))).collect()
+}
+
+/// The arguments of a promise, as the definition takes them.
+pub fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, String> {
+    let call = unit.call(&expectation.entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
+    let mut inputs = Inputs::new();
+    let names = call.parameters();
+    if names.len() != expectation.args.len() {
+        return Err(format!("{} arguments for the parameters {names:?}", expectation.args.len()));
+    }
+    for (name, value) in names.iter().zip(&expectation.args) {
+        inputs.insert(&**name, Raw::Json(value.clone()), "the comment");
+    }
+    call.arguments(&inputs).map_err(|p| format!("{p:?}"))
 }
 
 /// Are the values equal, reals to 1e-9 relative?

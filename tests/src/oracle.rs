@@ -83,16 +83,19 @@ impl Case {
     fn derivatives(&self, value: &Data, natives: &mut Vec<Native>) -> Result<(), String> {
         let mut numbers = Numbers::new(7);
         let point = self.point(&self.args);
-        let tangent = with_reals(&point, &mut || numbers.next());
-        let cotangent = with_reals(value, &mut || numbers.next());
+        let tangent = with_reals(&point, &mut || numbers.real());
+        let cotangent = with_reals(value, &mut || numbers.real());
 
         let (jvp_program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
-        let pushed = self.agreed(jvp_program, jvp, &with(&self.args, &tangent), "jvp", natives)?.ok_or("jvp fails where the value does not")?;
+        let pushed =
+            self.agreed(jvp_program, jvp, &with(&self.args, &tangent), "jvp", natives)?.ok_or("jvp fails where the value does not")?;
         let (kept, pushed) = pair(pushed)?;
         close("value of jvp", &reals(value), &reals(&kept), 1e-12)?;
 
         let (vjp_program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
-        let pulled = self.agreed(vjp_program.clone(), vjp, &with(&self.args, &cotangent), "vjp", natives)?.ok_or("vjp fails where the value does not")?;
+        let pulled = self
+            .agreed(vjp_program.clone(), vjp, &with(&self.args, &cotangent), "vjp", natives)?
+            .ok_or("vjp fails where the value does not")?;
         let (kept, pulled) = pair(pulled)?;
         close("value of vjp", &reals(value), &reals(&kept), 1e-12)?;
 
@@ -103,7 +106,9 @@ impl Case {
 
         // Once nested: g(x) = Jᵀ(x) w, with w fixed.
         let outer = with(&self.args, &cotangent);
-        let gradient = |args: &[Data]| lambada_core::eval::run(&vjp_program, vjp, &with(args, &cotangent)).ok().and_then(|r| pair(r).ok()).map(|p| p.1);
+        let gradient = |args: &[Data]| {
+            lambada_core::eval::run(&vjp_program, vjp, &with(args, &cotangent)).ok().and_then(|r| pair(r).ok()).map(|p| p.1)
+        };
         let (program, entry) = self.derived(vjp_program.clone(), vjp, Operator::Jvp)?;
         let second = self.agreed(program, entry, &with(&outer, &tangent), "jvp of vjp", natives)?.ok_or("jvp of vjp fails")?;
         let (_, second) = pair(second)?;

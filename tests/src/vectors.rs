@@ -25,6 +25,21 @@ fn visit(data: &Data, f: &mut dyn FnMut(f64)) {
     }
 }
 
+/// All reals and integers, and 0 or 1 for truth values, in order.
+pub fn numbers(data: &Data) -> Vec<f64> {
+    let scalar = |s: lambada::Scalar| match s {
+        lambada::Scalar::Real(x) => x,
+        lambada::Scalar::Int(k) => k as f64,
+        lambada::Scalar::Bool(b) => f64::from(b),
+    };
+    match data {
+        Data::Tensor(tensor) => (0..tensor.data.len()).map(|k| scalar(tensor.data.get(k))).collect(),
+        Data::Tuple(items) | Data::Array(items) => items.iter().flat_map(numbers).collect(),
+        Data::Record(fields) => fields.iter().flat_map(|(_, d)| numbers(d)).collect(),
+        Data::Con { tag, args, .. } => std::iter::once(*tag as f64).chain(args.iter().flat_map(numbers)).collect(),
+    }
+}
+
 /// The same value with other reals, taken in order.
 pub fn with_reals(data: &Data, next: &mut dyn FnMut() -> f64) -> Data {
     match data {
@@ -78,7 +93,7 @@ impl Numbers {
     }
 
     /// The next number in [-1, 1).
-    pub fn next(&mut self) -> f64 {
+    pub fn real(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 

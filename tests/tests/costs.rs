@@ -16,7 +16,7 @@ struct Example {
 
 fn reals(numbers: &mut Numbers, dims: &[usize]) -> Data {
     let len = dims.iter().product();
-    Data::Tensor(Tensor::reals(dims.to_vec(), (0..len).map(|_| numbers.next()).collect()))
+    Data::Tensor(Tensor::reals(dims.to_vec(), (0..len).map(|_| numbers.real()).collect()))
 }
 
 fn real(x: f64) -> Data {

@@ -21,7 +21,8 @@ fn message(folder: &Path, file: &Path) -> String {
     match call.arguments(&inputs) {
         Err(problems) => session.render(&problems, false),
         Ok(args) => {
-            let executable = Executable::new(call.program, call.entry, Engine::Anf).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+            let executable =
+                Executable::new(call.program, call.entry, Engine::Anf).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
             executable.run(&args).map_or_else(|f| session.render_failure(&f, false), |value| format!("no complaint, but {value}"))
         }
     }

@@ -46,10 +46,12 @@ fn drawn_programs_agree_everywhere() {
         for seed in seeds() {
             match verdict(seed, &mut coverage) {
                 // The value and the reverse derivative of every program go through the C compiler; the rest stays with the evaluators.
-                Ok(found) => natives.extend(found.into_iter().filter(|n| n.name.ends_with(": value") || n.name.ends_with(": vjp")).map(|n| Native {
-                    name: format!("seed {seed}: {}", n.name),
-                    ..n
-                })),
+                Ok(found) => natives.extend(
+                    found
+                        .into_iter()
+                        .filter(|n| n.name.ends_with(": value") || n.name.ends_with(": vjp"))
+                        .map(|n| Native { name: format!("seed {seed}: {}", n.name), ..n }),
+                ),
                 Err(e) => complaints.push(format!("seed {seed}: {e}")),
             }
         }
@@ -58,5 +60,10 @@ fn drawn_programs_agree_everywhere() {
         complaints
     });
     let shown: Vec<&String> = complaints.iter().take(20).collect();
-    assert!(complaints.is_empty(), "{} complaints, the first:\n{}", complaints.len(), shown.iter().map(|s| s.as_str()).collect::<Vec<_>>().join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} complaints, the first:\n{}",
+        complaints.len(),
+        shown.iter().map(|s| s.as_str()).collect::<Vec<_>>().join("\n")
+    );
 }

@@ -66,7 +66,8 @@ fn flat(value: &Value) -> Vec<Value> {
 #[test]
 fn hello() {
     let mut session = Session::new();
-    let unit = session.load_text("hello.lam", "def square (x : real) = x * x\n\ndef double x = grad square x\n", None).expect("it is well typed");
+    let unit =
+        session.load_text("hello.lam", "def square (x : real) = x * x\n\ndef double x = grad square x\n", None).expect("it is well typed");
     for case in recorded("hello")["cases"].as_array().expect("cases") {
         for engine in ENGINES {
             let call = unit.call(case["function"].as_str().expect("a name"), Operator::Value, None).expect("it is there");
@@ -129,7 +130,15 @@ fn lstm() {
     for engine in ENGINES {
         let value = compute("lstm.lam", "objective", Operator::Value, None, &record["input"], &members, engine);
         close("objective", &to_json(&value), &record["outputs"]["objective"]);
-        let gradient = to_json(&compute("lstm.lam", "objective", Operator::Grad, Some("main_params,extra_params"), &record["input"], &members, engine));
+        let gradient = to_json(&compute(
+            "lstm.lam",
+            "objective",
+            Operator::Grad,
+            Some("main_params,extra_params"),
+            &record["input"],
+            &members,
+            engine,
+        ));
         let all: Vec<Value> = ["main_params", "extra_params"].iter().flat_map(|name| flat(&gradient[*name])).collect();
         close("jacobian", &json!(all), &record["outputs"]["jacobian"]);
     }

@@ -3,23 +3,10 @@
 use std::path::Path;
 
 use lambada::operators::Operator;
-use lambada::{Data, Engine, Executable, Inputs, Raw, Session, Unit, to_json};
-use lambada_tests::expectations::{Expectation, Kind, close, expectations, programs};
+use lambada::{Data, Engine, Executable, Session, Unit, to_json};
+use lambada_tests::expectations::{Expectation, Kind, arguments, close, expectations, programs};
 use lambada_tests::on_big_stack;
 use lambada_tests::oracle::{Case, Native, native_complaints, same};
-
-fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, String> {
-    let call = unit.call(&expectation.entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
-    let mut inputs = Inputs::new();
-    let names = call.parameters();
-    if names.len() != expectation.args.len() {
-        return Err(format!("{} arguments for the parameters {names:?}", expectation.args.len()));
-    }
-    for (name, value) in names.iter().zip(&expectation.args) {
-        inputs.insert(&**name, Raw::Json(value.clone()), "the comment");
-    }
-    call.arguments(&inputs).map_err(|p| format!("{p:?}"))
-}
 
 /// What the program gives for the expectation, as the text that belongs after `=` or `:`.
 fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
@@ -52,10 +39,12 @@ fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
 
 fn agrees(expectation: &Expectation, found: &str) -> bool {
     match expectation.kind {
-        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
-            (Ok(a), Ok(b)) => close(&a, &b),
-            _ => false,
-        },
+        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => {
+            match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
+                (Ok(a), Ok(b)) => close(&a, &b),
+                _ => false,
+            }
+        }
         Kind::Check | Kind::Fails => found == expectation.expected,
         Kind::Oracle => true,
     }
@@ -65,7 +54,9 @@ fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
     match expectation.kind {
         Kind::Check => format!("-- check: {} : {found}", expectation.entry),
         Kind::Oracle => line.to_string(),
-        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope | Kind::Fails => format!("{} = {found}", line.split(" = ").next().unwrap_or(line)),
+        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope | Kind::Fails => {
+            format!("{} = {found}", line.split(" = ").next().unwrap_or(line))
+        }
     }
 }
 

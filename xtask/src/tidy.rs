@@ -8,8 +8,10 @@ use std::process::ExitCode;
 
 /// A file with more lines wants a wall.
 const LONGEST_FILE: usize = 600;
-/// A function with more lines wants a name for a part of it.
-const LONGEST_FUNCTION: usize = 90;
+/// Tests are lists; they may be longer.
+const LONGEST_TEST_FILE: usize = 800;
+/// A function with more lines wants a name for a part of it, unless it is a table; no table is longer than this.
+const LONGEST_FUNCTION: usize = 120;
 
 /// Checks everything, tells all complaints.
 pub fn run() -> ExitCode {
@@ -81,22 +83,35 @@ fn arrows(root: &Path) -> Vec<String> {
 }
 
 fn unfinished(name: &str, text: &str) -> Vec<String> {
-    let marks = [["to", "do!("].concat(), ["unimple", "mented!("].concat(), ["FIX", "ME"].concat(), ["XX", "X"].concat(), ["#[ig", "nore"].concat()];
+    let marks = [
+        ["to", "do!("].concat(),
+        ["unimple", "mented!("].concat(),
+        ["FIX", "ME"].concat(),
+        ["XX", "X"].concat(),
+        ["#[ig", "nore]"].concat(),
+    ];
     let lines = text.lines().enumerate();
-    lines.filter(|(_, l)| marks.iter().any(|m| l.contains(m.as_str()))).map(|(k, l)| format!("{name}:{}: unfinished: {}", k + 1, l.trim())).collect()
+    lines
+        .filter(|(_, l)| marks.iter().any(|m| l.contains(m.as_str())))
+        .map(|(k, l)| format!("{name}:{}: unfinished: {}", k + 1, l.trim()))
+        .collect()
 }
 
 fn machine_paths(name: &str, text: &str) -> Vec<String> {
     let roots = [["/ho", "me/"].concat(), ["/ro", "ot/"].concat(), ["/wo", "rk/"].concat()];
     let lines = text.lines().enumerate();
-    lines.filter(|(_, l)| roots.iter().any(|r| l.contains(r.as_str()))).map(|(k, _)| format!("{name}:{}: a path of a machine", k + 1)).collect()
+    lines
+        .filter(|(_, l)| roots.iter().any(|r| l.contains(r.as_str())))
+        .map(|(k, _)| format!("{name}:{}: a path of a machine", k + 1))
+        .collect()
 }
 
 fn lengths(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     let lines: Vec<&str> = text.lines().collect();
-    if lines.len() > LONGEST_FILE {
-        complaints.push(format!("{name}: {} lines (at most {LONGEST_FILE})", lines.len()));
+    let longest = if name.contains("tests") { LONGEST_TEST_FILE } else { LONGEST_FILE };
+    if lines.len() > longest {
+        complaints.push(format!("{name}: {} lines (at most {longest})", lines.len()));
     }
     let mut start = None;
     for (k, line) in lines.iter().enumerate() {

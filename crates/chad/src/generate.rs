@@ -201,6 +201,7 @@ impl Generator {
                 let other = self.ty(1);
                 source::snd(self.term(context, &other.times(ty.clone()), fuel))
             }
+            2 | 3 => self.capture(context, ty, fuel),
             _ => {
                 let from = if self.below(2) == 0 { self.ty(1).to(self.ty(0)) } else { self.ty(2) };
                 let f = self.term(context, &from.clone().to(ty.clone()), fuel / 2);
@@ -208,6 +209,16 @@ impl Generator {
                 source::app(f, s)
             }
         }
+    }
+
+    /// `(\f. (\z. t) s) g`, where `t` calls `f`.
+    fn capture(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Term {
+        let f = Var::fresh("f", self.ty(0).to(ty.clone()));
+        let z = Var::fresh("z", self.ty(0));
+        let inside = [context, &[f.clone(), z.clone()]].concat();
+        let body = self.step(&inside, source::var(&f), Step::App, fuel / 3);
+        let (s, g) = (self.term(context, &z.ty, fuel / 3), self.term(context, &f.ty, fuel / 3));
+        source::app(source::abs(f, source::app(source::abs(z, body), s)), g)
     }
 }
 

@@ -30,6 +30,11 @@ impl Subject {
         (0..TERMS).map(Subject::new)
     }
 
+    /// Those that call-by-name, which runs an argument as often as it is used, is done with soon.
+    fn small() -> impl Iterator<Item = Subject> {
+        (0..).map(Subject::new).filter(|s| s.term.size() <= 32).take(TERMS as usize)
+    }
+
     fn new(seed: u64) -> Subject {
         let mut generator = Generator::new(seed);
         let (x, term) = generator.program();

@@ -1,0 +1,108 @@
+//! Derivatives as source: what `derive` prints for every definition that the programs try parses, checks, gives the numbers of `jvp` and
+//! `vjp`, and can be derived again.
+
+use std::path::Path;
+
+use lambada::operators::Operator;
+use lambada::{Data, Engine, Executable, Session, Unit};
+use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
+use lambada_tests::on_big_stack;
+use lambada_tests::vectors::{Numbers, numbers, with_reals};
+
+const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
+
+/// Derivatives of derivatives are compared too, up to this order.
+const ORDERS: usize = 2;
+
+/// Compares the printed derivatives of a definition with the built-in ones, and theirs; gives the number of comparisons.
+fn compare(unit: &Unit, entry: &str, args: &[Data], order: usize) -> Result<usize, String> {
+    let mut compared = 0;
+    for operator in MODES {
+        let told = |p: Vec<lambada::Problem>| format!("{entry}, {operator:?}: {p:?}");
+        let Ok(call) = unit.call(entry, operator, None) else { continue };
+        let extended = with_seed(unit, entry, operator, args)?;
+        let expected = run(&call.program, call.entry, Engine::Anf, &extended).map_err(|e| format!("{entry}, {operator:?} itself: {e}"))?;
+        let text = unit.derivative_source(entry, operator, None).map_err(told)?;
+        let name = format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
+        let place = |e: String| format!("{name}: {e}\n{text}");
+        let mut session = Session::new();
+        let derived = session.load_text("derived.lam", &text, None).map_err(|p| place(session.render(&p, false)))?;
+        let again = derived.call(&name, Operator::Value, None).map_err(|p| place(session.render(&p, false)))?;
+        for engine in [Engine::Core, Engine::Anf] {
+            let found = run(&again.program, again.entry, engine, &extended).map_err(place)?;
+            agree(&numbers(&expected), &numbers(&found)).map_err(|e| place(format!("{engine:?}: {e}")))?;
+        }
+        compared += 1;
+        if order < ORDERS {
+            compared += compare(&derived, &name, &extended, order + 1).map_err(place)?;
+        }
+    }
+    Ok(compared)
+}
+
+/// The arguments, and a tangent or a cotangent of random numbers.
+fn with_seed(unit: &Unit, entry: &str, operator: Operator, args: &[Data]) -> Result<Vec<Data>, String> {
+    let mut random = Numbers::new(11);
+    let value = unit.call(entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
+    let seed = if operator == Operator::Jvp {
+        let chosen = unit.call(entry, operator, None).map_err(|p| format!("{p:?}"))?.wrt_names();
+        let named = value.parameters().into_iter().zip(args);
+        let mut point: Vec<Data> = named.filter(|(name, _)| chosen.contains(name)).map(|(_, arg)| arg.clone()).collect();
+        if point.len() == 1 { point.remove(0) } else { Data::Tuple(point) }
+    } else {
+        run(&value.program, value.entry, Engine::Anf, args)?
+    };
+    let seed = with_reals(&seed, &mut || random.real());
+    Ok(args.iter().cloned().chain([seed]).collect())
+}
+
+fn run(program: &lambada_core::Program, entry: lambada_core::DefId, engine: Engine, args: &[Data]) -> Result<Data, String> {
+    let executable = Executable::new(program.clone(), entry, engine).map_err(|p| format!("{p:?}"))?;
+    executable.run(args).map_err(|f| format!("fails: {}", f.message))
+}
+
+fn agree(expected: &[f64], found: &[f64]) -> Result<(), String> {
+    if expected.len() != found.len() {
+        return Err(format!("{} numbers instead of {}", found.len(), expected.len()));
+    }
+    let scale = expected.iter().map(|x| x.abs()).filter(|x| x.is_finite()).fold(1.0, f64::max);
+    let same = |x: f64, y: f64| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-9 * scale;
+    match expected.iter().zip(found).position(|(x, y)| !same(*x, *y)) {
+        None => Ok(()),
+        Some(k) => Err(format!("number {k} is {} instead of {}", found[k], expected[k])),
+    }
+}
+
+fn one(path: &Path, complaints: &mut Vec<String>) -> usize {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let Ok(unit) = Session::new().load(path) else { return 0 };
+    let tried = |e: &Expectation| matches!(e.kind, Kind::Run | Kind::Grad | Kind::Oracle);
+    let mut seen: Vec<String> = Vec::new();
+    let mut compared = 0;
+    for promise in expectations(&text).into_iter().filter(tried) {
+        if seen.contains(&promise.entry) {
+            continue;
+        }
+        seen.push(promise.entry.clone());
+        match arguments(&unit, &promise).and_then(|args| compare(&unit, &promise.entry, &args, 1)) {
+            Ok(n) => compared += n,
+            Err(e) => complaints.push(format!("{name}:{}: {e}", promise.line + 1)),
+        }
+    }
+    compared
+}
+
+#[test]
+fn printed_derivatives_are_the_derivatives() {
+    let files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let (compared, complaints) = on_big_stack(|| {
+        let mut complaints = Vec::new();
+        let compared = files.iter().filter(|f| f.to_string_lossy().contains(&only)).map(|file| one(file, &mut complaints)).sum::<usize>();
+        (compared, complaints)
+    });
+    println!("{compared} printed derivatives compared");
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+    assert!(compared >= 300 || !only.is_empty(), "only {compared}");
+}
