@@ -12,8 +12,10 @@
 use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
-use lambada::{Data, Inputs, Raw, Unit};
+use lambada::{Data, Engine, Executable, Inputs, Raw, Unit, to_json};
 use serde_json::Value;
+
+use crate::oracle::same;
 
 /// What a program promises.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +102,49 @@ pub fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, St
         inputs.insert(&**name, Raw::Json(value.clone()), "the comment");
     }
     call.arguments(&inputs).map_err(|p| format!("{p:?}"))
+}
+
+/// What the program gives for the expectation, as the text that belongs after `=` or `:`.
+pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
+    let operator = match expectation.kind {
+        Kind::Check => {
+            let definitions = unit.definitions();
+            let definition = definitions.iter().find(|d| *d.name == *expectation.entry).ok_or("no such definition")?;
+            return Ok(definition.scheme.clone());
+        }
+        Kind::Oracle => return Ok(String::new()),
+        Kind::Grad | Kind::Slope => Operator::Grad,
+        Kind::Run | Kind::Value | Kind::Fails => Operator::Value,
+    };
+    let args = arguments(unit, expectation)?;
+    let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
+    let engines = [Engine::Core, Engine::Anf, Engine::Loops];
+    let run = |engine| Ok(Executable::new(call.program.clone(), call.entry, engine).map_err(|p| format!("{p:?}"))?.run(&args));
+    let results = engines.into_iter().map(run).collect::<Result<Vec<_>, String>>()?;
+    for other in &results[1..] {
+        same("an engine against the meaning", &results[0], other)?;
+    }
+    match (results[0].clone(), expectation.kind) {
+        (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),
+        (Ok(value), Kind::Run | Kind::Value) => Ok(to_json(&value).to_string()),
+        (Err(failure), Kind::Fails) => Ok(failure.message),
+        (Ok(value), _) => Err(format!("gives {value}")),
+        (Err(failure), _) => Err(format!("fails: {}", failure.message)),
+    }
+}
+
+/// Is what was found what was promised?
+pub fn agrees(expectation: &Expectation, found: &str) -> bool {
+    match expectation.kind {
+        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => {
+            match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
+                (Ok(a), Ok(b)) => close(&a, &b),
+                _ => false,
+            }
+        }
+        Kind::Check | Kind::Fails => found == expectation.expected,
+        Kind::Oracle => true,
+    }
 }
 
 /// Are the values equal, reals to 1e-9 relative?

@@ -2,6 +2,7 @@
 
 pub mod draw;
 pub mod expectations;
+pub mod mutate;
 pub mod oracle;
 pub mod vectors;
 

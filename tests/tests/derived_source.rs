@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Session, Unit};
+use lambada_tests::draw::draw;
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
 use lambada_tests::on_big_stack;
 use lambada_tests::vectors::{Numbers, numbers, with_reals};
@@ -105,4 +106,20 @@ fn printed_derivatives_are_the_derivatives() {
     println!("{compared} printed derivatives compared");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
     assert!(compared >= 300 || !only.is_empty(), "only {compared}");
+}
+
+#[test]
+fn so_are_those_of_drawn_programs() {
+    let complaints =
+        on_big_stack(|| (0..200).filter_map(|seed| drawn(seed).err().map(|e| format!("seed {seed}: {e}"))).collect::<Vec<_>>());
+    let shown: Vec<&str> = complaints.iter().take(5).map(String::as_str).collect();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
+}
+
+fn drawn(seed: u64) -> Result<usize, String> {
+    let program = draw(seed);
+    let unit = Session::new().load_text("drawn.lam", &program.text, None).map_err(|p| format!("{p:?}"))?;
+    let args = program.args.iter().map(|arg| serde_json::from_str(arg).expect("drawn arguments are JSON")).collect();
+    let promise = Expectation { line: 0, kind: Kind::Oracle, entry: "f".into(), args, expected: String::new() };
+    compare(&unit, "f", &arguments(&unit, &promise)?, ORDERS)
 }

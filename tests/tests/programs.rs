@@ -1,54 +1,11 @@
-//! The hand-written programs under `tests/programs`: their expectations, and the oracle matrix for each, natively too.
+//! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use lambada::operators::Operator;
-use lambada::{Data, Engine, Executable, Session, Unit, to_json};
-use lambada_tests::expectations::{Expectation, Kind, arguments, close, expectations, programs};
+use lambada::Session;
+use lambada_tests::expectations::{Expectation, Kind, agrees, arguments, expectations, found, programs};
 use lambada_tests::on_big_stack;
-use lambada_tests::oracle::{Case, Native, native_complaints, same};
-
-/// What the program gives for the expectation, as the text that belongs after `=` or `:`.
-fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
-    let operator = match expectation.kind {
-        Kind::Check => {
-            let definitions = unit.definitions();
-            let definition = definitions.iter().find(|d| *d.name == *expectation.entry).ok_or("no such definition")?;
-            return Ok(definition.scheme.clone());
-        }
-        Kind::Oracle => return Ok(String::new()),
-        Kind::Grad | Kind::Slope => Operator::Grad,
-        Kind::Run | Kind::Value | Kind::Fails => Operator::Value,
-    };
-    let args = arguments(unit, expectation)?;
-    let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
-    let engines = [Engine::Core, Engine::Anf, Engine::Loops];
-    let run = |engine| Ok(Executable::new(call.program.clone(), call.entry, engine).map_err(|p| format!("{p:?}"))?.run(&args));
-    let results = engines.into_iter().map(run).collect::<Result<Vec<_>, String>>()?;
-    for other in &results[1..] {
-        same("an engine against the meaning", &results[0], other)?;
-    }
-    match (results[0].clone(), expectation.kind) {
-        (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),
-        (Ok(value), Kind::Run | Kind::Value) => Ok(to_json(&value).to_string()),
-        (Err(failure), Kind::Fails) => Ok(failure.message),
-        (Ok(value), _) => Err(format!("gives {value}")),
-        (Err(failure), _) => Err(format!("fails: {}", failure.message)),
-    }
-}
-
-fn agrees(expectation: &Expectation, found: &str) -> bool {
-    match expectation.kind {
-        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => {
-            match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
-                (Ok(a), Ok(b)) => close(&a, &b),
-                _ => false,
-            }
-        }
-        Kind::Check | Kind::Fails => found == expectation.expected,
-        Kind::Oracle => true,
-    }
-}
+use lambada_tests::oracle::{Case, Native, native_complaints};
 
 fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
     match expectation.kind {
@@ -96,7 +53,7 @@ fn one(path: &Path, natives: &mut Vec<Native>, complaints: &mut Vec<String>) {
 
 #[test]
 fn all_programs_keep_their_promises() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = std::env::var_os("PROGRAMS").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"), PathBuf::from);
     let files = programs(&folder);
     let only = std::env::var("ONLY").unwrap_or_default();
     assert!(files.len() >= 60 || !only.is_empty(), "only {} programs", files.len());

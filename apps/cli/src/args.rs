@@ -4,20 +4,29 @@ use std::path::PathBuf;
 
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 
+const EXAMPLES: &str = "Examples:
+  lambada check model.lam
+  lambada run model.lam main x=1.5 'ys=[1, 2, 3]'
+  lambada grad model.lam loss --data data.json --wrt w,b
+  lambada derive model.lam loss --mode reverse
+
+`lambada COMMAND --help` tells more about a command.";
+
 /// Differentiable functional programs: check them, run them, differentiate them, and read their derivatives.
-#[derive(Debug, Parser)]
-#[command(name = "lambada", version, propagate_version = true)]
+#[derive(Clone, Debug, Parser)]
+#[command(name = "lambada", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Args {
     /// What to do
     #[command(subcommand)]
     pub command: Command,
 
-    /// When to color messages
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    /// Color messages: auto (on a terminal), always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto, hide_possible_values = true)]
+    #[arg(hide_default_value = true, display_order = 90)]
     pub color: Color,
 
-    /// Check the program after every pass of the compiler
-    #[arg(long, global = true)]
+    /// Have the compiler check its own work after every pass
+    #[arg(long, global = true, display_order = 91)]
     pub check: bool,
 }
 
@@ -33,7 +42,7 @@ pub enum Color {
 }
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Parse and type-check a file; list what it defines, or all that is wrong with it
     Check {
@@ -41,11 +50,12 @@ pub enum Command {
         file: PathBuf,
     },
     /// Evaluate a definition (`main` unless another is named)
+    #[command(override_usage = "lambada run [OPTIONS] FILE [ENTRY] [NAME=VALUE]...")]
     Run {
         /// The program
         file: PathBuf,
-        /// The definition and its arguments: [ENTRY] [name=value …]
-        #[arg(value_name = "ENTRY | NAME=VALUE")]
+        /// The definition, and values of its parameters in JSON: x=1.5 'ys=[1, 2, 3]'
+        #[arg(value_name = "ENTRY|NAME=VALUE")]
         words: Vec<String>,
         #[command(flatten)]
         data: DataArgs,
@@ -85,7 +95,7 @@ pub enum Command {
         /// The cotangent of the result, as JSON; 1 for a real result unless given
         #[arg(long, value_name = "VALUE", conflicts_with = "cotangent_data")]
         cotangent: Option<String>,
-        /// A file with the cotangent, as its only member
+        /// A file with the cotangent: a .json file with the value, a .npz file with one array, or a .npy file
         #[arg(long, value_name = "FILE")]
         cotangent_data: Option<PathBuf>,
     },
@@ -123,19 +133,19 @@ pub enum Command {
 }
 
 /// A file and one of its definitions.
-#[derive(Debug, ArgGroup)]
+#[derive(Clone, Debug, ArgGroup)]
 pub struct Target {
     /// The program
     pub file: PathBuf,
     /// The definition
     pub entry: String,
-    /// Arguments
+    /// Values of its parameters in JSON: x=1.5 'ys=[1, 2, 3]'
     #[arg(value_name = "NAME=VALUE")]
     pub words: Vec<String>,
 }
 
 /// Where inputs come from and results go to.
-#[derive(Debug, ArgGroup)]
+#[derive(Clone, Debug, ArgGroup)]
 pub struct DataArgs {
     /// Values by parameter name, from a .json, .npz or .npy file. May be repeated
     #[arg(long = "data", value_name = "FILE")]
@@ -149,7 +159,7 @@ pub struct DataArgs {
 }
 
 /// The parameters to differentiate with respect to.
-#[derive(Debug, ArgGroup)]
+#[derive(Clone, Debug, ArgGroup)]
 pub struct Wrt {
     /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]

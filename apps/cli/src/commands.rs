@@ -41,16 +41,14 @@ impl Shell {
 
     fn load(&mut self, file: &Path) -> Result<Unit, Report> {
         let unit = self.session.load(file).map_err(|p| self.told(p))?;
-        eprint!("{}", self.told(unit.warnings.clone()));
+        report::tell(&self.told(unit.warnings.clone()));
         Ok(unit)
     }
 
     fn check(&mut self, file: &Path) -> Result<(), Report> {
         let unit = self.load(file)?;
-        for definition in unit.definitions() {
-            println!("{} : {}", definition.name, definition.scheme);
-        }
-        Ok(())
+        let lines = unit.definitions().into_iter().map(|d| format!("{} : {}\n", d.name, d.scheme));
+        report::result(&lines.collect::<String>())
     }
 
     fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
@@ -61,7 +59,7 @@ impl Shell {
         let entry = entries.into_iter().next().unwrap_or_else(|| "main".to_string());
         let target = Target { file: file.to_path_buf(), entry, words };
         let result = self.apply(&target, data, Operator::Value, None, |_, _| Ok(()))?;
-        self.show_result(data, result.value, |value| println!("{value}"))
+        self.show_result(data, result.value, |value| format!("{value}\n"))
     }
 
     fn grad(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt) -> Result<(), Report> {
@@ -84,7 +82,7 @@ impl Shell {
         let mut inputs = Inputs::new();
         let read = match (text, file) {
             (Some(text), _) => inputs.read_argument(&format!("cotangent={text}")),
-            (None, Some(file)) => inputs.read_file(file),
+            (None, Some(file)) => inputs.read_value("cotangent", file),
             (None, None) => Ok(()),
         };
         read.map_err(|p| self.told([p]))?;
@@ -123,13 +121,10 @@ impl Shell {
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
     }
 
-    fn show_result(&self, data: &DataArgs, value: Data, print: impl FnOnce(&Data)) -> Result<(), Report> {
+    fn show_result(&self, data: &DataArgs, value: Data, print: impl FnOnce(&Data) -> String) -> Result<(), Report> {
         match &data.output {
             Some(path) => lambada::write_file(path, &value).map_err(|p| self.told([p])),
-            None => {
-                print(&value);
-                Ok(())
-            }
+            None => report::result(&print(&value)),
         }
     }
 
@@ -140,13 +135,13 @@ impl Shell {
         let second = lambada::label_gradient(&outcome.names, second);
         let both = Data::Record(vec![(derivative.into(), second.clone()), ("value".into(), first.clone())]);
         self.show_result(data, both, |_| {
-            println!("{}", report::named("value", &first));
-            match (&second, outcome.names.len() > 1) {
+            let lines = match (&second, outcome.names.len() > 1) {
                 (Data::Record(fields), true) => {
-                    fields.iter().for_each(|(name, value)| println!("{}", report::named(&format!("{derivative} {name}"), value)));
+                    fields.iter().map(|(name, value)| report::named(&format!("{derivative} {name}"), value) + "\n").collect()
                 }
-                _ => println!("{}", report::named(derivative, &second)),
-            }
+                _ => report::named(derivative, &second) + "\n",
+            };
+            format!("{}\n{lines}", report::named("value", &first))
         })
     }
 
@@ -157,8 +152,7 @@ impl Shell {
             Mode::Reverse => Operator::Vjp,
         };
         let text = unit.derivative_source(entry, operator, wrt.wrt.as_deref()).map_err(|p| self.told(p))?;
-        print!("{text}");
-        Ok(())
+        report::result(&text)
     }
 
     fn show(&mut self, file: &Path, entry: &str, stage: Stage, of: Of, wrt: &Wrt, after: Option<&str>) -> Result<(), Report> {
@@ -177,8 +171,7 @@ impl Shell {
             Stage::C => lambada::Stage::C,
         };
         let text = unit.show(entry, stage, operator, wrt.wrt.as_deref(), after).map_err(|p| self.told(p))?;
-        print!("{text}");
-        Ok(())
+        report::result(&text)
     }
 }
 

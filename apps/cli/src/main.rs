@@ -8,22 +8,32 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-/// Deeply nested programs are walked by recursion; the address space is reserved, not used.
-const STACK: usize = 1 << 30;
+/// Deeply nested programs are walked by recursion; the address space is reserved, not used. Where that is scarce, less has to do.
+const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
-    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || commands::run(args));
-    let outcome = worker.expect("a thread can be started").join();
-    match outcome {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(told) => {
+            let _ = told.print();
+            return ExitCode::from(u8::from(told.use_stderr()));
+        }
+    };
+    report::tell_panics_in_a_line();
+    let start = |size: usize| {
+        let args = args.clone();
+        std::thread::Builder::new().stack_size(size).spawn(move || commands::run(args)).ok()
+    };
+    let Some(worker) = STACKS.into_iter().find_map(start) else {
+        report::tell("error: the system has no memory for another thread\n");
+        return ExitCode::from(1);
+    };
+    match worker.join() {
         Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(report)) => {
-            eprint!("{report}");
+        Ok(Err(told)) => {
+            report::tell(&told);
             ExitCode::from(1)
         }
-        Err(_) => {
-            eprintln!("this is a bug in lambada: please report it, with the program and the command that caused it");
-            ExitCode::from(101)
-        }
+        Err(_) => ExitCode::from(101), // told by the hook
     }
 }

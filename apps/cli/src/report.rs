@@ -1,6 +1,6 @@
 //! What goes to standard error, and how results look on standard output.
 
-use std::io::IsTerminal as _;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use lambada::{Data, Failure, Problem, Session};
 
@@ -13,6 +13,32 @@ pub fn colored(choice: Color) -> bool {
         Color::Never => false,
         Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
     }
+}
+
+/// Writes a result to standard output. Where nobody reads any more (`lambada … | head -1`), there is nothing left to do.
+pub fn result(text: &str) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => Err(format!("error: cannot write to standard output: {error}\n")),
+    }
+}
+
+/// Writes to standard error; where that is closed, nobody can be told.
+pub fn tell(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// From now on a panic, which is always a mistake in the compiler, is told in one line.
+pub fn tell_panics_in_a_line() {
+    std::panic::set_hook(Box::new(|info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied()).unwrap_or_default();
+        let place = info.location().map(|l| format!("{}:{}: ", l.file(), l.line())).unwrap_or_default();
+        let what = text.lines().next().unwrap_or_default();
+        tell(&format!("internal error: {place}{what}; this is a bug in lambada, please report it with the program and the command\n"));
+    }));
 }
 
 /// Problems, rendered.

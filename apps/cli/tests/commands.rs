@@ -1,7 +1,7 @@
 //! The command as a user meets it: exit codes, what is printed where, and files.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use lambada::{Inputs, Session};
 
@@ -71,7 +71,7 @@ fn run_takes_arguments_and_data() {
         assert_eq!(succeeds(&["run", &program, "--data", &data, "x=2", "--engine", engine]), "12.0\n");
     }
     assert!(fails(&["run", &program, "twise", "x=2"]).contains("did you mean `twice`?"));
-    assert!(fails(&["run", &program, "x=2"]).contains("`ys : []real`"));
+    assert!(fails(&["run", &program, "x=2"]).contains("`ys : [n]real`"));
     assert!(fails(&["run", &program, "x=2", "ys=[1,[2]]"]).contains("`ys`"));
     assert!(fails(&["run", "no_such_file.lam"]).contains("no_such_file.lam"));
 }
@@ -87,6 +87,9 @@ fn derivatives_in_both_modes() {
     assert_eq!(vjp, "value = (6.0, 5.0)\ncotangent x = 13.0\ncotangent y = 12.0\n");
     assert!(fails(&["grad", &program, "f", "x=2", "y=3"]).contains("no gradient"));
     assert!(fails(&["vjp", &program, "f", "x=2", "y=3"]).contains("--cotangent"));
+    let value = file(&folder, "value.json", "[1, 10]");
+    assert_eq!(succeeds(&["vjp", &program, "f", "x=2", "y=3", "--cotangent-data", &value]), vjp);
+    assert!(fails(&["garde", &program, "f"]).contains("unrecognized") && fails(&["grda", &program, "f"]).contains("'grad'"));
     assert!(fails(&["jvp", &program, "f", "x=2", "y=3"]).contains("--tangent"));
     assert!(fails(&["grad", &program, "g", "x=2", "y=3", "--wrt", "z"]).contains("`z`"));
 }
@@ -114,7 +117,11 @@ fn results_go_to_files_whole_or_not_at_all() {
 fn derived_source_parses_checks_and_runs_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (example, entry, args) in [
-        ("type shape = Circle real | Rect real (real, int)\n\ndef f (s : shape) (p : [](real, real)) = (match s | Circle r -> r * r | Rect w h -> w * h.0) * sum (for q in p => q.0 * q.1)\n", "f", vec!["s={\"Rect\": [2, [3, 1]]}", "p=[[1, 2], [3, 4]]"]),
+        (
+            "type shape = Circle real | Rect real (real, int)\n\ndef f (s : shape) (p : [](real, real)) = (match s | Circle r -> r * r | Rect w h -> w * h.0) * sum (for q in p => q.0 * q.1)\n",
+            "f",
+            vec!["s={\"Rect\": [2, [3, 1]]}", "p=[[1, 2], [3, 4]]"],
+        ),
         ("def f (x : real) (ys : []real) = loop s = x for y in ys do sin (s * y)\n", "f", vec!["x=0.3", "ys=[1, 2, 3]"]),
         ("def f (w : {a : [2]real, b : real}) = norm w.a * exp w.b\n", "f", vec!["w={\"a\": [3, 4], \"b\": 0.5}"]),
     ] {
@@ -125,12 +132,88 @@ fn derived_source_parses_checks_and_runs_again() {
         direct.extend(&args);
         let mut again = vec!["run", &derived, &name, "cotangent=1"];
         again.extend(&args);
-        let numbers = |text: &str| -> Vec<f64> { text.split(|c: char| !(c.is_ascii_digit() || ".-e".contains(c))).filter_map(|t| t.parse().ok()).collect() };
+        let numbers = |text: &str| -> Vec<f64> {
+            text.split(|c: char| !(c.is_ascii_digit() || ".-e".contains(c))).filter_map(|t| t.parse().ok()).collect()
+        };
         let (a, b) = (numbers(&succeeds(&direct)), numbers(&succeeds(&again)));
         assert!(a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-9 * x.abs().max(1.0)), "{a:?} against {b:?}");
         let forward = file(&folder, "e.lam", &succeeds(&["derive", &program, entry, "--mode", "forward"]));
         succeeds(&["check", &forward]);
     }
+}
+
+#[test]
+fn without_a_c_compiler_the_interpreter_runs_and_says_so_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = file(&folder, "p.lam", "def f (x : real) = x * x\n");
+    for (variable, value) in [("LAMBADA_CC", "/nonexistent/cc"), ("PATH", "/nonexistent")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
+        let command = command.args(["grad", &program, "f", "x=3"]).env_remove("CC").env_remove("LAMBADA_CC").env(variable, value);
+        let output = command.output().expect("the command starts");
+        assert!(output.status.success());
+        assert_eq!(text(&output.stdout), "value = 9.0\ngradient = 6.0\n");
+        assert_eq!(text(&output.stderr).matches("no C compiler found").count(), 1, "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
+    let command = command.args(["show", "examples/gmm.lam", "objective", "--stage", "c", "--of", "grad"]).current_dir(root());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the command ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{:?}: {}", output.status, text(&output.stderr));
+}
+
+#[test]
+fn odd_files_are_told_apart_from_programs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(succeeds(&["check", &file(&folder, "empty.lam", "")]), "");
+    assert!(fails(&["run", &file(&folder, "empty.lam", "")]).contains("defines nothing"));
+    let windows = file(&folder, "windows.lam", "\u{feff}-- a comment\r\ndef f (x : real) =\r\n  x * x\r\n");
+    assert_eq!(succeeds(&["run", &windows, "f", "x=3"]), "9.0\n");
+    let here = folder.path().display().to_string();
+    assert!(fails(&["check", &here]).contains("cannot read"));
+    let program = file(&folder, "p.lam", "def f (x : real) = x * x\n");
+    assert!(fails(&["run", &program, "f", "--data", &here]).contains("cannot tell the format"));
+    assert!(fails(&["run", &program, "f", "--data", &file(&folder, "empty.json", "")]).contains("not valid JSON"));
+    assert!(fails(&["run", &program, "f", "--data", &file(&folder, "empty.npz", "")]).contains("empty.npz"));
+    let marked = file(&folder, "marked.json", "\u{feff}{\"x\": 3}\r\n");
+    assert_eq!(succeeds(&["run", &program, "f", "--data", &marked]), "9.0\n");
+    assert!(fails(&["run", &program, "f", "x=1", "--output", "/nonexistent/out.json"]).contains("cannot write"));
+    assert!(fails(&["run", &program, "f", "x=1", "--output", &here]).contains(&here));
+    assert!(fails(&["run", &program, "f", "x=1", "--output", "out.txt"]).contains("out.txt"));
+    std::fs::write(folder.path().join("bytes.lam"), [0xff, 0xfe, b'd']).expect("a temporary file can be written");
+    assert!(fails(&["check", &folder.path().join("bytes.lam").display().to_string()]).contains("UTF-8"));
+}
+
+#[test]
+fn numpy_files_are_read_and_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = file(&folder, "p.lam", "def f [n] (xs : [n]real) (k : int) (m : [2][3]int) = (real k * xs, m[1], k)\n");
+    let path = folder.path().join("in.npz");
+    let mut archive = ndarray_npy::NpzWriter::new(std::fs::File::create(&path).expect("a temporary file"));
+    archive.add_array("xs", &ndarray::arr1(&[0.5f32, 1.5])).expect("written");
+    archive.add_array("k", &ndarray::arr0(2i64)).expect("written");
+    // In the order of Fortran.
+    archive.add_array("m", &ndarray::arr2(&[[1i32, 4], [2, 5], [3, 6]]).reversed_axes()).expect("written");
+    archive.finish().expect("written");
+    let input = path.display().to_string();
+    assert_eq!(succeeds(&["run", &program, "f", "--data", &input]), "([1.0, 3.0], [4, 5, 6], 2)\n");
+    let out = folder.path().join("out.npz").display().to_string();
+    succeeds(&["run", &program, "f", "--data", &input, "--output", &out]);
+    let mut archive = ndarray_npy::NpzReader::new(std::fs::File::open(&out).expect("written")).expect("an archive");
+    let xs: ndarray::Array1<f64> = archive.by_name("0").expect("the first component");
+    assert_eq!(xs, ndarray::arr1(&[1.0, 3.0]));
+    let row: ndarray::Array1<i64> = archive.by_name("1").expect("the second component");
+    assert_eq!(row, ndarray::arr1(&[4, 5, 6]));
+    let single = folder.path().join("xs.npy");
+    ndarray_npy::write_npy(&single, &ndarray::arr1(&[1.0, 2.0])).expect("written");
+    let sum = file(&folder, "sum.lam", "def main (xs : []real) = sum xs\n");
+    assert_eq!(succeeds(&["run", &sum, "--data", &single.display().to_string()]), "3.0\n");
+    let err = fails(&["run", &file(&folder, "row.lam", "def main (xs : [3]real) = sum xs\n"), "--data", &single.display().to_string()]);
+    assert!(err.contains("`xs`") && err.contains("[3]real"), "{err}");
 }
 
 #[test]
@@ -157,6 +240,7 @@ fn every_example_checks() {
 #[test]
 fn logistic_regression_learns() {
     let out = succeeds(&["run", "examples/logistic.lam", "--data", "examples/data/breast_cancer.json"]);
-    let accuracy = out.split("accuracy = ").nth(1).and_then(|rest| rest.split([',', '}', '\n']).next()).and_then(|n| n.trim().parse::<f64>().ok());
+    let accuracy =
+        out.split("accuracy = ").nth(1).and_then(|rest| rest.split([',', '}', '\n']).next()).and_then(|n| n.trim().parse::<f64>().ok());
     assert!(accuracy.is_some_and(|a| a > 0.97), "{out}");
 }

@@ -62,7 +62,19 @@ impl<'a> Naming<'a> {
     /// Names a variable that comes into scope.
     pub(crate) fn bind(&mut self, var: Var) -> Rc<str> {
         let known = (var.0 as usize) < self.names.len();
-        let name = self.fresh(if known { self.names.hint(var) } else { "part".into() }.as_ref());
+        let hint = if known { self.names.hint(var) } else { "part".into() };
+        self.bind_as(var, &hint)
+    }
+
+    /// Names a variable that is used, which its author may not have thought of: without the underscore that says that it is not.
+    pub(crate) fn bind_used(&mut self, var: Var) -> Rc<str> {
+        let known = (var.0 as usize) < self.names.len();
+        let hint = if known { self.names.hint(var) } else { "part".into() };
+        self.bind_as(var, hint.trim_start_matches('_'))
+    }
+
+    fn bind_as(&mut self, var: Var, hint: &str) -> Rc<str> {
+        let name = self.fresh(hint);
         self.given.resize(self.given.len().max(var.0 as usize + 1), None);
         self.given[var.0 as usize] = Some(name.clone());
         name

@@ -109,7 +109,7 @@ impl Printer<'_> {
     /// A block whose results are those that are kept, as an expression. With `unit`, one without results is really of type `()`.
     fn block(&mut self, bound: &[Var], block: &Block, kept: &[bool], unit: bool) -> Text {
         let mark = self.naming.mark();
-        bound.iter().for_each(|var| _ = self.naming.bind(*var));
+        bound.iter().for_each(|var| self.index(*var));
         let mut next = self.next;
         let (items, plain) = regions::regions(block, &mut |_| {
             next += 1;
@@ -269,6 +269,7 @@ impl Printer<'_> {
         let mut texts = self.atoms(args);
         self.settle(op, args, &mut texts);
         match op.row().surface {
+            Surface::Infix("+") if let Some(positive) = negated(args[1]) => self.infix("-", &texts[0], &Text::atom(literal(positive))),
             Surface::Infix(symbol) => self.infix(symbol, &texts[0], &texts[1]),
             Surface::Prefix("-") => Text::new(format!("-{}", texts[0].at(Level::Power)), Level::Negate),
             Surface::Prefix(word) => Text::new(format!("{word} {}", texts[0].at(Level::Apply)), Level::With),
@@ -318,6 +319,15 @@ impl Printer<'_> {
             texts = texts.chunks(*size).map(|row| format!("[{}]", row.join(", "))).collect();
         }
         Text::atom(texts.remove(0))
+    }
+
+    /// Names an index: the author's `_i` may be used by the derivative.
+    fn index(&mut self, index: Var) {
+        if self.uses.any(index) {
+            self.naming.bind_used(index)
+        } else {
+            self.naming.bind(index)
+        };
     }
 
     /// `i < n`, with a name that says so where the index is not used.
@@ -372,7 +382,7 @@ impl Printer<'_> {
         let (driver, body) = match kind {
             LoopKind::For { index, extent } => {
                 let inner = self.naming.mark();
-                self.naming.bind(*index);
+                self.index(*index);
                 let body = self.block(&[], body, &kept, true);
                 let driver = format!("for {} do", self.clause(*index, *extent));
                 self.naming.release(inner);
@@ -421,6 +431,15 @@ impl Printer<'_> {
                 lines.push(Line::Let(tuple(&names).text, text, None));
             }
         }
+    }
+}
+
+/// The negation of a negative literal: `n + (-1)` reads better as `n - 1`, and is the same.
+fn negated(atom: Atom) -> Option<Scalar> {
+    match atom.as_lit()? {
+        Scalar::Int(k) if k < 0 => k.checked_neg().map(Scalar::Int),
+        Scalar::Real(x) if x < 0.0 => Some(Scalar::Real(-x)),
+        Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_) => None,
     }
 }
 

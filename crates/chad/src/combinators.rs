@@ -130,7 +130,7 @@ pub fn op(op: Op) -> Comb {
 
 /// λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
 pub fn of_term(x: &Var, t: &Term) -> Comb {
-    compile(&[x.clone()], t)
+    compile(std::slice::from_ref(x), t)
 }
 
 /// A term in a context of n ≥ 1 variables, as a morphism from their product, nested to the left.
@@ -143,7 +143,7 @@ fn compile(context: &[Var], t: &Term) -> Comb {
         Source::Pair(t, s) => pair(go(t), go(s)),
         Source::Fst(t) => then(go(t), components(t, fst)),
         Source::Snd(t) => then(go(t), components(t, snd)),
-        Source::Lam(x, t) => curry(compile(&[context, &[x.clone()]].concat(), t)),
+        Source::Lam(x, t) => curry(compile(&[context, std::slice::from_ref(x)].concat(), t)),
         Source::App(t, s) => then(pair(go(t), go(s)), ev(s.ty().clone(), result(t.ty()))),
     }
 }

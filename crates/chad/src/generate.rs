@@ -66,7 +66,13 @@ impl Generator {
         match self.below(if order == 0 { 7 } else { 11 }) {
             0..4 => REAL,
             4 => Ty::Real(2),
-            5 => if self.below(3) == 0 { Ty::Unit } else { REAL },
+            5 => {
+                if self.below(3) == 0 {
+                    Ty::Unit
+                } else {
+                    REAL
+                }
+            }
             6 | 7 => self.ty(order.min(1)).times(self.ty(0)),
             _ => self.ty(order - 1).to(self.ty(order.min(1))),
         }
@@ -82,18 +88,32 @@ impl Generator {
         }
     }
 
-    /// A term in one variable between first-order types, with anything inside.
+    /// A term in one variable between first-order types, with anything inside, of at most 24 nodes: the derivatives of the paper are
+    /// exponentially larger (E26).
     pub fn program(&mut self) -> (Var, Term) {
         let (from, to) = (self.ty(0), self.ty(0));
         let x = Var::fresh("x", from);
-        let fuel = 6 + self.below(14);
-        (x.clone(), self.term(&[x], &to, fuel))
+        let fuel = 6 + self.below(8);
+        let t = self.bounded(std::slice::from_ref(&x), &to, fuel, 24);
+        (x, t)
+    }
+
+    /// A term of at most this many nodes, or one without fuel.
+    pub fn bounded(&mut self, context: &[Var], ty: &Ty, fuel: usize, size: usize) -> Term {
+        let mut fuel = fuel;
+        loop {
+            let t = self.term(context, ty, fuel);
+            if t.size() <= size || fuel == 0 {
+                return t;
+            }
+            fuel -= 1;
+        }
     }
 
     /// A morphism between any types.
     pub fn morphism(&mut self, from: &Ty, to: &Ty) -> Comb {
         let x = Var::fresh("x", from.clone());
-        let t = self.term(std::slice::from_ref(&x), to, 3);
+        let t = self.bounded(std::slice::from_ref(&x), to, 3, 9);
         combinators::of_term(&x, &t)
     }
 
@@ -140,7 +160,7 @@ impl Generator {
             Ty::Prod(a, b) => source::pair(self.term(context, a, fuel / 2), self.term(context, b, fuel / 2)),
             Ty::Fun(a, b) => {
                 let y = Var::fresh("y", (**a).clone());
-                let inside = [context, &[y.clone()]].concat();
+                let inside = [context, std::slice::from_ref(&y)].concat();
                 source::abs(y, self.term(&inside, b, fuel.saturating_sub(1)))
             }
         }

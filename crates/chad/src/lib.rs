@@ -1,25 +1,56 @@
 //! The paper *Reverse AD at Higher Types* as running code: small, slow, obviously right, and the oracle for the compiler.
 //!
-//! Read it with the paper at hand; the ids (S-1, L-20, M-3, …) are those of the project's checklist of the paper, E1 … E27 its errata. In
-//! reading order:
+//! Read it with the paper at hand, in the order below. The ids (S-1, L-20, M-3, …) are those of the project's checklist of the paper; E1 …
+//! E27 are its errata (and E-1 … E-24 the rules of Appendix E): where an erratum concerns code, the code cites it and `errata` tests it.
 
-pub mod op; // the basic operations, and the one table of their derivatives
-pub mod source; // §2: the source language
-pub mod combinators; // §2: and as categorical combinators
-pub mod linear; // §3, §4: the linear target language
-pub mod forward; // Appendix A: forward mode
-pub mod reverse; // Appendix A: reverse mode
-pub mod pairs; // §5: the categories of pairs, whose functors the macros are
-pub mod applied; // §8, Appendix C: the applied target language
-pub mod applied_forward; // Appendix C: forward mode
-pub mod applied_reverse; // Appendix C: reverse mode
-pub mod operational; // Appendix E: big-step semantics
-pub mod linfun; // its abstract types, implemented
-pub mod primitives; // Appendix F: map and its kin
-pub mod generate; // random terms, for tests
-pub mod value; // meanings
+// Variables, operations with the one table of their derivatives, meanings.
+pub mod op;
+pub mod value;
 mod var;
 
+// §2: the source language, and as categorical combinators.
+pub mod source;
+
+pub mod combinators;
+
+// §3, §4: the linear target language, its equations and its semantics.
+pub mod linear;
+
+// §5: the categories of pairs, whose functors the macros are.
+pub mod pairs;
+
+// Appendix A: the macros into the linear language.
+pub mod forward;
+pub mod reverse;
+
+// §8: the applied target language, and the module of its abstract types.
+pub mod applied;
+pub mod linfun;
+
+// Appendix C: the macros into the applied language.
+pub mod applied_forward;
+pub mod applied_reverse;
+
+// Appendix E: big-step semantics.
+pub mod operational;
+
+// Appendix F: `map` and its kin.
+pub mod primitives;
+
+// Beyond the paper: without the exponential blow-up (E26), then with closures converted too; variants.
+pub mod shared;
+
+pub mod closures;
+pub mod variants;
+
+// For users: the stages of a derivative, and a derivation step by step.
+pub mod report;
+
+// What the theorems T-1 … T-12 are tested on.
+pub mod generate;
+
+#[cfg(test)]
+mod errata;
 #[cfg(test)]
 mod theorems;
 

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use crate::linear::zero;
-use crate::pairs::{Forward, Map, LinearMap, Mor, Reverse, Semantics, object};
+use crate::pairs::{Forward, LinearMap, Map, Mor, Reverse, Semantics, object};
 use crate::source::{REAL, Ty};
 use crate::value::Value;
 use crate::{forward, reverse};
@@ -238,7 +238,7 @@ mod tests {
         for seed in 0..1000 {
             let mut g = Generator::new(seed);
             let x = Var::fresh("x", Ty::Real(2));
-            let t = g.term(std::slice::from_ref(&x), &primitive.from, 8);
+            let t = g.bounded(std::slice::from_ref(&x), &primitive.from, 8, 32);
             let before = combinators::of_term(&x, &t);
             let forward = then::<Semantics, Forward<Semantics>>(&interpret::<_, Forward<Semantics>>(&before), &primitive.forward());
             let reverse = then::<Semantics, Reverse<Semantics>>(&interpret::<_, Reverse<Semantics>>(&before), &primitive.reverse());
@@ -250,7 +250,9 @@ mod tests {
             let h = 1e-4;
             let slope: Vec<f64> = value(&moved(h)).iter().zip(value(&moved(-h))).map(|(a, b)| (a - b) / (2.0 * h)).collect();
             let pushed = (forward.second)(&at, &v).numbers();
-            let close = |a: f64, b: f64, tolerance: f64| assert!((a - b).abs() <= tolerance * (1.0 + a.abs()), "{}: {a} and {b}: {t}", primitive.name);
+            let close = |a: f64, b: f64, tolerance: f64| {
+                assert!((a - b).abs() <= tolerance * (1.0 + a.abs()), "{}: {a} and {b}: {t}", primitive.name)
+            };
             pushed.iter().zip(&slope).for_each(|(a, b)| close(*a, *b, 1e-4));
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
             close(dot(&pushed, &w.numbers()), dot(&v.numbers(), &(reverse.second)(&at, &w).numbers()), 1e-9);

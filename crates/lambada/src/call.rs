@@ -108,8 +108,11 @@ fn needs_a_function(definition: &str, param: &str) -> Problem {
 fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
     let example = names.first().map_or("x", |n| n);
     let names: Vec<&str> = names.iter().map(|n| &**n).collect();
-    Problem::general("E0618", format!("the forward derivative of `{definition}` needs a tangent for at least one of {}", problems::quoted(&names)))
-        .hint(format!("give it as --tangent {example}=…, or as a file with --tangents-data"))
+    Problem::general(
+        "E0618",
+        format!("the forward derivative of `{definition}` needs a tangent for at least one of {}", problems::quoted(&names)),
+    )
+    .hint(format!("give it as --tangent {example}=…, or as a file with --tangents-data"))
 }
 
 fn no_cotangent(definition: &str, ty: &str) -> Problem {

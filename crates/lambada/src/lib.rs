@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 mod call;
 mod data;
+mod fit;
 pub mod operators;
 mod pipeline;
 mod prelude;

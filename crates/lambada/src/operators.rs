@@ -73,11 +73,11 @@ pub fn derive(program: &mut Program, entry: DefId, operator: Operator, wrt: &[us
         Operator::Value => unreachable!("returned above"),
         Operator::Grad => (pull(program, restricted, point, |_| core::real(1.0), span), None),
         Operator::Vjp => {
-            let cotangent = program.fresh("cotangent", result);
+            let cotangent = program.fresh(&unused("cotangent", &def.signature), result);
             (pull(program, restricted, point, |_| core::var(&cotangent), span), Some(cotangent))
         }
         Operator::Jvp => {
-            let tangent = program.fresh("tangent", point.ty().clone());
+            let tangent = program.fresh(&unused("tangent", &def.signature), point.ty().clone());
             (core::jvp(restricted, point, core::var(&tangent), span), Some(tangent))
         }
     };
@@ -85,6 +85,13 @@ pub fn derive(program: &mut Program, entry: DefId, operator: Operator, wrt: &[us
     let body = params.into_iter().chain(extra).rev().fold(body, |body, x| core::lam(x, body));
     program.defs.push(Def { name: def.name, body, signature, span });
     Ok(DefId((program.defs.len() - 1) as u32))
+}
+
+/// The name, with a number if a parameter has it: the derivative of a derivative has two tangents.
+fn unused(name: &str, signature: &Signature) -> String {
+    let taken = |name: &str| signature.params.iter().any(|(param, _)| &**param == name);
+    let numbered = (2..).map(|k| format!("{name}{k}"));
+    std::iter::once(name.to_string()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
 }
 
 /// `let (y, pullback) = vjp f x in (y, pullback seed)`
@@ -134,7 +141,8 @@ fn extended(signature: &Signature, extra: Option<&Var>, wrt: &[usize], operator:
     let point = if let [single] = &point[..] { single.clone() } else { SizedTy::Tuple(point) };
     let result = signature.result.clone();
     if let Some(extra) = extra {
-        let ty = if operator == Operator::Jvp { point.clone() } else { result.clone().unwrap_or_else(|| crate::data::unsized_ty(&extra.ty)) };
+        let ty =
+            if operator == Operator::Jvp { point.clone() } else { result.clone().unwrap_or_else(|| crate::data::unsized_ty(&extra.ty)) };
         params.push((extra.hint.clone(), ty));
     }
     let derivative = if operator == Operator::Jvp { result.clone() } else { Some(point) };
@@ -166,7 +174,10 @@ fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
 }
 
 fn not_differentiable(definition: &str, name: &str) -> Problem {
-    Problem::general("E0511", format!("the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"))
+    Problem::general(
+        "E0511",
+        format!("the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"),
+    )
 }
 
 fn nothing_real(definition: &str) -> Problem {

@@ -72,8 +72,7 @@ fn verify(pass: &str, check: impl FnOnce() -> Result<(), String>, text: impl FnO
     if !crate::checks_requested() {
         return;
     }
-    if let Err(complaint) = check()
-    {
+    if let Err(complaint) = check() {
         panic!("after {pass}: {complaint}\n{}", text());
     }
 }
@@ -125,7 +124,9 @@ impl Executable {
     /// Runs the program on one value per parameter.
     pub fn run(&self, args: &[Data]) -> Result<Data, Failure> {
         if let Code::Core(program, entry) = &self.code {
-            return lambada_core::eval::run(program, *entry, args);
+            let mut leaves = self.leaves(args)?.into_iter();
+            let args: Vec<Data> = self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
+            return lambada_core::eval::run(program, *entry, &args);
         }
         let results = match &self.code {
             Code::Native(kernel) => kernel.call(&self.tensors(args)?)?,
@@ -153,20 +154,24 @@ impl Executable {
     }
 
     fn leaves(&self, args: &[Data]) -> Result<Vec<Tensor>, Failure> {
+        crate::fit::count(&self.params, args.len())?;
         let mut leaves = Vec::new();
         for ((name, layout), arg) in self.params.iter().zip(args) {
             let irregular = |message| Failure { span: Span::default(), message: format!("the argument `{name}`: {message}") };
             leaves.extend(layout.flatten(arg).map_err(irregular)?);
         }
+        crate::fit::fit(&self.params, &mut leaves)?;
         Ok(leaves)
     }
 }
 
 fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
     let find = |size: &anf::Var| {
-        let places = function.params.iter().enumerate().flat_map(|(argument, p)| {
-            p.ty.dims.iter().enumerate().map(move |(axis, dim)| (SizeSource { argument, axis }, dim))
-        });
+        let places = function
+            .params
+            .iter()
+            .enumerate()
+            .flat_map(|(argument, p)| p.ty.dims.iter().enumerate().map(move |(axis, dim)| (SizeSource { argument, axis }, dim)));
         let mut places = places.filter(|(_, dim)| dim.as_var() == Some(*size));
         places.next().map(|(place, _)| place).expect("every size is the size of a parameter")
     };

@@ -73,7 +73,12 @@ impl Session {
                     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                     modules.push((Rc::from(name), imported));
                 }
-                Err(e) => problems.push(Problem::error("E0112", format!("cannot read the import `{path}`"), *span, format!("`{}`: {e}", file.display()))),
+                Err(e) => problems.push(Problem::error(
+                    "E0112",
+                    format!("cannot read the import `{path}`"),
+                    *span,
+                    format!("`{}`: {e}", file.display()),
+                )),
             }
         }
         modules
@@ -128,13 +133,14 @@ fn is_error(problem: &Problem) -> bool {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     let problem = Problem::general("E0113", format!("cannot read `{}`: {error}", path.display()));
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let folder = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
     let wanted = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let siblings: Vec<String> = std::fs::read_dir(folder)
         .map(|dir| dir.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).filter(|n| n.ends_with(".lam")).collect())
         .unwrap_or_default();
     match suggest(&wanted, siblings.iter().map(String::as_str)) {
-        Some(near) => problem.hint(format!("did you mean `{}`?", folder.join(near).display())),
+        Some(near) => problem.hint(format!("did you mean `{}`?", beside.join(near).display())),
         None => problem,
     }
 }

@@ -25,7 +25,14 @@ pub enum Stage {
 
 impl Unit {
     /// A definition, or a derivative of it, in one form. `after` names a pass of the optimizer, or `none`.
-    pub fn show(&self, entry: &str, stage: Stage, operator: Operator, wrt: Option<&[String]>, after: Option<&str>) -> Result<String, Vec<Problem>> {
+    pub fn show(
+        &self,
+        entry: &str,
+        stage: Stage,
+        operator: Operator,
+        wrt: Option<&[String]>,
+        after: Option<&str>,
+    ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
         match (stage, after) {
             (Stage::Anf, Some(pass)) => self.show_after(&call, pass),

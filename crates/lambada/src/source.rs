@@ -2,8 +2,9 @@
 //! (tuples, records, variants, arrays of them), a second definition takes them apart and puts them together again.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use lambada_anf::surface;
+use lambada_anf::{Atom, Ty, surface};
 use lambada_core::{Program, Size, SizedTy, TypeId};
 use lambada_prim::ScalarTy;
 use lambada_source::Problem;
@@ -30,7 +31,7 @@ impl Unit {
         };
         let flat = surface::definition(&function, &format!("{name}_flat"));
         let types = type_definitions(&self.module);
-        Ok(format!("{types}{head}{}\n{flat}", wrapper(&call.program, &name, &signature.params, &result)))
+        Ok(format!("{types}{head}{}\n{flat}", wrapper(&call.program, &name, &signature.params, &result, &function.results)))
     }
 }
 
@@ -68,20 +69,51 @@ fn type_definitions(module: &Module) -> String {
 }
 
 /// The definition with the types of the source, in terms of the flat one.
-fn wrapper(program: &Program, name: &str, params: &[(std::rc::Rc<str>, SizedTy)], result: &SizedTy) -> String {
+fn wrapper(program: &Program, name: &str, params: &[(Rc<str>, SizedTy)], result: &SizedTy, flat: &[Ty]) -> String {
     let pieces = Pieces { program };
     let mut sizes = BTreeSet::new();
     params.iter().for_each(|(_, ty)| size_names(ty, &mut sizes));
     let ints: Vec<&str> = params.iter().map(|(n, _)| &**n).collect();
     let sizes: String = sizes.iter().filter(|s| !ints.contains(&s.as_str())).map(|s| format!(" [{s}]")).collect();
-    let names: Vec<String> = params.iter().enumerate().map(|(k, (n, _))| if n.contains(' ') { format!("argument{k}") } else { n.to_string() }).collect();
+    let names: Vec<String> =
+        params.iter().enumerate().map(|(k, (n, _))| if n.contains(' ') { format!("argument{k}") } else { n.to_string() }).collect();
     let declared: String = names.iter().zip(params).map(|(n, (_, ty))| format!(" ({n} : {})", print_type(program, ty))).collect();
     let arguments: Vec<String> = names.iter().zip(params).flat_map(|(n, (_, ty))| pieces.take_apart(ty, n, 0)).collect();
-    let count = pieces.take_apart(result, "_", 0).len();
-    let leaves: Vec<String> = (0..count).map(|k| format!("r{k}")).collect();
-    let pattern = if count == 1 { leaves[0].clone() } else { format!("({})", leaves.join(", ")) };
-    let rebuilt = pieces.put_together(result, &mut leaves.into_iter(), 0);
-    format!("def {name}{sizes}{declared} =\n  let {pattern} = {name}_flat {}\n  in {rebuilt}\n", arguments.join(" "))
+    let leaves: Vec<String> = (0..flat.len()).map(|k| format!("r{k}")).collect();
+    let pattern = if let [single] = &leaves[..] { single.clone() } else { format!("({})", leaves.join(", ")) };
+    let given: Vec<String> = leaves.iter().zip(flat).map(|(leaf, ty)| absent_field(leaf, ty).unwrap_or(leaf.clone())).collect();
+    let rebuilt = pieces.put_together(result, &mut given.into_iter(), 0);
+    let wide = arguments.iter().map(|a| a.len() + 1).sum::<usize>() > LINE;
+    let gap = if wide { "\n    " } else { " " };
+    let call: String = arguments.iter().map(|argument| format!("{gap}{argument}")).collect();
+    let body = format!("let {pattern} = {name}_flat{call}\n  in {rebuilt}");
+    let absent = if body.contains(ABSENT) { format!("let {ABSENT} = if true then 0 else 1\n  ") } else { String::new() };
+    format!("def {name}{sizes}{declared} =\n  {absent}{body}\n")
+}
+
+/// Arguments longer than this stand on lines of their own.
+const LINE: usize = 80;
+
+/// The size of an array in a field of a constructor that a value is not: 0, but inference must not know, for the field may be declared to
+/// have another.
+const ABSENT: &str = "no_elements'";
+
+/// Where a result is known to be another constructor, the arrays in a field are known to be empty.
+/// Gives what stands for such an array in the value that is never built.
+fn absent_field(leaf: &str, ty: &Ty) -> Option<String> {
+    ty.dims.iter().find(|d| d.as_lit().is_some_and(|k| k.int() == 0))?;
+    let size = |(axis, dim): (usize, &Atom)| match dim {
+        Atom::Lit(k) if k.int() > 0 => k.int().to_string(),
+        Atom::Var(_) if axis == 0 => format!("length {leaf}"),
+        Atom::Lit(_) | Atom::Var(_) => ABSENT.to_string(),
+    };
+    let clauses: Vec<String> = ty.dims.iter().enumerate().map(|(axis, dim)| format!("_i{axis} < {}", size((axis, dim)))).collect();
+    let zero = match ty.elem {
+        ScalarTy::Real => "0.0",
+        ScalarTy::Int => "(0 : int)",
+        ScalarTy::Bool => "false",
+    };
+    Some(format!("(for {} => {zero})", clauses.join(", ")))
 }
 
 fn size_names(ty: &SizedTy, names: &mut BTreeSet<String>) {
@@ -107,7 +139,9 @@ impl Pieces<'_> {
     fn take_apart(&self, ty: &SizedTy, value: &str, depth: usize) -> Vec<String> {
         match ty {
             SizedTy::Scalar(_) | SizedTy::Fun(..) => vec![value.to_string()],
-            SizedTy::Tuple(items) => items.iter().enumerate().flat_map(|(k, t)| self.take_apart(t, &format!("{value}.{k}"), depth)).collect(),
+            SizedTy::Tuple(items) => {
+                items.iter().enumerate().flat_map(|(k, t)| self.take_apart(t, &format!("{value}.{k}"), depth)).collect()
+            }
             SizedTy::Record(fields) => fields.iter().flat_map(|(n, t)| self.take_apart(t, &format!("{value}.{n}"), depth)).collect(),
             SizedTy::Array(_, elem) => {
                 let element = format!("e{depth}");
@@ -120,7 +154,8 @@ impl Pieces<'_> {
 
     fn take_variant_apart(&self, id: TypeId, value: &str, depth: usize) -> Vec<String> {
         let constructors = &self.program.type_decl(id).constructors;
-        let arms: Vec<String> = constructors.iter().enumerate().map(|(tag, (name, args))| format!("| {name}{} -> {tag}", " _".repeat(args.len()))).collect();
+        let arms: Vec<String> =
+            constructors.iter().enumerate().map(|(tag, (name, args))| format!("| {name}{} -> {tag}", " _".repeat(args.len()))).collect();
         let mut leaves = vec![format!("(match {value} {})", arms.join(" "))];
         for (name, args) in constructors {
             for (k, arg) in args.iter().enumerate() {
@@ -142,7 +177,7 @@ impl Pieces<'_> {
             SizedTy::Scalar(ScalarTy::Real) => vec!["0.0".to_string()],
             SizedTy::Scalar(ScalarTy::Int) => vec!["0".to_string()],
             SizedTy::Scalar(ScalarTy::Bool) => vec!["false".to_string()],
-            SizedTy::Array(_, elem) => self.zeros(elem).into_iter().map(|zero| format!("(for _none < 0 => {zero})")).collect(),
+            SizedTy::Array(_, elem) => self.zeros(elem).into_iter().map(|zero| format!("(for _none < {ABSENT} => {zero})")).collect(),
             SizedTy::Tuple(items) => items.iter().flat_map(|t| self.zeros(t)).collect(),
             SizedTy::Record(fields) => fields.iter().flat_map(|(_, t)| self.zeros(t)).collect(),
             SizedTy::Variant(id) => {

@@ -11,7 +11,7 @@ impl<'a> Lower<'a> {
     pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
         let value = match self.value(first) {
             Value::Scalar(first) => Value::Cell(self.emit.cell(bind.ty.elem, first, self.hint(bind.var))),
-            Value::Array(place) if self.take(&place) => Value::Array(place),
+            Value::Array(place) if self.take_but_rows(&place) => Value::Array(place),
             Value::Array(place) => {
                 let copy = self.target(bind);
                 self.copy(&place, &copy);

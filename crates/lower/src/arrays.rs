@@ -113,7 +113,7 @@ impl<'a> Lower<'a> {
         let old = self.place(array.into());
         let index = self.operands(index);
         let value = self.value(value);
-        let place = if self.take(&old) {
+        let place = if self.take_but_rows(&old) {
             old
         } else {
             let copy = self.target(bind);

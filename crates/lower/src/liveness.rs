@@ -90,6 +90,29 @@ impl<'a> Lower<'a> {
         spent
     }
 
+    /// As [`Lower::take`]; where only rows of the array are needed later, they are copied instead of all of it.
+    pub(crate) fn take_but_rows(&mut self, place: &Place) -> bool {
+        if self.store.is_writable(place.storage)
+            && let Some(rows) = self.needed_rows(place)
+        {
+            for (var, row) in rows {
+                let copy = self.duplicate(&row);
+                self.store.unname(row.storage, var);
+                self.bind(var, Value::Array(copy));
+            }
+        }
+        self.take(place)
+    }
+
+    /// What is needed of the array after the current statement, if that is rows under names of the current block.
+    fn needed_rows(&self, place: &Place) -> Option<Vec<(Var, Place)>> {
+        let row = |var: Var| match self.value_of(var) {
+            Value::Array(row) if self.is_here(var) && row.dims.len() < place.dims.len() => Some((var, row.clone())),
+            Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => None,
+        };
+        self.store.names(place.storage).into_iter().filter(|var| self.is_live(*var)).map(row).collect()
+    }
+
     /// Drops names of the current block that nobody mentions again, so that long chains of updates stay cheap. A name of an outer block
     /// stays: the other branch of an `if` may mention it.
     fn forget(&mut self, storage: StorageId) {

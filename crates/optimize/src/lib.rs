@@ -14,6 +14,7 @@ mod facts;
 mod fuse;
 mod hoist;
 mod loop_to_reduce;
+mod overwritten;
 mod rewrite;
 mod scope;
 mod unroll;
@@ -55,6 +56,9 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::hoist },
 ];
 
+/// Runs once, after the pipeline.
+const LAST: Pass = Pass { name: "overwritten", what: "what an update overwrites is read before it", run: overwritten::overwritten };
+
 /// How often the pipeline runs at most. Each round only makes the program smaller or flatter, so few are needed.
 const ROUNDS: usize = 10;
 
@@ -78,7 +82,7 @@ fn unrolled(function: Function) -> Function {
 
 /// Runs the pipeline until nothing changes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
-    fixed_point(function, PASSES)
+    checked(&LAST, fixed_point(function, PASSES))
 }
 
 /// The cheap passes, on code with free variables: used between levels of differentiation. What the results and their sizes do not need

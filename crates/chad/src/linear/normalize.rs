@@ -2,7 +2,7 @@
 //!
 //! Since every map is additive, a linear term is a sum of *paths* from `v`: destructors, linear operations and linear functions applied to
 //! one-hot arguments. An element of the model at `real^n` is a list of paths; at `!T (x) τ` a list of entries. A path may go through `case`s;
-//! they are kept on a stack beside it and come out as far outside as their scrutinees allow (the η law of L-21). Sums are sorted.
+//! they are kept on a stack beside it and come out as far outside as their scrutinees allow (the η law, L-22). Sums are sorted.
 
 use std::rc::Rc;
 
@@ -163,7 +163,7 @@ fn zero(ty: &LTy) -> LinSem {
     }
 }
 
-/// L-24 … L-27: `+` is pointwise.
+/// L-25 … L-28, and the derived laws: `+` is pointwise.
 fn add(a: &LinSem, b: &LinSem) -> LinSem {
     match (a, b) {
         (LinSem::Ground(a), LinSem::Ground(b)) => LinSem::Ground([a.as_slice(), b].concat()),
@@ -198,7 +198,7 @@ fn under(cases: &[Case], sem: &LinSem) -> LinSem {
     }
 }
 
-/// L-28, L-29: a map distributes over the paths of its argument.
+/// L-29, L-30: a map distributes over the paths of its argument.
 fn distribute(ty: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> Vec<Path> {
     reify_linear(ty, argument).into_iter().map(|path| Path { cases: path.cases, end: map(path.end) }).collect()
 }

@@ -7,7 +7,7 @@ use crate::operational::observe;
 /// T-7: a program, its derivative at a point applied to a tangent or cotangent, run by the rules of Appendix E.
 #[test]
 fn operational_semantics() {
-    for mut s in Subject::small() {
+    for mut s in Subject::all() {
         let x = s.point();
         let inputs = [s.tangent(), s.cotangent()];
         for (derived, v) in Applied::both(&s.comb).iter().zip(&inputs) {
@@ -48,7 +48,7 @@ fn quotient() {
     for seed in 0..TERMS {
         let mut g = Generator::new(seed);
         let x = Var::fresh("x", g.ty(0));
-        let t = g.term(&[x.clone()], &REAL.to(Ty::Real(2)), 8);
+        let t = g.bounded(std::slice::from_ref(&x), &REAL.to(Ty::Real(2)), 8, 24);
         let derived = Applied::reverse(&combinators::of_term(&x, &t));
         let at = g.value(&x.ty);
         let entries = (0..3).map(|_| {

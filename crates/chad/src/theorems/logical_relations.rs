@@ -56,7 +56,7 @@ impl Point {
                 self.check(g, b, right);
             }
             Ty::Fun(a, b) => {
-                let s = g.term(std::slice::from_ref(&self.c), a, 3);
+                let s = g.bounded(std::slice::from_ref(&self.c), a, 3, 12);
                 self.check(g, b, apply(r, self.term(&s)));
             }
         }
@@ -122,7 +122,7 @@ fn fundamental_lemmas() {
         let ty = g.ty(2);
         functions += u64::from(!ty.first_order());
         let c = Var::fresh("c", Ty::Real(2));
-        let t = g.term(std::slice::from_ref(&c), &ty, 6);
+        let t = g.bounded(std::slice::from_ref(&c), &ty, 6, 20);
         for reverse in [false, true] {
             let point = Point { c: c.clone(), at: g.value(&c.ty), direction: g.value(&c.ty), reverse };
             point.check(&mut g, &ty, point.term(&t));

@@ -27,12 +27,7 @@ struct Subject {
 
 impl Subject {
     fn all() -> impl Iterator<Item = Subject> {
-        (0..TERMS).map(Subject::new)
-    }
-
-    /// Those that call-by-name, which runs an argument as often as it is used, is done with soon.
-    fn small() -> impl Iterator<Item = Subject> {
-        (0..).map(Subject::new).filter(|s| s.term.size() <= 32).take(TERMS as usize)
+        (0..).map(Subject::new).filter(|s| literal_size(&s.comb).derivative < 2000.0).take(TERMS as usize)
     }
 
     fn new(seed: u64) -> Subject {
@@ -56,6 +51,42 @@ impl Subject {
 
     fn value(&self, x: &Value) -> Value {
         source::eval(&self.term, &Env::default().with(&self.x, x.clone()))
+    }
+}
+
+/// How large the literal derivatives will be (E26), without writing them down: sizes, and how often the variables occur.
+struct Size {
+    primal: f64,
+    primal_x: f64,
+    derivative: f64,
+    derivative_x: f64,
+    derivative_v: f64,
+}
+
+fn literal_size(t: &Comb) -> Size {
+    use crate::combinators::Kind;
+    let size = |primal, primal_x, derivative, derivative_x, derivative_v| Size { primal, primal_x, derivative, derivative_x, derivative_v };
+    match t.kind() {
+        Kind::Id | Kind::Fst | Kind::Snd | Kind::Unit => size(1.0, 1.0, 2.0, 0.0, 1.0),
+        Kind::Op(op) => size(1.0, 1.0, 8.0, op.dom().len() as f64, 2.0),
+        Kind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
+        Kind::Then(t, s) => {
+            let (t, s) = (literal_size(t), literal_size(s));
+            let derivative = s.derivative + s.derivative_x * t.primal + s.derivative_v * t.derivative;
+            let derivative_x = s.derivative_x * t.primal_x + s.derivative_v * t.derivative_x;
+            let (primal, primal_x) = (s.primal + s.primal_x * t.primal, s.primal_x * t.primal_x);
+            size(primal, primal_x, derivative, derivative_x, s.derivative_v * t.derivative_v)
+        }
+        Kind::Pair(t, s) => {
+            let (t, s) = (literal_size(t), literal_size(s));
+            let (primal, derivative) = (t.primal + s.primal, t.derivative + s.derivative);
+            size(primal, t.primal_x + s.primal_x, derivative, t.derivative_x + s.derivative_x, t.derivative_v + s.derivative_v)
+        }
+        Kind::Curry(t) => {
+            let t = literal_size(t);
+            let (primal, primal_x) = (t.primal + t.derivative, t.primal_x + t.derivative_x);
+            size(2.0 * primal, primal_x, 2.0 * t.derivative, t.derivative_x, t.derivative_v)
+        }
     }
 }
 

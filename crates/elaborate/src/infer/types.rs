@@ -232,6 +232,9 @@ impl<'a> Infer<'a> {
         let scope = &self.scopes[self.module];
         let known = std::iter::once(&self.module).chain(scope.imports.values());
         let known = known.flat_map(|k| self.scopes[*k].types.keys()).map(|name| &**name);
+        if let Some(ours) = foreign_type(name) {
+            return Some(ours.to_string());
+        }
         lambada_source::suggest(name, ["real", "int", "bool"].into_iter().chain(known))
     }
 
@@ -277,5 +280,16 @@ impl<'a> Infer<'a> {
         let info = &self.locals[local.0 as usize];
         let (ty, name) = (info.ty, info.name.clone());
         Said::Equals(Box::new(Exp { kind: ExpKind::Local(local), ty, span: size.span }), name)
+    }
+}
+
+/// What other languages call our types.
+fn foreign_type(name: &str) -> Option<&'static str> {
+    match name {
+        "float" | "double" | "f64" | "f32" | "float64" | "float32" => Some("real"),
+        "integer" | "i64" | "i32" | "int64" | "int32" => Some("int"),
+        "boolean" => Some("bool"),
+        "unit" => Some("()"),
+        _ => None,
     }
 }

@@ -47,6 +47,12 @@ pub(crate) enum Answer {
     Undecided,
 }
 
+/// The floor of `a / b`, where it is a polynomial.
+fn known_quotient(a: &Poly, b: &Poly) -> Option<Poly> {
+    let divisor = b.as_constant().filter(|d| *d != 0)?;
+    a.as_constant().map(|value| Poly::constant(floor_div(value, divisor))).or_else(|| a.divided(divisor))
+}
+
 /// All atoms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
@@ -79,13 +85,8 @@ impl Sizes {
 
     /// The floor of `a / b`.
     pub fn quotient(&mut self, a: &Poly, b: &Poly) -> Poly {
-        if let Some(divisor) = b.as_constant().filter(|d| *d != 0) {
-            if let Some(value) = a.as_constant() {
-                return Poly::constant(floor_div(value, divisor));
-            }
-            if let Some(exact) = a.divided(divisor) {
-                return exact;
-            }
+        if let Some(known) = known_quotient(a, b) {
+            return known;
         }
         let key = (a.clone(), b.clone());
         if let Some(atom) = self.quotients.get(&key) {
@@ -126,9 +127,8 @@ impl Sizes {
     pub fn expand(&self, poly: &Poly) -> Poly {
         poly.substitute(&mut |atom| match self.kind(atom) {
             AtomKind::Solved(value) => self.expand(value),
-            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque | AtomKind::Quotient(..) => {
-                Poly::atom(atom)
-            }
+            AtomKind::Quotient(a, b) => known_quotient(&self.expand(a), &self.expand(b)).unwrap_or_else(|| Poly::atom(atom)),
+            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => Poly::atom(atom),
         })
     }
 

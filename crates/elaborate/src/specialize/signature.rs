@@ -27,6 +27,14 @@ impl Specialize<'_> {
             params.push((name, sized));
             ty = to;
         }
+        // A definition such as `def f = sin >> cos` has parameters that nothing names.
+        while let Node::Fun(from, to) = self.from.solver.get(ty) {
+            let (from, to) = (*from, *to);
+            let core = self.mono(from);
+            let sized = self.sized(from, &core, &mut namer);
+            params.push((unnamed(&params), sized));
+            ty = to;
+        }
         let core = self.mono(ty);
         let result = Some(self.sized(ty, &core, &mut namer));
         Signature { params, result }
@@ -84,6 +92,13 @@ impl Specialize<'_> {
         let name = text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'');
         if name { Size::Var(text.into()) } else { Size::Expr(text.into()) }
     }
+}
+
+/// `x`, or `x2` and so on where that is taken.
+fn unnamed(params: &[(Rc<str>, SizedTy)]) -> Rc<str> {
+    let names = std::iter::once("x".to_string()).chain((2..).map(|k| format!("x{k}")));
+    let mut free = names.filter(|name| params.iter().all(|(taken, _)| **taken != **name));
+    free.next().unwrap_or_default().into()
 }
 
 /// A type of which no size is known.

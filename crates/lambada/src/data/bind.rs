@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
 use lambada_core::data::Data;
+use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::Problem;
 use serde_json::Value;
@@ -19,7 +19,13 @@ pub fn bind(program: &Program, definition: &str, signature: &Signature, inputs: 
 }
 
 /// As `bind`, with a value for each parameter that the inputs do not mention, if there is one.
-pub fn bind_or(program: &Program, definition: &str, signature: &Signature, inputs: &Inputs, otherwise: Vec<Option<Data>>) -> Result<Vec<Data>, Vec<Problem>> {
+pub fn bind_or(
+    program: &Program,
+    definition: &str,
+    signature: &Signature,
+    inputs: &Inputs,
+    otherwise: Vec<Option<Data>>,
+) -> Result<Vec<Data>, Vec<Problem>> {
     let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
     let mut wrong = Vec::new();
     let mut given: HashMap<&str, &Entry> = HashMap::new();
@@ -125,7 +131,9 @@ impl Sizes {
                 items.iter().try_for_each(|item| self.compare(reader, elem, item))
             }
             (SizedTy::Tuple(types), Data::Tuple(items)) => types.iter().zip(items).try_for_each(|(t, d)| self.compare(reader, t, d)),
-            (SizedTy::Record(types), Data::Record(items)) => types.iter().zip(items).try_for_each(|((_, t), (_, d))| self.compare(reader, t, d)),
+            (SizedTy::Record(types), Data::Record(items)) => {
+                types.iter().zip(items).try_for_each(|((_, t), (_, d))| self.compare(reader, t, d))
+            }
             _ => Ok(()),
         }
     }
@@ -229,12 +237,23 @@ impl Reader<'_> {
         Ok(Tensor { dims: dims.into_iter().map(|d| d.unwrap_or(0)).collect(), data })
     }
 
-    fn gather(&self, elem: ScalarTy, value: &Value, axis: usize, dims: &mut [Option<usize>], data: &mut Elements, whole: &Value) -> Result<(), Problem> {
+    fn gather(
+        &self,
+        elem: ScalarTy,
+        value: &Value,
+        axis: usize,
+        dims: &mut [Option<usize>],
+        data: &mut Elements,
+        whole: &Value,
+    ) -> Result<(), Problem> {
         if axis == dims.len() {
-            push(data, match self.scalar(elem, value) {
-                Err(_) if axis > 0 && matches!(value, Value::Array(_)) => return Err(self.mismatch(json::describe(whole))),
-                read => read?,
-            });
+            push(
+                data,
+                match self.scalar(elem, value) {
+                    Err(_) if axis > 0 && matches!(value, Value::Array(_)) => return Err(self.mismatch(json::describe(whole))),
+                    read => read?,
+                },
+            );
             return Ok(());
         }
         let Value::Array(items) = value else { return Err(self.mismatch(json::describe(if axis == 0 { value } else { whole }))) };
@@ -275,7 +294,7 @@ impl Reader<'_> {
         };
         let (constructor, types) = &decl.constructors[tag];
         if types.len() != args.len() {
-            return Err(self.mismatch(format!("`{found}` with {} arguments instead of {}", args.len(), types.len())));
+            return Err(self.mismatch(format!("`{found}` with {} instead of {}", problems::arguments(args.len()), types.len())));
         }
         let args = types.iter().zip(args).map(|(t, v)| self.json(&unsized_ty(t), v)).collect::<Result<_, _>>()?;
         Ok(Data::Con { name: constructor.clone(), tag, args })
@@ -284,7 +303,11 @@ impl Reader<'_> {
     fn tensor(&self, ty: &SizedTy, tensor: &Tensor) -> Result<Data, Problem> {
         let found = || {
             let dims: String = tensor.dims.iter().map(|n| format!("[{n}]")).collect();
-            if dims.is_empty() { format!("a NumPy scalar of type {}", tensor.elem()) } else { format!("a NumPy array of shape {dims} of type {}", tensor.elem()) }
+            if dims.is_empty() {
+                format!("a NumPy scalar of type {}", tensor.elem())
+            } else {
+                format!("a NumPy array of shape {dims} of type {}", tensor.elem())
+            }
         };
         let (elem, rank) = scalar_leaf(ty).ok_or_else(|| self.mismatch(found()))?;
         if tensor.dims.len() != rank {

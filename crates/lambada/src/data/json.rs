@@ -26,6 +26,7 @@ pub fn describe(value: &Value) -> String {
             let (dims, leaf) = shape(value);
             let dims: String = dims.iter().map(|n| format!("[{n}]")).collect();
             match leaf {
+                Some(_) if !regular(value) => "a list whose elements are of different kinds or sizes".to_string(),
                 Some(leaf) => format!("an array of shape {dims} of {}", plural(leaf)),
                 None => format!("an empty array of shape {dims}"),
             }
@@ -35,6 +36,14 @@ pub fn describe(value: &Value) -> String {
             if names.is_empty() { "an empty object".to_string() } else { format!("an object with {}", super::problems::quoted(&names)) }
         }
     }
+}
+
+/// Are all elements of the same kind and shape, all the way down?
+fn regular(value: &Value) -> bool {
+    let Value::Array(items) = value else { return true };
+    let Some(first) = items.first() else { return true };
+    let like_first = |item: &Value| kind(item) == kind(first) && shape(item).0 == shape(first).0;
+    items.iter().all(like_first) && items.iter().all(regular)
 }
 
 fn plural(value: &Value) -> &'static str {

@@ -23,7 +23,8 @@ pub fn not_an_object(origin: &str, found: &str) -> Problem {
 
 /// A file whose kind we do not know.
 pub fn unknown_format(path: &Path) -> Problem {
-    Problem::general("E0604", format!("cannot tell the format of `{}`", path.display())).hint("use a name that ends in .json or .npz (or .npy)")
+    Problem::general("E0604", format!("cannot tell the format of `{}`", path.display()))
+        .hint("use a name that ends in .json or .npz (or .npy)")
 }
 
 /// An array in an archive whose elements are of no type that we read.
@@ -60,7 +61,12 @@ pub fn mismatch(name: &str, expected: &str, found: &str) -> Problem {
 
 /// Rows of different lengths.
 pub fn ragged(name: &str, expected: &str, place: &str, this: usize, first: usize) -> Problem {
-    Problem::general("E0610", format!("the parameter `{name} : {expected}` should be a regular array, but {place} has {this} elements where those before it have {first}"))
+    Problem::general(
+        "E0610",
+        format!(
+            "the parameter `{name} : {expected}` should be a regular array, but {place} has {this} elements where those before it have {first}"
+        ),
+    )
 }
 
 /// Two uses of one size variable with different values.
@@ -92,7 +98,8 @@ pub fn fields(name: &str, expected: &str, missing: &[&str], extra: &[&str]) -> P
 
 /// An argument on the command line without `=`.
 pub fn not_an_assignment(text: &str) -> Problem {
-    Problem::general("E0614", format!("the argument `{text}` is not of the form name=value")).hint("write, for example, x=1.5 or xs=[1,2,3]")
+    Problem::general("E0614", format!("the argument `{text}` is not of the form name=value"))
+        .hint("write, for example, x=1.5 or xs=[1,2,3]")
 }
 
 /// A result that the format cannot hold.
@@ -103,7 +110,15 @@ pub fn not_for_npz(place: &str) -> Problem {
 
 /// A number that the type cannot hold.
 pub fn not_integral(name: &str, expected: &str, found: &str) -> Problem {
-    Problem::general("E0616", format!("the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"))
+    Problem::general(
+        "E0616",
+        format!("the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"),
+    )
+}
+
+/// `1 argument`, `2 arguments`
+pub fn arguments(count: usize) -> String {
+    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 /// `a`, `b` and `c`

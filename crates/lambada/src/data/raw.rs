@@ -81,8 +81,30 @@ impl Inputs {
         }
     }
 
+    /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an object; a `.npz` file as its only array.
+    pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
+        let mut inputs = Inputs::new();
+        if path.extension().is_some_and(|e| e == "json") {
+            let text = std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
+            let origin = format!("`{}`", path.display());
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            let value: Value = serde_json::from_str(text).map_err(|e| problems::not_json(&origin, e))?;
+            match value {
+                Value::Object(members) if members.len() == 1 => {
+                    members.into_iter().for_each(|(_, value)| inputs.insert(name, Raw::Json(value), origin.clone()));
+                }
+                value => inputs.insert(name, Raw::Json(value), origin),
+            }
+        } else {
+            inputs.read_file(path)?;
+        }
+        self.entries.append(&mut inputs.entries);
+        Ok(())
+    }
+
     /// All members of a JSON object.
     pub fn read_json(&mut self, text: &str, origin: &str) -> Result<(), Problem> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match serde_json::from_str(text).map_err(|e| problems::not_json(origin, e))? {
             Value::Object(members) => {
                 for (name, value) in members {

@@ -84,9 +84,17 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
 
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = temporary().tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|e| e.error)
+}
+
+/// A temporary file with the permissions of any new file: it is to become the result.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
 }
 
 /// One named array per leaf; nested names are joined by dots, components are numbered, and a result that is one array is called `result`.

@@ -98,8 +98,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `(not)` is `\x -> not x`.
-    fn not_function(&mut self, start: usize) -> Box<Expr> {
+    /// `(not)`, and `not` as an argument, is `\x -> not x`.
+    pub(super) fn not_function(&mut self, start: usize) -> Box<Expr> {
         let span = self.span_from(start);
         let x = self.intern("x");
         let pattern = Pattern { kind: PatternKind::Var(x.clone()), span };

@@ -222,11 +222,26 @@ impl Parser<'_> {
             }
             TokenKind::Keyword(Keyword::Not) => {
                 self.bump();
+                if self.without_operand() {
+                    return Ok(self.not_function(start));
+                }
                 self.prefix(start, UnaryOp::Not)
             }
             TokenKind::Backslash => self.nested(Self::lambda),
             TokenKind::Keyword(_) if self.at_form() => self.nested(Self::form),
             _ => self.power(start),
+        }
+    }
+
+    /// Is `not` a function here, as in `not >> f` and `[not]`?
+    fn without_operand(&self) -> bool {
+        match self.kind() {
+            TokenKind::Op(op) => op != BinaryOp::Sub,
+            TokenKind::Close(_) | TokenKind::Comma => true,
+            TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Text | TokenKind::Open(_) => false,
+            TokenKind::Keyword(_) | TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow => false,
+            TokenKind::Bar | TokenKind::Semicolon | TokenKind::Colon | TokenKind::Dot | TokenKind::DotDot => false,
+            TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
         }
     }
 
@@ -254,7 +269,7 @@ impl Parser<'_> {
         let mut function = self.postfix()?;
         let mut length = 0;
         while self.at != self.barrier {
-            let last = !self.starts_atom();
+            let last = !self.starts_atom() && self.kind() != TokenKind::Keyword(Keyword::Not);
             let Some(argument) = self.argument()? else { break };
             self.count(&mut length)?;
             function = self.make(start, ExprKind::Apply(function, argument));
@@ -276,9 +291,11 @@ impl Parser<'_> {
                 self.report(problem);
                 self.nested(Self::form).map(Some)
             }
+            TokenKind::Keyword(Keyword::Not) if self.here() != "not" => self.halt(forms::not_is_prefix(self.span())),
             TokenKind::Keyword(Keyword::Not) => {
-                let problem = forms::not_is_prefix(self.span());
-                self.halt(problem)
+                let start = self.at;
+                self.bump();
+                Ok(Some(self.not_function(start)))
             }
             _ if self.starts_atom() => self.postfix().map(Some),
             _ => Ok(None),

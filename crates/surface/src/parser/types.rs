@@ -36,6 +36,9 @@ impl Parser<'_> {
                 let name = self.type_name();
                 let mut arguments = Vec::new();
                 while self.starts_type() {
+                    if self.kind() == TokenKind::Open(Bracket::Square) && self.token().touches {
+                        return self.halt(items::size_after_type(self.span(), &name.text));
+                    }
                     arguments.push(self.atomic_type()?);
                 }
                 Ok(self.make_type(start, TypeKind::Name(name, arguments)))

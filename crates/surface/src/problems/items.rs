@@ -132,3 +132,8 @@ pub fn constructor_of(span: Span) -> Problem {
     Problem::error("E0029", "there is no `of` after a constructor", span, "leave it out")
         .hint("write `type shape = Circle real | Rect real real`")
 }
+
+pub fn size_after_type(span: Span, element: &str) -> Problem {
+    Problem::error("E0012", "a size comes before the type of the elements", span, "this follows it")
+        .hint(format!("write `[n]{element}` for an array of `{element}`"))
+}

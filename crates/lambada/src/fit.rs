@@ -1,0 +1,124 @@
+//! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal sizes: native code relies on it. Sizes
+//! inside of an array without elements cannot be seen in data; they are taken from the other arguments. Computed sizes are the program's
+//! own concern.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_core::Size;
+use lambada_normalize::{Layout, LeafLayout};
+use lambada_prim::Tensor;
+use lambada_source::{Failure, Span};
+
+/// An axis of a leaf of an argument.
+struct Axis<'a> {
+    argument: &'a str,
+    leaf: usize,
+    axis: usize,
+    size: Size,
+}
+
+/// Compares the sizes of the leaves of all arguments with the layouts of the parameters, and fills in those that cannot be seen.
+pub(crate) fn fit(params: &[(Rc<str>, Layout)], leaves: &mut [Tensor]) -> Result<(), Failure> {
+    let axes = axes(params);
+    let mut known: HashMap<Rc<str>, (usize, &str)> = HashMap::new();
+    for axis in axes.iter().filter(|a| seen(&leaves[a.leaf], a.axis)) {
+        let found = leaves[axis.leaf].dims[axis.axis];
+        match &axis.size {
+            Size::Any | Size::Expr(_) => {}
+            Size::Const(wanted) if *wanted == found as u64 => {}
+            Size::Const(wanted) => return Err(constant(axis.argument, *wanted, found)),
+            Size::Var(name) => {
+                let (value, first) = *known.entry(name.clone()).or_insert((found, axis.argument));
+                if value != found {
+                    return Err(conflict(name, first, value, axis.argument, found));
+                }
+            }
+        }
+    }
+    for axis in &axes {
+        let size = match &axis.size {
+            Size::Const(wanted) => Some(*wanted as usize),
+            Size::Var(name) => known.get(name).map(|(value, _)| *value),
+            Size::Any | Size::Expr(_) => None,
+        };
+        if let Some(size) = size {
+            leaves[axis.leaf].dims[axis.axis] = size;
+        }
+    }
+    Ok(())
+}
+
+fn axes(params: &[(Rc<str>, Layout)]) -> Vec<Axis<'_>> {
+    let leaves = params.iter().flat_map(|(name, layout)| layout.leaves().into_iter().map(move |leaf| (&**name, leaf)));
+    let axes = |(leaf, (argument, LeafLayout { dims, .. })): (usize, (_, LeafLayout))| {
+        dims.into_iter().enumerate().map(move |(axis, size)| Axis { argument, leaf, axis, size })
+    };
+    leaves.enumerate().flat_map(axes).collect()
+}
+
+/// Is the axis outside of every empty one?
+fn seen(tensor: &Tensor, axis: usize) -> bool {
+    !tensor.dims[..axis].contains(&0)
+}
+
+/// The right number of arguments?
+pub(crate) fn count(params: &[(Rc<str>, Layout)], found: usize) -> Result<(), Failure> {
+    let wanted = params.len();
+    if wanted == found { Ok(()) } else { Err(failure(format!("{} given where {wanted} belong", crate::data::problems::arguments(found)))) }
+}
+
+fn constant(argument: &str, wanted: u64, found: usize) -> Failure {
+    failure(format!("the argument `{argument}` has size {found} where {wanted} belongs"))
+}
+
+fn conflict(size: &str, first: &str, value: usize, second: &str, found: usize) -> Failure {
+    failure(format!("sizes differ: {size} is {value} in the argument `{first}`, but {found} in `{second}`"))
+}
+
+fn failure(message: String) -> Failure {
+    Failure { span: Span::default(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Data, Elements, Engine, Executable, Operator, Session, Tensor};
+
+    /// The result of `f` on arrays of zeros of these sizes, with every engine.
+    fn check(text: &str, args: &[&[usize]], expected: Result<&str, &str>) {
+        let unit = Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));
+        let zeros = |dims: &&[usize]| Data::Tensor(Tensor { dims: dims.to_vec(), data: Elements::Real(vec![0.0; dims.iter().product()]) });
+        let args: Vec<Data> = args.iter().map(zeros).collect();
+        for engine in [Engine::Core, Engine::Anf, Engine::Loops, Engine::Native] {
+            let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
+            let result = Executable::new(call.program, call.entry, engine).unwrap_or_else(|p| panic!("{p:?}")).run(&args);
+            let result = result.map(|data| data.to_string()).map_err(|failure| failure.message);
+            assert_eq!(result.as_deref().map_err(String::as_str), expected, "{engine:?}");
+        }
+    }
+
+    #[test]
+    fn equal_names_are_equal_sizes() {
+        let f = "def f [n] (x : [n]real) (y : [n]real) : real = sum (x + y)";
+        check(f, &[&[2], &[2]], Ok("0.0"));
+        check(f, &[&[2], &[3]], Err("sizes differ: n is 2 in the argument `x`, but 3 in `y`"));
+    }
+
+    #[test]
+    fn constants_are_compared() {
+        let f = "def f (x : [2][3]real) : real = sum x[1]";
+        check(f, &[&[2, 3]], Ok("0.0"));
+        check(f, &[&[2, 4]], Err("the argument `x` has size 4 where 3 belongs"));
+    }
+
+    #[test]
+    fn sizes_inside_of_nothing_come_from_others() {
+        let f = "def f [n] [m] (x : [n][m]real) (y : [m]real) : int = n + length y";
+        check(f, &[&[0, 0], &[3]], Ok("3"));
+    }
+
+    #[test]
+    fn arguments_are_counted() {
+        check("def f (x : real) (y : real) : real = x + y", &[&[]], Err("1 argument given where 2 belong"));
+    }
+}

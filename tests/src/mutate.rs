@@ -1,0 +1,125 @@
+//! Programs with mistakes: texts that are almost Lambada, made from those that are. A seed always gives the same text.
+
+use crate::vectors::Numbers;
+
+/// A text of the corpus with one to six mutations.
+pub fn mutant(corpus: &[String], seed: u64) -> String {
+    let mut numbers = Numbers::new(seed);
+    let mut tokens = tokens(&corpus[numbers.below(corpus.len())]);
+    let few = numbers.below(6).min(numbers.below(6));
+    for _ in 0..1 + few {
+        mutate(&mut tokens, corpus, &mut numbers);
+    }
+    let text = tokens.concat();
+    if numbers.below(12) == 0 { noise(&text, &mut numbers) } else { text }
+}
+
+fn mutate(tokens: &mut Vec<String>, corpus: &[String], numbers: &mut Numbers) {
+    if tokens.is_empty() {
+        return tokens.push("def f x = x".into());
+    }
+    let at = numbers.below(tokens.len());
+    let len = (1 + numbers.below(6)).min(tokens.len() - at);
+    match numbers.below(6) {
+        0 => drop(tokens.drain(at..at + len)),
+        1 => {
+            let copy = tokens[at..at + len].to_vec();
+            drop(tokens.splice(at..at, copy));
+        }
+        2 => {
+            let other = numbers.below(tokens.len());
+            tokens.swap(at, other);
+        }
+        // The most fruitful: what stands for one token is another of the same program, so that names stay known.
+        3 => tokens[at] = tokens[numbers.below(tokens.len())].clone(),
+        4 => tokens[at] = SPICE[numbers.below(SPICE.len())].to_string(),
+        _ => {
+            let other = self::tokens(&corpus[numbers.below(corpus.len())]);
+            let from = numbers.below(other.len().max(1));
+            let until = (from + 1 + numbers.below(40)).min(other.len());
+            drop(tokens.splice(at..at, other.get(from..until).unwrap_or_default().iter().cloned()));
+        }
+    }
+}
+
+/// What makes trouble.
+const SPICE: &[&str] = &[
+    "0",
+    "-1",
+    "9223372036854775807",
+    "1e308",
+    "nan",
+    "[]",
+    "()",
+    "(",
+    ")",
+    "[n]",
+    "rec ",
+    "def ",
+    "\n\n",
+    "grad ",
+    "jvp ",
+    "vjp ",
+    "(\\x -> x)",
+    " -> ",
+    " => ",
+    "for i < 0 => ",
+    "loop s = 0 while true do ",
+    "match ",
+    " with ",
+    "{",
+    "}",
+    "é",
+    "\u{0}",
+    "\u{feff}",
+    "\r\n",
+    "\"",
+    "--|",
+    ":",
+    "_",
+];
+
+/// Words, numbers, spaces and single signs.
+pub fn tokens(text: &str) -> Vec<String> {
+    let class = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut tokens: Vec<String> = Vec::new();
+    let mut last = 2;
+    for c in text.chars() {
+        match tokens.last_mut() {
+            Some(token) if class(c) == last && last != 2 => token.push(c),
+            _ => tokens.push(c.to_string()),
+        }
+        last = class(c);
+    }
+    tokens
+}
+
+fn noise(text: &str, numbers: &mut Numbers) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..1 + numbers.below(4) {
+        if !bytes.is_empty() {
+            let at = numbers.below(bytes.len());
+            bytes[at] = numbers.below(256) as u8;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A shorter text that is as bad: tokens are taken away while it stays so.
+pub fn shrink(text: &str, bad: &mut dyn FnMut(&str) -> bool) -> String {
+    let mut best = tokens(text);
+    let mut chunk = best.len().div_ceil(2);
+    while chunk > 0 {
+        let mut at = 0;
+        while at < best.len() {
+            let fewer: Vec<String> = best[..at].iter().chain(best.iter().skip(at + chunk)).cloned().collect();
+            if bad(&fewer.concat()) { best = fewer } else { at += chunk }
+        }
+        chunk /= 2;
+    }
+    best.concat()
+}
