@@ -108,8 +108,21 @@ pub enum Command {
         /// Tangents along with values, or cotangents back through them
         #[arg(long, value_enum)]
         mode: Mode,
+        /// Which form: what the compiler makes, or a stage of the paper's own construction
+        #[arg(long, value_enum, default_value_t = PaperStage::Simplified)]
+        stage: PaperStage,
         #[command(flatten)]
         wrt: Wrt,
+    },
+    /// Walk through the paper's derivation of a definition's derivative, step by step
+    Explain {
+        /// The program
+        file: PathBuf,
+        /// The definition
+        entry: String,
+        /// Tangents along with values, or cotangents back through them
+        #[arg(long, value_enum)]
+        mode: Mode,
     },
     /// Print a definition as one of the compiler's intermediate forms
     Show {
@@ -173,6 +186,21 @@ pub enum Mode {
     Forward,
     /// Cotangents back through them
     Reverse,
+}
+
+/// A form of a derivative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PaperStage {
+    /// The program as categorical combinators, before any derivative
+    Combinators,
+    /// In the linear target language (Appendix A)
+    Linear,
+    /// In the applied target language (Appendix C)
+    Applied,
+    /// In the applied target language, with the primal computed once
+    Shared,
+    /// As optimized Lambada source, for any program
+    Simplified,
 }
 
 /// What `show` shows.

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use lambada::paper;
 use lambada::{Data, Engine, Executable, Inputs, Operator, Problem, Session, Unit};
 
-use crate::args::{self, Args, Command, DataArgs, Mode, Of, Stage, Target, Wrt};
+use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::report;
 
 /// What to print on standard error where a command did not succeed.
@@ -24,7 +25,8 @@ pub fn run(args: Args) -> Result<(), Report> {
         Command::Vjp { target, data, wrt, cotangent, cotangent_data } => {
             shell.vjp(&target, &data, &wrt, cotangent.as_deref(), cotangent_data.as_deref())
         }
-        Command::Derive { file, entry, mode, wrt } => shell.derive(&file, &entry, mode, &wrt),
+        Command::Derive { file, entry, mode, stage, wrt } => shell.derive(&file, &entry, mode, stage, &wrt),
+        Command::Explain { file, entry, mode } => shell.explain(&file, &entry, mode),
         Command::Show { file, entry, stage, of, wrt, after } => shell.show(&file, &entry, stage, of, &wrt, after.as_deref()),
     }
 }
@@ -145,8 +147,26 @@ impl Shell {
         })
     }
 
-    fn derive(&mut self, file: &Path, entry: &str, mode: Mode, wrt: &Wrt) -> Result<(), Report> {
+    fn derive(&mut self, file: &Path, entry: &str, mode: Mode, stage: PaperStage, wrt: &Wrt) -> Result<(), Report> {
         let unit = self.load(file)?;
+        let stage = match stage {
+            PaperStage::Combinators => paper::PaperStage::Combinators,
+            PaperStage::Linear => paper::PaperStage::Linear,
+            PaperStage::Applied => paper::PaperStage::Applied,
+            PaperStage::Shared => paper::PaperStage::Shared,
+            PaperStage::Simplified => return self.simplified(&unit, entry, mode, wrt),
+        };
+        let text = unit.paper_stage(entry, paper_mode(mode), stage).map_err(|p| self.told(p))?;
+        report::result(&text)
+    }
+
+    fn explain(&mut self, file: &Path, entry: &str, mode: Mode) -> Result<(), Report> {
+        let unit = self.load(file)?;
+        let text = unit.explain(entry, paper_mode(mode)).map_err(|p| self.told(p))?;
+        report::result(&text)
+    }
+
+    fn simplified(&self, unit: &Unit, entry: &str, mode: Mode, wrt: &Wrt) -> Result<(), Report> {
         let operator = match mode {
             Mode::Forward => Operator::Jvp,
             Mode::Reverse => Operator::Vjp,
@@ -178,6 +198,13 @@ impl Shell {
 struct Outcome {
     value: Data,
     names: Vec<std::rc::Rc<str>>,
+}
+
+fn paper_mode(mode: Mode) -> paper::Mode {
+    match mode {
+        Mode::Forward => paper::Mode::Forward,
+        Mode::Reverse => paper::Mode::Reverse,
+    }
 }
 
 fn engine(choice: args::Engine) -> Engine {

@@ -37,6 +37,26 @@ fn members_are_used_under_the_name_of_the_file() {
 }
 
 #[test]
+fn types_and_constructors_may_say_their_file() {
+    let found = with_import(
+        &format!("{LINALG}type pair = (vec3, vec3)\n"),
+        "import \"linalg\"\ntype vec3 = linalg.vec3\ntype shape = Circle int\ndef f (p : linalg.pair) : vec3 = p.0
+def g (s : linalg.shape) = match s | linalg.Circle r -> r | linalg.Point -> 0
+def h = (linalg.Circle 1.0, linalg.Point, Circle 1)",
+    );
+    let expected = [("f", "([3]real, [3]real) -> [3]real"), ("g", "shape -> real"), ("h", "(shape, shape, shape)")];
+    assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));
+}
+
+#[test]
+fn aliases_mean_the_types_of_their_file() {
+    let found = with_import("type t = real\ntype pair = (t, t)\n", "import \"linalg\"\ntype t = bool\ndef f (p : linalg.pair) = p.0");
+    assert_eq!(found, Ok(vec![("f".to_string(), "(real, real) -> real".to_string())]));
+    let missing = with_import(LINALG, "import \"linalg\"\ndef f (x : linalg.vec4) = x");
+    assert_eq!(missing, Err(vec!["unknown type `linalg.vec4`".to_string()]));
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let found = with_import(LINALG, "import \"linalg\"\ndef f = linalg.scal 2.0\ndef g = linalg\ndef h = scale 1.0");
     let expected = ["`linalg` does not define `scal`", "`linalg` is an imported file, not a value", "unknown name `scale`"];

@@ -7,6 +7,7 @@ mod call;
 mod data;
 mod fit;
 pub mod operators;
+pub mod paper;
 mod pipeline;
 mod prelude;
 mod session;

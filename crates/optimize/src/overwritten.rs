@@ -16,6 +16,7 @@ pub(crate) fn overwritten(mut function: Function) -> Function {
     let mut image = Renaming::new();
     block(&mut function.names, &mut function.body, &mut image);
     image.apply(&mut function.body);
+    function.results.iter_mut().for_each(|ty| *ty = image.ty(ty));
     function
 }
 

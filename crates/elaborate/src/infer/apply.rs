@@ -37,6 +37,12 @@ impl Infer<'_> {
         if let ExprKind::Con(name) = &head.kind {
             return self.construct(name, &args, head.span, expr.span);
         }
+        if let ExprKind::Field(record, name) = &head.kind
+            && let ExprKind::Var(module) = &record.kind
+            && let Some(constructor) = self.module_named(module).and_then(|k| self.qualified_constructor(k, module, &name.text))
+        {
+            return self.construct(&constructor, &args, head.span, expr.span);
+        }
         let args = args.into_iter().map(Arg::Written).collect();
         if let ExprKind::Var(name) = &head.kind {
             let (exp, bound) = self.variable(name, head.span, expr.span);

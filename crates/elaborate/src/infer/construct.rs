@@ -81,11 +81,20 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
     }
 
-    /// The constructor of this name.
+    /// The constructor of this name, which may say its module: `shapes.Circle`.
     pub(super) fn constructor_named(&self, name: &str) -> Option<(VariantId, usize)> {
+        if let Some((module, name)) = name.split_once('.') {
+            return self.scopes[self.module_named(module)?].constructors.get(name).copied();
+        }
         let mut imports: Vec<usize> = self.scopes[self.module].imports.values().copied().collect();
         imports.sort_unstable();
         let modules = std::iter::once(self.module).chain(imports).chain(std::iter::once(0));
         modules.into_iter().find_map(|k| self.scopes[k].constructors.get(name)).copied()
+    }
+
+    /// The name of the constructor that `module.Name` is.
+    pub(super) fn qualified_constructor(&self, module: usize, module_name: &str, name: &str) -> Option<Rc<str>> {
+        let found = self.scopes[module].constructors.contains_key(name);
+        found.then(|| format!("{module_name}.{name}").into())
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Infer<'a> {
     fn check_alias(&mut self, def: &'a TypeDef, body: &'a TypeExpr) {
         let vars: HashMap<Rc<str>, Ty> = def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
-        self.expanding.push(def.name.text.clone());
+        self.expanding.push((self.module, def.name.text.clone()));
         self.ty(body, None);
         self.expanding.pop();
         self.type_vars = outer;
@@ -95,7 +95,7 @@ impl<'a> Infer<'a> {
         let params = self.solver.variant(id).params.clone();
         let vars = def.params.iter().map(|p| p.text.clone()).zip(params).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
-        self.expanding.push(Rc::from(""));
+        self.expanding.push((self.module, Rc::from("")));
         for (tag, (_, args)) in constructors.iter().enumerate() {
             let args: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
             self.solver.variants[id.0 as usize].constructors[tag].1 = args;

@@ -182,6 +182,9 @@ impl Infer<'_> {
         if let ExprKind::Var(module) = &record.kind
             && let Some(k) = self.module_named(module)
         {
+            if let Some(constructor) = self.qualified_constructor(k, module, &name.text) {
+                return self.construct(&constructor, &[], span, span);
+            }
             let (exp, bound) = self.member(k, module, name, span);
             return self.apply(exp, bound, Vec::new(), span, &name.text);
         }

@@ -100,8 +100,8 @@ pub(crate) struct Infer<'a> {
     claims: Vec<Claim>,
     /// Size variables that are the size of nothing yet.
     unbound: Vec<(LocalId, Span)>,
-    /// Aliases that are being expanded.
-    expanding: Vec<Rc<str>>,
+    /// Aliases that are being expanded, with their modules.
+    expanding: Vec<(usize, Rc<str>)>,
     /// Definitions that are being elaborated.
     started: Vec<GlobalId>,
     /// Has the parser left out something?
@@ -244,7 +244,7 @@ struct Outside {
     rigid: bool,
     claims: Vec<Claim>,
     unbound: Vec<(LocalId, Span)>,
-    expanding: Vec<Rc<str>>,
+    expanding: Vec<(usize, Rc<str>)>,
     module: usize,
     level: u32,
     here: Span,

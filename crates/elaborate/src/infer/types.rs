@@ -160,7 +160,7 @@ impl<'a> Infer<'a> {
             return self.solver.scalar(scalar);
         }
         match self.type_entry(&name.text) {
-            Some(TypeEntry::Variant(id)) => {
+            Some((_, TypeEntry::Variant(id))) => {
                 let wanted = self.solver.variant(id).params.len();
                 let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
                 if !self.check_type_arguments(&name.text, wanted, args, span) {
@@ -168,7 +168,7 @@ impl<'a> Infer<'a> {
                 }
                 self.solver.node(Node::Variant(id, types.into()))
             }
-            Some(TypeEntry::Alias(def)) => self.alias(def, args, span, place),
+            Some((module, TypeEntry::Alias(def))) => self.alias(module, def, args, span, place),
             None if args.is_empty() => self.type_variable(name),
             None => self.unknown_type(name),
         }
@@ -181,9 +181,10 @@ impl<'a> Infer<'a> {
         wanted == args.len()
     }
 
-    fn alias(&mut self, def: &'a lambada_surface::ast::TypeDef, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
+    fn alias(&mut self, module: usize, def: &'a lambada_surface::ast::TypeDef, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
         let lambada_surface::ast::TypeBody::Alias(body) = &def.body else { unreachable!("declared as an alias") };
-        if self.expanding.contains(&def.name.text) {
+        let entry = (module, def.name.text.clone());
+        if self.expanding.contains(&entry) {
             self.problems.push(problems::recursive_type(&def.name.text, span));
             return self.solver.error();
         }
@@ -193,20 +194,28 @@ impl<'a> Infer<'a> {
         }
         let vars = def.params.iter().map(|p| p.text.clone()).zip(types).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
-        self.expanding.push(def.name.text.clone());
+        self.expanding.push(entry);
+        // Names inside mean what they mean where the alias is defined.
+        let user = std::mem::replace(&mut self.module, module);
         let ty = self.ty(body, place);
+        self.module = user;
         self.expanding.pop();
         self.type_vars = outer;
         ty
     }
 
-    fn type_entry(&self, name: &str) -> Option<TypeEntry<'a>> {
+    /// What a name, which may say its module as in `shapes.shape`, means as a type, and the module that defines it.
+    fn type_entry(&self, name: &str) -> Option<(usize, TypeEntry<'a>)> {
+        if let Some((module, name)) = name.split_once('.') {
+            let k = self.module_named(module)?;
+            return Some((k, *self.scopes[k].types.get(name)?));
+        }
         let scope = &self.scopes[self.module];
         let modules = std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
         let mut found: Vec<(usize, TypeEntry<'a>)> = modules.filter_map(|k| Some((*k, *self.scopes[*k].types.get(name)?))).collect();
         // One's own types first, then those of imports in their order, then the prelude's.
         found.sort_by_key(|(k, _)| (*k != self.module, *k == 0, *k));
-        found.first().map(|(_, entry)| *entry)
+        found.first().copied()
     }
 
     fn type_variable(&mut self, name: &Name) -> Ty {
@@ -214,7 +223,7 @@ impl<'a> Infer<'a> {
             return *ty;
         }
         let long = name.text.chars().count() > 2;
-        if !self.expanding.is_empty() || (long && self.near_type(&name.text).is_some()) {
+        if !self.expanding.is_empty() || name.text.contains('.') || (long && self.near_type(&name.text).is_some()) {
             return self.unknown_type(name);
         }
         let ty = if self.rigid { self.solver.rigid(&name.text) } else { self.solver.fresh() };

@@ -19,6 +19,11 @@ pub(crate) struct Namer {
 }
 
 impl Namer {
+    /// Does not give this name to anything that has none.
+    pub fn avoid(&mut self, name: Rc<str>) {
+        self.taken.push(name);
+    }
+
     fn pick(&mut self, letters: &str) -> Rc<str> {
         let rounds = (0..).flat_map(|round| letters.chars().map(move |c| (round, c)));
         let names = rounds.map(|(round, c)| if round == 0 { c.to_string() } else { format!("{c}{round}") });

@@ -49,7 +49,7 @@ impl Specialize<'_> {
     pub(super) fn claims(&mut self, claims: &[Claim], roots: &[Term], spine: &mut Spine) {
         for claim in claims {
             if let Said::Bind(local) = claim.what {
-                let (array, axis) = self.axis_of(&roots[claim.param], &claim.path);
+                let (array, axis) = self.axis_of(&roots[claim.param], &claim.path, spine);
                 let var = self.declare(local);
                 let size = self.at(core::dim(array, axis), claim.span);
                 self.let_in(spine, var, size);
@@ -64,7 +64,7 @@ impl Specialize<'_> {
     }
 
     fn claim_equal(&mut self, claim: &Claim, root: &Term, value: Term, text: &str, spine: &mut Spine) {
-        let (array, axis) = self.axis_of(root, &claim.path);
+        let (array, axis) = self.axis_of(root, &claim.path, spine);
         let wanted = self.scope.shapes.value(&value);
         let found = self.scope.shapes.size(&array, axis);
         if wanted.is_some() && wanted == found {
@@ -83,23 +83,24 @@ impl Specialize<'_> {
     }
 
     /// The array at the end of a path, and the axis of it that the path leads to.
-    fn axis_of(&mut self, root: &Term, path: &[Step]) -> (Term, usize) {
+    fn axis_of(&mut self, root: &Term, path: &[Step], spine: &mut Spine) -> (Term, usize) {
         let mut term = root.clone();
         let mut axes = 0;
         for step in path {
             match step {
                 Step::Element => axes += 1,
-                Step::Part(k) => term = self.part_of_elements(term, axes, *k),
+                Step::Part(k) => term = self.part_of_elements(term, axes, *k, spine),
             }
         }
         (term, axes)
     }
 
     /// The k-th components of the elements of an array: an array again, of the same sizes even where there are no elements.
-    fn part_of_elements(&mut self, array: Term, axes: usize, k: usize) -> Term {
+    fn part_of_elements(&mut self, array: Term, axes: usize, k: usize, spine: &mut Spine) -> Term {
         if axes == 0 {
             return core::proj(array, k);
         }
+        let array = self.share(spine, "parts", array); // it is mentioned several times
         let vars: Vec<Var> = (0..axes).map(|_| self.fresh("i", Ty::INT)).collect();
         let element = core::index(array.clone(), vars.iter().map(core::var).collect(), array.span());
         let part = core::proj(element, k);

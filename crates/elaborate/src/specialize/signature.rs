@@ -16,6 +16,8 @@ impl Specialize<'_> {
     pub(super) fn signature(&mut self, global: &Global) -> Signature {
         let mut namer = Namer::default();
         self.from.solver.reserve(global.scheme.ty, &mut namer);
+        // A size that is called like an `int` parameter would be taken for it.
+        global.function.params.iter().enumerate().for_each(|(k, pat)| namer.avoid(self.parameter_name(pat, k)));
         let mut ty = global.scheme.ty;
         let mut params = Vec::new();
         for (k, pat) in global.function.params.iter().enumerate() {

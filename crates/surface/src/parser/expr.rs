@@ -237,11 +237,11 @@ impl Parser<'_> {
     fn without_operand(&self) -> bool {
         match self.kind() {
             TokenKind::Op(op) => op != BinaryOp::Sub,
-            TokenKind::Close(_) | TokenKind::Comma => true,
+            TokenKind::Keyword(keyword) => matches!(keyword, Keyword::Then | Keyword::Else | Keyword::In | Keyword::Do | Keyword::With),
+            TokenKind::Close(_) | TokenKind::Comma | TokenKind::Bar | TokenKind::Semicolon => true,
             TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Text | TokenKind::Open(_) => false,
-            TokenKind::Keyword(_) | TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow => false,
-            TokenKind::Bar | TokenKind::Semicolon | TokenKind::Colon | TokenKind::Dot | TokenKind::DotDot => false,
-            TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
+            TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Colon => false,
+            TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
         }
     }
 
@@ -291,15 +291,22 @@ impl Parser<'_> {
                 self.report(problem);
                 self.nested(Self::form).map(Some)
             }
-            TokenKind::Keyword(Keyword::Not) if self.here() != "not" => self.halt(forms::not_is_prefix(self.span())),
-            TokenKind::Keyword(Keyword::Not) => {
-                let start = self.at;
-                self.bump();
-                Ok(Some(self.not_function(start)))
-            }
+            TokenKind::Keyword(Keyword::Not) => self.not_argument().map(Some),
             _ if self.starts_atom() => self.postfix().map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// `map not xs`. In `f !x`, which the lexer has reported, the sign stands before its operand.
+    fn not_argument(&mut self) -> Parse<Box<Expr>> {
+        let start = self.at;
+        let word = self.here() == "not";
+        self.bump();
+        if word {
+            return Ok(self.not_function(start));
+        }
+        let operand = self.postfix()?;
+        Ok(self.make(start, ExprKind::Unary(UnaryOp::Not, operand)))
     }
 
     /// `where x = …`?

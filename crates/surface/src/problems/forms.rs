@@ -48,11 +48,6 @@ pub fn word_operator(span: Span, found: &str, better: &str) -> Problem {
     Problem::error("E0035", format!("`{found}` is not an operator"), span, format!("write `{better}`"))
 }
 
-pub fn not_is_prefix(span: Span) -> Problem {
-    Problem::error("E0035", "`not` cannot be an argument as it is", span, "put it in parentheses")
-        .hint("write `(not)` for the function, `(not x)` for a value")
-}
-
 pub fn ambiguous_section(span: Span, op: &str) -> Problem {
     Problem::error(
         "E0036",

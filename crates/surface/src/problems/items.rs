@@ -22,6 +22,7 @@ pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
         "->" => problem.hint("`->` belongs to a function, `\\x -> e`, or to a case, `| p -> e`"),
         "=>" => problem.hint("`=>` belongs to an array, `for i < n => e`"),
         "|" => problem.hint("cases follow a `match`; “or” is written `||`"),
+        "for" | "let" => problem.hint(format!("`{word}` as an argument needs parentheses: `f ({word} …)`")),
         "," => problem.hint("a tuple is written in parentheses: `(a, b)`"),
         ":" => problem.hint("a type is given to an expression in parentheses: `(e : t)`; that of a result stands before the `=`"),
         _ => problem,

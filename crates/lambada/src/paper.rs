@@ -1,0 +1,30 @@
+//! The executable paper for a user's definitions: every stage of the derivative as the paper defines it, for the fragment that it speaks of.
+
+use lambada_chad::report;
+use lambada_chad::source::Outside;
+use lambada_source::Problem;
+
+use crate::Unit;
+
+pub use lambada_chad::report::{Mode, Stage as PaperStage};
+
+impl Unit {
+    /// One stage of the derivative of a definition, in notation close to the paper.
+    pub fn paper_stage(&self, entry: &str, mode: Mode, stage: PaperStage) -> Result<String, Vec<Problem>> {
+        let (program, id) = self.definition(entry)?;
+        report::derive(&program, id, mode, stage).map_err(|outside| vec![outside_fragment(entry, &outside)])
+    }
+
+    /// The derivation of a definition's derivative, step by step.
+    pub fn explain(&self, entry: &str, mode: Mode) -> Result<String, Vec<Problem>> {
+        let (program, id) = self.definition(entry)?;
+        report::explain(&program, id, mode).map_err(|outside| vec![outside_fragment(entry, &outside)])
+    }
+}
+
+fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
+    let title = format!("`{entry}` is outside the fragment of the executable paper");
+    Problem::error("E0520", title, outside.span, outside.construct.clone())
+        .hint("the fragment is: reals, tuples, functions, application, `let`, and arithmetic and elementary functions")
+        .hint("`lambada derive` without --stage differentiates any definition")
+}
