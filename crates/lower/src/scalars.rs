@@ -21,7 +21,8 @@ impl<'a> Lower<'a> {
     pub(crate) fn index(&mut self, bind: &Param, x: Var, index: &[Atom]) {
         let index = self.operands(index);
         let value = match self.value_of(x).clone() {
-            Value::Elements(items) => Value::Scalar(items[constant(index[0])]),
+            // Out of range only behind a check that always fails: then any value will do.
+            Value::Elements(items) => Value::Scalar(items.get(constant(index[0])).copied().unwrap_or(Operand::Lit(bind.ty.elem.zero()))),
             Value::Array(place) if bind.ty.dims.is_empty() => Value::Scalar(self.element(&place, &index, bind)),
             Value::Array(place) => Value::Array(self.part(&place, &index, bind)),
             Value::Scalar(_) | Value::Cell(_) => unreachable!("only arrays are indexed"),
