@@ -87,7 +87,7 @@ impl<'e> Specialize<'e> {
         let outer = std::mem::replace(&mut self.scope, Scope { types: vars, blame, ..Scope::default() });
         let failing = self.failing;
         let body = self.function(&global.function);
-        let signature = self.signature(global);
+        let signature = self.signature(global, body.ty());
         self.scope = outer;
         let def = DefId(self.program.defs.len() as u32);
         self.program.defs.push(Def { name: global.name.clone(), body, signature, span: global.span });

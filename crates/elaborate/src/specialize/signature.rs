@@ -13,7 +13,9 @@ use crate::solve::ty::{self as solve, Node};
 use crate::typed::{Pat, PatKind};
 
 impl Specialize<'_> {
-    pub(super) fn signature(&mut self, global: &Global) -> Signature {
+    /// Of a definition whose body has come out with this type.
+    pub(super) fn signature(&mut self, global: &Global, body: &Ty) -> Signature {
+        let mut at = body.clone();
         let mut namer = Namer::default();
         self.from.solver.reserve(global.scheme.ty, &mut namer);
         // A size that is called like an `int` parameter would be taken for it.
@@ -24,7 +26,7 @@ impl Specialize<'_> {
             let Node::Fun(from, to) = self.from.solver.get(ty) else { break };
             let (from, to) = (*from, *to);
             let name = self.parameter_name(pat, k);
-            let core = self.mono(from);
+            let core = next_parameter(&mut at).unwrap_or_else(|| self.mono(from));
             let sized = self.sized(from, &core, &mut namer);
             params.push((name, sized));
             ty = to;
@@ -32,13 +34,12 @@ impl Specialize<'_> {
         // A definition such as `def f = sin >> cos` has parameters that nothing names.
         while let Node::Fun(from, to) = self.from.solver.get(ty) {
             let (from, to) = (*from, *to);
-            let core = self.mono(from);
+            let core = next_parameter(&mut at).unwrap_or_else(|| self.mono(from));
             let sized = self.sized(from, &core, &mut namer);
             params.push((unnamed(&params), sized));
             ty = to;
         }
-        let core = self.mono(ty);
-        let result = Some(self.sized(ty, &core, &mut namer));
+        let result = Some(self.sized(ty, &at, &mut namer));
         Signature { params, result }
     }
 
@@ -94,6 +95,13 @@ impl Specialize<'_> {
         let name = text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'');
         if name { Size::Var(text.into()) } else { Size::Expr(text.into()) }
     }
+}
+
+/// Takes the first parameter off a function type.
+fn next_parameter(at: &mut Ty) -> Option<Ty> {
+    let Ty::Fun(from, to) = at.clone() else { return None };
+    *at = (*to).clone();
+    Some((*from).clone())
 }
 
 /// `x`, or `x2` and so on where that is taken.
