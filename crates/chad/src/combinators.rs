@@ -6,9 +6,9 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::op::Op;
+use crate::print::{self, Look, Written, level};
 use crate::source::{self, Kind as Source, Term, Ty, Var};
 use crate::value::{Value, eval_op};
-use crate::var::parens;
 
 /// A morphism `from -> to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -194,6 +194,36 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
     }
 }
 
+/// The same morphism, by the laws from left to right: `id` is the unit of `;`, which nests to the right, and `<Λ(s), t>; ev = <id, t>; s`, so that a `let` is no call of
+/// a function. What the printed stages start from.
+pub fn tidy(t: &Comb) -> Comb {
+    match t.kind() {
+        Kind::Then(t, s) => match (tidy(t), tidy(s)) {
+            (t, s) if *t.kind() == Kind::Id => s,
+            (t, s) if *s.kind() == Kind::Id => t,
+            (t, s) => call(&t, &s).unwrap_or_else(|| chain(t, s)),
+        },
+        Kind::Pair(t, s) => pair(tidy(t), tidy(s)),
+        Kind::Curry(t) => curry(tidy(t)),
+        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) => t.clone(),
+    }
+}
+
+/// `t; s`, nested to the right.
+fn chain(t: Comb, s: Comb) -> Comb {
+    if let Kind::Then(first, second) = t.kind() { then(first.clone(), chain(second.clone(), s)) } else { then(t, s) }
+}
+
+/// `<id, t>; s` for `<Λ(s), t>; ev`.
+fn call(t: &Comb, s: &Comb) -> Option<Comb> {
+    if let (Kind::Pair(f, argument), Kind::Ev) = (t.kind(), s.kind())
+        && let Kind::Curry(body) = f.kind()
+    {
+        return Some(then(pair(id(argument.from().clone()), argument.clone()), body.clone()));
+    }
+    None
+}
+
 /// `⟦t⟧`, directly.
 pub fn eval(t: &Comb, x: &Value) -> Value {
     match t.kind() {
@@ -214,22 +244,34 @@ pub fn eval(t: &Comb, x: &Value) -> Value {
 
 impl fmt::Display for Comb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, 0))
+        f.write_str(&print::line(self))
     }
 }
 
-/// Levels: 0 anything, 1 an operand of `;`.
-fn text(t: &Comb, level: u8) -> String {
-    match t.kind() {
-        Kind::Id => "id".into(),
-        Kind::Then(t, s) => parens(level > 1, format!("{}; {}", text(t, 1), text(s, 2))),
-        Kind::Unit => "<>".into(),
-        Kind::Pair(t, s) => format!("<{}, {}>", text(t, 0), text(s, 0)),
-        Kind::Fst => "fst".into(),
-        Kind::Snd => "snd".into(),
-        Kind::Ev => "ev".into(),
-        Kind::Curry(t) => format!("cur({})", text(t, 0)),
-        Kind::Op(op) => op.to_string(),
+impl Comb {
+    /// In lines.
+    pub fn page(&self) -> String {
+        print::lines(self)
+    }
+}
+
+impl Written for Comb {
+    fn node(&self) -> usize {
+        std::ptr::from_ref(self.kind()).addr()
+    }
+
+    fn look(&self) -> Look<Comb> {
+        match self.kind() {
+            Kind::Id => Look::Word("id".into()),
+            Kind::Then(t, s) => Look::Infix(level::THEN, [(t.clone(), level::APPLY), (s.clone(), level::THEN)], ";"),
+            Kind::Unit => Look::Word("<>".into()),
+            Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
+            Kind::Fst => Look::Word("fst".into()),
+            Kind::Snd => Look::Word("snd".into()),
+            Kind::Ev => Look::Word("ev".into()),
+            Kind::Curry(t) => Look::Call("cur".into(), vec![t.clone()], ","),
+            Kind::Op(op) => Look::Word(op.to_string()),
+        }
     }
 }
 
@@ -238,6 +280,16 @@ mod tests {
     use super::*;
     use crate::generate::Generator;
     use crate::source::{normalize, var};
+
+    /// C-10: the laws that tidy a morphism are laws.
+    #[test]
+    fn tidied_is_equal() {
+        for seed in 0..1000 {
+            let (x, t) = Generator::new(seed).program();
+            let comb = of_term(&x, &t);
+            equal(&tidy(&comb), &comb);
+        }
+    }
 
     /// Equal as λ-terms, up to βη.
     fn equal(t: &Comb, s: &Comb) {

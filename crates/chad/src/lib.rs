@@ -5,6 +5,7 @@
 
 // Variables, operations with the one table of their derivatives, meanings.
 pub mod op;
+mod print;
 pub mod value;
 mod var;
 

@@ -122,12 +122,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The names inside of a binder, and that of its variable.
-    pub fn bind<T>(&self, x: &Var<T>) -> (Names, String) {
-        let mut inside = self.clone();
-        let name = inside.choose(&x.hint);
-        inside.names.insert(x.id, name.clone());
-        (inside, name)
+    /// The name of a variable that a binder introduces, from here on.
+    pub fn introduce(&mut self, id: u32, hint: &str) -> String {
+        let name = self.choose(hint);
+        self.names.insert(id, name.clone());
+        name
     }
 
     /// Reserves a name: that of the linear variable, which has no identity.
@@ -138,8 +137,8 @@ impl Names {
     }
 
     /// The name of a variable; free variables are called by their hints.
-    pub fn of<T>(&self, x: &Var<T>) -> String {
-        self.names.get(&x.id).cloned().unwrap_or_else(|| x.hint.to_string())
+    pub fn name(&self, id: u32, hint: &str) -> String {
+        self.names.get(&id).cloned().unwrap_or_else(|| hint.to_string())
     }
 }
 

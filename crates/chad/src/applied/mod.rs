@@ -5,8 +5,10 @@ mod dagger;
 mod eval;
 mod print;
 mod term;
+mod tidy;
 
 pub use check::check;
 pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
 pub use eval::eval;
 pub use term::*;
+pub use tidy::tidy;

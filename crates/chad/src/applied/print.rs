@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{Kind, Term, Ty};
-use crate::op::{LOp, Op, infix};
-use crate::var::{Names, parens};
+use crate::print::{self, Look, Written, level};
+use crate::var::parens;
 
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,63 +26,62 @@ fn ty_text(ty: &Ty, level: u8) -> String {
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, 0, &Names::default()))
+        f.write_str(&print::line(self))
     }
 }
 
-/// Levels: 0 anything, 1 an operand of `+`, 2 an operand of `;;`, 3 a function, 4 an argument.
-fn text(t: &Term, level: u8, names: &Names) -> String {
-    let go = |t: &Term, level: u8| text(t, level, names);
-    let prefix = |name: &str, t: &Term| parens(level > 3, format!("{name} {}", go(t, 4)));
-    match t.kind() {
-        Kind::Var(x) => names.of(x),
-        Kind::Op(op, t) => op_text(op, t, level, names),
-        Kind::Unit => "<>".into(),
-        Kind::Pair(t, s) => format!("<{}, {}>", go(t, 0), go(s, 0)),
-        Kind::Fst(t) => prefix("fst", t),
-        Kind::Snd(t) => prefix("snd", t),
-        Kind::Lam(x, t) => {
-            let (inside, x) = names.bind(x);
-            parens(level > 0, format!("\\{x}. {}", text(t, 0, &inside)))
+impl Term {
+    /// In lines, with names for what occurs more than once.
+    pub fn page(&self) -> String {
+        print::page(self)
+    }
+}
+
+impl Term {
+    fn both(&self) -> Option<[Term; 2]> {
+        if let Kind::Pair(a, b) = self.kind() { Some([a.clone(), b.clone()]) } else { None }
+    }
+}
+
+impl Written for Term {
+    fn node(&self) -> usize {
+        std::ptr::from_ref(self.kind()).addr()
+    }
+
+    fn look(&self) -> Look<Term> {
+        let prefix = |name, t: &Term| Look::Prefix(name, t.clone());
+        let call = |name: &str, items: &[&Term]| Look::Call(name.into(), items.iter().copied().cloned().collect(), ",");
+        let infix =
+            |own, [(t, left), (s, right)]: [(&Term, u8); 2], symbol| Look::Infix(own, [(t.clone(), left), (s.clone(), right)], symbol);
+        match self.kind() {
+            Kind::Var(x) => Look::Variable(x.into()),
+            Kind::Op(op, t) => print::operation(op, t.clone(), t.both()),
+            Kind::Unit => Look::Word("<>".into()),
+            Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
+            Kind::Fst(t) => prefix("fst", t),
+            Kind::Snd(t) => prefix("snd", t),
+            Kind::Lam(x, t) => Look::Lambda(x.into(), t.clone()),
+            Kind::App(f, s) => {
+                if let Kind::Lam(x, t) = f.kind() {
+                    Look::Let(x.into(), s.clone(), t.clone(), f.clone())
+                } else {
+                    Look::Apply(f.clone(), s.clone())
+                }
+            }
+            Kind::LOp(op, t) if op.dom().is_empty() && *t.kind() == Kind::Unit => Look::Word(op.to_string()),
+            Kind::LOp(op, t) => call(&op.to_string(), &[t]),
+            Kind::Zero => Look::Word("0".into()),
+            Kind::Plus(t, s) => infix(level::SUM, [(t, level::SUM), (s, level::THEN)], "+"),
+            Kind::LId => Look::Word("lid".into()),
+            Kind::LThen(t, s) => infix(level::THEN, [(t, level::APPLY), (s, level::THEN)], ";;"),
+            Kind::LApp(t, s) => call("lapp", &[t, s]),
+            Kind::LSwap(t) => prefix("lswap", t),
+            Kind::LEval(t) => prefix("leval", t),
+            Kind::Singleton(t) => Look::Singleton(t.clone()),
+            Kind::LCurInv(t) => prefix("lcur^-1", t),
+            Kind::LFst => Look::Word("lfst".into()),
+            Kind::LSnd => Look::Word("lsnd".into()),
+            Kind::LPair(t, s) => call("lpair", &[t, s]),
         }
-        Kind::App(f, s) => app_text(f, s, level, names),
-        Kind::LOp(LOp::Sum(_) | LOp::Replicate(_) | LOp::Swap, _) if matches!(t.children()[0].kind(), Kind::Unit) => lop_name(t),
-        Kind::LOp(op, t) => format!("{op}({})", go(t, 0)),
-        Kind::Zero => "0".into(),
-        Kind::Plus(t, s) => parens(level > 1, format!("{} + {}", go(t, 1), go(s, 2))),
-        Kind::LId => "lid".into(),
-        Kind::LThen(t, s) => parens(level > 2, format!("{};;{}", go(t, 2), go(s, 3))),
-        Kind::LApp(t, s) => format!("lapp({}, {})", go(t, 0), go(s, 0)),
-        Kind::LSwap(t) => prefix("lswap", t),
-        Kind::LEval(t) => prefix("leval", t),
-        Kind::Singleton(t) => format!("{{({},-)}}", go(t, 0)),
-        Kind::LCurInv(t) => prefix("lcur^-1", t),
-        Kind::LFst => "lfst".into(),
-        Kind::LSnd => "lsnd".into(),
-        Kind::LPair(t, s) => format!("lpair({}, {})", go(t, 0), go(s, 0)),
     }
-}
-
-fn lop_name(t: &Term) -> String {
-    if let Kind::LOp(op, _) = t.kind() { op.to_string() } else { String::new() }
-}
-
-fn app_text(f: &Term, s: &Term, level: u8, names: &Names) -> String {
-    if let Kind::Lam(x, t) = f.kind() {
-        let (inside, x) = names.bind(x);
-        return parens(level > 0, format!("let {x} = {} in {}", text(s, 0, names), text(t, 0, &inside)));
-    }
-    parens(level > 3, format!("{} {}", text(f, 3, names), text(s, 4, names)))
-}
-
-fn op_text(op: &Op, t: &Term, level: u8, names: &Names) -> String {
-    if let (Op::Const(_), Kind::Unit) = (op, t.kind()) {
-        return op.to_string();
-    }
-    if let (Op::Each(prim, _), Kind::Pair(a, b)) = (op, t.kind())
-        && let Some(symbol) = infix(*prim)
-    {
-        return parens(level > 0, format!("{} {symbol} {}", text(a, 1, names), text(b, 1, names)));
-    }
-    format!("{op}({})", text(t, 0, names))
 }

@@ -7,6 +7,7 @@ mod normalize;
 mod ops;
 mod print;
 mod term;
+mod tidy;
 
 pub use check::{check, check_linear};
 pub use equations::{Equation, Instance, equations};
@@ -14,3 +15,4 @@ pub use eval::{eval, eval_linear, zero};
 pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
 pub use ops::{forward_op, reverse_op};
 pub use term::*;
+pub use tidy::{tidy, tidy_linear};

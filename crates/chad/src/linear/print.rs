@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{Kind, LTy, Lin, LinKind, Term, Ty};
-use crate::op::{Op, infix};
-use crate::var::{Names, parens};
+use crate::print::{self, Look, Written, level};
+use crate::var::parens;
 
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,90 +38,110 @@ fn lty_text(ty: &LTy, level: u8) -> String {
         LTy::Unit => "1".into(),
         LTy::Prod(a, b) => parens(level > 1, format!("{} * {}", lty_text(a, 1), lty_text(b, 2))),
         LTy::Fun(a, b) => parens(level > 0, format!("{} -> {}", ty_text(a, 1), lty_text(b, 0))),
-        LTy::Tensor(a, b) => parens(level > 1, format!("!{} (x) {}", ty_text(a, 2), lty_text(b, 2))),
+        LTy::Tensor(a, b) => parens(level > 0, format!("!{} (x) {}", ty_text(a, 2), lty_text(b, 2))),
     }
 }
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, 0, &Names::default()))
+        f.write_str(&print::line(&Either::Term(self.clone())))
     }
 }
 
 impl fmt::Display for Lin {
     /// The linear variable is called `v`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names = Names::default();
-        let v = names.choose("v");
-        f.write_str(&lin_text(self, 0, &names, &v))
+        f.write_str(&print::line(&Either::Lin(self.clone())))
     }
 }
 
-/// Levels: 0 anything, 1 an operand, 2 a function, 3 an argument.
-fn text(t: &Term, level: u8, names: &Names) -> String {
-    let go = |t: &Term, level: u8| text(t, level, names);
-    match t.kind() {
-        Kind::Var(x) => names.of(x),
-        Kind::Op(op, t) => op_text(op, t, level, names),
-        Kind::Unit => "<>".into(),
-        Kind::Pair(t, s) => format!("<{}, {}>", go(t, 0), go(s, 0)),
-        Kind::Fst(t) => parens(level > 2, format!("fst {}", go(t, 3))),
-        Kind::Snd(t) => parens(level > 2, format!("snd {}", go(t, 3))),
-        Kind::Lam(x, t) => {
-            let (inside, x) = names.bind(x);
-            parens(level > 0, format!("\\{x}. {}", text(t, 0, &inside)))
+impl Term {
+    /// In lines, with names for what occurs more than once.
+    pub fn page(&self) -> String {
+        print::page(&Either::Term(self.clone()))
+    }
+}
+
+impl Lin {
+    /// In lines, with names for what occurs more than once.
+    pub fn page(&self) -> String {
+        print::page(&Either::Lin(self.clone()))
+    }
+}
+
+/// A term of either judgement.
+#[derive(Clone)]
+enum Either {
+    Term(Term),
+    Lin(Lin),
+}
+
+fn t(t: &Term) -> Either {
+    Either::Term(t.clone())
+}
+
+fn l(l: &Lin) -> Either {
+    Either::Lin(l.clone())
+}
+
+impl Written for Either {
+    fn node(&self) -> usize {
+        match self {
+            Either::Term(t) => std::ptr::from_ref(t.kind()).addr(),
+            Either::Lin(l) => std::ptr::from_ref(l.kind()).addr(),
         }
-        Kind::App(f, s) => parens(level > 2, format!("{} {}", go(f, 2), go(s, 3))),
-        Kind::LinLam(l) => {
-            let mut inside = names.clone();
-            let v = inside.choose("v");
-            parens(level > 0, format!("\\_{v}. {}", lin_text(l, 0, &inside, &v)))
+    }
+
+    fn look(&self) -> Look<Either> {
+        match self {
+            Either::Term(t) => look(t),
+            Either::Lin(l) => linear_look(l),
         }
     }
 }
 
-fn op_text(op: &Op, t: &Term, level: u8, names: &Names) -> String {
-    if let (Op::Const(_), Kind::Unit) = (op, t.kind()) {
-        return op.to_string();
-    }
-    if let (Op::Each(prim, _), Kind::Pair(a, b)) = (op, t.kind())
-        && let Some(symbol) = infix(*prim)
-    {
-        return parens(level > 0, format!("{} {symbol} {}", text(a, 1, names), text(b, 1, names)));
-    }
-    format!("{op}({})", text(t, 0, names))
-}
-
-fn lin_text(l: &Lin, level: u8, names: &Names, v: &str) -> String {
-    let go = |l: &Lin, level: u8| lin_text(l, level, names, v);
-    match l.kind() {
-        LinKind::Var => v.into(),
-        LinKind::LOp(op, t, l) => format!("{op}({}; {})", text(t, 0, names), go(l, 0)),
-        LinKind::Unit => "<>".into(),
-        LinKind::Pair(l, k) => format!("<{}, {}>", go(l, 0), go(k, 0)),
-        LinKind::Fst(l) => parens(level > 2, format!("fst {}", go(l, 3))),
-        LinKind::Snd(l) => parens(level > 2, format!("snd {}", go(l, 3))),
-        LinKind::Lam(y, l) => {
-            let (inside, y) = names.bind(y);
-            parens(level > 0, format!("\\{y}. {}", lin_text(l, 0, &inside, v)))
+fn look(term: &Term) -> Look<Either> {
+    match term.kind() {
+        Kind::Var(x) => Look::Variable(x.into()),
+        Kind::Op(op, a) => {
+            let both = if let Kind::Pair(a, b) = a.kind() { Some([t(a), t(b)]) } else { None };
+            print::operation(op, t(a), both)
         }
-        LinKind::App(f, s) => app_text(f, s, level, names, v),
-        LinKind::Tensor(t, l) => parens(level > 1, format!("!{} (x) {}", text(t, 3, names), go(l, 3))),
-        LinKind::Case(l, y, k) => {
-            let (mut inside, y) = names.bind(y);
-            let z = inside.choose("w");
-            parens(level > 0, format!("case {} of !{y} (x) {z} -> {}", go(l, 0), lin_text(k, 0, &inside, &z)))
-        }
-        LinKind::LinApp(t, l) => format!("{}{{{}}}", text(t, 3, names), go(l, 0)),
-        LinKind::Zero => "0".into(),
-        LinKind::Plus(l, k) => parens(level > 0, format!("{} + {}", go(l, 1), go(k, 1))),
+        Kind::Unit => Look::Word("<>".into()),
+        Kind::Pair(a, b) => Look::Angles(t(a), t(b)),
+        Kind::Fst(a) => Look::Prefix("fst", t(a)),
+        Kind::Snd(a) => Look::Prefix("snd", t(a)),
+        Kind::Lam(x, a) => Look::Lambda(x.into(), t(a)),
+        Kind::App(f, a) => match f.kind() {
+            Kind::Lam(x, body) => Look::Let(x.into(), t(a), t(body), t(f)),
+            Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) | Kind::LinLam(_) => {
+                Look::Apply(t(f), t(a))
+            }
+        },
+        Kind::LinLam(body) => Look::LinearLambda(l(body)),
     }
 }
 
-fn app_text(f: &Lin, s: &Term, level: u8, names: &Names, v: &str) -> String {
-    if let LinKind::Lam(y, l) = f.kind() {
-        let (inside, y) = names.bind(y);
-        return parens(level > 0, format!("let {y} = {} in {}", text(s, 0, names), lin_text(l, 0, &inside, v)));
+fn linear_look(term: &Lin) -> Look<Either> {
+    match term.kind() {
+        LinKind::Var => Look::Linear,
+        LinKind::LOp(op, a, k) => Look::Call(op.to_string(), vec![t(a), l(k)], ";"),
+        LinKind::Unit => Look::Word("<>".into()),
+        LinKind::Pair(j, k) => Look::Angles(l(j), l(k)),
+        LinKind::Fst(k) => Look::Prefix("fst", l(k)),
+        LinKind::Snd(k) => Look::Prefix("snd", l(k)),
+        LinKind::Lam(y, k) => Look::Lambda(y.into(), l(k)),
+        LinKind::App(f, a) => {
+            if let LinKind::Lam(y, body) = f.kind() {
+                Look::Let(y.into(), t(a), l(body), l(f))
+            } else {
+                Look::Apply(l(f), t(a))
+            }
+        }
+        LinKind::Tensor(a, k) => Look::Tensor(t(a), l(k)),
+        LinKind::Case(k, y, body) => Look::Case(l(k), y.into(), l(body)),
+        LinKind::LinApp(f, k) => Look::Braces(t(f), l(k)),
+        LinKind::Zero => Look::Word("0".into()),
+        LinKind::Plus(j, k) => Look::Infix(level::SUM, [(l(j), level::SUM), (l(k), level::THEN)], "+"),
     }
-    parens(level > 2, format!("{} {}", lin_text(f, 2, names, v), text(s, 3, names)))
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{Kind, Term, Ty};
-use crate::op::{Op, infix};
-use crate::var::{Names, parens};
+use crate::print::{self, Look, Written};
+use crate::var::parens;
 
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,44 +25,36 @@ fn ty_text(ty: &Ty, level: u8) -> String {
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, 0, &Names::default()))
+        f.write_str(&print::line(self))
     }
 }
 
-/// Levels: 0 anything, 1 an operand, 2 a function, 3 an argument.
-fn text(t: &Term, level: u8, names: &Names) -> String {
-    let go = |t: &Term, level: u8| text(t, level, names);
-    match t.kind() {
-        Kind::Var(x) => names.of(x),
-        Kind::Op(op, t) => op_text(op, t, level, names),
-        Kind::Unit => "<>".into(),
-        Kind::Pair(t, s) => format!("<{}, {}>", go(t, 0), go(s, 0)),
-        Kind::Fst(t) => parens(level > 2, format!("fst {}", go(t, 3))),
-        Kind::Snd(t) => parens(level > 2, format!("snd {}", go(t, 3))),
-        Kind::Lam(x, t) => {
-            let (inside, x) = names.bind(x);
-            parens(level > 0, format!("\\{x}. {}", text(t, 0, &inside)))
+impl Term {
+    fn both(&self) -> Option<[Term; 2]> {
+        if let Kind::Pair(a, b) = self.kind() { Some([a.clone(), b.clone()]) } else { None }
+    }
+}
+
+impl Written for Term {
+    fn node(&self) -> usize {
+        std::ptr::from_ref(self.kind()).addr()
+    }
+
+    fn look(&self) -> Look<Term> {
+        match self.kind() {
+            Kind::Var(x) => Look::Variable(x.into()),
+            Kind::Op(op, t) => print::operation(op, t.clone(), t.both()),
+            Kind::Unit => Look::Word("<>".into()),
+            Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
+            Kind::Fst(t) => Look::Prefix("fst", t.clone()),
+            Kind::Snd(t) => Look::Prefix("snd", t.clone()),
+            Kind::Lam(x, t) => Look::Lambda(x.into(), t.clone()),
+            Kind::App(f, s) => match f.kind() {
+                Kind::Lam(x, t) => Look::Let(x.into(), s.clone(), t.clone(), f.clone()),
+                Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
+                    Look::Apply(f.clone(), s.clone())
+                }
+            },
         }
-        Kind::App(f, s) => match f.kind() {
-            Kind::Lam(x, t) => {
-                let (inside, x) = names.bind(x);
-                parens(level > 0, format!("let {x} = {} in {}", go(s, 0), text(t, 0, &inside)))
-            }
-            Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
-                parens(level > 2, format!("{} {}", go(f, 2), go(s, 3)))
-            }
-        },
     }
-}
-
-fn op_text(op: &Op, t: &Term, level: u8, names: &Names) -> String {
-    if let (Op::Const(_), Kind::Unit) = (op, t.kind()) {
-        return op.to_string();
-    }
-    if let (Op::Each(prim, _), Kind::Pair(a, b)) = (op, t.kind())
-        && let Some(symbol) = infix(*prim)
-    {
-        return parens(level > 0, format!("{} {symbol} {}", text(a, 1, names), text(b, 1, names)));
-    }
-    format!("{op}({})", text(t, 0, names))
 }

@@ -1,0 +1,203 @@
+//! Equations that make derivatives readable, used by the printed stages only.
+//!
+//! The macros substitute, and leave behind projections of pairs (S-11, S-12, and L-20), `let`s whose terms could stand in their places
+//! (S-14), entries that are taken apart at once (L-21), linear functions that are applied at once (L-23), and sums with zeros (L-25 … L-27, and
+//! the laws that the paper derives). All of these are equations of Figures 2 and 4, from left to right. What a λ is applied to stays
+//! where it is, unless it is a `let`: functions remain functions.
+//!
+//! What was shared in memory remains shared: each node is rewritten once for each linear term that `v` stands for.
+
+use std::collections::HashMap;
+
+use super::*;
+
+/// The same term, tidied.
+pub fn tidy(t: &Term) -> Term {
+    Tidy::default().term(t)
+}
+
+/// The same linear term, tidied.
+pub fn tidy_linear(l: &Lin) -> Lin {
+    Tidy::default().lin(l, &v(l.from().clone()))
+}
+
+/// The address of a node. All nodes that it is asked for outlive the traversal.
+fn address<T>(node: &T) -> usize {
+    std::ptr::from_ref(node).addr()
+}
+
+#[derive(Default)]
+struct Tidy {
+    terms: HashMap<usize, Term>,
+    lins: HashMap<(usize, usize), Lin>,
+    /// What the variables of `let`s stand for.
+    lets: HashMap<u32, Term>,
+    /// Keeps nodes alive whose addresses are keys.
+    kept: Vec<(Lin, Lin)>,
+}
+
+impl Tidy {
+    fn term(&mut self, t: &Term) -> Term {
+        if let Some(done) = self.terms.get(&address(t.kind())) {
+            return done.clone();
+        }
+        let done = match t.kind() {
+            Kind::Var(x) => self.lets.get(&x.id).cloned().unwrap_or_else(|| t.clone()),
+            Kind::Op(o, t) => op(o.clone(), self.term(t)),
+            Kind::Unit => unit(),
+            Kind::Pair(t, s) => pair(self.term(t), self.term(s)),
+            Kind::Fst(t) => first(self.term(t)),
+            Kind::Snd(t) => second(self.term(t)),
+            Kind::Lam(x, t) => abs(x.clone(), self.term(t)),
+            Kind::App(f, s) => {
+                let s = self.term(s);
+                if let Kind::Lam(x, body) = f.kind() {
+                    self.lets.insert(x.id, s);
+                    self.term(body)
+                } else {
+                    app(self.term(f), s)
+                }
+            }
+            Kind::LinLam(l) => linlam(self.lin(l, &v(l.from().clone()))),
+        };
+        self.terms.insert(address(t.kind()), done.clone());
+        done
+    }
+
+    /// `l[k/v]`, where `k` is tidy.
+    fn lin(&mut self, l: &Lin, k: &Lin) -> Lin {
+        let key = (address(l.kind()), address(k.kind()));
+        if let Some(done) = self.lins.get(&key) {
+            return done.clone();
+        }
+        let done = self.rewrite(l, k);
+        self.lins.insert(key, done.clone());
+        self.kept.push((l.clone(), k.clone()));
+        done
+    }
+
+    fn rewrite(&mut self, l: &Lin, k: &Lin) -> Lin {
+        match l.kind() {
+            LinKind::Var => k.clone(),
+            LinKind::LOp(o, t, l) => match self.lin(l, k) {
+                l if l.is_zero() => zero_lin(k.from().clone(), LTy::Real(o.cod())),
+                l => lop(*o, self.term(t), l),
+            },
+            LinKind::Unit => lunit(k.from().clone()),
+            LinKind::Pair(a, b) => both(self.lin(a, k), self.lin(b, k)),
+            LinKind::Fst(l) => linear_first(self.lin(l, k)),
+            LinKind::Snd(l) => linear_second(self.lin(l, k)),
+            LinKind::Lam(y, l) => labs(y.clone(), self.lin(l, k)),
+            LinKind::App(f, t) => {
+                let t = self.term(t);
+                if let LinKind::Lam(y, body) = f.kind() {
+                    self.lets.insert(y.id, t);
+                    self.lin(body, k)
+                } else {
+                    let f = self.lin(f, k);
+                    self.apply(f, t)
+                }
+            }
+            LinKind::Tensor(t, l) => tensor(self.term(t), self.lin(l, k)),
+            LinKind::Case(l, y, body) => {
+                let l = self.lin(l, k);
+                self.case(l, y, body)
+            }
+            LinKind::LinApp(f, l) => {
+                let (f, l) = (self.term(f), self.lin(l, k));
+                if let Kind::LinLam(body) = f.kind() { self.lin(body, &l) } else { linapp(f, l) }
+            }
+            LinKind::Zero => zero_lin(k.from().clone(), l.to().clone()),
+            LinKind::Plus(a, b) => sum(self.lin(a, k), self.lin(b, k)),
+        }
+    }
+
+    /// `f t`; a λ by β (L-20).
+    fn apply(&mut self, f: Lin, t: Term) -> Lin {
+        if let LinKind::Lam(y, body) = f.kind() {
+            let body = self.instance(body, y, t);
+            return self.lin(&body, &v(body.from().clone()));
+        }
+        lapp(f, t)
+    }
+
+    /// A copy in which `y` stands for `t`, when it is next visited: at another `t` it is another term.
+    fn instance(&mut self, l: &Lin, y: &Var, t: Term) -> Lin {
+        let z = y.refresh();
+        self.lets.insert(z.id, t);
+        l.subst(y, &var(&z))
+    }
+
+    fn case(&mut self, l: Lin, y: &Var, body: &Lin) -> Lin {
+        if l.is_zero() {
+            return zero_lin(l.from().clone(), body.to().clone());
+        }
+        if let LinKind::Tensor(t, l) = l.kind() {
+            let body = self.instance(body, y, t.clone());
+            return self.lin(&body, l);
+        }
+        if let LinKind::Plus(a, b) = l.kind()
+            && (is_entry(a) || is_entry(b))
+        {
+            return sum(self.case(a.clone(), y, body), self.case(b.clone(), y, body));
+        }
+        case(l, y.clone(), self.lin(body, &v(body.from().clone())))
+    }
+}
+
+/// Is it a sum with an entry that a `case` can take apart?
+fn is_entry(l: &Lin) -> bool {
+    if let LinKind::Plus(a, b) = l.kind() { is_entry(a) || is_entry(b) } else { matches!(l.kind(), LinKind::Tensor(..)) }
+}
+
+impl Lin {
+    fn is_zero(&self) -> bool {
+        matches!(self.kind(), LinKind::Zero)
+    }
+}
+
+fn first(t: Term) -> Term {
+    if let Kind::Pair(a, _) = t.kind() { a.clone() } else { fst(t) }
+}
+
+fn second(t: Term) -> Term {
+    if let Kind::Pair(_, b) = t.kind() { b.clone() } else { snd(t) }
+}
+
+fn linear_first(l: Lin) -> Lin {
+    if let LinKind::Pair(a, _) = l.kind() {
+        a.clone()
+    } else if l.is_zero() {
+        zero_lin(l.from().clone(), l.to().components().0)
+    } else {
+        lfst(l)
+    }
+}
+
+fn linear_second(l: Lin) -> Lin {
+    if let LinKind::Pair(_, b) = l.kind() {
+        b.clone()
+    } else if l.is_zero() {
+        zero_lin(l.from().clone(), l.to().components().1)
+    } else {
+        lsnd(l)
+    }
+}
+
+fn both(a: Lin, b: Lin) -> Lin {
+    if a.is_zero() && b.is_zero() { zero_lin(a.from().clone(), a.to().clone().times(b.to().clone())) } else { lpair(a, b) }
+}
+
+fn sum(a: Lin, b: Lin) -> Lin {
+    if a.is_zero() {
+        b
+    } else if b.is_zero() {
+        a
+    } else if let (LinKind::Pair(a1, a2), LinKind::Pair(b1, b2)) = (a.kind(), b.kind()) {
+        both(sum(a1.clone(), b1.clone()), sum(a2.clone(), b2.clone()))
+    } else if let LinKind::Plus(b, c) = b.kind() {
+        sum(sum(a, b.clone()), c.clone())
+    } else {
+        plus(a, b)
+    }
+}

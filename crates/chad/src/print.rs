@@ -1,0 +1,394 @@
+//! How terms are written. A term says what it looks like ([`Look`]); this file knows the rest: parentheses, names of variables, names for what
+//! occurs more than once, and lines.
+//!
+//! The macros substitute by sharing: `s_2[t_1]` holds `t_1` in several places, but in memory once. So what occurs more than once is found
+//! by identity, and is written once, `let t = .. in`, as far outside as its variables allow. At linear terms this is an abbreviation of the
+//! printer: the language itself has one linear variable only.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use lambada_source::Doc;
+
+use crate::op::{Op, infix};
+use crate::var::Names;
+
+/// How wide a page is.
+const WIDTH: usize = 100;
+
+/// What weighs less is repeated rather than named: variables, constants, their projections and pairs.
+const LIGHTEST_NAMED: usize = 4;
+
+/// What a construct weighs without its parts: those that compute something are worth a name.
+fn weight<T>(look: &Look<T>) -> usize {
+    match look {
+        Look::Prefix(..) => 0,
+        Look::Word(_) | Look::Variable(_) | Look::Linear | Look::Angles(..) | Look::Singleton(_) | Look::Tensor(..) => 1,
+        Look::Apply(..) | Look::Call(..) | Look::Braces(..) | Look::Infix(..) => 3,
+        Look::Lambda(..) | Look::LinearLambda(_) | Look::Let(..) | Look::Case(..) => 3,
+    }
+}
+
+/// A binder of a Cartesian variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Binder {
+    pub id: u32,
+    pub hint: Rc<str>,
+}
+
+impl<T> From<&crate::var::Var<T>> for Binder {
+    fn from(x: &crate::var::Var<T>) -> Binder {
+        Binder { id: x.id, hint: x.hint.clone() }
+    }
+}
+
+/// What a term looks like. The parts are terms.
+pub(crate) enum Look<T> {
+    /// `lid`, `0`, `<>`, a constant
+    Word(String),
+    /// `x`
+    Variable(Binder),
+    /// `v`, the linear variable in scope
+    Linear,
+    /// `fst t`
+    Prefix(&'static str, T),
+    /// `t s`
+    Apply(T, T),
+    /// `op(t)`, `lop(t; l)`, `lpair(t, s)`
+    Call(String, Vec<T>, &'static str),
+    /// `<t, s>`
+    Angles(T, T),
+    /// `t{l}`
+    Braces(T, T),
+    /// `{(t,-)}`
+    Singleton(T),
+    /// `t + s`: how tightly it binds, and its operands
+    Infix(u8, [(T, u8); 2], &'static str),
+    /// `!t (x) l`
+    Tensor(T, T),
+    /// `\x. t`
+    Lambda(Binder, T),
+    /// `\_v. l`
+    LinearLambda(T),
+    /// `let x = t in s`, which is the call of `\x. s`, the last part
+    Let(Binder, T, T, T),
+    /// `case l of !y (x) w -> k`
+    Case(T, Binder, T),
+}
+
+/// `op(t)`, `a + b`, `c`; `pair` is what `t` is a pair of.
+pub(crate) fn operation<T>(op: &Op, t: T, pair: Option<[T; 2]>) -> Look<T> {
+    match (op, pair) {
+        (Op::Const(_), _) => Look::Word(op.to_string()),
+        (Op::Each(prim, _), Some([a, b])) if let Some(symbol) = infix(*prim) => match symbol {
+            "+" | "-" => Look::Infix(level::SUM, [(a, level::SUM), (b, level::THEN)], symbol),
+            "*" | "/" => Look::Infix(level::THEN, [(a, level::THEN), (b, level::APPLY)], symbol),
+            _ => Look::Infix(level::OPEN, [(a, level::ATOM), (b, level::ATOM)], symbol),
+        },
+        _ => Look::Call(op.to_string(), vec![t], ","),
+    }
+}
+
+/// How tightly constructs bind, from the loosest.
+pub(crate) mod level {
+    /// λ, `let`, `case`, operations between their arguments.
+    pub const OPEN: u8 = 0;
+    /// `+`
+    pub const SUM: u8 = 1;
+    /// `;`, `;;`, `*`, `(x)`
+    pub const THEN: u8 = 2;
+    /// Application.
+    pub const APPLY: u8 = 3;
+    /// An argument.
+    pub const ATOM: u8 = 4;
+}
+
+/// Something that can be written.
+pub(crate) trait Written: Clone {
+    /// The identity of the node in memory.
+    fn node(&self) -> usize;
+    /// What it looks like.
+    fn look(&self) -> Look<Self>;
+}
+
+/// On one line, nothing named.
+pub(crate) fn line<T: Written>(t: &T) -> String {
+    let shared = Shared::default();
+    Page { shared: &shared, lets: true }.scope(t, &Context::new(0)).render(usize::MAX)
+}
+
+/// In lines, nothing named.
+pub(crate) fn lines<T: Written>(t: &T) -> String {
+    let shared = Shared::default();
+    Page { shared: &shared, lets: true }.scope(t, &Context::new(0)).render(WIDTH)
+}
+
+/// In lines, with names for what occurs more than once.
+pub(crate) fn page<T: Written>(t: &T) -> String {
+    let shared = Shared::of(t);
+    Page { shared: &shared, lets: false }.scope(t, &Context::new(t.node())).render(WIDTH)
+}
+
+/// A node, below a linear variable if it mentions that: the body of its binder, or 0.
+type Key = (usize, usize);
+
+/// What is written once, by the bodies of binders in which it is.
+struct Shared<T> {
+    named: HashMap<usize, Vec<(Key, T)>>,
+    mentions: HashMap<usize, Rc<Mentions>>,
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Shared<T> {
+        Shared { named: HashMap::new(), mentions: HashMap::new() }
+    }
+}
+
+/// The free variables of a term, and what it weighs when nothing in it is named.
+struct Mentions {
+    variables: BTreeSet<u32>,
+    linear: bool,
+    weight: usize,
+}
+
+/// A part, with the binders between: of a Cartesian variable, of the linear one.
+struct Part<T> {
+    part: T,
+    binder: Option<u32>,
+    linear: bool,
+}
+
+/// In a page, where tidying has left no `let`s, a call of a λ is a call: the function may have a name.
+fn called<T>(look: Look<T>) -> Look<T> {
+    if let Look::Let(_, t, _, f) = look { Look::Apply(f, t) } else { look }
+}
+
+fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
+    let plain = |part: T| Part { part, binder: None, linear: false };
+    let below = |x: Binder, part: T| Part { part, binder: Some(x.id), linear: false };
+    match look {
+        Look::Word(_) | Look::Variable(_) | Look::Linear => vec![],
+        Look::Prefix(_, t) | Look::Singleton(t) => vec![plain(t)],
+        Look::Apply(t, s) | Look::Angles(t, s) | Look::Braces(t, s) | Look::Tensor(t, s) => vec![plain(t), plain(s)],
+        Look::Call(_, items, _) => items.into_iter().map(plain).collect(),
+        Look::Infix(_, [(t, _), (s, _)], _) => vec![plain(t), plain(s)],
+        Look::Lambda(x, t) => vec![below(x, t)],
+        Look::LinearLambda(l) => vec![Part { part: l, binder: None, linear: true }],
+        Look::Let(x, t, s, _) => vec![plain(t), below(x, s)],
+        Look::Case(l, y, k) => vec![plain(l), Part { part: k, binder: Some(y.id), linear: true }],
+    }
+}
+
+/// The traversal that finds what occurs more than once.
+struct Search<T> {
+    shared: Shared<T>,
+    counts: HashMap<Key, usize>,
+    /// Every node once, parts before wholes, with the body in which it can be named.
+    order: Vec<(Key, T, usize)>,
+    /// The bodies around: each with the Cartesian variable that is bound there.
+    bodies: Vec<(usize, Option<u32>)>,
+}
+
+impl<T: Written> Shared<T> {
+    fn of(t: &T) -> Shared<T> {
+        let mut search = Search { shared: Shared::default(), counts: HashMap::new(), order: vec![], bodies: vec![(t.node(), None)] };
+        search.visit(t, t.node());
+        let Search { mut shared, counts, order, .. } = search;
+        for (key, t, body) in order {
+            if counts[&key] > 1 && key.0 != body && shared.mentions[&key.0].weight >= LIGHTEST_NAMED {
+                shared.named.entry(body).or_default().push((key, t));
+            }
+        }
+        shared
+    }
+
+    fn mentions(&mut self, t: &T) -> Rc<Mentions> {
+        if let Some(found) = self.mentions.get(&t.node()) {
+            return found.clone();
+        }
+        let look = called(t.look());
+        let mut all = Mentions { variables: BTreeSet::new(), linear: matches!(look, Look::Linear), weight: weight(&look) };
+        if let Look::Variable(x) = &look {
+            all.variables.insert(x.id);
+        }
+        for Part { part, binder, linear } in parts(look) {
+            let inside = self.mentions(&part);
+            all.variables.extend(inside.variables.iter().filter(|x| Some(**x) != binder));
+            all.linear |= inside.linear && !linear;
+            all.weight = all.weight.saturating_add(inside.weight);
+        }
+        let all = Rc::new(all);
+        self.mentions.insert(t.node(), all.clone());
+        all
+    }
+
+    fn key(&self, t: &T, linear_body: usize) -> Key {
+        let linear = self.mentions.get(&t.node()).is_some_and(|found| found.linear);
+        (t.node(), if linear { linear_body } else { 0 })
+    }
+}
+
+impl<T: Written> Search<T> {
+    fn visit(&mut self, t: &T, linear_body: usize) {
+        let mentions = self.shared.mentions(t);
+        let key = self.shared.key(t, linear_body);
+        let count = self.counts.entry(key).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            return;
+        }
+        for Part { part, binder, linear } in parts(called(t.look())) {
+            if binder.is_none() && !linear {
+                self.visit(&part, linear_body);
+            } else {
+                self.bodies.push((part.node(), binder));
+                self.visit(&part, if linear { part.node() } else { linear_body });
+                self.bodies.pop();
+            }
+        }
+        let bound_in = |(body, x): &(usize, Option<u32>)| {
+            x.is_some_and(|x| mentions.variables.contains(&x)) || (mentions.linear && *body == linear_body)
+        };
+        let innermost = self.bodies.iter().rfind(|body| bound_in(body));
+        let body = innermost.unwrap_or(&self.bodies[0]).0;
+        self.order.push((key, t.clone(), body));
+    }
+}
+
+/// Where a term is written: the names in scope.
+#[derive(Clone)]
+struct Context {
+    names: Names,
+    linear: String,
+    linear_body: usize,
+    given: HashMap<Key, String>,
+}
+
+impl Context {
+    fn new(body: usize) -> Context {
+        let mut names = Names::default();
+        let linear = names.choose("v");
+        Context { names, linear, linear_body: body, given: HashMap::new() }
+    }
+
+    fn bind(&self, x: &Binder) -> (Context, String) {
+        let mut inside = self.clone();
+        let name = inside.names.introduce(x.id, &x.hint);
+        (inside, name)
+    }
+
+    fn bind_linear(&self, hint: &str, body: usize) -> (Context, String) {
+        let mut inside = self.clone();
+        inside.linear = inside.names.choose(hint);
+        inside.linear_body = body;
+        let name = inside.linear.clone();
+        (inside, name)
+    }
+}
+
+fn text(text: impl Into<String>) -> Doc {
+    Doc::text(text)
+}
+
+fn parens(needed: bool, doc: Doc) -> Doc {
+    if needed { text("(") + doc.nest(1) + text(")") } else { doc }
+}
+
+struct Page<'a, T> {
+    shared: &'a Shared<T>,
+    lets: bool,
+}
+
+impl<T: Written> Page<'_, T> {
+    /// The body of a binder, or a whole term, after the `let`s for what is named in it.
+    fn scope(&self, t: &T, context: &Context) -> Doc {
+        let mut inside = context.clone();
+        let mut lets = Vec::new();
+        for (key, part) in self.shared.named.get(&t.node()).into_iter().flatten() {
+            let definition = self.construct(part, level::OPEN, &inside);
+            let hint = match (key.1, part.look()) {
+                (0, Look::Lambda(..) | Look::LinearLambda(_)) => "f",
+                (0, _) => "t",
+                _ => "w",
+            };
+            let name = inside.names.choose(hint);
+            lets.extend([text(format!("let {name} =")) + (Doc::line() + definition + text(" in")).nest(2).group(), Doc::hard_line()]);
+            inside.given.insert(*key, name);
+        }
+        let body = self.doc(t, level::OPEN, &inside);
+        Doc::concat(lets) + body
+    }
+
+    fn doc(&self, t: &T, level: u8, context: &Context) -> Doc {
+        match context.given.get(&self.shared.key(t, context.linear_body)) {
+            Some(name) => text(name),
+            None => self.construct(t, level, context),
+        }
+    }
+
+    fn construct(&self, t: &T, level: u8, context: &Context) -> Doc {
+        let go = |t: &T, level: u8| self.doc(t, level, context);
+        match if self.lets { t.look() } else { called(t.look()) } {
+            Look::Word(word) => text(word),
+            Look::Variable(x) => text(context.names.name(x.id, &x.hint)),
+            Look::Linear => text(&context.linear),
+            Look::Prefix(name, t) => parens(level > level::APPLY, text(format!("{name} ")) + go(&t, level::ATOM)),
+            Look::Apply(t, s) => {
+                let both = go(&t, level::APPLY) + (Doc::line() + go(&s, level::ATOM)).nest(2);
+                parens(level > level::APPLY, both.group())
+            }
+            Look::Call(name, items, separator) => {
+                let inner = Doc::join(&(text(separator) + Doc::line()), items.iter().map(|item| go(item, level::OPEN)));
+                (text(format!("{name}(")) + (Doc::soft_line() + inner).nest(2) + text(")")).group()
+            }
+            Look::Angles(t, s) => {
+                let inner = go(&t, level::OPEN) + text(",") + Doc::line() + go(&s, level::OPEN);
+                (text("<") + inner.nest(1) + text(">")).group()
+            }
+            Look::Braces(t, l) => go(&t, level::ATOM) + text("{") + go(&l, level::OPEN).nest(2) + text("}"),
+            Look::Singleton(t) => text("{(") + go(&t, level::OPEN).nest(2) + text(",-)}"),
+            Look::Infix(own, [(t, left), (s, right)], symbol) => {
+                let between = match symbol {
+                    ";" => text(";") + Doc::line(),
+                    ";;" => text(";;") + Doc::soft_line(),
+                    _ => Doc::line() + text(format!("{symbol} ")),
+                };
+                parens(level > own, (go(&t, left) + between + go(&s, right)).group())
+            }
+            Look::Tensor(t, l) => {
+                let both = text("!") + go(&t, level::ATOM) + Doc::line() + text("(x) ") + go(&l, level::APPLY);
+                parens(level > level::THEN, both.group())
+            }
+            look @ (Look::Lambda(..) | Look::LinearLambda(_) | Look::Let(..) | Look::Case(..)) => {
+                parens(level > level::OPEN, self.binder(look, context))
+            }
+        }
+    }
+
+    fn binder(&self, look: Look<T>, context: &Context) -> Doc {
+        let under = |head: String, body: Doc| (text(head) + (Doc::line() + body).nest(2)).group();
+        match look {
+            Look::Lambda(x, t) => {
+                let (inside, x) = context.bind(&x);
+                under(format!("\\{x}."), self.scope(&t, &inside))
+            }
+            Look::LinearLambda(l) => {
+                let (inside, v) = context.bind_linear("v", l.node());
+                under(format!("\\_{v}."), self.scope(&l, &inside))
+            }
+            Look::Let(x, t, s, _) => {
+                let (inside, x) = context.bind(&x);
+                let head = under(format!("let {x} ="), self.doc(&t, level::OPEN, context) + text(" in"));
+                (head + Doc::line() + self.scope(&s, &inside)).group()
+            }
+            Look::Case(l, y, k) => {
+                let (inside, y) = context.bind(&y);
+                let (inside, w) = inside.bind_linear("w", k.node());
+                let head = text("case ") + self.doc(&l, level::OPEN, context).nest(2) + text(format!(" of !{y} (x) {w} ->"));
+                (head + (Doc::line() + self.scope(&k, &inside)).nest(2)).group()
+            }
+            Look::Word(_) | Look::Variable(_) | Look::Linear | Look::Prefix(..) | Look::Apply(..) | Look::Call(..) => Doc::nil(),
+            Look::Angles(..) | Look::Braces(..) | Look::Singleton(_) | Look::Infix(..) | Look::Tensor(..) => Doc::nil(),
+        }
+    }
+}
