@@ -3,6 +3,7 @@
 use lambada_core::{DefId, Program};
 
 use crate::combinators::{self, Comb, Kind};
+use crate::primitives::Primitive;
 use crate::shared::{self, Lets};
 use crate::source::{Outside, of_core};
 use crate::var::Var;
@@ -117,6 +118,13 @@ fn clause(comb: &Comb, mode: Mode) -> &'static str {
         }
         Kind::Curry(_) => ("cur(t)_2 = \\y. t_2[<x1,y>; <v,0>]", "cur(t)_2 = case v of !y (x) w -> fst t_2[<x1,y>; w]"),
         Kind::Op(_) => ("op_2 = D op(x; v)", "op_2 = (D op)^t(x; v)"),
+        Kind::Prim(Primitive::Map { .. }) => {
+            ("map_2 = lmap(v; g) + lzipWith(<f;snd, v>; w)", "map_2 = <lzip(v; w), lzipWith(<f;snd, v>; w)>")
+        }
+        Kind::Prim(Primitive::Scan { .. }) => (
+            "scan_2 = lscan(<f;snd, p>; <w, lmap(p; g)>), where p = <fst scan_1, v>",
+            "scan_2 = let <a, r> = lunscan(<f;snd, p>; w) in <lzip(p; r), a>, where p = <fst scan_1, v>",
+        ),
     };
     match mode {
         Mode::Forward => forward,

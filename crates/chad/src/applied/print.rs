@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Kind, Term, Ty};
-use crate::op::{LOp, Op, infix};
+use crate::op::{Op, infix};
 use crate::var::{Names, parens};
 
 impl fmt::Display for Ty {
@@ -37,6 +37,7 @@ fn text(t: &Term, level: u8, names: &Names) -> String {
     match t.kind() {
         Kind::Var(x) => names.of(x),
         Kind::Op(op, t) => op_text(op, t, level, names),
+        Kind::Prim(p, t) => format!("{p}({})", go(t, 0)),
         Kind::Unit => "<>".into(),
         Kind::Pair(t, s) => format!("<{}, {}>", go(t, 0), go(s, 0)),
         Kind::Fst(t) => prefix("fst", t),
@@ -46,8 +47,9 @@ fn text(t: &Term, level: u8, names: &Names) -> String {
             parens(level > 0, format!("\\{x}. {}", text(t, 0, &inside)))
         }
         Kind::App(f, s) => app_text(f, s, level, names),
-        Kind::LOp(LOp::Sum(_) | LOp::Replicate(_) | LOp::Swap, _) if matches!(t.children()[0].kind(), Kind::Unit) => lop_name(t),
+        Kind::LOp(op, t) if matches!(t.kind(), Kind::Unit) => op.to_string(),
         Kind::LOp(op, t) => format!("{op}({})", go(t, 0)),
+        Kind::LPrim(p, t) => format!("{p}({})", go(t, 0)),
         Kind::Zero => "0".into(),
         Kind::Plus(t, s) => parens(level > 1, format!("{} + {}", go(t, 1), go(s, 2))),
         Kind::LId => "lid".into(),
@@ -61,10 +63,6 @@ fn text(t: &Term, level: u8, names: &Names) -> String {
         Kind::LSnd => "lsnd".into(),
         Kind::LPair(t, s) => format!("lpair({}, {})", go(t, 0), go(s, 0)),
     }
-}
-
-fn lop_name(t: &Term) -> String {
-    if let Kind::LOp(op, _) = t.kind() { op.to_string() } else { String::new() }
 }
 
 fn app_text(f: &Term, s: &Term, level: u8, names: &Names) -> String {

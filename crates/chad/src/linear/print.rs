@@ -63,6 +63,7 @@ fn text(t: &Term, level: u8, names: &Names) -> String {
     match t.kind() {
         Kind::Var(x) => names.of(x),
         Kind::Op(op, t) => op_text(op, t, level, names),
+        Kind::Prim(p, t) => format!("{p}({})", go(t, 0)),
         Kind::Unit => "<>".into(),
         Kind::Pair(t, s) => format!("<{}, {}>", go(t, 0), go(s, 0)),
         Kind::Fst(t) => parens(level > 2, format!("fst {}", go(t, 3))),
@@ -97,6 +98,7 @@ fn lin_text(l: &Lin, level: u8, names: &Names, v: &str) -> String {
     match l.kind() {
         LinKind::Var => v.into(),
         LinKind::LOp(op, t, l) => format!("{op}({}; {})", text(t, 0, names), go(l, 0)),
+        LinKind::LPrim(p, t, l) => format!("{p}({}; {})", text(t, 0, names), go(l, 0)),
         LinKind::Unit => "<>".into(),
         LinKind::Pair(l, k) => format!("<{}, {}>", go(l, 0), go(k, 0)),
         LinKind::Fst(l) => parens(level > 2, format!("fst {}", go(l, 3))),

@@ -35,6 +35,7 @@ fn text(t: &Term, level: u8, names: &Names) -> String {
     match t.kind() {
         Kind::Var(x) => names.of(x),
         Kind::Op(op, t) => op_text(op, t, level, names),
+        Kind::Prim(p, t) => format!("{p}({})", go(t, 0)),
         Kind::Unit => "<>".into(),
         Kind::Pair(t, s) => format!("<{}, {}>", go(t, 0), go(s, 0)),
         Kind::Fst(t) => parens(level > 2, format!("fst {}", go(t, 3))),
@@ -48,7 +49,7 @@ fn text(t: &Term, level: u8, names: &Names) -> String {
                 let (inside, x) = names.bind(x);
                 parens(level > 0, format!("let {x} = {} in {}", go(s, 0), text(t, 0, &inside)))
             }
-            Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
+            Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
                 parens(level > 2, format!("{} {}", go(f, 2), go(s, 3)))
             }
         },
