@@ -32,6 +32,7 @@ pub fn tangent_ty(ty: &source::Ty) -> Ty {
 pub fn primal(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
+        Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
         Kind::Then(t, s) => primal(s, &primal(t, x)),
         Kind::Unit => unit(),
@@ -55,6 +56,7 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
 pub fn tangent(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Op(o) => forward_op(o, x),
+        Kind::Prim(p) => forward_prim(*p, x),
         Kind::Id => lid(tangent_ty(t.from())),
         Kind::Then(t, s) => lthen(tangent(t, x), tangent(s, &primal(t, x))),
         Kind::Unit => zero(tangent_ty(t.from()).lfun(Ty::Unit)),

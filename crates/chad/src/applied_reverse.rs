@@ -33,6 +33,7 @@ pub fn cotangent_ty(ty: &source::Ty) -> Ty {
 pub fn primal(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
+        Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
         Kind::Then(t, s) => primal(s, &primal(t, x)),
         Kind::Unit => unit(),
@@ -51,6 +52,7 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
 pub fn cotangent(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Op(o) => reverse_op(o, x),
+        Kind::Prim(p) => reverse_prim(*p, x),
         Kind::Id => lid(cotangent_ty(t.from())),
         Kind::Then(t, s) => lthen(cotangent(s, &primal(t, x)), cotangent(t, x)),
         Kind::Unit => zero(Ty::Unit.lfun(cotangent_ty(t.from()))),

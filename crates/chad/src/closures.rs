@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::op::{LOp, Op, Slope, slopes};
+use crate::primitives::{Primitive, lunscan, zip_with};
 use crate::source::{Kind, Term, Ty, Var};
 use crate::value::{Value, count_lop, count_op};
 use crate::var::Env;
@@ -104,6 +105,7 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
             let op = op.clone();
             (result, Rc::new(move |w| pullback(&transposed(&op, &args, w))))
         }
+        Kind::Prim(p, t) => primitive(*p, derive(t, env)),
         Kind::Unit => (Primal::Unit, Rc::new(|_| Captured::new())),
         Kind::Pair(t, s) => {
             let ((a, pa), (b, pb)) = (derive(t, env), derive(s, env));
@@ -124,8 +126,7 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
         Kind::Lam(x, t) => (closure(x, t, env), Rc::new(captured)),
         Kind::App(t, s) => {
             let ((f, pf), (a, pa)) = (derive(t, env), derive(s, env));
-            let Primal::Fun(f) = f else { panic!("a typed term applies functions only") };
-            let (result, call) = f(&a);
+            let (result, call) = function(f)(&a);
             let pullback = move |w: &Cotangent| {
                 let (e, wa) = call(w);
                 merge(pf(&Cotangent::Closure(e)), pa(&wa))
@@ -133,6 +134,57 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
             (result, Rc::new(pullback))
         }
     }
+}
+
+/// A primitive after its argument, `<f, args>`: the pullbacks of the calls are kept, and each runs once. What they give to the captured
+/// variables of `f` is added up.
+fn primitive(p: Primitive, (argument, pullback): (Primal, Pullback)) -> (Primal, Pullback) {
+    let (f, args) = components(&argument);
+    let f = function(f);
+    let mut calls: Vec<Call> = Vec::new();
+    let mut call = |at: &[f64]| {
+        let (result, call) = f(&tuple(at));
+        calls.push(call);
+        arguments(&result)[0][0]
+    };
+    let results = p.run(&mut call, &arguments(&args));
+    let sizes = p.results();
+    let back = move |w: &Cotangent| {
+        let mut captured = Captured::new();
+        let linear = |i: usize, w: &[f64]| {
+            let (e, back) = calls[i](&Cotangent::Real(w.into()));
+            captured = merge(std::mem::take(&mut captured), e);
+            numbers(&back, p.arity())
+        };
+        let args = pulled(p, linear, &vectors(w, &sizes));
+        pullback(&Cotangent::pair(Cotangent::Closure(captured), args))
+    };
+    (results.into_iter().map(Primal::Real).reduce(|a, b| Primal::Pair(Rc::new((a, b)))).unwrap_or(Primal::Unit), Rc::new(back))
+}
+
+/// The cotangents of the vectors that a primitive takes, by the linear functions of its calls.
+fn pulled(p: Primitive, linear: impl FnMut(usize, &[f64]) -> Vec<f64>, w: &[Rc<[f64]>]) -> Cotangent {
+    let args = match p {
+        Primitive::Map { arity, n } => zip_with(n, arity, linear, w),
+        Primitive::Scan { .. } => lunscan(linear, w).into_iter().take(2).collect(),
+    };
+    args.into_iter().map(Cotangent::Real).reduce(Cotangent::pair).unwrap_or(Cotangent::Zero)
+}
+
+/// The cotangent of a product of vectors, which nests to the left, with its zeros.
+fn vectors(w: &Cotangent, sizes: &[usize]) -> Vec<Rc<[f64]>> {
+    arguments(&primal_of(&dense(&Ty::dom(sizes), w)))
+}
+
+/// The same for a product of k numbers.
+fn numbers(w: &Cotangent, k: usize) -> Vec<f64> {
+    vectors(w, &vec![1; k]).iter().map(|x| x[0]).collect()
+}
+
+/// A product of numbers.
+fn tuple(numbers: &[f64]) -> Primal {
+    let numbers = numbers.iter().map(|x| Primal::Real([*x].into()));
+    numbers.reduce(|a, b| Primal::Pair(Rc::new((a, b)))).unwrap_or(Primal::Unit)
 }
 
 /// The primal of `\x. t`: its calls' pullbacks split what they find at `x`.
@@ -174,6 +226,13 @@ fn transposed(op: &Op, x: &[Rc<[f64]>], w: &Cotangent) -> Cotangent {
 fn linear(lop: LOp, at: Option<Rc<[f64]>>, w: &Rc<[f64]>) -> Rc<[f64]> {
     count_lop();
     lop.eval(&Vec::from_iter(at), std::slice::from_ref(w))
+}
+
+fn function(f: Primal) -> Rc<Closure> {
+    match f {
+        Primal::Fun(f) => f,
+        Primal::Real(_) | Primal::Unit | Primal::Pair(_) => panic!("a typed term applies functions only"),
+    }
 }
 
 fn components(a: &Primal) -> (Primal, Primal) {

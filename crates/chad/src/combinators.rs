@@ -6,6 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::op::Op;
+use crate::primitives::{Denotation, Primitive};
 use crate::print::{self, Look, Written, level};
 use crate::source::{self, Kind as Source, Term, Ty, Var};
 use crate::value::{Value, eval_op};
@@ -18,7 +19,7 @@ pub struct Comb {
     to: Ty,
 }
 
-/// `t ::= id | t; s | <> | <t, s> | fst | snd | ev | Λ(t) | op`
+/// `t ::= id | t; s | <> | <t, s> | fst | snd | ev | Λ(t) | op | prim`
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// C-1: `id_T : T -> T`
@@ -39,6 +40,8 @@ pub enum Kind {
     Curry(Comb),
     /// C-9: `op : Dom(op) -> real^m`
     Op(Op),
+    /// `prim : Dom(prim) -> Cod(prim)` (Appendix F)
+    Prim(Primitive),
 }
 
 impl Comb {
@@ -64,7 +67,7 @@ impl Comb {
     /// The parts.
     pub fn children(&self) -> Vec<&Comb> {
         match self.kind() {
-            Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) => vec![],
+            Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => vec![],
             Kind::Then(t, s) | Kind::Pair(t, s) => vec![t, s],
             Kind::Curry(t) => vec![t],
         }
@@ -128,6 +131,11 @@ pub fn op(op: Op) -> Comb {
     Comb::new(Kind::Op(op), from, to)
 }
 
+/// `prim`
+pub fn prim(p: Primitive) -> Comb {
+    Comb::new(Kind::Prim(p), p.from(), p.to())
+}
+
 /// λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
 pub fn of_term(x: &Var, t: &Term) -> Comb {
     compile(std::slice::from_ref(x), t)
@@ -139,6 +147,7 @@ fn compile(context: &[Var], t: &Term) -> Comb {
     match t.kind() {
         Source::Var(x) => lookup(context, x),
         Source::Op(o, t) => then(go(t), op(o.clone())),
+        Source::Prim(p, t) => then(go(t), prim(*p)),
         Source::Unit => unit(product(context)),
         Source::Pair(t, s) => pair(go(t), go(s)),
         Source::Fst(t) => then(go(t), components(t, fst)),
@@ -191,6 +200,7 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
             source::lam("y", (**b).clone(), |y| to_term(t, &source::pair(x.clone(), y)))
         }
         Kind::Op(o) => source::op(o.clone(), x.clone()),
+        Kind::Prim(p) => source::prim(*p, x.clone()),
     }
 }
 
@@ -205,7 +215,7 @@ pub fn tidy(t: &Comb) -> Comb {
         },
         Kind::Pair(t, s) => pair(tidy(t), tidy(s)),
         Kind::Curry(t) => curry(tidy(t)),
-        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) => t.clone(),
+        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => t.clone(),
     }
 }
 
@@ -239,6 +249,7 @@ pub fn eval(t: &Comb, x: &Value) -> Value {
             Value::fun(move |y| eval(&t, &Value::pair(x.clone(), y.clone())))
         }
         Kind::Op(op) => eval_op(op, x),
+        Kind::Prim(p) => p.eval::<Denotation>(x),
     }
 }
 
@@ -271,6 +282,7 @@ impl Written for Comb {
             Kind::Ev => Look::Word("ev".into()),
             Kind::Curry(t) => Look::Call("cur".into(), vec![t.clone()], ","),
             Kind::Op(op) => Look::Word(op.to_string()),
+            Kind::Prim(p) => Look::Word(p.to_string()),
         }
     }
 }

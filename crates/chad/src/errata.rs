@@ -118,9 +118,11 @@ fn e16_zero_entries() {
 /// The reverse derivative of `map` gives a copower and a vector.
 #[test]
 fn e18_map() {
-    let map = crate::primitives::map(2);
+    let map = crate::primitives::Primitive::Map { arity: 1, n: 2 };
+    let x = Var::fresh("x", crate::reverse::primal_ty(&map.from()));
     let f = Value::fun(|x| Value::pair(x.clone(), Value::fun(|v| Value::real([3.0 * v.numbers()[0]]))));
-    let pulled = (map.pullback)(&Value::pair(f, Value::real([1.0, 2.0])), &Value::real([1.0, 1.0]));
+    let env = Env::default().with(&x, Value::pair(f, Value::real([1.0, 2.0])));
+    let pulled = l::eval_linear(&l::reverse_prim(map, &l::var(&x), &l::v(LTy::Real(2))), &env, &Value::real([1.0, 1.0]));
     assert_eq!(pulled.snd().numbers().to_vec(), [3.0, 3.0]);
     assert!(matches!(pulled.fst(), Value::Sum(entries) if entries.len() == 2));
 }

@@ -33,6 +33,7 @@ pub fn tangent_ty(ty: &source::Ty) -> LTy {
 pub fn primal(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
+        Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
         Kind::Then(t, s) => primal(s, &primal(t, x)),
         Kind::Unit => unit(),
@@ -54,6 +55,7 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
 pub fn tangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
     match t.kind() {
         Kind::Op(o) => forward_op(o, x, v),
+        Kind::Prim(p) => forward_prim(*p, x, v),
         Kind::Id => v.clone(),
         Kind::Then(t, s) => tangent(s, &primal(t, x), &tangent(t, x, v)),
         Kind::Unit => lunit(v.from().clone()),

@@ -7,6 +7,7 @@ use lambada_prim::Prim;
 
 use crate::combinators::{self, Comb};
 use crate::op::Op;
+use crate::primitives::Primitive;
 use crate::source::{self, Kind, REAL, Term, Ty, Var};
 use crate::value::Value;
 
@@ -29,6 +30,8 @@ pub struct Statistics {
     pub function_results: usize,
     /// Those in which a λ mentions a function from outside of it.
     pub captured_functions: usize,
+    /// Those with a primitive whose function mentions a variable from outside of it.
+    pub capturing_primitives: usize,
     /// The highest order of a type in any of them.
     pub highest_order: usize,
 }
@@ -88,13 +91,13 @@ impl Generator {
         }
     }
 
-    /// A term in one variable between first-order types, with anything inside, of at most 24 nodes: the derivatives of the paper are
+    /// A term in one variable between first-order types, with anything inside, of at most 28 nodes: the derivatives of the paper are
     /// exponentially larger (E26).
     pub fn program(&mut self) -> (Var, Term) {
         let (from, to) = (self.ty(0), self.ty(0));
         let x = Var::fresh("x", from);
         let fuel = 6 + self.below(8);
-        let t = self.bounded(std::slice::from_ref(&x), &to, fuel, 24);
+        let t = self.bounded(std::slice::from_ref(&x), &to, fuel, 28);
         (x, t)
     }
 
@@ -151,6 +154,9 @@ impl Generator {
         match ty {
             Ty::Real(n) if fuel == 0 => self.real_leaf(context, *n),
             Ty::Real(n) => {
+                if self.below(3) == 0 {
+                    return self.primitive(context, *n, fuel - 1);
+                }
                 let op = self.op(*n);
                 let sizes = op.dom();
                 let args: Vec<Term> = sizes.iter().map(|n| self.term(context, &Ty::Real(*n), (fuel - 1) / sizes.len())).collect();
@@ -166,16 +172,33 @@ impl Generator {
         }
     }
 
+    /// A primitive with a function that captures what it likes, and the vector of this size among its results.
+    fn primitive(&mut self, context: &[Var], n: usize, fuel: usize) -> Term {
+        let p = match self.below(3) {
+            k if n > 1 && k > 0 => Primitive::Map { arity: k, n },
+            _ => Primitive::Scan { n: n.max(2) },
+        };
+        let t = source::prim(p, self.term(context, &p.from(), fuel));
+        match p {
+            Primitive::Map { .. } => t,
+            Primitive::Scan { .. } if n == 1 => source::snd(t),
+            Primitive::Scan { .. } => source::fst(t),
+        }
+    }
+
     /// An operation with a result of this size.
     fn op(&mut self, n: usize) -> Op {
         let each = [Prim::Add, Prim::Mul, Prim::Sub, Prim::Sin, Prim::Cos, Prim::Tanh, Prim::Mul, Prim::Neg];
-        let choice = self.below(each.len() + 5);
+        let choice = self.below(each.len() + 6);
         match (choice, n) {
             (8, 1) => Op::Sum(2),
             (9, 1) => Op::Inner(2),
             (10, 1) => Op::Sigmoid,
             (11, 1) => Op::Product,
             (12, 1) => Op::MatVec(1, 2),
+            (13, 1) => Op::Index(2, self.below(2)),
+            (13, n) if self.below(2) == 0 => Op::Replicate(n),
+            (13, n) => Op::Vector(n),
             (8, 2) => Op::Swap,
             (9 | 10, 2) => Op::Scale(2),
             (11 | 12, 2) => Op::MatVec(2, 1),
@@ -271,6 +294,22 @@ fn paths(from: &Ty, to: &Ty, path: &mut Vec<Step>, found: &mut dyn FnMut(&[Step]
     }
 }
 
+/// Are all variables bound inside of the term?
+fn closed(t: &Term, bound: &mut Vec<Var>) -> bool {
+    match t.kind() {
+        Kind::Var(x) => bound.contains(x),
+        Kind::Lam(x, body) => {
+            bound.push(x.clone());
+            let inside = closed(body, bound);
+            bound.pop();
+            inside
+        }
+        Kind::Fst(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Snd(_) | Kind::App(..) => {
+            t.children().into_iter().all(|t| closed(t, bound))
+        }
+    }
+}
+
 impl Statistics {
     /// Counts one more term.
     pub fn add(&mut self, t: &Term) {
@@ -281,6 +320,7 @@ impl Statistics {
         self.function_arguments += seen.function_arguments.min(1);
         self.function_results += seen.function_results.min(1);
         self.captured_functions += seen.captured_functions.min(1);
+        self.capturing_primitives += seen.capturing_primitives.min(1);
         self.highest_order = self.highest_order.max(seen.highest_order);
     }
 
@@ -296,6 +336,10 @@ impl Statistics {
             Kind::Lam(_, body) => {
                 let captured = bound.iter().any(|y| matches!(y.ty, Ty::Fun(..)) && body.mentions(y));
                 self.captured_functions += usize::from(captured);
+            }
+            Kind::Prim(_, args) => {
+                let captures = matches!(args.kind(), Kind::Pair(f, _) if !closed(f, &mut vec![]));
+                self.capturing_primitives += usize::from(captures);
             }
             Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => {}
         }
@@ -330,6 +374,7 @@ mod tests {
         }
         println!("{seen:?}");
         assert!(seen.unknown_calls > 200 && seen.function_arguments > 200 && seen.function_results > 100 && seen.captured_functions > 60);
+        assert!(seen.capturing_primitives > 100, "{seen:?}");
         assert!(seen.highest_order >= 3, "{seen:?}");
     }
 }

@@ -3,8 +3,9 @@
 //! Read it with the paper at hand, in the order below. The ids (S-1, L-20, M-3, …) are those of the project's checklist of the paper; E1 …
 //! E27 are its errata (and E-1 … E-24 the rules of Appendix E): where an erratum concerns code, the code cites it and `errata` tests it.
 
-// Variables, operations with the one table of their derivatives, meanings.
+// Variables, operations with the one table of their derivatives, the higher-order primitives of Appendix F, meanings.
 pub mod op;
+pub mod primitives;
 mod print;
 pub mod value;
 mod var;
@@ -34,9 +35,6 @@ pub mod applied_reverse;
 
 // Appendix E: big-step semantics.
 pub mod operational;
-
-// Appendix F: `map` and its kin.
-pub mod primitives;
 
 // Beyond the paper: without the exponential blow-up (E26), then with closures converted too; variants.
 pub mod shared;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use crate::applied::Ty;
 use crate::op::LOp;
+use crate::primitives::{Denotation, Evaluator, LPrim};
 use crate::value::{Value, eval_lop};
 
 /// A value of type `LFun(T, S)`: a homomorphism of monoids.
@@ -111,6 +112,38 @@ impl LinFun {
     pub fn lop(lop: LOp, t: &Value) -> LinFun {
         let t = t.clone();
         LinFun::new(move |x| eval_lop(lop, &t, x))
+    }
+
+    /// `lprim(t)`: a linear primitive at its Cartesian argument.
+    pub fn lprim(lprim: LPrim, t: &Value) -> LinFun {
+        let t = t.clone();
+        LinFun::new(move |x| lprim.eval::<Module>(&t, x))
+    }
+}
+
+/// The inside of the module, where primitives work (Appendix F): linear functions are plain functions, copowers are lists of pairs.
+struct Module;
+
+impl Evaluator for Module {
+    type Value = Value;
+
+    fn components(pair: &Value) -> (Value, Value) {
+        Denotation::components(pair)
+    }
+    fn vectors(t: &Value, k: usize) -> Vec<Rc<[f64]>> {
+        Denotation::vectors(t, k)
+    }
+    fn tuple(vectors: &[Rc<[f64]>]) -> Value {
+        Denotation::tuple(vectors)
+    }
+    fn call(f: &Value, x: &Value) -> Value {
+        Denotation::call(f, x)
+    }
+    fn linear(f: &Value, v: &Value) -> Value {
+        f.linear().lapp(v)
+    }
+    fn formal_sum(_: usize, entries: Vec<(Value, Value)>) -> Value {
+        Value::Copower(Copower(Rc::new(entries)))
     }
 }
 

@@ -45,8 +45,14 @@ pub enum Op {
     Partial(Prim, usize, usize),
     /// `(⋆) ∈ Op^n_{n·m, m}`: a matrix of n rows times a vector.
     MatVec(usize, usize),
-    /// `sum ∈ Op^1_n`
+    /// P-5: `sum ∈ Op^1_n`
     Sum(usize),
+    /// P-4: `replicate ∈ Op^n_1`
+    Replicate(usize),
+    /// P-7: `index_i ∈ Op^1_n`, for the i-th of n elements from 0
+    Index(usize, usize),
+    /// `vector ∈ Op^n_{1,..,1}`: n numbers side by side.
+    Vector(usize),
     /// `sigmoid ∈ Op^1_1`
     Sigmoid,
     /// `swap ∈ Op^2_2`
@@ -77,6 +83,10 @@ pub enum LOp {
     Sum(usize),
     /// `replicate ∈ LOp^n_{;1}`
     Replicate(usize),
+    /// `index_i ∈ LOp^1_{;n}`
+    Index(usize, usize),
+    /// `∈ LOp^n_{;1}`: the linear scalar at place i, and zeros.
+    OneHot(usize, usize),
     /// `swap ∈ LOp^2_{;2}`
     Swap,
     /// `(•) ∈ LOp^1_{n;n}`
@@ -102,8 +112,9 @@ impl Op {
             Op::Const(_) => vec![],
             Op::Each(prim, n) | Op::Partial(prim, _, n) => vec![*n; prim.args().len()],
             Op::MatVec(n, m) => vec![n * m, *m],
-            Op::Sum(n) => vec![*n],
-            Op::Sigmoid => vec![1],
+            Op::Sum(n) | Op::Index(n, _) => vec![*n],
+            Op::Sigmoid | Op::Replicate(_) => vec![1],
+            Op::Vector(n) => vec![1; *n],
             Op::Swap | Op::Product => vec![2],
             Op::Inner(n) => vec![*n, *n],
             Op::Scale(n) => vec![1, *n],
@@ -115,7 +126,8 @@ impl Op {
         match self {
             Op::Const(values) => values.0.len(),
             Op::Each(_, n) | Op::Partial(_, _, n) | Op::MatVec(n, _) | Op::Scale(n) => *n,
-            Op::Sum(_) | Op::Sigmoid | Op::Inner(_) | Op::Product => 1,
+            Op::Replicate(n) | Op::Vector(n) => *n,
+            Op::Sum(_) | Op::Index(..) | Op::Sigmoid | Op::Inner(_) | Op::Product => 1,
             Op::Swap => 2,
         }
     }
@@ -133,6 +145,9 @@ impl Op {
             Op::Partial(prim, k, n) => (0..*n).map(|i| partial(*prim, *k, &scalars(args, i))).collect(),
             Op::MatVec(n, m) => mat_vec(*n, *m, &args[0], &args[1]),
             Op::Sum(_) => [args[0].iter().sum()].into(),
+            Op::Replicate(n) => vec![args[0][0]; *n].into(),
+            Op::Index(_, i) => [args[0][*i]].into(),
+            Op::Vector(_) => args.iter().map(|x| x[0]).collect(),
             Op::Sigmoid => [1.0 / (1.0 + (-args[0][0]).exp())].into(),
             Op::Swap => [args[0][1], args[0][0]].into(),
             Op::Inner(_) => [inner(&args[0], &args[1])].into(),
@@ -166,7 +181,7 @@ impl LOp {
             LOp::MatVec(n, m) | LOp::MatVecT(n, m) => vec![n * m],
             LOp::Apply(_, m) | LOp::Outer(_, m) => vec![m],
             LOp::ScaleBy(_) => vec![1],
-            LOp::Sum(_) | LOp::Replicate(_) | LOp::Swap => vec![],
+            LOp::Sum(_) | LOp::Replicate(_) | LOp::Index(..) | LOp::OneHot(..) | LOp::Swap => vec![],
         }
     }
 
@@ -176,7 +191,8 @@ impl LOp {
             LOp::Mul(n) | LOp::Inner(n) | LOp::ScaleBy(n) | LOp::Sum(n) | LOp::MatVecT(n, _) | LOp::Outer(n, _) => vec![n],
             LOp::MatVec(_, m) => vec![m],
             LOp::Apply(n, m) => vec![n * m],
-            LOp::Scale(_) | LOp::Replicate(_) => vec![1],
+            LOp::Index(n, _) => vec![n],
+            LOp::Scale(_) | LOp::Replicate(_) | LOp::OneHot(..) => vec![1],
             LOp::Swap => vec![2],
         }
     }
@@ -184,10 +200,11 @@ impl LOp {
     /// The size of the result. Erratum E7: `⟦lop⟧` ends in `real^m`, where the paper prints `real^k`.
     pub fn cod(self) -> usize {
         match self {
-            LOp::Mul(n) | LOp::MatVec(n, _) | LOp::Apply(n, _) | LOp::Scale(n) | LOp::ScaleBy(n) | LOp::Replicate(n) => n,
+            LOp::Mul(n) | LOp::MatVec(n, _) | LOp::Apply(n, _) | LOp::Scale(n) | LOp::ScaleBy(n) => n,
+            LOp::Replicate(n) | LOp::OneHot(n, _) => n,
             LOp::MatVecT(_, m) => m,
             LOp::Outer(n, m) => n * m,
-            LOp::Sum(_) | LOp::Inner(_) => 1,
+            LOp::Sum(_) | LOp::Index(..) | LOp::Inner(_) => 1,
             LOp::Swap => 2,
         }
     }
@@ -203,6 +220,8 @@ impl LOp {
             LOp::Outer(_, _) => v.iter().flat_map(|w| x[0].iter().map(move |a| w * a)).collect(),
             LOp::Sum(_) => [v.iter().sum()].into(),
             LOp::Replicate(n) => vec![v[0]; n].into(),
+            LOp::Index(_, i) => [v[i]].into(),
+            LOp::OneHot(n, i) => (0..n).map(|k| if k == i { v[0] } else { 0.0 }).collect(),
             LOp::Swap => [v[1], v[0]].into(),
             LOp::Inner(_) => [inner(&x[0], v)].into(),
             LOp::Scale(_) => x[0].iter().map(|a| a * v[0]).collect(),
@@ -220,6 +239,8 @@ impl LOp {
             LOp::Outer(n, m) => LOp::Apply(n, m),
             LOp::Sum(n) => LOp::Replicate(n),
             LOp::Replicate(n) => LOp::Sum(n),
+            LOp::Index(n, i) => LOp::OneHot(n, i),
+            LOp::OneHot(n, i) => LOp::Index(n, i),
             LOp::Inner(n) => LOp::Scale(n),
             LOp::Scale(n) => LOp::Inner(n),
         }
@@ -238,6 +259,9 @@ impl fmt::Display for Op {
             Op::Partial(prim, k, _) => write!(f, "d{}_{}", k + 1, prim.name()),
             Op::MatVec(..) => write!(f, "matvec"),
             Op::Sum(_) => write!(f, "sum"),
+            Op::Replicate(_) => write!(f, "replicate"),
+            Op::Index(_, i) => write!(f, "index_{i}"),
+            Op::Vector(_) => write!(f, "vector"),
             Op::Sigmoid => write!(f, "sigmoid"),
             Op::Swap => write!(f, "swap"),
             Op::Inner(_) => write!(f, "inner"),
@@ -265,6 +289,8 @@ impl fmt::Display for LOp {
             LOp::Outer(..) => "louter",
             LOp::Sum(_) => "lsum",
             LOp::Replicate(_) => "lreplicate",
+            LOp::Index(_, i) => return write!(f, "lindex_{i}"),
+            LOp::OneHot(_, i) => return write!(f, "lonehot_{i}"),
             LOp::Swap => "lswap2",
             LOp::Inner(_) => "linner",
             LOp::Scale(_) => "lscale",
@@ -307,6 +333,9 @@ pub fn slopes<T: Clone>(op: &Op, x: &[T], apply: &mut dyn FnMut(Op, &[T]) -> T) 
             vec![Slope::By(LOp::Apply(*n, *m), Some(x[1].clone())), Slope::By(LOp::MatVec(*n, *m), Some(x[0].clone()))]
         }
         Op::Sum(n) => vec![Slope::By(LOp::Sum(*n), None)],
+        Op::Replicate(n) => vec![Slope::By(LOp::Replicate(*n), None)],
+        Op::Index(n, i) => vec![Slope::By(LOp::Index(*n, *i), None)],
+        Op::Vector(n) => (0..*n).map(|i| Slope::By(LOp::OneHot(*n, i), None)).collect(),
         Op::Sigmoid => {
             let y = apply(Op::Sigmoid, x);
             let one = apply(Op::constant([1.0]), &[]);

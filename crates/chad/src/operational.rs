@@ -5,6 +5,7 @@
 
 use crate::applied::*;
 use crate::op::{LOp, Op};
+use crate::primitives::Evaluator;
 
 /// `t ⇓ N`
 pub fn run(t: &Term) -> Term {
@@ -14,6 +15,8 @@ pub fn run(t: &Term) -> Term {
             crate::value::count_op();
             constant(o.eval(&leaves(t, o.dom().len())))
         }
+        // Appendix F: the arguments as for E-1.
+        Kind::Prim(p, t) => p.eval::<BigStep>(t),
         // E-2, E-3
         Kind::Fst(t) => run(&both(&run(t)).0),
         Kind::Snd(t) => run(&both(&run(t)).1),
@@ -27,7 +30,7 @@ pub fn run(t: &Term) -> Term {
         Kind::LApp(f, s) => linear(&run(f), s),
         Kind::Var(x) => panic!("{} is free", x.hint),
         Kind::Unit | Kind::Pair(..) | Kind::Lam(..) => t.clone(),
-        Kind::LOp(..) | Kind::LId | Kind::LThen(..) | Kind::LSwap(_) | Kind::LEval(_) | Kind::Singleton(_) => t.clone(),
+        Kind::LOp(..) | Kind::LPrim(..) | Kind::LId | Kind::LThen(..) | Kind::LSwap(_) | Kind::LEval(_) | Kind::Singleton(_) => t.clone(),
         Kind::LCurInv(_) | Kind::LFst | Kind::LSnd | Kind::LPair(..) => t.clone(),
     }
 }
@@ -114,6 +117,8 @@ fn linear(f: &Term, s: &Term) -> Term {
         Kind::LThen(g, h) => run(&lapp(h.clone(), at(g))),
         // E21 again.
         Kind::LOp(o, t) => run_lop(*o, t, s),
+        // Appendix F
+        Kind::LPrim(p, t) => p.eval::<BigStep>(t, s),
         // E22: the components of a pair are not normal; the paper's rule ends in one as it is.
         Kind::LFst => run(&fst(s.clone())),
         Kind::LSnd => run(&snd(s.clone())),
@@ -124,8 +129,36 @@ fn linear(f: &Term, s: &Term) -> Term {
         // Stuck, and normal: what is taken apart by `lcur^-1`.
         Kind::Singleton(_) => at(f),
         Kind::LCurInv(g) => fold(f, g, &run(s)),
-        Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => stuck(f),
+        Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => stuck(f),
         Kind::Lam(..) | Kind::App(..) | Kind::LApp(..) => stuck(f),
+    }
+}
+
+/// The rules of the primitives: closed terms, run where their numbers are needed.
+struct BigStep;
+
+impl Evaluator for BigStep {
+    type Value = Term;
+
+    fn components(pair: &Term) -> (Term, Term) {
+        both(&run(pair))
+    }
+    fn vectors(t: &Term, k: usize) -> Vec<std::rc::Rc<[f64]>> {
+        leaves(t, k)
+    }
+    fn tuple(vectors: &[std::rc::Rc<[f64]>]) -> Term {
+        vectors.iter().cloned().map(constant).reduce(pair).unwrap_or_else(unit)
+    }
+    fn call(f: &Term, x: &Term) -> Term {
+        app(f.clone(), x.clone())
+    }
+    fn linear(f: &Term, v: &Term) -> Term {
+        lapp(f.clone(), v.clone())
+    }
+    /// A normal form that `lcur^-1` takes apart.
+    fn formal_sum(arity: usize, entries: Vec<(Term, Term)>) -> Term {
+        let entries = entries.into_iter().map(|(x, w)| lapp(singleton(x, Ty::Real(1)), w));
+        entries.reduce(plus).unwrap_or_else(|| zero(Ty::Real(1).tens(Ty::dom(&vec![1; arity]))))
     }
 }
 

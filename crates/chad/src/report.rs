@@ -3,6 +3,7 @@
 use lambada_core::{DefId, Program};
 
 use crate::combinators::{self, Comb, Kind};
+use crate::primitives::Primitive;
 use crate::shared::{self, Lets};
 use crate::source::{Outside, of_core};
 use crate::var::Var;
@@ -139,7 +140,7 @@ fn clause(comb: &Comb, mode: Mode, parts: &[&str]) -> Clause {
         Kind::Then(..) => format!("({t}; {s})"),
         Kind::Pair(..) => format!("<{t}, {s}>"),
         Kind::Curry(_) => format!("cur({t})"),
-        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) => comb.to_string(),
+        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => comb.to_string(),
     };
     let second = match mode {
         Mode::Forward => forward_clause(comb, t, s),
@@ -162,6 +163,7 @@ fn first_clause(comb: &Comb, mode: Mode, t: &str, s: &str) -> String {
             Mode::Reverse => format!("\\y. <{t}_1[<x, y>/x], \\_v. snd {t}_2[<x, y>/x]>"),
         },
         Kind::Op(op) => format!("{op}(x)"),
+        Kind::Prim(prim) => format!("{prim}(<(fst x);fst, snd x>)"),
     }
 }
 
@@ -176,6 +178,10 @@ fn forward_clause(comb: &Comb, t: &str, s: &str) -> String {
         Kind::Ev => "let y = snd x in (fst v) y + (snd ((fst x) y)){snd v}".into(),
         Kind::Curry(_) => format!("\\y. {t}_2[<x, y>/x, <v, 0>/v]"),
         Kind::Op(op) => format!("D{op}(x; v)"),
+        Kind::Prim(Primitive::Map { .. }) => "lmap(snd x; fst v) + lzipWith(<(fst x);snd, snd x>; snd v)".into(),
+        Kind::Prim(Primitive::Scan { .. }) => {
+            "lscan(<(fst x);snd, p>; <snd v, lmap(p; fst v)>), where p = <fst scan_1, snd (snd x)>".into()
+        }
     }
 }
 
@@ -190,6 +196,10 @@ fn reverse_clause(comb: &Comb, t: &str, s: &str) -> String {
         Kind::Ev => "let y = snd x in <!y (x) v, (snd ((fst x) y)){v}>".into(),
         Kind::Curry(_) => format!("case v of !y (x) w -> fst {t}_2[<x, y>/x, w/v]"),
         Kind::Op(op) => format!("D{op}^t(x; v)"),
+        Kind::Prim(Primitive::Map { .. }) => "<lzip(snd x; v), lzipWith(<(fst x);snd, snd x>; v)>".into(),
+        Kind::Prim(Primitive::Scan { .. }) => {
+            "<lzip(p; snd u), fst u>, where u = lunscan(<(fst x);snd, p>; v), p = <fst scan_1, snd (snd x)>".into()
+        }
     }
 }
 

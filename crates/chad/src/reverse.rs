@@ -32,6 +32,7 @@ pub fn cotangent_ty(ty: &source::Ty) -> LTy {
 pub fn primal(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
+        Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
         Kind::Then(t, s) => primal(s, &primal(t, x)),
         Kind::Unit => unit(),
@@ -52,6 +53,7 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
 pub fn cotangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
     match t.kind() {
         Kind::Op(o) => reverse_op(o, x, v),
+        Kind::Prim(p) => reverse_prim(*p, x, v),
         Kind::Id => v.clone(),
         Kind::Then(t, s) => cotangent(t, x, &cotangent(s, &primal(t, x), v)),
         Kind::Unit => zero_lin(v.from().clone(), cotangent_ty(t.from())),

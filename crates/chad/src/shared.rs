@@ -53,6 +53,10 @@ impl Context {
                 let pullback = lthen(reverse_op(o, &fst(a.clone())), snd(a.clone()));
                 pair(op(o.clone(), fst(a)), pullback)
             }),
+            Source::Prim(p, t) => let_("a", self.derive(t), |a| {
+                let pullback = lthen(reverse_prim(*p, &fst(a.clone())), snd(a.clone()));
+                pair(primal_prim(*p, &fst(a)), pullback)
+            }),
             Source::Unit => pair(unit(), zero(Ty::Unit.lfun(self.ty()))),
             Source::Pair(t, s) => let_("a", self.derive(t), |a| {
                 let_("b", self.derive(s), |b| {

@@ -1,6 +1,7 @@
 //! Figures 1 and 5: typing of the applied target language. It shares no code with the constructors of terms.
 
-use super::{Kind, Term, Ty, Var};
+use super::{Kind, Term, Ty, Var, dagger_linear_ty, dagger_ty};
+use crate::linear::of_source_ty;
 
 /// Is `Γ ⊢ t : T` derivable, with the types that its subterms say they have?
 pub fn check(context: &[Var], t: &Term) -> Result<(), String> {
@@ -33,6 +34,7 @@ fn follows(context: &[Var], t: &Term) -> bool {
     match t.kind() {
         Kind::Var(x) => context.iter().rfind(|y| *y == x).is_some_and(|y| y.ty == *ty && x.ty == *ty),
         Kind::Op(op, t) => *t.ty() == Ty::dom(&op.dom()) && *ty == Ty::Real(op.cod()),
+        Kind::Prim(p, t) => *t.ty() == dagger_ty(&of_source_ty(&p.from())) && *ty == dagger_ty(&of_source_ty(&p.to())),
         Kind::Unit => *ty == Ty::Unit,
         Kind::Pair(t, s) => *ty == Ty::Prod(t.ty().clone().into(), s.ty().clone().into()),
         Kind::Fst(t) => matches!(t.ty(), Ty::Prod(a, _) if **a == *ty),
@@ -41,6 +43,8 @@ fn follows(context: &[Var], t: &Term) -> bool {
         Kind::App(t, s) => *t.ty() == fun(s.ty(), ty),
         //
         Kind::LOp(lop, t) => *t.ty() == Ty::dom(&lop.dom()) && *ty == linear(&Ty::dom(&lop.ldom()), &Ty::Real(lop.cod())),
+        // Appendix F
+        Kind::LPrim(p, t) => *t.ty() == dagger_ty(&p.dom()) && *ty == linear(&dagger_linear_ty(&p.ldom()), &dagger_linear_ty(&p.cod())),
         //
         Kind::Zero => true,
         //

@@ -36,6 +36,7 @@ pub fn dagger(t: &linear::Term, env: &Env<Term>) -> Term {
     match t.kind() {
         K::Var(x) => env.expect(x),
         K::Op(o, t) => op(o.clone(), go(t)),
+        K::Prim(p, t) => prim(*p, go(t)),
         K::Unit => unit(),
         K::Pair(t, s) => pair(go(t), go(s)),
         K::Fst(t) => fst(go(t)),
@@ -54,6 +55,7 @@ pub fn dagger_linear(l: &Lin, env: &Env<Term>) -> Term {
     match l.kind() {
         LinKind::Var => lid(from),
         LinKind::LOp(o, t, k) => lthen(go(k), lop(*o, dagger(t, env))),
+        LinKind::LPrim(p, t, k) => lthen(go(k), lprim(*p, dagger(t, env))),
         LinKind::Unit | LinKind::Zero => zero(from.lfun(to)),
         LinKind::Pair(l, k) => lpair(go(l), go(k)),
         LinKind::Fst(l) => lthen(go(l), project(l, lfst)),

@@ -2,6 +2,7 @@
 
 use super::{Kind, Term};
 use crate::linfun::{self, LinFun};
+use crate::primitives::Denotation;
 use crate::value::{Value, eval_op};
 use crate::var::Env;
 
@@ -11,6 +12,7 @@ pub fn eval(t: &Term, env: &Env<Value>) -> Value {
     match t.kind() {
         Kind::Var(x) => env.expect(x),
         Kind::Op(op, t) => eval_op(op, &go(t)),
+        Kind::Prim(p, t) => p.eval::<Denotation>(&go(t)),
         Kind::Unit => Value::Unit,
         Kind::Pair(t, s) => Value::pair(go(t), go(s)),
         Kind::Fst(t) => go(t).fst(),
@@ -21,6 +23,7 @@ pub fn eval(t: &Term, env: &Env<Value>) -> Value {
         }
         Kind::App(t, s) => go(t).apply(&go(s)),
         Kind::LOp(o, t) => Value::LinFun(LinFun::lop(*o, &go(t))),
+        Kind::LPrim(p, t) => Value::LinFun(LinFun::lprim(*p, &go(t))),
         Kind::Zero => linfun::zero(t.ty()),
         Kind::Plus(t, s) => go(t).plus(&go(s)),
         Kind::LId => Value::LinFun(LinFun::lid()),

@@ -3,12 +3,16 @@
 mod check;
 mod dagger;
 mod eval;
+mod primitives;
 mod print;
 mod term;
 mod tidy;
+mod ty;
 
 pub use check::check;
 pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
 pub use eval::eval;
+pub use primitives::{forward_prim, primal_prim, reverse_prim};
 pub use term::*;
 pub use tidy::tidy;
+pub use ty::Ty;

@@ -56,6 +56,7 @@ impl Written for Term {
         match self.kind() {
             Kind::Var(x) => Look::Variable(x.into()),
             Kind::Op(op, t) => print::operation(op, t.clone(), t.both()),
+            Kind::Prim(p, t) => call(&p.to_string(), &[t]),
             Kind::Unit => Look::Word("<>".into()),
             Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
             Kind::Fst(t) => prefix("fst", t),
@@ -70,6 +71,7 @@ impl Written for Term {
             }
             Kind::LOp(op, t) if op.dom().is_empty() && *t.kind() == Kind::Unit => Look::Word(op.to_string()),
             Kind::LOp(op, t) => call(&op.to_string(), &[t]),
+            Kind::LPrim(p, t) => call(&p.to_string(), &[t]),
             Kind::Zero => Look::Word("0".into()),
             Kind::Plus(t, s) => infix(level::SUM, [(t, level::SUM), (s, level::THEN)], "+"),
             Kind::LId => Look::Word("lid".into()),

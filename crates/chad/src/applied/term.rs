@@ -2,25 +2,11 @@
 
 use std::rc::Rc;
 
+use super::{Ty, dagger_linear_ty, dagger_ty};
+use crate::linear::of_source_ty;
 use crate::op::{LOp, Op};
+use crate::primitives::{LPrim, Primitive};
 use crate::var::Env;
-
-/// `T, S ::= real^n | 1 | T * S | T -> S | LFun(T, S) | Tens(T, S)`: no distinction between linear and Cartesian types.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ty {
-    /// `real^n`
-    Real(usize),
-    /// `1`
-    Unit,
-    /// `T * S`
-    Prod(Rc<Ty>, Rc<Ty>),
-    /// `T -> S`
-    Fun(Rc<Ty>, Rc<Ty>),
-    /// `LFun(T, S)`: linear functions.
-    LFun(Rc<Ty>, Rc<Ty>),
-    /// `Tens(T, S)`: the copower `!T (x) S`.
-    Tens(Rc<Ty>, Rc<Ty>),
-}
 
 /// A variable of the applied language.
 pub type Var = crate::var::Var<Ty>;
@@ -39,6 +25,8 @@ pub enum Kind {
     Var(Var),
     /// `op(t)`
     Op(Op, Term),
+    /// `prim(t)`
+    Prim(Primitive, Term),
     /// `<>`
     Unit,
     /// `<t, s>`
@@ -53,6 +41,8 @@ pub enum Kind {
     App(Term, Term),
     /// `lop(t)`
     LOp(LOp, Term),
+    /// `lprim(t)` (Appendix F)
+    LPrim(LPrim, Term),
     /// `0_T`
     Zero,
     /// `t + s`
@@ -79,55 +69,6 @@ pub enum Kind {
     LPair(Term, Term),
 }
 
-impl Ty {
-    /// `self * other`
-    pub fn times(self, other: Ty) -> Ty {
-        Ty::Prod(Rc::new(self), Rc::new(other))
-    }
-
-    /// `self -> to`
-    pub fn to(self, to: Ty) -> Ty {
-        Ty::Fun(Rc::new(self), Rc::new(to))
-    }
-
-    /// `LFun(self, to)`
-    pub fn lfun(self, to: Ty) -> Ty {
-        Ty::LFun(Rc::new(self), Rc::new(to))
-    }
-
-    /// `Tens(key, self)`
-    pub fn tens(self, key: Ty) -> Ty {
-        Ty::Tens(Rc::new(key), Rc::new(self))
-    }
-
-    /// `Dom(op)`, `LDom(lop)`
-    pub fn dom(sizes: &[usize]) -> Ty {
-        sizes.iter().map(|n| Ty::Real(*n)).reduce(Ty::times).unwrap_or(Ty::Unit)
-    }
-
-    pub(crate) fn components(&self) -> (Ty, Ty) {
-        match self {
-            Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => panic!("{self} is not a product"),
-        }
-    }
-
-    pub(crate) fn arrow(&self) -> (Ty, Ty) {
-        match self {
-            Ty::Fun(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::LFun(..) | Ty::Tens(..) => panic!("{self} is not a function type"),
-        }
-    }
-
-    /// The ends of a linear function type.
-    pub(crate) fn ends(&self) -> (Ty, Ty) {
-        match self {
-            Ty::LFun(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Tens(..) => panic!("{self} is not a linear function type"),
-        }
-    }
-}
-
 impl Term {
     fn new(kind: Kind, ty: Ty) -> Term {
         Term { kind: Rc::new(kind), ty }
@@ -147,7 +88,8 @@ impl Term {
     pub fn children(&self) -> Vec<&Term> {
         match self.kind() {
             Kind::Var(_) | Kind::Unit | Kind::Zero | Kind::LId | Kind::LFst | Kind::LSnd => vec![],
-            Kind::Op(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) | Kind::LOp(_, t) => vec![t],
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => vec![t],
+            Kind::LOp(_, t) | Kind::LPrim(_, t) => vec![t],
             Kind::LSwap(t) | Kind::LEval(t) | Kind::Singleton(t) | Kind::LCurInv(t) => vec![t],
             Kind::Pair(t, s) | Kind::App(t, s) | Kind::Plus(t, s) => vec![t, s],
             Kind::LThen(t, s) | Kind::LApp(t, s) | Kind::LPair(t, s) => vec![t, s],
@@ -186,12 +128,14 @@ impl Term {
         let kind = match self.kind() {
             Kind::Var(_) | Kind::Unit | Kind::Zero | Kind::LId | Kind::LFst | Kind::LSnd => return self.clone(),
             Kind::Op(o, t) => Kind::Op(o.clone(), f(t)),
+            Kind::Prim(p, t) => Kind::Prim(*p, f(t)),
             Kind::Pair(t, s) => Kind::Pair(f(t), f(s)),
             Kind::Fst(t) => Kind::Fst(f(t)),
             Kind::Snd(t) => Kind::Snd(f(t)),
             Kind::Lam(x, t) => Kind::Lam(x.clone(), f(t)),
             Kind::App(t, s) => Kind::App(f(t), f(s)),
             Kind::LOp(o, t) => Kind::LOp(*o, f(t)),
+            Kind::LPrim(p, t) => Kind::LPrim(*p, f(t)),
             Kind::Plus(t, s) => Kind::Plus(f(t), f(s)),
             Kind::LThen(t, s) => Kind::LThen(f(t), f(s)),
             Kind::LApp(t, s) => Kind::LApp(f(t), f(s)),
@@ -223,6 +167,11 @@ pub fn var(x: &Var) -> Term {
 pub fn op(op: Op, t: Term) -> Term {
     let ty = Ty::Real(op.cod());
     Term::new(Kind::Op(op, t), ty)
+}
+
+/// `prim(t)`
+pub fn prim(p: Primitive, t: Term) -> Term {
+    Term::new(Kind::Prim(p, t), dagger_ty(&of_source_ty(&p.to())))
 }
 
 /// `c`
@@ -280,6 +229,11 @@ pub fn let_(hint: &str, t: Term, body: impl FnOnce(Term) -> Term) -> Term {
 /// `lop(t) : LFun(LDom(lop), real^m)`
 pub fn lop(o: LOp, t: Term) -> Term {
     Term::new(Kind::LOp(o, t), Ty::dom(&o.ldom()).lfun(Ty::Real(o.cod())))
+}
+
+/// `lprim(t) : LFun(LDom(lprim), Cod(lprim))` (Appendix F)
+pub fn lprim(p: LPrim, t: Term) -> Term {
+    Term::new(Kind::LPrim(p, t), dagger_linear_ty(&p.ldom()).lfun(dagger_linear_ty(&p.cod())))
 }
 
 /// `0_T : T`

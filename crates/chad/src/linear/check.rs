@@ -1,6 +1,6 @@
 //! Figures 1 and 3: typing of the linear target language. It shares no code with the constructors of terms.
 
-use super::{Kind, LTy, Lin, LinKind, Term, Ty, Var};
+use super::{Kind, LTy, Lin, LinKind, Term, Ty, Var, of_source_ty};
 
 /// Is `Γ ⊢ t : T` derivable, with the type that the term says it has?
 pub fn check(context: &[Var], t: &Term) -> Result<(), String> {
@@ -24,6 +24,10 @@ fn infer(context: &mut Vec<Var>, t: &Term) -> Result<Ty, String> {
         Kind::Op(op, t) => {
             same(&infer(context, t)?, &Ty::dom(&op.dom()), "an operation's argument")?;
             Ok(Ty::Real(op.cod()))
+        }
+        Kind::Prim(p, t) => {
+            same(&infer(context, t)?, &of_source_ty(&p.from()), "a primitive's argument")?;
+            Ok(of_source_ty(&p.to()))
         }
         Kind::Unit => Ok(Ty::Unit),
         Kind::Pair(t, s) => Ok(infer(context, t)?.times(infer(context, s)?)),
@@ -61,6 +65,12 @@ fn infer_linear(context: &mut Vec<Var>, v: &LTy, l: &Lin) -> Result<LTy, String>
             same(&infer(context, t)?, &Ty::dom(&lop.dom()), "a linear operation's Cartesian argument")?;
             same(&infer_linear(context, v, l)?, &LTy::dom(&lop.ldom()), "a linear operation's argument")?;
             Ok(LTy::Real(lop.cod()))
+        }
+        // Appendix F
+        LinKind::LPrim(p, t, l) => {
+            same(&infer(context, t)?, &p.dom(), "a linear primitive's Cartesian argument")?;
+            same(&infer_linear(context, v, l)?, &p.ldom(), "a linear primitive's argument")?;
+            Ok(p.cod())
         }
         // L-3
         LinKind::Unit => Ok(LTy::Unit),

@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use super::{Kind, LTy, Lin, LinKind, Term};
+use crate::primitives::Denotation;
 use crate::value::{Value, eval_lop, eval_op};
 use crate::var::Env;
 
@@ -13,6 +14,7 @@ pub fn eval(t: &Term, env: &Env<Value>) -> Value {
     match t.kind() {
         Kind::Var(x) => env.expect(x),
         Kind::Op(op, t) => eval_op(op, &eval(t, env)),
+        Kind::Prim(p, t) => p.eval::<Denotation>(&eval(t, env)),
         Kind::Unit => Value::Unit,
         Kind::Pair(t, s) => Value::pair(eval(t, env), eval(s, env)),
         Kind::Fst(t) => eval(t, env).fst(),
@@ -35,6 +37,7 @@ pub fn eval_linear(l: &Lin, env: &Env<Value>, v: &Value) -> Value {
     match l.kind() {
         LinKind::Var => v.clone(),
         LinKind::LOp(lop, t, l) => eval_lop(*lop, &eval(t, env), &go(l)),
+        LinKind::LPrim(p, t, l) => p.eval::<Denotation>(&eval(t, env), &go(l)),
         LinKind::Unit => Value::Unit,
         LinKind::Pair(l, k) => Value::pair(go(l), go(k)),
         LinKind::Fst(l) => go(l).fst(),

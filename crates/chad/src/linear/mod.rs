@@ -5,14 +5,18 @@ mod equations;
 mod eval;
 mod normalize;
 mod ops;
+mod primitives;
 mod print;
 mod term;
 mod tidy;
+mod ty;
 
 pub use check::{check, check_linear};
 pub use equations::{Equation, Instance, equations};
 pub use eval::{eval, eval_linear, zero};
 pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
 pub use ops::{forward_op, reverse_op};
+pub use primitives::{forward_prim, primal_prim, reverse_prim};
 pub use term::*;
 pub use tidy::{tidy, tidy_linear};
+pub use ty::{LTy, Ty, of_source_ty};

@@ -63,6 +63,7 @@ fn eval(t: &Term, env: &Env<Sem>) -> Sem {
     match t.kind() {
         Kind::Var(x) => env.get(x).unwrap_or_else(|| reflect(&x.ty, var(x))),
         Kind::Op(o, t) => Sem::Ground(op(o.clone(), reify(t.ty(), &eval(t, env)))),
+        Kind::Prim(p, t) => reflect(&of_source_ty(&p.to()), prim(*p, reify(t.ty(), &eval(t, env)))),
         Kind::Unit => Sem::Unit,
         Kind::Pair(t, s) => Sem::Pair(Rc::new((eval(t, env), eval(s, env)))),
         Kind::Fst(t) => eval(t, env).components().0.clone(),
@@ -86,6 +87,10 @@ fn eval_linear(l: &Lin, env: &Env<Sem>, v: &LinSem) -> LinSem {
         LinKind::LOp(o, t, k) => {
             let t = reify(t.ty(), &eval(t, env));
             LinSem::Ground(distribute(k.to(), &go(k), &|k| lop(*o, t.clone(), k)))
+        }
+        LinKind::LPrim(p, t, k) => {
+            let t = reify(t.ty(), &eval(t, env));
+            image(k.to(), &p.cod(), &go(k), &|k| lprim(*p, t.clone(), k))
         }
         LinKind::Unit => LinSem::Unit,
         LinKind::Pair(l, k) => LinSem::Pair(Rc::new((go(l), go(k)))),
@@ -203,6 +208,12 @@ fn distribute(ty: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> Vec<Path
     reify_linear(ty, argument).into_iter().map(|path| Path { cases: path.cases, end: map(path.end) }).collect()
 }
 
+/// The same, with the values of the map as elements.
+fn image(from: &LTy, to: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> LinSem {
+    let results = distribute(from, argument, map).into_iter().map(|path| under(&path.cases, &reflect_linear(to, path.end)));
+    results.fold(zero(to), |sum, value| add(&sum, &value))
+}
+
 /// A neutral Cartesian term as an element.
 fn reflect(ty: &Ty, t: Term) -> Sem {
     match ty {
@@ -215,11 +226,7 @@ fn reflect(ty: &Ty, t: Term) -> Sem {
         }
         Ty::Lolli(a, b) => {
             let (a, b) = (a.clone(), b.clone());
-            Sem::Lolli(Rc::new(move |s| {
-                let results = distribute(&a, s, &|k| linapp(t.clone(), k)).into_iter();
-                let results = results.map(|path| under(&path.cases, &reflect_linear(&b, path.end)));
-                results.fold(zero(&b), |sum, value| add(&sum, &value))
-            }))
+            Sem::Lolli(Rc::new(move |s| image(&a, &b, s, &|k| linapp(t.clone(), k))))
         }
     }
 }
@@ -315,6 +322,7 @@ fn rename(t: &Term, level: u32, names: &Env<Term>) -> Term {
     match t.kind() {
         Kind::Var(x) => names.get(x).unwrap_or_else(|| t.clone()),
         Kind::Op(o, t) => op(o.clone(), go(t)),
+        Kind::Prim(p, t) => prim(*p, go(t)),
         Kind::Unit => unit(),
         Kind::Pair(t, s) => pair(go(t), go(s)),
         Kind::Fst(t) => fst(go(t)),
@@ -334,6 +342,7 @@ fn rename_linear(l: &Lin, level: u32, names: &Env<Term>) -> Lin {
     match l.kind() {
         LinKind::Var | LinKind::Unit | LinKind::Zero => l.clone(),
         LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
+        LinKind::LPrim(p, t, l) => lprim(*p, term(t), go(l)),
         LinKind::Pair(l, k) => lpair(go(l), go(k)),
         LinKind::Fst(l) => lfst(go(l)),
         LinKind::Snd(l) => lsnd(go(l)),
@@ -363,6 +372,7 @@ fn summands(l: &Lin) -> Vec<&Lin> {
         LinKind::Zero => vec![],
         LinKind::Var
         | LinKind::LOp(..)
+        | LinKind::LPrim(..)
         | LinKind::Unit
         | LinKind::Pair(..)
         | LinKind::Fst(_)

@@ -107,6 +107,7 @@ fn look(term: &Term) -> Look<Either> {
             let both = if let Kind::Pair(a, b) = a.kind() { Some([t(a), t(b)]) } else { None };
             print::operation(op, t(a), both)
         }
+        Kind::Prim(p, a) => Look::Call(p.to_string(), vec![t(a)], ","),
         Kind::Unit => Look::Word("<>".into()),
         Kind::Pair(a, b) => Look::Angles(t(a), t(b)),
         Kind::Fst(a) => Look::Prefix("fst", t(a)),
@@ -114,9 +115,15 @@ fn look(term: &Term) -> Look<Either> {
         Kind::Lam(x, a) => Look::Lambda(x.into(), t(a)),
         Kind::App(f, a) => match f.kind() {
             Kind::Lam(x, body) => Look::Let(x.into(), t(a), t(body), t(f)),
-            Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) | Kind::LinLam(_) => {
-                Look::Apply(t(f), t(a))
-            }
+            Kind::Var(_)
+            | Kind::Op(..)
+            | Kind::Prim(..)
+            | Kind::Unit
+            | Kind::Pair(..)
+            | Kind::Fst(_)
+            | Kind::Snd(_)
+            | Kind::App(..)
+            | Kind::LinLam(_) => Look::Apply(t(f), t(a)),
         },
         Kind::LinLam(body) => Look::LinearLambda(l(body)),
     }
@@ -126,6 +133,7 @@ fn linear_look(term: &Lin) -> Look<Either> {
     match term.kind() {
         LinKind::Var => Look::Linear,
         LinKind::LOp(op, a, k) => Look::Call(op.to_string(), vec![t(a), l(k)], ";"),
+        LinKind::LPrim(p, a, k) => Look::Call(p.to_string(), vec![t(a), l(k)], ";"),
         LinKind::Unit => Look::Word("<>".into()),
         LinKind::Pair(j, k) => Look::Angles(l(j), l(k)),
         LinKind::Fst(k) => Look::Prefix("fst", l(k)),

@@ -6,39 +6,10 @@
 
 use std::rc::Rc;
 
+use super::{LTy, Ty, of_source_ty};
 use crate::op::{LOp, Op};
-use crate::source;
+use crate::primitives::{LPrim, Primitive};
 use crate::var::Env;
-
-/// A Cartesian type: `T, S, R ::= real^n | 1 | T * S | T -> S | σ -o τ`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ty {
-    /// `real^n`
-    Real(usize),
-    /// `1`
-    Unit,
-    /// `T * S`
-    Prod(Rc<Ty>, Rc<Ty>),
-    /// `T -> S`
-    Fun(Rc<Ty>, Rc<Ty>),
-    /// `σ -o τ`: Cartesian, not linear.
-    Lolli(Rc<LTy>, Rc<LTy>),
-}
-
-/// A linear type: `σ, τ, ρ ::= real^n | 1 | σ * τ | T -> τ | !T (x) τ`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LTy {
-    /// `real^n`, underlined in the paper
-    Real(usize),
-    /// `1`
-    Unit,
-    /// `σ * τ`, a biproduct
-    Prod(Rc<LTy>, Rc<LTy>),
-    /// `T -> τ`
-    Fun(Rc<Ty>, Rc<LTy>),
-    /// `!T (x) τ`
-    Tensor(Rc<Ty>, Rc<LTy>),
-}
 
 /// A Cartesian variable.
 pub type Var = crate::var::Var<Ty>;
@@ -57,6 +28,8 @@ pub enum Kind {
     Var(Var),
     /// `op(t)`
     Op(Op, Term),
+    /// `prim(t)`
+    Prim(Primitive, Term),
     /// `<>`
     Unit,
     /// `<t, s>`
@@ -88,6 +61,8 @@ pub enum LinKind {
     Var,
     /// `lop(t; l)` (L-2)
     LOp(LOp, Term, Lin),
+    /// `lprim(t; l)` (Appendix F)
+    LPrim(LPrim, Term, Lin),
     /// `<>` (L-3)
     Unit,
     /// `<l, k>` (L-4): both mention `v`, contexts are additive
@@ -112,64 +87,6 @@ pub enum LinKind {
     Plus(Lin, Lin),
 }
 
-impl Ty {
-    /// `self * other`
-    pub fn times(self, other: Ty) -> Ty {
-        Ty::Prod(Rc::new(self), Rc::new(other))
-    }
-
-    /// `self -> to`
-    pub fn to(self, to: Ty) -> Ty {
-        Ty::Fun(Rc::new(self), Rc::new(to))
-    }
-
-    /// `Dom(op)`
-    pub fn dom(sizes: &[usize]) -> Ty {
-        sizes.iter().map(|n| Ty::Real(*n)).reduce(Ty::times).unwrap_or(Ty::Unit)
-    }
-
-    pub(crate) fn components(&self) -> (Ty, Ty) {
-        match self {
-            Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Lolli(..) => panic!("{self} is not a product"),
-        }
-    }
-}
-
-impl LTy {
-    /// `self * other`
-    pub fn times(self, other: LTy) -> LTy {
-        LTy::Prod(Rc::new(self), Rc::new(other))
-    }
-
-    /// `from -> self`
-    pub fn under(self, from: Ty) -> LTy {
-        LTy::Fun(Rc::new(from), Rc::new(self))
-    }
-
-    /// `!key (x) self`
-    pub fn tensor(self, key: Ty) -> LTy {
-        LTy::Tensor(Rc::new(key), Rc::new(self))
-    }
-
-    /// `self -o to`
-    pub fn lolli(self, to: LTy) -> Ty {
-        Ty::Lolli(Rc::new(self), Rc::new(to))
-    }
-
-    /// `LDom(lop)`
-    pub fn dom(sizes: &[usize]) -> LTy {
-        sizes.iter().map(|n| LTy::Real(*n)).reduce(LTy::times).unwrap_or(LTy::Unit)
-    }
-
-    pub(crate) fn components(&self) -> (LTy, LTy) {
-        match self {
-            LTy::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            LTy::Real(_) | LTy::Unit | LTy::Fun(..) | LTy::Tensor(..) => panic!("{self} is not a product"),
-        }
-    }
-}
-
 impl Term {
     fn new(kind: Kind, ty: Ty) -> Term {
         Term { kind: Rc::new(kind), ty }
@@ -189,7 +106,7 @@ impl Term {
     pub fn size(&self) -> usize {
         1 + match self.kind() {
             Kind::Var(_) | Kind::Unit => 0,
-            Kind::Op(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.size(),
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.size(),
             Kind::Pair(t, s) | Kind::App(t, s) => t.size() + s.size(),
             Kind::LinLam(l) => l.size(),
         }
@@ -200,7 +117,7 @@ impl Term {
         match self.kind() {
             Kind::Var(y) => x == y,
             Kind::Unit => false,
-            Kind::Op(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.mentions(x),
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.mentions(x),
             Kind::Pair(t, s) | Kind::App(t, s) => t.mentions(x) || s.mentions(x),
             Kind::LinLam(l) => l.mentions(x),
         }
@@ -217,6 +134,7 @@ impl Term {
         match self.kind() {
             Kind::Var(x) => terms.get(x).unwrap_or_else(|| self.clone()),
             Kind::Op(o, t) => op(o.clone(), go(t)),
+            Kind::Prim(p, t) => prim(*p, go(t)),
             Kind::Unit => unit(),
             Kind::Pair(t, s) => pair(go(t), go(s)),
             Kind::Fst(t) => fst(go(t)),
@@ -255,7 +173,8 @@ impl Lin {
     pub fn size(&self) -> usize {
         1 + match self.kind() {
             LinKind::Var | LinKind::Unit | LinKind::Zero => 0,
-            LinKind::LOp(_, t, l) | LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.size() + l.size(),
+            LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => t.size() + l.size(),
+            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.size() + l.size(),
             LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => l.size() + k.size(),
             LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => l.size(),
         }
@@ -265,7 +184,8 @@ impl Lin {
     pub fn mentions(&self, x: &Var) -> bool {
         match self.kind() {
             LinKind::Var | LinKind::Unit | LinKind::Zero => false,
-            LinKind::LOp(_, t, l) | LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.mentions(x) || l.mentions(x),
+            LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => t.mentions(x) || l.mentions(x),
+            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.mentions(x) || l.mentions(x),
             LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => l.mentions(x) || k.mentions(x),
             LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => l.mentions(x),
         }
@@ -294,6 +214,7 @@ impl Lin {
         match self.kind() {
             LinKind::Var => k.clone(),
             LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
+            LinKind::LPrim(p, t, l) => lprim(*p, term(t), go(l)),
             LinKind::Unit => lunit(k.from.clone()),
             LinKind::Pair(a, b) => lpair(go(a), go(b)),
             LinKind::Fst(l) => lfst(go(l)),
@@ -324,6 +245,11 @@ pub fn var(x: &Var) -> Term {
 pub fn op(op: Op, t: Term) -> Term {
     let ty = Ty::Real(op.cod());
     Term::new(Kind::Op(op, t), ty)
+}
+
+/// `prim(t)`
+pub fn prim(p: Primitive, t: Term) -> Term {
+    Term::new(Kind::Prim(p, t), of_source_ty(&p.to()))
 }
 
 /// `<>`
@@ -389,6 +315,12 @@ pub fn v(ty: LTy) -> Lin {
 pub fn lop(o: LOp, t: Term, l: Lin) -> Lin {
     let from = l.from.clone();
     Lin::new(LinKind::LOp(o, t, l), from, LTy::Real(o.cod()))
+}
+
+/// `lprim(t; l)` (Appendix F)
+pub fn lprim(p: LPrim, t: Term, l: Lin) -> Lin {
+    let from = l.from.clone();
+    Lin::new(LinKind::LPrim(p, t, l), from, p.cod())
 }
 
 /// `<>` (L-3)
@@ -469,14 +401,4 @@ pub fn plus(l: Lin, k: Lin) -> Lin {
 /// `let y = t in l := (\y. l) t` (L-15)
 pub fn let_lin(hint: &str, t: Term, body: impl FnOnce(Term) -> Lin) -> Lin {
     lapp(llam(hint, t.ty.clone(), body), t)
-}
-
-/// The types of the source language are Cartesian types.
-pub fn of_source_ty(ty: &source::Ty) -> Ty {
-    match ty {
-        source::Ty::Real(n) => Ty::Real(*n),
-        source::Ty::Unit => Ty::Unit,
-        source::Ty::Prod(a, b) => of_source_ty(a).times(of_source_ty(b)),
-        source::Ty::Fun(a, b) => of_source_ty(a).to(of_source_ty(b)),
-    }
 }

@@ -13,12 +13,12 @@ use super::*;
 
 /// The same term, tidied.
 pub fn tidy(t: &Term) -> Term {
-    Tidy::default().term(t)
+    Tidy::default().term(t, Visit::First)
 }
 
 /// The same linear term, tidied.
 pub fn tidy_linear(l: &Lin) -> Lin {
-    Tidy::default().lin(l, &v(l.from().clone()))
+    Tidy::default().lin(l, &v(l.from().clone()), Visit::First)
 }
 
 /// The address of a node. All nodes that it is asked for outlive the traversal.
@@ -26,10 +26,17 @@ fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node).addr()
 }
 
+/// Is a term as the macros gave it, where a λ that is applied at once is a `let`, or has it been tidied before?
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Visit {
+    First,
+    Again,
+}
+
 #[derive(Default)]
 struct Tidy {
-    terms: HashMap<usize, Term>,
-    lins: HashMap<(usize, usize), Lin>,
+    terms: HashMap<(usize, Visit), Term>,
+    lins: HashMap<(usize, usize, Visit), Lin>,
     /// What the variables of `let`s stand for.
     lets: HashMap<u32, Term>,
     /// Keeps nodes alive whose addresses are keys.
@@ -37,78 +44,83 @@ struct Tidy {
 }
 
 impl Tidy {
-    fn term(&mut self, t: &Term) -> Term {
-        if let Some(done) = self.terms.get(&address(t.kind())) {
+    fn term(&mut self, t: &Term, visit: Visit) -> Term {
+        if let Some(done) = self.terms.get(&(address(t.kind()), visit)) {
             return done.clone();
         }
         let done = match t.kind() {
             Kind::Var(x) => self.lets.get(&x.id).cloned().unwrap_or_else(|| t.clone()),
-            Kind::Op(o, t) => op(o.clone(), self.term(t)),
+            Kind::Op(o, t) => op(o.clone(), self.term(t, visit)),
+            Kind::Prim(p, t) => prim(*p, self.term(t, visit)),
             Kind::Unit => unit(),
-            Kind::Pair(t, s) => pair(self.term(t), self.term(s)),
-            Kind::Fst(t) => first(self.term(t)),
-            Kind::Snd(t) => second(self.term(t)),
-            Kind::Lam(x, t) => abs(x.clone(), self.term(t)),
+            Kind::Pair(t, s) => pair(self.term(t, visit), self.term(s, visit)),
+            Kind::Fst(t) => first(self.term(t, visit)),
+            Kind::Snd(t) => second(self.term(t, visit)),
+            Kind::Lam(x, t) => abs(x.clone(), self.term(t, visit)),
             Kind::App(f, s) => {
-                let s = self.term(s);
-                if let Kind::Lam(x, body) = f.kind() {
+                let s = self.term(s, visit);
+                if let (Kind::Lam(x, body), Visit::First) = (f.kind(), visit) {
                     self.lets.insert(x.id, s);
-                    self.term(body)
+                    self.term(body, visit)
                 } else {
-                    app(self.term(f), s)
+                    app(self.term(f, visit), s)
                 }
             }
-            Kind::LinLam(l) => linlam(self.lin(l, &v(l.from().clone()))),
+            Kind::LinLam(l) => linlam(self.lin(l, &v(l.from().clone()), visit)),
         };
-        self.terms.insert(address(t.kind()), done.clone());
+        self.terms.insert((address(t.kind()), visit), done.clone());
         done
     }
 
     /// `l[k/v]`, where `k` is tidy.
-    fn lin(&mut self, l: &Lin, k: &Lin) -> Lin {
-        let key = (address(l.kind()), address(k.kind()));
+    fn lin(&mut self, l: &Lin, k: &Lin, visit: Visit) -> Lin {
+        let key = (address(l.kind()), address(k.kind()), visit);
         if let Some(done) = self.lins.get(&key) {
             return done.clone();
         }
-        let done = self.rewrite(l, k);
+        let done = self.rewrite(l, k, visit);
         self.lins.insert(key, done.clone());
         self.kept.push((l.clone(), k.clone()));
         done
     }
 
-    fn rewrite(&mut self, l: &Lin, k: &Lin) -> Lin {
+    fn rewrite(&mut self, l: &Lin, k: &Lin, visit: Visit) -> Lin {
         match l.kind() {
             LinKind::Var => k.clone(),
-            LinKind::LOp(o, t, l) => match self.lin(l, k) {
+            LinKind::LOp(o, t, l) => match self.lin(l, k, visit) {
                 l if l.is_zero() => zero_lin(k.from().clone(), LTy::Real(o.cod())),
-                l => lop(*o, self.term(t), l),
+                l => lop(*o, self.term(t, visit), l),
+            },
+            LinKind::LPrim(p, t, l) => match self.lin(l, k, visit) {
+                l if l.is_zero() => zero_lin(k.from().clone(), p.cod()),
+                l => lprim(*p, self.term(t, visit), l),
             },
             LinKind::Unit => lunit(k.from().clone()),
-            LinKind::Pair(a, b) => both(self.lin(a, k), self.lin(b, k)),
-            LinKind::Fst(l) => linear_first(self.lin(l, k)),
-            LinKind::Snd(l) => linear_second(self.lin(l, k)),
-            LinKind::Lam(y, l) => labs(y.clone(), self.lin(l, k)),
+            LinKind::Pair(a, b) => both(self.lin(a, k, visit), self.lin(b, k, visit)),
+            LinKind::Fst(l) => linear_first(self.lin(l, k, visit)),
+            LinKind::Snd(l) => linear_second(self.lin(l, k, visit)),
+            LinKind::Lam(y, l) => labs(y.clone(), self.lin(l, k, visit)),
             LinKind::App(f, t) => {
-                let t = self.term(t);
-                if let LinKind::Lam(y, body) = f.kind() {
+                let t = self.term(t, visit);
+                if let (LinKind::Lam(y, body), Visit::First) = (f.kind(), visit) {
                     self.lets.insert(y.id, t);
-                    self.lin(body, k)
+                    self.lin(body, k, visit)
                 } else {
-                    let f = self.lin(f, k);
+                    let f = self.lin(f, k, visit);
                     self.apply(f, t)
                 }
             }
-            LinKind::Tensor(t, l) => tensor(self.term(t), self.lin(l, k)),
+            LinKind::Tensor(t, l) => tensor(self.term(t, visit), self.lin(l, k, visit)),
             LinKind::Case(l, y, body) => {
-                let l = self.lin(l, k);
-                self.case(l, y, body)
+                let l = self.lin(l, k, visit);
+                self.case(l, y, body, visit)
             }
             LinKind::LinApp(f, l) => {
-                let (f, l) = (self.term(f), self.lin(l, k));
-                if let Kind::LinLam(body) = f.kind() { self.lin(body, &l) } else { linapp(f, l) }
+                let (f, l) = (self.term(f, visit), self.lin(l, k, visit));
+                if let Kind::LinLam(body) = f.kind() { self.lin(body, &l, Visit::Again) } else { linapp(f, l) }
             }
             LinKind::Zero => zero_lin(k.from().clone(), l.to().clone()),
-            LinKind::Plus(a, b) => sum(self.lin(a, k), self.lin(b, k)),
+            LinKind::Plus(a, b) => sum(self.lin(a, k, visit), self.lin(b, k, visit)),
         }
     }
 
@@ -116,7 +128,7 @@ impl Tidy {
     fn apply(&mut self, f: Lin, t: Term) -> Lin {
         if let LinKind::Lam(y, body) = f.kind() {
             let body = self.instance(body, y, t);
-            return self.lin(&body, &v(body.from().clone()));
+            return self.lin(&body, &v(body.from().clone()), Visit::Again);
         }
         lapp(f, t)
     }
@@ -128,20 +140,20 @@ impl Tidy {
         l.subst(y, &var(&z))
     }
 
-    fn case(&mut self, l: Lin, y: &Var, body: &Lin) -> Lin {
+    fn case(&mut self, l: Lin, y: &Var, body: &Lin, visit: Visit) -> Lin {
         if l.is_zero() {
             return zero_lin(l.from().clone(), body.to().clone());
         }
         if let LinKind::Tensor(t, l) = l.kind() {
             let body = self.instance(body, y, t.clone());
-            return self.lin(&body, l);
+            return self.lin(&body, l, visit);
         }
         if let LinKind::Plus(a, b) = l.kind()
             && (is_entry(a) || is_entry(b))
         {
-            return sum(self.case(a.clone(), y, body), self.case(b.clone(), y, body));
+            return sum(self.case(a.clone(), y, body, visit), self.case(b.clone(), y, body, visit));
         }
-        case(l, y.clone(), self.lin(body, &v(body.from().clone())))
+        case(l, y.clone(), self.lin(body, &v(body.from().clone()), visit))
     }
 }
 

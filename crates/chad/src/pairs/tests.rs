@@ -3,6 +3,8 @@
 use super::*;
 use crate::combinators;
 use crate::generate::Generator;
+use crate::linear::{self, Var};
+use crate::value::Value;
 use crate::{forward, reverse};
 
 fn equal(a: &Mor<Syntax>, b: &Mor<Syntax>) {

@@ -21,6 +21,11 @@ fn infer(context: &mut Vec<Var>, t: &Term) -> Result<Ty, String> {
             expect(&infer(context, t)?, &Ty::dom(&op.dom()), "an operation's argument")?;
             Ok(Ty::Real(op.cod()))
         }
+        // Appendix F
+        Kind::Prim(p, t) => {
+            expect(&infer(context, t)?, &p.from(), "a primitive's argument")?;
+            Ok(p.to())
+        }
         // S-3
         Kind::Unit => Ok(Ty::Unit),
         // S-4

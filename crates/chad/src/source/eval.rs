@@ -1,6 +1,7 @@
 //! §4: the meaning of the source language.
 
 use super::{Kind, Term};
+use crate::primitives::Denotation;
 use crate::value::{Value, eval_op};
 use crate::var::Env;
 
@@ -12,6 +13,7 @@ pub fn eval(t: &Term, env: &Meaning) -> Value {
     match t.kind() {
         Kind::Var(x) => env.expect(x),
         Kind::Op(op, t) => eval_op(op, &eval(t, env)),
+        Kind::Prim(p, t) => p.eval::<Denotation>(&eval(t, env)),
         Kind::Unit => Value::Unit,
         Kind::Pair(t, s) => Value::pair(eval(t, env), eval(s, env)),
         Kind::Fst(t) => eval(t, env).fst(),

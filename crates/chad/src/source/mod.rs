@@ -8,6 +8,7 @@ mod of_core;
 mod print;
 mod term;
 mod to_core;
+mod ty;
 
 pub use check::check;
 pub use equations::{Equation, Instance, equations};
@@ -16,3 +17,4 @@ pub use normalize::{canonical, normalize};
 pub use of_core::{Outside, is_source, of_core};
 pub use term::*;
 pub use to_core::to_core;
+pub use ty::{REAL, Ty};

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::{Kind, Term, Ty, Var, abs, app, fst, op, pair, snd, unit, var};
+use super::{Kind, Term, Ty, Var, abs, app, fst, op, pair, prim, snd, unit, var};
 use crate::var::Env;
 
 /// An element of the model.
@@ -32,6 +32,7 @@ fn rename(t: &Term, level: u32, names: &Env<Term>) -> Term {
     match t.kind() {
         Kind::Var(x) => names.get(x).unwrap_or_else(|| t.clone()),
         Kind::Op(o, t) => op(o.clone(), go(t)),
+        Kind::Prim(p, t) => prim(*p, go(t)),
         Kind::Unit => unit(),
         Kind::Pair(t, s) => pair(go(t), go(s)),
         Kind::Fst(t) => fst(go(t)),
@@ -48,6 +49,7 @@ fn eval(t: &Term, env: &Env<Sem>) -> Sem {
     match t.kind() {
         Kind::Var(x) => env.get(x).unwrap_or_else(|| reflect(&x.ty, var(x))),
         Kind::Op(o, t) => Sem::Ground(op(o.clone(), reify(t.ty(), &eval(t, env)))),
+        Kind::Prim(p, t) => reflect(&p.to(), prim(*p, reify(t.ty(), &eval(t, env)))),
         Kind::Unit => Sem::Unit,
         Kind::Pair(t, s) => Sem::Pair(Rc::new((eval(t, env), eval(s, env)))),
         // S-11, S-12

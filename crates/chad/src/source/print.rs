@@ -44,6 +44,7 @@ impl Written for Term {
         match self.kind() {
             Kind::Var(x) => Look::Variable(x.into()),
             Kind::Op(op, t) => print::operation(op, t.clone(), t.both()),
+            Kind::Prim(p, t) => Look::Call(p.to_string(), vec![t.clone()], ","),
             Kind::Unit => Look::Word("<>".into()),
             Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
             Kind::Fst(t) => Look::Prefix("fst", t.clone()),
@@ -51,9 +52,14 @@ impl Written for Term {
             Kind::Lam(x, t) => Look::Lambda(x.into(), t.clone()),
             Kind::App(f, s) => match f.kind() {
                 Kind::Lam(x, t) => Look::Let(x.into(), s.clone(), t.clone(), f.clone()),
-                Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
-                    Look::Apply(f.clone(), s.clone())
-                }
+                Kind::Var(_)
+                | Kind::Op(..)
+                | Kind::Prim(..)
+                | Kind::Unit
+                | Kind::Pair(..)
+                | Kind::Fst(_)
+                | Kind::Snd(_)
+                | Kind::App(..) => Look::Apply(f.clone(), s.clone()),
             },
         }
     }

@@ -2,24 +2,10 @@
 
 use std::rc::Rc;
 
+use super::Ty;
 use crate::op::Op;
+use crate::primitives::Primitive;
 use crate::var::Env;
-
-/// A type: `T, S, R ::= real^n | 1 | T * S | T -> S`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ty {
-    /// `real^n`
-    Real(usize),
-    /// `1`
-    Unit,
-    /// `T * S`
-    Prod(Rc<Ty>, Rc<Ty>),
-    /// `T -> S`
-    Fun(Rc<Ty>, Rc<Ty>),
-}
-
-/// `real := real^1`
-pub const REAL: Ty = Ty::Real(1);
 
 /// A variable of the source language.
 pub type Var = crate::var::Var<Ty>;
@@ -31,13 +17,15 @@ pub struct Term {
     ty: Ty,
 }
 
-/// `t ::= x | op(t) | <> | <t, s> | fst t | snd t | \x. t | t s`
+/// `t ::= x | op(t) | prim(t) | <> | <t, s> | fst t | snd t | \x. t | t s`
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `x` (S-1)
     Var(Var),
     /// `op(t)` (S-2)
     Op(Op, Term),
+    /// `prim(t)` (Appendix F)
+    Prim(Primitive, Term),
     /// `<>` (S-3)
     Unit,
     /// `<t, s>` (S-4)
@@ -50,44 +38,6 @@ pub enum Kind {
     Lam(Var, Term),
     /// `t s` (S-8)
     App(Term, Term),
-}
-
-impl Ty {
-    /// `self * other`
-    pub fn times(self, other: Ty) -> Ty {
-        Ty::Prod(Rc::new(self), Rc::new(other))
-    }
-
-    /// `self -> to`
-    pub fn to(self, to: Ty) -> Ty {
-        Ty::Fun(Rc::new(self), Rc::new(to))
-    }
-
-    /// `Dom(op) = real^n1 * .. * real^nk`, nested to the left.
-    pub fn dom(sizes: &[usize]) -> Ty {
-        sizes.iter().map(|n| Ty::Real(*n)).reduce(Ty::times).unwrap_or(Ty::Unit)
-    }
-
-    /// Does it contain no function type?
-    pub fn first_order(&self) -> bool {
-        self.order() == 0
-    }
-
-    /// 0 for first-order types, and one more than that of the argument for functions.
-    pub fn order(&self) -> usize {
-        match self {
-            Ty::Real(_) | Ty::Unit => 0,
-            Ty::Prod(a, b) => a.order().max(b.order()),
-            Ty::Fun(a, b) => (a.order() + 1).max(b.order()),
-        }
-    }
-
-    fn components(&self) -> (Ty, Ty) {
-        match self {
-            Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) => panic!("{self} is not a product"),
-        }
-    }
 }
 
 impl Term {
@@ -109,7 +59,7 @@ impl Term {
     pub fn children(&self) -> Vec<&Term> {
         match self.kind() {
             Kind::Var(_) | Kind::Unit => vec![],
-            Kind::Op(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => vec![t],
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => vec![t],
             Kind::Pair(t, s) | Kind::App(t, s) => vec![t, s],
         }
     }
@@ -135,6 +85,7 @@ impl Term {
         match self.kind() {
             Kind::Var(x) => terms.get(x).unwrap_or_else(|| self.clone()),
             Kind::Op(o, t) => op(o.clone(), go(t)),
+            Kind::Prim(p, t) => prim(*p, go(t)),
             Kind::Unit => unit(),
             Kind::Pair(t, s) => pair(go(t), go(s)),
             Kind::Fst(t) => fst(go(t)),
@@ -157,6 +108,11 @@ pub fn var(x: &Var) -> Term {
 pub fn op(op: Op, t: Term) -> Term {
     let ty = Ty::Real(op.cod());
     Term::new(Kind::Op(op, t), ty)
+}
+
+/// `prim(t)`
+pub fn prim(p: Primitive, t: Term) -> Term {
+    Term::new(Kind::Prim(p, t), p.to())
 }
 
 /// `op(t1, .., tk)`
@@ -220,4 +176,21 @@ pub fn app(t: Term, s: Term) -> Term {
 /// `let x = t in s := (\x. s) t` (S-9)
 pub fn let_(hint: &str, t: Term, body: impl FnOnce(Term) -> Term) -> Term {
     app(lam(hint, t.ty.clone(), body), t)
+}
+
+/// P-1, P-2: `map <f, <v1, .., vk>>` for `f : real^k -> real` and k vectors of size n; `zipWith` for k = 2.
+pub fn map(f: Term, vectors: &[Term]) -> Term {
+    let Ty::Real(n) = vectors[0].ty else { panic!("{} is not a vector", vectors[0]) };
+    prim(Primitive::Map { arity: vectors.len(), n }, pair(f, tuple(vectors)))
+}
+
+/// P-3: `fold <f, <z, v>> := snd (scan <f, <z, v>>)`, from the left: `f(.. f(f(z, v_1), v_2) .., v_n)`
+pub fn fold(f: Term, z: Term, v: Term) -> Term {
+    let Ty::Real(n) = v.ty else { panic!("{v} is not a vector") };
+    snd(prim(Primitive::Scan { n }, pair(f, pair(z, v))))
+}
+
+/// P-6: `build_n f := map <f, [0, .., n - 1]>`. The cotangent of a constant is dropped.
+pub fn build(n: usize, f: Term) -> Term {
+    map(f, &[constant((0..n).map(|i| i as f64).collect::<Vec<_>>())])
 }

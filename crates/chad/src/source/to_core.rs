@@ -35,6 +35,7 @@ impl Writer<'_> {
                 let argument = self.term(t)?;
                 self.op(op, argument)
             }
+            Kind::Prim(p, _) => Err(format!("{p} is on vectors")),
             Kind::Unit => Ok(core::tuple(vec![])),
             Kind::Pair(t, s) => Ok(core::tuple(vec![self.term(t)?, self.term(s)?])),
             Kind::Fst(t) => Ok(core::proj(self.term(t)?, 0)),
@@ -57,6 +58,7 @@ impl Writer<'_> {
                 Ok(core::prim(Prim::Div, vec![core::real(1.0), below]))
             }
             Op::Const(_) | Op::Each(..) | Op::Partial(..) | Op::MatVec(..) | Op::Sum(_) => Err(format!("{op} is on vectors")),
+            Op::Replicate(_) | Op::Index(..) | Op::Vector(_) => Err(format!("{op} is on vectors")),
             Op::Swap | Op::Inner(_) | Op::Scale(_) | Op::Product => Err(format!("{op} is on vectors")),
         }
     }

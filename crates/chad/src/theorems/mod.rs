@@ -69,6 +69,7 @@ fn literal_size(t: &Comb) -> Size {
     match t.kind() {
         Kind::Id | Kind::Fst | Kind::Snd | Kind::Unit => size(1.0, 1.0, 2.0, 0.0, 1.0),
         Kind::Op(op) => size(1.0, 1.0, 8.0, op.dom().len() as f64, 2.0),
+        Kind::Prim(_) => size(6.0, 2.0, 30.0, 7.0, 2.0),
         Kind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
         Kind::Then(t, s) => {
             let (t, s) = (literal_size(t), literal_size(s));

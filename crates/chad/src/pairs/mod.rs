@@ -4,15 +4,19 @@
 //! `f2 : B2 -> A2` in reverse. Both categories are Cartesian closed (the propositions of §5.2), and the macros are the only functors that
 //! preserve that and are right on operations. Here they come out of [`interpret`]; Appendix A writes them out.
 
+mod semantics;
+mod syntax;
+
 use std::marker::PhantomData;
-use std::rc::Rc;
 
 use crate::combinators::{Comb, Kind};
-use crate::linear::{self, LTy, Lin, Term, Ty, Var};
+use crate::linear::{LTy, Ty};
 use crate::op::Op;
+use crate::primitives::Primitive;
 use crate::source;
-use crate::value::{Value, eval_op};
-use crate::var::Env;
+
+pub use semantics::{LinearMap, Map, Semantics};
+pub use syntax::{Open, Syntax};
 
 /// A model of the linear target language (§4): a category C and, over each object A, a category `L(A)` with biproducts and the types `=>`,
 /// `!(-) (x) (-)` and `-o`. The objects are the types themselves.
@@ -73,6 +77,12 @@ pub trait Model {
     fn forward_op(op: &Op) -> Self::LHom;
     /// `(D op)^t` in `L(Dom(op))`
     fn reverse_op(op: &Op) -> Self::LHom;
+    /// `D(prim)_1`, out of the object that `Dom(prim)` is: it differs between the modes.
+    fn primal_prim(p: Primitive, from: &Ob) -> Self::Hom;
+    /// `D→(prim)_2` in `L(D→(Dom)_1)`
+    fn forward_prim(p: Primitive, from: &Ob) -> Self::LHom;
+    /// `D←(prim)_2` in `L(D←(Dom)_1)`
+    fn reverse_prim(p: Primitive, from: &Ob) -> Self::LHom;
 }
 
 /// An object of a pair category.
@@ -119,6 +129,8 @@ pub trait PairCategory<M: Model> {
     fn curry(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
     /// The second component of an operation.
     fn op(op: &Op) -> M::LHom;
+    /// The second component of a primitive.
+    fn prim(p: Primitive, from: &Ob) -> M::LHom;
 }
 
 /// `Σ_C L`: forward mode.
@@ -185,6 +197,10 @@ impl<M: Model> PairCategory<M> for Forward<M> {
     fn op(op: &Op) -> M::LHom {
         M::forward_op(op)
     }
+
+    fn prim(p: Primitive, from: &Ob) -> M::LHom {
+        M::forward_prim(p, from)
+    }
 }
 
 impl<M: Model> PairCategory<M> for Reverse<M> {
@@ -232,6 +248,10 @@ impl<M: Model> PairCategory<M> for Reverse<M> {
     fn op(op: &Op) -> M::LHom {
         M::reverse_op(op)
     }
+
+    fn prim(p: Primitive, from: &Ob) -> M::LHom {
+        M::reverse_prim(p, from)
+    }
 }
 
 /// The object that a type of the source language is.
@@ -274,6 +294,7 @@ pub fn interpret<M: Model, P: PairCategory<M>>(t: &Comb) -> Mor<M> {
             (M::curry(&a.0, &b.0, &body), P::curry(&f, &a, &b))
         }
         Kind::Op(op) => (M::op(op, &x), P::op(op)),
+        Kind::Prim(p) => (M::primal_prim(*p, &from), P::prim(*p, &from)),
     };
     Mor { from, to, first, second }
 }
@@ -282,250 +303,6 @@ pub fn interpret<M: Model, P: PairCategory<M>>(t: &Comb) -> Mor<M> {
 fn other(both: &Ob, k: usize) -> Ob {
     let ((a, b), (s, t)) = (both.0.components(), both.1.components());
     if k == 0 { Ob(a, s) } else { Ob(b, t) }
-}
-
-/// The syntactic model: terms in one Cartesian variable.
-pub struct Syntax;
-
-/// `x ⊢ t`, or `x; v ⊢ l`.
-#[derive(Clone, Debug)]
-pub struct Open<T>(pub Var, pub T);
-
-/// Brings the second term to the variable of the first.
-fn aligned(f: &Open<Lin>, g: &Open<Lin>) -> Lin {
-    g.1.subst(&g.0, &linear::var(&f.0))
-}
-
-fn aligned_term(x: &Var, g: &Open<Term>) -> Term {
-    g.1.subst(&g.0, &linear::var(x))
-}
-
-/// `x : A`, and `<x, y>` for a term in `A * B`.
-fn extended(a: &Ty, b: &Ty) -> (Var, Var, Term) {
-    let (x, y) = (Var::fresh("x", a.clone()), Var::fresh("y", b.clone()));
-    let both = linear::pair(linear::var(&x), linear::var(&y));
-    (x, y, both)
-}
-
-fn open(a: &Ty, l: Lin) -> Open<Lin> {
-    Open(Var::fresh("x", a.clone()), l)
-}
-
-impl Model for Syntax {
-    type Hom = Open<Term>;
-    type LHom = Open<Lin>;
-
-    fn id(a: &Ty) -> Open<Term> {
-        let x = Var::fresh("x", a.clone());
-        Open(x.clone(), linear::var(&x))
-    }
-    fn then(f: &Open<Term>, g: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), g.1.subst(&g.0, &f.1))
-    }
-    fn bang(a: &Ty) -> Open<Term> {
-        Open(Var::fresh("x", a.clone()), linear::unit())
-    }
-    fn pair(f: &Open<Term>, g: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::pair(f.1.clone(), aligned_term(&f.0, g)))
-    }
-    fn fst(f: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::fst(f.1.clone()))
-    }
-    fn snd(f: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::snd(f.1.clone()))
-    }
-    fn apply(f: &Open<Term>, x: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::app(f.1.clone(), aligned_term(&f.0, x)))
-    }
-    fn curry(a: &Ty, b: &Ty, f: &Open<Term>) -> Open<Term> {
-        let (x, y, both) = extended(a, b);
-        Open(x, linear::abs(y, f.1.subst(&f.0, &both)))
-    }
-    fn op(op: &Op, f: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::op(op.clone(), f.1.clone()))
-    }
-    fn lid(a: &Ty, s: &LTy) -> Open<Lin> {
-        open(a, linear::v(s.clone()))
-    }
-    fn lthen(f: &Open<Lin>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), aligned(f, g).after(&f.1))
-    }
-    fn reindex(f: &Open<Term>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), g.1.subst(&g.0, &f.1))
-    }
-    fn lzero(a: &Ty, s: &LTy, t: &LTy) -> Open<Lin> {
-        open(a, linear::zero_lin(s.clone(), t.clone()))
-    }
-    fn lplus(f: &Open<Lin>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::plus(f.1.clone(), aligned(f, g)))
-    }
-    fn lpair(f: &Open<Lin>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lpair(f.1.clone(), aligned(f, g)))
-    }
-    fn lfst(f: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lfst(f.1.clone()))
-    }
-    fn lsnd(f: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lsnd(f.1.clone()))
-    }
-    fn lapply(f: &Open<Lin>, x: &Open<Term>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lapp(f.1.clone(), aligned_term(&f.0, x)))
-    }
-    fn lcurry(a: &Ty, b: &Ty, f: &Open<Lin>) -> Open<Lin> {
-        let (x, y, both) = extended(a, b);
-        Open(x, linear::labs(y, f.1.subst(&f.0, &both)))
-    }
-    fn tensor(x: &Open<Term>, f: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::tensor(aligned_term(&f.0, x), f.1.clone()))
-    }
-    fn lcur_inv(a: &Ty, b: &Ty, s: &LTy, _: &LTy, f: &Open<Lin>) -> Open<Lin> {
-        let (x, y, both) = extended(a, b);
-        let v = linear::v(s.clone().tensor(b.clone()));
-        Open(x, linear::case(v, y, f.1.subst(&f.0, &both)))
-    }
-    fn name(f: &Open<Lin>) -> Open<Term> {
-        Open(f.0.clone(), linear::linlam(f.1.clone()))
-    }
-    fn unname(s: &LTy, f: &Open<Term>) -> Open<Lin> {
-        Open(f.0.clone(), linear::linapp(f.1.clone(), linear::v(s.clone())))
-    }
-    fn forward_op(op: &Op) -> Open<Lin> {
-        let x = Var::fresh("x", Ty::dom(&op.dom()));
-        let l = linear::forward_op(op, &linear::var(&x), &linear::v(LTy::dom(&op.dom())));
-        Open(x, l)
-    }
-    fn reverse_op(op: &Op) -> Open<Lin> {
-        let x = Var::fresh("x", Ty::dom(&op.dom()));
-        let l = linear::reverse_op(op, &linear::var(&x), &linear::v(LTy::Real(op.cod())));
-        Open(x, l)
-    }
-}
-
-/// The semantic model of §4.
-pub struct Semantics;
-
-/// A function.
-pub type Map = Rc<dyn Fn(&Value) -> Value>;
-
-/// A function that is additive in its second argument.
-pub type LinearMap = Rc<dyn Fn(&Value, &Value) -> Value>;
-
-impl Model for Semantics {
-    type Hom = Map;
-    type LHom = LinearMap;
-
-    fn id(_: &Ty) -> Map {
-        Rc::new(Value::clone)
-    }
-    fn then(f: &Map, g: &Map) -> Map {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x| g(&f(x)))
-    }
-    fn bang(_: &Ty) -> Map {
-        Rc::new(|_| Value::Unit)
-    }
-    fn pair(f: &Map, g: &Map) -> Map {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x| Value::pair(f(x), g(x)))
-    }
-    fn fst(f: &Map) -> Map {
-        let f = f.clone();
-        Rc::new(move |x| f(x).fst())
-    }
-    fn snd(f: &Map) -> Map {
-        let f = f.clone();
-        Rc::new(move |x| f(x).snd())
-    }
-    fn apply(f: &Map, x: &Map) -> Map {
-        let (f, at) = (f.clone(), x.clone());
-        Rc::new(move |x| f(x).apply(&at(x)))
-    }
-    fn curry(_: &Ty, _: &Ty, f: &Map) -> Map {
-        let f = f.clone();
-        Rc::new(move |x| {
-            let (f, x) = (f.clone(), x.clone());
-            Value::fun(move |y| f(&Value::pair(x.clone(), y.clone())))
-        })
-    }
-    fn op(op: &Op, f: &Map) -> Map {
-        let (op, f) = (op.clone(), f.clone());
-        Rc::new(move |x| eval_op(&op, &f(x)))
-    }
-    fn lid(_: &Ty, _: &LTy) -> LinearMap {
-        Rc::new(|_, v| v.clone())
-    }
-    fn lthen(f: &LinearMap, g: &LinearMap) -> LinearMap {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x, v| g(x, &f(x, v)))
-    }
-    fn reindex(f: &Map, g: &LinearMap) -> LinearMap {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x, v| g(&f(x), v))
-    }
-    fn lzero(_: &Ty, _: &LTy, t: &LTy) -> LinearMap {
-        let t = t.clone();
-        Rc::new(move |_, _| linear::zero(&t))
-    }
-    fn lplus(f: &LinearMap, g: &LinearMap) -> LinearMap {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x, v| f(x, v).plus(&g(x, v)))
-    }
-    fn lpair(f: &LinearMap, g: &LinearMap) -> LinearMap {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x, v| Value::pair(f(x, v), g(x, v)))
-    }
-    fn lfst(f: &LinearMap) -> LinearMap {
-        let f = f.clone();
-        Rc::new(move |x, v| f(x, v).fst())
-    }
-    fn lsnd(f: &LinearMap) -> LinearMap {
-        let f = f.clone();
-        Rc::new(move |x, v| f(x, v).snd())
-    }
-    fn lapply(f: &LinearMap, at: &Map) -> LinearMap {
-        let (f, at) = (f.clone(), at.clone());
-        Rc::new(move |x, v| f(x, v).apply(&at(x)))
-    }
-    fn lcurry(_: &Ty, _: &Ty, f: &LinearMap) -> LinearMap {
-        let f = f.clone();
-        Rc::new(move |x, v| {
-            let (f, x, v) = (f.clone(), x.clone(), v.clone());
-            Value::fun(move |y| f(&Value::pair(x.clone(), y.clone()), &v))
-        })
-    }
-    fn tensor(key: &Map, f: &LinearMap) -> LinearMap {
-        let (key, f) = (key.clone(), f.clone());
-        Rc::new(move |x, v| Value::Sum(Rc::new(vec![(key(x), f(x, v))])))
-    }
-    fn lcur_inv(_: &Ty, _: &Ty, _: &LTy, t: &LTy, f: &LinearMap) -> LinearMap {
-        let (f, t) = (f.clone(), t.clone());
-        Rc::new(move |x, v| {
-            let Value::Sum(entries) = v else { panic!("{v:?} is not a formal sum") };
-            let each = entries.iter().map(|(y, w)| f(&Value::pair(x.clone(), y.clone()), w));
-            each.fold(linear::zero(&t), |sum, value| sum.plus(&value))
-        })
-    }
-    fn name(f: &LinearMap) -> Map {
-        let f = f.clone();
-        Rc::new(move |x| {
-            let (f, x) = (f.clone(), x.clone());
-            Value::fun(move |v| f(&x, v))
-        })
-    }
-    fn unname(_: &LTy, f: &Map) -> LinearMap {
-        let f = f.clone();
-        Rc::new(move |x, v| f(x).apply(v))
-    }
-    fn forward_op(op: &Op) -> LinearMap {
-        evaluated(Syntax::forward_op(op))
-    }
-    fn reverse_op(op: &Op) -> LinearMap {
-        evaluated(Syntax::reverse_op(op))
-    }
-}
-
-fn evaluated(open: Open<Lin>) -> LinearMap {
-    Rc::new(move |x, v| linear::eval_linear(&open.1, &Env::default().with(&open.0, x.clone()), v))
 }
 
 #[cfg(test)]

@@ -1,0 +1,68 @@
+//! Appendix F: the derivatives of the primitives, point-free. Read beside `linear::primitives`, whose translation by `†` they are equal to.
+
+use super::*;
+use crate::linear;
+use crate::primitives::{LPrim, Primitive};
+
+/// `x : D(Dom)_1 ⊢ D(prim)_1 : D(Cod)_1`, the same in both modes: `prim <(f;fst), args>`.
+pub fn primal_prim(p: Primitive, x: &Term) -> Term {
+    prim(p, pair(component(x, fst), snd(x.clone())))
+}
+
+/// `x : D→(Dom)_1 ⊢ D→(prim)_2 : LFun(D→(Dom)_2, D→(Cod)_2)`
+pub fn forward_prim(p: Primitive, x: &Term) -> Term {
+    let at = points(p, x);
+    let (linear, (g, w)) = (pair(component(x, snd), at.clone()), projections(p));
+    match p {
+        // P-1
+        Primitive::Map { arity, n } => {
+            let values = lthen(g, lprim(LPrim::Map { arity, n }, at));
+            plus(values, lthen(w, lprim(LPrim::ZipWith { arity, from: arity, to: 1, n }, linear)))
+        }
+        // P-3
+        Primitive::Scan { n } => {
+            let values = lthen(g, lprim(LPrim::Map { arity: 2, n }, at));
+            lthen(lpair(w, values), lprim(LPrim::Scan { n }, linear))
+        }
+    }
+}
+
+/// `x : D←(Dom)_1 ⊢ D←(prim)_2 : LFun(D←(Cod)_2, D←(Dom)_2)`
+pub fn reverse_prim(p: Primitive, x: &Term) -> Term {
+    let at = points(p, x);
+    let linear = pair(component(x, snd), at.clone());
+    match p {
+        // P-1
+        Primitive::Map { arity, n } => {
+            lpair(lprim(LPrim::Zip { arity, n }, at), lprim(LPrim::ZipWith { arity, from: 1, to: arity, n }, linear))
+        }
+        // P-3
+        Primitive::Scan { n } => {
+            let (args, states) = dagger_linear_ty(&LPrim::Unscan { n }.cod()).components();
+            let entries = lthen(lsnd(args.clone(), states.clone()), lprim(LPrim::Zip { arity: 2, n }, at));
+            lthen(lprim(LPrim::Unscan { n }, linear), lpair(entries, lfst(args, states)))
+        }
+    }
+}
+
+/// `lfst` and `lsnd`, from `D→(Dom)_2 = (real^k -> real) * args`.
+fn projections(p: Primitive) -> (Term, Term) {
+    let dom = dagger_ty(&linear::of_source_ty(&p.from()));
+    let (g, w) = dom.components();
+    (lfst(g.clone(), w.clone()), lsnd(g, w))
+}
+
+/// For `x = <f, args>`: the points at which `f` is called.
+fn points(p: Primitive, x: &Term) -> Term {
+    match p {
+        Primitive::Map { .. } => snd(x.clone()),
+        Primitive::Scan { .. } => pair(fst(primal_prim(p, x)), snd(snd(x.clone()))),
+    }
+}
+
+/// `f;fst` or `f;snd`, for `x = <f, args>`.
+fn component(x: &Term, projection: fn(Term) -> Term) -> Term {
+    let f = fst(x.clone());
+    let (from, _) = f.ty().arrow();
+    lam("y", from, |y| projection(app(f, y)))
+}
