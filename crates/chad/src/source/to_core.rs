@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use lambada_core::{self as core, Def, DefId, Program, Signature, Size, SizedTy, TermKind};
+use lambada_core::{self as core, Data, Def, DefId, Program, Signature, Size, SizedTy, TermKind};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 use lambada_source::Span;
 
 use super::{Kind, Term, Ty, Var};
 use crate::op::Op;
+use crate::value::Value;
 
 /// `Γ ⊢ t : T` as a closed term of `core`, a function of the variables of Γ one after the other. The program gives fresh variables.
 pub fn to_core(program: &mut Program, context: &[Var], t: &Term) -> Result<core::Term, String> {
@@ -25,6 +26,17 @@ pub fn define(program: &mut Program, name: &str, context: &[Var], t: &Term) -> R
     let signature = Signature { params, result: Some(sized(t.ty())) };
     program.defs.push(Def { name: name.into(), body, signature, span: Span::default() });
     Ok(DefId((program.defs.len() - 1) as u32))
+}
+
+/// A first-order value as `core` takes and gives it; `None` if it contains a function.
+pub fn data(value: &Value) -> Option<Data> {
+    match value {
+        Value::Real(values) if values.len() == 1 => Some(values[0].into()),
+        Value::Real(values) => Some(values.to_vec().into()),
+        Value::Unit => Some(Data::unit()),
+        Value::Pair(both) => Some(Data::Tuple(vec![data(&both.0)?, data(&both.1)?])),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => None,
+    }
 }
 
 struct Writer<'a> {
@@ -171,18 +183,7 @@ mod tests {
     use super::*;
     use crate::generate::Generator;
     use crate::source::{constant, eval, normalize, of_core, op_at, pair, var};
-    use crate::value::Value;
     use crate::var::Env;
-    use lambada_core::Data;
-
-    fn data(value: &Value) -> Data {
-        match value {
-            Value::Pair(_) => Data::Tuple(vec![data(&value.fst()), data(&value.snd())]),
-            Value::Unit => Data::unit(),
-            other if other.numbers().len() == 1 => other.numbers()[0].into(),
-            other => other.numbers().to_vec().into(),
-        }
-    }
 
     fn written(x: &Var, t: &Term) -> (Program, DefId) {
         let mut program = Program::default();
@@ -195,8 +196,8 @@ mod tests {
     #[track_caller]
     fn check_meaning(x: &Var, t: &Term, at: &Value) {
         let (program, id) = written(x, t);
-        let found = core::eval::run(&program, id, &[data(at)]).unwrap_or_else(|f| panic!("{t}: {}", f.message));
-        let expect = data(&eval(t, &Env::default().with(x, at.clone())));
+        let found = core::eval::run(&program, id, &[data(at).unwrap()]).unwrap_or_else(|f| panic!("{t}: {}", f.message));
+        let expect = data(&eval(t, &Env::default().with(x, at.clone()))).unwrap();
         found.close(&expect, 1e-12).unwrap_or_else(|e| panic!("{t}: {e}\n{}", core::print_program(&program)));
     }
 
