@@ -7,10 +7,12 @@
 //! | shared, with encoded and with primitive `let`s; closure-converted | reverse |
 //! | `core::eval` of the term as a program: dual numbers, a tape | both |
 //! | the compiler: before and after optimization, as loops, (by the caller) natively | both |
+//! | the compiler from the program's text, through the front end | both |
 
 use std::fmt;
 
 use lambada::operators::{self, Operator};
+use lambada::{Engine, Executable, Session};
 use lambada_chad::combinators::{self, Comb};
 use lambada_chad::generate::Generator;
 use lambada_chad::literal::{self, Applied, Derived};
@@ -98,8 +100,9 @@ impl Subject {
     /// Everything against the meaning of the term and of Appendix A.
     fn compare(&self, natives: &mut Vec<Native>) -> Result<(), String> {
         let value = numbers(&source::eval(&self.term, &Env::default().with(&self.x, self.point.clone())));
+        let text = self.elaborated()?;
         for (mode, mut answers) in [(Mode::Forward, self.forward()?), (Mode::Reverse, self.reverse()?)] {
-            answers.push(self.production(mode, natives)?);
+            answers.extend(self.production(mode, &text, natives)?);
             for answer in &answers {
                 let what = |what: &str| format!("{}, {:?}, {what}", answer.way, answer.mode);
                 close(&what("value"), &value, &answer.value)?;
@@ -143,23 +146,31 @@ impl Subject {
         Ok(answers)
     }
 
-    /// The compiler's derivative, on which all of its evaluators and `core::eval` agree.
-    fn production(&self, mode: Mode, natives: &mut Vec<Native>) -> Result<Answer, String> {
+    /// The compiler's derivative: first that on which all of its evaluators and `core::eval` agree, then that of the program's text.
+    fn production(&self, mode: Mode, text: &(Program, DefId), natives: &mut Vec<Native>) -> Result<[Answer; 2], String> {
         let (operator, seed) = match mode {
             Mode::Forward => (Operator::Jvp, &self.tangent),
             Mode::Reverse => (Operator::Vjp, &self.cotangent),
         };
-        let (mut program, entry) = self.program()?;
-        let derived = operators::derive(&mut program, entry, operator, &[0]).map_err(|p| format!("{operator:?}: {p:?}"))?;
-        let args = [data(&self.point), data(seed)];
-        let name = format!("seed {}, {operator:?}", self.seed);
-        match agreed(&name, program, derived, &args, natives)? {
-            Some(Data::Tuple(both)) if both.len() == 2 => {
-                Ok(Answer { way: "the compiler", mode, value: reals(&both[0]), derivative: reals(&both[1]) })
-            }
-            Some(other) => Err(format!("{name}: {other} is not a value and a derivative")),
-            None => Err(format!("{name}: fails")),
-        }
+        let (name, args) = (format!("seed {}, {operator:?}", self.seed), [data(&self.point), data(seed)]);
+        let (program, entry) = derived(self.program()?, operator)?;
+        let found = agreed(&name, program, entry, &args, natives)?.ok_or_else(|| format!("{name}: fails"))?;
+        let (program, entry) = derived(text.clone(), operator)?;
+        let executable = Executable::new(program, entry, Engine::Anf).map_err(|p| format!("{name}, from text: {p:?}"))?;
+        let from_text = executable.run(&args).map_err(|f| format!("{name}, from text: fails with {}", f.message))?;
+        Ok([answer("the compiler", mode, found)?, answer("the compiler, from text", mode, from_text)?])
+    }
+
+    /// The program in Lambada. `core` prints as users write, but for reductions: to users, the one by `+` is the prelude's `sum`.
+    fn text(&self) -> Result<String, String> {
+        Ok(print_program(&self.program()?.0).replace("reduce (+)", "sum"))
+    }
+
+    /// The text as the front end understands it.
+    fn elaborated(&self) -> Result<(Program, DefId), String> {
+        let (text, mut session) = (self.text()?, Session::new());
+        let checked = session.load_text("generated.lam", &text, None).and_then(|unit| unit.definition("f"));
+        checked.map_err(|problems| session.render(&problems, false))
     }
 
     /// The term as a program of the compiler.
@@ -173,11 +184,25 @@ impl Subject {
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}: {} : {} |- {}", self.seed, self.x.hint, self.x.ty, self.term)?;
-        match self.program() {
-            Ok((program, _)) => write!(f, "{}", print_program(&program))?,
+        match self.text() {
+            Ok(text) => write!(f, "{text}")?,
             Err(complaint) => writeln!(f, "(not a program: {complaint})")?,
         }
         writeln!(f, "at {:?}, tangent {:?}, cotangent {:?}", self.point, self.tangent, self.cotangent)
+    }
+}
+
+/// Adds a derivative of a definition by its only parameter, which may hold no reals.
+fn derived((mut program, entry): (Program, DefId), operator: Operator) -> Result<(Program, DefId), String> {
+    let derived = operators::derive(&mut program, entry, operator, &[0]).map_err(|p| format!("{operator:?}: {p:?}"))?;
+    Ok((program, derived))
+}
+
+/// A value and a derivative as the compiler gives them.
+fn answer(way: &'static str, mode: Mode, found: Data) -> Result<Answer, String> {
+    match found {
+        Data::Tuple(both) if both.len() == 2 => Ok(Answer { way, mode, value: reals(&both[0]), derivative: reals(&both[1]) }),
+        other => Err(format!("{way}, {mode:?}: {other} is not a value and a derivative")),
     }
 }
 
