@@ -5,7 +5,7 @@
 //! - once nested: the forward and the reverse derivative of the reverse derivative against differences of it, and against each other.
 
 use lambada::operators::{self, Operator};
-use lambada::{Data, Engine, Executable, Unit};
+use lambada::{Data, Executable, Unit};
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_run::Kernel;
@@ -154,18 +154,14 @@ impl Case {
 pub fn agreed(name: &str, program: Program, entry: DefId, args: &[Data], natives: &mut Vec<Native>) -> Result<Option<Data>, String> {
     let expected = lambada_core::eval::run(&program, entry, args);
     let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
-    for engine in [Engine::Anf, Engine::Loops] {
-        let executable = Executable::new(program.clone(), entry, engine).map_err(|p| format!("{name}: {p:?}"))?;
-        same(&format!("{name}, {engine:?} against core"), &expected, &executable.run(args))?;
-        if engine == Engine::Loops {
-            let function = lambada::lower(&arrays);
-            let tensors = executable.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
-            let result = loops::eval(&function, &tensors);
-            natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
-        }
+    let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
+    for (stage, executable) in [("normalized", &unoptimized), ("optimized", &optimized), ("as loops", &lowered)] {
+        same(&format!("{name}, {stage} against core"), &expected, &executable.run(args))?;
     }
-    let unoptimized = Executable::unoptimized(program, entry).map_err(|p| format!("{name}: {p:?}"))?;
-    same(&format!("{name}, normalized against core"), &expected, &unoptimized.run(args))?;
+    let function = lambada::lower(&arrays);
+    let tensors = lowered.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
+    let result = loops::eval(&function, &tensors);
+    natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
     Ok(expected.ok())
 }
 
