@@ -1,9 +1,11 @@
-//! What the tests of whole programs share: reading programs with expectations, drawing programs at random, and the oracle matrix.
+//! What the tests of whole programs share: reading programs with expectations, drawing programs at random, and the oracle matrix, the
+//! paper's included.
 
 pub mod draw;
 pub mod expectations;
 pub mod mutate;
 pub mod oracle;
+pub mod paper;
 pub mod vectors;
 
 /// Runs on a thread with the compiler's stack.

@@ -5,7 +5,7 @@
 //! - once nested: the forward and the reverse derivative of the reverse derivative against differences of it, and against each other.
 
 use lambada::operators::{self, Operator};
-use lambada::{Data, Engine, Executable, Unit};
+use lambada::{Data, Executable, Unit};
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_run::Kernel;
@@ -60,24 +60,8 @@ impl Case {
         Ok(natives)
     }
 
-    /// The value that all evaluators agree on; nothing where all agree to fail.
     fn agreed(&self, program: Program, entry: DefId, args: &[Data], what: &str, natives: &mut Vec<Native>) -> Result<Option<Data>, String> {
-        let expected = lambada_core::eval::run(&program, entry, args);
-        let name = format!("{}: {what}", self.name);
-        let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
-        for engine in [Engine::Anf, Engine::Loops] {
-            let executable = Executable::new(program.clone(), entry, engine).map_err(|p| format!("{name}: {p:?}"))?;
-            same(&format!("{name}, {engine:?} against core"), &expected, &executable.run(args))?;
-            if engine == Engine::Loops {
-                let function = lambada::lower(&arrays);
-                let tensors = executable.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
-                let result = loops::eval(&function, &tensors);
-                natives.push(Native { name: name.clone(), function, args: tensors, expected: result });
-            }
-        }
-        let unoptimized = Executable::unoptimized(program, entry).map_err(|p| format!("{name}: {p:?}"))?;
-        same(&format!("{name}, normalized against core"), &expected, &unoptimized.run(args))?;
-        Ok(expected.ok())
+        agreed(&format!("{}: {what}", self.name), program, entry, args, natives)
     }
 
     fn derivatives(&self, value: &Data, natives: &mut Vec<Native>) -> Result<(), String> {
@@ -164,6 +148,21 @@ impl Case {
         }
         if complaint.is_empty() { Ok(()) } else { Err(complaint) }
     }
+}
+
+/// The value that all evaluators agree on; nothing where all agree to fail. Native code is left to the caller, who compiles many at once.
+pub fn agreed(name: &str, program: Program, entry: DefId, args: &[Data], natives: &mut Vec<Native>) -> Result<Option<Data>, String> {
+    let expected = lambada_core::eval::run(&program, entry, args);
+    let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
+    let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
+    for (stage, executable) in [("normalized", &unoptimized), ("optimized", &optimized), ("as loops", &lowered)] {
+        same(&format!("{name}, {stage} against core"), &expected, &executable.run(args))?;
+    }
+    let function = lambada::lower(&arrays);
+    let tensors = lowered.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
+    let result = loops::eval(&function, &tensors);
+    natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
+    Ok(expected.ok())
 }
 
 /// Runs all functions natively, compiled in few units, and compares with the interpreter of loops.

@@ -1,10 +1,10 @@
 //! The cheap gradient: counted operations on reals of value and gradient together are at most six times those of the value, on growing
-//! sizes, for every example; and reading one element of an array costs the same however long the array is.
+//! sizes, for every example; reading one element of an array costs the same however long the array is; and functions cost nothing.
 
 use std::path::Path;
 
 use lambada::operators::Operator;
-use lambada::{Data, Session, Tensor, Unit, arrays};
+use lambada::{Data, Engine, Executable, Session, Tensor, Unit, arrays};
 use lambada_tests::vectors::Numbers;
 
 struct Example {
@@ -119,4 +119,56 @@ fn reading_does_not_cost_the_array() {
     assert_eq!(small, large, "operations on reals grow with an array that is only read");
     // The gradient itself has as many elements as the array: it is filled once, and no more.
     assert!(large_moves - small_moves <= 3 * 100_000, "{small_moves} elements moved for 10, {large_moves} for 100 000");
+}
+
+/// `\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s, `x` squared n times.
+fn encoded_lets(n: usize) -> String {
+    let body = (1..n).rev().fold(format!("x{n}"), |body, k| format!("(\\x{} -> {body}) (x{k} * x{k})", k + 1));
+    format!("def f (x : real) : real = (\\x1 -> {body}) (x * x)\n")
+}
+
+/// The same in continuation-passing style: each square is a function that takes the function of the rest as an argument.
+fn continuations(n: usize) -> String {
+    let body = (1..n).rev().fold(format!("x{n}"), |body, k| format!("square (\\x{} -> {body}) x{k}", k + 1));
+    format!("def square (k : real -> real) (x : real) : real = k (x * x)\n\ndef f (x : real) : real = square (\\x1 -> {body}) x\n")
+}
+
+/// The same as the n-fold image of the identity under a function on functions, which is itself passed on: n closures that capture closures.
+fn captured_functions(n: usize) -> String {
+    let composite = (0..n).fold("(\\y -> y)".to_string(), |g, _| format!("(up {g})"));
+    format!(
+        "def apply (up : (real -> real) -> real -> real) (x : real) : real = {composite} x\n\n\
+         def f (x : real) : real = apply (\\g -> \\y -> g (y * y)) x\n"
+    )
+}
+
+/// E26, theory-to-practice 3.1: for the gradient of n encoded `let`s the literal macros need about 4^(n/2) operations, shared ones 2^(n+1) - 2
+/// (`shared` in the executable paper). The compiler needs 3n with the value, in both modes and however the `let`s are encoded: it β-reduces
+/// before it differentiates, as T-2 permits. (`grad` saves the product with its cotangent, which is 1.)
+#[test]
+fn encoded_lets_cost_what_lets_cost() {
+    for program in [encoded_lets, continuations, captured_functions] {
+        for n in [2, 4, 6, 8, 10, 12] {
+            let (text, mut session) = (program(n as usize), Session::new());
+            let unit = session.load_text("squares.lam", &text, None).unwrap_or_else(|p| panic!("{text}{}", session.render(&p, false)));
+            let (x, one) = (real(0.9), real(1.0));
+            let count = |operator, args: &[Data]| operations(&unit, "f", operator, None, args).0;
+            let [value, grad] = [Operator::Value, Operator::Grad].map(|operator| count(operator, std::slice::from_ref(&x)));
+            let [jvp, vjp] = [Operator::Jvp, Operator::Vjp].map(|operator| count(operator, &[x.clone(), one.clone()]));
+            println!("{n} squares: value {value}, with gradient {grad}, jvp {jvp}, vjp {vjp}");
+            assert_eq!((value, grad, jvp, vjp), (n, 3 * n - 1, 3 * n, 3 * n), "{text}");
+        }
+    }
+}
+
+/// What these programs cost would be no matter if they computed something else.
+#[test]
+fn encoded_lets_are_squares() {
+    for program in [encoded_lets, continuations, captured_functions] {
+        let unit = Session::new().load_text("squares.lam", &program(5), None).expect("it is well typed");
+        let call = unit.call("f", Operator::Grad, None).expect("it can be differentiated");
+        let result = Executable::new(call.program, call.entry, Engine::Anf).expect("it compiles").run(&[real(0.9)]).expect("it runs");
+        let expected = Data::Tuple(vec![real(0.9f64.powi(32)), real(32.0 * 0.9f64.powi(31))]);
+        result.close(&expected, 1e-12).unwrap_or_else(|e| panic!("{}{e}", program(5)));
+    }
 }

@@ -33,6 +33,9 @@ pub mod linfun;
 pub mod applied_forward;
 pub mod applied_reverse;
 
+// Both as pairs of terms, and how large they are.
+pub mod literal;
+
 // Appendix E: big-step semantics.
 pub mod operational;
 

@@ -103,22 +103,28 @@ impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
         let arrays = arrays(&program, entry)?;
-        let sizes = size_sources(&arrays.optimized);
-        let Normalized { params, result, .. } = arrays.normalized.clone();
+        let optimized = &arrays.optimized;
         let code = match engine {
             Engine::Native => Code::Native(Kernel::compile(&lower(&arrays)).map_err(|e| vec![broken_compilation(&e)])?),
             Engine::Loops => Code::Loops(lower(&arrays)),
-            Engine::Anf => Code::Anf(arrays.optimized),
+            Engine::Anf => Code::Anf(optimized.clone()),
             Engine::Core => Code::Core(program, entry),
         };
-        Ok(Executable { params, result, sizes, code })
+        Ok(Executable::with_code(&arrays.normalized, optimized, code))
     }
 
-    /// The array program as `normalize` gives it, for the evaluator of array programs: what the optimizer is tested against.
-    pub fn unoptimized(program: Program, entry: DefId) -> Result<Executable, Vec<Problem>> {
-        let normalized = arrays(&program, entry)?.normalized;
-        let sizes = size_sources(&normalized.function);
-        Ok(Executable { params: normalized.params, result: normalized.result, sizes, code: Code::Anf(normalized.function) })
+    /// Three stages of one program, which are compiled once, for their evaluators: as `normalize` gives it, optimized, and as loops. They are
+    /// tested against each other.
+    pub fn stages(arrays: &Arrays) -> [Executable; 3] {
+        let Arrays { normalized, optimized } = arrays;
+        let unoptimized = Executable::with_code(normalized, &normalized.function, Code::Anf(normalized.function.clone()));
+        let anf = Executable::with_code(normalized, optimized, Code::Anf(optimized.clone()));
+        [unoptimized, anf, Executable::with_code(normalized, optimized, Code::Loops(lower(arrays)))]
+    }
+
+    /// Code that takes the arguments of `function`.
+    fn with_code(interface: &Normalized, function: &anf::Function, code: Code) -> Executable {
+        Executable { params: interface.params.clone(), result: interface.result.clone(), sizes: size_sources(function), code }
     }
 
     /// Runs the program on one value per parameter.

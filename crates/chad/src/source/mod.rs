@@ -16,5 +16,5 @@ pub use eval::{Meaning, eval};
 pub use normalize::{canonical, normalize};
 pub use of_core::{Outside, is_source, of_core};
 pub use term::*;
-pub use to_core::to_core;
+pub use to_core::{data, define, to_core};
 pub use ty::{REAL, Ty};

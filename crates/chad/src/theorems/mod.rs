@@ -7,12 +7,11 @@ mod logical_relations; // T-6
 
 use crate::combinators::{self, Comb};
 use crate::generate::Generator;
-use crate::linear::{self, Lin, Term};
-use crate::op::Op;
-use crate::source;
+use crate::linear::{self, Term};
+use crate::literal::{self, Applied, Derived};
 use crate::value::Value;
 use crate::var::{Env, Var};
-use crate::{applied, applied_forward, applied_reverse, forward, reverse};
+use crate::{applied, reverse, source};
 
 /// How many terms each theorem is tested on.
 const TERMS: u64 = 1000;
@@ -27,7 +26,7 @@ struct Subject {
 
 impl Subject {
     fn all() -> impl Iterator<Item = Subject> {
-        (0..).map(Subject::new).filter(|s| literal_size(&s.comb).derivative < 2000.0).take(TERMS as usize)
+        (0..).map(Subject::new).filter(|s| literal::size(&s.comb) < 2000.0).take(TERMS as usize)
     }
 
     fn new(seed: u64) -> Subject {
@@ -51,125 +50,6 @@ impl Subject {
 
     fn value(&self, x: &Value) -> Value {
         source::eval(&self.term, &Env::default().with(&self.x, x.clone()))
-    }
-}
-
-/// How large the literal derivatives will be (E26), without writing them down: sizes, and how often the variables occur.
-struct Size {
-    primal: f64,
-    primal_x: f64,
-    derivative: f64,
-    derivative_x: f64,
-    derivative_v: f64,
-}
-
-fn literal_size(t: &Comb) -> Size {
-    use crate::combinators::Kind;
-    let size = |primal, primal_x, derivative, derivative_x, derivative_v| Size { primal, primal_x, derivative, derivative_x, derivative_v };
-    match t.kind() {
-        Kind::Id | Kind::Fst | Kind::Snd | Kind::Unit => size(1.0, 1.0, 2.0, 0.0, 1.0),
-        Kind::Op(op) => size(1.0, 1.0, 8.0, op.dom().len() as f64, 2.0),
-        Kind::Prim(_) => size(6.0, 2.0, 30.0, 7.0, 2.0),
-        Kind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
-        Kind::Then(t, s) => {
-            let (t, s) = (literal_size(t), literal_size(s));
-            let derivative = s.derivative + s.derivative_x * t.primal + s.derivative_v * t.derivative;
-            let derivative_x = s.derivative_x * t.primal_x + s.derivative_v * t.derivative_x;
-            let (primal, primal_x) = (s.primal + s.primal_x * t.primal, s.primal_x * t.primal_x);
-            size(primal, primal_x, derivative, derivative_x, s.derivative_v * t.derivative_v)
-        }
-        Kind::Pair(t, s) => {
-            let (t, s) = (literal_size(t), literal_size(s));
-            let (primal, derivative) = (t.primal + s.primal, t.derivative + s.derivative);
-            size(primal, t.primal_x + s.primal_x, derivative, t.derivative_x + s.derivative_x, t.derivative_v + s.derivative_v)
-        }
-        Kind::Curry(t) => {
-            let t = literal_size(t);
-            let (primal, primal_x) = (t.primal + t.derivative, t.primal_x + t.derivative_x);
-            size(2.0 * primal, primal_x, 2.0 * t.derivative, t.derivative_x, t.derivative_v)
-        }
-    }
-}
-
-/// The two components of Appendix A's derivative, over a variable `x : D(T)_1` and `v`.
-struct Derived {
-    x: linear::Var,
-    first: Term,
-    second: Lin,
-}
-
-impl Derived {
-    fn forward(t: &Comb) -> Derived {
-        let x = Var::fresh("x", forward::primal_ty(t.from()));
-        let v = linear::v(forward::tangent_ty(t.from()));
-        Derived { first: forward::primal(t, &linear::var(&x)), second: forward::tangent(t, &linear::var(&x), &v), x }
-    }
-
-    fn reverse(t: &Comb) -> Derived {
-        let x = Var::fresh("x", reverse::primal_ty(t.from()));
-        let v = linear::v(reverse::cotangent_ty(t.to()));
-        Derived { first: reverse::primal(t, &linear::var(&x)), second: reverse::cotangent(t, &linear::var(&x), &v), x }
-    }
-
-    fn both(t: &Comb) -> [Derived; 2] {
-        [Derived::forward(t), Derived::reverse(t)]
-    }
-
-    fn first(&self, x: &Value) -> Value {
-        linear::eval(&self.first, &Env::default().with(&self.x, x.clone()))
-    }
-
-    fn second(&self, x: &Value, v: &Value) -> Value {
-        linear::eval_linear(&self.second, &Env::default().with(&self.x, x.clone()), v)
-    }
-
-    /// Through `†`, into the applied language.
-    fn dagger(&self, x: &applied::Var) -> [applied::Term; 2] {
-        let env = Env::default().with(&self.x, applied::var(x));
-        [applied::dagger(&self.first, &env), applied::dagger_linear(&self.second, &env)]
-    }
-}
-
-/// The two components of Appendix C's derivative, over a variable `x : D(T)_1`.
-struct Applied {
-    x: applied::Var,
-    first: applied::Term,
-    second: applied::Term,
-}
-
-impl Applied {
-    fn forward(t: &Comb) -> Applied {
-        let x = Var::fresh("x", applied_forward::primal_ty(t.from()));
-        let at = applied::var(&x);
-        Applied { first: applied_forward::primal(t, &at), second: applied_forward::tangent(t, &at), x }
-    }
-
-    fn reverse(t: &Comb) -> Applied {
-        let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
-        let at = applied::var(&x);
-        Applied { first: applied_reverse::primal(t, &at), second: applied_reverse::cotangent(t, &at), x }
-    }
-
-    fn both(t: &Comb) -> [Applied; 2] {
-        [Applied::forward(t), Applied::reverse(t)]
-    }
-
-    fn first(&self, x: &Value) -> Value {
-        applied::eval(&self.first, &Env::default().with(&self.x, x.clone()))
-    }
-
-    fn second(&self, x: &Value, v: &Value) -> Value {
-        applied::eval(&self.second, &Env::default().with(&self.x, x.clone())).linear().lapp(v)
-    }
-}
-
-/// A first-order value as a closed term of the applied language.
-fn quote(value: &Value) -> applied::Term {
-    match value {
-        Value::Real(values) => applied::op(Op::constant(values.clone()), applied::unit()),
-        Value::Unit => applied::unit(),
-        Value::Pair(_) => applied::pair(quote(&value.fst()), quote(&value.snd())),
-        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{value:?} is not first-order"),
     }
 }
 

@@ -1,0 +1,53 @@
+//! The executable paper and the compiler agree: Appendix A = Appendix C = big-step semantics = shared = closure-converted = `core::eval` =
+//! the compiler's derivative, through each of its evaluators and natively. `PROGRAMS=100` takes that many.
+
+use lambada_chad::generate::Statistics;
+use lambada_tests::on_big_stack;
+use lambada_tests::oracle::native_complaints;
+use lambada_tests::paper::Subject;
+
+const PROGRAMS: usize = 1000;
+
+fn programs() -> usize {
+    std::env::var("PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(PROGRAMS)
+}
+
+/// What all programs and those that the big-step rules ran exercise, the number of native functions compared, and complaints.
+struct Report {
+    all: Statistics,
+    run: Statistics,
+    natives: usize,
+    complaints: Vec<String>,
+}
+
+fn compare(programs: usize) -> Report {
+    let mut report = Report { all: Statistics::default(), run: Statistics::default(), natives: 0, complaints: Vec::new() };
+    let mut natives = Vec::new();
+    for subject in Subject::all().take(programs) {
+        report.all.add(&subject.term);
+        if subject.is_run() {
+            report.run.add(&subject.term);
+        }
+        match subject.verdict() {
+            Ok(found) => natives.extend(found),
+            Err(complaint) => report.complaints.push(complaint),
+        }
+    }
+    report.natives = natives.len();
+    report.complaints.extend(native_complaints(&natives));
+    report
+}
+
+/// T-3, T-4, T-7, T-8 across the repository: no two ways to differentiate a program of the paper's source language differ. Both modes of all
+/// programs are run natively too.
+#[test]
+fn all_derivatives_are_one() {
+    let Report { all, run, natives, complaints } = on_big_stack(|| compare(programs()));
+    println!("{all:?}\nby the big-step rules: {run:?}\n{natives} native functions compared");
+    assert!(complaints.is_empty(), "{} complaints, the first:\n{}", complaints.len(), complaints[..complaints.len().min(5)].join("\n"));
+    if all.terms >= PROGRAMS {
+        assert!(run.terms >= 900 && natives == 2 * all.terms, "too few were run");
+        assert!(all.unknown_calls >= 150 && all.function_arguments >= 250 && all.function_results >= 50 && all.captured_functions >= 100);
+        assert!(run.unknown_calls >= 100 && run.captured_functions >= 50 && all.highest_order >= 3);
+    }
+}
