@@ -50,6 +50,8 @@ pub mod report;
 pub mod generate;
 
 #[cfg(test)]
+mod costs;
+#[cfg(test)]
 mod errata;
 #[cfg(test)]
 mod theorems;

@@ -152,10 +152,8 @@ mod tests {
     use crate::applied_reverse;
     use crate::combinators::{Comb, of_term};
     use crate::generate::Generator;
-    use crate::op::Op;
-    use crate::value::{Value, counting};
+    use crate::value::Value;
     use crate::{closures, var::Env};
-    use lambada_prim::Prim;
 
     fn run(x: &Var, t: &Term, at: &Value, w: &Value) -> (Value, Value) {
         let both = eval(t, &Env::default().with(x, at.clone()));
@@ -196,49 +194,5 @@ mod tests {
 
     fn check_typed(y: &Var, t: &Term) {
         crate::applied::check(std::slice::from_ref(y), t).unwrap();
-    }
-
-    /// `let x1 = x0 * x0 in .. let xn = .. in xn`, the lets encoded.
-    fn squares(n: usize) -> (source::Var, source::Term) {
-        let x = source::Var::fresh("x", source::REAL);
-        fn body(x: source::Term, n: usize) -> source::Term {
-            let square = |x: source::Term| source::op_at(Op::Each(Prim::Mul, 1), &[x.clone(), x]);
-            if n == 0 { x } else { source::let_("x", square(x), |y| body(y, n - 1)) }
-        }
-        (x.clone(), body(source::var(&x), n))
-    }
-
-    /// Evaluated operations: an operation counts one, so does its transposed derivative, which is two linear operations.
-    fn cost(run: impl FnOnce() -> (Value, Value)) -> u64 {
-        let ((value, pulled), ops, lops) = counting(run);
-        assert!(value.numbers()[0].is_finite() && pulled.numbers()[0].is_finite());
-        ops + lops / 2
-    }
-
-    fn costs(n: usize) -> [u64; 4] {
-        let (x, t) = squares(n);
-        let (at, w) = (Value::real([1.0]), Value::real([1.0]));
-        let shared = |lets| {
-            let (y, t) = reverse(&x, &t, lets);
-            cost(|| run(&y, &t, &at, &w))
-        };
-        let (y, both) = literal(&of_term(&x, &t));
-        let literal = cost(|| {
-            let env = Env::default().with(&y, at.clone());
-            let pullback = eval(&both, &env).snd();
-            (at.clone(), pullback.linear().lapp(&w))
-        });
-        [literal, shared(Lets::Encoded), shared(Lets::Primitive), cost(|| closures::reverse(&x, &t, &at, &w))]
-    }
-
-    /// E26: literal about 4^(n/2), shared 2^(n+1) - 2, with `let` as a construct or with closures converted 2n.
-    #[test]
-    fn operation_counts() {
-        for n in [2, 4, 6, 8] {
-            let [literal, shared, primitive, converted] = costs(n);
-            println!("{n}: literal {literal}, shared {shared}, primitive lets {primitive}, closure-converted {converted}");
-            assert_eq!((shared, primitive, converted), ((2 << n) - 2, 2 * n as u64, 2 * n as u64));
-            assert!(literal as f64 >= 4f64.powf(n as f64 / 2.0), "{literal}");
-        }
     }
 }

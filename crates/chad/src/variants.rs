@@ -1,35 +1,234 @@
 //! Beyond the paper (FW-2): variants, with cotangents indexed by the tag.
 //!
-//! In `Σ_C L` with dependent second components, the object `Σ_k (A_k, B_k)` has primals `in_k a` and, *over* `in_k a`, the tangents or
-//! cotangents `B_k` of `a` alone: a tag has none. Then injections, distribution over a context, and the choice of a branch all have the
-//! identity as second component, and nothing is padded with the zeros of the branches that were not taken.
+//! In `Σ_C L` with dependent second components, the object `Σ_k A_k` has primals `in_k a` and, *over* `in_k a`, the tangents or cotangents of
+//! `a` alone: a tag has none. Then injections, distribution over a context and the choice of a branch all have the identity as second
+//! component, nothing is padded with zeros of the branches that were not taken, and two cotangents that meet in a sum belong to the same
+//! primal, so their tags cannot clash. Zeros are the price: which one it is depends on the primal.
+//!
+//! The language is that of `combinators` with coproducts: bicartesian closed. D→ and D← take `t : T -> S` and a primal `x` of `D(T)_1` to
+//! `D(t)_1(x)` and the linear map `D(t)_2(x)`, from tangents over `x` to tangents over `D(t)_1(x)`, or from cotangents to cotangents back.
+//! The clauses for products and functions are those of Appendix A.
 
+use std::fmt;
 use std::rc::Rc;
 
-use crate::combinators::Comb;
-use crate::pairs::{Forward, Reverse, Semantics, interpret};
-use crate::value::Value;
+use crate::linear;
+use crate::op::Op;
+use crate::pairs::{Model, Semantics};
+use crate::value::{Value, eval_op};
 
-/// A program with variants: combinators, and the structure of coproducts.
+/// A type: `T, S ::= real^n | 1 | T * S | T -> S | Σ_k T_k`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ty {
+    /// `real^n`
+    Real(usize),
+    /// `1`
+    Unit,
+    /// `T * S`
+    Prod(Rc<Ty>, Rc<Ty>),
+    /// `T -> S`
+    Fun(Rc<Ty>, Rc<Ty>),
+    /// `Σ_k T_k`
+    Sum(Rc<[Ty]>),
+}
+
+/// A morphism `from -> to`.
 #[derive(Clone, Debug)]
-pub enum Sum {
-    /// A program without them.
-    Plain(Comb),
-    /// `t; s`
-    Then(Rc<Sum>, Rc<Sum>),
-    /// `<t, s>`, out of one context
-    Pair(Rc<Sum>, Rc<Sum>),
-    /// `in_k : A_k -> Σ_k A_k`
+pub struct Comb {
+    kind: Rc<Kind>,
+    from: Ty,
+    to: Ty,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Id,
+    Then(Comb, Comb),
+    Unit,
+    Pair(Comb, Comb),
+    Fst,
+    Snd,
+    Ev,
+    Curry(Comb),
+    Op(Op),
     Inject(usize),
-    /// `C * Σ_k A_k -> Σ_k (C * A_k)`
     Distribute,
-    /// `[t_1, .., t_n] : Σ_k A_k -> B`
-    Case(Vec<Sum>),
-    /// `sign : real -> 1 + 1`: smooth but at 0, where it chooses the second.
+    Case(Vec<Comb>),
     Sign,
 }
 
-/// A primal of a variant: the tag, and what it holds.
+impl Ty {
+    /// `self * other`
+    pub fn times(self, other: Ty) -> Ty {
+        Ty::Prod(Rc::new(self), Rc::new(other))
+    }
+
+    /// `self -> to`
+    pub fn to(self, to: Ty) -> Ty {
+        Ty::Fun(Rc::new(self), Rc::new(to))
+    }
+
+    /// `Σ_k T_k`
+    pub fn sum(arms: impl Into<Rc<[Ty]>>) -> Ty {
+        Ty::Sum(arms.into())
+    }
+
+    /// `1 + 1`
+    pub fn bool() -> Ty {
+        Ty::sum([Ty::Unit, Ty::Unit])
+    }
+
+    fn dom(sizes: &[usize]) -> Ty {
+        sizes.iter().map(|n| Ty::Real(*n)).reduce(Ty::times).unwrap_or(Ty::Unit)
+    }
+
+    fn components(&self) -> (&Ty, &Ty) {
+        match self {
+            Ty::Prod(a, b) => (a, b),
+            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Sum(_) => panic!("{self} is not a product"),
+        }
+    }
+
+    fn arms(&self) -> &[Ty] {
+        match self {
+            Ty::Sum(arms) => arms,
+            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) => panic!("{self} is not a variant"),
+        }
+    }
+}
+
+impl fmt::Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ty::Real(n) => write!(f, "real^{n}"),
+            Ty::Unit => f.write_str("1"),
+            Ty::Prod(a, b) => write!(f, "({a} * {b})"),
+            Ty::Fun(a, b) => write!(f, "({a} -> {b})"),
+            Ty::Sum(arms) => write!(f, "({})", arms.iter().map(Ty::to_string).collect::<Vec<_>>().join(" + ")),
+        }
+    }
+}
+
+impl Comb {
+    fn new(kind: Kind, from: Ty, to: Ty) -> Comb {
+        Comb { kind: Rc::new(kind), from, to }
+    }
+
+    /// The type of the argument.
+    pub fn from(&self) -> &Ty {
+        &self.from
+    }
+
+    /// The type of the result.
+    pub fn to(&self) -> &Ty {
+        &self.to
+    }
+}
+
+impl fmt::Display for Comb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.kind {
+            Kind::Id => f.write_str("id"),
+            Kind::Then(t, s) => write!(f, "({t}; {s})"),
+            Kind::Unit => f.write_str("<>"),
+            Kind::Pair(t, s) => write!(f, "<{t}, {s}>"),
+            Kind::Fst => f.write_str("fst"),
+            Kind::Snd => f.write_str("snd"),
+            Kind::Ev => f.write_str("ev"),
+            Kind::Curry(t) => write!(f, "cur({t})"),
+            Kind::Op(op) => write!(f, "{op}"),
+            Kind::Inject(k) => write!(f, "in_{k}"),
+            Kind::Distribute => f.write_str("dist"),
+            Kind::Case(arms) => write!(f, "[{}]", arms.iter().map(Comb::to_string).collect::<Vec<_>>().join(", ")),
+            Kind::Sign => f.write_str("sign"),
+        }
+    }
+}
+
+/// `id_T`
+pub fn id(ty: Ty) -> Comb {
+    Comb::new(Kind::Id, ty.clone(), ty)
+}
+
+/// `t; s`, in diagrammatic order
+pub fn then(t: Comb, s: Comb) -> Comb {
+    assert_eq!(t.to, s.from, "the ends of `{t}; {s}` do not meet");
+    let (from, to) = (t.from.clone(), s.to.clone());
+    Comb::new(Kind::Then(t, s), from, to)
+}
+
+/// `<>_T`
+pub fn unit(from: Ty) -> Comb {
+    Comb::new(Kind::Unit, from, Ty::Unit)
+}
+
+/// `<t, s>`
+pub fn pair(t: Comb, s: Comb) -> Comb {
+    assert_eq!(t.from, s.from, "`{t}` and `{s}` do not start together");
+    let (from, to) = (t.from.clone(), t.to.clone().times(s.to.clone()));
+    Comb::new(Kind::Pair(t, s), from, to)
+}
+
+/// `fst : T * S -> T`
+pub fn fst(t: Ty, s: Ty) -> Comb {
+    Comb::new(Kind::Fst, t.clone().times(s), t)
+}
+
+/// `snd : T * S -> S`
+pub fn snd(t: Ty, s: Ty) -> Comb {
+    Comb::new(Kind::Snd, t.times(s.clone()), s)
+}
+
+/// `ev : (T -> S) * T -> S`
+pub fn ev(t: Ty, s: Ty) -> Comb {
+    Comb::new(Kind::Ev, t.clone().to(s.clone()).times(t), s)
+}
+
+/// `Λ(t) : T -> (S -> R)` for `t : T * S -> R`
+pub fn curry(t: Comb) -> Comb {
+    let (a, b) = t.from.components();
+    let (from, to) = (a.clone(), b.clone().to(t.to.clone()));
+    Comb::new(Kind::Curry(t), from, to)
+}
+
+/// `op : Dom(op) -> real^m`
+pub fn op(op: Op) -> Comb {
+    let (from, to) = (Ty::dom(&op.dom()), Ty::Real(op.cod()));
+    Comb::new(Kind::Op(op), from, to)
+}
+
+/// `in_k : T_k -> Σ_k T_k`
+pub fn inject(k: usize, sum: Ty) -> Comb {
+    let from = sum.arms()[k].clone();
+    Comb::new(Kind::Inject(k), from, sum)
+}
+
+/// `T * Σ_k S_k -> Σ_k (T * S_k)`
+pub fn distribute(context: Ty, sum: Ty) -> Comb {
+    let arms: Vec<Ty> = sum.arms().iter().map(|arm| context.clone().times(arm.clone())).collect();
+    Comb::new(Kind::Distribute, context.times(sum), Ty::sum(arms))
+}
+
+/// `[t_1, .., t_n] : Σ_k T_k -> S`
+pub fn case(arms: Vec<Comb>) -> Comb {
+    assert!(arms.windows(2).all(|pair| pair[0].to == pair[1].to), "the arms do not end together");
+    let from: Vec<Ty> = arms.iter().map(|arm| arm.from.clone()).collect();
+    let to = arms.first().expect("a variant has an alternative").to.clone();
+    Comb::new(Kind::Case(arms), Ty::sum(from), to)
+}
+
+/// `sign : real -> 1 + 1`, the second from 0 on. It is smooth but at 0, where it jumps.
+pub fn sign() -> Comb {
+    Comb::new(Kind::Sign, Ty::Real(1), Ty::bool())
+}
+
+/// `case t of in_k y -> s_k`, where the arms see the context too: `s_k : T * S_k -> R`.
+pub fn case_of(t: Comb, arms: Vec<Comb>) -> Comb {
+    let (context, sum) = (t.from.clone(), t.to.clone());
+    then(then(pair(id(context.clone()), t), distribute(context, sum)), case(arms))
+}
+
+/// A variant: the tag, and what it holds.
 fn tagged(tag: usize, value: Value) -> Value {
     Value::pair(Value::real([tag as f64]), value)
 }
@@ -38,140 +237,176 @@ fn tag(value: &Value) -> usize {
     value.fst().numbers()[0] as usize
 }
 
-/// A value with its derivative at the point, as a linear function of a tangent or of a cotangent.
-pub type Derived = (Value, Rc<dyn Fn(&Value) -> Value>);
-
-fn identity() -> Rc<dyn Fn(&Value) -> Value> {
-    Rc::new(Value::clone)
-}
-
-/// The meaning.
-pub fn eval(t: &Sum, x: &Value) -> Value {
-    match t {
-        Sum::Plain(t) => crate::combinators::eval(t, x),
-        Sum::Then(t, s) => eval(s, &eval(t, x)),
-        Sum::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
-        Sum::Inject(k) => tagged(*k, x.clone()),
-        Sum::Distribute => tagged(tag(&x.snd()), Value::pair(x.fst(), x.snd().snd())),
-        Sum::Case(arms) => eval(&arms[tag(x)], &x.snd()),
-        Sum::Sign => tagged(usize::from(x.numbers()[0] >= 0.0), Value::Unit),
+/// The meaning; it is also what D_1 does to everything but functions.
+pub fn eval(t: &Comb, x: &Value) -> Value {
+    match &*t.kind {
+        Kind::Id => x.clone(),
+        Kind::Then(t, s) => eval(s, &eval(t, x)),
+        Kind::Unit => Value::Unit,
+        Kind::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
+        Kind::Fst => x.fst(),
+        Kind::Snd => x.snd(),
+        Kind::Ev => x.fst().apply(&x.snd()),
+        Kind::Curry(t) => {
+            let (t, x) = (t.clone(), x.clone());
+            Value::fun(move |y| eval(&t, &Value::pair(x.clone(), y.clone())))
+        }
+        Kind::Op(op) => eval_op(op, x),
+        Kind::Inject(k) => tagged(*k, x.clone()),
+        Kind::Distribute => tagged(tag(&x.snd()), Value::pair(x.fst(), x.snd().snd())),
+        Kind::Case(arms) => eval(&arms[tag(x)], &x.snd()),
+        Kind::Sign => tagged(usize::from(x.numbers()[0] >= 0.0), Value::Unit),
     }
 }
 
-/// Forward: the value, and the pushforward.
-pub fn forward(t: &Sum, x: &Value) -> Derived {
-    match t {
-        Sum::Plain(t) => {
-            let f = interpret::<Semantics, Forward<Semantics>>(t);
-            let (at, second) = (x.clone(), f.second);
-            ((f.first)(x), Rc::new(move |v| second(&at, v)))
+/// A linear map between the tangents or cotangents over two primals.
+pub type LinearMap = Rc<dyn Fn(&Value) -> Value>;
+
+/// A primal with a linear map that belongs to it.
+pub type Derived = (Value, LinearMap);
+
+fn identity() -> LinearMap {
+    Rc::new(Value::clone)
+}
+
+/// The linear function in a function's primal `D(T -> S)_1 = D(T)_1 -> D(S)_1 * (.. -o ..)` at an argument, with the result.
+fn call(f: &Value, x: &Value) -> (Value, Value) {
+    let both = f.apply(x);
+    (both.fst(), both.snd())
+}
+
+/// The zero tangent over a primal.
+fn zero_tangent(ty: &Ty, x: &Value) -> Value {
+    match ty {
+        Ty::Real(n) => Value::real(vec![0.0; *n]),
+        Ty::Unit => Value::Unit,
+        Ty::Prod(a, b) => Value::pair(zero_tangent(a, &x.fst()), zero_tangent(b, &x.snd())),
+        Ty::Fun(_, b) => {
+            let (b, f) = (b.clone(), x.clone());
+            Value::fun(move |y| zero_tangent(&b, &call(&f, y).0))
         }
-        Sum::Then(t, s) => {
+        Ty::Sum(arms) => zero_tangent(&arms[tag(x)], &x.snd()),
+    }
+}
+
+/// The zero cotangent over a primal.
+fn zero_cotangent(ty: &Ty, x: &Value) -> Value {
+    match ty {
+        Ty::Real(n) => Value::real(vec![0.0; *n]),
+        Ty::Unit => Value::Unit,
+        Ty::Prod(a, b) => Value::pair(zero_cotangent(a, &x.fst()), zero_cotangent(b, &x.snd())),
+        Ty::Fun(..) => Value::Sum(Rc::new(vec![])),
+        Ty::Sum(arms) => zero_cotangent(&arms[tag(x)], &x.snd()),
+    }
+}
+
+/// D→
+pub fn forward(t: &Comb, x: &Value) -> Derived {
+    match &*t.kind {
+        Kind::Id => (x.clone(), identity()),
+        Kind::Then(t, s) => {
             let (y, f) = forward(t, x);
             let (z, g) = forward(s, &y);
             (z, Rc::new(move |v| g(&f(v))))
         }
-        Sum::Pair(t, s) => {
+        Kind::Unit => (Value::Unit, Rc::new(|_| Value::Unit)),
+        Kind::Pair(t, s) => {
             let ((a, f), (b, g)) = (forward(t, x), forward(s, x));
             (Value::pair(a, b), Rc::new(move |v| Value::pair(f(v), g(v))))
         }
-        Sum::Inject(_) | Sum::Distribute => (eval(t, x), identity()),
-        Sum::Case(arms) => forward(&arms[tag(x)], &x.snd()),
-        Sum::Sign => (eval(t, x), Rc::new(|_| Value::Unit)),
+        Kind::Fst => (x.fst(), Rc::new(Value::fst)),
+        Kind::Snd => (x.snd(), Rc::new(Value::snd)),
+        Kind::Ev => {
+            let y = x.snd();
+            let (result, linear) = call(&x.fst(), &y);
+            (result, Rc::new(move |v| v.fst().apply(&y).plus(&linear.apply(&v.snd()))))
+        }
+        Kind::Curry(body) => forward_curry(body, x),
+        Kind::Op(op) => {
+            let (derivative, at) = (Semantics::forward_op(op), x.clone());
+            (eval(t, x), Rc::new(move |v| derivative(&at, v)))
+        }
+        Kind::Inject(_) | Kind::Distribute => (eval(t, x), identity()),
+        Kind::Case(arms) => forward(&arms[tag(x)], &x.snd()),
+        Kind::Sign => (eval(t, x), Rc::new(|_| Value::Unit)),
     }
 }
 
-/// Reverse: the value, and the pullback.
-pub fn reverse(t: &Sum, x: &Value) -> Derived {
-    match t {
-        Sum::Plain(t) => {
-            let f = interpret::<Semantics, Reverse<Semantics>>(t);
-            let (at, second) = (x.clone(), f.second);
-            ((f.first)(x), Rc::new(move |w| second(&at, w)))
-        }
-        Sum::Then(t, s) => {
+/// `\y. <t_1, \v. t_2 <0, v>>` and `\v. \y. t_2 <v, 0>`, at `<x, y>`
+fn forward_curry(t: &Comb, x: &Value) -> Derived {
+    let (t1, x1) = (t.clone(), x.clone());
+    let primal = Value::fun(move |y| {
+        let (result, push) = forward(&t1, &Value::pair(x1.clone(), y.clone()));
+        let zero = zero_tangent(t1.from.components().0, &x1);
+        Value::pair(result, Value::fun(move |v| push(&Value::pair(zero.clone(), v.clone()))))
+    });
+    let (t, x) = (t.clone(), x.clone());
+    let tangent = move |v: &Value| {
+        let (t, x, v) = (t.clone(), x.clone(), v.clone());
+        Value::fun(move |y| {
+            let zero = zero_tangent(t.from.components().1, y);
+            forward(&t, &Value::pair(x.clone(), y.clone())).1(&Value::pair(v.clone(), zero))
+        })
+    };
+    (primal, Rc::new(tangent))
+}
+
+/// D←
+pub fn reverse(t: &Comb, x: &Value) -> Derived {
+    match &*t.kind {
+        Kind::Id => (x.clone(), identity()),
+        Kind::Then(t, s) => {
             let (y, f) = reverse(t, x);
             let (z, g) = reverse(s, &y);
             (z, Rc::new(move |w| f(&g(w))))
         }
-        Sum::Pair(t, s) => {
+        Kind::Unit => {
+            let zero = zero_cotangent(&t.from, x);
+            (Value::Unit, Rc::new(move |_| zero.clone()))
+        }
+        Kind::Pair(t, s) => {
             let ((a, f), (b, g)) = (reverse(t, x), reverse(s, x));
             (Value::pair(a, b), Rc::new(move |w| f(&w.fst()).plus(&g(&w.snd()))))
         }
-        Sum::Inject(_) | Sum::Distribute => (eval(t, x), identity()),
-        Sum::Case(arms) => reverse(&arms[tag(x)], &x.snd()),
-        Sum::Sign => (eval(t, x), Rc::new(|_| Value::real([0.0]))),
+        Kind::Fst => {
+            let zero = zero_cotangent(t.from.components().1, &x.snd());
+            (x.fst(), Rc::new(move |w| Value::pair(w.clone(), zero.clone())))
+        }
+        Kind::Snd => {
+            let zero = zero_cotangent(t.from.components().0, &x.fst());
+            (x.snd(), Rc::new(move |w| Value::pair(zero.clone(), w.clone())))
+        }
+        Kind::Ev => {
+            let y = x.snd();
+            let (result, linear) = call(&x.fst(), &y);
+            (result, Rc::new(move |w| Value::pair(Value::Sum(Rc::new(vec![(y.clone(), w.clone())])), linear.apply(w))))
+        }
+        Kind::Curry(body) => reverse_curry(body, x),
+        Kind::Op(op) => {
+            let (derivative, at) = (Semantics::reverse_op(op), x.clone());
+            (eval(t, x), Rc::new(move |w| derivative(&at, w)))
+        }
+        Kind::Inject(_) | Kind::Distribute => (eval(t, x), identity()),
+        Kind::Case(arms) => reverse(&arms[tag(x)], &x.snd()),
+        Kind::Sign => (eval(t, x), Rc::new(|_| linear::zero(&linear::LTy::Real(1)))),
     }
+}
+
+/// `\y. <t_1, \w. snd (t_2 w)>` and `\w. Σ over !y (x) w' in w of fst (t_2 w')`, at `<x, y>`
+fn reverse_curry(t: &Comb, x: &Value) -> Derived {
+    let (t1, x1) = (t.clone(), x.clone());
+    let primal = Value::fun(move |y| {
+        let (result, pull) = reverse(&t1, &Value::pair(x1.clone(), y.clone()));
+        Value::pair(result, Value::fun(move |w| pull(w).snd()))
+    });
+    let (t, x) = (t.clone(), x.clone());
+    let cotangent = move |w: &Value| {
+        let Value::Sum(entries) = w else { panic!("{w:?} is not the cotangent of a function") };
+        let each = entries.iter().map(|(y, w)| reverse(&t, &Value::pair(x.clone(), y.clone())).1(w).fst());
+        each.fold(zero_cotangent(t.from.components().0, &x), |sum, part| sum.plus(&part))
+    };
+    (primal, Rc::new(cotangent))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::combinators::{fst, id, op, snd, then};
-    use crate::generate::Generator;
-    use crate::op::Op;
-    use crate::source::{REAL, Ty};
-    use lambada_prim::Prim;
-
-    fn seq(t: Sum, s: Sum) -> Sum {
-        Sum::Then(Rc::new(t), Rc::new(s))
-    }
-
-    /// `case sign (c x) of l -> f x | r -> g x`
-    fn choice(c: Comb, f: Comb, g: Comb) -> Sum {
-        let from = c.from().clone();
-        let arm = |t: Comb| Sum::Plain(then(fst(from.clone(), Ty::Unit), t));
-        let scrutinee = Sum::Pair(Rc::new(Sum::Plain(id(from.clone()))), Rc::new(seq(Sum::Plain(c), Sum::Sign)));
-        seq(seq(scrutinee, Sum::Distribute), Sum::Case(vec![arm(f), arm(g)]))
-    }
-
-    fn check(t: &Sum, x: &Value, v: &Value, w: &Value) {
-        let h = 1e-5;
-        let moved = |h: f64| Value::real(x.numbers().iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect::<Vec<_>>());
-        let (a, b) = (eval(t, &moved(h)).flatten().unwrap(), eval(t, &moved(-h)).flatten().unwrap());
-        let ((first, push), (again, pull)) = (forward(t, x), reverse(t, x));
-        assert_eq!((first.flatten(), again.flatten()), (eval(t, x).flatten(), eval(t, x).flatten()));
-        let pushed = push(v).flatten().unwrap();
-        for (p, s) in pushed.iter().zip(a.iter().zip(&b).map(|(a, b)| (a - b) / (2.0 * h))) {
-            assert!((p - s).abs() < 1e-5 * (1.0 + s.abs()), "{p} and {s}");
-        }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-        let (left, right) = (dot(&pushed, &w.flatten().unwrap()), dot(&pull(w).numbers(), &v.numbers()));
-        assert!((left - right).abs() < 1e-9 * (1.0 + left.abs()));
-    }
-
-    /// `abs x = case sign x of l -> -x | r -> x`
-    #[test]
-    fn absolute_value() {
-        let abs = choice(id(REAL), op(Op::Each(Prim::Neg, 1)), id(REAL));
-        for x in [-1.5, 0.25, 3.0] {
-            check(&abs, &Value::real([x]), &Value::real([1.0]), &Value::real([2.0]));
-            assert_eq!(reverse(&abs, &Value::real([x])).1(&Value::real([1.0])).numbers()[0], x.signum());
-        }
-    }
-
-    /// Payloads carry derivatives through injections: `case (if c x < 0 then in_0 (f x) else in_1 (g x, x)) of a -> h a | (b, y) -> k b * ..`
-    #[test]
-    fn generated_branches() {
-        for seed in 0..1000 {
-            let mut g = Generator::new(seed);
-            let from = Ty::Real(2);
-            let (c, f, e) = (g.morphism(&from, &REAL), g.morphism(&from, &REAL), g.morphism(&from, &from));
-            let (h, k) = (g.morphism(&REAL, &REAL), g.morphism(&from, &REAL));
-            let (x, v, w) = (g.value(&from), g.value(&from), g.value(&REAL));
-            if crate::combinators::eval(&c, &x).numbers()[0].abs() < 1e-3 {
-                continue;
-            }
-            let make = |t: Comb, k: usize| {
-                let second = Sum::Plain(then(fst(from.clone(), Ty::Unit), t));
-                seq(second, Sum::Inject(k))
-            };
-            let scrutinee = Sum::Pair(Rc::new(Sum::Plain(id(from.clone()))), Rc::new(seq(Sum::Plain(c), Sum::Sign)));
-            let chosen = seq(seq(scrutinee, Sum::Distribute), Sum::Case(vec![make(f, 0), make(e, 1)]));
-            let context = Sum::Pair(Rc::new(Sum::Plain(id(from.clone()))), Rc::new(chosen));
-            let second = |a: Ty, t: Comb| Sum::Plain(then(snd(from.clone(), a), t));
-            let program = seq(seq(context, Sum::Distribute), Sum::Case(vec![second(REAL, h), second(from.clone(), k)]));
-            check(&program, &x, &v, &w);
-        }
-    }
-}
+mod tests;
