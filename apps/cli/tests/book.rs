@@ -1,0 +1,310 @@
+//! The shell sessions of the book are real: what a page says that a command prints is what it prints.
+//!
+//! A fenced `console` block is commands, on lines that start with `$ `, each followed by its output: standard output, then standard error;
+//! empty lines at its end do not count. The commands of a page run in order, by `sh`, in one fresh folder. In it are `examples/`, and a file
+//! for every `lambada` block further up the page whose first line is a comment `-- NAME.lam`.
+//! `BLESS=1 cargo test -p lambada-cli --test book` rewrites the outputs.
+#![cfg(unix)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use lambada_chad::combinators::of_term;
+use lambada_chad::op::Op;
+use lambada_chad::pairs::{Reverse, Semantics, interpret};
+use lambada_chad::shared::Lets;
+use lambada_chad::value::{Value, counting};
+use lambada_chad::{Env, Var, applied, closures, shared, source};
+use tempfile::TempDir;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the command lies in the repository").to_path_buf()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The readme and every page of the book.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    let mut folders = vec![root().join("docs/src")];
+    while let Some(folder) = folders.pop() {
+        let (inside, files): (Vec<PathBuf>, Vec<PathBuf>) = entries(&folder).into_iter().partition(|path| path.is_dir());
+        folders.extend(inside);
+        pages.extend(files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "md")));
+    }
+    pages
+}
+
+/// A page in parts, so that it can be put together again with other outputs.
+enum Part {
+    /// A line outside of the blocks that concern us.
+    Text(String),
+    /// What is between the fences of a `lambada` block.
+    Program(String),
+    /// A command of a `console` block, with the number of its line and the lines that follow it.
+    Command { line: usize, command: String, output: String },
+}
+
+/// What kind of block a line is in.
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    Nothing,
+    Program,
+    Console,
+    Other,
+}
+
+fn parts(page: &str) -> Vec<Part> {
+    let (mut parts, mut inside) = (Vec::new(), Inside::Nothing);
+    for (k, line) in page.lines().enumerate() {
+        let line_text = format!("{line}\n");
+        match (inside, line.strip_prefix("```"), parts.last_mut()) {
+            (Inside::Nothing, Some(language), _) => {
+                inside = opened(language);
+                parts.push(Part::Text(line_text));
+                if inside == Inside::Program {
+                    parts.push(Part::Program(String::new()));
+                }
+            }
+            (_, Some(""), _) => {
+                inside = Inside::Nothing;
+                parts.push(Part::Text(line_text));
+            }
+            (Inside::Program, _, Some(Part::Program(text))) => text.push_str(&line_text),
+            (Inside::Console, _, last) => match (line.strip_prefix("$ "), last) {
+                (Some(command), _) => parts.push(Part::Command { line: k + 1, command: command.into(), output: String::new() }),
+                (None, Some(Part::Command { output, .. })) => output.push_str(&line_text),
+                (None, _) => panic!("line {}: a console block starts with a command", k + 1),
+            },
+            (Inside::Nothing | Inside::Program | Inside::Other, _, _) => parts.push(Part::Text(line_text)),
+        }
+    }
+    parts.into_iter().flat_map(without_layout).collect()
+}
+
+/// Empty lines at the end of an output are for the eye.
+fn without_layout(part: Part) -> Vec<Part> {
+    match part {
+        Part::Text(_) | Part::Program(_) => vec![part],
+        Part::Command { line, command, output } => {
+            let (text, layout) = output.split_at(trimmed(&output).len());
+            vec![Part::Command { line, command, output: text.into() }, Part::Text(layout.into())]
+        }
+    }
+}
+
+/// Without empty lines at the end.
+fn trimmed(output: &str) -> &str {
+    let text = output.trim_end_matches('\n');
+    &output[..text.len() + usize::from(!text.is_empty()).min(output.len() - text.len())]
+}
+
+fn opened(language: &str) -> Inside {
+    match language {
+        "lambada" => Inside::Program,
+        "console" => Inside::Console,
+        _ => Inside::Other,
+    }
+}
+
+fn together(parts: &[Part]) -> String {
+    let text = |part: &Part| match part {
+        Part::Text(text) | Part::Program(text) => text.clone(),
+        Part::Command { command, output, .. } => format!("$ {command}\n{output}"),
+    };
+    parts.iter().map(text).collect()
+}
+
+/// The folder in which the commands of a page run.
+struct Shell {
+    folder: TempDir,
+}
+
+impl Shell {
+    fn new() -> Shell {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        copy(&root().join("examples"), &folder.path().join("examples"));
+        Shell { folder }
+    }
+
+    /// Keeps a program that has a name.
+    fn keep(&self, program: &str) {
+        let name = program.lines().next().and_then(|line| line.strip_prefix("-- ")).filter(|name| name.ends_with(".lam"));
+        if let Some(name) = name {
+            write(&self.folder.path().join(name), program);
+        }
+    }
+
+    /// What a command prints, without the path of the folder.
+    fn run(&self, command: &str) -> String {
+        let binaries = Path::new(env!("CARGO_BIN_EXE_lambada")).parent().expect("a command lies in a folder");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([binaries.to_path_buf()].into_iter().chain(std::env::split_paths(&path))).expect("a search path");
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(self.folder.path()).env("PATH", path).env("LAMBADA_CACHE", cache);
+        let output = shell.output().unwrap_or_else(|e| panic!("`sh` does not start: {e}"));
+        trimmed(&printed(&output).replace(&format!("{}/", self.folder.path().display()), "")).to_string()
+    }
+}
+
+/// Standard output, then standard error; but not the warning that the interpreter runs, which makes no other difference.
+fn printed(output: &Output) -> String {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let heard = |line: &&str| !line.starts_with("warning: no C compiler found");
+    err.lines().filter(heard).fold(out.into_owned(), |text, line| text + line + "\n")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap_or_else(|e| panic!("{}: {e}", to.display()));
+    for path in entries(from) {
+        let target = to.join(path.file_name().expect("an entry has a name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        }
+    }
+}
+
+/// Puts what the commands print into a page; gives the place of every difference.
+fn replay(name: &str, parts: &mut [Part]) -> Vec<String> {
+    let shell = Shell::new();
+    let mut wrong = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(_) => {}
+            Part::Program(text) => shell.keep(text),
+            Part::Command { line, command, output } => {
+                let found = shell.run(command);
+                assert!(!found.contains("panicked"), "{name}:{line}: `{command}` panics:\n{found}");
+                if found != *output {
+                    wrong.push(format!("{name}:{line}: $ {command}\n{}", difference(output, &found)));
+                    *output = found;
+                }
+            }
+        }
+    }
+    wrong
+}
+
+/// The lines that differ, between those that agree at both ends.
+fn difference(expected: &str, found: &str) -> String {
+    let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
+    let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let end = a[start..].iter().rev().zip(b[start..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let mut text = format!("  from line {} of the output:\n", start + 1);
+    a[start..a.len() - end].iter().for_each(|line| writeln!(text, "  - {line}").expect("a string grows"));
+    b[start..b.len() - end].iter().for_each(|line| writeln!(text, "  + {line}").expect("a string grows"));
+    text
+}
+
+fn blessing() -> bool {
+    std::env::var_os("BLESS").is_some()
+}
+
+#[test]
+fn commands_print_what_the_book_says() {
+    let mut wrong = Vec::new();
+    let mut commands = 0;
+    for path in pages() {
+        let page = read(&path);
+        let mut parts = parts(&page);
+        assert_eq!(together(&parts), page, "{}", path.display());
+        let here = parts.iter().filter(|part| matches!(part, Part::Command { .. })).count();
+        if here > 0 {
+            let name = path.strip_prefix(root()).expect("a page of the repository").display().to_string();
+            let differences = replay(&name, &mut parts);
+            if blessing() && !differences.is_empty() {
+                write(&path, &together(&parts));
+            } else {
+                wrong.extend(differences);
+            }
+        }
+        commands += here;
+    }
+    assert!(commands >= 80, "only {commands} commands");
+    assert!(wrong.is_empty(), "BLESS=1 rewrites what these print; `-` is the book, `+` the command:\n{}", wrong.join("\n"));
+}
+
+/// The harness can fail: a wrong output is told with its line, a right one is not, and both keep everything else as it is.
+#[test]
+fn a_wrong_output_is_told() {
+    let page = "# A\n```lambada\n-- p.lam\ndef f (x : real) = x * x\n```\n```console\n$ lambada check p.lam\nf : real -> real\n$ lambada check q.lam\nfine\n```\n";
+    let mut parts = parts(page);
+    let wrong = replay("a.md", &mut parts);
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert!(wrong[0].starts_with("a.md:9: $ lambada check q.lam") && wrong[0].contains("  - fine\n  + error"), "{wrong:?}");
+    let blessed = together(&parts);
+    assert!(blessed.starts_with(page.split("fine").next().expect("a page")) && blessed.ends_with("```\n"), "{blessed}");
+    assert!(!blessed.contains("fine") && blessed.contains("q.lam"), "{blessed}");
+}
+
+/// `x0 : real |- let x1 = x0 * x0 in .. let x(n-1) = .. in x(n-1) * x(n-1)`, where a `let` is the call of a λ: n multiplications.
+fn squares(n: usize) -> (source::Var, source::Term) {
+    fn body(x: source::Term, n: usize) -> source::Term {
+        let square = source::op_at(Op::Each(lambada_prim::Prim::Mul, 1), &[x.clone(), x]);
+        if n == 1 { square } else { source::let_("x", square, |y| body(y, n - 1)) }
+    }
+    let x = Var::fresh("x", source::REAL);
+    (x.clone(), body(source::var(&x), n))
+}
+
+/// The operations that a gradient at 1 takes. The transposed derivative of a multiplication counts one; it is two linear operations.
+fn cost(run: impl FnOnce(&Value) -> (Value, Value)) -> u64 {
+    let ((value, gradient), operations, linear) = counting(|| run(&Value::real([1.0])));
+    assert_eq!(value.numbers()[0], 1.0);
+    assert!(gradient.numbers()[0] >= 4.0);
+    operations + linear / 2
+}
+
+/// The macro as it is printed, each clause a function of the primal.
+fn printed_cost(x: &source::Var, t: &source::Term) -> u64 {
+    let both = interpret::<Semantics, Reverse<Semantics>>(&of_term(x, t));
+    cost(|at| ((both.first)(at), (both.second)(at, at)))
+}
+
+fn shared_cost(x: &source::Var, t: &source::Term, lets: Lets) -> u64 {
+    let (y, both) = shared::reverse(x, t, lets);
+    cost(|at| {
+        let both = applied::eval(&both, &Env::default().with(&y, at.clone()));
+        (both.fst(), both.snd().linear().lapp(at))
+    })
+}
+
+fn row(n: usize) -> String {
+    let (x, t) = squares(n);
+    let [encoded, construct] = [Lets::Encoded, Lets::Primitive].map(|lets| shared_cost(&x, &t, lets));
+    let converted = cost(|at| closures::reverse(&x, &t, at, at));
+    format!("| {n} | {} | {encoded} | {construct} | {converted} |\n", printed_cost(&x, &t))
+}
+
+/// E26: the page on sharing has the numbers that are counted; `BLESS=1` rewrites them.
+#[test]
+fn the_table_of_operation_counts_is_counted() {
+    let table: String = [2, 4, 6, 8, 10, 12].map(row).concat();
+    let path = root().join("docs/src/chad-sharing.md");
+    let page = read(&path);
+    let head = "|---:|---:|---:|---:|---:|\n";
+    let start = page.find(head).expect("the page has a table") + head.len();
+    let end = start + page[start..].split_inclusive('\n').take_while(|line| line.starts_with('|')).map(str::len).sum::<usize>();
+    if blessing() {
+        write(&path, &format!("{}{table}{}", &page[..start], &page[end..]));
+    } else {
+        assert_eq!(&page[start..end], table, "BLESS=1 rewrites the table of docs/src/chad-sharing.md");
+    }
+}
