@@ -79,7 +79,7 @@ pub fn tangent(t: &Comb, x: &Term) -> Term {
 }
 
 /// `x : Dom(op) ⊢ D op(x) : LFun(Dom(op), real^m)`: the translation of the linear term.
-fn forward_op(o: &crate::op::Op, x: &Term) -> Term {
+pub(crate) fn forward_op(o: &crate::op::Op, x: &Term) -> Term {
     let y = linear::Var::fresh("x", linear::Ty::dom(&o.dom()));
     let l = linear::forward_op(o, &linear::var(&y), &linear::v(linear::LTy::dom(&o.dom())));
     dagger_linear(&l, &Env::default().with(&y, x.clone()))

@@ -23,14 +23,24 @@ pub struct Derived {
 impl Derived {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Derived {
-        let x = Var::fresh("x", forward::primal_ty(t.from()));
+        Derived::forward_over("x", t)
+    }
+
+    /// `D→(t)`, over a variable that is called so.
+    pub fn forward_over(x: &str, t: &Comb) -> Derived {
+        let x = Var::fresh(x, forward::primal_ty(t.from()));
         let v = linear::v(forward::tangent_ty(t.from()));
         Derived { first: forward::primal(t, &linear::var(&x)), second: forward::tangent(t, &linear::var(&x), &v), x }
     }
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Derived {
-        let x = Var::fresh("x", reverse::primal_ty(t.from()));
+        Derived::reverse_over("x", t)
+    }
+
+    /// `D←(t)`, over a variable that is called so.
+    pub fn reverse_over(x: &str, t: &Comb) -> Derived {
+        let x = Var::fresh(x, reverse::primal_ty(t.from()));
         let v = linear::v(reverse::cotangent_ty(t.to()));
         Derived { first: reverse::primal(t, &linear::var(&x)), second: reverse::cotangent(t, &linear::var(&x), &v), x }
     }
@@ -71,14 +81,24 @@ pub struct Applied {
 impl Applied {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Applied {
-        let x = Var::fresh("x", applied_forward::primal_ty(t.from()));
+        Applied::forward_over("x", t)
+    }
+
+    /// `D→(t)`, over a variable that is called so.
+    pub fn forward_over(x: &str, t: &Comb) -> Applied {
+        let x = Var::fresh(x, applied_forward::primal_ty(t.from()));
         let at = applied::var(&x);
         Applied { first: applied_forward::primal(t, &at), second: applied_forward::tangent(t, &at), x }
     }
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Applied {
-        let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
+        Applied::reverse_over("x", t)
+    }
+
+    /// `D←(t)`, over a variable that is called so.
+    pub fn reverse_over(x: &str, t: &Comb) -> Applied {
+        let x = Var::fresh(x, applied_reverse::primal_ty(t.from()));
         let at = applied::var(&x);
         Applied { first: applied_reverse::primal(t, &at), second: applied_reverse::cotangent(t, &at), x }
     }

@@ -3,11 +3,11 @@
 use lambada_core::{DefId, Program};
 
 use crate::combinators::{self, Comb, Kind};
+use crate::literal::{self, Applied, Derived};
 use crate::primitives::Primitive;
 use crate::shared::{self, Lets};
 use crate::source::{Outside, of_core};
-use crate::var::Var;
-use crate::{applied, applied_forward, applied_reverse, forward, linear, reverse};
+use crate::{applied, linear, source};
 
 /// Forward or reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,58 +27,70 @@ pub enum Stage {
     Linear,
     /// Appendix C: the applied target language.
     Applied,
-    /// The applied target language, primal once (reverse mode; forward mode shows Appendix C).
+    /// The applied target language, primal once.
     Shared,
 }
+
+/// Why a stage cannot be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// The definition is not in the language of the paper.
+    Outside(Outside),
+    /// The literal derivative would have about this many nodes (E26).
+    TooLarge(f64),
+}
+
+impl From<Outside> for Refusal {
+    fn from(outside: Outside) -> Refusal {
+        Refusal::Outside(outside)
+    }
+}
+
+/// The largest literal derivative that is written down, in nodes: pages of text, seconds of work.
+const LARGEST: f64 = 1e6;
 
 /// One stage of the derivative of a definition, in notation close to the paper.
 ///
 /// The literal macros leave redexes of products behind and copy terms; what is printed is equal to what they give by equations of Figures 2
 /// and 4 (see `linear::tidy`), and writes once what occurs more than once.
-pub fn derive(program: &Program, entry: DefId, mode: Mode, stage: Stage) -> Result<String, Outside> {
+pub fn derive(program: &Program, entry: DefId, mode: Mode, stage: Stage) -> Result<String, Refusal> {
     let (x, t) = of_core(program, entry)?;
     let comb = combinators::tidy(&combinators::of_term(&x, &t));
-    Ok(match (stage, mode) {
-        (Stage::Combinators, _) => format!("{} -> {}\n{}\n", comb.from(), comb.to(), comb.page()),
-        (Stage::Linear, _) => linear_stage(&x.hint, &comb, mode),
-        (Stage::Applied, _) | (Stage::Shared, Mode::Forward) => applied_stage(&x.hint, &comb, mode),
-        (Stage::Shared, Mode::Reverse) => {
-            let (y, t) = shared::reverse(&x, &t, Lets::Primitive);
-            format!("{} : {} |- {}\n{}\n", y.hint, y.ty, t.ty(), applied::tidy(&t).page())
-        }
-    })
+    match stage {
+        Stage::Combinators => Ok(format!("{} -> {}\n{}\n", comb.from(), comb.to(), comb.page())),
+        Stage::Linear => writable(&comb).map(|()| linear_stage(&x.hint, &comb, mode)),
+        Stage::Applied => writable(&comb).map(|()| applied_stage(&x.hint, &comb, mode)),
+        Stage::Shared => Ok(shared_stage(&x, &t, mode)),
+    }
 }
 
-fn linear_stage(hint: &str, comb: &Comb, mode: Mode) -> String {
-    let (x, first, second) = match mode {
-        Mode::Forward => {
-            let x = Var::fresh(hint, forward::primal_ty(comb.from()));
-            let (at, v) = (linear::var(&x), linear::v(forward::tangent_ty(comb.from())));
-            (x, forward::primal(comb, &at), forward::tangent(comb, &at, &v))
-        }
-        Mode::Reverse => {
-            let x = Var::fresh(hint, reverse::primal_ty(comb.from()));
-            let (at, v) = (linear::var(&x), linear::v(reverse::cotangent_ty(comb.to())));
-            (x, reverse::primal(comb, &at), reverse::cotangent(comb, &at, &v))
-        }
+fn writable(comb: &Comb) -> Result<(), Refusal> {
+    let size = literal::size(comb);
+    if size <= LARGEST { Ok(()) } else { Err(Refusal::TooLarge(size)) }
+}
+
+fn shared_stage(x: &source::Var, t: &source::Term, mode: Mode) -> String {
+    let (y, t) = match mode {
+        Mode::Forward => shared::forward(x, t, Lets::Primitive),
+        Mode::Reverse => shared::reverse(x, t, Lets::Primitive),
+    };
+    format!("{} : {} |- {}\n{}\n", y.hint, y.ty, t.ty(), applied::tidy(&t).page())
+}
+
+fn linear_stage(x: &str, comb: &Comb, mode: Mode) -> String {
+    let Derived { x, first, second } = match mode {
+        Mode::Forward => Derived::forward_over(x, comb),
+        Mode::Reverse => Derived::reverse_over(x, comb),
     };
     let context = format!("{} : {}", x.hint, x.ty);
     let (one, two) = (linear::tidy(&first).page(), linear::tidy_linear(&second).page());
     format!("{context} |- {}\n{one}\n\n{context}; v : {} |- {}\n{two}\n", first.ty(), second.from(), second.to())
 }
 
-fn applied_stage(hint: &str, comb: &Comb, mode: Mode) -> String {
-    let (x, first, second) = match mode {
-        Mode::Forward => {
-            let x = Var::fresh(hint, applied_forward::primal_ty(comb.from()));
-            let at = applied::var(&x);
-            (x, applied_forward::primal(comb, &at), applied_forward::tangent(comb, &at))
-        }
-        Mode::Reverse => {
-            let x = Var::fresh(hint, applied_reverse::primal_ty(comb.from()));
-            let at = applied::var(&x);
-            (x, applied_reverse::primal(comb, &at), applied_reverse::cotangent(comb, &at))
-        }
+fn applied_stage(x: &str, comb: &Comb, mode: Mode) -> String {
+    let Applied { x, first, second } = match mode {
+        Mode::Forward => Applied::forward_over(x, comb),
+        Mode::Reverse => Applied::reverse_over(x, comb),
     };
     let context = format!("{} : {}", x.hint, x.ty);
     let (one, two) = (applied::tidy(&first).page(), applied::tidy(&second).page());
@@ -86,9 +98,10 @@ fn applied_stage(hint: &str, comb: &Comb, mode: Mode) -> String {
 }
 
 /// A derivation: every part of the combinator term from the inside out, the clause of Appendix A that applies, and what it gives.
-pub fn explain(program: &Program, entry: DefId, mode: Mode) -> Result<String, Outside> {
+pub fn explain(program: &Program, entry: DefId, mode: Mode) -> Result<String, Refusal> {
     let (x, t) = of_core(program, entry)?;
     let comb = combinators::tidy(&combinators::of_term(&x, &t));
+    writable(&comb)?;
     let mut steps = Vec::new();
     collect(&comb, &mut steps);
     let texts = steps.iter().enumerate().map(|(k, step)| explain_step(k + 1, step, &steps, mode));
@@ -268,18 +281,13 @@ mod tests {
             let (x, t) = g.program();
             let comb = combinators::of_term(&x, &t);
             let (at, w) = (g.value(&x.ty), g.value(t.ty()));
-            let y = Var::fresh("x", reverse::primal_ty(comb.from()));
-            let (first, second) = (
-                reverse::primal(&comb, &linear::var(&y)),
-                reverse::cotangent(&comb, &linear::var(&y), &linear::v(reverse::cotangent_ty(comb.to()))),
-            );
+            let Derived { x: y, first, second } = Derived::reverse(&comb);
             let (one, two) = (linear::tidy(&first), linear::tidy_linear(&second));
             linear::check(std::slice::from_ref(&y), &one).unwrap();
             linear::check_linear(std::slice::from_ref(&y), &two).unwrap();
             assert_eq!(linear::normalize(&one), linear::normalize(&first), "{t}");
             assert!(linear::normalize_linear(&two) == linear::normalize_linear(&second), "{t}");
-            let z = Var::fresh("x", applied_reverse::primal_ty(comb.from()));
-            let pullback = applied_reverse::cotangent(&comb, &applied::var(&z));
+            let Applied { x: z, second: pullback, .. } = Applied::reverse(&comb);
             let tidied = applied::tidy(&pullback);
             applied::check(std::slice::from_ref(&z), &tidied).unwrap();
             let run = |t: &applied::Term| applied::eval(t, &Env::default().with(&z, at.clone())).linear().lapp(&w).flatten().unwrap();

@@ -1,10 +1,11 @@
 //! The executable paper for a user's definitions: every stage of the derivative as the paper defines it, for the fragment that it speaks of.
 
-use lambada_chad::report;
+use lambada_chad::report::{self, Refusal};
 use lambada_chad::source::Outside;
 use lambada_source::Problem;
 
 use crate::Unit;
+use lambada_core::{DefId, Program};
 
 pub use lambada_chad::report::{Mode, Stage as PaperStage};
 
@@ -12,13 +13,24 @@ impl Unit {
     /// One stage of the derivative of a definition, in notation close to the paper.
     pub fn paper_stage(&self, entry: &str, mode: Mode, stage: PaperStage) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::derive(&program, id, mode, stage).map_err(|outside| vec![outside_fragment(entry, &outside)])
+        report::derive(&program, id, mode, stage).map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
     /// The derivation of a definition's derivative, step by step.
     pub fn explain(&self, entry: &str, mode: Mode) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::explain(&program, id, mode).map_err(|outside| vec![outside_fragment(entry, &outside)])
+        report::explain(&program, id, mode).map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
+    }
+}
+
+fn refused(program: &Program, id: DefId, entry: &str, refusal: &Refusal) -> Problem {
+    match refusal {
+        Refusal::Outside(outside) => outside_fragment(entry, outside),
+        Refusal::TooLarge(size) => {
+            let title = format!("the literal derivative of `{entry}` is too large to be written down");
+            let label = format!("it would have about 10^{:.0} parts: the macros of the paper copy what they substitute", size.log10());
+            Problem::error("E0521", title, program.def(id).span, label).hint("`--stage shared` names it instead, and does not grow")
+        }
     }
 }
 
