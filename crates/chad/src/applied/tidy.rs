@@ -77,6 +77,29 @@ fn is_projection(t: &Term) -> bool {
     matches!(t.kind(), Kind::LFst | Kind::LSnd)
 }
 
+/// `body[t/y]`, where what does not mention `y` stays the same node.
+fn instance(body: &Term, y: &Var, t: &Term, done: &mut HashMap<usize, Term>) -> Term {
+    let address = std::ptr::from_ref(body.kind()).addr();
+    if let Some(found) = done.get(&address) {
+        return found.clone();
+    }
+    let mut changed = false;
+    let rebuilt = body.map_children(&mut |part| {
+        let new = instance(part, y, t, done);
+        changed |= !std::ptr::eq(new.kind(), part.kind());
+        new
+    });
+    let result = if *body.kind() == Kind::Var(y.clone()) {
+        t.clone()
+    } else if changed {
+        simplify(rebuilt)
+    } else {
+        body.clone()
+    };
+    done.insert(address, result.clone());
+    result
+}
+
 /// Does it begin with one?
 fn projects(t: &Term) -> bool {
     if let Kind::LThen(first, _) = t.kind() { is_projection(first) } else { is_projection(t) }
@@ -111,12 +134,12 @@ fn after(a: &Term, b: &Term) -> Term {
         && let Kind::Lam(y, body) = f.kind()
     {
         if let Kind::LEval(t) = b.kind() {
-            return body.subst(y, t);
+            return instance(body, y, t, &mut HashMap::new());
         }
         if let Kind::LThen(first, rest) = b.kind()
             && let Kind::LEval(t) = first.kind()
         {
-            return after(&body.subst(y, t), rest);
+            return after(&instance(body, y, t, &mut HashMap::new()), rest);
         }
     }
     lthen(a.clone(), b.clone())
