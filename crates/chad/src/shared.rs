@@ -8,6 +8,7 @@
 
 use crate::applied::*;
 use crate::applied_reverse::{cotangent_ty, primal_ty, reverse_op};
+use crate::op::Op;
 use crate::source::{self, Kind as Source};
 
 /// Is `let x = t in s` a construct of its own, or the call of a closure that it abbreviates (S-9)?
@@ -49,6 +50,7 @@ impl Context {
     fn derive(&self, t: &source::Term) -> Term {
         match t.kind() {
             Source::Var(x) => pair(self.primal(x), one_hot(&self.vars, x)),
+            Source::Op(o @ Op::Const(_), _) => pair(op(o.clone(), unit()), zero(Ty::Real(o.cod()).lfun(self.ty()))),
             Source::Op(o, t) => let_("a", self.derive(t), |a| {
                 let pullback = lthen(reverse_op(o, &fst(a.clone())), snd(a.clone()));
                 pair(op(o.clone(), fst(a)), pullback)
@@ -156,7 +158,6 @@ mod tests {
     use crate::applied_reverse;
     use crate::combinators::{Comb, of_term};
     use crate::generate::Generator;
-    use crate::op::Op;
     use crate::value::{Value, counting};
     use crate::{closures, var::Env};
     use lambada_prim::Prim;
