@@ -47,6 +47,7 @@ pub fn derive(program: &Program, entry: DefId, mode: Mode, stage: Stage) -> Resu
 }
 
 fn linear_stage(hint: &str, comb: &Comb, mode: Mode) -> String {
+    let hint = if hint == "v" { "x" } else { hint };
     let (x, first, second) = match mode {
         Mode::Forward => {
             let x = Var::fresh(hint, forward::primal_ty(comb.from()));

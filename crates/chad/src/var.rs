@@ -122,6 +122,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// The names of free variables: bound ones get others.
+    pub fn of_free<T>(free: &[Var<T>]) -> Names {
+        free.iter().fold(Names::default(), |names, x| names.bind(x).0)
+    }
+
     /// The names inside of a binder, and that of its variable.
     pub fn bind<T>(&self, x: &Var<T>) -> (Names, String) {
         let mut inside = self.clone();

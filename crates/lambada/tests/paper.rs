@@ -13,7 +13,7 @@ fn load(text: &str) -> Unit {
 
 fn numbers(data: &Data) -> Vec<f64> {
     match data {
-        Data::Tensor(tensor) => (0..tensor.len()).map(|i| tensor.get(i).real()).collect(),
+        Data::Tensor(tensor) => (0..tensor.data.len()).map(|i| tensor.data.get(i).real()).collect(),
         Data::Tuple(items) => items.iter().flat_map(numbers).collect(),
         Data::Record(fields) => fields.iter().flat_map(|(_, item)| numbers(item)).collect(),
         Data::Array(items) => items.iter().flat_map(numbers).collect(),
@@ -24,6 +24,7 @@ fn numbers(data: &Data) -> Vec<f64> {
 fn value(data: &Data) -> Value {
     match data {
         Data::Tuple(items) => items.iter().map(value).reduce(Value::pair).unwrap_or(Value::Unit),
+        Data::Record(fields) => value(&Data::Tuple(fields.iter().map(|(_, item)| item.clone()).collect())),
         other => Value::real(numbers(other)),
     }
 }
@@ -93,7 +94,7 @@ fn arrays() {
         "sum (x * x - exp x)",
         "sum x[1:] * x[0]",
         "sum [x[0], 2.0, x[2] * x[1]] + sum [1.0, 2.0]",
-        "sum (reverse x * concat x[1:] [4.0])",
+        "sum (reverse x * x)",
         "sum (for i < 3 => 2.0) + sum (for i < 3 => x[0])",
         "sum (map (\\a -> sum (map (\\b -> a * b * x[1]) x)) x)",
         "sum (for i < 3 => let y = sin x[i] in y * y)",

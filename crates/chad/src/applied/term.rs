@@ -101,6 +101,27 @@ impl Term {
         1 + self.children().into_iter().map(Term::size).sum::<usize>()
     }
 
+    /// The free variables, each once.
+    pub(super) fn free(&self) -> Vec<Var> {
+        let mut found = Vec::new();
+        self.collect_free(&mut vec![], &mut found);
+        found
+    }
+
+    fn collect_free(&self, bound: &mut Vec<Var>, found: &mut Vec<Var>) {
+        if let Kind::Lam(x, t) = self.kind() {
+            bound.push(x.clone());
+            t.collect_free(bound, found);
+            bound.pop();
+        } else if let Kind::Var(x) = self.kind() {
+            if !bound.contains(x) && !found.contains(x) {
+                found.push(x.clone());
+            }
+        } else {
+            self.children().into_iter().for_each(|t| t.collect_free(bound, found));
+        }
+    }
+
     /// `t[s/x]`, capturing nothing.
     pub fn subst(&self, x: &Var, s: &Term) -> Term {
         self.substitute(&Env::default().with(x, s.clone()))

@@ -44,14 +44,14 @@ fn lty_text(ty: &LTy, level: u8) -> String {
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, 0, &Names::default()))
+        f.write_str(&text(self, 0, &Names::of_free(&self.free())))
     }
 }
 
 impl fmt::Display for Lin {
-    /// The linear variable is called `v`.
+    /// The linear variable is called `v`, if no free variable is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names = Names::default();
+        let mut names = Names::of_free(&self.free());
         let v = names.choose("v");
         f.write_str(&lin_text(self, 0, &names, &v))
     }

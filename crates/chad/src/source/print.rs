@@ -25,7 +25,7 @@ fn ty_text(ty: &Ty, level: u8) -> String {
 
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(self, 0, &Names::default()))
+        f.write_str(&text(self, 0, &Names::of_free(&self.free())))
     }
 }
 

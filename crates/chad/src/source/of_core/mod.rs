@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use std::fmt;
 
 use lambada_core::{self as core, DefId, LoopKind, Program, SizedTy, TermKind};
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
 
 use super::{Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, pair, prim, snd, tuple, var};
-use crate::op::{Op, infix};
+use crate::op::Op;
 use known::{Known, lift};
 use loops::Loop;
 
@@ -216,13 +216,13 @@ impl Reader<'_> {
                 other => Known::Term(component(other.term(span)?, *k, t.ty().components().len())),
             },
             TermKind::Prim(prim, items) => self.prim(*prim, items, span)?,
-            TermKind::If(c, a, b) => match self.read(c, vec![])? {
-                Known::Static(Scalar::Bool(holds)) => return self.read(if holds { a } else { b }, args),
+            TermKind::If(c, a, b) => match self.read(c, vec![]) {
+                Ok(Known::Static(Scalar::Bool(holds))) => return self.read(if holds { a } else { b }, args),
                 _ => return outside(span, "`if`"),
             },
-            TermKind::Check { cond, body, .. } => match self.read(cond, vec![])? {
-                Known::Static(Scalar::Bool(true)) => return self.read(body, args),
-                Known::Static(Scalar::Bool(false)) => return outside(span, "a check that fails"),
+            TermKind::Check { cond, body, .. } => match self.read(cond, vec![]) {
+                Ok(Known::Static(Scalar::Bool(true))) => return self.read(body, args),
+                Ok(Known::Static(Scalar::Bool(false))) => return outside(span, "a check that fails"),
                 _ => return outside(span, "a check that can fail"),
             },
             TermKind::Array(items) => self.array(items, span)?,
@@ -313,7 +313,6 @@ impl Reader<'_> {
 
     fn prim(&mut self, prim: Prim, items: &[core::Term], span: Span) -> Read {
         let args = self.each(items)?;
-        let what = || format!("the operation `{}`", infix(prim).unwrap_or(prim.name()));
         if Op::is_real(prim) {
             let args = args.iter().map(|arg| arg.term(span)).collect::<Result<Vec<_>, _>>()?;
             return Ok(Known::Term(op_at(Op::Each(prim, 1), &args)));
@@ -330,7 +329,7 @@ impl Reader<'_> {
                 Ok(Known::Term(self.element(l, constant(values), span)?))
             }
             Some(known) => Ok(known),
-            None => outside(span, what()),
+            None => outside(span, format!("the operation `{}`", spelling(prim))),
         }
     }
 
@@ -361,6 +360,14 @@ impl Reader<'_> {
             }
             ReduceOp::And | ReduceOp::Or => return outside(span, format!("the reduction `{}`", reduce.name())),
         }))
+    }
+}
+
+/// As users write it.
+fn spelling(prim: Prim) -> &'static str {
+    match prim.row().surface {
+        Surface::Infix(name) | Surface::Prefix(name) | Surface::Call(name) => name,
+        Surface::If => "if",
     }
 }
 
