@@ -70,7 +70,7 @@ impl Generator {
             0..4 => REAL,
             4 => Ty::Real(2),
             5 => {
-                if self.below(3) == 0 {
+                if self.below(2) == 0 {
                     Ty::Unit
                 } else {
                     REAL
@@ -91,13 +91,13 @@ impl Generator {
         }
     }
 
-    /// A term in one variable between first-order types, with anything inside, of at most 28 nodes: the derivatives of the paper are
+    /// A term in one variable between first-order types, with anything inside, of at most 24 nodes: the derivatives of the paper are
     /// exponentially larger (E26).
     pub fn program(&mut self) -> (Var, Term) {
         let (from, to) = (self.ty(0), self.ty(0));
         let x = Var::fresh("x", from);
         let fuel = 6 + self.below(8);
-        let t = self.bounded(std::slice::from_ref(&x), &to, fuel, 28);
+        let t = self.bounded(std::slice::from_ref(&x), &to, fuel, 24);
         (x, t)
     }
 
@@ -154,7 +154,7 @@ impl Generator {
         match ty {
             Ty::Real(n) if fuel == 0 => self.real_leaf(context, *n),
             Ty::Real(n) => {
-                if self.below(3) == 0 {
+                if self.below(2) == 0 {
                     return self.primitive(context, *n, fuel - 1);
                 }
                 let op = self.op(*n);

@@ -5,7 +5,7 @@
 //! by identity, and is written once, `let t = .. in`, as far outside as its variables allow. At linear terms this is an abbreviation of the
 //! printer: the language itself has one linear variable only.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use lambada_source::Doc;
@@ -116,19 +116,19 @@ pub(crate) trait Written: Clone {
 /// On one line, nothing named.
 pub(crate) fn line<T: Written>(t: &T) -> String {
     let shared = Shared::default();
-    Page { shared: &shared, lets: true }.scope(t, &Context::new(0)).render(usize::MAX)
+    Page { shared: &shared, lets: true }.scope(t, &Context::new(t, 0)).render(usize::MAX)
 }
 
 /// In lines, nothing named.
 pub(crate) fn lines<T: Written>(t: &T) -> String {
     let shared = Shared::default();
-    Page { shared: &shared, lets: true }.scope(t, &Context::new(0)).render(WIDTH)
+    Page { shared: &shared, lets: true }.scope(t, &Context::new(t, 0)).render(WIDTH)
 }
 
 /// In lines, with names for what occurs more than once.
 pub(crate) fn page<T: Written>(t: &T) -> String {
     let shared = Shared::of(t);
-    Page { shared: &shared, lets: false }.scope(t, &Context::new(t.node())).render(WIDTH)
+    Page { shared: &shared, lets: false }.scope(t, &Context::new(t, t.node())).render(WIDTH)
 }
 
 /// A node, below a linear variable if it mentions that: the body of its binder, or 0.
@@ -179,6 +179,27 @@ fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
         Look::Let(x, t, s, _) => vec![plain(t), below(x, s)],
         Look::Case(l, y, k) => vec![plain(l), Part { part: k, binder: Some(y.id), linear: true }],
     }
+}
+
+/// The free variables of a term, each once, in the order of their identifiers.
+fn free<T: Written>(t: &T) -> Vec<Binder> {
+    let (mut seen, mut bound, mut variables) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+    let mut rest = vec![t.clone()];
+    while let Some(t) = rest.pop() {
+        if !seen.insert(t.node()) {
+            continue;
+        }
+        let look = t.look();
+        if let Look::Variable(x) = &look {
+            variables.insert(x.id, x.clone());
+        }
+        for Part { part, binder, .. } in parts(look) {
+            bound.extend(binder);
+            rest.push(part);
+        }
+    }
+    // A variable is bound once in a term, so nothing that is bound anywhere is free elsewhere.
+    variables.into_values().filter(|x| !bound.contains(&x.id)).collect()
 }
 
 /// The traversal that finds what occurs more than once.
@@ -267,8 +288,12 @@ struct Context {
 }
 
 impl Context {
-    fn new(body: usize) -> Context {
+    /// For a whole term: names that its free variables have are taken.
+    fn new<T: Written>(t: &T, body: usize) -> Context {
         let mut names = Names::default();
+        for x in free(t) {
+            names.introduce(x.id, &x.hint);
+        }
         let linear = names.choose("v");
         Context { names, linear, linear_body: body, given: HashMap::new() }
     }

@@ -78,6 +78,8 @@ fn shared_stage(x: &source::Var, t: &source::Term, mode: Mode) -> String {
 }
 
 fn linear_stage(x: &str, comb: &Comb, mode: Mode) -> String {
+    // `v` is the linear variable's name.
+    let x = if x == "v" { "x" } else { x };
     let Derived { x, first, second } = match mode {
         Mode::Forward => Derived::forward_over(x, comb),
         Mode::Reverse => Derived::reverse_over(x, comb),

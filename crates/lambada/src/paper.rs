@@ -37,6 +37,7 @@ fn refused(program: &Program, id: DefId, entry: &str, refusal: &Refusal) -> Prob
 fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
     let title = format!("`{entry}` is outside the fragment of the executable paper");
     Problem::error("E0520", title, outside.span, outside.construct.clone())
-        .hint("the fragment is: reals, tuples, functions, application, `let`, and arithmetic and elementary functions")
+        .hint("the fragment is: reals, arrays of reals of literal sizes, tuples, functions, application, `let`, arithmetic and elementary functions")
+        .hint("a `for` or `map` over arrays may use their elements, a `loop` or `fold` has a real as its state and goes over one array")
         .hint("`lambada derive` without --stage differentiates any definition")
 }

@@ -11,7 +11,12 @@ pub fn primal_prim(p: Primitive, x: &Term) -> Term {
 
 /// `x : D→(Dom)_1 ⊢ D→(prim)_2 : LFun(D→(Dom)_2, D→(Cod)_2)`
 pub fn forward_prim(p: Primitive, x: &Term) -> Term {
-    let at = points(p, x);
+    forward_prim_from(p, x, &primal_prim(p, x))
+}
+
+/// The same, given `D→(prim)_1` at `x`.
+pub fn forward_prim_from(p: Primitive, x: &Term, result: &Term) -> Term {
+    let at = points(p, x, result);
     let (linear, (g, w)) = (pair(component(x, snd), at.clone()), projections(p));
     match p {
         // P-1
@@ -29,7 +34,12 @@ pub fn forward_prim(p: Primitive, x: &Term) -> Term {
 
 /// `x : D←(Dom)_1 ⊢ D←(prim)_2 : LFun(D←(Cod)_2, D←(Dom)_2)`
 pub fn reverse_prim(p: Primitive, x: &Term) -> Term {
-    let at = points(p, x);
+    reverse_prim_from(p, x, &primal_prim(p, x))
+}
+
+/// The same, given `D←(prim)_1` at `x`.
+pub fn reverse_prim_from(p: Primitive, x: &Term, result: &Term) -> Term {
+    let at = points(p, x, result);
     let linear = pair(component(x, snd), at.clone());
     match p {
         // P-1
@@ -52,11 +62,11 @@ fn projections(p: Primitive) -> (Term, Term) {
     (lfst(g.clone(), w.clone()), lsnd(g, w))
 }
 
-/// For `x = <f, args>`: the points at which `f` is called.
-fn points(p: Primitive, x: &Term) -> Term {
+/// For `x = <f, args>` and the primitive's result: the points at which `f` is called.
+fn points(p: Primitive, x: &Term, result: &Term) -> Term {
     match p {
         Primitive::Map { .. } => snd(x.clone()),
-        Primitive::Scan { .. } => pair(fst(primal_prim(p, x)), snd(snd(x.clone()))),
+        Primitive::Scan { .. } => pair(fst(result.clone()), snd(snd(x.clone()))),
     }
 }
 

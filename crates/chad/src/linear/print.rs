@@ -49,7 +49,7 @@ impl fmt::Display for Term {
 }
 
 impl fmt::Display for Lin {
-    /// The linear variable is called `v`.
+    /// The linear variable is called `v`, if no free variable is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print::line(&Either::Lin(self.clone())))
     }

@@ -102,25 +102,24 @@ impl Term {
         &self.ty
     }
 
+    /// The immediate subterms of both kinds.
+    fn parts(&self) -> (Vec<&Term>, Vec<&Lin>) {
+        match self.kind() {
+            Kind::Var(_) | Kind::Unit => (vec![], vec![]),
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => (vec![t], vec![]),
+            Kind::Pair(t, s) | Kind::App(t, s) => (vec![t, s], vec![]),
+            Kind::LinLam(l) => (vec![], vec![l]),
+        }
+    }
+
     /// The number of nodes, linear ones too.
     pub fn size(&self) -> usize {
-        1 + match self.kind() {
-            Kind::Var(_) | Kind::Unit => 0,
-            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.size(),
-            Kind::Pair(t, s) | Kind::App(t, s) => t.size() + s.size(),
-            Kind::LinLam(l) => l.size(),
-        }
+        size(self.parts())
     }
 
     /// Does the variable occur?
     pub fn mentions(&self, x: &Var) -> bool {
-        match self.kind() {
-            Kind::Var(y) => x == y,
-            Kind::Unit => false,
-            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => t.mentions(x),
-            Kind::Pair(t, s) | Kind::App(t, s) => t.mentions(x) || s.mentions(x),
-            Kind::LinLam(l) => l.mentions(x),
-        }
+        matches!(self.kind(), Kind::Var(y) if x == y) || mentions(self.parts(), x)
     }
 
     /// `t[s/x]`, capturing nothing.
@@ -169,26 +168,25 @@ impl Lin {
         &self.to
     }
 
+    /// The immediate subterms of both kinds.
+    fn parts(&self) -> (Vec<&Term>, Vec<&Lin>) {
+        match self.kind() {
+            LinKind::Var | LinKind::Unit | LinKind::Zero => (vec![], vec![]),
+            LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => (vec![t], vec![l]),
+            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => (vec![t], vec![l]),
+            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => (vec![], vec![l, k]),
+            LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => (vec![], vec![l]),
+        }
+    }
+
     /// The number of nodes.
     pub fn size(&self) -> usize {
-        1 + match self.kind() {
-            LinKind::Var | LinKind::Unit | LinKind::Zero => 0,
-            LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => t.size() + l.size(),
-            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.size() + l.size(),
-            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => l.size() + k.size(),
-            LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => l.size(),
-        }
+        size(self.parts())
     }
 
     /// Does the Cartesian variable occur?
     pub fn mentions(&self, x: &Var) -> bool {
-        match self.kind() {
-            LinKind::Var | LinKind::Unit | LinKind::Zero => false,
-            LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => t.mentions(x) || l.mentions(x),
-            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => t.mentions(x) || l.mentions(x),
-            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => l.mentions(x) || k.mentions(x),
-            LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => l.mentions(x),
-        }
+        mentions(self.parts(), x)
     }
 
     /// `l[t/x]` for a Cartesian variable.
@@ -234,6 +232,14 @@ impl Lin {
             LinKind::Plus(a, b) => plus(go(a), go(b)),
         }
     }
+}
+
+fn size((terms, linear): (Vec<&Term>, Vec<&Lin>)) -> usize {
+    1 + terms.into_iter().map(Term::size).sum::<usize>() + linear.into_iter().map(Lin::size).sum::<usize>()
+}
+
+fn mentions((terms, linear): (Vec<&Term>, Vec<&Lin>), x: &Var) -> bool {
+    terms.into_iter().any(|t| t.mentions(x)) || linear.into_iter().any(|l| l.mentions(x))
 }
 
 /// `x`

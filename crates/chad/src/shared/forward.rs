@@ -29,8 +29,9 @@ impl Context {
                 pair(op(o.clone(), fst(a)), pushforward)
             }),
             Source::Prim(p, t) => let_("a", self.push(t), |a| {
-                let pushforward = lthen(snd(a.clone()), forward_prim(*p, &fst(a.clone())));
-                pair(primal_prim(*p, &fst(a)), pushforward)
+                let_("x", fst(a.clone()), |x| {
+                    let_("r", primal_prim(*p, &x), |r| pair(r.clone(), lthen(snd(a), forward_prim_from(*p, &x, &r))))
+                })
             }),
             Source::Unit => pair(unit(), zero(self.tangent_ty().lfun(Ty::Unit))),
             Source::Pair(t, s) => {

@@ -27,8 +27,9 @@ impl Context {
                 pair(op(o.clone(), fst(a)), pullback)
             }),
             Source::Prim(p, t) => let_("a", self.pull(t), |a| {
-                let pullback = lthen(reverse_prim(*p, &fst(a.clone())), snd(a.clone()));
-                pair(primal_prim(*p, &fst(a)), pullback)
+                let_("x", fst(a.clone()), |x| {
+                    let_("r", primal_prim(*p, &x), |r| pair(r.clone(), lthen(reverse_prim_from(*p, &x, &r), snd(a))))
+                })
             }),
             Source::Unit => pair(unit(), zero(Ty::Unit.lfun(self.cotangent_ty()))),
             Source::Pair(t, s) => let_("a", self.pull(t), |a| {

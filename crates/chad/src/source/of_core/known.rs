@@ -1,0 +1,133 @@
+//! What is known of a term of `core` when it is read: sizes and indices are numbers, functions of arrays are code.
+
+use std::collections::HashMap;
+
+use lambada_core::{self as core, Size, SizedTy};
+use lambada_prim::{Scalar, ScalarTy};
+use lambada_source::Span;
+
+use super::{Outside, Term, component, outside, tuple};
+
+/// The meaning of a term, as far as it is static.
+#[derive(Clone)]
+pub enum Known {
+    /// A term of the source language; its type in `core` mentions no array.
+    Term(Term),
+    /// An array of reals with these sizes, as a vector.
+    Array(Term, Vec<usize>),
+    /// A tuple, or a record.
+    Tuple(Vec<Known>),
+    /// An array of n tuples, as arrays of their components.
+    Rows(usize, Vec<Known>),
+    /// An integer or a truth value.
+    Static(Scalar),
+    /// In a loop: its value for each index.
+    Each(usize, Vec<Scalar>),
+    /// An array of integers or truth values.
+    Table(Vec<Scalar>),
+    /// A function that is no term of the source language, with its environment.
+    Code(core::Term, HashMap<u32, Known>),
+}
+
+impl Known {
+    /// A value of the given type, as a term.
+    pub fn of_type(ty: &core::Ty, sized: Option<&SizedTy>, t: Term) -> Known {
+        if let Some(dims) = dimensions(ty, sized) {
+            return Known::Array(t, dims);
+        }
+        match ty {
+            core::Ty::Tuple(_) | core::Ty::Record(_) => {
+                let items = ty.components();
+                let part = |(k, item)| Known::of_type(item, sized_component(sized, k), component(t.clone(), k, items.len()));
+                let parts: Vec<Known> = items.iter().enumerate().map(part).collect();
+                if parts.iter().all(|part| part.plain().is_some()) { Known::Term(t) } else { Known::Tuple(parts) }
+            }
+            core::Ty::Scalar(_) | core::Ty::Array(_) | core::Ty::Fun(..) | core::Ty::Variant(_) => Known::Term(t),
+        }
+    }
+
+    /// As a term.
+    pub fn term(&self, span: Span) -> Result<Term, Outside> {
+        match self {
+            Known::Term(t) | Known::Array(t, _) => Ok(t.clone()),
+            Known::Tuple(items) => Ok(tuple(&items.iter().map(|item| item.term(span)).collect::<Result<Vec<_>, _>>()?)),
+            Known::Rows(..) => outside(span, "an array of tuples"),
+            Known::Static(value) => outside(span, format!("a constant of type `{}`", value.ty())),
+            Known::Each(..) => outside(span, "an integer that depends on the index of a loop"),
+            Known::Table(_) => outside(span, "an array of integers"),
+            Known::Code(..) => outside(span, "a function of arrays or of integers that is used as a value"),
+        }
+    }
+
+    /// As a term, where no sizes are lost by that.
+    pub fn plain(&self) -> Option<Term> {
+        match self {
+            Known::Term(t) => Some(t.clone()),
+            Known::Tuple(items) => Some(tuple(&items.iter().map(Known::plain).collect::<Option<Vec<_>>>()?)),
+            Known::Array(..) | Known::Rows(..) | Known::Static(_) | Known::Each(..) | Known::Table(_) | Known::Code(..) => None,
+        }
+    }
+
+    /// As a constant.
+    pub fn scalar(&self) -> Option<Scalar> {
+        if let Known::Static(value) = self { Some(*value) } else { None }
+    }
+
+    /// The size of an array.
+    pub fn size(&self, axis: usize, span: Span) -> Result<usize, Outside> {
+        match self {
+            Known::Array(_, dims) => Ok(dims[axis]),
+            Known::Rows(n, _) if axis == 0 => Ok(*n),
+            Known::Table(values) if axis == 0 => Ok(values.len()),
+            Known::Rows(..) | Known::Table(_) => outside(span, "an array of arrays"),
+            Known::Term(_) | Known::Tuple(_) | Known::Static(_) | Known::Each(..) | Known::Code(..) => {
+                outside(span, "the size of an array")
+            }
+        }
+    }
+}
+
+/// A function of scalars, where all arguments are known, for each index of a loop at least; `None` if one is not, or if the function fails.
+pub fn lift(args: &[Known], f: impl Fn(&[Scalar]) -> Option<Scalar>) -> Option<Known> {
+    let mut around: Option<(usize, usize)> = None;
+    for arg in args {
+        match arg {
+            Known::Static(_) => {}
+            Known::Each(l, values) if around.is_none_or(|(other, _)| other == *l) => around = Some((*l, values.len())),
+            Known::Each(..) | Known::Term(_) | Known::Array(..) | Known::Tuple(_) | Known::Rows(..) | Known::Table(_) | Known::Code(..) => {
+                return None;
+            }
+        }
+    }
+    let at = |i: usize| {
+        let scalar = |arg: &Known| if let Known::Each(_, values) = arg { Some(values[i]) } else { arg.scalar() };
+        f(&args.iter().map(scalar).collect::<Option<Vec<_>>>()?)
+    };
+    match around {
+        None => at(0).map(Known::Static),
+        Some((l, n)) => (0..n).map(at).collect::<Option<Vec<_>>>().map(|values| Known::Each(l, values)),
+    }
+}
+
+/// The sizes of an array of reals, if the signature says them all.
+pub fn dimensions(ty: &core::Ty, sized: Option<&SizedTy>) -> Option<Vec<usize>> {
+    match (ty, sized?) {
+        (core::Ty::Array(elem), SizedTy::Array(Size::Const(n), item)) => {
+            let n = usize::try_from(*n).ok()?;
+            match &**elem {
+                core::Ty::Scalar(ScalarTy::Real) => Some(vec![n]),
+                elem => Some([vec![n], dimensions(elem, Some(item))?].concat()),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// What a signature says of a component of a tuple or record.
+pub fn sized_component(sized: Option<&SizedTy>, k: usize) -> Option<&SizedTy> {
+    match sized? {
+        SizedTy::Tuple(items) => items.get(k),
+        SizedTy::Record(fields) => fields.get(k).map(|(_, item)| item),
+        SizedTy::Scalar(_) | SizedTy::Array(..) | SizedTy::Fun(..) | SizedTy::Variant(_) => None,
+    }
+}

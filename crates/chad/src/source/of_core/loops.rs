@@ -1,0 +1,222 @@
+//! Loops over vectors: `for` becomes `map`, `zipWith`, …, an elementwise operation or `replicate`; `loop` becomes `fold`.
+//!
+//! While the body is read, the index is known for each iteration, and `xs[i]` is a variable: the element. The body may mention the index in
+//! no other way, so it is a function of elements. An index that is computed from it makes a vector of the elements in that order.
+
+use lambada_core as core;
+use lambada_prim::Scalar;
+use lambada_source::Span;
+
+use super::known::{Known, lift};
+use super::{Let, Outside, Read, Reader, component, outside, vector, wrap};
+use crate::op::Op;
+use crate::source::{Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var};
+use crate::var::Env;
+
+/// A loop whose body is being read.
+pub struct Loop {
+    /// The block of its body.
+    depth: usize,
+    /// The number of iterations.
+    n: usize,
+    /// The vectors that it goes over, each with the variable for its element.
+    vectors: Vec<(Term, Var)>,
+}
+
+impl Loop {
+    /// If the term is an element, it is called so.
+    pub fn call_element(&mut self, t: &Term, hint: &str) {
+        if let Kind::Var(x) = t.kind()
+            && let Some((_, element)) = self.vectors.iter_mut().find(|(_, element)| element == x)
+        {
+            element.hint = hint.into();
+        }
+    }
+
+    /// Those of its vectors whose elements are mentioned.
+    fn used(&self, body: &Term) -> Vec<(Term, Var)> {
+        self.vectors.iter().filter(|(_, element)| body.mentions(element)).cloned().collect()
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the body of a loop, in which `bound` are bound too.
+    fn body(&mut self, i: &core::Var, n: usize, body: &core::Term, bound: Vec<Var>) -> Result<(Known, Vec<Let>, Loop), Outside> {
+        let (l, depth) = (self.loops.len(), self.blocks.len());
+        self.loops.push(Loop { depth, n, vectors: vec![] });
+        self.env.insert(i.id, Known::Each(l, (0..n as i64).map(Scalar::Int).collect()));
+        let (known, lets) = self.block(bound, |reader| reader.read(body, vec![]))?;
+        let around = self.loops.pop().expect("the loop that was pushed");
+        Ok((known, lets, around))
+    }
+
+    fn count(&mut self, n: &core::Term) -> Result<usize, Outside> {
+        match self.read(n, vec![])? {
+            Known::Static(Scalar::Int(n)) => Ok(n.max(0) as usize),
+            _ => outside(n.span(), "a size that is not known, because arrays need a literal size, e.g. `[3]real`,"),
+        }
+    }
+
+    /// `for i < n => body`
+    pub fn for_(&mut self, i: &core::Var, n: &core::Term, body: &core::Term, span: Span) -> Read {
+        let n = self.count(n)?;
+        let (known, lets, around) = self.body(i, n, body, vec![])?;
+        array(&around, &lets, known, span)
+    }
+
+    /// `loop state = init for i < n do body`
+    pub fn fold(&mut self, state: &core::Var, init: &core::Term, (i, n): (&core::Var, &core::Term), body: &core::Term, span: Span) -> Read {
+        if state.ty != core::Ty::REAL {
+            return outside(span, "a `loop` whose state is not one real number");
+        }
+        let (init, n) = (self.read(init, vec![])?.term(span)?, self.count(n)?);
+        let s = Var::fresh(&state.hint, REAL);
+        self.env.insert(state.id, Known::Term(var(&s)));
+        let (known, lets, around) = self.body(i, n, body, vec![s.clone()])?;
+        let body = wrap(&lets, known.term(span)?);
+        let (v, element) = match &around.used(&body)[..] {
+            _ if n == 0 => return Ok(Known::Term(init)),
+            [] => (constant(vec![0.0; n]), Var::fresh("x", REAL)),
+            [(v, element)] => (v.clone(), element.clone()),
+            _ => return outside(span, "a `loop` over several arrays"),
+        };
+        let step = lam("p", REAL.times(REAL), |p| body.substitute(&Env::default().with(&s, fst(p.clone())).with(&element, snd(p))));
+        Ok(Known::Term(fold(step, init, v)))
+    }
+
+    /// `array[indices]`
+    pub fn index(&mut self, array: &Known, indices: &[Known], span: Span) -> Read {
+        match array {
+            Known::Array(v, dims) if dims.len() == indices.len() => {
+                let size: usize = dims.iter().product();
+                match lift(indices, |at| flat(dims, at)) {
+                    Some(Known::Static(Scalar::Int(i))) => Ok(Known::Term(op(Op::Index(size, i as usize), v.clone()))),
+                    Some(Known::Each(l, places)) => {
+                        let v = gathered(v, size, &places);
+                        Ok(Known::Term(self.element(l, v, span)?))
+                    }
+                    _ => outside(span, "an index that is out of range, or depends on more than the index of one loop,"),
+                }
+            }
+            Known::Array(..) => outside(span, "a row of a matrix"),
+            Known::Rows(_, items) => {
+                Ok(Known::Tuple(items.iter().map(|item| self.index(item, indices, span)).collect::<Result<Vec<_>, _>>()?))
+            }
+            Known::Table(values) => match lift(indices, |at| flat(&[values.len()], at).map(|i| values[i.int() as usize])) {
+                Some(known) => Ok(known),
+                None => outside(span, "an index that is out of range, or depends on more than the index of one loop,"),
+            },
+            Known::Term(_) | Known::Tuple(_) | Known::Static(_) | Known::Each(..) | Known::Code(..) => outside(span, "an index"),
+        }
+    }
+
+    /// The variable for the elements of a vector that a loop goes over.
+    pub fn element(&mut self, l: usize, v: Term, span: Span) -> Result<Term, Outside> {
+        let inner = self.blocks[self.loops[l].depth..].iter().flat_map(|block| &block.bound);
+        let elements = self.loops[l..].iter().flat_map(|inner| inner.vectors.iter().map(|(_, element)| element));
+        if inner.chain(elements).any(|x| v.mentions(x)) {
+            return outside(span, "an index into an array that is made inside of the loop");
+        }
+        let vectors = &mut self.loops[l].vectors;
+        if let Some((_, element)) = vectors.iter().find(|(other, _)| *other == v) {
+            return Ok(var(element));
+        }
+        let element = Var::fresh("x", REAL);
+        vectors.push((v, element.clone()));
+        Ok(var(&element))
+    }
+}
+
+/// The place in row-major order, if it is in range.
+fn flat(dims: &[usize], at: &[Scalar]) -> Option<Scalar> {
+    let place = dims.iter().zip(at).try_fold(0, |place, (n, i)| {
+        let i = usize::try_from(i.int()).ok().filter(|i| i < n)?;
+        Some(place * n + i)
+    });
+    place.map(|place| Scalar::Int(place as i64))
+}
+
+/// The vector of the elements at these places.
+fn gathered(v: &Term, size: usize, places: &[Scalar]) -> Term {
+    if places.len() == size && places.iter().enumerate().all(|(k, place)| place.int() == k as i64) {
+        return v.clone();
+    }
+    vector(&places.iter().map(|place| op(Op::Index(size, place.int() as usize), v.clone())).collect::<Vec<_>>())
+}
+
+/// The array of what the body of a loop gives.
+fn array(around: &Loop, lets: &[Let], known: Known, span: Span) -> Read {
+    match known {
+        Known::Tuple(items) => {
+            let items = items.into_iter().map(|item| array(around, lets, item, span)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Known::Rows(around.n, items))
+        }
+        Known::Term(t) if *t.ty() == REAL => Ok(Known::Array(collected(around, wrap(lets, t)), vec![around.n])),
+        Known::Static(value) => Ok(Known::Table(vec![value; around.n])),
+        Known::Each(_, values) => Ok(Known::Table(values)),
+        Known::Term(_) | Known::Array(..) | Known::Rows(..) | Known::Table(_) | Known::Code(..) => {
+            outside(span, "a `for` that makes something else than real numbers")
+        }
+    }
+}
+
+/// The vector of a body's values.
+fn collected(around: &Loop, body: Term) -> Term {
+    let used = around.used(&body);
+    let (vectors, elements): (Vec<Term>, Vec<Var>) = used.into_iter().unzip();
+    if let Kind::Var(x) = body.kind()
+        && elements.contains(x)
+    {
+        return vectors[0].clone();
+    }
+    if elements.is_empty() {
+        return replicated(&body, around.n);
+    }
+    if let Some(t) = elementwise(&body, around.n, &vectors, &elements) {
+        return t;
+    }
+    map(function(body, &elements), &vectors)
+}
+
+fn replicated(t: &Term, n: usize) -> Term {
+    if let Kind::Op(Op::Const(values), _) = t.kind() {
+        return constant(vec![values.0[0]; n]);
+    }
+    op(Op::Replicate(n), t.clone())
+}
+
+/// A primitive of the elements and of constants, elementwise.
+fn elementwise(body: &Term, n: usize, vectors: &[Term], elements: &[Var]) -> Option<Term> {
+    let Kind::Op(Op::Each(prim, _), t) = body.kind() else { return None };
+    let vector = |t: &Term| match t.kind() {
+        Kind::Var(x) => elements.iter().position(|element| element == x).map(|k| vectors[k].clone()),
+        Kind::Op(Op::Const(_), _) => Some(replicated(t, n)),
+        Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) => None,
+    };
+    let args = match t.kind() {
+        Kind::Pair(a, b) if prim.args().len() == 2 => vec![vector(a)?, vector(b)?],
+        _ if prim.args().len() == 1 => vec![vector(t)?],
+        _ => return None,
+    };
+    Some(op_at(Op::Each(*prim, n), &args))
+}
+
+/// The body as a function of the elements.
+fn function(body: Term, elements: &[Var]) -> Term {
+    if let ([element], Kind::App(f, s)) = (elements, body.kind())
+        && *s == var(element)
+        && !f.mentions(element)
+        && !matches!(f.kind(), Kind::Lam(..))
+    {
+        return f.clone();
+    }
+    if let [element] = elements {
+        return abs(element.clone(), body);
+    }
+    let types = tuple(&elements.iter().map(var).collect::<Vec<_>>()).ty().clone();
+    lam("p", types, |p: Term| {
+        let parts = elements.iter().enumerate();
+        let env = parts.fold(Env::default(), |env, (k, element)| env.with(element, component(p.clone(), k, elements.len())));
+        body.substitute(&env)
+    })
+}

@@ -1,0 +1,404 @@
+//! The fragment of `core` that is the paper's source language: real numbers, arrays of them of known sizes, tuples, functions, `let`.
+//!
+//! Arrays of real numbers have the type `real^n` for a size n that is known when the program is read. So reading is partial evaluation: sizes,
+//! indices and functions of arrays are evaluated (`Known`), and what is left is the term. A `for` or `loop` goes over the elements of vectors
+//! and becomes a primitive of Appendix F or an elementwise operation (`loops`).
+
+mod known;
+mod loops;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use lambada_core::{self as core, DefId, LoopKind, Program, SizedTy, TermKind};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
+use lambada_source::Span;
+
+use super::{Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, pair, prim, snd, tuple, var};
+use crate::op::Op;
+use known::{Known, lift};
+use loops::Loop;
+
+/// The first construct of a program that the source language does not have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    /// Where it is.
+    pub span: Span,
+    /// What it is.
+    pub construct: String,
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fragment = "real numbers, arrays of them of literal sizes, tuples, records, functions and `let`";
+        write!(f, "{} is not in the source language of the paper: {fragment}", self.construct)
+    }
+}
+
+impl std::error::Error for Outside {}
+
+fn outside<T>(span: Span, construct: impl Into<String>) -> Result<T, Outside> {
+    Err(Outside { span, construct: construct.into() })
+}
+
+/// Is a definition in the fragment?
+pub fn is_source(program: &Program, entry: DefId) -> bool {
+    of_core(program, entry).is_ok()
+}
+
+/// A definition as `x : T ⊢ t : S`, where `x` is the tuple of its parameters; the sizes of arrays are those of its signature.
+pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> {
+    let def = program.def(entry);
+    let (mut params, mut body) = (Vec::new(), &def.body);
+    while let TermKind::Lam(x, inside) = body.kind() {
+        params.push((x, def.signature.params.get(params.len()).map(|(_, sized)| sized)));
+        body = inside;
+    }
+    let mut reader = Reader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
+    let types = params.iter().map(|(x, sized)| reader.ty(&x.ty, *sized, def.span)).collect::<Result<Vec<_>, _>>()?;
+    let hint = if params.len() == 1 { &*params[0].0.hint } else { "x" };
+    let x = Var::fresh(hint, types.into_iter().reduce(Ty::times).unwrap_or(Ty::Unit));
+    for (k, (param, sized)) in params.iter().enumerate() {
+        reader.env.insert(param.id, Known::of_type(&param.ty, *sized, component(var(&x), k, params.len())));
+    }
+    let (known, lets) = reader.block(vec![x.clone()], |reader| reader.read(body, vec![]))?;
+    Ok((x, wrap(&lets, known.term(body.span())?)))
+}
+
+/// The k-th of n components of a product that nests to the left.
+fn component(t: Term, k: usize, n: usize) -> Term {
+    match (n, k + 1 == n) {
+        (1, _) => t,
+        (_, true) => snd(t),
+        (_, false) => component(fst(t), k, n - 1),
+    }
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    /// What the variables of `core` stand for.
+    env: HashMap<u32, Known>,
+    /// The binders around, outermost first.
+    blocks: Vec<Block>,
+    /// The loops around that go over vectors, outermost first.
+    loops: Vec<Loop>,
+}
+
+/// The inside of a binder: `let`s are gathered there and written around what is left of its body.
+struct Block {
+    bound: Vec<Var>,
+    lets: Vec<Let>,
+}
+
+/// `let x = t`; did the program say so, or is `x` the parameter of a definition that was called?
+struct Let {
+    x: Var,
+    t: Term,
+    written: bool,
+}
+
+/// `let x1 = t1 in .. t`, without those that are not in the program and would be used once.
+fn wrap(lets: &[Let], t: Term) -> Term {
+    lets.iter().rev().fold(t, |body, Let { x, t, written }| {
+        let (count, below) = occurrences(&body, x);
+        let once = count == 0 || count == 1 && (!below || matches!(t.kind(), Kind::Lam(..)));
+        match (once && !written, t.kind()) {
+            (true, Kind::Lam(..)) => called(&body.subst(x, t)),
+            (true, _) => body.subst(x, t),
+            (false, _) => app(abs(x.clone(), body), t.clone()),
+        }
+    })
+}
+
+/// The same term, where λs that have been put in the place of a variable are called with what costs nothing.
+fn called(t: &Term) -> Term {
+    match t.kind() {
+        Kind::Var(_) | Kind::Unit => t.clone(),
+        Kind::Op(o, t) => op(o.clone(), called(t)),
+        Kind::Prim(p, t) => prim(*p, called(t)),
+        Kind::Pair(t, s) => pair(called(t), called(s)),
+        Kind::Fst(t) => fst(called(t)),
+        Kind::Snd(t) => snd(called(t)),
+        Kind::Lam(x, t) => abs(x.clone(), called(t)),
+        Kind::App(f, s) => {
+            let (f, s) = (called(f), called(s));
+            if let (Kind::Lam(x, body), true) = (f.kind(), is_atom(&s)) { called(&body.subst(x, &s)) } else { app(f, s) }
+        }
+    }
+}
+
+/// How often a variable occurs, and whether below a λ that is not that of a `let`.
+fn occurrences(t: &Term, x: &Var) -> (usize, bool) {
+    let all = |terms: &[&Term]| terms.iter().map(|t| occurrences(t, x)).fold((0, false), |(n, below), (m, b)| (n + m, below || b));
+    match t.kind() {
+        Kind::Var(y) => (usize::from(x == y), false),
+        Kind::Lam(_, body) => {
+            let (count, _) = occurrences(body, x);
+            (count, count > 0)
+        }
+        Kind::App(f, s) => match f.kind() {
+            Kind::Lam(_, body) => all(&[body, s]),
+            Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
+                all(&[f, s])
+            }
+        },
+        Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => all(&t.children()),
+    }
+}
+
+type Read = Result<Known, Outside>;
+
+impl Reader<'_> {
+    fn ty(&self, ty: &core::Ty, sized: Option<&SizedTy>, span: Span) -> Result<Ty, Outside> {
+        match ty {
+            core::Ty::Scalar(ScalarTy::Real) => Ok(REAL),
+            core::Ty::Scalar(scalar) => outside(span, format!("the type `{scalar}`")),
+            core::Ty::Tuple(_) | core::Ty::Record(_) => {
+                let items = ty.components().into_iter().enumerate();
+                let items = items.map(|(k, item)| self.ty(&item, known::sized_component(sized, k), span)).collect::<Result<Vec<_>, _>>()?;
+                Ok(items.into_iter().reduce(Ty::times).unwrap_or(Ty::Unit))
+            }
+            core::Ty::Fun(a, b) => Ok(self.ty(a, None, span)?.to(self.ty(b, None, span)?)),
+            core::Ty::Array(_) => match known::dimensions(ty, sized) {
+                Some(dims) => Ok(Ty::Real(dims.iter().product())),
+                None => outside(span, "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
+            },
+            core::Ty::Variant(_) => outside(span, format!("the variant type `{}`", core::print_type(self.program, ty))),
+        }
+    }
+
+    /// Runs under a binder.
+    fn block(&mut self, bound: Vec<Var>, run: impl FnOnce(&mut Self) -> Read) -> Result<(Known, Vec<Let>), Outside> {
+        self.blocks.push(Block { bound, lets: vec![] });
+        let known = run(self)?;
+        let block = self.blocks.pop().expect("the block that was pushed");
+        Ok((known, block.lets))
+    }
+
+    /// Runs in another environment.
+    fn inside(&mut self, env: HashMap<u32, Known>, run: impl FnOnce(&mut Self) -> Read) -> Read {
+        let outer = std::mem::replace(&mut self.env, env);
+        let result = run(self);
+        self.env = outer;
+        result
+    }
+
+    /// The meaning of a term applied to arguments, the first last.
+    fn read(&mut self, t: &core::Term, mut args: Vec<Known>) -> Read {
+        let span = t.span();
+        let known = match t.kind() {
+            TermKind::Var(x) => match self.env.get(&x.id) {
+                Some(known) => known.clone(),
+                None => return outside(span, format!("the free variable `{}`", x.hint)),
+            },
+            TermKind::Global(id) => return self.inside(HashMap::new(), |reader| reader.read(&reader.program.def(*id).body, args)),
+            TermKind::Lit(Scalar::Real(value)) => Known::Term(constant([*value])),
+            TermKind::Lit(value) => Known::Static(*value),
+            TermKind::Lam(x, body) => match args.pop() {
+                Some(argument) => {
+                    self.bind(x, argument, false);
+                    return self.read(body, args);
+                }
+                None => self.function(t, x, body)?,
+            },
+            TermKind::App(f, s) => {
+                args.push(self.read(s, vec![])?);
+                return self.read(f, args);
+            }
+            TermKind::Let(x, s, body) => {
+                let s = self.read(s, vec![])?;
+                self.bind(x, s, true);
+                return self.read(body, args);
+            }
+            TermKind::Tuple(items) => Known::Tuple(self.each(items)?),
+            TermKind::Proj(t, k) => match self.read(t, vec![])? {
+                Known::Tuple(items) => items[*k].clone(),
+                other => Known::Term(component(other.term(span)?, *k, t.ty().components().len())),
+            },
+            TermKind::Prim(prim, items) => self.prim(*prim, items, span)?,
+            TermKind::If(c, a, b) => match self.read(c, vec![]) {
+                Ok(Known::Static(Scalar::Bool(holds))) => return self.read(if holds { a } else { b }, args),
+                _ => return outside(span, "`if`"),
+            },
+            TermKind::Check { cond, body, .. } => match self.read(cond, vec![]) {
+                Ok(Known::Static(Scalar::Bool(true))) => return self.read(body, args),
+                Ok(Known::Static(Scalar::Bool(false))) => return outside(span, "a check that fails"),
+                _ => return outside(span, "a check that can fail"),
+            },
+            TermKind::Array(items) => self.array(items, span)?,
+            TermKind::For(i, n, body) => self.for_(i, n, body, span)?,
+            TermKind::Dim(array, axis) => Known::Static(Scalar::Int(self.read(array, vec![])?.size(*axis, span)? as i64)),
+            TermKind::Index(array, indices) => {
+                let array = self.read(array, vec![])?;
+                let indices = self.each(indices)?;
+                self.index(&array, &indices, span)?
+            }
+            TermKind::Reduce(reduce, array) => self.reduce(*reduce, array, span)?,
+            TermKind::MatMul(a, b) => match (self.read(a, vec![])?, self.read(b, vec![])?) {
+                (Known::Array(a, rows), Known::Array(x, size)) if rows.len() == 2 && size == rows[1..] => {
+                    Known::Array(op_at(Op::MatVec(rows[0], rows[1]), &[a, x]), vec![rows[0]])
+                }
+                _ => return outside(span, "`@` of something else than a matrix and a vector"),
+            },
+            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => self.fold(state, init, (i, n), body, span)?,
+            TermKind::Loop { kind: LoopKind::While(_), .. } => return outside(span, "`while`"),
+            TermKind::Con(..) => return outside(span, "a constructor"),
+            TermKind::Match(..) => return outside(span, "`match`"),
+            TermKind::Update(..) => return outside(span, "an update"),
+            TermKind::Accumulate { .. } | TermKind::Add { .. } => return outside(span, "`accumulate`"),
+            TermKind::Jvp(..) => return outside(span, "`jvp`"),
+            TermKind::Vjp(..) => return outside(span, "`vjp`"),
+        };
+        self.call(known, args, span)
+    }
+
+    fn call(&mut self, f: Known, mut args: Vec<Known>, span: Span) -> Read {
+        match (f, args.is_empty()) {
+            (f, true) => Ok(f),
+            (Known::Code(t, env), false) => self.inside(env, |reader| reader.read(&t, args)),
+            (f, false) => {
+                let mut f = f.term(span)?;
+                while let Some(argument) = args.pop() {
+                    f = app(f, argument.term(span)?);
+                }
+                Ok(Known::Term(f))
+            }
+        }
+    }
+
+    fn each(&mut self, items: &[core::Term]) -> Result<Vec<Known>, Outside> {
+        items.iter().map(|item| self.read(item, vec![])).collect()
+    }
+
+    /// A function is a term where its type is one of the source language, and read at its calls where not.
+    fn function(&mut self, t: &core::Term, x: &core::Var, body: &core::Term) -> Read {
+        let Ok(Ty::Fun(from, _)) = self.ty(t.ty(), None, t.span()) else { return Ok(Known::Code(t.clone(), self.env.clone())) };
+        let y = Var::fresh(&x.hint, (*from).clone());
+        self.env.insert(x.id, Known::Term(var(&y)));
+        let (known, lets) = self.block(vec![y.clone()], |reader| reader.read(body, vec![]))?;
+        Ok(Known::Term(abs(y, wrap(&lets, known.term(body.span())?))))
+    }
+
+    fn bind(&mut self, x: &core::Var, known: Known, written: bool) {
+        let known = self.name(&x.hint, known, written);
+        self.env.insert(x.id, known);
+    }
+
+    /// Names what is computed, so that it is computed once.
+    fn name(&mut self, hint: &str, known: Known, written: bool) -> Known {
+        match known {
+            Known::Term(t) => Known::Term(self.name_term(hint, t, written)),
+            Known::Array(t, dims) => Known::Array(self.name_term(hint, t, written), dims),
+            Known::Tuple(items) => match items.iter().map(|item| item.plain()).collect::<Option<Vec<_>>>() {
+                Some(terms) if terms.iter().all(is_atom) => Known::Tuple(items),
+                Some(terms) => Known::Term(self.name_term(hint, tuple(&terms), written)),
+                None => Known::Tuple(items.into_iter().map(|item| self.name(hint, item, written)).collect()),
+            },
+            Known::Rows(n, items) => Known::Rows(n, items.into_iter().map(|item| self.name(hint, item, written)).collect()),
+            Known::Static(_) | Known::Each(..) | Known::Table(_) | Known::Code(..) => known,
+        }
+    }
+
+    fn name_term(&mut self, hint: &str, t: Term, written: bool) -> Term {
+        self.loops.iter_mut().for_each(|l| l.call_element(&t, hint));
+        if is_atom(&t) {
+            return t;
+        }
+        let x = Var::fresh(hint, t.ty().clone());
+        let block = self.blocks.last_mut().expect("terms are read inside of a block");
+        block.lets.push(Let { x: x.clone(), t, written });
+        block.bound.push(x.clone());
+        var(&x)
+    }
+
+    fn prim(&mut self, prim: Prim, items: &[core::Term], span: Span) -> Read {
+        let args = self.each(items)?;
+        if Op::is_real(prim) {
+            let args = args.iter().map(|arg| arg.term(span)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(Known::Term(op_at(Op::Each(prim, 1), &args)));
+        }
+        if let (Prim::PowInt, [base, Known::Static(Scalar::Int(n))]) = (prim, &args[..]) {
+            let base = base.term(span)?;
+            let Known::Term(base) = self.name("b", Known::Term(base), false) else { unreachable!("a term has a name") };
+            return Ok(Known::Term(power(&base, *n)));
+        }
+        match lift(&args, |args| Some(prim.eval(args))) {
+            Some(Known::Static(Scalar::Real(value))) => Ok(Known::Term(constant([value]))),
+            Some(Known::Each(l, values)) if prim.result() == ScalarTy::Real => {
+                let values = values.iter().map(|value| value.real()).collect::<Vec<_>>();
+                Ok(Known::Term(self.element(l, constant(values), span)?))
+            }
+            Some(known) => Ok(known),
+            None => outside(span, format!("the operation `{}`", spelling(prim))),
+        }
+    }
+
+    fn array(&mut self, items: &[core::Term], span: Span) -> Read {
+        let items = self.each(items)?;
+        if let Some(values) = items.iter().map(Known::scalar).collect::<Option<Vec<_>>>() {
+            return Ok(Known::Table(values));
+        }
+        let Some(terms) = items.iter().map(Known::plain).collect::<Option<Vec<_>>>() else { return outside(span, "an array of arrays") };
+        if terms.iter().any(|t| *t.ty() != REAL) {
+            return outside(span, "an array of something else than reals");
+        }
+        Ok(Known::Array(vector(&terms), vec![terms.len()]))
+    }
+
+    fn reduce(&mut self, reduce: ReduceOp, array: &core::Term, span: Span) -> Read {
+        let Known::Array(v, dims) = self.read(array, vec![])? else {
+            return outside(span, format!("the reduction `{}` of something else than reals", reduce.name()));
+        };
+        let [n] = dims[..] else { return outside(span, "a reduction of a matrix") };
+        let unit = || constant([reduce.unit(ScalarTy::Real).real()]);
+        Ok(Known::Term(match reduce {
+            ReduceOp::Add => op(Op::Sum(n), v),
+            ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max if n == 0 => unit(),
+            ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max => {
+                let step = lam("p", REAL.times(REAL), |p| op(Op::Each(reduce.prim(ScalarTy::Real), 1), p));
+                fold(step, unit(), v)
+            }
+            ReduceOp::And | ReduceOp::Or => return outside(span, format!("the reduction `{}`", reduce.name())),
+        }))
+    }
+}
+
+/// As users write it.
+fn spelling(prim: Prim) -> &'static str {
+    match prim.row().surface {
+        Surface::Infix(name) | Surface::Prefix(name) | Surface::Call(name) => name,
+        Surface::If => "if",
+    }
+}
+
+/// Costs nothing to write twice.
+fn is_atom(t: &Term) -> bool {
+    match t.kind() {
+        Kind::Var(_) | Kind::Unit => true,
+        Kind::Op(o, _) => matches!(o, Op::Const(values) if values.0.len() == 1),
+        Kind::Fst(t) | Kind::Snd(t) => is_atom(t),
+        Kind::Prim(..) | Kind::Pair(..) | Kind::Lam(..) | Kind::App(..) => false,
+    }
+}
+
+/// Numbers side by side.
+fn vector(items: &[Term]) -> Term {
+    let number = |t: &Term| if let Kind::Op(Op::Const(values), _) = t.kind() { Some(values.0[0]) } else { None };
+    match items.iter().map(number).collect::<Option<Vec<_>>>() {
+        Some(values) => constant(values),
+        None => op_at(Op::Vector(items.len()), items),
+    }
+}
+
+/// `x` to a known power, by squaring.
+fn power(x: &Term, n: i64) -> Term {
+    let mul = |a: Term, b: Term| op_at(Op::Each(Prim::Mul, 1), &[a, b]);
+    match n {
+        0 => constant([1.0]),
+        1 => x.clone(),
+        ..0 => op_at(Op::Each(Prim::Div, 1), &[constant([1.0]), power(x, n.saturating_neg())]),
+        _ if n % 2 == 1 => mul(power(x, n - 1), x.clone()),
+        2 => mul(x.clone(), x.clone()),
+        _ => super::let_("q", power(x, n / 2), |q| mul(q.clone(), q)),
+    }
+}

@@ -1,0 +1,155 @@
+//! Users' programs in the executable paper: what it reads means what they mean, in every stage and mode.
+
+use lambada::paper::{Mode, PaperStage};
+use lambada::{Data, Session, Unit};
+use lambada_chad::source;
+use lambada_chad::value::Value;
+use lambada_chad::{Env, closures};
+use lambada_core::eval::run;
+
+fn load(text: &str) -> Unit {
+    Session::default().load_text("test", text, None).unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
+}
+
+fn numbers(data: &Data) -> Vec<f64> {
+    match data {
+        Data::Tensor(tensor) => (0..tensor.data.len()).map(|i| tensor.data.get(i).real()).collect(),
+        Data::Tuple(items) => items.iter().flat_map(numbers).collect(),
+        Data::Record(fields) => fields.iter().flat_map(|(_, item)| numbers(item)).collect(),
+        Data::Array(items) => items.iter().flat_map(numbers).collect(),
+        Data::Con { .. } => panic!("{data} is not made of numbers"),
+    }
+}
+
+fn value(data: &Data) -> Value {
+    match data {
+        Data::Tuple(items) => items.iter().map(value).reduce(Value::pair).unwrap_or(Value::Unit),
+        Data::Record(fields) => value(&Data::Tuple(fields.iter().map(|(_, item)| item.clone()).collect())),
+        other => Value::real(numbers(other)),
+    }
+}
+
+fn close(a: &[f64], b: &[f64], what: &str) {
+    assert_eq!(a.len(), b.len(), "{what}");
+    a.iter().zip(b).for_each(|(x, y)| assert!((x - y).abs() <= 1e-12 * (1.0 + x.abs()), "{a:?} and {b:?}: {what}"));
+}
+
+/// The definition `f`: its value, its cotangent, and that every stage is there.
+fn check(text: &str, args: &[Data]) {
+    let unit = load(text);
+    let (program, id) = unit.definition("f").unwrap();
+    let (x, t) = source::of_core(&program, id).unwrap_or_else(|outside| panic!("{text}: {outside}"));
+    source::check(std::slice::from_ref(&x), &t).unwrap();
+    let at = args.iter().map(value).reduce(Value::pair).unwrap_or(Value::Unit);
+    let result = source::eval(&t, &Env::default().with(&x, at.clone())).flatten().unwrap();
+    close(&result, &numbers(&run(&program, id, args).unwrap()), text);
+    pulled_back(text, &x, &t, args, &at);
+    for mode in [Mode::Forward, Mode::Reverse] {
+        for stage in [PaperStage::Combinators, PaperStage::Linear, PaperStage::Applied, PaperStage::Shared] {
+            assert!(!unit.paper_stage("f", mode, stage).unwrap().is_empty());
+        }
+        assert!(!unit.explain("f", mode).unwrap().is_empty());
+    }
+}
+
+/// The cotangent of a real result is the gradient that the language itself computes.
+fn pulled_back(text: &str, x: &source::Var, t: &source::Term, args: &[Data], at: &Value) {
+    if *t.ty() != source::REAL || args.len() != 1 {
+        return;
+    }
+    let unit = load(&format!("{text}\ndef g x = grad f x"));
+    let (program, id) = unit.definition("g").unwrap();
+    let (_, pulled) = closures::reverse(x, t, at, &Value::real([1.0]));
+    close(&pulled.flatten().unwrap(), &numbers(&run(&program, id, args).unwrap()), text);
+}
+
+fn reals(n: usize) -> Data {
+    (0..n).map(|i| 0.3 + 0.4 * i as f64).collect::<Vec<_>>().into()
+}
+
+/// The paper's examples, and `map` as its Appendix F has it.
+#[test]
+fn examples_of_the_paper() {
+    let one = [0.7.into()];
+    check("def f (x : real) = let y = 2*x in let z = x*y in let w = cos z in ((y, z), w)", &one);
+    let four = [0.7.into(), 0.2.into(), 1.1.into(), 0.4.into()];
+    check("def f (a : real) (b : real) (c : real) (d : real) = let y = a*d + 2*b in let z = y*c in let w = z + d in sin w", &four);
+    check("def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)", &one);
+    check("def f (x1 : real) (x2 : [4]real) = sum (map (\\z -> x1*z) x2)", &[0.7.into(), reals(4)]);
+}
+
+/// Loops over one or several vectors, whichever way they are written.
+#[test]
+fn arrays() {
+    for body in [
+        "sum (map sin x)",
+        "let g = \\z -> z * x[0] in sum (map g x)",
+        "sum (map (\\a -> let h = \\b -> a * b in h (h a)) x)",
+        "dot x x + norm x + mean x",
+        "sum (for y in x => y * sin y)",
+        "sum (for (a, b) in zip x (map cos x) => a * b + a)",
+        "sum (for i < 3 => x[i] * real i + x[2 - i])",
+        "sum (for i < 2 => x[i] * x[i + 1] - x[i + 1] ** 3)",
+        "sum (2 * x + 1)",
+        "sum (x * x - exp x)",
+        "sum x[1:] * x[0]",
+        "sum [x[0], 2.0, x[2] * x[1]] + sum [1.0, 2.0]",
+        "sum (reverse x * x)",
+        "sum (for i < 3 => 2.0) + sum (for i < 3 => x[0])",
+        "sum (map (\\a -> sum (map (\\b -> a * b * x[1]) x)) x)",
+        "sum (for i < 3 => let y = sin x[i] in y * y)",
+        "(let (a, b) = (x, 3.0) in sum (map (\\c -> b * c) a))",
+        "(let g = \\ys -> sum (ys * ys) in g x + g (map sin x))",
+        "sum (map real (iota 3) * x)",
+        "sum (map (sin >> exp) x)",
+        "sum (x ** 2) * product x",
+    ] {
+        check(&format!("def f (x : [3]real) = {body}"), &[reals(3)]);
+    }
+    check("def f (x : [3]real) = for (a, b, c) in zip3 x x (map sin x) => a * b + c", &[reals(3)]);
+    check("def f (x : [3]real) (y : [3]real) (r : {a : real, b : real}) = (r.a * x + y, r.b)", &[reals(3), reals(3), record()]);
+    let m = Data::Tensor(lambada::Tensor::reals(vec![2, 3], vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6]));
+    check("def f (m : [2][3]real) (x : [3]real) = (m @ x, sum (for i < 2 => m[i, i + 1]), m[1, 2])", &[m, reals(3)]);
+}
+
+fn record() -> Data {
+    Data::Record(vec![("a".into(), 0.5.into()), ("b".into(), 0.25.into())])
+}
+
+/// Folds: `fold`, `reduce`, `loop`, with a state that is one real number.
+#[test]
+fn folds() {
+    for body in [
+        "fold (\\a y -> a * sin y) 1.0 x",
+        "reduce (\\a y -> a + x[1] * y) x[0] x",
+        "loop a = 1.0 for y in x do tanh (a * y + x[0])",
+        "loop a = x[0] for i < 3 do a * x[i] + 0.5",
+        "loop a = x[0] for i < 5 do a * a",
+        "loop a = x[0] for i < 0 do a * a",
+        "fold (\\a y -> fold (\\b z -> b * y + z) a x) 0.5 x",
+        "product x + reduce max x[0] x",
+    ] {
+        check(&format!("def f (x : [3]real) = {body}"), &[reals(3)]);
+    }
+}
+
+/// What is outside says so, at its place.
+#[test]
+fn outside() {
+    for (text, construct) in [
+        ("def f [n] (x : [n]real) = sum x", "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
+        ("def f (x : [3]int) (y : real) = y", "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
+        ("def f (x : real) = sum (replicate (int x) x)", "the operation `int`"),
+        ("def f (x : [3]real) = cumsum x", "a `loop` whose state is not one real number"),
+        ("def f (x : [3]real) (y : [3]real) = loop a = 0.0 for i < 3 do a * x[i] + y[i]", "a `loop` over several arrays"),
+        ("def f (x : [3]real) = for i < 3 => for j < 3 => x[i] * x[j]", "a `for` that makes something else than real numbers"),
+        ("def f (x : real) = loop a = x while a < 1 do a + 1", "`while`"),
+        ("def f (x : [3]real) = for i < 3 => (let y = map sin x in y[i])", "an index into an array that is made inside of the loop"),
+        ("def f (x : [3]real) = x with [0] = 1.0", "an update"),
+    ] {
+        let (program, id) = load(text).definition("f").unwrap();
+        assert_eq!(source::of_core(&program, id).unwrap_err().construct, construct, "{text}");
+        let problems = load(text).paper_stage("f", Mode::Reverse, PaperStage::Linear).unwrap_err();
+        assert_eq!(problems[0].title, "`f` is outside the fragment of the executable paper");
+    }
+}
