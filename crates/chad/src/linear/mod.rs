@@ -1,4 +1,4 @@
-//! §3: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones.
+//! §3: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones. And its mirror image, `transpose`.
 
 mod check;
 mod equations;
@@ -7,6 +7,7 @@ mod normalize;
 mod ops;
 mod print;
 mod term;
+mod transpose;
 
 pub use check::{check, check_linear};
 pub use equations::{Equation, Instance, equations};
@@ -14,3 +15,4 @@ pub use eval::{eval, eval_linear, zero};
 pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
 pub use ops::{forward_op, reverse_op};
 pub use term::*;
+pub use transpose::{transpose, transpose_linear, transposed_linear_ty, transposed_ty, transposed_var};
