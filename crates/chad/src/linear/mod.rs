@@ -10,7 +10,7 @@ mod term;
 mod transpose;
 
 pub use check::{check, check_linear};
-pub use equations::{Equation, Instance, equations};
+pub use equations::{CartesianEquation, CartesianInstance, Equation, Instance, cartesian_equations, equations};
 pub use eval::{eval, eval_linear, zero};
 pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
 pub use ops::{forward_op, reverse_op};
