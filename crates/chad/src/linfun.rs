@@ -119,18 +119,6 @@ impl Copower {
     pub fn plus(&self, other: &Copower) -> Copower {
         Copower(Rc::new(other.0.iter().chain(self.0.iter()).cloned().collect()))
     }
-
-    /// The same element, represented differently: for tests that nobody can tell.
-    #[cfg(test)]
-    pub(crate) fn scrambled(&self, zero: &Value) -> Copower {
-        let halved = self.0.iter().flat_map(|(x, y)| {
-            let half = LinFun::lop(LOp::ScaleBy(y.numbers().len()), &Value::real([0.5])).lapp(y);
-            [(x.clone(), half.clone()), (x.clone(), zero.clone()), (x.clone(), half)]
-        });
-        let mut entries: Vec<_> = halved.collect();
-        entries.reverse();
-        Copower(Rc::new(entries))
-    }
 }
 
 impl Value {

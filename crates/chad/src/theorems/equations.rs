@@ -81,7 +81,7 @@ fn linear_instance(g: &mut Generator, context: &[linear::Var]) -> linear::Instan
     let keyed = tau.clone().tensor(y.ty.clone());
     let o = g.linear_operation();
     let at = g.cartesian(context, &linear::Ty::dom(&o.dom()), 16);
-    let mut term = |context: &[linear::Var], from: &LTy, to: &LTy| g.linear(context, from, to, 16);
+    let mut term = |context: &[linear::Var], from: &LTy, to: &LTy| g.linear(context, from, to, 12);
     let k = [(); 2].map(|()| term(&inside, &tau, &rho));
     let p = [(); 2].map(|()| term(context, &sigma, &keyed));
     let d = [(); 2].map(|()| term(context, &sigma, &LTy::dom(&o.ldom())));
@@ -161,7 +161,7 @@ fn macros_respect_equality() {
         reduced += u64::from(normal != source::canonical(&s.term));
         equal_derivatives(&mut s.generator, &s.comb, &combinators::of_term(&s.x, &normal), &s.term);
     }
-    assert!(reduced > 1500, "only {reduced} programs are not normal already");
+    assert!(reduced > 1400, "only {reduced} programs are not normal already");
 }
 
 /// T-2 for Appendix C: the derivatives of a program and of its normal form have the same values.
@@ -181,17 +181,17 @@ fn applied_macros_respect_equality() {
 /// T-2, row by row (S-9 … S-15): redexes and η-expansions at all types.
 #[test]
 fn macros_respect_rows() {
-    let small = |t: &Comb| literal_size(t).derivative < LARGEST;
-    for seed in 0..TERMS {
+    let sides = |seed: u64| {
         let mut g = Generator::new(seed);
         let c = Var::fresh("c", g.ty(2));
         let instance = source_instance(&mut g, std::slice::from_ref(&c), [1, 2], 8);
-        for row in source::equations() {
-            let (left, right) = (row.sides)(&instance);
-            let [left, right] = [left, right].map(|t| combinators::of_term(&c, &t));
-            if small(&left) && small(&right) {
-                equal_derivatives(&mut g, &left, &right, &row.name);
-            }
+        let both = |row: &source::Equation| <[source::Term; 2]>::from((row.sides)(&instance)).map(|t| combinators::of_term(&c, &t));
+        (g, source::equations().iter().map(both).collect::<Vec<_>>())
+    };
+    let small = |rows: &Vec<[Comb; 2]>| rows.iter().flatten().all(|t| literal_size(t).derivative < LARGEST / 3.0);
+    for (mut g, rows) in (0..).map(sides).filter(|(_, rows)| small(rows)).take(TERMS as usize) {
+        for ([left, right], row) in rows.iter().zip(source::equations()) {
+            equal_derivatives(&mut g, left, right, &row.name);
         }
     }
 }

@@ -47,13 +47,14 @@ impl Generator {
 
     /// `Γ ⊢ t : T`, of at most this many nodes.
     pub(super) fn cartesian(&mut self, context: &[Var], ty: &Ty, size: usize) -> Term {
-        (0..6).rev().map(|fuel| self.cartesian_term(context, ty, fuel)).find(|t| t.size() <= size).unwrap_or_else(|| self.intro(context, ty, 0))
+        let found = fuels(size).map(|fuel| self.cartesian_term(context, ty, fuel)).find(|t| t.size() <= size);
+        found.unwrap_or_else(|| self.intro(context, ty, 0))
     }
 
     /// `Γ; v : σ ⊢ l : τ`, of at most this many nodes.
     pub(super) fn linear(&mut self, context: &[Var], from: &LTy, to: &LTy, size: usize) -> Lin {
-        let v = v(from.clone());
-        (0..6).rev().map(|fuel| self.linear_term(context, from, to, fuel)).find(|l| l.size() <= size).unwrap_or_else(|| self.consume(context, v, to))
+        let found = fuels(size).map(|fuel| self.linear_term(context, from, to, fuel)).find(|l| l.size() <= size);
+        found.unwrap_or_else(|| self.consume(context, v(from.clone()), to))
     }
 
     fn cartesian_term(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Term {
@@ -306,6 +307,11 @@ impl Generator {
     }
 }
 
+/// With how much fuel a term of a size may come out, from the most.
+pub(super) fn fuels(size: usize) -> impl Iterator<Item = usize> {
+    (1..size.ilog2() as usize).rev()
+}
+
 /// The meanings of closed terms, as an environment.
 pub(super) fn environment(context: &[Var], terms: &[Term]) -> Env<Value> {
     context.iter().zip(terms).fold(Env::default(), |env, (x, t)| env.with(x, eval(t, &Env::default())))
@@ -322,7 +328,7 @@ fn ends_in(from: &Ty, to: &Ty) -> bool {
 }
 
 /// All linear operations from `real^m` to `real^n`.
-fn linear_operations(m: usize, n: usize) -> Vec<LOp> {
+pub(super) fn linear_operations(m: usize, n: usize) -> Vec<LOp> {
     let mut all = vec![LOp::MatVec(n, m), LOp::MatVecT(m, n)];
     let candidates = [
         LOp::Mul(n),
