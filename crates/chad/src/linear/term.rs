@@ -480,3 +480,6 @@ pub fn of_source_ty(ty: &source::Ty) -> Ty {
         source::Ty::Fun(a, b) => of_source_ty(a).to(of_source_ty(b)),
     }
 }
+
+#[cfg(test)]
+mod tests;

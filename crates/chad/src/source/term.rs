@@ -221,3 +221,6 @@ pub fn app(t: Term, s: Term) -> Term {
 pub fn let_(hint: &str, t: Term, body: impl FnOnce(Term) -> Term) -> Term {
     app(lam(hint, t.ty.clone(), body), t)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use lambada_prim::Prim;
 
 impl Generator {
     /// A type of at most this order: function types of all three kinds count.
-    pub(super) fn applied_ty(&mut self, order: usize) -> Ty {
+    pub(crate) fn applied_ty(&mut self, order: usize) -> Ty {
         match self.below(if order == 0 { 7 } else { 13 }) {
             0..4 => Ty::Real(1),
             4 => Ty::Real(2),
