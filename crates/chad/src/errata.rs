@@ -131,7 +131,9 @@ fn in_printed_grammar(l: &l::Lin) -> bool {
         LinKind::Var | LinKind::Zero => true,
         LinKind::LOp(_, _, l) | LinKind::Tensor(_, l) | LinKind::LinApp(_, l) => in_printed_grammar(l),
         LinKind::Plus(l, k) => in_printed_grammar(l) && in_printed_grammar(k),
-        LinKind::Case(..) | LinKind::Unit | LinKind::Pair(..) | LinKind::Fst(_) | LinKind::Snd(_) | LinKind::Lam(..) | LinKind::App(..) => false,
+        LinKind::Case(..) | LinKind::Unit | LinKind::Pair(..) | LinKind::Fst(_) | LinKind::Snd(_) | LinKind::Lam(..) | LinKind::App(..) => {
+            false
+        }
     }
 }
 
@@ -379,9 +381,11 @@ fn e24_zeros_and_heads() {
 fn e26_sharing() {
     let x = source::Var::fresh("x", REAL);
     let square = |t: source::Term| source::op_at(Op::Each(Prim::Mul, 1), &[t.clone(), t]);
-    let chain = |n: usize| (0..n).fold(crate::combinators::id(REAL), |t, _| {
-        crate::combinators::then(t, crate::combinators::of_term(&x, &square(source::var(&x))))
-    });
+    let chain = |n: usize| {
+        (0..n).fold(crate::combinators::id(REAL), |t, _| {
+            crate::combinators::then(t, crate::combinators::of_term(&x, &square(source::var(&x))))
+        })
+    };
     let literal = |n: usize| crate::applied_reverse::cotangent(&chain(n), &a::var(&Var::fresh("x", R))).size();
     let shared = |n: usize| {
         let t = (0..n).rev().fold(source::var(&x), |body, _| source::app(source::abs(x.clone(), body), square(source::var(&x))));

@@ -96,16 +96,8 @@ pub fn equations() -> &'static [Equation] {
         Equation { id: "L-20", name: "fst-beta", sides: |i| (lfst(lpair(i.a(), i.q.clone())), i.a()) },
         Equation { id: "L-20", name: "snd-beta", sides: |i| (lsnd(lpair(i.q.clone(), i.a())), i.a()) },
         Equation { id: "L-20", name: "pair-eta", sides: |i| (i.q.clone(), lpair(lfst(i.q.clone()), lsnd(i.q.clone()))) },
-        Equation {
-            id: "L-20",
-            name: "fun-beta",
-            sides: |i| (lapp(i.abstracted(&i.k[0]), i.t.clone()), i.k_at_t().after(&i.a())),
-        },
-        Equation {
-            id: "L-20",
-            name: "fun-eta",
-            sides: |i| (i.g.clone(), llam("x", i.y.ty.clone(), |x| lapp(i.g.clone(), x))),
-        },
+        Equation { id: "L-20", name: "fun-beta", sides: |i| (lapp(i.abstracted(&i.k[0]), i.t.clone()), i.k_at_t().after(&i.a())) },
+        Equation { id: "L-20", name: "fun-eta", sides: |i| (i.g.clone(), llam("x", i.y.ty.clone(), |x| lapp(i.g.clone(), x))) },
         Equation { id: "L-21", name: "case-beta", sides: |i| (i.case(tensor(i.t.clone(), i.a())), i.k_at_t().after(&i.a())) },
         Equation {
             id: "L-22",
@@ -117,11 +109,7 @@ pub fn equations() -> &'static [Equation] {
             },
         },
         Equation { id: "L-23", name: "linear-beta", sides: |i| (linapp(linlam(i.k_at_t()), i.a()), i.k_at_t().after(&i.a())) },
-        Equation {
-            id: "L-24",
-            name: "linear-eta",
-            sides: |i| (linapp(i.f.clone(), i.a()), linapp(linear_eta(&i.f), i.a())),
-        },
+        Equation { id: "L-24", name: "linear-eta", sides: |i| (linapp(i.f.clone(), i.a()), linapp(linear_eta(&i.f), i.a())) },
         Equation { id: "L-25", name: "plus-zero", sides: |i| (plus(i.a(), i.none()), i.a()) },
         Equation { id: "L-26", name: "zero-plus", sides: |i| (plus(i.none(), i.a()), i.a()) },
         Equation { id: "L-27", name: "plus-assoc", sides: |i| (plus(plus(i.a(), i.b()), i.c()), plus(i.a(), plus(i.b(), i.c()))) },
@@ -182,11 +170,7 @@ pub fn equations() -> &'static [Equation] {
                 (i.case(plus(p.clone(), q.clone())), plus(i.case(p.clone()), i.case(q.clone())))
             },
         },
-        Equation {
-            id: "derived",
-            name: "lop-zero",
-            sides: |i| (i.lop(i.zero(i.d[0].to())), i.zero(&LTy::Real(i.lop.0.cod()))),
-        },
+        Equation { id: "derived", name: "lop-zero", sides: |i| (i.lop(i.zero(i.d[0].to())), i.zero(&LTy::Real(i.lop.0.cod()))) },
         Equation {
             id: "derived",
             name: "lop-plus",
@@ -240,11 +224,7 @@ pub fn cartesian_equations() -> &'static [CartesianEquation] {
             name: "fun-beta",
             sides: |i| (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s)),
         },
-        CartesianEquation {
-            id: "S-15",
-            name: "fun-eta",
-            sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))),
-        },
+        CartesianEquation { id: "S-15", name: "fun-eta", sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))) },
         CartesianEquation { id: "L-24", name: "linear-eta", sides: |i| (i.m.clone(), linear_eta(&i.m)) },
     ]
 }

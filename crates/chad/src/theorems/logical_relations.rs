@@ -189,7 +189,9 @@ fn fundamental_lemmas() {
         let (c, x) = (Var::fresh("c", Ty::Real(2)), Var::fresh("x", from.clone()));
         let t = g.bounded(std::slice::from_ref(&x), &to, 6, 20);
         let comb = combinators::of_term(&x, &t);
-        for (in_reverse, language) in [(false, Language::AppendixA), (true, Language::AppendixA), (false, Language::AppendixC), (true, Language::AppendixC)] {
+        for (in_reverse, language) in
+            [(false, Language::AppendixA), (true, Language::AppendixA), (false, Language::AppendixC), (true, Language::AppendixC)]
+        {
             let point = Point { c: c.clone(), at: g.value(&c.ty), direction: g.value(&c.ty), in_reverse, language };
             let context = point.generated(&mut g, &from, 12);
             point.check(&mut g, &to, &point.through(&comb, &context));

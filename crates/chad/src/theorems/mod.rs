@@ -2,6 +2,8 @@
 
 mod adequacy; // T-7, T-8, T-10
 mod applied_terms;
+mod big_step_rules; // E-1 … E-24
+mod clauses; // M-1 … M-8, A-20
 mod correctness; // T-3, T-4, T-5, T-11
 mod equations; // T-1, T-2
 mod linear_terms;
