@@ -204,8 +204,10 @@ fn e12_product() {
     assert_eq!(LOp::Inner(2).transposed().eval(&[at], &[[2.0].into()]).to_vec(), [10.0, 6.0]);
 }
 
+type Curve = fn(f64) -> f64;
+
 /// Is `tangent(x)` the derivative of `f` at `x`?
-fn related(f: fn(f64) -> f64, tangent: fn(f64) -> f64, x: f64) -> bool {
+fn related(f: Curve, tangent: Curve, x: f64) -> bool {
     let slope = (f(x + 1e-5) - f(x - 1e-5)) / 2e-5;
     (slope - tangent(x)).abs() < 1e-4
 }
@@ -214,13 +216,13 @@ fn related(f: fn(f64) -> f64, tangent: fn(f64) -> f64, x: f64) -> bool {
 #[test]
 fn e13_exponential() {
     const POINTS: [f64; 3] = [-1.0, 0.5, 1.0];
-    fn printed(f: fn(f64) -> f64, tangent: fn(f64) -> f64) -> bool {
+    fn printed(f: Curve, tangent: Curve) -> bool {
         POINTS.into_iter().any(|x| related(f, tangent, x))
     }
-    fn corrected(f: fn(f64) -> f64, tangent: fn(f64) -> f64) -> bool {
+    fn corrected(f: Curve, tangent: Curve) -> bool {
         POINTS.into_iter().all(|x| related(f, tangent, x))
     }
-    let (square, wrong): (fn(f64) -> f64, fn(f64) -> f64) = (|x| x * x, |_| 2.0);
+    let (square, wrong): (Curve, Curve) = (|x| x * x, |_| 2.0);
     assert!(printed(square, wrong) && !corrected(square, wrong));
     assert!(corrected(square, |x| 2.0 * x));
 }
@@ -228,10 +230,10 @@ fn e13_exponential() {
 /// E14: curves go through any point, `γ(0) = x`; printed is `γ(0) = 0`, which sees derivatives at 0 only.
 #[test]
 fn e14_curves() {
-    fn printed(f: fn(f64) -> f64, tangent: fn(f64) -> f64) -> bool {
+    fn printed(f: Curve, tangent: Curve) -> bool {
         related(f, tangent, 0.0)
     }
-    let (cube, wrong): (fn(f64) -> f64, fn(f64) -> f64) = (|x| x * x * x, |_| 0.0);
+    let (cube, wrong): (Curve, Curve) = (|x| x * x * x, |_| 0.0);
     assert!(printed(cube, wrong) && !related(cube, wrong, 1.0));
     assert!(related(cube, |x| 3.0 * x * x, 1.0));
 }

@@ -59,7 +59,7 @@ impl Generator {
 
     fn cartesian_term(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Term {
         match self.below(10) {
-            0..4 => self.from_context(context, ty, fuel).unwrap_or_else(|| self.intro(context, ty, fuel)),
+            0..4 => self.in_context(context, ty, fuel).unwrap_or_else(|| self.intro(context, ty, fuel)),
             4..7 if fuel > 0 => self.redex_of(context, ty, fuel - 1),
             _ => self.intro(context, ty, fuel),
         }
@@ -71,7 +71,7 @@ impl Generator {
         match ty {
             Ty::Real(n) if fuel == 0 => {
                 let constant = op(Op::constant((0..*n).map(|_| self.number()).collect::<Vec<_>>()), unit());
-                if self.below(4) > 0 { self.from_context(context, ty, 0).unwrap_or(constant) } else { constant }
+                if self.below(4) > 0 { self.in_context(context, ty, 0).unwrap_or(constant) } else { constant }
             }
             Ty::Real(n) => {
                 let prim = [Prim::Add, Prim::Mul, Prim::Sin, Prim::Tanh][self.below(4)];
@@ -90,7 +90,7 @@ impl Generator {
     }
 
     /// A variable, taken apart as far as it takes; applied to generated arguments.
-    fn from_context(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Option<Term> {
+    fn in_context(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Option<Term> {
         let fitting: Vec<Term> = context.iter().flat_map(|x| self.parts(context, var(x), ty, fuel)).collect();
         if fitting.is_empty() { None } else { Some(fitting[self.below(fitting.len())].clone()) }
     }

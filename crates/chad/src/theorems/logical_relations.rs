@@ -61,7 +61,7 @@ impl Language {
     }
 
     /// Both components of the derivative of a morphism, in this language.
-    fn derivative(self, t: &Comb, in_reverse: bool) -> (Map, Rc<dyn Fn(&Value, &Value) -> Value>) {
+    fn derivative(self, t: &Comb, in_reverse: bool) -> (Map, crate::pairs::LinearMap) {
         match self {
             Language::AppendixA => {
                 let derived = Rc::new(if in_reverse { Derived::reverse(t) } else { Derived::forward(t) });

@@ -42,9 +42,9 @@ fn rejected(kind: Kind, ty: Ty) {
 #[test]
 fn source_constructs() {
     let x = Var::fresh("x", R);
-    check(&[x.clone()], &var(&x)).unwrap();
+    check(std::slice::from_ref(&x), &var(&x)).unwrap();
     check(&[], &var(&x)).unwrap_err();
-    check(&[x.clone()], &var(&Var { ty: Ty::Unit, ..x.clone() })).unwrap_err();
+    check(std::slice::from_ref(&x), &var(&Var { ty: Ty::Unit, ..x.clone() })).unwrap_err();
     only(op(Op::Sum(2), two()));
     rejected(Kind::Op(Op::Each(Prim::Sin, 1), unit()), R);
     only(unit());

@@ -37,7 +37,7 @@ fn cartesian_terms() {
     let x = Var::fresh("x", Ty::Real(1));
     let other = Var { ty: Ty::Unit, ..x.clone() };
     term_rejected(var(&x), "not in scope");
-    assert!(check(&[x.clone()], &var(&other)).unwrap_err().contains("at another type"));
+    assert!(check(std::slice::from_ref(&x), &var(&other)).unwrap_err().contains("at another type"));
     term_rejected(op(Op::Each(Prim::Sin, 1), unit()), "an operation's argument");
     term_rejected(Term::new(Kind::Unit, Ty::Real(1)), "annotated");
     term_rejected(Term::new(Kind::Pair(unit(), number()), Ty::Unit), "annotated");
