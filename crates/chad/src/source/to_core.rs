@@ -128,6 +128,7 @@ mod tests {
         assert!(done > 300, "only {done}");
     }
 
+    /// What `core` has beyond §2 is refused by name.
     #[test]
     fn outside() {
         let mut program = Program::default();
