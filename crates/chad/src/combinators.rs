@@ -310,22 +310,50 @@ mod tests {
         assert_eq!(normalize(&to_term(t, &x)), normalize(&to_term(s, &x)), "{t} and {s} differ");
     }
 
-    /// C-10: λ → combinators → λ.
+    /// C-10: λ → combinators → λ, from and to types of order up to 3; and both mean the same where that is numbers.
     #[test]
     fn round_trip() {
         for seed in 0..1000 {
-            let (x, t) = Generator::new(seed).program();
-            let back = to_term(&of_term(&x, &t), &var(&x));
-            source::check(std::slice::from_ref(&x), &back).unwrap();
-            assert_eq!(normalize(&t), normalize(&back), "{t}");
+            let mut g = Generator::new(seed);
+            let (x, t) = g.program();
+            let at = g.value(&x.ty);
+            let env = crate::var::Env::default().with(&x, at.clone());
+            assert_eq!(eval(&of_term(&x, &t), &at).flatten(), source::eval(&t, &env).flatten(), "{t}");
+            goes_back(&x, &t);
+            let (x, to) = (Var::fresh("x", g.ty(3)), g.ty(3));
+            goes_back(&x, &g.bounded(std::slice::from_ref(&x), &to, 5, 24));
         }
     }
 
+    fn goes_back(x: &Var, t: &Term) {
+        let back = to_term(&of_term(x, t), &var(x));
+        source::check(std::slice::from_ref(x), &back).unwrap();
+        assert_eq!(normalize(t), normalize(&back), "{t}");
+    }
+
+    /// C-1 … C-9: each combinator as a term.
+    #[test]
+    fn each_combinator() {
+        let r = source::REAL;
+        let sin = || op(Op::Each(lambada_prim::Prim::Sin, 1));
+        let text = |t: Comb| format!("{} -> {}: {}", t.from(), t.to(), to_term(&t, &var(&Var::fresh("x", t.from().clone()))));
+        assert_eq!(text(id(r.clone())), "real -> real: x");
+        assert_eq!(text(then(sin(), op(Op::Sigmoid))), "real -> real: sigmoid(sin(x))");
+        assert_eq!(text(unit(r.clone())), "real -> 1: <>");
+        assert_eq!(text(pair(sin(), id(r.clone()))), "real -> real * real: <sin(x), x>");
+        assert_eq!(text(fst(r.clone(), Ty::Unit)), "real * 1 -> real: fst x");
+        assert_eq!(text(snd(r.clone(), Ty::Unit)), "real * 1 -> 1: snd x");
+        assert_eq!(text(ev(r.clone(), Ty::Real(2))), "(real -> real^2) * real -> real^2: fst x (snd x)");
+        assert_eq!(text(curry(op(Op::MatVec(1, 1)))), "real -> real -> real: \\y. matvec(<x, y>)");
+        assert_eq!(text(op(Op::Sum(3))), "real^3 -> real: sum(x)");
+    }
+
+    /// C-1 … C-8: the laws of a Cartesian closed category, at types of order up to 3, decided by the normalizer.
     #[test]
     fn cartesian_closed() {
-        for seed in 0..300 {
+        for seed in 0..1000 {
             let mut g = Generator::new(seed);
-            let [a, b, c, d] = [(); 4].map(|()| g.ty(1));
+            let [a, b, c, d] = [2, 1, 2, 3].map(|order| g.ty(order));
             let (t, s, r) = (g.morphism(&a, &b), g.morphism(&b, &c), g.morphism(&c, &d));
             equal(&then(id(a.clone()), t.clone()), &t);
             equal(&then(t.clone(), id(b.clone())), &t);

@@ -15,7 +15,7 @@ pub mod source;
 
 pub mod combinators;
 
-// §3, §4: the linear target language, its equations and its semantics.
+// §3, §4: the linear target language, its equations, its semantics, and its mirror image (T-12).
 pub mod linear;
 
 // §5: the categories of pairs, whose functors the macros are.

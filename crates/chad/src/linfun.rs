@@ -152,18 +152,6 @@ impl Copower {
     pub fn plus(&self, other: &Copower) -> Copower {
         Copower(Rc::new(other.0.iter().chain(self.0.iter()).cloned().collect()))
     }
-
-    /// The same element, represented differently: for tests that nobody can tell.
-    #[cfg(test)]
-    pub(crate) fn scrambled(&self, zero: &Value) -> Copower {
-        let halved = self.0.iter().flat_map(|(x, y)| {
-            let half = LinFun::lop(LOp::ScaleBy(y.numbers().len()), &Value::real([0.5])).lapp(y);
-            [(x.clone(), half.clone()), (x.clone(), zero.clone()), (x.clone(), half)]
-        });
-        let mut entries: Vec<_> = halved.collect();
-        entries.reverse();
-        Copower(Rc::new(entries))
-    }
 }
 
 impl Value {
@@ -180,5 +168,93 @@ impl Value {
             Value::Copower(sum) => sum,
             other => panic!("{other:?} is not a copower"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const R: Ty = Ty::Real(1);
+
+    fn real(x: f64) -> Value {
+        Value::real([x])
+    }
+
+    fn both(a: f64, b: f64) -> Value {
+        Value::pair(real(a), real(b))
+    }
+
+    fn times(x: f64) -> LinFun {
+        LinFun::lop(LOp::Mul(1), &real(x))
+    }
+
+    /// `\y. lmul(y)`
+    fn keyed() -> Value {
+        Value::fun(|y| Value::LinFun(LinFun::lop(LOp::Mul(1), y)))
+    }
+
+    #[track_caller]
+    fn is(value: Value, expect: &[f64]) {
+        assert_eq!(value.flatten().unwrap(), expect);
+    }
+
+    /// What is in a copower, as far as `lcur^-1` tells: the sum of keys times values.
+    fn weight(copower: &Value) -> Value {
+        LinFun::lcur_inv(&keyed(), &R).lapp(copower)
+    }
+
+    /// `0_1`, `0_{T*S}`, `0_{T->S} = \_. 0`, `0_{LFun} = \_. 0`, `0_{Tens} = []`.
+    #[test]
+    fn zeros() {
+        is(zero(&Ty::Real(2)), &[0.0, 0.0]);
+        is(zero(&Ty::Unit), &[]);
+        is(zero(&R.times(R)), &[0.0, 0.0]);
+        is(zero(&R.to(R)).apply(&real(1.0)), &[0.0]);
+        is(zero(&R.lfun(R)).linear().lapp(&real(1.0)), &[0.0]);
+        is(weight(&zero(&R.tens(R))), &[0.0]);
+    }
+
+    /// `+` is pointwise; of copowers, it appends.
+    #[test]
+    fn sums() {
+        is(both(1.0, 2.0).plus(&both(3.0, 4.0)), &[4.0, 6.0]);
+        is(Value::fun(Value::clone).plus(&Value::fun(Value::clone)).apply(&real(3.0)), &[6.0]);
+        is(times(2.0).plus(&times(3.0)).lapp(&real(5.0)), &[25.0]);
+        let entry = |key, value| LinFun::singleton(&real(key)).lapp(&real(value));
+        is(weight(&entry(2.0, 3.0).plus(&entry(5.0, 7.0))), &[41.0]);
+    }
+
+    /// `lid`, `t;;s` in this order, `lapp`.
+    #[test]
+    fn composition() {
+        is(LinFun::lid().lapp(&real(3.0)), &[3.0]);
+        let swap = LinFun::lop(LOp::Swap, &Value::Unit);
+        let scale = LinFun::lop(LOp::Mul(2), &Value::real([10.0, 100.0]));
+        is(swap.then(&scale).lapp(&Value::real([1.0, 2.0])), &[20.0, 100.0]);
+        is(times(2.0).lapp(&real(4.0)), &[8.0]);
+    }
+
+    /// `lswap t = \x. \y. t y x` and `leval_t = \f. f t`.
+    #[test]
+    fn functions() {
+        is(LinFun::lswap(&keyed()).lapp(&real(3.0)).apply(&real(5.0)), &[15.0]);
+        is(LinFun::leval(&real(4.0)).lapp(&Value::fun(|x| x.plus(x))), &[8.0]);
+    }
+
+    /// `{(t,-)}` makes an entry, and `lcur^-1` folds over entries.
+    #[test]
+    fn copowers() {
+        let one = LinFun::singleton(&real(2.0)).lapp(&real(3.0));
+        assert_eq!(one.copower().0.len(), 1);
+        is(weight(&one), &[6.0]);
+    }
+
+    /// `lfst`, `lsnd` and `lpair`.
+    #[test]
+    fn pairs() {
+        is(LinFun::lfst().lapp(&both(1.0, 2.0)), &[1.0]);
+        is(LinFun::lsnd().lapp(&both(1.0, 2.0)), &[2.0]);
+        is(times(2.0).lpair(&times(3.0)).lapp(&real(5.0)), &[10.0, 15.0]);
     }
 }

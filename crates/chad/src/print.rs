@@ -202,6 +202,17 @@ fn free<T: Written>(t: &T) -> Vec<Binder> {
     variables.into_values().filter(|x| !bound.contains(&x.id)).collect()
 }
 
+/// Does it mention the linear variable in scope?
+fn is_linear<T: Written>(t: &T, known: &mut HashMap<usize, bool>) -> bool {
+    if let Some(known) = known.get(&t.node()) {
+        return *known;
+    }
+    let look = t.look();
+    let found = matches!(look, Look::Linear) || parts(look).iter().any(|part| !part.linear && is_linear(&part.part, known));
+    known.insert(t.node(), found);
+    found
+}
+
 /// The traversal that finds what occurs more than once.
 struct Search<T> {
     shared: Shared<T>,
@@ -294,7 +305,7 @@ impl Context {
         for x in free(t) {
             names.introduce(x.id, &x.hint);
         }
-        let linear = names.choose("v");
+        let linear = if is_linear(t, &mut HashMap::new()) { names.choose("v") } else { String::new() };
         Context { names, linear, linear_body: body, given: HashMap::new() }
     }
 

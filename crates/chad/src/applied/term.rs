@@ -308,3 +308,6 @@ pub fn lpair(t: Term, s: Term) -> Term {
     assert_eq!(from, start, "`{t}` and `{s}` do not start together");
     Term::new(Kind::LPair(t, s), from.lfun(a.times(b)))
 }
+
+#[cfg(test)]
+mod tests;

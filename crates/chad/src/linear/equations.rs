@@ -1,8 +1,9 @@
 //! Figure 4: the equations of the linear target language, as rows, the laws that the paper derives from them last.
 //!
-//! Figure 2's laws hold in both judgements; the rows here are those for linear terms.
+//! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; `cartesian_equations` are those for Cartesian terms.
 
 use super::*;
+use crate::op::LOp;
 
 /// What a row is instantiated with. All linear terms are over `v : σ` where nothing else is said.
 #[derive(Clone, Debug)]
@@ -13,14 +14,24 @@ pub struct Instance {
     pub t: Term,
     /// Three terms of one linear type τ.
     pub l: [Lin; 3],
-    /// `Γ, y : T; v : τ ⊢ k : ρ`
-    pub k: Lin,
-    /// `Γ; v : σ ⊢ p : !T (x) τ`
-    pub p: Lin,
+    /// Two terms `Γ, y : T; v : τ ⊢ k : ρ`
+    pub k: [Lin; 2],
+    /// Two terms `Γ; v : σ ⊢ p : !T (x) τ`
+    pub p: [Lin; 2],
     /// `Γ; v : !T (x) τ ⊢ r : ρ`
     pub r: Lin,
     /// `Γ ⊢ f : τ -o ρ`
     pub f: Term,
+    /// `Γ; v : σ ⊢ u : 1`
+    pub u: Lin,
+    /// `Γ; v : σ ⊢ q : τ * ρ`
+    pub q: Lin,
+    /// `Γ; v : σ ⊢ g : T -> ρ`
+    pub g: Lin,
+    /// A linear operation and `Γ ⊢ c : Dom(lop)`.
+    pub lop: (LOp, Term),
+    /// Two terms `Γ; v : σ ⊢ d : LDom(lop)`
+    pub d: [Lin; 2],
 }
 
 /// A row: its id, its name, its two sides.
@@ -52,11 +63,20 @@ impl Instance {
 
     /// `k[t/y]` as a term over `v : τ`
     fn k_at_t(&self) -> Lin {
-        self.k.subst(&self.y, &self.t)
+        self.k[0].subst(&self.y, &self.t)
+    }
+
+    /// The abstracted `k` after a term of type τ: `\y. k[l/v]`
+    fn abstracted(&self, k: &Lin) -> Lin {
+        labs(self.y.clone(), k.after(&self.a()))
     }
 
     fn case(&self, l: Lin) -> Lin {
-        case(l, self.y.clone(), self.k.clone())
+        case(l, self.y.clone(), self.k[0].clone())
+    }
+
+    fn lop(&self, d: Lin) -> Lin {
+        lop(self.lop.0, self.lop.1.clone(), d)
     }
 
     /// Zero of the type of `l`.
@@ -65,33 +85,19 @@ impl Instance {
     }
 
     fn rho(&self) -> LTy {
-        self.k.to().clone()
+        self.k[0].to().clone()
     }
 }
 
-/// βη+.
+/// βη+, for linear terms.
 pub fn equations() -> &'static [Equation] {
     &[
-        Equation { id: "L-20", name: "unit-eta", sides: |i| (i.zero(&LTy::Unit), lunit(i.a().from().clone())) },
-        Equation { id: "L-20", name: "fst-beta", sides: |i| (lfst(lpair(i.a(), i.p.clone())), i.a()) },
-        Equation { id: "L-20", name: "snd-beta", sides: |i| (lsnd(lpair(i.p.clone(), i.a())), i.a()) },
-        Equation {
-            id: "L-20",
-            name: "pair-eta",
-            sides: |i| {
-                let both = v(i.a().to().clone().times(i.rho()));
-                (both.clone(), lpair(lfst(both.clone()), lsnd(both)))
-            },
-        },
-        Equation { id: "L-20", name: "fun-beta", sides: |i| (lapp(labs(i.y.clone(), i.k.clone()), i.t.clone()), i.k_at_t()) },
-        Equation {
-            id: "L-20",
-            name: "fun-eta",
-            sides: |i| {
-                let f = v(i.rho().under(i.y.ty.clone()));
-                (f.clone(), llam("x", i.y.ty.clone(), |x| lapp(f.clone(), x)))
-            },
-        },
+        Equation { id: "L-20", name: "unit-eta", sides: |i| (i.u.clone(), lunit(i.u.from().clone())) },
+        Equation { id: "L-20", name: "fst-beta", sides: |i| (lfst(lpair(i.a(), i.q.clone())), i.a()) },
+        Equation { id: "L-20", name: "snd-beta", sides: |i| (lsnd(lpair(i.q.clone(), i.a())), i.a()) },
+        Equation { id: "L-20", name: "pair-eta", sides: |i| (i.q.clone(), lpair(lfst(i.q.clone()), lsnd(i.q.clone()))) },
+        Equation { id: "L-20", name: "fun-beta", sides: |i| (lapp(i.abstracted(&i.k[0]), i.t.clone()), i.k_at_t().after(&i.a())) },
+        Equation { id: "L-20", name: "fun-eta", sides: |i| (i.g.clone(), llam("x", i.y.ty.clone(), |x| lapp(i.g.clone(), x))) },
         Equation { id: "L-21", name: "case-beta", sides: |i| (i.case(tensor(i.t.clone(), i.a())), i.k_at_t().after(&i.a())) },
         Equation {
             id: "L-22",
@@ -99,15 +105,11 @@ pub fn equations() -> &'static [Equation] {
             sides: |i| {
                 let y = i.y.refresh();
                 let one = tensor(var(&y), v(i.a().to().clone()));
-                (i.r.after(&i.p), case(i.p.clone(), y, i.r.after(&one)))
+                (i.r.after(&i.p[0]), case(i.p[0].clone(), y, i.r.after(&one)))
             },
         },
         Equation { id: "L-23", name: "linear-beta", sides: |i| (linapp(linlam(i.k_at_t()), i.a()), i.k_at_t().after(&i.a())) },
-        Equation {
-            id: "L-24",
-            name: "linear-eta",
-            sides: |i| (linapp(i.f.clone(), i.a()), linapp(linlam(linapp(i.f.clone(), v(i.a().to().clone()))), i.a())),
-        },
+        Equation { id: "L-24", name: "linear-eta", sides: |i| (linapp(i.f.clone(), i.a()), linapp(linear_eta(&i.f), i.a())) },
         Equation { id: "L-25", name: "plus-zero", sides: |i| (plus(i.a(), i.none()), i.a()) },
         Equation { id: "L-26", name: "zero-plus", sides: |i| (plus(i.none(), i.a()), i.a()) },
         Equation { id: "L-27", name: "plus-assoc", sides: |i| (plus(plus(i.a(), i.b()), i.c()), plus(i.a(), plus(i.b(), i.c()))) },
@@ -119,6 +121,7 @@ pub fn equations() -> &'static [Equation] {
             sides: |i| (i.k_at_t().after(&plus(i.a(), i.b())), plus(i.k_at_t().after(&i.a()), i.k_at_t().after(&i.b()))),
         },
         Equation { id: "derived", name: "fst-zero", sides: |i| (lfst(i.zero(&i.a().to().clone().times(i.rho()))), i.none()) },
+        Equation { id: "derived", name: "snd-zero", sides: |i| (lsnd(i.zero(&i.rho().times(i.a().to().clone()))), i.none()) },
         Equation {
             id: "derived",
             name: "pair-zero",
@@ -133,8 +136,9 @@ pub fn equations() -> &'static [Equation] {
             id: "derived",
             name: "fun-plus",
             sides: |i| {
-                let (y, k) = (i.y.clone(), i.k.clone());
-                (plus(labs(y.clone(), k.clone()), labs(y.clone(), k.clone())), labs(y, plus(k.clone(), k)))
+                let [k, j] = [&i.k[0], &i.k[1]].map(|k| k.after(&i.a()));
+                let both = labs(i.y.clone(), plus(k, j));
+                (plus(i.abstracted(&i.k[0]), i.abstracted(&i.k[1])), both)
             },
         },
         Equation {
@@ -148,7 +152,7 @@ pub fn equations() -> &'static [Equation] {
             name: "linear-plus",
             sides: |i| (linapp(i.f.clone(), plus(i.a(), i.b())), plus(linapp(i.f.clone(), i.a()), linapp(i.f.clone(), i.b()))),
         },
-        Equation { id: "derived", name: "tensor-zero", sides: |i| (tensor(i.t.clone(), i.none()), i.zero(i.p.to())) },
+        Equation { id: "derived", name: "tensor-zero", sides: |i| (tensor(i.t.clone(), i.none()), i.zero(i.p[0].to())) },
         Equation {
             id: "derived",
             name: "tensor-plus",
@@ -157,32 +161,76 @@ pub fn equations() -> &'static [Equation] {
                 (tensor(t.clone(), plus(i.a(), i.b())), plus(tensor(t.clone(), i.a()), tensor(t.clone(), i.b())))
             },
         },
-        Equation { id: "derived", name: "case-zero", sides: |i| (i.case(i.zero(i.p.to())), i.zero(&i.rho())) },
+        Equation { id: "derived", name: "case-zero", sides: |i| (i.case(i.zero(i.p[0].to())), i.zero(&i.rho())) },
         Equation {
             id: "derived",
             name: "case-plus",
             sides: |i| {
-                let q = tensor(i.t.clone(), i.a());
-                (i.case(plus(i.p.clone(), q.clone())), plus(i.case(i.p.clone()), i.case(q)))
+                let [p, q] = &i.p;
+                (i.case(plus(p.clone(), q.clone())), plus(i.case(p.clone()), i.case(q.clone())))
             },
         },
-        Equation {
-            id: "derived",
-            name: "lop-zero",
-            sides: |i| {
-                let scale = |l| lop(crate::op::LOp::Mul(1), super::op(crate::op::Op::constant([2.0]), unit()), l);
-                (scale(i.zero(&LTy::Real(1))), i.zero(&LTy::Real(1)))
-            },
-        },
+        Equation { id: "derived", name: "lop-zero", sides: |i| (i.lop(i.zero(i.d[0].to())), i.zero(&LTy::Real(i.lop.0.cod()))) },
         Equation {
             id: "derived",
             name: "lop-plus",
-            sides: |_| {
-                let scale = |l| lop(crate::op::LOp::Mul(1), super::op(crate::op::Op::constant([2.0]), unit()), l);
-                let two = v(LTy::Real(1).times(LTy::Real(1)));
-                let (x, y) = (lfst(two.clone()), lsnd(two));
-                (scale(plus(x.clone(), y.clone())), plus(scale(x), scale(y)))
+            sides: |i| {
+                let [d, e] = &i.d;
+                (i.lop(plus(d.clone(), e.clone())), plus(i.lop(d.clone()), i.lop(e.clone())))
             },
         },
     ]
+}
+
+/// What a row for Cartesian terms is instantiated with: `Γ, x : T ⊢ body : S`, `Γ ⊢ s : T`, and any `p : T * S`, `f : T -> S`, `u : 1`,
+/// `m : τ -o ρ`.
+#[derive(Clone, Debug)]
+pub struct CartesianInstance {
+    /// A variable.
+    pub x: Var,
+    /// A term that may mention it.
+    pub body: Term,
+    /// A term of its type.
+    pub s: Term,
+    /// A term of a product type.
+    pub p: Term,
+    /// A term of a function type.
+    pub f: Term,
+    /// A term of type `1`.
+    pub u: Term,
+    /// A term of a linear function type.
+    pub m: Term,
+}
+
+/// A row for Cartesian terms: its id, its name, its two sides.
+pub struct CartesianEquation {
+    /// S-10 … S-15, L-24.
+    pub id: &'static str,
+    /// What it says.
+    pub name: &'static str,
+    /// `(left, right)`
+    pub sides: fn(&CartesianInstance) -> (Term, Term),
+}
+
+/// Figure 2 for Cartesian terms of the target language, whose types have linear functions in them; and η for those.
+pub fn cartesian_equations() -> &'static [CartesianEquation] {
+    &[
+        CartesianEquation { id: "S-10", name: "unit-eta", sides: |i| (i.u.clone(), unit()) },
+        CartesianEquation { id: "S-11", name: "fst-beta", sides: |i| (fst(pair(i.s.clone(), i.f.clone())), i.s.clone()) },
+        CartesianEquation { id: "S-12", name: "snd-beta", sides: |i| (snd(pair(i.f.clone(), i.s.clone())), i.s.clone()) },
+        CartesianEquation { id: "S-13", name: "pair-eta", sides: |i| (i.p.clone(), pair(fst(i.p.clone()), snd(i.p.clone()))) },
+        CartesianEquation {
+            id: "S-14",
+            name: "fun-beta",
+            sides: |i| (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s)),
+        },
+        CartesianEquation { id: "S-15", name: "fun-eta", sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))) },
+        CartesianEquation { id: "L-24", name: "linear-eta", sides: |i| (i.m.clone(), linear_eta(&i.m)) },
+    ]
+}
+
+/// `\_v. m{v}`
+fn linear_eta(m: &Term) -> Term {
+    let Ty::Lolli(from, _) = m.ty() else { panic!("{} is not a linear function type", m.ty()) };
+    linlam(linapp(m.clone(), v((**from).clone())))
 }

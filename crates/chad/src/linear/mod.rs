@@ -1,4 +1,4 @@
-//! §3: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones.
+//! §3: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones. And its mirror image, `transpose`.
 
 mod check;
 mod equations;
@@ -9,14 +9,16 @@ mod primitives;
 mod print;
 mod term;
 mod tidy;
+mod transpose;
 mod ty;
 
 pub use check::{check, check_linear};
-pub use equations::{Equation, Instance, equations};
+pub use equations::{CartesianEquation, CartesianInstance, Equation, Instance, cartesian_equations, equations};
 pub use eval::{eval, eval_linear, zero};
 pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
 pub use ops::{forward_op, reverse_op};
 pub use primitives::{forward_prim, primal_prim, reverse_prim};
 pub use term::*;
 pub use tidy::{tidy, tidy_linear};
+pub use transpose::{transpose, transpose_linear, transposed_linear_ty, transposed_ty, transposed_var};
 pub use ty::{LTy, Ty, of_source_ty};

@@ -408,3 +408,6 @@ pub fn plus(l: Lin, k: Lin) -> Lin {
 pub fn let_lin(hint: &str, t: Term, body: impl FnOnce(Term) -> Lin) -> Lin {
     lapp(llam(hint, t.ty.clone(), body), t)
 }
+
+#[cfg(test)]
+mod tests;

@@ -194,3 +194,6 @@ pub fn fold(f: Term, z: Term, v: Term) -> Term {
 pub fn build(n: usize, f: Term) -> Term {
     map(f, &[constant((0..n).map(|i| i as f64).collect::<Vec<_>>())])
 }
+
+#[cfg(test)]
+mod tests;
