@@ -137,8 +137,8 @@ fn folds() {
 #[test]
 fn outside() {
     for (text, construct) in [
-        ("def f [n] (x : [n]real) = sum x", "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
-        ("def f (x : [3]int) (y : real) = y", "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
+        ("def f [n] (x : [n]real) = sum x", "an array without a literal size such as `[3]real`"),
+        ("def f (x : [3]int) (y : real) = y", "an array of something else than reals"),
         ("def f (x : real) = sum (replicate (int x) x)", "the operation `int`"),
         ("def f (x : [3]real) = cumsum x", "a `loop` whose state is not one real number"),
         ("def f (x : [3]real) (y : [3]real) = loop a = 0.0 for i < 3 do a * x[i] + y[i]", "a `loop` over several arrays"),
@@ -146,6 +146,14 @@ fn outside() {
         ("def f (x : real) = loop a = x while a < 1 do a + 1", "`while`"),
         ("def f (x : [3]real) = for i < 3 => (let y = map sin x in y[i])", "an index into an array that is made inside of the loop"),
         ("def f (x : [3]real) = x with [0] = 1.0", "an update"),
+        ("def f (x : [3]real) = if x[0] > 0 then 1.0 else 2.0", "`if`"),
+        (
+            "def f (x : [3]real) = sum (for i < 2 => x[i + 2])",
+            "an index that is out of range or depends on more than the index of one loop",
+        ),
+        ("def f (x : [2000000]real) = sum x", "an array or a loop of more than 1048576 elements"),
+        ("def f (x : real) = loop a = x for i < 2000000 do a * a", "an array or a loop of more than 1048576 elements"),
+        ("def f (x : [2][3]real) = sum x[0]", "a row of a matrix"),
     ] {
         let (program, id) = load(text).definition("f").unwrap();
         assert_eq!(source::of_core(&program, id).unwrap_err().construct, construct, "{text}");

@@ -184,5 +184,27 @@ pub fn equations() -> &'static [Equation] {
                 (scale(plus(x.clone(), y.clone())), plus(scale(x), scale(y)))
             },
         },
+        Equation {
+            id: "derived",
+            name: "lprim-zero",
+            sides: |_| {
+                let zip = zip_at_points();
+                (zip(zero_lin(LTy::Unit, LTy::Real(2))), zero_lin(LTy::Unit, zip(v(LTy::Real(2))).to().clone()))
+            },
+        },
+        Equation {
+            id: "derived",
+            name: "lprim-plus",
+            sides: |_| {
+                let (zip, two) = (zip_at_points(), v(LTy::Real(2).times(LTy::Real(2))));
+                let (x, y) = (lfst(two.clone()), lsnd(two));
+                (zip(plus(x.clone(), y.clone())), plus(zip(x), zip(y)))
+            },
+        },
     ]
+}
+
+/// `lzip([2.0, 3.0]; -)`
+fn zip_at_points() -> impl Fn(Lin) -> Lin {
+    |l| lprim(crate::primitives::LPrim::Zip { arity: 1, n: 2 }, super::op(crate::op::Op::constant([2.0, 3.0]), unit()), l)
 }
