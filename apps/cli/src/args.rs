@@ -195,6 +195,8 @@ pub enum PaperStage {
     Combinators,
     /// In the linear target language (Appendix A)
     Linear,
+    /// In the linear target language, in normal form
+    Normal,
     /// In the applied target language (Appendix C)
     Applied,
     /// In the applied target language, with the primal computed once

@@ -152,6 +152,7 @@ impl Shell {
         let stage = match stage {
             PaperStage::Combinators => paper::PaperStage::Combinators,
             PaperStage::Linear => paper::PaperStage::Linear,
+            PaperStage::Normal => paper::PaperStage::Normal,
             PaperStage::Applied => paper::PaperStage::Applied,
             PaperStage::Shared => paper::PaperStage::Shared,
             PaperStage::Simplified => return self.simplified(&unit, entry, mode, wrt),

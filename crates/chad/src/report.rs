@@ -25,6 +25,8 @@ pub enum Stage {
     Combinators,
     /// Appendix A: the linear target language.
     Linear,
+    /// The same up to the equations of Figures 2 and 4: its normal form, in which a program's `let`s are gone too.
+    Normal,
     /// Appendix C: the applied target language.
     Applied,
     /// The applied target language, primal once (reverse mode; forward mode shows Appendix C).
@@ -38,6 +40,10 @@ pub fn derive(program: &Program, entry: DefId, mode: Mode, stage: Stage) -> Resu
     Ok(match (stage, mode) {
         (Stage::Combinators, _) => format!("{} -> {}\n{comb}\n", comb.from(), comb.to()),
         (Stage::Linear, _) => linear_stage(&x.hint, &comb, mode),
+        (Stage::Normal, _) => {
+            let (x, first, second) = appendix_a(&x.hint, &comb, mode);
+            judgements(&x, &linear::normalize(&first), &linear::normalize_linear(&second))
+        }
         (Stage::Applied, _) | (Stage::Shared, Mode::Forward) => applied_stage(&x.hint, &comb, mode),
         (Stage::Shared, Mode::Reverse) => {
             let (y, t) = shared::reverse(&x, &t, Lets::Primitive);
@@ -47,8 +53,14 @@ pub fn derive(program: &Program, entry: DefId, mode: Mode, stage: Stage) -> Resu
 }
 
 fn linear_stage(hint: &str, comb: &Comb, mode: Mode) -> String {
+    let (x, first, second) = appendix_a(hint, comb, mode);
+    judgements(&x, &first, &second)
+}
+
+/// Both components of the derivative, over a variable that is called like the parameter.
+fn appendix_a(hint: &str, comb: &Comb, mode: Mode) -> (linear::Var, linear::Term, linear::Lin) {
     let hint = if hint == "v" { "x" } else { hint };
-    let (x, first, second) = match mode {
+    match mode {
         Mode::Forward => {
             let x = Var::fresh(hint, forward::primal_ty(comb.from()));
             let (at, v) = (linear::var(&x), linear::v(forward::tangent_ty(comb.from())));
@@ -59,7 +71,10 @@ fn linear_stage(hint: &str, comb: &Comb, mode: Mode) -> String {
             let (at, v) = (linear::var(&x), linear::v(reverse::cotangent_ty(comb.to())));
             (x, reverse::primal(comb, &at), reverse::cotangent(comb, &at, &v))
         }
-    };
+    }
+}
+
+fn judgements(x: &linear::Var, first: &linear::Term, second: &linear::Lin) -> String {
     let context = format!("{} : {}", x.hint, x.ty);
     format!("{context} |- {}\n{first}\n\n{context}; v : {} |- {}\n{second}\n", first.ty(), second.from(), second.to())
 }
@@ -167,6 +182,11 @@ mod tests {
             Stage::Linear,
             "x : real |- real\nsin(x) * x\n\nx : real; v : real |- real\n\
              lmul(cos(x); fst <lmul(snd <sin(x), x>; v), lmul(fst <sin(x), x>; v)>) + snd <lmul(snd <sin(x), x>; v), lmul(fst <sin(x), x>; v)>\n",
+        );
+        check(
+            Mode::Reverse,
+            Stage::Normal,
+            "x : real |- real\nsin(x) * x\n\nx : real; v : real |- real\nlmul(sin(x); v) + lmul(cos(x); lmul(x; v))\n",
         );
         let shared = derive(&program(), DefId(0), Mode::Reverse, Stage::Shared).unwrap();
         assert!(shared.starts_with("x : real |- real * LFun(real, real)\nlet a = "), "{shared}");

@@ -45,7 +45,7 @@ fn check(text: &str, args: &[Data]) {
     close(&result, &numbers(&run(&program, id, args).unwrap()), text);
     pulled_back(text, &x, &t, args, &at);
     for mode in [Mode::Forward, Mode::Reverse] {
-        for stage in [PaperStage::Combinators, PaperStage::Linear, PaperStage::Applied, PaperStage::Shared] {
+        for stage in [PaperStage::Combinators, PaperStage::Linear, PaperStage::Normal, PaperStage::Applied, PaperStage::Shared] {
             assert!(!unit.paper_stage("f", mode, stage).unwrap().is_empty());
         }
         assert!(!unit.explain("f", mode).unwrap().is_empty());
@@ -76,6 +76,28 @@ fn examples_of_the_paper() {
     check("def f (a : real) (b : real) (c : real) (d : real) = let y = a*d + 2*b in let z = y*c in let w = z + d in sin w", &four);
     check("def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)", &one);
     check("def f (x1 : real) (x2 : [4]real) = sum (map (\\z -> x1*z) x2)", &[0.7.into(), reals(4)]);
+}
+
+/// The derivative of `map`, as Appendix F has it, of programs that capture a variable: what is captured gets its cotangent from the copower.
+#[test]
+fn normal_forms() {
+    let normal = |text: &str, mode| {
+        let stage = load(text).paper_stage("f", mode, PaperStage::Normal).unwrap();
+        stage.lines().last().unwrap().to_string()
+    };
+    let ex3 = "def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)";
+    assert_eq!(
+        normal(ex3, Mode::Forward),
+        "lmap(replicate(x); \\y. lmul(y; v)) + lzipWith(<\\x2. \\_v2. lmul(x; v2), replicate(x)>; lreplicate(<>; v))"
+    );
+    assert_eq!(
+        normal(ex3, Mode::Reverse),
+        "lsum(<>; lzipWith(<\\x2. \\_v2. lmul(x; v2), replicate(x)>; v)) + (case lzip(replicate(x); v) of !y (x) w -> lmul(y; w))"
+    );
+    assert_eq!(
+        normal("def f (xs : [3]real) = fold (\\a x -> a * x) 1.0 xs", Mode::Forward),
+        "snd lscan(<\\x. \\_v2. lmul(fst x; snd v2) + lmul(snd x; fst v2), <fst scan(<\\x. fst x * snd x, <1, xs>>), xs>>; <<0, v>, 0>)"
+    );
 }
 
 /// Loops over one or several vectors, whichever way they are written.
