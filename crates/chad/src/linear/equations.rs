@@ -3,6 +3,8 @@
 //! Figure 2's laws hold in both judgements; the rows here are those for linear terms.
 
 use super::*;
+use crate::op::{LOp, Op};
+use crate::primitives::LPrim;
 
 /// What a row is instantiated with. All linear terms are over `v : σ` where nothing else is said.
 #[derive(Clone, Debug)]
@@ -166,45 +168,31 @@ pub fn equations() -> &'static [Equation] {
                 (i.case(plus(i.p.clone(), q.clone())), plus(i.case(i.p.clone()), i.case(q)))
             },
         },
-        Equation {
-            id: "derived",
-            name: "lop-zero",
-            sides: |i| {
-                let scale = |l| lop(crate::op::LOp::Mul(1), super::op(crate::op::Op::constant([2.0]), unit()), l);
-                (scale(i.zero(&LTy::Real(1))), i.zero(&LTy::Real(1)))
-            },
-        },
-        Equation {
-            id: "derived",
-            name: "lop-plus",
-            sides: |_| {
-                let scale = |l| lop(crate::op::LOp::Mul(1), super::op(crate::op::Op::constant([2.0]), unit()), l);
-                let two = v(LTy::Real(1).times(LTy::Real(1)));
-                let (x, y) = (lfst(two.clone()), lsnd(two));
-                (scale(plus(x.clone(), y.clone())), plus(scale(x), scale(y)))
-            },
-        },
-        Equation {
-            id: "derived",
-            name: "lprim-zero",
-            sides: |_| {
-                let zip = zip_at_points();
-                (zip(zero_lin(LTy::Unit, LTy::Real(2))), zero_lin(LTy::Unit, zip(v(LTy::Real(2))).to().clone()))
-            },
-        },
-        Equation {
-            id: "derived",
-            name: "lprim-plus",
-            sides: |_| {
-                let (zip, two) = (zip_at_points(), v(LTy::Real(2).times(LTy::Real(2))));
-                let (x, y) = (lfst(two.clone()), lsnd(two));
-                (zip(plus(x.clone(), y.clone())), plus(zip(x), zip(y)))
-            },
-        },
+        Equation { id: "derived", name: "lop-zero", sides: |_| preserves_zero(&doubled, LTy::Real(1)) },
+        Equation { id: "derived", name: "lop-plus", sides: |_| preserves_plus(&doubled, LTy::Real(1)) },
+        Equation { id: "derived", name: "lprim-zero", sides: |_| preserves_zero(&zipped, LTy::Real(2)) },
+        Equation { id: "derived", name: "lprim-plus", sides: |_| preserves_plus(&zipped, LTy::Real(2)) },
     ]
 }
 
-/// `lzip([2.0, 3.0]; -)`
-fn zip_at_points() -> impl Fn(Lin) -> Lin {
-    |l| lprim(crate::primitives::LPrim::Zip { arity: 1, n: 2 }, super::op(crate::op::Op::constant([2.0, 3.0]), unit()), l)
+/// `f(0) = 0`, out of another type.
+fn preserves_zero(f: &dyn Fn(Lin) -> Lin, from: LTy) -> (Lin, Lin) {
+    (f(zero_lin(LTy::Unit, from.clone())), zero_lin(LTy::Unit, f(v(from)).to().clone()))
+}
+
+/// `f(x + y) = f(x) + f(y)`, where `x` and `y` are the components of the linear variable.
+fn preserves_plus(f: &dyn Fn(Lin) -> Lin, from: LTy) -> (Lin, Lin) {
+    let two = v(from.clone().times(from));
+    let (x, y) = (lfst(two.clone()), lsnd(two));
+    (f(plus(x.clone(), y.clone())), plus(f(x), f(y)))
+}
+
+/// `lmul(2.0; l)`
+fn doubled(l: Lin) -> Lin {
+    lop(LOp::Mul(1), op(Op::constant([2.0]), unit()), l)
+}
+
+/// `lzip([2.0, 3.0]; l)`
+fn zipped(l: Lin) -> Lin {
+    lprim(LPrim::Zip { arity: 1, n: 2 }, op(Op::constant([2.0, 3.0]), unit()), l)
 }
