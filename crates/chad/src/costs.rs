@@ -103,3 +103,22 @@ fn sizes() {
         assert_eq!(variables + products, (2 << n) - 1, "{term}");
     }
 }
+
+/// P-1, E26: closure-converted, the pullback of each call of a primitive's function runs once: in a `map` below a `map`, an operation
+/// is evaluated as often as in the program, and its transposed derivative as often as that.
+#[test]
+fn nested_maps() {
+    for n in [2, 4, 8] {
+        let v = source::Var::fresh("v", source::Ty::Real(n));
+        let total = |body: &dyn Fn(source::Term) -> source::Term| {
+            let f = source::lam("x", REAL, body);
+            source::op(Op::Sum(n), source::map(f, &[source::var(&v)]))
+        };
+        let t = total(&|a| total(&|b| source::op_at(Op::Each(Prim::Mul, 1), &[a.clone(), b])));
+        let at = Value::real(vec![1.0; n]);
+        let ((_, pulled), ops, lops) = counting(|| closures::reverse(&v, &t, &at, &Value::real([1.0])));
+        assert_eq!(pulled.numbers().to_vec(), vec![2.0 * n as f64; n]);
+        let (products, sums) = ((n * n) as u64, n as u64 + 1);
+        assert_eq!((ops, lops), (products + sums, 2 * products + sums));
+    }
+}

@@ -78,6 +78,28 @@ fn examples_of_the_paper() {
     check("def f (x1 : real) (x2 : [4]real) = sum (map (\\z -> x1*z) x2)", &[0.7.into(), reals(4)]);
 }
 
+/// The derivative of `map`, as Appendix F has it, of programs that capture a variable: what is captured gets its cotangent from the copower.
+#[test]
+fn derivatives_of_primitives() {
+    let last = |text: &str, mode| {
+        let stage = load(text).paper_stage("f", mode, PaperStage::Linear).unwrap();
+        stage.lines().last().unwrap().to_string()
+    };
+    let ex3 = "def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)";
+    assert_eq!(
+        last(ex3, Mode::Forward),
+        "lmap(replicate(x); \\y. lmul(y; v)) + lzipWith(<\\x2. \\_v2. lmul(x; v2), replicate(x)>; lreplicate(<>; v))"
+    );
+    assert_eq!(
+        last(ex3, Mode::Reverse),
+        "lsum(<>; lzipWith(<\\x2. \\_v2. lmul(x; v2), replicate(x)>; v)) + (case lzip(replicate(x); v) of !y (x) w -> lmul(y; w))"
+    );
+    assert_eq!(
+        last("def f (xs : [3]real) = fold (\\a x -> a * x) 1.0 xs", Mode::Forward),
+        "snd lscan(<\\x. \\_v2. lmul(fst x; snd v2) + lmul(snd x; fst v2), <fst scan(<\\x. fst x * snd x, <1, xs>>), xs>>; <<0, v>, 0>)"
+    );
+}
+
 /// Loops over one or several vectors, whichever way they are written.
 #[test]
 fn arrays() {
@@ -137,8 +159,8 @@ fn folds() {
 #[test]
 fn outside() {
     for (text, construct) in [
-        ("def f [n] (x : [n]real) = sum x", "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
-        ("def f (x : [3]int) (y : real) = y", "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
+        ("def f [n] (x : [n]real) = sum x", "an array without a literal size such as `[3]real`"),
+        ("def f (x : [3]int) (y : real) = y", "an array of something else than reals"),
         ("def f (x : real) = sum (replicate (int x) x)", "the operation `int`"),
         ("def f (x : [3]real) = cumsum x", "a `loop` whose state is not one real number"),
         ("def f (x : [3]real) (y : [3]real) = loop a = 0.0 for i < 3 do a * x[i] + y[i]", "a `loop` over several arrays"),
@@ -146,6 +168,14 @@ fn outside() {
         ("def f (x : real) = loop a = x while a < 1 do a + 1", "`while`"),
         ("def f (x : [3]real) = for i < 3 => (let y = map sin x in y[i])", "an index into an array that is made inside of the loop"),
         ("def f (x : [3]real) = x with [0] = 1.0", "an update"),
+        ("def f (x : [3]real) = if x[0] > 0 then 1.0 else 2.0", "`if`"),
+        (
+            "def f (x : [3]real) = sum (for i < 2 => x[i + 2])",
+            "an index that is out of range or depends on more than the index of one loop",
+        ),
+        ("def f (x : [2000000]real) = sum x", "an array or a loop of more than 1048576 elements"),
+        ("def f (x : real) = loop a = x for i < 2000000 do a * a", "an array or a loop of more than 1048576 elements"),
+        ("def f (x : [2][3]real) = sum x[0]", "a row of a matrix"),
     ] {
         let (program, id) = load(text).definition("f").unwrap();
         assert_eq!(source::of_core(&program, id).unwrap_err().construct, construct, "{text}");

@@ -3,7 +3,8 @@
 //! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; `cartesian_equations` are those for Cartesian terms.
 
 use super::*;
-use crate::op::LOp;
+use crate::op::{LOp, Op};
+use crate::primitives::LPrim;
 
 /// What a row is instantiated with. All linear terms are over `v : σ` where nothing else is said.
 #[derive(Clone, Debug)]
@@ -179,6 +180,8 @@ pub fn equations() -> &'static [Equation] {
                 (i.lop(plus(d.clone(), e.clone())), plus(i.lop(d.clone()), i.lop(e.clone())))
             },
         },
+        Equation { id: "derived", name: "lprim-zero", sides: |_| preserves_zero(&zipped, LTy::Real(2)) },
+        Equation { id: "derived", name: "lprim-plus", sides: |_| preserves_plus(&zipped, LTy::Real(2)) },
     ]
 }
 
@@ -233,4 +236,21 @@ pub fn cartesian_equations() -> &'static [CartesianEquation] {
 fn linear_eta(m: &Term) -> Term {
     let Ty::Lolli(from, _) = m.ty() else { panic!("{} is not a linear function type", m.ty()) };
     linlam(linapp(m.clone(), v((**from).clone())))
+}
+
+/// `f(0) = 0`, out of another type.
+fn preserves_zero(f: &dyn Fn(Lin) -> Lin, from: LTy) -> (Lin, Lin) {
+    (f(zero_lin(LTy::Unit, from.clone())), zero_lin(LTy::Unit, f(v(from)).to().clone()))
+}
+
+/// `f(x + y) = f(x) + f(y)`, where `x` and `y` are the components of the linear variable.
+fn preserves_plus(f: &dyn Fn(Lin) -> Lin, from: LTy) -> (Lin, Lin) {
+    let two = v(from.clone().times(from));
+    let (x, y) = (lfst(two.clone()), lsnd(two));
+    (f(plus(x.clone(), y.clone())), plus(f(x), f(y)))
+}
+
+/// `lzip([2.0, 3.0]; l)`
+fn zipped(l: Lin) -> Lin {
+    lprim(LPrim::Zip { arity: 1, n: 2 }, op(Op::constant([2.0, 3.0]), unit()), l)
 }

@@ -114,13 +114,19 @@ pub fn dimensions(ty: &core::Ty, sized: Option<&SizedTy>) -> Option<Vec<usize>> 
     match (ty, sized?) {
         (core::Ty::Array(elem), SizedTy::Array(Size::Const(n), item)) => {
             let n = usize::try_from(*n).ok()?;
-            match &**elem {
-                core::Ty::Scalar(ScalarTy::Real) => Some(vec![n]),
-                elem => Some([vec![n], dimensions(elem, Some(item))?].concat()),
+            if let core::Ty::Scalar(ScalarTy::Real) = **elem {
+                Some(vec![n])
+            } else {
+                Some([vec![n], dimensions(elem, Some(item))?].concat())
             }
         }
         _ => None,
     }
+}
+
+/// Is it an array of reals, of any rank?
+pub fn of_reals(ty: &core::Ty) -> bool {
+    matches!(ty, core::Ty::Array(elem) if **elem == core::Ty::REAL || of_reals(elem))
 }
 
 /// What a signature says of a component of a tuple or record.

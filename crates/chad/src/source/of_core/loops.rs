@@ -8,7 +8,7 @@ use lambada_prim::Scalar;
 use lambada_source::Span;
 
 use super::known::{Known, lift};
-use super::{Let, Outside, Read, Reader, component, outside, vector, wrap};
+use super::{LARGEST, Let, Outside, Read, Reader, TOO_LARGE, component, outside, vector, wrap};
 use crate::op::Op;
 use crate::source::{Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var};
 use crate::var::Env;
@@ -52,8 +52,11 @@ impl Reader<'_> {
 
     fn count(&mut self, n: &core::Term) -> Result<usize, Outside> {
         match self.read(n, vec![])? {
-            Known::Static(Scalar::Int(n)) => Ok(n.max(0) as usize),
-            _ => outside(n.span(), "a size that is not known, because arrays need a literal size, e.g. `[3]real`,"),
+            Known::Static(Scalar::Int(size)) => match usize::try_from(size.max(0)) {
+                Ok(size) if size <= LARGEST => Ok(size),
+                _ => outside(n.span(), TOO_LARGE),
+            },
+            _ => outside(n.span(), "a size that is not known: arrays need a literal size such as `[3]real`"),
         }
     }
 
@@ -95,7 +98,7 @@ impl Reader<'_> {
                         let v = gathered(v, size, &places);
                         Ok(Known::Term(self.element(l, v, span)?))
                     }
-                    _ => outside(span, "an index that is out of range, or depends on more than the index of one loop,"),
+                    _ => outside(span, "an index that is out of range or depends on more than the index of one loop"),
                 }
             }
             Known::Array(..) => outside(span, "a row of a matrix"),
@@ -104,7 +107,7 @@ impl Reader<'_> {
             }
             Known::Table(values) => match lift(indices, |at| flat(&[values.len()], at).map(|i| values[i.int() as usize])) {
                 Some(known) => Ok(known),
-                None => outside(span, "an index that is out of range, or depends on more than the index of one loop,"),
+                None => outside(span, "an index that is out of range or depends on more than the index of one loop"),
             },
             Known::Term(_) | Known::Tuple(_) | Known::Static(_) | Known::Each(..) | Known::Code(..) => outside(span, "an index"),
         }

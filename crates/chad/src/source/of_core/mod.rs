@@ -148,6 +148,11 @@ fn occurrences(t: &Term, x: &Var) -> (usize, bool) {
 
 type Read = Result<Known, Outside>;
 
+/// The largest size of an array: the indices of a loop are known one by one.
+const LARGEST: usize = 1 << 20;
+
+const TOO_LARGE: &str = "an array or a loop of more than 1048576 elements";
+
 impl Reader<'_> {
     fn ty(&self, ty: &core::Ty, sized: Option<&SizedTy>, span: Span) -> Result<Ty, Outside> {
         match ty {
@@ -160,8 +165,12 @@ impl Reader<'_> {
             }
             core::Ty::Fun(a, b) => Ok(self.ty(a, None, span)?.to(self.ty(b, None, span)?)),
             core::Ty::Array(_) => match known::dimensions(ty, sized) {
-                Some(dims) => Ok(Ty::Real(dims.iter().product())),
-                None => outside(span, "an array that is not declared as one of reals with a literal size, e.g. `[3]real`,"),
+                Some(dims) => match dims.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) {
+                    Some(n) if n <= LARGEST => Ok(Ty::Real(n)),
+                    _ => outside(span, TOO_LARGE),
+                },
+                None if known::of_reals(ty) => outside(span, "an array without a literal size such as `[3]real`"),
+                None => outside(span, "an array of something else than reals"),
             },
             core::Ty::Variant(_) => outside(span, format!("the variant type `{}`", core::print_type(self.program, ty))),
         }
