@@ -120,3 +120,33 @@ fn reading_does_not_cost_the_array() {
     // The gradient itself has as many elements as the array: it is filled once, and no more.
     assert!(large_moves - small_moves <= 3 * 100_000, "{small_moves} elements moved for 10, {large_moves} for 100 000");
 }
+
+/// Programs that exchange two rows, or two elements, in each iteration.
+const EXCHANGES: &str = "\
+def rows [n] [k] (m : [n][k]real) : real =
+  let m = loop m = m for i < n / 2 do ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i])
+  in sum (for i < n, j < k => real i * m[i, j] ** 2) |> sum
+def branches [n] [k] (m : [n][k]real) : real =
+  let m = loop m = m for i < n / 2 do
+    if m[i, 0] > m[n - 1 - i, 0] then ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i]) else m
+  in sum (for i < n, j < k => real i * m[i, j] ** 2) |> sum
+def elements [n] [k] (m : [n][k]real) : real =
+  let x = loop x = for row in m => sum row for i < n / 2 do ((x with [i] = x[n - 1 - i]) with [n - 1 - i] = x[i])
+  in sum (for i < n => real i * x[i] ** 2)
+";
+
+/// The contribution of an update to the cotangent of the old array is a whole array. It has to be where the sum starts: if it were added to
+/// what the reads of the old array contribute, each iteration would cost as much as the array is long.
+#[test]
+fn exchanging_does_not_cost_the_array() {
+    let mut session = Session::new();
+    let unit = session.load_text("exchange.lam", EXCHANGES, None).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    for entry in ["rows", "branches", "elements"] {
+        let [small, large] = [100, 400].map(|n| {
+            let (reals, moves) = operations(&unit, entry, Operator::Grad, None, &[reals(&mut Numbers::new(1), &[n, 3])]);
+            reals + moves
+        });
+        println!("{entry}: {small} operations on reals and moves at 100, {large} at 400");
+        assert!(large <= 4 * small + 100, "{entry}: {small} at 100, {large} at 400");
+    }
+}
