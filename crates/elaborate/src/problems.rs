@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
 
+use crate::solve::weight::PARTS;
+
 /// Why a type is expected.
 #[derive(Clone, Debug)]
 pub(crate) enum Why {
@@ -312,6 +314,11 @@ pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
 pub(crate) fn two_vectors(span: Span) -> Problem {
     Problem::error("E0214", "`@` of two vectors", span, "one side must be a matrix")
         .hint("`dot x y` is the inner product, `outer x y` the outer one")
+}
+
+pub(crate) fn too_large_type(span: Span) -> Problem {
+    Problem::error("E0215", format!("a type with more than {PARTS} parts"), span, "the type of this is too large")
+        .hint("a tuple that contains a value twice has a type that is twice as large; an array does not")
 }
 
 // ---- sizes

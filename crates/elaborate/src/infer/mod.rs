@@ -102,6 +102,8 @@ pub(crate) struct Infer<'a> {
     unbound: Vec<(LocalId, Span)>,
     /// Aliases that are being expanded, with their modules.
     expanding: Vec<(usize, Rc<str>)>,
+    /// Has the alias that is being expanded been found to be too large? Then the rest of it is not expanded.
+    too_large: bool,
     /// Definitions that are being elaborated.
     started: Vec<GlobalId>,
     /// Has the parser left out something?
@@ -127,6 +129,7 @@ impl<'a> Infer<'a> {
             claims: Vec::new(),
             unbound: Vec::new(),
             expanding: Vec::new(),
+            too_large: false,
             started: Vec::new(),
             incomplete: false,
         };
