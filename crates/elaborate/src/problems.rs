@@ -292,6 +292,16 @@ pub(crate) fn not_a_record(name: &str, found: &str, span: Span) -> Problem {
     Problem::error("E0210", format!("the field `{name}` of something that is no record"), span, format!("of type `{found}`"))
 }
 
+pub(crate) fn scalar_point(found: &str, span: Span) -> Problem {
+    Problem::error("E0201", "`hessian` differentiates functions of an array", span, format!("this point is `{found}`"))
+        .hint("the second derivative of a function of one real is `grad (\\x -> grad f x) x`")
+}
+
+pub(crate) fn not_before_comparison(operator: &str, span: Span, operand: &str, found: &str) -> Problem {
+    Problem::error("E0209", format!("`not` works on a `bool`, not on `{found}`"), span, "`not` takes only what directly follows it")
+        .hint(format!("the opposite of a comparison is written `not ({operand} {operator} …)`"))
+}
+
 pub(crate) fn no_component(index: usize, tuple: &str, span: Span) -> Problem {
     Problem::error("E0211", format!("no component {index} in `{tuple}`"), span, "").hint("components are counted from 0")
 }

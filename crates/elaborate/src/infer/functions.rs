@@ -167,12 +167,17 @@ impl<'a> Infer<'a> {
     /// The size variables in brackets.
     fn declare_sizes(&mut self, sizes: &[Name]) -> Vec<Atom> {
         self.signatures += 1;
+        let mut declared = Vec::new();
         for (k, size) in sizes.iter().enumerate() {
             if let Some(first) = sizes[..k].iter().find(|other| other.text == size.text) {
                 self.problems.push(problems::duplicate_variable(&size.text, size.span, first.span));
+                // One of them may well be meant as something else, so nothing more is said of them.
+                self.unbound.retain(|(_, declared)| *declared != first.span);
+            } else {
+                declared.push(self.declare_size(size));
             }
         }
-        sizes.iter().map(|size| self.declare_size(size)).collect()
+        declared
     }
 
     /// A size variable of the current signature.
