@@ -10,7 +10,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::Problem;
 use lambada_surface::ast::{Item, Module};
 
-use crate::data::{print_type, unsized_ty};
+use crate::data::{is_identifier, print_type, unsized_ty};
 use crate::operators::Operator;
 use crate::pipeline::arrays;
 use crate::{Call, Unit};
@@ -76,7 +76,7 @@ fn wrapper(program: &Program, name: &str, params: &[(Rc<str>, SizedTy)], result:
     let ints: Vec<&str> = params.iter().map(|(n, _)| &**n).collect();
     let sizes: String = sizes.iter().filter(|s| !ints.contains(&s.as_str())).map(|s| format!(" [{s}]")).collect();
     let names: Vec<String> =
-        params.iter().enumerate().map(|(k, (n, _))| if n.contains(' ') { format!("argument{k}") } else { n.to_string() }).collect();
+        params.iter().enumerate().map(|(k, (n, _))| if is_identifier(n) { n.to_string() } else { format!("argument{k}") }).collect();
     let declared: String = names.iter().zip(params).map(|(n, (_, ty))| format!(" ({n} : {})", print_type(program, ty))).collect();
     let arguments: Vec<String> = names.iter().zip(params).flat_map(|(n, (_, ty))| pieces.take_apart(ty, n, 0)).collect();
     let leaves: Vec<String> = (0..flat.len()).map(|k| format!("r{k}")).collect();

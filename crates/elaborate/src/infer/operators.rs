@@ -258,7 +258,8 @@ impl Infer<'_> {
     fn lambda_of(&mut self, params: Vec<Pat>, body: Exp, span: Span) -> Exp {
         let types: Vec<Ty> = params.iter().map(|p| p.ty).collect();
         let ty = self.solver.funs(&types, body.ty);
-        Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
+        let names = (0..params.len()).map(super::patterns::by_place).collect();
+        Exp { kind: ExpKind::Lambda(Rc::new(Function { names, params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
     }
 
     /// `(op)`

@@ -10,7 +10,7 @@ use lambada_source::Problem;
 use serde_json::Value;
 
 use super::raw::Entry;
-use super::{Inputs, Raw, json, problems};
+use super::{Inputs, Raw, json, names_match, problems};
 
 /// One value per parameter, in order; or all that is wrong with the inputs.
 pub fn bind(program: &Program, definition: &str, signature: &Signature, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
@@ -29,11 +29,22 @@ pub fn bind_or(
     let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
     let mut wrong = Vec::new();
     let mut given: HashMap<&str, &Entry> = HashMap::new();
+    let mut place = 0;
     for entry in &inputs.entries {
-        if !names.contains(&entry.name.as_str()) {
-            wrong.push(problems::unknown(definition, &entry.name, &entry.origin, &names));
-        } else if let Some(first) = given.insert(&entry.name, entry) {
-            wrong.push(problems::twice(&entry.name, &first.origin, &entry.origin));
+        let name = match &entry.name {
+            Some(name) => names.iter().find(|known| names_match(known, name)),
+            None => {
+                place += 1;
+                names.get(place - 1)
+            }
+        };
+        match (name, &entry.name) {
+            (Some(name), _) => match given.insert(name, entry) {
+                Some(first) => wrong.push(problems::twice(name, &first.origin, &entry.origin)),
+                None => {}
+            },
+            (None, Some(name)) => wrong.push(problems::unknown(definition, name, &entry.origin, &names)),
+            (None, None) => wrong.push(problems::too_many(definition, &entry.origin, &names)),
         }
     }
     let mut sizes = Sizes::default();
