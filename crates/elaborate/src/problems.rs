@@ -157,6 +157,11 @@ pub(crate) fn cyclic_import(path: &str, span: Span) -> Problem {
     Problem::error("E0108", format!("the import `{path}` imports this file again"), span, "imports go around in a circle")
 }
 
+pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
+    Problem::error("E0108", format!("two imports are called `{name}`"), span, "another file of this name is imported")
+        .hint("an import is called by the name of its file, whatever its folder")
+}
+
 pub(crate) fn recursion_unsupported(name: &str, span: Span) -> Problem {
     Problem::error("E0109", "recursive definitions are not supported yet", span, format!("`{name}` calls itself here"))
         .hint("a `loop` can do most of what recursion does")
