@@ -13,6 +13,7 @@ mod prelude;
 mod session;
 mod show;
 mod source;
+mod types;
 
 pub use call::Call;
 pub use data::{Format, Inputs, Raw, is_identifier, split_names, to_json, write_file};

@@ -8,7 +8,6 @@ use lambada_anf::{Atom, Ty, surface};
 use lambada_core::{Program, Size, SizedTy, TypeId};
 use lambada_prim::ScalarTy;
 use lambada_source::Problem;
-use lambada_surface::ast::{Item, Module};
 
 use crate::data::{is_identifier, print_type, unsized_ty};
 use crate::operators::Operator;
@@ -30,7 +29,7 @@ impl Unit {
             return Ok(format!("{head}{}", surface::definition(&function, &name)));
         };
         let flat = surface::definition(&function, &format!("{name}_flat"));
-        let types = type_definitions(&self.module);
+        let types = self.type_definitions(&call.program, signature.params.iter().map(|(_, ty)| ty).chain([&result]))?;
         Ok(format!("{types}{head}{}\n{flat}", wrapper(&call.program, &name, &signature.params, &result, &function.results)))
     }
 }
@@ -60,12 +59,6 @@ fn is_plain_tuple(ty: &SizedTy) -> bool {
         SizedTy::Tuple(items) => items.iter().all(is_plain_tuple),
         other => is_plain(other),
     }
-}
-
-/// The file's own types, which the wrapper may mention.
-fn type_definitions(module: &Module) -> String {
-    let items: Vec<Item> = module.items.iter().filter(|item| matches!(item, Item::Type(_))).cloned().collect();
-    if items.is_empty() { String::new() } else { format!("{}\n", lambada_surface::print_module(&Module { doc: None, items })) }
 }
 
 /// The definition with the types of the source, in terms of the flat one.
