@@ -159,10 +159,22 @@ impl<'a> Infer<'a> {
         self.claims = outer_claims;
         self.unbound = outer_unbound;
         self.env.restore(env);
-        let ty = self.solver.funs(&types, result);
+        let ty = self.function_of(syntax, &types, result);
         let named =
             named.into_iter().chain(inside.iter().copied().filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..)))).collect();
         (Function { names, params, claims, body, result_claims }, ty, Left { named, params: param_atoms, inside })
+    }
+
+    /// The type of a function, if it is not too large.
+    fn function_of(&mut self, syntax: &Syntax<'_>, types: &[Ty], result: Ty) -> Ty {
+        let ty = self.solver.funs(types, result);
+        if !self.solver.is_too_large(ty) {
+            return ty;
+        }
+        let param = types.iter().position(|ty| self.solver.is_too_large(*ty));
+        let span = param.map_or(syntax.body.span, |k| syntax.params[k].pattern.span);
+        self.problems.push(problems::too_large_type(span));
+        self.solver.error()
     }
 
     /// The size variables in brackets.
