@@ -142,7 +142,7 @@ fn captured_functions(n: usize) -> String {
     )
 }
 
-/// E26, theory-to-practice 3.1: for the gradient of n encoded `let`s the literal macros need about 4^(n/2) operations, shared ones 2^(n+1) - 2
+/// E26: for the gradient of n encoded `let`s the literal macros need about 4^(n/2) operations, shared ones 2^(n+1) - 2
 /// (`shared` in the executable paper). The compiler needs 3n with the value, in both modes and however the `let`s are encoded: it β-reduces
 /// before it differentiates, as T-2 permits. (`grad` saves the product with its cotangent, which is 1.)
 #[test]
@@ -170,5 +170,35 @@ fn encoded_lets_are_squares() {
         let result = Executable::new(call.program, call.entry, Engine::Anf).expect("it compiles").run(&[real(0.9)]).expect("it runs");
         let expected = Data::Tuple(vec![real(0.9f64.powi(32)), real(32.0 * 0.9f64.powi(31))]);
         result.close(&expected, 1e-12).unwrap_or_else(|e| panic!("{}{e}", program(5)));
+    }
+}
+
+/// Programs that exchange two rows, or two elements, in each iteration.
+const EXCHANGES: &str = "\
+def rows [n] [k] (m : [n][k]real) : real =
+  let m = loop m = m for i < n / 2 do ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i])
+  in sum (for i < n, j < k => real i * m[i, j] ** 2) |> sum
+def branches [n] [k] (m : [n][k]real) : real =
+  let m = loop m = m for i < n / 2 do
+    if m[i, 0] > m[n - 1 - i, 0] then ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i]) else m
+  in sum (for i < n, j < k => real i * m[i, j] ** 2) |> sum
+def elements [n] [k] (m : [n][k]real) : real =
+  let x = loop x = for row in m => sum row for i < n / 2 do ((x with [i] = x[n - 1 - i]) with [n - 1 - i] = x[i])
+  in sum (for i < n => real i * x[i] ** 2)
+";
+
+/// The contribution of an update to the cotangent of the old array is a whole array. It has to be where the sum starts: if it were added to
+/// what the reads of the old array contribute, each iteration would cost as much as the array is long.
+#[test]
+fn exchanging_does_not_cost_the_array() {
+    let mut session = Session::new();
+    let unit = session.load_text("exchange.lam", EXCHANGES, None).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    for entry in ["rows", "branches", "elements"] {
+        let [small, large] = [100, 400].map(|n| {
+            let (reals, moves) = operations(&unit, entry, Operator::Grad, None, &[reals(&mut Numbers::new(1), &[n, 3])]);
+            reals + moves
+        });
+        println!("{entry}: {small} operations on reals and moves at 100, {large} at 400");
+        assert!(large <= 4 * small + 100, "{entry}: {small} at 100, {large} at 400");
     }
 }

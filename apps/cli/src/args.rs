@@ -50,12 +50,12 @@ pub enum Command {
         file: PathBuf,
     },
     /// Evaluate a definition (`main` unless another is named)
-    #[command(override_usage = "lambada run [OPTIONS] FILE [ENTRY] [NAME=VALUE]...")]
+    #[command(override_usage = "lambada run [OPTIONS] FILE [ENTRY] [[NAME=]VALUE]...")]
     Run {
         /// The program
         file: PathBuf,
-        /// The definition, and values of its parameters in JSON: x=1.5 'ys=[1, 2, 3]'
-        #[arg(value_name = "ENTRY|NAME=VALUE")]
+        /// The definition, and values of its parameters in JSON, by name (x=1.5 'ys=[1, 2, 3]') or in their order (1.5 '[1, 2, 3]')
+        #[arg(value_name = "ENTRY|[NAME=]VALUE", allow_negative_numbers = true)]
         words: Vec<String>,
         #[command(flatten)]
         data: DataArgs,
@@ -152,8 +152,8 @@ pub struct Target {
     pub file: PathBuf,
     /// The definition
     pub entry: String,
-    /// Values of its parameters in JSON: x=1.5 'ys=[1, 2, 3]'
-    #[arg(value_name = "NAME=VALUE")]
+    /// Values of its parameters in JSON, by name (x=1.5 'ys=[1, 2, 3]') or in their order (1.5 '[1, 2, 3]')
+    #[arg(value_name = "[NAME=]VALUE", allow_negative_numbers = true)]
     pub words: Vec<String>,
 }
 
@@ -175,8 +175,15 @@ pub struct DataArgs {
 #[derive(Clone, Debug, ArgGroup)]
 pub struct Wrt {
     /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub wrt: Option<Vec<String>>,
+    #[arg(long, value_name = "NAMES")]
+    wrt: Option<String>,
+}
+
+impl Wrt {
+    /// The names.
+    pub fn names(&self) -> Option<Vec<String>> {
+        self.wrt.as_deref().map(lambada::split_names)
+    }
 }
 
 /// A mode of differentiation.

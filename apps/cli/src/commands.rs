@@ -54,18 +54,17 @@ impl Shell {
     }
 
     fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
-        let (entries, words): (Vec<String>, Vec<String>) = words.into_iter().partition(|w| !w.contains('='));
-        if let [_, extra, ..] = &entries[..] {
-            return Err(self.told([lambada::not_an_assignment(extra)]));
-        }
-        let entry = entries.into_iter().next().unwrap_or_else(|| "main".to_string());
+        // The first word that is a name is the definition, wherever it stands; all others are values.
+        let mut words = words;
+        let named = words.iter().position(|word| lambada::is_identifier(word));
+        let entry = named.map_or_else(|| "main".to_string(), |k| words.remove(k));
         let target = Target { file: file.to_path_buf(), entry, words };
         let result = self.apply(&target, data, Operator::Value, None, |_, _| Ok(()))?;
         self.show_result(data, result.value, |value| format!("{value}\n"))
     }
 
     fn grad(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt) -> Result<(), Report> {
-        let result = self.apply(target, data, Operator::Grad, wrt.wrt.as_deref(), |_, _| Ok(()))?;
+        let result = self.apply(target, data, Operator::Grad, wrt.names().as_deref(), |_, _| Ok(()))?;
         self.show_pair(data, result, "gradient")
     }
 
@@ -73,7 +72,7 @@ impl Shell {
         let mut inputs = Inputs::new();
         let read = tangents.iter().try_for_each(|t| inputs.read_argument(t)).and_then(|()| file.map_or(Ok(()), |f| inputs.read_file(f)));
         read.map_err(|p| self.told([p]))?;
-        let result = self.apply(target, data, Operator::Jvp, wrt.wrt.as_deref(), |call, args| {
+        let result = self.apply(target, data, Operator::Jvp, wrt.names().as_deref(), |call, args| {
             args.push(call.tangent(&inputs, args)?);
             Ok(())
         })?;
@@ -88,7 +87,7 @@ impl Shell {
             (None, None) => Ok(()),
         };
         read.map_err(|p| self.told([p]))?;
-        let result = self.apply(target, data, Operator::Vjp, wrt.wrt.as_deref(), |call, args| {
+        let result = self.apply(target, data, Operator::Vjp, wrt.names().as_deref(), |call, args| {
             args.push(call.cotangent(&inputs)?);
             Ok(())
         })?;
@@ -171,7 +170,7 @@ impl Shell {
             Mode::Forward => Operator::Jvp,
             Mode::Reverse => Operator::Vjp,
         };
-        let text = unit.derivative_source(entry, operator, wrt.wrt.as_deref()).map_err(|p| self.told(p))?;
+        let text = unit.derivative_source(entry, operator, wrt.names().as_deref()).map_err(|p| self.told(p))?;
         report::result(&text)
     }
 
@@ -190,7 +189,7 @@ impl Shell {
             Stage::Loops => lambada::Stage::Loops,
             Stage::C => lambada::Stage::C,
         };
-        let text = unit.show(entry, stage, operator, wrt.wrt.as_deref(), after).map_err(|p| self.told(p))?;
+        let text = unit.show(entry, stage, operator, wrt.names().as_deref(), after).map_err(|p| self.told(p))?;
         report::result(&text)
     }
 }

@@ -76,6 +76,25 @@ fn run_takes_arguments_and_data() {
     assert!(fails(&["run", "no_such_file.lam"]).contains("no_such_file.lam"));
 }
 
+/// A parameter that is a pattern has no name of its own: it is called by the pattern, and values may come in the order of the parameters.
+#[test]
+fn parameters_that_are_patterns() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = "def f (a, b : real) {x, y = c} (_ : int) (_ : real) = a * b + x * c\ndef main (x : real) = 2 * x\n";
+    let program = file(&folder, "patterns.lam", source);
+    let run = |words: &[&str]| succeeds(&[&["run", &program], words].concat());
+    assert_eq!(run(&["f", "[2, 3]", r#"{"x": 4, "y": 5}"#, "6", "-7.5"]), "26.0\n");
+    assert_eq!(run(&["f", "{x,y=c}={\"x\": 4, \"y\": 5}", "(a,b)=[2, 3]", "argument 3=1", "argument 4=1"]), "26.0\n");
+    assert_eq!(run(&["-2.5"]), "-5.0\n");
+    let data = file(&folder, "data.json", r#"{"(a, b)": [2, 3], "{x, y = c}": {"x": 4, "y": 5}}"#);
+    let grad = succeeds(&["grad", &program, "f", "--data", &data, "argument 3=1", "argument 4=1", "--wrt", "{x, y = c},(a, b)"]);
+    assert_eq!(grad, "value = 26.0\ngradient {x, y = c} = {x = 5.0, y = 4.0}\ngradient (a, b) = (3.0, 2.0)\n");
+    assert!(fails(&["run", &program, "f"]).contains("its parameter `(a, b) : (real, real)`"));
+    assert!(fails(&["run", &program, "main", "1", "2"]).contains("`main` takes 1 argument, and the argument `2` is one more"));
+    assert!(fails(&["run", &program, "main", "y"]).contains("the argument `y` is no value, and not of the form name=value"));
+    assert!(fails(&["run", &program, "main", "[1,"]).contains("the argument `[1,` is not valid JSON"));
+}
+
 #[test]
 fn derivatives_in_both_modes() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -37,7 +37,8 @@ pub struct Def {
 /// The parameters of a definition with their declared or inferred sizes: by this, input data is checked and named.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Name and type of each parameter; a parameter that is a pattern is called by its position, `argument 2`.
+    /// Name and type of each parameter; a parameter that is a pattern is called by that, `(a, b)`, and one without a name by its
+    /// position, `argument 2`.
     pub params: Vec<(Rc<str>, SizedTy)>,
     /// The result.
     pub result: Option<SizedTy>,

@@ -16,7 +16,7 @@
 //! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through branches without being copied.
 //!
 //! * Assumes: parameters are real; variables are bound once; active loops are counted ([`crate::counted`]) and reductions sums
-//!   ([`crate::extrema`]); a loop does not change the sizes of its state.
+//!   ([`crate::extrema`]).
 //! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its top level.
 //! * Keeps: the primal statements and their checks, which are not repeated in the reverse sweep.
 

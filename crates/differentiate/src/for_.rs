@@ -49,7 +49,7 @@ impl Cotangents<'_> {
         let mut reverse = Block { stms: self.pop().stms, results };
         let again = self.b.names.again(index);
         let place = Place::Iteration { index, again: again.into(), extent };
-        let body_of = Body { stms: &sweep, params: &[], place, homes: collected(stm, outs, body) };
+        let body_of = Body { stms: &sweep, params: &[], whole: None, place, homes: collected(stm, outs, body) };
         let Residuals { before, stored } = resolve(self.b.names, self.facts, body_of, &mut reverse);
         self.for_reverse(again, extent, &sums, reverse);
         // The forward sweep collects the residuals as well.

@@ -101,7 +101,7 @@ impl Cotangents<'_> {
     fn close(&mut self, stm: &Stm, block: &Block, sweep: &[Stm], mut reverse: Block) -> (Block, Residuals) {
         let place = Place::Branch { repeated: self.repeated() };
         let homes: HashMap<Var, Param> = given(stm, block).into_iter().collect();
-        let residuals = resolve(self.b.names, self.facts, Body { stms: sweep, params: &[], place, homes }, &mut reverse);
+        let residuals = resolve(self.b.names, self.facts, Body { stms: sweep, params: &[], whole: None, place, homes }, &mut reverse);
         (reverse, residuals)
     }
 

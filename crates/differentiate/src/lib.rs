@@ -9,7 +9,7 @@
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`;
 //! * `residuals`: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * `extrema` and `counted`: rewritings that come first;
+//! * `extrema`, `late` and `counted`: rewritings that come first;
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
 mod accumulator;
@@ -24,6 +24,7 @@ mod facts;
 mod for_;
 mod if_;
 mod index;
+mod late;
 mod loop_;
 mod matmul;
 mod prim;
@@ -58,6 +59,7 @@ pub fn forward(names: &mut Names, f: &Lambda) -> Lambda {
 /// `D←f`: the forward sweep, and the pullback from the cotangents of the real results to those of the parameters.
 pub fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
     let f = extrema::rewrite_reductions(names, f);
+    let f = late::late_updates(&f);
     let f = counted::count_loops(names, &f);
     cotangents::reverse(names, &f)
 }

@@ -5,7 +5,7 @@
 //! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
 //! 3. cheap to compute from other demanded values: computed again;
 //! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration;
-//! 5. computed again by its statement, whose operands are demanded in turn.
+//! 5. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
 //!
 //! So what was costly is stored, memory grows with the work of the program and not with the arrays that it reads, and a nest
 //! whose inner sizes are regular is run once forward and once in reverse, whatever its depth. Rule 5 concerns what is irregular (inner
@@ -17,7 +17,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Builder, Exp, Names, Param, Renaming, Stm, Ty, Var, free_vars};
+use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var, free_vars};
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
 use crate::effects::{adds_to, without_additions, without_checks};
@@ -32,6 +32,8 @@ pub(crate) struct Body<'a> {
     pub(crate) stms: &'a [Stm],
     /// The state, in a `loop`.
     pub(crate) params: &'a [Param],
+    /// The statement, if it is a `loop`.
+    pub(crate) whole: Option<&'a Stm>,
     pub(crate) place: Place,
     /// Values that the outside has already, and under which name: as for residuals.
     pub(crate) homes: HashMap<Var, Param>,
@@ -69,11 +71,7 @@ pub(crate) fn resolve(names: &mut Names, facts: &Facts, body: Body, reverse: &mu
     for (k, stm) in body.stms.iter().enumerate().rev() {
         choice.statement(k, stm);
     }
-    for p in body.params {
-        if choice.demanded.contains(&p.var) {
-            choice.store(p);
-        }
-    }
+    choice.state();
     choice.place(reverse)
 }
 
@@ -92,6 +90,8 @@ struct Choice<'a> {
     /// Values that are read from their homes.
     read: Vec<Residual>,
     residuals: Residuals,
+    /// The loop, if the state is computed again from the first one.
+    from_start: Option<&'a Stm>,
     /// What is computed before the construct instead.
     outside: Renaming,
 }
@@ -107,7 +107,9 @@ impl<'a> Choice<'a> {
         }
         let (demanded, accumulators) = (HashSet::new(), HashSet::new());
         let (again, read, residuals, outside) = (BTreeSet::new(), Vec::new(), Residuals::default(), Renaming::new());
-        let mut choice = Choice { names, facts, body, binder, bound, free, demanded, accumulators, again, read, residuals, outside };
+        let from_start = None;
+        let mut choice =
+            Choice { names, facts, body, binder, bound, free, demanded, accumulators, again, read, residuals, from_start, outside };
         for stm in body.stms {
             if choice.cheap(stm, &|choice, x| choice.free.contains(&x)) {
                 choice.free.insert(stm.binds[0].var);
@@ -190,6 +192,16 @@ impl<'a> Choice<'a> {
         self.demand(&mentioned);
     }
 
+    /// The state at the beginning of the iteration: stored, or computed again from the first one by the loop itself.
+    fn state(&mut self) {
+        let demanded: Vec<&Param> = self.body.params.iter().filter(|p| self.demanded.contains(&p.var)).collect();
+        if demanded.iter().all(|p| p.ty.dims.iter().all(|size| self.outside_size(*size).is_some())) {
+            demanded.into_iter().for_each(|p| self.store(p));
+        } else {
+            self.from_start = self.body.whole;
+        }
+    }
+
     // Rule 4
 
     /// Can the forward sweep hand out a value of this type, at a cost that the body has paid already?
@@ -208,7 +220,7 @@ impl<'a> Choice<'a> {
     }
 
     fn store(&mut self, value: &Param) {
-        let dims = value.ty.dims.iter().map(|size| self.outside_size(*size).expect("a loop does not change the sizes of its state"));
+        let dims = value.ty.dims.iter().map(|size| self.outside_size(*size).expect("what is stored has sizes that are known outside"));
         let mut ty = Ty { elem: value.ty.elem, dims: dims.collect() };
         if let Place::Iteration { extent, .. } = self.body.place {
             ty = ty.array_of(extent);
@@ -267,6 +279,11 @@ impl<'a> Choice<'a> {
             };
             renaming.insert(value.var, name);
         }
+        if let (Some(stm), Place::Iteration { again, .. }) = (self.from_start, &self.body.place) {
+            let first = states_until(*again, stm, b.names);
+            self.body.params.iter().zip(&first.binds).for_each(|(p, bind)| renaming.insert(p.var, bind.var.into()));
+            b.stms.push(first);
+        }
         for k in &self.again {
             let mut stm = self.body.stms[*k].clone();
             without_additions(&mut stm, &self.accumulators);
@@ -281,6 +298,17 @@ impl<'a> Choice<'a> {
         trim(reverse, &[]);
         self.residuals
     }
+}
+
+/// The first iterations of a loop, without their effects.
+fn states_until(count: Atom, stm: &Stm, names: &mut Names) -> Stm {
+    let mut stm = Renaming::new().copy_stm(stm, names);
+    if let Exp::Loop { kind: LoopKind::For { extent, .. }, .. } = &mut stm.exp {
+        *extent = count;
+    }
+    without_additions(&mut stm, &HashSet::new());
+    without_checks(&mut stm);
+    stm
 }
 
 /// Do the types of the statement rest on sizes?

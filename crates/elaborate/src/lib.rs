@@ -12,5 +12,5 @@ mod solve;
 mod specialize;
 mod typed;
 
-pub use checked::{Checked, Definition, Input, elaborate};
+pub use checked::{Checked, Definition, Input, elaborate, import_key};
 pub(crate) use checked::{Elaborated, Global};

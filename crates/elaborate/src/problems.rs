@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
 
+use crate::solve::weight::PARTS;
+
 /// Why a type is expected.
 #[derive(Clone, Debug)]
 pub(crate) enum Why {
@@ -155,6 +157,11 @@ pub(crate) fn cyclic_import(path: &str, span: Span) -> Problem {
     Problem::error("E0108", format!("the import `{path}` imports this file again"), span, "imports go around in a circle")
 }
 
+pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
+    Problem::error("E0108", format!("two imports are called `{name}`"), span, "another file of this name is imported")
+        .hint("an import is called by the name of its file, whatever its folder")
+}
+
 pub(crate) fn recursion_unsupported(name: &str, span: Span) -> Problem {
     Problem::error("E0109", "recursive definitions are not supported yet", span, format!("`{name}` calls itself here"))
         .hint("a `loop` can do most of what recursion does")
@@ -290,6 +297,16 @@ pub(crate) fn not_a_record(name: &str, found: &str, span: Span) -> Problem {
     Problem::error("E0210", format!("the field `{name}` of something that is no record"), span, format!("of type `{found}`"))
 }
 
+pub(crate) fn scalar_point(found: &str, span: Span) -> Problem {
+    Problem::error("E0201", "`hessian` differentiates functions of an array", span, format!("this point is `{found}`"))
+        .hint("the second derivative of a function of one real is `grad (\\x -> grad f x) x`")
+}
+
+pub(crate) fn not_before_comparison(operator: &str, span: Span, operand: &str, found: &str) -> Problem {
+    Problem::error("E0209", format!("`not` works on a `bool`, not on `{found}`"), span, "`not` takes only what directly follows it")
+        .hint(format!("the opposite of a comparison is written `not ({operand} {operator} …)`"))
+}
+
 pub(crate) fn no_component(index: usize, tuple: &str, span: Span) -> Problem {
     Problem::error("E0211", format!("no component {index} in `{tuple}`"), span, "").hint("components are counted from 0")
 }
@@ -312,6 +329,11 @@ pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
 pub(crate) fn two_vectors(span: Span) -> Problem {
     Problem::error("E0214", "`@` of two vectors", span, "one side must be a matrix")
         .hint("`dot x y` is the inner product, `outer x y` the outer one")
+}
+
+pub(crate) fn too_large_type(span: Span) -> Problem {
+    Problem::error("E0215", format!("a type with more than {PARTS} parts"), span, "the type of this is too large")
+        .hint("a tuple that contains a value twice has a type that is twice as large; an array does not")
 }
 
 // ---- sizes

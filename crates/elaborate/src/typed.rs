@@ -103,6 +103,8 @@ pub(crate) enum Stmt {
 /// A function of one or more parameters, or none: then it is a value that is specialized like one.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
+    /// What the parameters are called.
+    pub names: Rc<[Rc<str>]>,
     pub params: Vec<Pat>,
     /// What the signature says of the sizes of the parameters.
     pub claims: Vec<Claim>,

@@ -30,7 +30,7 @@ const LINALG: &str = "type shape = Circle real | Point\ntype vec3 = [3]real\ndef
 fn members_are_used_under_the_name_of_the_file() {
     let found = with_import(
         LINALG,
-        "import \"lib/linalg.lam\"\ndef f (x : vec3) = linalg.scale 2 (linalg.twice x)\ndef g = match Circle 1 | Circle r -> r | Point -> 0",
+        "import \"./linalg.lam\"\ndef f (x : vec3) = linalg.scale 2 (linalg.twice x)\ndef g = match Circle 1 | Circle r -> r | Point -> 0",
     );
     let expected = [("f", "[3]real -> [3]real"), ("g", "real")];
     assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));

@@ -13,10 +13,10 @@ mod prelude;
 mod session;
 mod show;
 mod source;
+mod types;
 
 pub use call::Call;
-pub use data::problems::not_an_assignment;
-pub use data::{Format, Inputs, Raw, to_json, write_file};
+pub use data::{Format, Inputs, Raw, is_identifier, split_names, to_json, write_file};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_source::{Failure, Problem, Severity};

@@ -13,6 +13,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Span, suggest};
 
 use crate::data::problems::quoted;
+use crate::data::{is_identifier, names_match};
 
 /// What to compute of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +39,7 @@ pub fn choose(program: &Program, entry: DefId, wrt: Option<&[String]>) -> Result
     let names: Vec<&str> = params.iter().map(|(name, _)| &**name).collect();
     let mut chosen = Vec::new();
     for name in wrt {
-        let k = names.iter().position(|n| n == name).ok_or_else(|| no_such_parameter(&def.name, name, &names))?;
+        let k = names.iter().position(|n| names_match(n, name)).ok_or_else(|| no_such_parameter(&def.name, name, &names))?;
         if !carries_derivative(program, &params[k].1) {
             return Err(not_differentiable(&def.name, name));
         }
@@ -66,7 +67,8 @@ pub fn derive(program: &mut Program, entry: DefId, operator: Operator, wrt: &[us
         return Err(not_a_scalar(&def.name));
     }
     let span = def.span;
-    let params: Vec<Var> = def.signature.params.iter().zip(&types).map(|((name, _), ty)| program.fresh(name, ty.clone())).collect();
+    let hint = |name: &str| if is_identifier(name) { name.to_string() } else { "argument".to_string() };
+    let params: Vec<Var> = def.signature.params.iter().zip(&types).map(|((name, _), ty)| program.fresh(&hint(name), ty.clone())).collect();
     let point = pack(wrt.iter().map(|k| core::var(&params[*k])).collect());
     let restricted = restrict(program, entry, &def, &params, wrt, point.ty().clone());
     let (body, extra) = match operator {

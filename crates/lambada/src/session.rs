@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
-use lambada_elaborate::{Checked, Definition, Input};
-use lambada_source::{Failure, FileId, Problem, Severity, Sources, render, render_failure, suggest};
+use lambada_elaborate::{Checked, Definition, Input, import_key};
+use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, render_failure, suggest};
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::problems::quoted;
@@ -22,6 +22,8 @@ pub struct Session {
 pub struct Unit {
     /// Its syntax tree.
     pub module: Module,
+    /// Those of the files that it imports, and that these import, under their [`import_key`]s.
+    pub imports: Vec<(Rc<str>, Module)>,
     /// Its definitions, typed.
     pub checked: Checked,
     /// What is doubtful but not wrong.
@@ -37,51 +39,35 @@ impl Session {
     /// Reads and checks a file and all that it imports. All problems are reported at once.
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
         let text = std::fs::read_to_string(path).map_err(|e| vec![unreadable(path, &e)])?;
-        self.load_text(&path.display().to_string(), &text, path.parent().map(Path::to_path_buf))
+        let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        self.load_from(&path.display().to_string(), &text, &parent, std::fs::canonicalize(path).ok())
     }
 
     /// Checks a text that is not a file; `folder` is where its imports are looked for.
     pub fn load_text(&mut self, name: &str, text: &str, folder: Option<PathBuf>) -> Result<Unit, Vec<Problem>> {
+        self.load_from(name, text, &folder.unwrap_or_default(), None)
+    }
+
+    fn load_from(&mut self, name: &str, text: &str, folder: &Path, path: Option<PathBuf>) -> Result<Unit, Vec<Problem>> {
         let prelude_file = self.sources.add("<prelude>", PRELUDE);
         let (prelude, prelude_problems) = lambada_surface::parse(PRELUDE, prelude_file);
         debug_assert!(prelude_problems.is_empty(), "the prelude does not parse: {prelude_problems:?}");
         let file = self.sources.add(name, text);
-        let (module, mut problems) = lambada_surface::parse(text, file);
-        let imports = self.imports(&module, folder.as_deref(), &mut problems);
+        let (module, problems) = lambada_surface::parse(text, file);
+        let mut loader = Loader { sources: &mut self.sources, folder, loaded: Vec::new(), open: path.into_iter().collect(), problems };
+        loader.imports(&module, None);
+        let Loader { loaded: imports, problems: found, .. } = loader;
+        let mut problems = found;
         if problems.iter().any(is_error) {
             return Err(problems);
         }
-        let imports = imports.iter().map(|(name, module)| (name.clone(), module)).collect();
-        let (checked, found) = lambada_elaborate::elaborate(&Input { prelude: &prelude, imports, main: &module });
+        let files = imports.iter().map(|(key, module)| (key.clone(), module)).collect();
+        let (checked, found) = lambada_elaborate::elaborate(&Input { prelude: &prelude, imports: files, main: &module });
         problems.extend(found);
         if problems.iter().any(is_error) {
             return Err(problems);
         }
-        Ok(Unit { module, checked, warnings: problems })
-    }
-
-    fn imports(&mut self, module: &Module, folder: Option<&Path>, problems: &mut Vec<Problem>) -> Vec<(Rc<str>, Module)> {
-        let mut modules = Vec::new();
-        for item in &module.items {
-            let Item::Import { path, span } = item else { continue };
-            let file = folder.unwrap_or(Path::new(".")).join(&**path).with_extension("lam");
-            match std::fs::read_to_string(&file) {
-                Ok(text) => {
-                    let id: FileId = self.sources.add(file.display().to_string(), text.as_str());
-                    let (imported, found) = lambada_surface::parse(&text, id);
-                    problems.extend(found);
-                    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                    modules.push((Rc::from(name), imported));
-                }
-                Err(e) => problems.push(Problem::error(
-                    "E0112",
-                    format!("cannot read the import `{path}`"),
-                    *span,
-                    format!("`{}`: {e}", file.display()),
-                )),
-            }
-        }
-        modules
+        Ok(Unit { module, imports, checked, warnings: problems })
     }
 
     /// The files.
@@ -97,6 +83,51 @@ impl Session {
     /// A run-time failure as a person reads it.
     pub fn render_failure(&self, failure: &Failure, color: bool) -> String {
         render_failure(&self.sources, failure, color)
+    }
+}
+
+/// Reads the files that a program imports, each once.
+struct Loader<'a> {
+    sources: &'a mut Sources,
+    /// The program's; paths of imports are relative to it, or to the file that has the import.
+    folder: &'a Path,
+    loaded: Vec<(Rc<str>, Module)>,
+    /// The files whose imports are being read, from the program on.
+    open: Vec<PathBuf>,
+    problems: Vec<Problem>,
+}
+
+impl Loader<'_> {
+    /// Reads the imports of a module, whose own key is `from` if it is an import itself.
+    fn imports(&mut self, module: &Module, from: Option<&str>) {
+        for item in &module.items {
+            if let Item::Import { path, span } = item {
+                let key = import_key(from, path);
+                if self.loaded.iter().all(|(known, _)| **known != *key) {
+                    self.import(&key, path, *span);
+                }
+            }
+        }
+    }
+
+    fn import(&mut self, key: &str, path: &str, span: Span) {
+        let file = self.folder.join(format!("{key}.lam"));
+        let text = std::fs::read_to_string(&file).and_then(|text| Ok((text, std::fs::canonicalize(&file)?)));
+        let (text, place) = match text {
+            Ok(found) => found,
+            Err(error) => return self.problems.push(cannot_import(path, &file, &error, span)),
+        };
+        if let Some(first) = self.open.iter().position(|open| *open == place) {
+            self.problems.push(circle(path, &self.open[first..], span));
+            return;
+        }
+        let id: FileId = self.sources.add(file.display().to_string(), text.as_str());
+        let (module, found) = lambada_surface::parse(&text, id);
+        self.problems.extend(found);
+        self.open.push(place);
+        self.imports(&module, Some(key));
+        self.open.pop();
+        self.loaded.push((key.into(), module));
     }
 }
 
@@ -143,6 +174,19 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
         Some(near) => problem.hint(format!("did you mean `{}`?", beside.join(near).display())),
         None => problem,
     }
+}
+
+fn cannot_import(path: &str, file: &Path, error: &std::io::Error, span: Span) -> Problem {
+    Problem::error("E0112", format!("cannot read the import `{path}`"), span, format!("`{}`: {error}", file.display()))
+}
+
+/// The files import each other, each the next and the last one the first.
+fn circle(path: &str, files: &[PathBuf], span: Span) -> Problem {
+    let name = |file: &PathBuf| format!("`{}`", file.file_name().unwrap_or_default().to_string_lossy());
+    let way: Vec<String> = files.iter().chain(files.first()).map(name).collect();
+    let problem =
+        Problem::error("E0108", format!("the import `{path}` goes around in a circle"), span, "this file is being imported already");
+    problem.hint(format!("{}: what both need belongs in a file of its own", way.join(" imports ")))
 }
 
 fn no_definition(entry: &str, known: &[&str]) -> Problem {

@@ -8,9 +8,8 @@ use lambada_anf::{Atom, Ty, surface};
 use lambada_core::{Program, Size, SizedTy, TypeId};
 use lambada_prim::ScalarTy;
 use lambada_source::Problem;
-use lambada_surface::ast::{Item, Module};
 
-use crate::data::{print_type, unsized_ty};
+use crate::data::{is_identifier, print_type, unsized_ty};
 use crate::operators::Operator;
 use crate::pipeline::arrays;
 use crate::{Call, Unit};
@@ -30,7 +29,7 @@ impl Unit {
             return Ok(format!("{head}{}", surface::definition(&function, &name)));
         };
         let flat = surface::definition(&function, &format!("{name}_flat"));
-        let types = type_definitions(&self.module);
+        let types = self.type_definitions(&call.program, signature.params.iter().map(|(_, ty)| ty).chain([&result]))?;
         Ok(format!("{types}{head}{}\n{flat}", wrapper(&call.program, &name, &signature.params, &result, &function.results)))
     }
 }
@@ -62,12 +61,6 @@ fn is_plain_tuple(ty: &SizedTy) -> bool {
     }
 }
 
-/// The file's own types, which the wrapper may mention.
-fn type_definitions(module: &Module) -> String {
-    let items: Vec<Item> = module.items.iter().filter(|item| matches!(item, Item::Type(_))).cloned().collect();
-    if items.is_empty() { String::new() } else { format!("{}\n", lambada_surface::print_module(&Module { doc: None, items })) }
-}
-
 /// The definition with the types of the source, in terms of the flat one.
 fn wrapper(program: &Program, name: &str, params: &[(Rc<str>, SizedTy)], result: &SizedTy, flat: &[Ty]) -> String {
     let pieces = Pieces { program };
@@ -76,7 +69,7 @@ fn wrapper(program: &Program, name: &str, params: &[(Rc<str>, SizedTy)], result:
     let ints: Vec<&str> = params.iter().map(|(n, _)| &**n).collect();
     let sizes: String = sizes.iter().filter(|s| !ints.contains(&s.as_str())).map(|s| format!(" [{s}]")).collect();
     let names: Vec<String> =
-        params.iter().enumerate().map(|(k, (n, _))| if n.contains(' ') { format!("argument{k}") } else { n.to_string() }).collect();
+        params.iter().enumerate().map(|(k, (n, _))| if is_identifier(n) { n.to_string() } else { format!("argument{k}") }).collect();
     let declared: String = names.iter().zip(params).map(|(n, (_, ty))| format!(" ({n} : {})", print_type(program, ty))).collect();
     let arguments: Vec<String> = names.iter().zip(params).flat_map(|(n, (_, ty))| pieces.take_apart(ty, n, 0)).collect();
     let leaves: Vec<String> = (0..flat.len()).map(|k| format!("r{k}")).collect();

@@ -1,23 +1,30 @@
 //! Compiled units, kept from run to run. An entry is a directory named by a hash, with the C text and the library made of it. Entries are made aside
 //! and renamed into place as a whole, so that processes may share a cache. A hit compares the whole text, so that a collision of hashes is
-//! only a miss. Where no cache can be written, units are compiled in a directory that goes away again.
+//! only a miss. Where no cache can be written, units are compiled in a directory that goes away again. What is no longer used goes
+//! ([`crate::prune`]).
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::prune::{hold, prune};
 use crate::{CompileError, Compiler};
 
 /// A library that is ready to be loaded.
 pub(crate) struct Entry {
     pub library: PathBuf,
+    /// Keeps the entry in the cache until the library has been loaded.
+    _held: Option<File>,
     /// Goes away when the library has been loaded.
     _scratch: Option<Scratch>,
 }
 
-const SOURCE: &str = "kernel.c";
+pub(crate) const SOURCE: &str = "kernel.c";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "kernel.so" };
+
+/// How names of directories start in which entries are made.
+pub(crate) const SCRATCH: &str = "lambada-tmp-";
 
 /// Finds or makes the library of a unit.
 pub(crate) fn library(compiler: &Compiler, text: &str, contract: bool) -> Result<Entry, CompileError> {
@@ -33,9 +40,14 @@ pub(crate) fn library(compiler: &Compiler, text: &str, contract: bool) -> Result
     let scratch = home.as_deref().and_then(|home| Scratch::inside(home).ok()).map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
     let scratch = scratch.map_err(|error| CompileError { message: format!("cannot make a temporary directory: {error}") })?;
     make(compiler, &scratch, &text, contract)?;
-    match home.map(|home| home.join(&key)).filter(|place| publish(&scratch, place, &text)) {
-        Some(place) => Ok(Entry { library: place.join(LIBRARY), _scratch: None }),
-        None => Ok(Entry { library: scratch.path.join(LIBRARY), _scratch: Some(scratch) }),
+    match home.filter(|home| publish(&scratch, &home.join(&key), &text)) {
+        Some(home) => {
+            let place = home.join(&key);
+            let held = hold(&place);
+            prune(&home);
+            Ok(Entry { library: place.join(LIBRARY), _held: held, _scratch: None })
+        }
+        None => Ok(Entry { library: scratch.path.join(LIBRARY), _held: None, _scratch: Some(scratch) }),
     }
 }
 
@@ -49,8 +61,9 @@ pub(crate) fn forget(entry: &Entry) {
 
 fn find(place: &Path, text: &str) -> Option<Entry> {
     let library = place.join(LIBRARY);
+    let held = hold(place);
     let same = fs::read(place.join(SOURCE)).is_ok_and(|found| found == text.as_bytes());
-    (same && library.is_file()).then_some(Entry { library, _scratch: None })
+    (same && library.is_file()).then_some(Entry { library, _held: held, _scratch: None })
 }
 
 fn make(compiler: &Compiler, scratch: &Scratch, text: &str, contract: bool) -> Result<(), CompileError> {
@@ -101,7 +114,7 @@ struct Scratch {
 impl Scratch {
     fn inside(home: &Path) -> io::Result<Scratch> {
         fs::create_dir_all(home)?;
-        let path = home.join(format!("lambada-tmp-{}-{}", std::process::id(), unique()));
+        let path = home.join(format!("{SCRATCH}{}-{}", std::process::id(), unique()));
         private_directory(&path)?;
         Ok(Scratch { path })
     }

@@ -1,7 +1,7 @@
 //! C text → numbers: compile, cache, load, call. The only crate with `unsafe`.
 //!
 //! - `compiler`: which C compiler, and how it is called;
-//! - `cache`: compiled units by the hash of everything that they depend on;
+//! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
 //! - `native`: loaded units, and calls into them;
 //! - here: [`Kernel`], which runs a function in whichever way is available.
 
@@ -10,6 +10,7 @@
 mod cache;
 mod compiler;
 mod native;
+mod prune;
 
 use std::sync::Once;
 use std::time::Instant;

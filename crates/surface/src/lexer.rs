@@ -63,7 +63,7 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("-=", TokenKind::PlusEquals, "an accumulator only adds: write `h[i] += -v`"),
     ("*=", TokenKind::PlusEquals, "an accumulator only adds: write `h[i] += v`"),
     (":=", TokenKind::Equals, "a name is given to a value by `let x = …`"),
-    ("::", TokenKind::Colon, "a type is written after a single `:`"),
+    ("::", TokenKind::Colon, "a type is written after a single `:`; arrays are joined by `concat xs ys`"),
     ("..", TokenKind::DotDot, ""),
     (".*", TokenKind::Op(BinaryOp::Mul), "operators work elementwise on arrays: write `*`"),
     ("./", TokenKind::Op(BinaryOp::Div), "operators work elementwise on arrays: write `/`"),

@@ -1,6 +1,6 @@
 //! The laws on programs by hand: each shows a construct, or a combination that is easily wrong. To second order.
 
-use lambada_anf::{Atom, Exp, Out, Param, Random, Stm, Ty};
+use lambada_anf::{Atom, Exp, LoopKind, Out, Param, Random, Stm, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
@@ -41,6 +41,7 @@ fn positive(program: &Program, sizes: &[usize], random: &mut Random) -> Vec<Tens
 fn orders(program: &Program, point: &Point, random: &mut Random, order: usize) {
     let strictness = if order == 2 { STRICT } else { Strictness { differences: Some(1e-4), dot: 1e-8 } };
     let ran = laws(program, point, random, strictness).unwrap_or_else(|e| panic!("{e}"));
+    assert!(ran || order < 2, "a program by hand that does not run");
     if order == 0 || !ran {
         return;
     }
@@ -496,6 +497,43 @@ fn matrix_products() {
             })]
         });
         vec![(ab, reals(&[n, k])), (abx, reals(&[n])), (ya, reals(&[m])), (in_loop[0], reals(&[k]))]
+    });
+}
+
+/// An array in the state whose size is state itself, and shrinks; it is needed in reverse, by the loop and by one inside of it. The language
+/// has no such programs, since there a state keeps its sizes, but array code has.
+#[test]
+fn states_that_change_size() {
+    check(&[5], |w| {
+        let n = w.size("n");
+        let (x, c) = (w.param("x", &[n]), w.param("c", &[]));
+        let x = w.b.map(n, &[], |b, i| {
+            let e = b.at(x, &[i]);
+            b.op(Mul, &[e, c])
+        });
+        let [size, state, z_size, z, k] = ["size", "state", "size", "z", "k"].map(|hint| w.b.names.fresh(hint));
+        let body = w.b.block(|b| {
+            let next = b.op(SubInt, &[size.into(), int(1)]);
+            let grown = b.loop_(int(2), &[(state.into(), reals(&[size.into()]))], |b, _, s| {
+                vec![b.map(size.into(), &[], |b, i| {
+                    let e = b.at(s[0], &[i]);
+                    b.op(Sin, &[e])
+                })]
+            });
+            let shorter = b.map(next, &[], |b, i| {
+                let after = b.op(AddInt, &[i, int(1)]);
+                let (u, v) = (b.at(state.into(), &[i]), b.at(grown[0], &[after]));
+                let uv = b.op(Mul, &[u, v]);
+                b.op(Mul, &[uv, c])
+            });
+            vec![next, shorter]
+        });
+        let param = |var, size: Option<lambada_anf::Var>| Param { var, ty: size.map_or(Ty::int(), |n| reals(&[n.into()])) };
+        let kind = LoopKind::For { index: k, extent: int(3) };
+        let exp = Exp::Loop { params: vec![param(size, None), param(state, Some(size))], inits: vec![n, x], kind, body };
+        w.b.stms.push(Stm { binds: vec![param(z_size, None), param(z, Some(z_size))], exp });
+        let sum = w.b.sum(z_size.into(), |b, i| b.at(z.into(), &[i]));
+        vec![(sum, Ty::real())]
     });
 }
 

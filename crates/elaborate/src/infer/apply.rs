@@ -150,12 +150,30 @@ impl Infer<'_> {
     pub(super) fn apply(&mut self, head: Exp, bound: Bound, args: Vec<Arg>, span: Span, name: &str) -> Exp {
         let count = args.len();
         let head_span = head.span;
+        let too_many = self.arity(head.ty).is_some_and(|arity| (1..count).contains(&arity));
         let mut exp = head;
-        for (k, arg) in args.into_iter().enumerate() {
+        let mut args = args.into_iter().enumerate();
+        while let Some((k, arg)) = args.next() {
             let Some((from, to)) = self.function_type(&exp, k, &arg, name, head_span) else {
-                return self.absorb(exp, arg, span);
+                self.absorb(arg);
+                args.for_each(|(_, arg)| _ = self.absorb(arg));
+                return self.wrong(span);
             };
+            let before = self.problems.len();
             let arg = self.argument(arg, from, name, k);
+            if too_many {
+                // Which of the arguments is the extra one is not known, so they are not blamed for their types.
+                let mut index = 0;
+                self.problems.retain(|problem| {
+                    index += 1;
+                    index <= before || problem.labels.first().is_none_or(|label| label.span != arg.span)
+                });
+            } else if k == 0 && self.problems.len() == before + 1 && self.is_gradient(name) {
+                // The type of the point follows from that of the function, which is wrong.
+                let rest: Vec<Exp> = args.map(|(_, arg)| self.absorb(arg)).collect();
+                self.explain_point(name, before, rest.first());
+                return self.wrong(span);
+            }
             self.bind_sizes(&bound, k, &arg);
             let span = if k + 1 == count { span } else { head_span.to(arg.span) };
             exp = Exp { kind: ExpKind::Apply(Box::new(exp), Box::new(arg)), ty: to, span };
@@ -195,12 +213,27 @@ impl Infer<'_> {
         }
     }
 
-    /// What is left of an application after a problem.
-    fn absorb(&mut self, _f: Exp, arg: Arg, span: Span) -> Exp {
-        if let Arg::Written(expr) = arg {
-            self.infer(expr);
+    /// An argument of which nothing is expected, after a problem.
+    fn absorb(&mut self, arg: Arg) -> Exp {
+        match arg {
+            Arg::Written(expr) => self.infer(expr),
+            Arg::Done(exp) => exp,
         }
-        self.wrong(span)
+    }
+
+    /// How many arguments a function takes, if that is certain.
+    fn arity(&self, ty: Ty) -> Option<usize> {
+        let (mut arity, mut at) = (0, ty);
+        while let Node::Fun(_, to) = self.solver.get(at) {
+            (arity, at) = (arity + 1, *to);
+        }
+        match self.solver.get(at) {
+            Node::Unknown(unknown) => (unknown.kind != Kind::Any || unknown.rigid.is_some()).then_some(arity),
+            Node::Error => None,
+            Node::Link(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => {
+                Some(arity)
+            }
+        }
     }
 
     fn argument(&mut self, arg: Arg, expected: Ty, name: &str, k: usize) -> Exp {
@@ -220,11 +253,23 @@ impl Infer<'_> {
         exp
     }
 
+    /// Is this the prelude's operator that differentiates functions to the reals?
+    fn is_gradient(&self, name: &str) -> bool {
+        ["grad", "value_and_grad", "hessian", "hvp"].contains(&name)
+            && self.global_named(name).is_some_and(|id| self.globals[id.0 as usize].module == 0)
+    }
+
+    /// The function does not fit `hessian`, and the point is no array: then the point is what is wrong.
+    fn explain_point(&mut self, name: &str, before: usize, point: Option<&Exp>) {
+        let Some(point) = point.filter(|point| name == "hessian" && self.solver.is_scalar(point.ty)) else { return };
+        self.problems.remove(before);
+        let shown = self.solver.show(point.ty);
+        self.problems.push(problems::scalar_point(&shown, point.span));
+    }
+
     /// `grad` of a function with another result than a real gets words of its own.
     fn explain_gradient(&mut self, name: &str, k: usize, f: &Exp) {
-        if !["grad", "value_and_grad", "hessian", "hvp"].contains(&name)
-            || self.global_named(name).is_none_or(|id| self.globals[id.0 as usize].module != 0)
-        {
+        if !self.is_gradient(name) {
             return;
         }
         if self.problems.last().is_none_or(|problem| problem.code != "E0201") {

@@ -78,7 +78,8 @@ impl Infer<'_> {
         given.extend(params.iter().map(variable_of));
         let body = Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
         let ty = self.solver.funs(missing, whole);
-        Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
+        let names = (0..params.len()).map(super::patterns::by_place).collect();
+        Exp { kind: ExpKind::Lambda(Rc::new(Function { names, params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
     }
 
     /// The constructor of this name, which may say its module: `shapes.Circle`.

@@ -73,6 +73,10 @@ impl Infer<'_> {
     }
 
     fn finish(&mut self, exp: Exp, expected: Option<(Ty, &Why)>) -> Exp {
+        if self.solver.is_too_large(exp.ty) {
+            self.problems.push(problems::too_large_type(exp.span));
+            return self.wrong(exp.span);
+        }
         if let Some((ty, why)) = expected {
             self.expect(&exp, ty, why);
         }

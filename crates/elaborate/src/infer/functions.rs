@@ -144,9 +144,10 @@ impl<'a> Infer<'a> {
         self.regions.push(Vec::new());
         let named = self.declare_sizes(syntax.sizes);
         let patterns: Vec<&Pattern> = syntax.params.iter().map(|p| &p.pattern).collect();
-        let names = self.declare_names(&patterns);
-        self.declare_implicit_sizes(syntax, &names);
-        let (params, types, rest) = self.parameters(syntax, &names, expected);
+        let variables = self.declare_names(&patterns);
+        self.declare_implicit_sizes(syntax, &variables);
+        let names = names_of(&syntax.params);
+        let (params, types, rest) = self.parameters(syntax, (&names, &variables), expected);
         self.report_unbound();
         let claims = std::mem::take(&mut self.claims);
         self.rigid = false;
@@ -158,21 +159,38 @@ impl<'a> Infer<'a> {
         self.claims = outer_claims;
         self.unbound = outer_unbound;
         self.env.restore(env);
-        let ty = self.solver.funs(&types, result);
+        let ty = self.function_of(syntax, &types, result);
         let named =
             named.into_iter().chain(inside.iter().copied().filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..)))).collect();
-        (Function { params, claims, body, result_claims }, ty, Left { named, params: param_atoms, inside })
+        (Function { names, params, claims, body, result_claims }, ty, Left { named, params: param_atoms, inside })
+    }
+
+    /// The type of a function, if it is not too large.
+    fn function_of(&mut self, syntax: &Syntax<'_>, types: &[Ty], result: Ty) -> Ty {
+        let ty = self.solver.funs(types, result);
+        if !self.solver.is_too_large(ty) {
+            return ty;
+        }
+        let param = types.iter().position(|ty| self.solver.is_too_large(*ty));
+        let span = param.map_or(syntax.body.span, |k| syntax.params[k].pattern.span);
+        self.problems.push(problems::too_large_type(span));
+        self.solver.error()
     }
 
     /// The size variables in brackets.
     fn declare_sizes(&mut self, sizes: &[Name]) -> Vec<Atom> {
         self.signatures += 1;
+        let mut declared = Vec::new();
         for (k, size) in sizes.iter().enumerate() {
             if let Some(first) = sizes[..k].iter().find(|other| other.text == size.text) {
                 self.problems.push(problems::duplicate_variable(&size.text, size.span, first.span));
+                // One of them may well be meant as something else, so nothing more is said of them.
+                self.unbound.retain(|(_, declared)| *declared != first.span);
+            } else {
+                declared.push(self.declare_size(size));
             }
         }
-        sizes.iter().map(|size| self.declare_size(size)).collect()
+        declared
     }
 
     /// A size variable of the current signature.
@@ -222,7 +240,7 @@ impl<'a> Infer<'a> {
     fn parameters(
         &mut self,
         syntax: &Syntax<'_>,
-        names: &HashMap<Rc<str>, LocalId>,
+        (names, variables): (&[Rc<str>], &HashMap<Rc<str>, LocalId>),
         expected: Option<Ty>,
     ) -> (Vec<crate::typed::Pat>, Vec<Ty>, Option<Ty>) {
         let mut expected = expected;
@@ -233,12 +251,12 @@ impl<'a> Infer<'a> {
                 _ => (self.solver.fresh(), None),
             };
             expected = to;
-            let owner = super::patterns::call(&param.pattern, k);
+            let owner = &names[k];
             if let Some(written) = &param.ty {
-                let ty = self.ty(written, Some(&Place::start(k, &owner)));
+                let ty = self.ty(written, Some(&Place::start(k, owner)));
                 self.expect_type(ty, from, param.pattern.span, &Why::Annotation(written.span));
             }
-            let pat = self.pattern(&param.pattern, from, names, Some(&Place::start(k, &owner)));
+            let pat = self.pattern(&param.pattern, from, variables, Some(&Place::start(k, owner)));
             self.demand_irrefutable(&pat);
             pats.push(pat);
             types.push(from);
@@ -350,4 +368,14 @@ impl<'a> Infer<'a> {
         self.env.bind(name, Entry::Function(id, scheme));
         Stmt::Function(id, Rc::new(function))
     }
+}
+
+/// What the parameters are called; no two the same.
+fn names_of(params: &[&Param]) -> Rc<[Rc<str>]> {
+    let mut names: Vec<Rc<str>> = Vec::new();
+    for (k, param) in params.iter().enumerate() {
+        let name = super::patterns::call(&param.pattern, k);
+        names.push(if names.contains(&name) { super::patterns::by_place(k) } else { name });
+    }
+    names.into()
 }

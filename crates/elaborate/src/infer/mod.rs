@@ -25,6 +25,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 use lambada_surface::ast::{self, Def, Item, Module};
 
+use crate::checked::import_key;
 use crate::problems;
 use crate::solve::Solver;
 use crate::solve::poly::{Atom, Poly};
@@ -102,6 +103,8 @@ pub(crate) struct Infer<'a> {
     unbound: Vec<(LocalId, Span)>,
     /// Aliases that are being expanded, with their modules.
     expanding: Vec<(usize, Rc<str>)>,
+    /// Has the alias that is being expanded been found to be too large? Then the rest of it is not expanded.
+    too_large: bool,
     /// Definitions that are being elaborated.
     started: Vec<GlobalId>,
     /// Has the parser left out something?
@@ -127,6 +130,7 @@ impl<'a> Infer<'a> {
             claims: Vec::new(),
             unbound: Vec::new(),
             expanding: Vec::new(),
+            too_large: false,
             started: Vec::new(),
             incomplete: false,
         };
@@ -171,13 +175,16 @@ impl<'a> Infer<'a> {
     }
 
     fn declare_import(&mut self, module: usize, path: &Rc<str>, span: Span, names: &[Rc<str>]) {
-        let last = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        let base = last.strip_suffix(".lam").unwrap_or(last);
-        let imports = 1..names.len().saturating_sub(1);
-        match imports.clone().find(|k| &*names[*k] == base) {
+        let main = names.len() - 1;
+        let key = import_key((module != main).then_some(&*names[module]), path);
+        let base: Rc<str> = key.rsplit('/').next().unwrap_or(&key).into();
+        match (1..main).find(|k| *names[*k] == key) {
             Some(k) if k == module => self.problems.push(problems::cyclic_import(path, span)),
             Some(k) => {
-                self.scopes[module].imports.insert(base.into(), k);
+                let other = self.scopes[module].imports.insert(base.clone(), k);
+                if other.is_some_and(|other| other != k) {
+                    self.problems.push(problems::imports_of_one_name(&base, span));
+                }
             }
             None => self.problems.push(problems::import_not_found(path, span)),
         }

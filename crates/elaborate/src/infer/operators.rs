@@ -48,7 +48,7 @@ impl Infer<'_> {
             | BinaryOp::Gt
             | BinaryOp::Ge
             | BinaryOp::Compose => {
-                let (x, y) = (self.infer(a), self.infer(b));
+                let (Some(x), y) = (self.left_operand(op, a), self.infer(b)) else { return self.wrong(span) };
                 if op == BinaryOp::Sub && self.report_negative_argument(&x, b) {
                     return self.wrong(span);
                 }
@@ -106,6 +106,30 @@ impl Infer<'_> {
         let operands = [(a.span, &*shown[0]), (b.span, &*shown[1])];
         self.problems.push(problems::mixed(&format!("`{}`", op.spelling()), a.span.to(b.span), Some(operands), Some(&brief(int))));
         true
+    }
+
+    /// The left operand; nothing for `not a < b`, where `a` is no truth value.
+    fn left_operand(&mut self, op: BinaryOp, left: &Expr) -> Option<Exp> {
+        let (ExprKind::Unary(UnaryOp::Not, inner), true) = (&left.kind, is_comparison(op)) else { return Some(self.infer(left)) };
+        let operand = self.infer(inner);
+        if self.never_bool(operand.ty) {
+            let found = self.solver.show_expected(&[operand.ty]).remove(0);
+            self.problems.push(problems::not_before_comparison(op.spelling(), left.span, &brief(inner), &found));
+            return None;
+        }
+        let ty = self.solver.bool();
+        self.expect(&operand, ty, &Why::Operand("not"));
+        Some(Exp { kind: ExpKind::Not(Box::new(operand)), ty, span: left.span })
+    }
+
+    /// Is it certain that the type is not `bool`?
+    fn never_bool(&self, ty: Ty) -> bool {
+        match self.solver.get(ty) {
+            Node::Error => false,
+            Node::Unknown(unknown) => unknown.kind.meet(Kind::scalar(Bases::of(ScalarTy::Bool))).is_none(),
+            Node::Scalar(scalar) => *scalar != ScalarTy::Bool,
+            Node::Link(_) | Node::Tuple(_) | Node::Record(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => true,
+        }
     }
 
     /// `f -1`
@@ -234,7 +258,8 @@ impl Infer<'_> {
     fn lambda_of(&mut self, params: Vec<Pat>, body: Exp, span: Span) -> Exp {
         let types: Vec<Ty> = params.iter().map(|p| p.ty).collect();
         let ty = self.solver.funs(&types, body.ty);
-        Exp { kind: ExpKind::Lambda(Rc::new(Function { params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
+        let names = (0..params.len()).map(super::patterns::by_place).collect();
+        Exp { kind: ExpKind::Lambda(Rc::new(Function { names, params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
     }
 
     /// `(op)`
@@ -302,6 +327,10 @@ fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
 
 fn arithmetic(op: BinaryOp) -> Option<()> {
     matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem).then_some(())
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
 }
 
 /// `2` and `-2`

@@ -14,20 +14,41 @@ use crate::typed::{LocalId, Pat, PatKind, Step};
 use super::Infer;
 use super::types::Place;
 
-/// How to call a parameter in messages.
+/// How to call a parameter: by its name, or by the pattern that it is without the types in it, such as `(a, b)`.
 pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
-    match &pattern.kind {
+    let plain = without_types(pattern);
+    match &plain.kind {
         PatternKind::Var(name) => name.clone(),
-        PatternKind::Annotated(inner, _) => call(inner, k),
+        PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Con(..) => lambada_surface::print_pattern(&plain).into(),
         PatternKind::Wildcard
         | PatternKind::Int(_)
         | PatternKind::Real(_)
         | PatternKind::Bool(_)
-        | PatternKind::Tuple(_)
-        | PatternKind::Record(_)
-        | PatternKind::Con(..)
-        | PatternKind::Error => format!("argument {}", k + 1).into(),
+        | PatternKind::Annotated(..)
+        | PatternKind::Error => by_place(k),
     }
+}
+
+/// How to call a parameter that has no name, or that of another.
+pub(super) fn by_place(k: usize) -> Rc<str> {
+    format!("argument {}", k + 1).into()
+}
+
+fn without_types(pattern: &Pattern) -> Pattern {
+    let all = |items: &[Pattern]| items.iter().map(without_types).collect();
+    let kind = match &pattern.kind {
+        PatternKind::Annotated(inner, _) => return without_types(inner),
+        PatternKind::Tuple(items) => PatternKind::Tuple(all(items)),
+        PatternKind::Con(name, items) => PatternKind::Con(name.clone(), all(items)),
+        PatternKind::Record(fields) => PatternKind::Record(fields.iter().map(|(name, item)| (name.clone(), without_types(item))).collect()),
+        PatternKind::Wildcard
+        | PatternKind::Var(_)
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Bool(_)
+        | PatternKind::Error => pattern.kind.clone(),
+    };
+    Pattern { kind, span: pattern.span }
 }
 
 type Names = HashMap<Rc<str>, LocalId>;

@@ -183,6 +183,9 @@ impl<'a> Infer<'a> {
 
     fn alias(&mut self, module: usize, def: &'a lambada_surface::ast::TypeDef, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
         let lambada_surface::ast::TypeBody::Alias(body) = &def.body else { unreachable!("declared as an alias") };
+        if self.too_large && !self.expanding.is_empty() {
+            return self.solver.error();
+        }
         let entry = (module, def.name.text.clone());
         if self.expanding.contains(&entry) {
             self.problems.push(problems::recursive_type(&def.name.text, span));
@@ -191,6 +194,9 @@ impl<'a> Infer<'a> {
         let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
         if !self.check_type_arguments(&def.name.text, def.params.len(), args, span) {
             types.resize_with(def.params.len(), || self.solver.error());
+        }
+        if self.expanding.is_empty() {
+            self.too_large = false;
         }
         let vars = def.params.iter().map(|p| p.text.clone()).zip(types).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
@@ -201,7 +207,15 @@ impl<'a> Infer<'a> {
         self.module = user;
         self.expanding.pop();
         self.type_vars = outer;
-        ty
+        self.too_large |= self.solver.is_too_large(ty);
+        if !self.too_large {
+            return ty;
+        }
+        // Each alias by itself may be small: the use of the outermost is to blame.
+        if self.expanding.is_empty() {
+            self.problems.push(problems::too_large_type(span));
+        }
+        self.solver.error()
     }
 
     /// What a name, which may say its module as in `shapes.shape`, means as a type, and the module that defines it.

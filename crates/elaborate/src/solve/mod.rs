@@ -8,6 +8,7 @@ pub(crate) mod size;
 mod step;
 pub(crate) mod ty;
 mod unify;
+pub(crate) mod weight;
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;

@@ -10,7 +10,6 @@ use crate::solve::poly::Poly;
 use crate::solve::show::Namer;
 use crate::solve::size::AtomKind;
 use crate::solve::ty::{self as solve, Node};
-use crate::typed::{Pat, PatKind};
 
 impl Specialize<'_> {
     /// Of a definition whose body has come out with this type.
@@ -19,16 +18,15 @@ impl Specialize<'_> {
         let mut namer = Namer::default();
         self.from.solver.reserve(global.scheme.ty, &mut namer);
         // A size that is called like an `int` parameter would be taken for it.
-        global.function.params.iter().enumerate().for_each(|(k, pat)| namer.avoid(self.parameter_name(pat, k)));
+        global.function.names.iter().for_each(|name| namer.avoid(name.clone()));
         let mut ty = global.scheme.ty;
         let mut params = Vec::new();
-        for (k, pat) in global.function.params.iter().enumerate() {
+        for name in global.function.names.iter() {
             let Node::Fun(from, to) = self.from.solver.get(ty) else { break };
             let (from, to) = (*from, *to);
-            let name = self.parameter_name(pat, k);
             let core = next_parameter(&mut at).unwrap_or_else(|| self.mono(from));
             let sized = self.sized(from, &core, &mut namer);
-            params.push((name, sized));
+            params.push((name.clone(), sized));
             ty = to;
         }
         // A definition such as `def f = sin >> cos` has parameters that nothing names.
@@ -41,19 +39,6 @@ impl Specialize<'_> {
         }
         let result = Some(self.sized(ty, &at, &mut namer));
         Signature { params, result }
-    }
-
-    fn parameter_name(&self, pat: &Pat, k: usize) -> Rc<str> {
-        match pat.kind {
-            PatKind::Var(local) => self.from.locals[local.0 as usize].name.clone(),
-            PatKind::Wildcard
-            | PatKind::Number(_)
-            | PatKind::Real(_)
-            | PatKind::Bool(_)
-            | PatKind::Tuple(_)
-            | PatKind::Record(_)
-            | PatKind::Con(..) => format!("argument {}", k + 1).into(),
-        }
     }
 
     /// A type with the sizes that inference has found.

@@ -10,7 +10,7 @@ use lambada_source::Problem;
 use serde_json::Value;
 
 use super::raw::Entry;
-use super::{Inputs, Raw, json, problems};
+use super::{Inputs, Raw, json, names_match, problems};
 
 /// One value per parameter, in order; or all that is wrong with the inputs.
 pub fn bind(program: &Program, definition: &str, signature: &Signature, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
@@ -28,14 +28,7 @@ pub fn bind_or(
 ) -> Result<Vec<Data>, Vec<Problem>> {
     let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
     let mut wrong = Vec::new();
-    let mut given: HashMap<&str, &Entry> = HashMap::new();
-    for entry in &inputs.entries {
-        if !names.contains(&entry.name.as_str()) {
-            wrong.push(problems::unknown(definition, &entry.name, &entry.origin, &names));
-        } else if let Some(first) = given.insert(&entry.name, entry) {
-            wrong.push(problems::twice(&entry.name, &first.origin, &entry.origin));
-        }
-    }
+    let given = by_name(definition, &names, inputs, &mut wrong);
     let mut sizes = Sizes::default();
     let mut values = Vec::new();
     // `int` parameters first: the sizes of other parameters may mention them.
@@ -58,6 +51,28 @@ pub fn bind_or(
         sizes.fill_in(&signature.params[*k].1, data);
     }
     if wrong.is_empty() { Ok(values.into_iter().map(|(_, data)| data).collect()) } else { Err(wrong) }
+}
+
+/// The inputs by the names of the parameters; those without a name belong to the parameters in their order.
+fn by_name<'i>(definition: &str, names: &[&'i str], inputs: &'i Inputs, wrong: &mut Vec<Problem>) -> HashMap<&'i str, &'i Entry> {
+    let mut given: HashMap<&str, &Entry> = HashMap::new();
+    let mut places = names.iter();
+    for entry in &inputs.entries {
+        let name = match &entry.name {
+            Some(name) => names.iter().find(|known| names_match(known, name)),
+            None => places.next(),
+        };
+        match (name, &entry.name) {
+            (Some(name), _) => {
+                if let Some(first) = given.insert(name, entry) {
+                    wrong.push(problems::twice(name, &first.origin, &entry.origin));
+                }
+            }
+            (None, Some(name)) => wrong.push(problems::unknown(definition, name, &entry.origin, names)),
+            (None, None) => wrong.push(problems::too_many(definition, &entry.origin, names)),
+        }
+    }
+    given
 }
 
 /// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not compared with others.

@@ -3,11 +3,13 @@
 
 mod bind;
 mod json;
+mod names;
 mod npz;
 pub mod problems;
 mod raw;
 mod write;
 
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
+pub use names::{is_identifier, names_match, split_assignment, split_names};
 pub use raw::{Inputs, Raw};
 pub use write::{Format, to_json, write_file};

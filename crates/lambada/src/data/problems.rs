@@ -5,6 +5,8 @@ use std::path::Path;
 
 use lambada_source::{Problem, suggest};
 
+use super::is_identifier;
+
 /// A file that cannot be read or written.
 pub fn io(path: &Path, what: &str, error: impl Display) -> Problem {
     Problem::general("E0601", format!("cannot {what} `{}`: {error}", path.display()))
@@ -35,8 +37,9 @@ pub fn npz_type(origin: &str, name: &str, error: impl Display) -> Problem {
 
 /// A parameter without a value.
 pub fn missing(definition: &str, name: &str, expected: &str) -> Problem {
+    let argument = if is_identifier(name) { format!("as `{name}=…`") } else { format!("at its place or as `'{name}=…'`") };
     Problem::general("E0606", format!("`{definition}` needs a value for its parameter `{name} : {expected}`"))
-        .hint(format!("give it as `{name}=…` on the command line, or as a member \"{name}\" of the --data file"))
+        .hint(format!("give it {argument} on the command line, or as a member \"{name}\" of the --data file"))
 }
 
 /// A value without a parameter.
@@ -47,6 +50,12 @@ pub fn unknown(definition: &str, name: &str, origin: &str, known: &[&str]) -> Pr
         None if known.is_empty() => problem.hint(format!("`{definition}` takes no parameters")),
         None => problem.hint(format!("its parameters are {}", quoted(known))),
     }
+}
+
+/// More values without names than parameters.
+pub fn too_many(definition: &str, origin: &str, known: &[&str]) -> Problem {
+    let problem = Problem::general("E0607", format!("`{definition}` takes {}, and {origin} is one more", arguments(known.len())));
+    if known.is_empty() { problem } else { problem.hint(format!("its parameters are {}", quoted(known))) }
 }
 
 /// Two values for one parameter.
@@ -96,10 +105,10 @@ pub fn fields(name: &str, expected: &str, missing: &[&str], extra: &[&str]) -> P
     Problem::general("E0613", format!("the parameter `{name}` should be `{expected}`, but the data {}", parts.join(" and ")))
 }
 
-/// An argument on the command line without `=`.
+/// An argument on the command line that is neither a value nor gives one to a name.
 pub fn not_an_assignment(text: &str) -> Problem {
-    Problem::general("E0614", format!("the argument `{text}` is not of the form name=value"))
-        .hint("write, for example, x=1.5 or xs=[1,2,3]")
+    Problem::general("E0614", format!("the argument `{text}` is no value, and not of the form name=value"))
+        .hint("write, for example, x=1.5 or xs=[1,2,3], or only the values, in the order of the parameters")
 }
 
 /// A result that the format cannot hold.

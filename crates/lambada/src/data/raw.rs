@@ -6,7 +6,7 @@ use lambada_prim::Tensor;
 use lambada_source::Problem;
 use serde_json::Value;
 
-use super::{npz, problems};
+use super::{is_identifier, npz, problems, split_assignment};
 
 /// A value as read.
 #[derive(Clone, Debug)]
@@ -25,7 +25,8 @@ pub struct Inputs {
 
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    pub name: String,
+    /// Nothing: that of the parameter at its place among the values without names.
+    pub name: Option<String>,
     pub value: Raw,
     pub origin: String,
 }
@@ -51,7 +52,7 @@ impl Inputs {
 
     /// One more value.
     pub fn insert(&mut self, name: impl Into<String>, value: Raw, origin: impl Into<String>) {
-        self.entries.push(Entry { name: name.into(), value, origin: origin.into() });
+        self.entries.push(Entry { name: Some(name.into()), value, origin: origin.into() });
     }
 
     /// All values of a `.json` or `.npz` file; a `.npy` file gives one value, under the file's base name.
@@ -116,18 +117,33 @@ impl Inputs {
         }
     }
 
-    /// An argument `name=value`; the value is JSON, but `inf`, `nan` and constructors need no quotes.
+    /// An argument `name=value`, or a value alone for the next parameter; the value is JSON, but `inf`, `nan` and constructors need no quotes.
     pub fn read_argument(&mut self, text: &str) -> Result<(), Problem> {
-        let Some((name, value)) = text.split_once('=') else { return Err(problems::not_an_assignment(text)) };
-        let (name, value) = (name.trim(), value.trim());
-        let bare = !value.is_empty() && value.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c));
-        let json = match serde_json::from_str(value) {
-            Ok(json) => json,
-            Err(_) if bare => Value::String(value.to_string()),
-            Err(e) => return Err(problems::not_json(&format!("the value of `{name}`"), e)),
+        let Some((name, value)) = split_assignment(text) else {
+            let value = text.trim();
+            let forgotten = is_identifier(value) && value.starts_with(char::is_lowercase) && !WORDS.contains(&value);
+            let json = json_value(value).map_err(|error| problems::not_json(&format!("the argument `{}`", shortened(text)), error))?;
+            if forgotten {
+                return Err(problems::not_an_assignment(text));
+            }
+            let origin = format!("the argument `{}`", shortened(value));
+            self.entries.push(Entry { name: None, value: Raw::Json(json), origin });
+            return Ok(());
         };
+        let json = json_value(value).map_err(|error| problems::not_json(&format!("the value of `{name}`"), error))?;
         self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
         Ok(())
+    }
+}
+
+/// Values that look like names.
+const WORDS: &[&str] = &["true", "false", "inf", "nan", "null"];
+
+fn json_value(text: &str) -> Result<Value, serde_json::Error> {
+    let bare = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c));
+    match serde_json::from_str(text) {
+        Err(_) if bare => Ok(Value::String(text.to_string())),
+        result => result,
     }
 }
 

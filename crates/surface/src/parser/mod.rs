@@ -188,10 +188,19 @@ impl<'a> Parser<'a> {
 
     // Reporting.
 
+    /// Reports a problem, unless it is probably one that has been told: behind a bracket with a problem, or of a token that the lexer has
+    /// found wrong.
     fn report(&mut self, problem: Problem) {
-        if self.at != self.recovered {
+        let lexical = problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
+        if self.at != self.recovered && !lexical {
             self.problems.push(problem);
         }
+    }
+
+    /// Did the lexer find something wrong at the start of this?
+    fn lexical_problem_at(&self, span: Span) -> bool {
+        let start = |problem: &Problem| problem.labels.first().map_or(0, |label| label.span.start);
+        self.problems[..self.lexical].binary_search_by_key(&span.start, start).is_ok()
     }
 
     fn halt<T>(&mut self, problem: Problem) -> Parse<T> {

@@ -1,0 +1,57 @@
+//! Names of parameters. Most are identifiers; one that is a pattern is called by that: `(a, b)`.
+
+/// Can it be the name of a variable?
+pub fn is_identifier(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '\'')
+}
+
+/// Are the names the same, but for spaces?
+pub fn names_match(a: &str, b: &str) -> bool {
+    a.split_whitespace().flat_map(str::chars).eq(b.split_whitespace().flat_map(str::chars))
+}
+
+/// `name=value`, where the name may be a pattern that contains `=` in brackets.
+pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
+    let at = outside_brackets(text, '=').next()?;
+    Some((text[..at].trim(), text[at + 1..].trim()))
+}
+
+/// `a,(b, c)` as names.
+pub fn split_names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut from = 0;
+    for at in outside_brackets(text, ',').chain([text.len()]) {
+        names.push(text[from..at].trim().to_string());
+        from = at + 1;
+    }
+    names
+}
+
+/// Where the sign stands outside of brackets and quotes.
+fn outside_brackets(text: &str, sign: char) -> impl Iterator<Item = usize> {
+    let (mut depth, mut quoted) = (0usize, false);
+    text.char_indices().filter_map(move |(at, c)| {
+        match c {
+            '"' => quoted = !quoted,
+            '(' | '[' | '{' if !quoted => depth += 1,
+            ')' | ']' | '}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (c == sign && depth == 0 && !quoted).then_some(at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assignments_are_split_outside_of_brackets() {
+        assert_eq!(split_assignment("x=1"), Some(("x", "1")));
+        assert_eq!(split_assignment("{x, y = b} = {\"x\": 1}"), Some(("{x, y = b}", "{\"x\": 1}")));
+        assert_eq!(split_assignment("[\"a=b\"]"), None);
+        assert_eq!(split_names("a,(b, c), d"), ["a", "(b, c)", "d"]);
+        assert!(names_match("(a,b)", "( a, b )") && !names_match("(a, b)", "(a, c)"));
+    }
+}

@@ -1,0 +1,197 @@
+//! The type definitions that a text needs which stands alone: those of the program and of the files that it imports, without the files' names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use lambada_core::{Program, SizedTy, Ty, TypeId};
+use lambada_elaborate::import_key;
+use lambada_source::Problem;
+use lambada_surface::ast::{Item, Module, Name, TypeBody, TypeDef, TypeExpr, TypeKind};
+
+use crate::Unit;
+
+/// A definition: the file, an index into [`Files::modules`], and the name.
+type Place = (usize, Rc<str>);
+
+impl Unit {
+    /// The definitions of the variant types in the given ones, and of all types that these mention.
+    pub(crate) fn type_definitions<'t>(&self, program: &Program, types: impl Iterator<Item = &'t SizedTy>) -> Result<String, Vec<Problem>> {
+        let files = Files::of(self);
+        let mut variants = BTreeSet::new();
+        types.for_each(|ty| sized_variants(program, ty, &mut variants));
+        let mut needed = BTreeSet::new();
+        for id in variants {
+            files.variant(program, id).into_iter().for_each(|place| files.need(place, &mut needed));
+        }
+        files.print(&needed).map_err(|problem| vec![problem])
+    }
+}
+
+fn sized_variants(program: &Program, ty: &SizedTy, all: &mut BTreeSet<TypeId>) {
+    match ty {
+        SizedTy::Scalar(_) => {}
+        SizedTy::Tuple(items) => items.iter().for_each(|ty| sized_variants(program, ty, all)),
+        SizedTy::Record(fields) => fields.iter().for_each(|(_, ty)| sized_variants(program, ty, all)),
+        SizedTy::Array(_, elem) => sized_variants(program, elem, all),
+        SizedTy::Fun(from, to) => [from, to].into_iter().for_each(|ty| sized_variants(program, ty, all)),
+        SizedTy::Variant(id) => variants(program, &Ty::Variant(*id), all),
+    }
+}
+
+fn variants(program: &Program, ty: &Ty, all: &mut BTreeSet<TypeId>) {
+    match ty {
+        Ty::Scalar(_) => {}
+        Ty::Tuple(items) => items.iter().for_each(|ty| variants(program, ty, all)),
+        Ty::Record(fields) => fields.iter().for_each(|(_, ty)| variants(program, ty, all)),
+        Ty::Array(elem) => variants(program, elem, all),
+        Ty::Fun(from, to) => [from, to].into_iter().for_each(|ty| variants(program, ty, all)),
+        Ty::Variant(id) => {
+            if all.insert(*id) {
+                program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args).for_each(|ty| variants(program, ty, all));
+            }
+        }
+    }
+}
+
+/// The files that a program consists of.
+struct Files<'a> {
+    /// The imported ones with their keys, then the program.
+    modules: Vec<(Option<&'a str>, &'a Module)>,
+}
+
+impl<'a> Files<'a> {
+    fn of(unit: &'a Unit) -> Files<'a> {
+        let imports = unit.imports.iter().map(|(key, module)| (Some(&**key), module));
+        Files { modules: imports.chain([(None, &unit.module)]).collect() }
+    }
+
+    fn definitions(&self, file: usize) -> impl Iterator<Item = &'a TypeDef> + use<'a> {
+        self.modules[file].1.items.iter().filter_map(|item| match item {
+            Item::Type(def) => Some(def),
+            Item::Def(_) | Item::Import { .. } => None,
+        })
+    }
+
+    fn definition(&self, (file, name): &Place) -> Option<&'a TypeDef> {
+        self.definitions(*file).find(|def| def.name.text == *name)
+    }
+
+    /// Where a variant type is defined, the program's own first; nowhere here, if that is the prelude.
+    fn variant(&self, program: &Program, id: TypeId) -> Option<Place> {
+        let decl = program.type_decl(id);
+        let name = decl.name.split(' ').next().unwrap_or_default();
+        let same = |def: &TypeDef| match &def.body {
+            TypeBody::Alias(_) => false,
+            TypeBody::Variant(constructors) => {
+                &*def.name.text == name
+                    && constructors.iter().map(|(name, _)| &name.text).eq(decl.constructors.iter().map(|(name, _)| name))
+            }
+        };
+        let found = (0..self.modules.len()).rev().find(|file| self.definitions(*file).any(&same))?;
+        Some((found, name.into()))
+    }
+
+    /// Adds a definition and all that it mentions.
+    fn need(&self, place: Place, needed: &mut BTreeSet<Place>) {
+        let Some(def) = self.definition(&place).filter(|_| needed.insert(place.clone())) else { return };
+        let mut mentioned = Vec::new();
+        match &def.body {
+            TypeBody::Alias(ty) => names(ty, &mut mentioned),
+            TypeBody::Variant(constructors) => constructors.iter().flat_map(|(_, args)| args).for_each(|ty| names(ty, &mut mentioned)),
+        }
+        for name in mentioned {
+            self.resolve(place.0, &name).into_iter().for_each(|place| self.need(place, needed));
+        }
+    }
+
+    /// What a name means in a file: its own types come first, then those of its imports.
+    fn resolve(&self, file: usize, name: &str) -> Option<Place> {
+        let (from, name) = name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
+        let mut imports: Vec<usize> =
+            self.imports(file).into_iter().filter(|(base, _)| from.is_none_or(|from| **base == *from)).map(|i| i.1).collect();
+        imports.sort_unstable();
+        let own = from.is_none().then_some(file);
+        let place = |file: usize| (file, Rc::from(name));
+        own.into_iter().chain(imports).map(place).find(|place| self.definition(place).is_some())
+    }
+
+    /// The imports of a file: what they are called, and which file that is.
+    fn imports(&self, file: usize) -> BTreeMap<String, usize> {
+        let (key, module) = self.modules[file];
+        let paths = module.items.iter().filter_map(|item| match item {
+            Item::Import { path, .. } => Some(path),
+            Item::Def(_) | Item::Type(_) => None,
+        });
+        let keys = paths.map(|path| import_key(key, path));
+        let index = |key: &str| self.modules.iter().position(|(other, _)| *other == Some(key));
+        keys.filter_map(|key| Some((key.rsplit('/').next()?.to_string(), index(&key)?))).collect()
+    }
+
+    /// The definitions as source, if they can stand in one file.
+    fn print(&self, needed: &BTreeSet<Place>) -> Result<String, Problem> {
+        let mut items = Vec::new();
+        let mut taken = BTreeSet::new();
+        for file in 0..self.modules.len() {
+            for def in self.definitions(file).filter(|def| needed.contains(&(file, def.name.text.clone()))) {
+                let constructors = match &def.body {
+                    TypeBody::Alias(_) => &[][..],
+                    TypeBody::Variant(constructors) => &constructors[..],
+                };
+                for name in std::iter::once(&def.name).chain(constructors.iter().map(|(name, _)| name)) {
+                    if !taken.insert(name.text.clone()) {
+                        return Err(two_of_a_name(&name.text));
+                    }
+                }
+                items.push(Item::Type(unqualified(def)));
+            }
+        }
+        Ok(if items.is_empty() { String::new() } else { format!("{}\n", lambada_surface::print_module(&Module { doc: None, items })) })
+    }
+}
+
+/// The names of types in a type.
+fn names(ty: &TypeExpr, all: &mut Vec<Rc<str>>) {
+    match &ty.kind {
+        TypeKind::Name(name, args) => {
+            all.push(name.text.clone());
+            args.iter().for_each(|ty| names(ty, all));
+        }
+        TypeKind::Tuple(items) => items.iter().for_each(|ty| names(ty, all)),
+        TypeKind::Record(fields) => fields.iter().for_each(|(_, ty)| names(ty, all)),
+        TypeKind::Array(_, elem) => names(elem, all),
+        TypeKind::Function(from, to) => [from, to].into_iter().for_each(|ty| names(ty, all)),
+        TypeKind::Error => {}
+    }
+}
+
+/// The definition, in which no type says its file.
+fn unqualified(def: &TypeDef) -> TypeDef {
+    let body = match &def.body {
+        TypeBody::Alias(ty) => TypeBody::Alias(bare(ty)),
+        TypeBody::Variant(constructors) => {
+            TypeBody::Variant(constructors.iter().map(|(name, args)| (name.clone(), args.iter().map(bare).collect())).collect())
+        }
+    };
+    TypeDef { body, ..def.clone() }
+}
+
+fn bare(ty: &TypeExpr) -> TypeExpr {
+    let boxed = |ty: &TypeExpr| Box::new(bare(ty));
+    let kind = match &ty.kind {
+        TypeKind::Name(name, args) => {
+            let text = name.text.rsplit('.').next().unwrap_or_default().into();
+            TypeKind::Name(Name { text, span: name.span }, args.iter().map(bare).collect())
+        }
+        TypeKind::Tuple(items) => TypeKind::Tuple(items.iter().map(bare).collect()),
+        TypeKind::Record(fields) => TypeKind::Record(fields.iter().map(|(name, ty)| (name.clone(), bare(ty))).collect()),
+        TypeKind::Array(size, elem) => TypeKind::Array(size.clone(), boxed(elem)),
+        TypeKind::Function(from, to) => TypeKind::Function(boxed(from), boxed(to)),
+        TypeKind::Error => TypeKind::Error,
+    };
+    TypeExpr { kind, span: ty.span }
+}
+
+fn two_of_a_name(name: &str) -> Problem {
+    Problem::general("E0120", format!("the derivative needs types of two files that both define `{name}`, and source is one file"))
+        .hint("give one of them another name")
+}

@@ -1,0 +1,181 @@
+//! Keeps the cache from growing forever. It is looked through at most once a day, after something has been compiled for it, which took longer
+//! than looking does. Then go, if nobody is using them:
+//! - entries that have not been used for [`UNUSED`];
+//! - of the others those that have not been used for longest, until all are smaller than [`SIZE`] together;
+//! - what a killed process has left behind half made, after [`LITTER`].
+//!
+//! Whoever uses an entry holds a shared lock on its C file from before it looks at the entry until the library is loaded; from then on the
+//! system keeps the library. An entry is removed under the exclusive lock. Where files cannot be locked, nothing is removed.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::cache::{SCRATCH, SOURCE};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// An entry that has not been used for so long goes.
+const UNUSED: Duration = Duration::from_secs(30 * DAY.as_secs());
+
+/// All entries together are at most so large, in bytes.
+const SIZE: u64 = 256 << 20;
+
+/// Half made entries that are so old are nobody's.
+const LITTER: Duration = DAY;
+
+/// A cache with fewer entries is left alone.
+const FEW: usize = 256;
+
+/// In the cache; its time is when the cache was looked through last.
+const STAMP: &str = "pruned";
+
+/// Keeps an entry from being removed as long as the value lives, and notes that it has been used.
+pub(crate) fn hold(entry: &Path) -> Option<File> {
+    let file = File::open(entry.join(SOURCE)).ok()?;
+    file.lock_shared().ok()?;
+    let now = SystemTime::now();
+    if age(&file, now).is_some_and(|age| age > HOUR) {
+        // If the time cannot be noted, the entry goes earlier than it should and is compiled again.
+        let _ = file.set_modified(now);
+    }
+    Some(file)
+}
+
+/// Looks through the cache, if that is due.
+pub(crate) fn prune(home: &Path) {
+    let now = SystemTime::now();
+    let stamp = home.join(STAMP);
+    let recent = File::open(&stamp).is_ok_and(|stamp| age(&stamp, now).is_none_or(|age| age < DAY));
+    let Ok(items) = fs::read_dir(home) else { return };
+    let items: Vec<PathBuf> = items.flatten().map(|item| item.path()).collect();
+    if recent || items.len() < FEW || fs::write(&stamp, "The cache was last looked through when this file was written.\n").is_err() {
+        return;
+    }
+    sweep(&items, now, UNUSED, SIZE);
+}
+
+/// Time since the last change; nothing if that is unknown or to come.
+fn age(file: &File, now: SystemTime) -> Option<Duration> {
+    now.duration_since(file.metadata().ok()?.modified().ok()?).ok()
+}
+
+fn sweep(items: &[PathBuf], now: SystemTime, unused: Duration, size: u64) {
+    let mut entries = Vec::new();
+    for item in items {
+        let Ok(file) = File::open(item.join(SOURCE)).or_else(|_| File::open(item)) else { continue };
+        let Some(age) = age(&file, now) else { continue };
+        match item.file_name().and_then(|name| name.to_str()) {
+            Some(name) if name.starts_with(SCRATCH) => _ = (age > LITTER).then(|| fs::remove_dir_all(item)),
+            Some(name) if is_key(name) => entries.push((age, item)),
+            Some(_) | None => {} // not ours
+        }
+    }
+    entries.sort();
+    let mut total = 0;
+    for (age, entry) in entries {
+        total += bytes(entry);
+        if age > unused || total > size {
+            remove(entry, age, now);
+        }
+    }
+}
+
+/// The name of an entry.
+fn is_key(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|c| c.is_ascii_hexdigit())
+}
+
+fn bytes(entry: &Path) -> u64 {
+    let files = fs::read_dir(entry).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
+}
+
+/// Removes an entry, unless it is in use or has been used since its age was looked at.
+fn remove(entry: &Path, known: Duration, now: SystemTime) {
+    let Ok(file) = File::open(entry.join(SOURCE)) else { return };
+    if file.try_lock().is_ok() && age(&file, now).is_some_and(|age| age >= known) {
+        // What cannot be removed now is tried again another day.
+        let _ = fs::remove_dir_all(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(name: &str) -> PathBuf {
+        let home = std::env::temp_dir().join(format!("lambada-prune-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&home);
+        fs::create_dir_all(&home).unwrap();
+        home
+    }
+
+    /// An entry of 1000 bytes that was used some days ago.
+    fn entry(home: &Path, name: &str, days: u32) -> PathBuf {
+        let entry = home.join(name);
+        fs::create_dir(&entry).unwrap();
+        fs::write(entry.join(SOURCE), [b' '; 400]).unwrap();
+        fs::write(entry.join("kernel.so"), [0; 600]).unwrap();
+        File::options().write(true).open(entry.join(SOURCE)).unwrap().set_modified(SystemTime::now() - days * DAY).unwrap();
+        entry
+    }
+
+    fn items(home: &Path) -> Vec<PathBuf> {
+        fs::read_dir(home).unwrap().map(|item| item.unwrap().path()).collect()
+    }
+
+    fn key(k: u32) -> String {
+        format!("{k:032x}")
+    }
+
+    #[test]
+    fn what_is_old_goes_and_then_what_is_oldest() {
+        let home = cache("old");
+        let [today, week, month] = [(1, 0), (2, 7), (3, 31)].map(|(k, days)| entry(&home, &key(k), days));
+        let other = entry(&home, "somebody else's", 400);
+        let [made, left] = [("a", 0), ("b", 2)].map(|(name, days)| entry(&home, &format!("{SCRATCH}{name}"), days));
+        sweep(&items(&home), SystemTime::now(), UNUSED, SIZE);
+        assert_eq!([&today, &week, &month, &other, &made, &left].map(|entry| entry.is_dir()), [true, true, false, true, true, false]);
+        sweep(&items(&home), SystemTime::now(), UNUSED, 1500);
+        assert!(today.is_dir() && !week.is_dir());
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    /// Using an entry makes it new; while it is in use, it stays however large the cache is.
+    #[test]
+    fn what_is_used_stays() {
+        let home = cache("used");
+        let [held, used] = [(1, 100), (2, 50)].map(|(k, days)| entry(&home, &key(k), days));
+        let lock = hold(&held).unwrap();
+        drop(hold(&used));
+        sweep(&items(&home), SystemTime::now(), UNUSED, SIZE);
+        assert!(held.is_dir() && used.is_dir());
+        sweep(&items(&home), SystemTime::now() + HOUR, UNUSED, 0);
+        assert!(held.is_dir() && !used.is_dir());
+        drop(lock);
+        sweep(&items(&home), SystemTime::now() + HOUR, UNUSED, 0);
+        assert!(!held.is_dir());
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn a_large_cache_is_looked_through_once_a_day() {
+        let home = cache("stamp");
+        let old = entry(&home, &key(0), 31);
+        prune(&home);
+        assert!(old.is_dir(), "a small cache is left alone");
+        (1..FEW as u32).for_each(|k| _ = entry(&home, &key(k), 0));
+        prune(&home);
+        assert!(!old.is_dir());
+        let old = entry(&home, &key(0), 31);
+        prune(&home);
+        assert!(old.is_dir(), "a second time on the same day");
+        File::options().write(true).open(home.join(STAMP)).unwrap().set_modified(SystemTime::now() - 2 * DAY).unwrap();
+        prune(&home);
+        assert!(!old.is_dir());
+        assert_eq!(items(&home).len(), FEW);
+        fs::remove_dir_all(home).unwrap();
+    }
+}
