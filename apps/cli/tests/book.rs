@@ -6,11 +6,15 @@
 //! `BLESS=1 cargo test -p lambada-cli --test book` rewrites the outputs.
 #![cfg(unix)]
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use lambada::paper::{Mode, PaperStage};
+use lambada::{Session, Unit};
 use lambada_chad::combinators::of_term;
+use lambada_chad::literal::{Applied, Derived};
 use lambada_chad::op::Op;
 use lambada_chad::pairs::{Reverse, Semantics, interpret};
 use lambada_chad::shared::Lets;
@@ -217,8 +221,15 @@ fn blessing() -> bool {
     std::env::var_os("BLESS").is_some()
 }
 
+/// Two tests may rewrite a page, but not at once.
+fn alone() -> MutexGuard<'static, ()> {
+    static PAGES: Mutex<()> = Mutex::new(());
+    PAGES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn commands_print_what_the_book_says() {
+    let _alone = alone();
     let mut wrong = Vec::new();
     let mut commands = 0;
     for path in pages() {
@@ -293,18 +304,42 @@ fn row(n: usize) -> String {
     format!("| {n} | {} | {encoded} | {construct} | {converted} |\n", printed_cost(&x, &t))
 }
 
-/// E26: the page on sharing has the numbers that are counted; `BLESS=1` rewrites them.
-#[test]
-fn the_table_of_operation_counts_is_counted() {
-    let table: String = [2, 4, 6, 8, 10, 12].map(row).concat();
+/// Compares the rows below the head of a table of the page on sharing, or rewrites them.
+fn table(head: &str, rows: &str) {
+    let _alone = alone();
     let path = root().join("docs/src/chad-sharing.md");
     let page = read(&path);
-    let head = "|---:|---:|---:|---:|---:|\n";
-    let start = page.find(head).expect("the page has a table") + head.len();
+    let start = page.find(head).unwrap_or_else(|| panic!("the page has no table {head}")) + head.len();
     let end = start + page[start..].split_inclusive('\n').take_while(|line| line.starts_with('|')).map(str::len).sum::<usize>();
     if blessing() {
-        write(&path, &format!("{}{table}{}", &page[..start], &page[end..]));
+        write(&path, &format!("{}{rows}{}", &page[..start], &page[end..]));
     } else {
-        assert_eq!(&page[start..end], table, "BLESS=1 rewrites the table of docs/src/chad-sharing.md");
+        assert_eq!(&page[start..end], rows, "BLESS=1 rewrites the tables of docs/src/chad-sharing.md");
     }
+}
+
+/// The length of both components of a derivative, with every copy written out.
+fn written(first: &impl Display, second: &impl Display) -> usize {
+    format!("{first}\n{second}\n").chars().count()
+}
+
+fn lengths(unit: &Unit, entry: &str) -> String {
+    let (program, id) = unit.definition(entry).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
+    let (x, t) = source::of_core(&program, id).unwrap_or_else(|outside| panic!("{entry}: {outside}"));
+    let comb = of_term(&x, &t);
+    let (a, c) = (Derived::reverse(&comb), Applied::reverse(&comb));
+    let printed = unit.paper_stage(entry, Mode::Reverse, PaperStage::Linear).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
+    let [a, c] = [written(&a.first, &a.second), written(&c.first, &c.second)];
+    format!("| `{entry}` | {a} | {c} | {} |\n", printed.chars().count())
+}
+
+/// E26: the tables of the page on sharing have the numbers that are counted; `BLESS=1` rewrites them. (One test, since it is one page.)
+#[test]
+fn the_tables_are_counted() {
+    let operations: String = [2, 4, 6, 8, 10, 12].map(row).concat();
+    table("|---:|---:|---:|---:|---:|\n", &operations);
+    let text = read(&root().join("examples/chad.lam"));
+    let unit = Session::default().load_text("chad.lam", &text, None).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let lengths: String = ["square", "scaler", "higher", "paper_ex1", "paper_ex2"].map(|entry| lengths(&unit, entry)).concat();
+    table("|---|---:|---:|---:|\n", &lengths);
 }
