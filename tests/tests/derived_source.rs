@@ -123,3 +123,21 @@ fn drawn(seed: u64) -> Result<usize, String> {
     let promise = Expectation { line: 0, kind: Kind::Oracle, entry: "f".into(), args, expected: String::new() };
     compare(&unit, "f", &arguments(&unit, &promise)?, ORDERS)
 }
+
+/// The value and its derivative stay apart, whatever the value is: `(value, derivative)`, or, for a plain value, `(value, x_ct, y_ct)`.
+#[test]
+fn values_are_apart_from_their_derivatives() {
+    let text = "def pair (x : real) = (x, x * x)\ndef plain (x : real) (y : real) = x * y\n";
+    let unit = Session::new().load_text("pair.lam", text, None).expect("it is well typed");
+    for (entry, operator, args, expected) in [
+        ("pair", Operator::Jvp, vec![Data::from(3.0), 1.0.into()], "[[3.0, 9.0], [1.0, 6.0]]"),
+        ("pair", Operator::Vjp, vec![3.0.into(), Data::Tuple(vec![1.0.into(), 1.0.into()])], "[[3.0, 9.0], 7.0]"),
+        ("plain", Operator::Vjp, vec![3.0.into(), 5.0.into(), 1.0.into()], "[15.0, 5.0, 3.0]"),
+    ] {
+        let source = unit.derivative_source(entry, operator, None).expect("it can be differentiated");
+        let derived = Session::new().load_text("derived.lam", &source, None).unwrap_or_else(|p| panic!("{p:?}: {source}"));
+        let name = format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
+        let call = derived.call(&name, Operator::Value, None).expect("it is there");
+        assert_eq!(run(&call.program, call.entry, Engine::Anf, &args).expect("it runs").to_string(), expected, "{source}");
+    }
+}

@@ -1,4 +1,4 @@
-//! Primal once, closures converted: reverse mode at a cost of a constant times the primal's (theory-to-practice §3.1).
+//! Primal once, closures converted: reverse mode at a cost of a constant times the primal's.
 //!
 //! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * (D←(T)_2 ⊸ D←(Γ)_2)`, where `D←(S -> R)_2` is *the cotangents of the variables that
 //! the closure has captured*, and a call's pullback gives those together with the argument's. So a body's pullback runs once:

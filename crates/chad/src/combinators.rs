@@ -1,4 +1,4 @@
-//! §2, C-1 … C-10: the source language as categorical combinators, and back.
+//! §3, C-1 … C-10: the source language as categorical combinators, and back.
 //!
 //! A combinator is a morphism `T -> S`, without variables: this is the form on which the macros of Appendices A and C are defined.
 
@@ -136,7 +136,7 @@ pub fn prim(p: Primitive) -> Comb {
     Comb::new(Kind::Prim(p), p.from(), p.to())
 }
 
-/// λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
+/// C-10: λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
 pub fn of_term(x: &Var, t: &Term) -> Comb {
     compile(std::slice::from_ref(x), t)
 }
@@ -185,7 +185,7 @@ fn lookup(context: &[Var], x: &Var) -> Comb {
     }
 }
 
-/// Combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a term, so this is `t[s/x]`.
+/// C-10: combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a term, so this is `t[s/x]`.
 pub fn to_term(t: &Comb, x: &Term) -> Term {
     match t.kind() {
         Kind::Id => x.clone(),

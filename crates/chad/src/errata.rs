@@ -409,7 +409,7 @@ fn e27_targets() {
     slopes(&Op::Partial(Prim::Abs, 0, 1), &[x], &mut |op, args| op.eval(args));
 }
 
-/// §6, M-1: the worked derivative `D(*)(x;y) = fst x * snd y + snd x * fst y` and `D(*)^t(x;y) = <snd x * y, fst x * y>`.
+/// §7, M-1: the worked derivative `D(*)(x;y) = fst x * snd y + snd x * fst y` and `D(*)^t(x;y) = <snd x * y, fst x * y>`.
 #[test]
 fn worked_derivative() {
     let (x, mul) = (Var::fresh("x", l::Ty::Real(1).times(l::Ty::Real(1))), Op::Each(Prim::Mul, 1));
@@ -418,7 +418,7 @@ fn worked_derivative() {
     assert_eq!(l::reverse_op(&mul, &l::var(&x), &l::v(LTy::Real(1))).to_string(), "<lmul(snd x; v), lmul(fst x; v)>");
 }
 
-/// §1, C-2: the example: the derivatives of `op2(op1(x))` compose in the same order forward, in the opposite order in reverse.
+/// §2, C-2: the example: the derivatives of `op2(op1(x))` compose in the same order forward, in the opposite order in reverse.
 #[test]
 fn order_is_reversed() {
     let x = source::Var::fresh("x", REAL);

@@ -10,22 +10,22 @@ mod print;
 pub mod value;
 mod var;
 
-// §2: the source language, and as categorical combinators.
+// §3: the source language, and as categorical combinators.
 pub mod source;
 
 pub mod combinators;
 
-// §3, §4: the linear target language, its equations, its semantics, and its mirror image (T-12).
+// §4, §5: the linear target language, its equations, its semantics, and its mirror image (T-12).
 pub mod linear;
 
-// §5: the categories of pairs, whose functors the macros are.
+// §6: the categories of pairs, whose functors the macros are.
 pub mod pairs;
 
 // Appendix A: the macros into the linear language.
 pub mod forward;
 pub mod reverse;
 
-// §8: the applied target language, and the module of its abstract types.
+// §9: the applied target language, and the module of its abstract types.
 pub mod applied;
 pub mod linfun;
 

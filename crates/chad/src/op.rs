@@ -1,4 +1,4 @@
-//! The basic operations: `Op` of §2 and the linear operations `LOp` of §3, with their meanings, and the one table of derivatives.
+//! The basic operations: `Op` of §3 and the linear operations `LOp` of §4, with their meanings, and the one table of derivatives.
 //!
 //! `op ∈ Op^m_{n1..nk}` takes `Dom(op) = real^n1 * .. * real^nk` (products nest to the left; `Dom = 1` for k = 0) to `real^m`.
 //! A linear operation `lop ∈ LOp^m_{n1..nk;n'1..n'l}` takes a further argument of type `LDom(lop)`, in which it is linear.

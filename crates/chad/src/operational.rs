@@ -10,23 +10,20 @@ use crate::primitives::Evaluator;
 /// `t ⇓ N`
 pub fn run(t: &Term) -> Term {
     match t.kind() {
-        // E-1; E21: a pair is a normal form however its components are, so each is run.
+        // E-1: t ⇓* c  ⟹  op(t) ⇓ ⟦op⟧(c). E21: a pair is a normal form however its components are, so each is run.
         Kind::Op(o, t) => {
             crate::value::count_op();
             constant(o.eval(&leaves(t, o.dom().len())))
         }
-        // Appendix F: the arguments as for E-1.
+        // Appendix F: prim(t) by the rules for its calls; vectors are run as for E-1.
         Kind::Prim(p, t) => p.eval::<BigStep>(t),
-        // E-2, E-3
+        // E-2: t ⇓ <t1, t2>, t1 ⇓ N  ⟹  fst t ⇓ N
         Kind::Fst(t) => run(&both(&run(t)).0),
+        // E-3: t ⇓ <t1, t2>, t2 ⇓ N  ⟹  snd t ⇓ N
         Kind::Snd(t) => run(&both(&run(t)).1),
-        // E-4 … E-6
         Kind::App(t, s) => apply(&run(t), s),
-        // E-7 … E-9
         Kind::Zero => run_zero(t),
-        // E-10 … E-12
         Kind::Plus(a, b) => run_plus(t, a, b),
-        // E-13 … E-24
         Kind::LApp(f, s) => linear(&run(f), s),
         Kind::Var(x) => panic!("{} is free", x.hint),
         Kind::Unit | Kind::Pair(..) | Kind::Lam(..) => t.clone(),
@@ -71,11 +68,13 @@ fn both(normal: &Term) -> (Term, Term) {
 /// `f s`, by the normal form of `f`. E23: the argument is not run, as everywhere in these rules.
 fn apply(f: &Term, s: &Term) -> Term {
     if let Kind::Lam(x, t) = f.kind() {
+        // E-4: t ⇓ \x. t', t'[s/x] ⇓ N  ⟹  t s ⇓ N
         run(&t.subst(x, s))
     } else if let Kind::Zero = f.kind() {
+        // E-5: t ⇓ 0 : T -> S, 0_S ⇓ N  ⟹  t s ⇓ N
         run(&zero(f.ty().arrow().1))
     } else if let Kind::Plus(g, h) = f.kind() {
-        // E24: the head is run first; the paper matches on its syntax.
+        // E-6: t ⇓ t1 + t2, (t1 s) + (t2 s) ⇓ N  ⟹  t s ⇓ N. E24: the head is run first; the paper matches on its syntax.
         run(&plus(app(g.clone(), s.clone()), app(h.clone(), s.clone())))
     } else {
         stuck(f)
@@ -84,9 +83,11 @@ fn apply(f: &Term, s: &Term) -> Term {
 
 fn run_zero(t: &Term) -> Term {
     match t.ty() {
-        // E20: the paper has no rule for `0 : real^n`, so that adequacy would fail.
+        // E-7: 0 ⇓ (0, .., 0). E20: the paper has no such rule, so that adequacy would fail.
         Ty::Real(n) => constant(vec![0.0; *n]),
+        // E-8: 0 ⇓ <>
         Ty::Unit => unit(),
+        // E-9: 0 ⇓ <0, 0>
         Ty::Prod(a, b) => pair(zero((**a).clone()), zero((**b).clone())),
         Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => t.clone(),
     }
@@ -94,11 +95,14 @@ fn run_zero(t: &Term) -> Term {
 
 fn run_plus(t: &Term, a: &Term, b: &Term) -> Term {
     match t.ty() {
+        // E-10: t ⇓ c, s ⇓ c'  ⟹  t + s ⇓ c + c'
         Ty::Real(_) => {
             let (x, y) = (number(&run(a)), number(&run(b)));
             constant(x.iter().zip(y.iter()).map(|(x, y)| x + y).collect::<Vec<_>>())
         }
+        // E-11: t + s ⇓ <>
         Ty::Unit => unit(),
+        // E-12: t ⇓ <t1, t2>, s ⇓ <s1, s2>  ⟹  t + s ⇓ <t1 + s1, t2 + s2>
         Ty::Prod(..) => {
             let ((a1, a2), (b1, b2)) = (both(&run(a)), both(&run(b)));
             pair(plus(a1, b1), plus(a2, b2))
@@ -107,27 +111,35 @@ fn run_plus(t: &Term, a: &Term, b: &Term) -> Term {
     }
 }
 
-/// `lapp(f, s)`, by the normal form of `f`.
+/// `lapp(f, s)`, by the normal form of `f`: each rule says what is run then.
 fn linear(f: &Term, s: &Term) -> Term {
     let at = |g: &Term| lapp(g.clone(), s.clone());
     match f.kind() {
+        // E-13: 0_S
         Kind::Zero => run(&zero(f.ty().ends().1)),
+        // E-14: lapp(g, s) + lapp(h, s)
         Kind::Plus(g, h) => run(&plus(at(g), at(h))),
+        // E-15: s
         Kind::LId => run(s),
+        // E-16: lapp(h, lapp(g, s))
         Kind::LThen(g, h) => run(&lapp(h.clone(), at(g))),
-        // E21 again.
+        // E-17: ⟦lop⟧(t ⇓*)(s ⇓*). E21 again.
         Kind::LOp(o, t) => run_lop(*o, t, s),
         // Appendix F
         Kind::LPrim(p, t) => p.eval::<BigStep>(t, s),
-        // E22: the components of a pair are not normal; the paper's rule ends in one as it is.
+        // E-18: fst s. E22: the components of a pair are not normal; the paper's rule ends in one as it is.
         Kind::LFst => run(&fst(s.clone())),
+        // E-19: snd s
         Kind::LSnd => run(&snd(s.clone())),
-        // E19: `lapp(g, s)` and `lapp(h, s)`; the paper applies `g` to `h`.
+        // E-20: <lapp(g, s), lapp(h, s)>. E19: the paper applies `g` to `h`.
         Kind::LPair(g, h) => pair(at(g), at(h)),
+        // E-21: s t
         Kind::LEval(t) => run(&app(s.clone(), t.clone())),
+        // E-22: \y. lapp(g y, s)
         Kind::LSwap(g) => lam("y", f.ty().ends().1.arrow().0, |y| lapp(app(g.clone(), y), s.clone())),
-        // Stuck, and normal: what is taken apart by `lcur^-1`.
+        // E-23: stuck, and normal: what is taken apart by `lcur^-1`.
         Kind::Singleton(_) => at(f),
+        // E-24
         Kind::LCurInv(g) => fold(f, g, &run(s)),
         Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => stuck(f),
         Kind::Lam(..) | Kind::App(..) | Kind::LApp(..) => stuck(f),
@@ -167,16 +179,18 @@ fn run_lop(o: LOp, t: &Term, s: &Term) -> Term {
     constant(o.eval(&leaves(t, o.dom().len()), &leaves(s, o.ldom().len())))
 }
 
-/// `lapp(lcur^-1 g, s)`, by the normal form of `s`; `f` is `lcur^-1 g`.
+/// E-24: `lapp(lcur^-1 g, s)`, by the normal form of `s`; `f` is `lcur^-1 g`.
 fn fold(f: &Term, g: &Term, s: &Term) -> Term {
     if let Kind::Zero = s.kind() {
-        // E24: `0` at the type of the result; the paper forgets that it is another zero, and still has to be run.
+        // 0_R. E24: at the type of the result; the paper forgets that it is another zero, and still has to be run.
         run(&zero(f.ty().ends().1))
     } else if let Kind::Plus(a, b) = s.kind() {
+        // lapp(lcur^-1 g, s1) + lapp(lcur^-1 g, s2)
         run(&plus(lapp(f.clone(), a.clone()), lapp(f.clone(), b.clone())))
     } else if let Kind::LApp(one, u) = s.kind()
         && let Kind::Singleton(t) = one.kind()
     {
+        // for lapp({(t,-)}, u): lapp(g t, u)
         run(&lapp(app(g.clone(), t.clone()), u.clone()))
     } else {
         stuck(s)

@@ -272,7 +272,7 @@ fn scalars<E: Evaluator>(numbers: &[f64]) -> E::Value {
     E::tuple(&numbers.iter().map(|x| [*x].into()).collect::<Vec<_>>())
 }
 
-/// The semantics of §4.
+/// The semantics of §5.
 pub(crate) struct Denotation;
 
 impl Evaluator for Denotation {

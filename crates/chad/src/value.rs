@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::linfun::{Copower, LinFun};
 
-/// A value. The denotational semantics of §4, with smooth maps as functions.
+/// A value. The denotational semantics of §5, with smooth maps as functions.
 #[derive(Clone)]
 pub enum Value {
     /// `⟦real^n⟧ = R^n`

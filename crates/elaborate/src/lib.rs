@@ -6,11 +6,13 @@
 mod builtin;
 mod checked;
 mod infer;
+mod input;
 mod matching;
 mod problems;
 mod solve;
 mod specialize;
 mod typed;
 
-pub use checked::{Checked, Definition, Input, elaborate, import_key};
+pub use checked::{Checked, Definition, elaborate};
 pub(crate) use checked::{Elaborated, Global};
+pub use input::{Input, import_key};

@@ -23,7 +23,7 @@ impl Unit {
         let function = arrays(&call.program, call.entry)?.optimized;
         let signature = call.program.def(call.entry).signature.clone();
         let result = signature.result.clone();
-        let plain = signature.params.iter().all(|(_, ty)| is_plain(ty)) && result.as_ref().is_none_or(is_plain_tuple);
+        let plain = signature.params.iter().all(|(_, ty)| is_plain(ty)) && result.as_ref().is_none_or(reads_flat);
         let head = heading(&call, entry, operator);
         let Some(result) = result.filter(|_| !plain) else {
             return Ok(format!("{head}{}", surface::definition(&function, &name)));
@@ -53,10 +53,14 @@ fn is_plain(ty: &SizedTy) -> bool {
     }
 }
 
-/// Is it a tuple of such, perhaps nested? Then the flat tuple of array code reads as well.
-fn is_plain_tuple(ty: &SizedTy) -> bool {
-    match ty {
-        SizedTy::Tuple(items) => items.iter().all(is_plain_tuple),
+/// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value that is itself
+/// a tuple would run into its derivative.
+fn reads_flat(result: &SizedTy) -> bool {
+    match result {
+        SizedTy::Tuple(items) => match &items[..] {
+            [value, SizedTy::Tuple(derivatives)] => is_plain(value) && derivatives.iter().all(is_plain),
+            items => items.iter().all(is_plain),
+        },
         other => is_plain(other),
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Projections of pairs (S-11, S-12), `let`s whose terms could stand in their places (S-14), and the laws of linear functions: `lid` is the
 //! unit of `;;`, `0` its zero, `;;` nests to the right, `lpair(t, s);;lfst = t`, `lpair(t, s);;(lfst;;r + lsnd;;q) = t;;r + s;;q`,
-//! `r;;lpair(0, s) = lpair(0, r;;s)`, and `lswap (\y. r);;leval t = r[t/y]`.
+//! `r;;lpair(0, s) = lpair(0, r;;s)`, `lswap (\y. r);;leval t = r[t/y]`, and
+//! `lcur^-1 (\y. lpair(r, s));;lfst = lcur^-1 (\y. r)`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::*;
 
@@ -13,11 +14,16 @@ pub fn tidy(t: &Term) -> Term {
     Tidy::default().term(t)
 }
 
+/// A function with a larger body is called rather than copied.
+const SMALL: usize = 30;
+
 #[derive(Default)]
 struct Tidy {
     done: HashMap<usize, Term>,
     /// What the variables of `let`s stand for.
     lets: HashMap<u32, Term>,
+    /// The variables of λs.
+    bound: HashSet<u32>,
 }
 
 impl Tidy {
@@ -43,7 +49,26 @@ impl Tidy {
             self.lets.insert(x.id, s);
             return self.term(body);
         }
-        simplify(t.map_children(&mut |part| self.term(part)))
+        if let Kind::Lam(x, _) = t.kind() {
+            self.bound.insert(x.id);
+        }
+        let t = t.map_children(&mut |part| self.term(part));
+        self.half(&t).unwrap_or_else(|| simplify(t))
+    }
+
+    /// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and `f;snd` are for a small known `f`.
+    fn half(&self, t: &Term) -> Option<Term> {
+        if let Kind::Fst(call) | Kind::Snd(call) = t.kind()
+            && let Kind::App(f, argument) = call.kind()
+            && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
+            && let Kind::Pair(a, b) = body.kind()
+            && self.bound.contains(&y.id)
+            && body.size() <= SMALL
+        {
+            let half = if let Kind::Fst(_) = t.kind() { a } else { b };
+            return Some(instance(half, x, argument, &mut HashMap::new()));
+        }
+        None
     }
 }
 
@@ -63,6 +88,11 @@ fn simplify(t: Term) -> Term {
         sum(a, b)
     } else if let Kind::LPair(a, b) = t.kind() {
         both(a.clone(), b.clone())
+    } else if let Kind::LSwap(f) | Kind::LCurInv(f) = t.kind()
+        && let Kind::Lam(_, body) = f.kind()
+        && is_zero(body)
+    {
+        zero(t.ty().clone())
     } else {
         t
     }
@@ -100,9 +130,15 @@ fn instance(body: &Term, y: &Var, t: &Term, done: &mut HashMap<usize, Term>) -> 
     result
 }
 
-/// Does it begin with one?
+/// Does it begin with one, in all of its parts?
 fn projects(t: &Term) -> bool {
-    if let Kind::LThen(first, _) = t.kind() { is_projection(first) } else { is_projection(t) }
+    if let Kind::LThen(first, _) = t.kind() {
+        is_projection(first)
+    } else if let Kind::LPair(a, b) = t.kind() {
+        [a, b].into_iter().all(|part| is_zero(part) || projects(part))
+    } else {
+        is_projection(t)
+    }
 }
 
 /// `a;;b`
@@ -129,6 +165,12 @@ fn after(a: &Term, b: &Term) -> Term {
     }
     if let Kind::LPair(x, y) = a.kind() {
         return after_pair(a, [x, y], b);
+    }
+    if let (Kind::LCurInv(f), true) = (a.kind(), is_projection(b))
+        && let Kind::Lam(y, body) = f.kind()
+        && let Kind::LPair(..) = body.kind()
+    {
+        return simplify(lcur_inv(abs(y.clone(), after(body, b))));
     }
     if let Kind::LSwap(f) = a.kind()
         && let Kind::Lam(y, body) = f.kind()

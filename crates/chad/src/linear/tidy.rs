@@ -1,13 +1,13 @@
 //! Equations that make derivatives readable, used by the printed stages only.
 //!
 //! The macros substitute, and leave behind projections of pairs (S-11, S-12, and L-20), `let`s whose terms could stand in their places
-//! (S-14), entries that are taken apart at once (L-21), linear functions that are applied at once (L-23), and sums with zeros (L-25 … L-27, and
+//! (S-14), `f;fst` and `f;snd` of a known f (S-14), entries that are taken apart at once (L-21), linear functions that are applied at once (L-23), and sums with zeros (L-25 … L-27, and
 //! the laws that the paper derives). All of these are equations of Figures 2 and 4, from left to right. What a λ is applied to stays
 //! where it is, unless it is a `let`: functions remain functions.
 //!
 //! What was shared in memory remains shared: each node is rewritten once for each linear term that `v` stands for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::*;
 
@@ -20,6 +20,9 @@ pub fn tidy(t: &Term) -> Term {
 pub fn tidy_linear(l: &Lin) -> Lin {
     Tidy::default().lin(l, &v(l.from().clone()), Visit::First)
 }
+
+/// A function with a larger body is called rather than copied.
+const SMALL: usize = 30;
 
 /// The address of a node. All nodes that it is asked for outlive the traversal.
 fn address<T>(node: &T) -> usize {
@@ -39,6 +42,8 @@ struct Tidy {
     lins: HashMap<(usize, usize, Visit), Lin>,
     /// What the variables of `let`s stand for.
     lets: HashMap<u32, Term>,
+    /// The variables of λs.
+    bound: HashSet<u32>,
     /// Keeps nodes alive whose addresses are keys.
     kept: Vec<(Lin, Lin)>,
 }
@@ -54,9 +59,18 @@ impl Tidy {
             Kind::Prim(p, t) => prim(*p, self.term(t, visit)),
             Kind::Unit => unit(),
             Kind::Pair(t, s) => pair(self.term(t, visit), self.term(s, visit)),
-            Kind::Fst(t) => first(self.term(t, visit)),
-            Kind::Snd(t) => second(self.term(t, visit)),
-            Kind::Lam(x, t) => abs(x.clone(), self.term(t, visit)),
+            Kind::Fst(t) => {
+                let t = self.term(t, visit);
+                self.half(&t, |a, _| a.clone()).unwrap_or_else(|| first(t))
+            }
+            Kind::Snd(t) => {
+                let t = self.term(t, visit);
+                self.half(&t, |_, b| b.clone()).unwrap_or_else(|| second(t))
+            }
+            Kind::Lam(x, t) => {
+                self.bound.insert(x.id);
+                abs(x.clone(), self.term(t, visit))
+            }
             Kind::App(f, s) => {
                 let s = self.term(s, visit);
                 if let (Kind::Lam(x, body), Visit::First) = (f.kind(), visit) {
@@ -70,6 +84,19 @@ impl Tidy {
         };
         self.terms.insert((address(t.kind()), visit), done.clone());
         done
+    }
+
+    /// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and `f;snd` are for a small known `f`.
+    fn half(&self, call: &Term, choose: fn(&Term, &Term) -> Term) -> Option<Term> {
+        if let Kind::App(f, argument) = call.kind()
+            && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
+            && let Kind::Pair(a, b) = body.kind()
+            && self.bound.contains(&y.id)
+            && body.size() <= SMALL
+        {
+            return Some(choose(a, b).subst(x, argument));
+        }
+        None
     }
 
     /// `l[k/v]`, where `k` is tidy.
@@ -99,7 +126,10 @@ impl Tidy {
             LinKind::Pair(a, b) => both(self.lin(a, k, visit), self.lin(b, k, visit)),
             LinKind::Fst(l) => linear_first(self.lin(l, k, visit)),
             LinKind::Snd(l) => linear_second(self.lin(l, k, visit)),
-            LinKind::Lam(y, l) => labs(y.clone(), self.lin(l, k, visit)),
+            LinKind::Lam(y, l) => match self.lin(l, k, visit) {
+                l if l.is_zero() => zero_lin(k.from().clone(), l.to().clone().under(y.ty.clone())),
+                l => labs(y.clone(), l),
+            },
             LinKind::App(f, t) => {
                 let t = self.term(t, visit);
                 if let (LinKind::Lam(y, body), Visit::First) = (f.kind(), visit) {
@@ -153,7 +183,8 @@ impl Tidy {
         {
             return sum(self.case(a.clone(), y, body, visit), self.case(b.clone(), y, body, visit));
         }
-        case(l, y.clone(), self.lin(body, &v(body.from().clone()), visit))
+        let body = self.lin(body, &v(body.from().clone()), visit);
+        if body.is_zero() { zero_lin(l.from().clone(), body.to().clone()) } else { case(l, y.clone(), body) }
     }
 }
 

@@ -1,7 +1,7 @@
-//! §5: the pair categories `Σ_C L` and `Σ_C L^op`, as one construction over any model of the linear target language.
+//! §6: the pair categories `Σ_C L` and `Σ_C L^op`, as one construction over any model of the linear target language.
 //!
 //! An object is a pair of a Cartesian and a linear type. A morphism is a pair of `f1 ∈ C(A1, B1)` and, in `L(A1)`, `f2 : A2 -> B2` forward, or
-//! `f2 : B2 -> A2` in reverse. Both categories are Cartesian closed (the propositions of §5.2), and the macros are the only functors that
+//! `f2 : B2 -> A2` in reverse. Both categories are Cartesian closed (the propositions of §6.2), and the macros are the only functors that
 //! preserve that and are right on operations. Here they come out of [`interpret`]; Appendix A writes them out.
 
 mod semantics;
@@ -18,7 +18,7 @@ use crate::source;
 pub use semantics::{LinearMap, Map, Semantics};
 pub use syntax::{Open, Syntax};
 
-/// A model of the linear target language (§4): a category C and, over each object A, a category `L(A)` with biproducts and the types `=>`,
+/// A model of the linear target language (§5): a category C and, over each object A, a category `L(A)` with biproducts and the types `=>`,
 /// `!(-) (x) (-)` and `-o`. The objects are the types themselves.
 pub trait Model {
     /// `C(A, B)`

@@ -9,7 +9,7 @@ use crate::primitives::Primitive;
 use crate::value::{Value, eval_op};
 use crate::var::Env;
 
-/// The semantic model of §4.
+/// The semantic model of §5.
 pub struct Semantics;
 
 /// A function.

@@ -38,7 +38,7 @@ fn functors_are_macros() {
     }
 }
 
-/// C-1 … C-8: the laws of a category, of products and of exponentials in both categories of pairs (the propositions of §5.2), at types of
+/// C-1 … C-8: the laws of a category, of products and of exponentials in both categories of pairs (the propositions of §6.2), at types of
 /// order up to 2: their images under the functors, decided by the normalizer.
 #[test]
 fn cartesian_closed() {

@@ -55,6 +55,7 @@ fn check(x: &Var, t: &Term, mut g: Generator) {
     close(&[dot(&pushed, &w.flatten().unwrap())], &[dot(&pulled, &v.numbers())], 1e-9, t);
 }
 
+/// P-1 … P-3: each primitive after generated arguments has the right value, pushforward and pullback.
 #[test]
 fn derivatives() {
     for p in primitives(3) {
@@ -122,7 +123,7 @@ fn steps(f: &Term, v: &Term, n: usize, states: Vec<Term>) -> Term {
     source::let_("s", next, |s| steps(f, v, n, [states, vec![s]].concat()))
 }
 
-/// The correctness argument as a test: a primitive is n instances of `ev`, so it has the value and the derivatives of its definition. Two are
+/// P-1 … P-3: the correctness argument as a test: a primitive is n instances of `ev`, so it has the value and the derivatives of its definition. Two are
 /// enough, and the literal macros are exponential in their number (E26).
 #[test]
 fn unrolled_definitions() {

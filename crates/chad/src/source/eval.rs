@@ -1,4 +1,4 @@
-//! §4: the meaning of the source language.
+//! §5: the meaning of the source language.
 
 use super::{Kind, Term};
 use crate::primitives::Denotation;

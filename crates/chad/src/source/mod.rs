@@ -1,4 +1,4 @@
-//! §2: the source language `Syn`, a simply typed λ-calculus with products over `real^n`.
+//! §3: the source language `Syn`, a simply typed λ-calculus with products over `real^n`.
 
 mod check;
 mod equations;

@@ -323,7 +323,7 @@ mod tests {
         assert_eq!((&signature.params[0].1, &signature.result), (&expect, &Some(expect.clone())));
     }
 
-    /// What `core` has beyond §2 is refused by name.
+    /// What `core` has beyond §3 is refused by name.
     #[test]
     fn outside() {
         let mut program = Program::default();

@@ -1,5 +1,4 @@
-//! M-1 … M-8 and the clauses of the macros, as text to be compared with the paper: §1.5 of the checklist is the two tables below with `t` and
-//! `s` for the operations that stand there. `sin_2 = cos(x) * v` and `exp_2 = exp(x) * v`, in both modes.
+//! M-1 … M-8 and the clauses of the macros, as text to be compared with the paper, with two operations in the places of `t` and `s`. `sin_2 = cos(x) * v` and `exp_2 = exp(x) * v`, in both modes.
 
 use super::*;
 use crate::combinators::{curry, ev, fst, id, op, pair, snd, then, unit};

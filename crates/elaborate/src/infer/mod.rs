@@ -25,7 +25,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 use lambada_surface::ast::{self, Def, Item, Module};
 
-use crate::checked::import_key;
+use crate::input::import_key;
 use crate::problems;
 use crate::solve::Solver;
 use crate::solve::poly::{Atom, Poly};
