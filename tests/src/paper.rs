@@ -4,7 +4,8 @@
 //! |---|---|
 //! | Appendix A, as it is and through `†` | both |
 //! | Appendix C, by its meaning and by the big-step rules | both |
-//! | shared, with encoded and with primitive `let`s; closure-converted | reverse |
+//! | shared, with encoded and with primitive `let`s | both |
+//! | closure-converted | reverse |
 //! | `core::eval` of the term as a program: dual numbers, a tape | both |
 //! | the compiler: before and after optimization, as loops, (by the caller) natively | both |
 //! | the compiler from the program's text, through the front end | both |
@@ -64,6 +65,9 @@ struct Answer {
     derivative: Vec<f64>,
 }
 
+/// A macro that gives primal and linear function together.
+type Share = fn(&Var, &Term, Lets) -> (applied::Var, applied::Term);
+
 impl Answer {
     fn new(way: &'static str, mode: Mode, value: &Value, derivative: &Value) -> Answer {
         Answer { way, mode, value: numbers(value), derivative: numbers(derivative) }
@@ -114,20 +118,27 @@ impl Subject {
 
     /// Appendix A is the first.
     fn forward(&self) -> Result<Vec<Answer>, String> {
-        self.literal(Mode::Forward, &Derived::forward(&self.comb), &Applied::forward(&self.comb), &self.tangent)
+        let mut answers = self.literal(Mode::Forward, &Derived::forward(&self.comb), &Applied::forward(&self.comb), &self.tangent)?;
+        answers.extend(self.shared(Mode::Forward, shared::forward, &self.tangent));
+        Ok(answers)
     }
 
     /// Appendix A is the first.
     fn reverse(&self) -> Result<Vec<Answer>, String> {
         let mut answers = self.literal(Mode::Reverse, &Derived::reverse(&self.comb), &Applied::reverse(&self.comb), &self.cotangent)?;
-        for (way, lets) in [("shared, encoded lets", Lets::Encoded), ("shared, primitive lets", Lets::Primitive)] {
-            let (x, both) = shared::reverse(&self.x, &self.term, lets);
-            let both = applied::eval(&both, &Env::default().with(&x, self.point.clone()));
-            answers.push(Answer::new(way, Mode::Reverse, &both.fst(), &both.snd().linear().lapp(&self.cotangent)));
-        }
+        answers.extend(self.shared(Mode::Reverse, shared::reverse, &self.cotangent));
         let (value, pulled) = closures::reverse(&self.x, &self.term, &self.point, &self.cotangent);
         answers.push(Answer::new("closure-converted", Mode::Reverse, &value, &pulled));
         Ok(answers)
+    }
+
+    /// The primal once, both kinds of `let`.
+    fn shared(&self, mode: Mode, derive: Share, v: &Value) -> [Answer; 2] {
+        [("shared, encoded lets", Lets::Encoded), ("shared, primitive lets", Lets::Primitive)].map(|(way, lets)| {
+            let (x, both) = derive(&self.x, &self.term, lets);
+            let both = applied::eval(&both, &Env::default().with(&x, self.point.clone()));
+            Answer::new(way, mode, &both.fst(), &both.snd().linear().lapp(v))
+        })
     }
 
     /// The appendices.

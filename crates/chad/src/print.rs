@@ -343,13 +343,13 @@ impl<T: Written> Page<'_, T> {
         let mut inside = context.clone();
         let mut lets = Vec::new();
         for (key, part) in self.shared.named.get(&t.node()).into_iter().flatten() {
-            let definition = self.construct(part, level::OPEN, &inside);
             let hint = match (key.1, part.look()) {
                 (0, Look::Lambda(..) | Look::LinearLambda(_)) => "f",
                 (0, _) => "t",
                 _ => "w",
             };
             let name = inside.names.choose(hint);
+            let definition = self.construct(part, level::OPEN, &inside);
             lets.extend([text(format!("let {name} =")) + (Doc::line() + definition + text(" in")).nest(2).group(), Doc::hard_line()]);
             inside.given.insert(*key, name);
         }

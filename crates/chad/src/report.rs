@@ -4,6 +4,7 @@ use lambada_core::{DefId, Program};
 
 use crate::combinators::{self, Comb, Kind};
 use crate::literal::{self, Applied, Derived};
+use crate::op::Op;
 use crate::primitives::Primitive;
 use crate::shared::{self, Lets};
 use crate::source::{Outside, of_core};
@@ -177,6 +178,7 @@ fn first_clause(comb: &Comb, mode: Mode, t: &str, s: &str) -> String {
             Mode::Forward => format!("\\y. <{t}_1[<x, y>/x], \\_v. {t}_2[<x, y>/x, <0, v>/v]>"),
             Mode::Reverse => format!("\\y. <{t}_1[<x, y>/x], \\_v. snd {t}_2[<x, y>/x]>"),
         },
+        Kind::Op(op @ Op::Const(_)) => op.to_string(),
         Kind::Op(op) => format!("{op}(x)"),
         Kind::Prim(prim) => format!("{prim}(<(fst x);fst, snd x>)"),
     }
@@ -205,7 +207,7 @@ fn reverse_clause(comb: &Comb, t: &str, s: &str) -> String {
         Kind::Id => "v".into(),
         Kind::Then(..) => format!("{t}_2[{s}_2[{t}_1/x]/v]"),
         Kind::Unit => "0".into(),
-        Kind::Pair(..) => format!("{t}_2[fst v/v] + {s}_2[snd v/v]"),
+        Kind::Pair(..) => format!("{t}_2[(fst v)/v] + {s}_2[(snd v)/v]"),
         Kind::Fst => "<v, 0>".into(),
         Kind::Snd => "<0, v>".into(),
         Kind::Ev => "let y = snd x in <!y (x) v, (snd ((fst x) y)){v}>".into(),
@@ -270,7 +272,7 @@ mod tests {
     fn explanation() {
         let text = explain(&program(), DefId(0), Mode::Reverse).unwrap();
         let pair = "3. t3 = <sin, id> : real -> real * real\n   clause: <t, s>_1 = <t_1, s_1>\n           \
-                    <t, s>_2 = t_2[fst v/v] + s_2[snd v/v]\n   here:   t3_1 = <sin_1, id_1>\n           t3_2 = sin_2[fst v/v] + id_2[snd v/v]\n";
+                    <t, s>_2 = t_2[(fst v)/v] + s_2[(snd v)/v]\n   here:   t3_1 = <sin_1, id_1>\n           t3_2 = sin_2[(fst v)/v] + id_2[(snd v)/v]\n";
         assert!(text.contains(pair), "{text}");
     }
 
@@ -282,27 +284,31 @@ mod tests {
             let mut g = Generator::new(seed);
             let (x, t) = g.program();
             let comb = combinators::of_term(&x, &t);
-            let (at, w) = (g.value(&x.ty), g.value(t.ty()));
-            let Derived { x: y, first, second } = Derived::reverse(&comb);
-            let (one, two) = (linear::tidy(&first), linear::tidy_linear(&second));
-            linear::check(std::slice::from_ref(&y), &one).unwrap();
-            linear::check_linear(std::slice::from_ref(&y), &two).unwrap();
-            assert_eq!(linear::normalize(&one), linear::normalize(&first), "{t}");
-            assert!(linear::normalize_linear(&two) == linear::normalize_linear(&second), "{t}");
-            let Applied { x: z, second: pullback, .. } = Applied::reverse(&comb);
-            let tidied = applied::tidy(&pullback);
-            applied::check(std::slice::from_ref(&z), &tidied).unwrap();
-            let run = |t: &applied::Term| applied::eval(t, &Env::default().with(&z, at.clone())).linear().lapp(&w).flatten().unwrap();
-            close(&run(&tidied), &run(&pullback));
-            let (z, both) = shared::reverse(&x, &t, Lets::Encoded);
-            let run = |t: &applied::Term| -> (Value, Value) {
-                let both = applied::eval(t, &Env::default().with(&z, at.clone()));
-                (both.fst(), both.snd().linear().lapp(&w))
-            };
-            let (expect, found) = (run(&both), run(&applied::tidy(&both)));
-            assert_eq!(expect.0.flatten(), found.0.flatten());
-            close(&expect.1.flatten().unwrap(), &found.1.flatten().unwrap());
+            let (at, inputs) = (g.value(&x.ty), [g.value(&x.ty), g.value(t.ty())]);
+            let shared = [shared::forward(&x, &t, Lets::Encoded), shared::reverse(&x, &t, Lets::Encoded)];
+            for (derived, t) in Derived::both(&comb).into_iter().zip([&t; 2]) {
+                tidied_linear(&derived, t);
+            }
+            for ((Applied { x, second, .. }, (y, both)), v) in Applied::both(&comb).into_iter().zip(shared).zip(&inputs) {
+                tidied_applied(&x, &second, &|second| second.linear().lapp(v), &at);
+                tidied_applied(&y, &both, &|both| Value::pair(both.fst(), both.snd().linear().lapp(v)), &at);
+            }
         }
+    }
+
+    fn tidied_linear(Derived { x, first, second }: &Derived, t: &source::Term) {
+        let (one, two) = (linear::tidy(first), linear::tidy_linear(second));
+        linear::check(std::slice::from_ref(x), &one).unwrap();
+        linear::check_linear(std::slice::from_ref(x), &two).unwrap();
+        assert_eq!(linear::normalize(&one), linear::normalize(first), "{t}");
+        assert!(linear::normalize_linear(&two) == linear::normalize_linear(second), "{t}");
+    }
+
+    fn tidied_applied(x: &applied::Var, t: &applied::Term, observe: &dyn Fn(&Value) -> Value, at: &Value) {
+        let tidied = applied::tidy(t);
+        applied::check(std::slice::from_ref(x), &tidied).unwrap();
+        let [found, expect] = [&tidied, t].map(|t| observe(&applied::eval(t, &Env::default().with(x, at.clone()))).flatten().unwrap());
+        close(&found, &expect);
     }
 
     fn close(a: &[f64], b: &[f64]) {

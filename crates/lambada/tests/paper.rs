@@ -89,11 +89,11 @@ fn derivatives_of_primitives() {
     let ex3 = "def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)";
     assert_eq!(
         second(ex3, Mode::Forward),
-        "let t = replicate(x) in lmap(t; \\y. lmul(y; v)) + lzipWith(<\\y. \\_v2. lmul(x; v2), t>; lreplicate(<>; v))"
+        "let t = replicate(x) in lmap(t; \\y. lmul(y; v)) + lzipWith(<\\y. \\_v2. lmul(x; v2), t>; lreplicate(v))"
     );
     assert_eq!(
         second(ex3, Mode::Reverse),
-        "let t = replicate(x) in (case lzip(t; v) of !y (x) w -> lmul(y; w)) + lsum(<>; lzipWith(<\\y. \\_v2. lmul(x; v2), t>; v))"
+        "let t = replicate(x) in (case lzip(t; v) of !y (x) w -> lmul(y; w)) + lsum(lzipWith(<\\y. \\_v2. lmul(x; v2), t>; v))"
     );
     assert_eq!(
         second("def f (xs : [3]real) = fold (\\a x -> a * x) 1.0 xs", Mode::Forward),

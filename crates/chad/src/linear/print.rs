@@ -132,6 +132,7 @@ fn look(term: &Term) -> Look<Either> {
 fn linear_look(term: &Lin) -> Look<Either> {
     match term.kind() {
         LinKind::Var => Look::Linear,
+        LinKind::LOp(op, a, k) if op.dom().is_empty() && *a.kind() == Kind::Unit => Look::Call(op.to_string(), vec![l(k)], ","),
         LinKind::LOp(op, a, k) => Look::Call(op.to_string(), vec![t(a), l(k)], ";"),
         LinKind::LPrim(p, a, k) => Look::Call(p.to_string(), vec![t(a), l(k)], ";"),
         LinKind::Unit => Look::Word("<>".into()),

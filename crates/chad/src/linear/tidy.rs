@@ -1,9 +1,9 @@
 //! Equations that make derivatives readable, used by the printed stages only.
 //!
 //! The macros substitute, and leave behind projections of pairs (S-11, S-12, and L-20), `let`s whose terms could stand in their places
-//! (S-14), `f;fst` and `f;snd` of a known f (S-14), entries that are taken apart at once (L-21), linear functions that are applied at once (L-23), and sums with zeros (L-25 … L-27, and
-//! the laws that the paper derives). All of these are equations of Figures 2 and 4, from left to right. What a λ is applied to stays
-//! where it is, unless it is a `let`: functions remain functions.
+//! (S-14), `f;fst` and `f;snd` of a small known f (S-14), entries that are taken apart at once (L-21), linear functions that are applied at
+//! once (L-23), and sums with zeros (L-25 … L-27, and the laws that the paper derives). All of these are equations of Figures 2 and 4, from
+//! left to right. Otherwise, what a λ is applied to stays where it is, unless it is a `let`: functions remain functions.
 //!
 //! What was shared in memory remains shared: each node is rewritten once for each linear term that `v` stands for.
 
@@ -183,8 +183,7 @@ impl Tidy {
         {
             return sum(self.case(a.clone(), y, body, visit), self.case(b.clone(), y, body, visit));
         }
-        let body = self.lin(body, &v(body.from().clone()), visit);
-        if body.is_zero() { zero_lin(l.from().clone(), body.to().clone()) } else { case(l, y.clone(), body) }
+        split(&l, y, self.lin(body, &v(body.from().clone()), visit))
     }
 }
 
@@ -207,9 +206,12 @@ fn second(t: Term) -> Term {
     if let Kind::Pair(_, b) = t.kind() { b.clone() } else { snd(t) }
 }
 
+/// `fst l`, and into a `case`, which is the sum of what its body gives.
 fn linear_first(l: Lin) -> Lin {
     if let LinKind::Pair(a, _) = l.kind() {
         a.clone()
+    } else if let LinKind::Case(l, y, body) = l.kind() {
+        split(l, y, linear_first(body.clone()))
     } else if l.is_zero() {
         zero_lin(l.from().clone(), l.to().components().0)
     } else {
@@ -217,14 +219,22 @@ fn linear_first(l: Lin) -> Lin {
     }
 }
 
+/// `snd l`, likewise.
 fn linear_second(l: Lin) -> Lin {
     if let LinKind::Pair(_, b) = l.kind() {
         b.clone()
+    } else if let LinKind::Case(l, y, body) = l.kind() {
+        split(l, y, linear_second(body.clone()))
     } else if l.is_zero() {
         zero_lin(l.from().clone(), l.to().components().1)
     } else {
         lsnd(l)
     }
+}
+
+/// `case l of !y (x) v -> body`
+fn split(l: &Lin, y: &Var, body: Lin) -> Lin {
+    if body.is_zero() { zero_lin(l.from().clone(), body.to().clone()) } else { case(l.clone(), y.clone(), body) }
 }
 
 fn both(a: Lin, b: Lin) -> Lin {
