@@ -129,15 +129,18 @@ fn drawn(seed: u64) -> Result<usize, String> {
 fn values_are_apart_from_their_derivatives() {
     let text = "def pair (x : real) = (x, x * x)\ndef plain (x : real) (y : real) = x * y\n";
     let unit = Session::new().load_text("pair.lam", text, None).expect("it is well typed");
+    let real = |x: f64| Data::from(x);
+    let tuple = |items: &[Data]| Data::Tuple(items.to_vec());
+    let (point, value) = (tuple(&[real(1.0), real(1.0)]), tuple(&[real(3.0), real(9.0)]));
     for (entry, operator, args, expected) in [
-        ("pair", Operator::Jvp, vec![Data::from(3.0), 1.0.into()], "[[3.0, 9.0], [1.0, 6.0]]"),
-        ("pair", Operator::Vjp, vec![3.0.into(), Data::Tuple(vec![1.0.into(), 1.0.into()])], "[[3.0, 9.0], 7.0]"),
-        ("plain", Operator::Vjp, vec![3.0.into(), 5.0.into(), 1.0.into()], "[15.0, 5.0, 3.0]"),
+        ("pair", Operator::Jvp, vec![real(3.0), real(1.0)], tuple(&[value.clone(), tuple(&[real(1.0), real(6.0)])])),
+        ("pair", Operator::Vjp, vec![real(3.0), point], tuple(&[value, real(7.0)])),
+        ("plain", Operator::Vjp, vec![real(3.0), real(5.0), real(1.0)], tuple(&[real(15.0), real(5.0), real(3.0)])),
     ] {
         let source = unit.derivative_source(entry, operator, None).expect("it can be differentiated");
         let derived = Session::new().load_text("derived.lam", &source, None).unwrap_or_else(|p| panic!("{p:?}: {source}"));
         let name = format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
         let call = derived.call(&name, Operator::Value, None).expect("it is there");
-        assert_eq!(run(&call.program, call.entry, Engine::Anf, &args).expect("it runs").to_string(), expected, "{source}");
+        assert_eq!(run(&call.program, call.entry, Engine::Anf, &args).expect("it runs"), expected, "{source}");
     }
 }
