@@ -1,4 +1,5 @@
-//! Compilers and caches that are there or not: each case is this program again, in another environment.
+//! Compilers and caches that are there or not: each case runs this program again, in another environment, where it is no list of tests but
+//! what `CHILD` says.
 
 mod common;
 
@@ -9,6 +10,7 @@ use common::*;
 use lambada_loops::{Function, Return};
 use lambada_prim::{Prim, Scalar};
 use lambada_run::{Engine, Kernel};
+use libtest_mimic::{Arguments, Trial};
 
 fn increment(by: i64) -> Function {
     let mut b = Builder::new("increment");
@@ -17,11 +19,36 @@ fn increment(by: i64) -> Function {
     b.finish(vec![Return::Scalar(y)])
 }
 
-/// What the other program does.
-#[test]
-#[ignore = "run by the other tests, in their environments"]
-fn child() {
-    let by = std::env::var("LAMBADA_TEST_BY").unwrap().parse().unwrap();
+/// In the environment of a child: what it compiles.
+const CHILD: &str = "LAMBADA_TEST_CHILD";
+
+fn main() {
+    match std::env::var(CHILD).ok().as_deref() {
+        Some("rejected") => rejected(),
+        Some(by) => called_twice(by.parse().unwrap()),
+        None => libtest_mimic::run(&Arguments::from_args(), tests()).exit(),
+    }
+}
+
+fn tests() -> Vec<Trial> {
+    let test = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    vec![
+        test("without_a_compiler_it_interprets_and_says_so_once", without_a_compiler_it_interprets_and_says_so_once),
+        test("units_are_cached_and_damage_is_repaired", units_are_cached_and_damage_is_repaired),
+        test("a_cache_that_cannot_be_written_does_not_matter", a_cache_that_cannot_be_written_does_not_matter),
+        test("processes_share_a_cache", processes_share_a_cache),
+        #[cfg(unix)]
+        test("what_a_compiler_says_is_told", what_a_compiler_says_is_told),
+    ]
+}
+
+/// A child: compiles twice, and calls.
+fn called_twice(by: i64) {
     for _ in 0..2 {
         let kernel = Kernel::compile(&increment(by)).unwrap();
         let result = kernel.call(&[size(40)]).unwrap()[0].as_scalar();
@@ -30,11 +57,20 @@ fn child() {
     }
 }
 
-fn command(by: i64, set: &[(&str, &Path)]) -> Command {
+/// A child: a compiler that rejects everything.
+fn rejected() {
+    let message = Kernel::compile(&increment(1)).unwrap_err().to_string();
+    println!("message={}", message.replace('\n', " / "));
+}
+
+fn child(what: &str, set: &[(&str, &Path)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child", "--ignored", "--nocapture"]).env("LAMBADA_TEST_BY", by.to_string());
-    command.envs(set.iter().copied());
+    command.env(CHILD, what).envs(set.iter().copied());
     command
+}
+
+fn command(by: i64, set: &[(&str, &Path)]) -> Command {
+    child(&by.to_string(), set)
 }
 
 fn said(output: &Output) -> (String, String) {
@@ -55,14 +91,12 @@ fn entries(path: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-#[test]
 fn without_a_compiler_it_interprets_and_says_so_once() {
     let (out, err) = said(&command(2, &[("LAMBADA_CC", Path::new("/nonexistent/cc"))]).output().unwrap());
     assert_eq!(out.matches("engine=interpreter").count(), 2);
     assert_eq!(err.matches("no C compiler found; running the slower interpreter").count(), 1, "{err}");
 }
 
-#[test]
 fn units_are_cached_and_damage_is_repaired() {
     let cache = directory("cache");
     let run = || said(&command(3, &[("LAMBADA_CACHE", &cache)]).output().unwrap());
@@ -82,7 +116,6 @@ fn units_are_cached_and_damage_is_repaired() {
     std::fs::remove_dir_all(cache).unwrap();
 }
 
-#[test]
 fn a_cache_that_cannot_be_written_does_not_matter() {
     let home = directory("file");
     let file = home.join("file");
@@ -93,7 +126,6 @@ fn a_cache_that_cannot_be_written_does_not_matter() {
     std::fs::remove_dir_all(home).unwrap();
 }
 
-#[test]
 fn processes_share_a_cache() {
     let cache = directory("shared");
     let children: Vec<_> =
@@ -105,17 +137,8 @@ fn processes_share_a_cache() {
     std::fs::remove_dir_all(cache).unwrap();
 }
 
-/// A compiler that rejects everything: the message says that it is our mistake, and where the C file is.
+/// The message says that it is our mistake, and where the C file is.
 #[cfg(unix)]
-#[test]
-#[ignore = "run by the next test"]
-fn rejecting_child() {
-    let message = Kernel::compile(&increment(1)).unwrap_err().to_string();
-    println!("message={}", message.replace('\n', " / "));
-}
-
-#[cfg(unix)]
-#[test]
 fn what_a_compiler_says_is_told() {
     use std::os::unix::fs::PermissionsExt;
     let home = directory("rejects");
@@ -123,12 +146,8 @@ fn what_a_compiler_says_is_told() {
     std::fs::write(&script, "#!/bin/sh\n[ \"$1\" = --version ] && { echo rejecting 1.0; exit 0; }\necho no such luck >&2; exit 1\n")
         .unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "rejecting_child", "--ignored", "--nocapture"])
-        .env("LAMBADA_CC", &script)
-        .env("LAMBADA_CACHE", home.join("cache"));
-    let (out, _) = said(&command.env("TMPDIR", &home).output().unwrap());
+    let set = [("LAMBADA_CC", &*script), ("LAMBADA_CACHE", &home.join("cache")), ("TMPDIR", &home)];
+    let (out, _) = said(&child("rejected", &set).output().unwrap());
     assert!(out.contains("this is a bug in Lambada") && out.contains("no such luck"), "{out}");
     let kept = out.split("kept in ").nth(1).unwrap().split(')').next().unwrap();
     assert!(std::fs::read_to_string(kept).unwrap().contains("kernel_increment"));

@@ -5,7 +5,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, int, real};
 use crate::program::{Point, Program, Writer, elements, reals};
-use crate::programs::cholesky_of;
+use crate::programs::state::cholesky_of;
 
 use Prim::{Add, AddInt, Exp, Lt, LtInt, Mul, RemInt, Sin, Tanh};
 
