@@ -158,7 +158,11 @@ fn sizes(t: &Comb) -> Sizes {
         |primal, primal_x, derivative, derivative_x, derivative_v| Sizes { primal, primal_x, derivative, derivative_x, derivative_v };
     match t.kind() {
         Kind::Id | Kind::Fst | Kind::Snd | Kind::Unit => size(1.0, 1.0, 2.0, 0.0, 1.0),
-        Kind::Op(op) => size(1.0, 1.0, 8.0, op.dom().len() as f64, 2.0),
+        // Each argument is a component of a product that nests to the left.
+        Kind::Op(op) => {
+            let k = op.dom().len() as f64;
+            size(1.0, 1.0, 8.0 + k * k, k, k.max(2.0))
+        }
         Kind::Prim(_) => size(6.0, 2.0, 30.0, 7.0, 2.0),
         Kind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
         Kind::Then(t, s) => {

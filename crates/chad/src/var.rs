@@ -129,11 +129,19 @@ impl Names {
         name
     }
 
-    /// Reserves a name: that of the linear variable, which has no identity.
+    /// Reserves a name that nothing has yet: the hint, or the hint with a number.
     pub fn choose(&mut self, hint: &str) -> String {
-        let count = self.taken.entry(hint.to_string()).or_insert(0);
-        *count += 1;
-        if *count == 1 { hint.to_string() } else { format!("{hint}{count}") }
+        let mut count = self.taken.get(hint).copied().unwrap_or(0);
+        let name = loop {
+            count += 1;
+            let name = if count == 1 { hint.to_string() } else { format!("{hint}{count}") };
+            if count == 1 || !self.taken.contains_key(&name) {
+                break name;
+            }
+        };
+        self.taken.insert(name.clone(), 1);
+        self.taken.insert(hint.to_string(), count);
+        name
     }
 
     /// The name of a variable; free variables are called by their hints.

@@ -73,7 +73,7 @@ impl Written for Term {
             Kind::LOp(op, t) => call(&op.to_string(), &[t]),
             Kind::LPrim(p, t) => call(&p.to_string(), &[t]),
             Kind::Zero => Look::Word("0".into()),
-            Kind::Plus(t, s) => infix(level::SUM, [(t, level::SUM), (s, level::THEN)], "+"),
+            Kind::Plus(t, s) => infix(level::SUM, [(t, level::SUM), (s, level::SUM)], "+"),
             Kind::LId => Look::Word("lid".into()),
             Kind::LThen(t, s) => infix(level::THEN, [(t, level::APPLY), (s, level::THEN)], ";;"),
             Kind::LApp(t, s) => call("lapp", &[t, s]),

@@ -24,17 +24,24 @@ struct Tidy {
     lets: HashMap<u32, Term>,
     /// The variables of λs.
     bound: HashSet<u32>,
+    composed: HashMap<(usize, usize), Term>,
+    /// Keeps nodes alive whose addresses are keys of `composed`.
+    kept: Vec<(Term, Term)>,
+}
+
+/// The address of a node.
+fn address(t: &Term) -> usize {
+    std::ptr::from_ref(t.kind()).addr()
 }
 
 impl Tidy {
     /// Each node is rewritten once, so what was shared in memory remains shared.
     fn term(&mut self, t: &Term) -> Term {
-        let address = std::ptr::from_ref(t.kind()).addr();
-        if let Some(done) = self.done.get(&address) {
+        if let Some(done) = self.done.get(&address(t)) {
             return done.clone();
         }
         let done = self.rewrite(t);
-        self.done.insert(address, done.clone());
+        self.done.insert(address(t), done.clone());
         done
     }
 
@@ -53,49 +60,158 @@ impl Tidy {
             self.bound.insert(x.id);
         }
         let t = t.map_children(&mut |part| self.term(part));
-        self.half(&t).unwrap_or_else(|| simplify(t))
+        self.half(&t).unwrap_or_else(|| self.simplify(t))
     }
 
     /// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and `f;snd` are for a small known `f`.
-    fn half(&self, t: &Term) -> Option<Term> {
+    fn half(&mut self, t: &Term) -> Option<Term> {
         if let Kind::Fst(call) | Kind::Snd(call) = t.kind()
             && let Kind::App(f, argument) = call.kind()
             && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
             && let Kind::Pair(a, b) = body.kind()
             && self.bound.contains(&y.id)
-            && body.size() <= SMALL
+            && fits(body, &mut { SMALL })
         {
             let half = if let Kind::Fst(_) = t.kind() { a } else { b };
-            return Some(instance(half, x, argument, &mut HashMap::new()));
+            return Some(self.instance(half, x, argument, &mut HashMap::new()));
         }
         None
     }
+
+    /// One construct, whose parts are tidy.
+    fn simplify(&mut self, t: Term) -> Term {
+        if let Kind::Fst(pair) = t.kind()
+            && let Kind::Pair(a, _) = pair.kind()
+        {
+            a.clone()
+        } else if let Kind::Snd(pair) = t.kind()
+            && let Kind::Pair(_, b) = pair.kind()
+        {
+            b.clone()
+        } else if let Kind::LThen(a, b) = t.kind() {
+            self.after(a, b)
+        } else if let Kind::Plus(a, b) = t.kind() {
+            sum(a, b)
+        } else if let Kind::LPair(a, b) = t.kind() {
+            both(a.clone(), b.clone())
+        } else if let Kind::LSwap(f) | Kind::LCurInv(f) = t.kind()
+            && let Kind::Lam(_, body) = f.kind()
+            && is_zero(body)
+        {
+            zero(t.ty().clone())
+        } else {
+            t
+        }
+    }
+
+    /// `body[t/y]`, where what does not mention `y` stays the same node.
+    fn instance(&mut self, body: &Term, y: &Var, t: &Term, done: &mut HashMap<usize, Term>) -> Term {
+        if let Some(found) = done.get(&address(body)) {
+            return found.clone();
+        }
+        let mut changed = false;
+        let rebuilt = body.map_children(&mut |part| {
+            let new = self.instance(part, y, t, done);
+            changed |= !std::ptr::eq(new.kind(), part.kind());
+            new
+        });
+        let result = if *body.kind() == Kind::Var(y.clone()) {
+            t.clone()
+        } else if changed {
+            self.simplify(rebuilt)
+        } else {
+            body.clone()
+        };
+        done.insert(address(body), result.clone());
+        result
+    }
+
+    /// `a;;b`, once for each two nodes.
+    fn after(&mut self, a: &Term, b: &Term) -> Term {
+        let key = (address(a), address(b));
+        if let Some(done) = self.composed.get(&key) {
+            return done.clone();
+        }
+        let done = self.compose(a, b);
+        self.composed.insert(key, done.clone());
+        self.kept.push((a.clone(), b.clone()));
+        done
+    }
+
+    fn compose(&mut self, a: &Term, b: &Term) -> Term {
+        if is_zero(a) || is_zero(b) {
+            return zero(a.ty().ends().0.lfun(b.ty().ends().1));
+        }
+        if matches!(a.kind(), Kind::LId) {
+            return b.clone();
+        }
+        if matches!(b.kind(), Kind::LId) {
+            return a.clone();
+        }
+        if let Kind::LThen(first, second) = a.kind() {
+            let rest = self.after(second, b);
+            return self.after(first, &rest);
+        }
+        if let (Kind::Plus(x, y), true) = (a.kind(), is_projection(b)) {
+            return sum(&self.after(x, b), &self.after(y, b));
+        }
+        if let Kind::LPair(x, y) = b.kind()
+            && (is_zero(x) || is_zero(y) || (matches!(a.kind(), Kind::LPair(..)) && projects(x) && projects(y)))
+        {
+            return both(self.after(a, x), self.after(a, y));
+        }
+        if let Kind::LPair(x, y) = a.kind() {
+            return self.after_pair(a, [x, y], b);
+        }
+        if let (Kind::LCurInv(f), true) = (a.kind(), is_projection(b))
+            && let Kind::Lam(y, body) = f.kind()
+            && let Kind::LPair(..) = body.kind()
+        {
+            let body = self.after(body, b);
+            return self.simplify(lcur_inv(abs(y.clone(), body)));
+        }
+        if let Kind::LSwap(f) = a.kind()
+            && let Kind::Lam(y, body) = f.kind()
+        {
+            if let Kind::LEval(t) = b.kind() {
+                return self.instance(body, y, t, &mut HashMap::new());
+            }
+            if let Kind::LThen(first, rest) = b.kind()
+                && let Kind::LEval(t) = first.kind()
+            {
+                let body = self.instance(body, y, t, &mut HashMap::new());
+                return self.after(&body, rest);
+            }
+        }
+        lthen(a.clone(), b.clone())
+    }
+
+    /// `lpair(x, y);;b`, where `a` is the pair.
+    fn after_pair(&mut self, a: &Term, [x, y]: [&Term; 2], b: &Term) -> Term {
+        if let Kind::LFst = b.kind() {
+            return x.clone();
+        }
+        if let Kind::LSnd = b.kind() {
+            return y.clone();
+        }
+        if let Kind::Plus(s, t) = b.kind() {
+            return sum(&self.after(a, s), &self.after(a, t));
+        }
+        if let Kind::LThen(s, t) = b.kind()
+            && (is_projection(s) || matches!(s.kind(), Kind::Plus(..)))
+        {
+            let first = self.after(a, s);
+            return self.after(&first, t);
+        }
+        lthen(a.clone(), b.clone())
+    }
 }
 
-/// One construct, whose parts are tidy.
-fn simplify(t: Term) -> Term {
-    if let Kind::Fst(pair) = t.kind()
-        && let Kind::Pair(a, _) = pair.kind()
-    {
-        a.clone()
-    } else if let Kind::Snd(pair) = t.kind()
-        && let Kind::Pair(_, b) = pair.kind()
-    {
-        b.clone()
-    } else if let Kind::LThen(a, b) = t.kind() {
-        after(a, b)
-    } else if let Kind::Plus(a, b) = t.kind() {
-        sum(a, b)
-    } else if let Kind::LPair(a, b) = t.kind() {
-        both(a.clone(), b.clone())
-    } else if let Kind::LSwap(f) | Kind::LCurInv(f) = t.kind()
-        && let Kind::Lam(_, body) = f.kind()
-        && is_zero(body)
-    {
-        zero(t.ty().clone())
-    } else {
-        t
-    }
+/// Has it at most this many nodes? Counts no further: what is shared may be exponentially larger than it is in memory.
+fn fits(t: &Term, left: &mut usize) -> bool {
+    let more = *left > 0;
+    *left = left.saturating_sub(1);
+    more && t.children().into_iter().all(|part| fits(part, left))
 }
 
 fn is_zero(t: &Term) -> bool {
@@ -107,29 +223,6 @@ fn is_projection(t: &Term) -> bool {
     matches!(t.kind(), Kind::LFst | Kind::LSnd)
 }
 
-/// `body[t/y]`, where what does not mention `y` stays the same node.
-fn instance(body: &Term, y: &Var, t: &Term, done: &mut HashMap<usize, Term>) -> Term {
-    let address = std::ptr::from_ref(body.kind()).addr();
-    if let Some(found) = done.get(&address) {
-        return found.clone();
-    }
-    let mut changed = false;
-    let rebuilt = body.map_children(&mut |part| {
-        let new = instance(part, y, t, done);
-        changed |= !std::ptr::eq(new.kind(), part.kind());
-        new
-    });
-    let result = if *body.kind() == Kind::Var(y.clone()) {
-        t.clone()
-    } else if changed {
-        simplify(rebuilt)
-    } else {
-        body.clone()
-    };
-    done.insert(address, result.clone());
-    result
-}
-
 /// Does it begin with one, in all of its parts?
 fn projects(t: &Term) -> bool {
     if let Kind::LThen(first, _) = t.kind() {
@@ -139,71 +232,6 @@ fn projects(t: &Term) -> bool {
     } else {
         is_projection(t)
     }
-}
-
-/// `a;;b`
-fn after(a: &Term, b: &Term) -> Term {
-    if is_zero(a) || is_zero(b) {
-        return zero(a.ty().ends().0.lfun(b.ty().ends().1));
-    }
-    if matches!(a.kind(), Kind::LId) {
-        return b.clone();
-    }
-    if matches!(b.kind(), Kind::LId) {
-        return a.clone();
-    }
-    if let Kind::LThen(first, second) = a.kind() {
-        return after(first, &after(second, b));
-    }
-    if let (Kind::Plus(x, y), true) = (a.kind(), is_projection(b)) {
-        return sum(&after(x, b), &after(y, b));
-    }
-    if let Kind::LPair(x, y) = b.kind()
-        && (is_zero(x) || is_zero(y) || (matches!(a.kind(), Kind::LPair(..)) && projects(x) && projects(y)))
-    {
-        return both(after(a, x), after(a, y));
-    }
-    if let Kind::LPair(x, y) = a.kind() {
-        return after_pair(a, [x, y], b);
-    }
-    if let (Kind::LCurInv(f), true) = (a.kind(), is_projection(b))
-        && let Kind::Lam(y, body) = f.kind()
-        && let Kind::LPair(..) = body.kind()
-    {
-        return simplify(lcur_inv(abs(y.clone(), after(body, b))));
-    }
-    if let Kind::LSwap(f) = a.kind()
-        && let Kind::Lam(y, body) = f.kind()
-    {
-        if let Kind::LEval(t) = b.kind() {
-            return instance(body, y, t, &mut HashMap::new());
-        }
-        if let Kind::LThen(first, rest) = b.kind()
-            && let Kind::LEval(t) = first.kind()
-        {
-            return after(&instance(body, y, t, &mut HashMap::new()), rest);
-        }
-    }
-    lthen(a.clone(), b.clone())
-}
-
-/// `lpair(x, y);;b`, where `a` is the pair.
-fn after_pair(a: &Term, [x, y]: [&Term; 2], b: &Term) -> Term {
-    if let Kind::LFst = b.kind() {
-        return x.clone();
-    }
-    if let Kind::LSnd = b.kind() {
-        return y.clone();
-    }
-    if let Kind::Plus(s, t) = b.kind() {
-        return sum(&after(a, s), &after(a, t));
-    }
-    if let Kind::LThen(s, t) = b.kind()
-        && (is_projection(s) || matches!(s.kind(), Kind::Plus(..)))
-    {
-        return after(&after(a, s), t);
-    }
-    lthen(a.clone(), b.clone())
 }
 
 fn both(a: Term, b: Term) -> Term {
@@ -223,8 +251,6 @@ fn sum(a: &Term, b: &Term) -> Term {
         a.clone()
     } else if let (Kind::LPair(a1, a2), Kind::LPair(b1, b2)) = (a.kind(), b.kind()) {
         both(sum(a1, b1), sum(a2, b2))
-    } else if let Kind::Plus(b, c) = b.kind() {
-        sum(&sum(a, b), c)
     } else {
         plus(a.clone(), b.clone())
     }

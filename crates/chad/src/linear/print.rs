@@ -151,6 +151,6 @@ fn linear_look(term: &Lin) -> Look<Either> {
         LinKind::Case(k, y, body) => Look::Case(l(k), y.into(), l(body)),
         LinKind::LinApp(f, k) => Look::Braces(t(f), l(k)),
         LinKind::Zero => Look::Word("0".into()),
-        LinKind::Plus(j, k) => Look::Infix(level::SUM, [(l(j), level::SUM), (l(k), level::THEN)], "+"),
+        LinKind::Plus(j, k) => Look::Infix(level::SUM, [(l(j), level::SUM), (l(k), level::SUM)], "+"),
     }
 }

@@ -117,6 +117,11 @@ impl Term {
         size(self.parts())
     }
 
+    /// Has it at most this many nodes? Counts no further: what is shared may be exponentially larger than it is in memory.
+    pub(super) fn fits(&self, most: usize) -> bool {
+        fits(self.parts(), &mut { most })
+    }
+
     /// Does the variable occur?
     pub fn mentions(&self, x: &Var) -> bool {
         matches!(self.kind(), Kind::Var(y) if x == y) || mentions(self.parts(), x)
@@ -232,6 +237,12 @@ impl Lin {
             LinKind::Plus(a, b) => plus(go(a), go(b)),
         }
     }
+}
+
+fn fits((terms, linear): (Vec<&Term>, Vec<&Lin>), left: &mut usize) -> bool {
+    let more = *left > 0;
+    *left = left.saturating_sub(1);
+    more && terms.into_iter().all(|t| fits(t.parts(), left)) && linear.into_iter().all(|l| fits(l.parts(), left))
 }
 
 fn size((terms, linear): (Vec<&Term>, Vec<&Lin>)) -> usize {

@@ -2,7 +2,7 @@
 //!
 //! The macros substitute, and leave behind projections of pairs (S-11, S-12, and L-20), `let`s whose terms could stand in their places
 //! (S-14), `f;fst` and `f;snd` of a small known f (S-14), entries that are taken apart at once (L-21), linear functions that are applied at
-//! once (L-23), and sums with zeros (L-25 … L-27, and the laws that the paper derives). All of these are equations of Figures 2 and 4, from
+//! once (L-23), and sums with zeros (L-25, L-26, and the laws that the paper derives). All of these are equations of Figures 2 and 4, from
 //! left to right. Otherwise, what a λ is applied to stays where it is, unless it is a `let`: functions remain functions.
 //!
 //! What was shared in memory remains shared: each node is rewritten once for each linear term that `v` stands for.
@@ -92,7 +92,7 @@ impl Tidy {
             && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
             && let Kind::Pair(a, b) = body.kind()
             && self.bound.contains(&y.id)
-            && body.size() <= SMALL
+            && body.fits(SMALL)
         {
             return Some(choose(a, b).subst(x, argument));
         }
@@ -248,8 +248,6 @@ fn sum(a: Lin, b: Lin) -> Lin {
         a
     } else if let (LinKind::Pair(a1, a2), LinKind::Pair(b1, b2)) = (a.kind(), b.kind()) {
         both(sum(a1.clone(), b1.clone()), sum(a2.clone(), b2.clone()))
-    } else if let LinKind::Plus(b, c) = b.kind() {
-        sum(sum(a, b.clone()), c.clone())
     } else {
         plus(a, b)
     }

@@ -111,17 +111,9 @@ pub fn lift(args: &[Known], f: impl Fn(&[Scalar]) -> Option<Scalar>) -> Option<K
 
 /// The sizes of an array of reals, if the signature says them all.
 pub fn dimensions(ty: &core::Ty, sized: Option<&SizedTy>) -> Option<Vec<usize>> {
-    match (ty, sized?) {
-        (core::Ty::Array(elem), SizedTy::Array(Size::Const(n), item)) => {
-            let n = usize::try_from(*n).ok()?;
-            if let core::Ty::Scalar(ScalarTy::Real) = **elem {
-                Some(vec![n])
-            } else {
-                Some([vec![n], dimensions(elem, Some(item))?].concat())
-            }
-        }
-        _ => None,
-    }
+    let (core::Ty::Array(elem), SizedTy::Array(Size::Const(n), item)) = (ty, sized?) else { return None };
+    let n = usize::try_from(*n).ok()?;
+    if let core::Ty::Scalar(ScalarTy::Real) = **elem { Some(vec![n]) } else { Some([vec![n], dimensions(elem, Some(item))?].concat()) }
 }
 
 /// Is it an array of reals, of any rank?

@@ -95,7 +95,9 @@ impl Reader<'_> {
                 match lift(indices, |at| flat(dims, at)) {
                     Some(Known::Static(Scalar::Int(i))) => Ok(Known::Term(op(Op::Index(size, i as usize), v.clone()))),
                     Some(Known::Each(l, places)) => {
-                        let v = gathered(v, size, &places);
+                        let Some(v) = gathered(v, size, &places) else {
+                            return outside(span, format!("more than {MOST_GATHERED} elements that are not read in order"));
+                        };
                         Ok(Known::Term(self.element(l, v, span)?))
                     }
                     _ => outside(span, "an index that is out of range or depends on more than the index of one loop"),
@@ -139,12 +141,16 @@ fn flat(dims: &[usize], at: &[Scalar]) -> Option<Scalar> {
     place.map(|place| Scalar::Int(place as i64))
 }
 
-/// The vector of the elements at these places.
-fn gathered(v: &Term, size: usize, places: &[Scalar]) -> Term {
+/// Each is a term of its own.
+const MOST_GATHERED: usize = 1024;
+
+/// The vector of the elements at these places, if it is not too large to be written out.
+fn gathered(v: &Term, size: usize, places: &[Scalar]) -> Option<Term> {
     if places.len() == size && places.iter().enumerate().all(|(k, place)| place.int() == k as i64) {
-        return v.clone();
+        return Some(v.clone());
     }
-    vector(&places.iter().map(|place| op(Op::Index(size, place.int() as usize), v.clone())).collect::<Vec<_>>())
+    let items = places.iter().map(|place| op(Op::Index(size, place.int() as usize), v.clone()));
+    (places.len() <= MOST_GATHERED).then(|| vector(&items.collect::<Vec<_>>()))
 }
 
 /// The array of what the body of a loop gives.
@@ -196,10 +202,10 @@ fn elementwise(body: &Term, n: usize, vectors: &[Term], elements: &[Var]) -> Opt
         Kind::Op(Op::Const(_), _) => Some(replicated(t, n)),
         Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) => None,
     };
-    let args = match t.kind() {
-        Kind::Pair(a, b) if prim.args().len() == 2 => vec![vector(a)?, vector(b)?],
-        _ if prim.args().len() == 1 => vec![vector(t)?],
-        _ => return None,
+    let args = match (prim.args().len(), t.kind()) {
+        (1, _) => vec![vector(t)?],
+        (2, Kind::Pair(a, b)) => vec![vector(a)?, vector(b)?],
+        (_, _) => return None,
     };
     Some(op_at(Op::Each(*prim, n), &args))
 }

@@ -234,7 +234,7 @@ impl Reader<'_> {
                 Ok(Known::Static(Scalar::Bool(false))) => return outside(span, "a check that fails"),
                 _ => return outside(span, "a check that can fail"),
             },
-            TermKind::Array(items) => self.array(items, span)?,
+            TermKind::Array(items) => self.array(t.ty(), items, span)?,
             TermKind::For(i, n, body) => self.for_(i, n, body, span)?,
             TermKind::Dim(array, axis) => Known::Static(Scalar::Int(self.read(array, vec![])?.size(*axis, span)? as i64)),
             TermKind::Index(array, indices) => {
@@ -342,9 +342,11 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, items: &[core::Term], span: Span) -> Read {
+    fn array(&mut self, ty: &core::Ty, items: &[core::Term], span: Span) -> Read {
         let items = self.each(items)?;
-        if let Some(values) = items.iter().map(Known::scalar).collect::<Option<Vec<_>>>() {
+        if *ty != core::Ty::array(core::Ty::REAL)
+            && let Some(values) = items.iter().map(Known::scalar).collect::<Option<Vec<_>>>()
+        {
             return Ok(Known::Table(values));
         }
         let Some(terms) = items.iter().map(Known::plain).collect::<Option<Vec<_>>>() else { return outside(span, "an array of arrays") };
