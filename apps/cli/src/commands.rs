@@ -56,7 +56,7 @@ impl Shell {
     fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
         // The first word that is a name is the definition, wherever it stands; all others are values.
         let mut words = words;
-        let named = words.iter().position(|word| lambada::is_identifier(word));
+        let named = words.iter().position(|word| lambada::is_definition(word));
         let entry = named.map_or_else(|| "main".to_string(), |k| words.remove(k));
         let target = Target { file: file.to_path_buf(), entry, words };
         let result = self.apply(&target, data, Operator::Value, None, |_, _| Ok(()))?;

@@ -89,6 +89,8 @@ fn parameters_that_are_patterns() {
     let data = file(&folder, "data.json", r#"{"(a, b)": [2, 3], "{x, y = c}": {"x": 4, "y": 5}}"#);
     let grad = succeeds(&["grad", &program, "f", "--data", &data, "argument 3=1", "argument 4=1", "--wrt", "{x, y = c},(a, b)"]);
     assert_eq!(grad, "value = 26.0\ngradient {x, y = c} = {x = 5.0, y = 4.0}\ngradient (a, b) = (3.0, 2.0)\n");
+    let truth = file(&folder, "truth.lam", "def main (b : bool) (x : real) = if b then x else 0.0\n");
+    assert_eq!(succeeds(&["run", &truth, "true", "inf"]), "inf\n");
     assert!(fails(&["run", &program, "f"]).contains("its parameter `(a, b) : (real, real)`"));
     assert!(fails(&["run", &program, "main", "1", "2"]).contains("`main` takes 1 argument, and the argument `2` is one more"));
     assert!(fails(&["run", &program, "main", "y"]).contains("the argument `y` is no value, and not of the form name=value"));

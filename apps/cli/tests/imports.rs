@@ -86,4 +86,8 @@ fn derived_source_has_one_type_of_a_name() {
     let unit = load(&[("shapes.lam", SHAPES), ("sizes.lam", SIZES), ("main.lam", main)]).unwrap_or_else(|e| panic!("{e}"));
     let problems = unit.derivative_source("f", Operator::Vjp, None).expect_err("two constructors of one name");
     assert!(problems[0].title.contains("two files that both define `Circle`"), "{problems:?}");
+    let twins = "import \"one\"\ntype t = A real\ndef f (x : one.t) (y : real) = match x | one.A v -> y * sum v\n";
+    let unit = load(&[("one.lam", "type t = A [3]real\n"), ("main.lam", twins)]).unwrap_or_else(|e| panic!("{e}"));
+    let problems = unit.derivative_source("f", Operator::Vjp, None).expect_err("two types of one name and one constructor");
+    assert!(problems[0].title.contains("two files that both define `t`"), "{problems:?}");
 }

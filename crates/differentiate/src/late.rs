@@ -17,8 +17,7 @@ use std::collections::HashMap;
 use lambada_anf::{Block, Exp, Lambda, Stm, Var, free_vars};
 
 /// Moves the updates of a function.
-pub(crate) fn late_updates(f: &Lambda) -> Lambda {
-    let mut f = f.clone();
+pub(crate) fn late_updates(mut f: Lambda) -> Lambda {
     block(&mut f.body);
     f
 }

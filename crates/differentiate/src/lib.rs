@@ -59,7 +59,7 @@ pub fn forward(names: &mut Names, f: &Lambda) -> Lambda {
 /// `D←f`: the forward sweep, and the pullback from the cotangents of the real results to those of the parameters.
 pub fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
     let f = extrema::rewrite_reductions(names, f);
-    let f = late::late_updates(&f);
+    let f = late::late_updates(f);
     let f = counted::count_loops(names, &f);
     cotangents::reverse(names, &f)
 }

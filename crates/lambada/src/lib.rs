@@ -16,7 +16,7 @@ mod source;
 mod types;
 
 pub use call::Call;
-pub use data::{Format, Inputs, Raw, is_identifier, split_names, to_json, write_file};
+pub use data::{Format, Inputs, Raw, is_definition, split_names, to_json, write_file};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_source::{Failure, Problem, Severity};

@@ -21,7 +21,8 @@ impl Unit {
         types.for_each(|ty| sized_variants(program, ty, &mut variants));
         let mut needed = BTreeSet::new();
         for id in variants {
-            files.variant(program, id).into_iter().for_each(|place| files.need(place, &mut needed));
+            let place = files.variant(program, id).map_err(|problem| vec![problem])?;
+            place.into_iter().for_each(|place| files.need(place, &mut needed));
         }
         files.print(&needed).map_err(|problem| vec![problem])
     }
@@ -76,8 +77,8 @@ impl<'a> Files<'a> {
         self.definitions(*file).find(|def| def.name.text == *name)
     }
 
-    /// Where a variant type is defined, the program's own first; nowhere here, if that is the prelude.
-    fn variant(&self, program: &Program, id: TypeId) -> Option<Place> {
+    /// Where a variant type is defined; nowhere here, if that is the prelude. Two files may have types that only their contents tell apart.
+    fn variant(&self, program: &Program, id: TypeId) -> Result<Option<Place>, Problem> {
         let decl = program.type_decl(id);
         let name = decl.name.split(' ').next().unwrap_or_default();
         let same = |def: &TypeDef| match &def.body {
@@ -87,8 +88,11 @@ impl<'a> Files<'a> {
                     && constructors.iter().map(|(name, _)| &name.text).eq(decl.constructors.iter().map(|(name, _)| name))
             }
         };
-        let found = (0..self.modules.len()).rev().find(|file| self.definitions(*file).any(&same))?;
-        Some((found, name.into()))
+        let mut found = (0..self.modules.len()).filter(|file| self.definitions(*file).any(&same));
+        match (found.next(), found.next()) {
+            (Some(_), Some(_)) => Err(two_of_a_name(name)),
+            (file, _) => Ok(file.map(|file| (file, name.into()))),
+        }
     }
 
     /// Adds a definition and all that it mentions.

@@ -10,6 +10,6 @@ mod raw;
 mod write;
 
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
-pub use names::{is_identifier, names_match, split_assignment, split_names};
+pub use names::{is_definition, is_identifier, names_match, split_assignment, split_names};
 pub use raw::{Inputs, Raw};
 pub use write::{Format, to_json, write_file};

@@ -6,6 +6,14 @@ pub fn is_identifier(name: &str) -> bool {
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '\'')
 }
 
+/// Values that look like names.
+const WORDS: &[&str] = &["true", "false", "inf", "nan", "null"];
+
+/// Can it be the name of a definition, and is it no value? Constructors begin with a capital.
+pub fn is_definition(word: &str) -> bool {
+    is_identifier(word) && !word.starts_with(char::is_uppercase) && !WORDS.contains(&word)
+}
+
 /// Are the names the same, but for spaces?
 pub fn names_match(a: &str, b: &str) -> bool {
     a.split_whitespace().flat_map(str::chars).eq(b.split_whitespace().flat_map(str::chars))

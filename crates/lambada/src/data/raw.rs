@@ -6,7 +6,7 @@ use lambada_prim::Tensor;
 use lambada_source::Problem;
 use serde_json::Value;
 
-use super::{is_identifier, npz, problems, split_assignment};
+use super::{is_definition, npz, problems, split_assignment};
 
 /// A value as read.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Inputs {
     pub fn read_argument(&mut self, text: &str) -> Result<(), Problem> {
         let Some((name, value)) = split_assignment(text) else {
             let value = text.trim();
-            let forgotten = is_identifier(value) && value.starts_with(char::is_lowercase) && !WORDS.contains(&value);
+            let forgotten = is_definition(value);
             let json = json_value(value).map_err(|error| problems::not_json(&format!("the argument `{}`", shortened(text)), error))?;
             if forgotten {
                 return Err(problems::not_an_assignment(text));
@@ -135,9 +135,6 @@ impl Inputs {
         Ok(())
     }
 }
-
-/// Values that look like names.
-const WORDS: &[&str] = &["true", "false", "inf", "nan", "null"];
 
 fn json_value(text: &str) -> Result<Value, serde_json::Error> {
     let bare = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c));
