@@ -52,15 +52,31 @@ const HEADER: &str = "type shape = Dot | Circle real | Rect real [3]real\n\n";
 /// The program of a seed.
 pub fn draw(seed: u64) -> Drawn {
     let mut d = Draw { numbers: Numbers::new(seed), next: 0, coverage: Coverage::default() };
-    let params = [("x", Ty::Real), ("y", Ty::Real), ("xs", Ty::Vec(3)), ("m", Ty::Mat(2, 3)), ("n", Ty::Int)];
-    let mut scope: Vec<(String, Ty)> = params.iter().map(|(n, t)| (n.to_string(), t.clone())).collect();
+    let params = [
+        ("x", Ty::Real),
+        ("y", Ty::Real),
+        ("xs", Ty::Vec(3)),
+        ("m", Ty::Mat(2, 3)),
+        ("n", Ty::Int),
+    ];
+    let mut scope: Vec<(String, Ty)> =
+        params.iter().map(|(n, t)| (n.to_string(), t.clone())).collect();
     let result = d.result_type();
     let size = 3 + d.numbers.below(4);
     let body = d.expr(&result, size, &mut scope);
     let mut text = String::from(HEADER);
-    let _ = writeln!(text, "def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (n : int) =\n  {body}");
+    let _ = writeln!(
+        text,
+        "def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (n : int) =\n  {body}"
+    );
     let mut real = || format!("{:.3}", d.numbers.real() * 1.5);
-    let args = vec![real(), real(), list(3, &mut real), list(2, &mut || list(3, &mut real)), "2".to_string()];
+    let args = vec![
+        real(),
+        real(),
+        list(3, &mut real),
+        list(2, &mut || list(3, &mut real)),
+        "2".to_string(),
+    ];
     Drawn { text, args, coverage: d.coverage }
 }
 
@@ -111,7 +127,11 @@ impl Draw {
 
     fn variable(&mut self, ty: &Ty, scope: &[(String, Ty)]) -> Option<String> {
         let fitting: Vec<&String> = scope.iter().filter(|(_, t)| t == ty).map(|(n, _)| n).collect();
-        if fitting.is_empty() { None } else { Some(fitting[self.numbers.below(fitting.len())].clone()) }
+        if fitting.is_empty() {
+            None
+        } else {
+            Some(fitting[self.numbers.below(fitting.len())].clone())
+        }
     }
 
     /// An expression that can stand anywhere: parenthesized unless it is a name or a literal.
@@ -199,7 +219,9 @@ impl Draw {
         scope.push((v.clone(), Ty::Vec(3)));
         let rect = self.expr(ty, size - 1, scope);
         scope.truncate(scope.len() - 2);
-        format!("(match {scrutinee} | Dot -> {dot} | Circle {r} -> {circle} | Rect {w} {v} -> {rect})")
+        format!(
+            "(match {scrutinee} | Dot -> {dot} | Circle {r} -> {circle} | Rect {w} {v} -> {rect})"
+        )
     }
 
     fn project(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
@@ -209,7 +231,11 @@ impl Draw {
         if matches!(ty, Ty::Fun(..)) || matches!(other, Ty::Fun(..)) {
             self.coverage.higher_order += 1;
         }
-        if self.numbers.below(2) == 0 { format!("(let ({p}, {q}) = ({a}, {b}) in {p})") } else { format!("(({b}, {a}).1)") }
+        if self.numbers.below(2) == 0 {
+            format!("(let ({p}, {q}) = ({a}, {b}) in {p})")
+        } else {
+            format!("(({b}, {a}).1)")
+        }
     }
 
     fn some_type(&mut self, functions: usize) -> Ty {
@@ -223,8 +249,14 @@ impl Draw {
             8 => Ty::Shape,
             9 => Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)),
             10 => Ty::Fun(Box::new(Ty::Vec(3)), Box::new(Ty::Real)),
-            11 => Ty::Fun(Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real))), Box::new(Ty::Real)),
-            _ => Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)))),
+            11 => Ty::Fun(
+                Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real))),
+                Box::new(Ty::Real),
+            ),
+            _ => Ty::Fun(
+                Box::new(Ty::Real),
+                Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real))),
+            ),
         }
     }
 
@@ -241,21 +273,38 @@ impl Draw {
             Ty::Bool => self.condition(smaller, scope),
             Ty::Vec(n) => self.vector(*n, smaller, scope),
             Ty::Mat(n, m) => self.matrix(*n, *m, smaller, scope),
-            Ty::Pair(a, b) => format!("({}, {})", self.expr(a, smaller, scope), self.expr(b, smaller, scope)),
+            Ty::Pair(a, b) => {
+                format!("({}, {})", self.expr(a, smaller, scope), self.expr(b, smaller, scope))
+            }
             Ty::Record => {
-                let (a, v) = (self.expr(&Ty::Real, smaller, scope), self.expr(&Ty::Vec(3), smaller, scope));
-                if self.numbers.below(3) == 0 { format!("{{{{a = {a}, v = xs}} with v = {v}}}") } else { format!("{{v = {v}, a = {a}}}") }
+                let (a, v) =
+                    (self.expr(&Ty::Real, smaller, scope), self.expr(&Ty::Vec(3), smaller, scope));
+                if self.numbers.below(3) == 0 {
+                    format!("{{{{a = {a}, v = xs}} with v = {v}}}")
+                } else {
+                    format!("{{v = {v}, a = {a}}}")
+                }
             }
             Ty::Shape => match self.numbers.below(3) {
                 0 => "Dot".into(),
                 1 => format!("(Circle {})", self.expr(&Ty::Real, smaller, scope)),
-                _ => format!("(Rect {} {})", self.expr(&Ty::Real, smaller, scope), self.expr(&Ty::Vec(3), smaller, scope)),
+                _ => format!(
+                    "(Rect {} {})",
+                    self.expr(&Ty::Real, smaller, scope),
+                    self.expr(&Ty::Vec(3), smaller, scope)
+                ),
             },
             Ty::Fun(a, b) => self.function(a, b, smaller, scope),
         }
     }
 
-    fn function(&mut self, from: &Ty, to: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
+    fn function(
+        &mut self,
+        from: &Ty,
+        to: &Ty,
+        size: usize,
+        scope: &mut Vec<(String, Ty)>,
+    ) -> String {
         self.coverage.higher_order += 1;
         if from == to && size > 0 && self.numbers.below(3) == 0 {
             let same = Ty::Fun(Box::new(from.clone()), Box::new(to.clone()));
@@ -278,21 +327,45 @@ impl Draw {
             1 => format!("(not {} || {})", self.leaf(&Ty::Bool, scope), self.condition(0, scope)),
             _ => {
                 let op = self.pick(&["<", ">", "<=", ">="]);
-                format!("({} {op} {})", self.expr(&Ty::Real, size, scope), self.leaf(&Ty::Real, scope))
+                format!(
+                    "({} {op} {})",
+                    self.expr(&Ty::Real, size, scope),
+                    self.leaf(&Ty::Real, scope)
+                )
             }
         }
     }
 
     fn real(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
         match self.numbers.below(15) {
-            0 | 1 => format!("({} + {})", self.expr(&Ty::Real, size, scope), self.expr(&Ty::Real, size, scope)),
-            2 => format!("({} - {})", self.expr(&Ty::Real, size, scope), self.expr(&Ty::Real, size, scope)),
-            3 => format!("(tanh {} * {})", self.expr(&Ty::Real, size, scope), self.expr(&Ty::Real, size, scope)),
+            0 | 1 => format!(
+                "({} + {})",
+                self.expr(&Ty::Real, size, scope),
+                self.expr(&Ty::Real, size, scope)
+            ),
+            2 => format!(
+                "({} - {})",
+                self.expr(&Ty::Real, size, scope),
+                self.expr(&Ty::Real, size, scope)
+            ),
+            3 => format!(
+                "(tanh {} * {})",
+                self.expr(&Ty::Real, size, scope),
+                self.expr(&Ty::Real, size, scope)
+            ),
             4 => format!("(sin {})", self.expr(&Ty::Real, size, scope)),
             5 => format!("(exp (-({} ** 2)))", self.expr(&Ty::Real, size, scope)),
             6 => format!("(log (1 + {} ** 2))", self.expr(&Ty::Real, size, scope)),
-            7 => format!("({} / (1.5 + cos {}))", self.expr(&Ty::Real, size, scope), self.expr(&Ty::Real, size, scope)),
-            8 => format!("(max {} {})", self.expr(&Ty::Real, size, scope), self.leaf(&Ty::Real, scope)),
+            7 => format!(
+                "({} / (1.5 + cos {}))",
+                self.expr(&Ty::Real, size, scope),
+                self.expr(&Ty::Real, size, scope)
+            ),
+            8 => format!(
+                "(max {} {})",
+                self.expr(&Ty::Real, size, scope),
+                self.leaf(&Ty::Real, scope)
+            ),
             9 => {
                 self.coverage.arrays += 1;
                 let op = self.pick(&["sum", "maximum", "minimum", "mean", "logsumexp"]);
@@ -300,7 +373,11 @@ impl Draw {
             }
             10 => {
                 self.coverage.arrays += 1;
-                format!("(dot {} {})", self.expr(&Ty::Vec(3), size, scope), self.leaf(&Ty::Vec(3), scope))
+                format!(
+                    "(dot {} {})",
+                    self.expr(&Ty::Vec(3), size, scope),
+                    self.leaf(&Ty::Vec(3), scope)
+                )
             }
             11 => {
                 self.coverage.arrays += 1;
@@ -310,8 +387,19 @@ impl Draw {
             12 => {
                 self.coverage.arrays += 1;
                 self.coverage.higher_order += 1;
-                let f = self.expr(&Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)))), size, scope);
-                format!("(fold (\\acc e -> tanh (acc + {f} acc e)) {} {})", self.leaf(&Ty::Real, scope), self.leaf(&Ty::Vec(3), scope))
+                let f = self.expr(
+                    &Ty::Fun(
+                        Box::new(Ty::Real),
+                        Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real))),
+                    ),
+                    size,
+                    scope,
+                );
+                format!(
+                    "(fold (\\acc e -> tanh (acc + {f} acc e)) {} {})",
+                    self.leaf(&Ty::Real, scope),
+                    self.leaf(&Ty::Vec(3), scope)
+                )
             }
             13 => format!("(sqrt (1 + {} ** 2))", self.expr(&Ty::Real, size, scope)),
             _ => format!("(0.1 * real {})", self.leaf(&Ty::Int, scope)),
@@ -335,22 +423,34 @@ impl Draw {
                 format!("(map {f} {})", self.expr(&ty, size, scope))
             }
             3 => format!("({} + {})", self.expr(&ty, size, scope), self.leaf(&ty, scope)),
-            4 => format!("({} * tanh {})", self.expr(&Ty::Real, size, scope), self.leaf(&ty, scope)),
+            4 => {
+                format!("({} * tanh {})", self.expr(&Ty::Real, size, scope), self.leaf(&ty, scope))
+            }
             5 => format!(
                 "({} with [abs {} % {n}] = {})",
                 self.expr(&ty, size, scope),
                 self.leaf(&Ty::Int, scope),
                 self.expr(&Ty::Real, size, scope)
             ),
-            6 if n == 3 => format!("(({})[abs {} % 2])", self.expr(&Ty::Mat(2, 3), size, scope), self.leaf(&Ty::Int, scope)),
+            6 if n == 3 => format!(
+                "(({})[abs {} % 2])",
+                self.expr(&Ty::Mat(2, 3), size, scope),
+                self.leaf(&Ty::Int, scope)
+            ),
             7 => {
                 let (h, i) = (self.fresh("h"), self.fresh("i"));
                 scope.push((i.clone(), Ty::Int));
                 let (at, value) = (self.leaf(&Ty::Int, scope), self.expr(&Ty::Real, size, scope));
                 scope.pop();
-                format!("(accumulate {h} = {} in for {i} < 4 => {h}[abs ({i} + {at}) % {n}] += {value})", self.leaf(&ty, scope))
+                format!(
+                    "(accumulate {h} = {} in for {i} < 4 => {h}[abs ({i} + {at}) % {n}] += {value})",
+                    self.leaf(&ty, scope)
+                )
             }
-            _ => format!("[{}]", (0..n).map(|_| self.leaf(&Ty::Real, scope)).collect::<Vec<_>>().join(", ")),
+            _ => format!(
+                "[{}]",
+                (0..n).map(|_| self.leaf(&Ty::Real, scope)).collect::<Vec<_>>().join(", ")
+            ),
         }
     }
 
@@ -365,7 +465,11 @@ impl Draw {
                 scope.truncate(scope.len() - 2);
                 format!("(for {i} < {n}, {j} < {m} => {body})")
             }
-            1 => format!("(outer [{}, x] {})", self.leaf(&Ty::Real, scope), self.leaf(&Ty::Vec(m), scope)),
+            1 => format!(
+                "(outer [{}, x] {})",
+                self.leaf(&Ty::Real, scope),
+                self.leaf(&Ty::Vec(m), scope)
+            ),
             2 => {
                 let (row, k) = (self.expr(&Ty::Vec(m), size, scope), self.leaf(&Ty::Int, scope));
                 format!("({} with [abs {k} % {n}] = {row})", self.leaf(&Ty::Mat(n, m), scope))

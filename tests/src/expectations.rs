@@ -54,14 +54,21 @@ pub enum Kind {
 /// All programs of a folder, in alphabetical order.
 pub fn programs(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "lam")).collect();
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "lam"))
+        .collect();
     files.sort();
     files
 }
 
 /// What the comments of a program promise.
 pub fn expectations(text: &str) -> Vec<Expectation> {
-    text.lines().enumerate().filter_map(|(line, content)| expectation(line, content.strip_prefix("-- ")?)).collect()
+    text.lines()
+        .enumerate()
+        .filter_map(|(line, content)| expectation(line, content.strip_prefix("-- ")?))
+        .collect()
 }
 
 fn expectation(line: usize, text: &str) -> Option<Expectation> {
@@ -78,21 +85,37 @@ fn expectation(line: usize, text: &str) -> Option<Expectation> {
     };
     if kind == Kind::Check {
         let (entry, ty) = rest.split_once(" : ")?;
-        return Some(Expectation { line, kind, entry: entry.trim().to_string(), args: Vec::new(), expected: ty.trim().to_string() });
+        return Some(Expectation {
+            line,
+            kind,
+            entry: entry.trim().to_string(),
+            args: Vec::new(),
+            expected: ty.trim().to_string(),
+        });
     }
     let (call, expected) = rest.split_once(" = ").unwrap_or((rest, ""));
     let (entry, args) = call.trim().split_once(' ').unwrap_or((call.trim(), ""));
-    Some(Expectation { line, kind, entry: entry.to_string(), args: values(args), expected: expected.trim().to_string() })
+    Some(Expectation {
+        line,
+        kind,
+        entry: entry.to_string(),
+        args: values(args),
+        expected: expected.trim().to_string(),
+    })
 }
 
 /// JSON values one after the other.
 fn values(text: &str) -> Vec<Value> {
-    serde_json::Deserializer::from_str(text).into_iter::<Value>().map(|v| v.unwrap_or_else(|e| panic!("{text}: {e}"))).collect()
+    serde_json::Deserializer::from_str(text)
+        .into_iter::<Value>()
+        .map(|v| v.unwrap_or_else(|e| panic!("{text}: {e}")))
+        .collect()
 }
 
 /// The arguments of a promise, as the definition takes them.
 pub fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, String> {
-    let call = unit.call(&expectation.entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
+    let call =
+        unit.call(&expectation.entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
     let mut inputs = Inputs::new();
     let names = call.parameters();
     if names.len() != expectation.args.len() {
@@ -109,7 +132,10 @@ pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
     let operator = match expectation.kind {
         Kind::Check => {
             let definitions = unit.definitions();
-            let definition = definitions.iter().find(|d| *d.name == *expectation.entry).ok_or("no such definition")?;
+            let definition = definitions
+                .iter()
+                .find(|d| *d.name == *expectation.entry)
+                .ok_or("no such definition")?;
             return Ok(definition.scheme.clone());
         }
         Kind::Oracle => return Ok(String::new()),
@@ -119,7 +145,11 @@ pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
     let args = arguments(unit, expectation)?;
     let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
     let engines = [Engine::Core, Engine::Anf, Engine::Loops];
-    let run = |engine| Ok(Executable::new(call.program.clone(), call.entry, engine).map_err(|p| format!("{p:?}"))?.run(&args));
+    let run = |engine| {
+        Ok(Executable::new(call.program.clone(), call.entry, engine)
+            .map_err(|p| format!("{p:?}"))?
+            .run(&args))
+    };
     let results = engines.into_iter().map(run).collect::<Result<Vec<_>, String>>()?;
     for other in &results[1..] {
         same("an engine against the meaning", &results[0], other)?;
@@ -154,8 +184,12 @@ pub fn close(a: &Value, b: &Value) -> bool {
             let (x, y) = (x.as_f64().unwrap_or(f64::NAN), y.as_f64().unwrap_or(f64::NAN));
             (x - y).abs() <= 1e-9 * x.abs().max(y.abs()).max(1e-3)
         }
-        (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| close(a, b)),
-        (Value::Object(x), Value::Object(y)) => x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| close(v, w))),
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(a, b)| close(a, b))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| close(v, w)))
+        }
         (a, b) => a == b,
     }
 }

@@ -11,7 +11,10 @@ pub mod vectors;
 /// Runs on a thread with the compiler's stack.
 pub fn on_big_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 28).spawn_scoped(scope, work).expect("a thread can be started");
+        let thread = std::thread::Builder::new()
+            .stack_size(1 << 28)
+            .spawn_scoped(scope, work)
+            .expect("a thread can be started");
         match thread.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),

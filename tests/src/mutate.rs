@@ -116,7 +116,8 @@ pub fn shrink(text: &str, bad: &mut dyn FnMut(&str) -> bool) -> String {
     while chunk > 0 {
         let mut at = 0;
         while at < best.len() {
-            let fewer: Vec<String> = best[..at].iter().chain(best.iter().skip(at + chunk)).cloned().collect();
+            let fewer: Vec<String> =
+                best[..at].iter().chain(best.iter().skip(at + chunk)).cloned().collect();
             if bad(&fewer.concat()) { best = fewer } else { at += chunk }
         }
         chunk /= 2;

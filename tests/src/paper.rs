@@ -103,9 +103,12 @@ impl Subject {
 
     /// Everything against the meaning of the term and of Appendix A.
     fn compare(&self, natives: &mut Vec<Native>) -> Result<(), String> {
-        let value = numbers(&source::eval(&self.term, &Env::default().with(&self.x, self.point.clone())));
+        let value =
+            numbers(&source::eval(&self.term, &Env::default().with(&self.x, self.point.clone())));
         let text = self.elaborated()?;
-        for (mode, mut answers) in [(Mode::Forward, self.forward()?), (Mode::Reverse, self.reverse()?)] {
+        for (mode, mut answers) in
+            [(Mode::Forward, self.forward()?), (Mode::Reverse, self.reverse()?)]
+        {
             answers.extend(self.production(mode, &text, natives)?);
             for answer in &answers {
                 let what = |what: &str| format!("{}, {:?}, {what}", answer.way, answer.mode);
@@ -118,14 +121,24 @@ impl Subject {
 
     /// Appendix A is the first.
     fn forward(&self) -> Result<Vec<Answer>, String> {
-        let mut answers = self.literal(Mode::Forward, &Derived::forward(&self.comb), &Applied::forward(&self.comb), &self.tangent)?;
+        let mut answers = self.literal(
+            Mode::Forward,
+            &Derived::forward(&self.comb),
+            &Applied::forward(&self.comb),
+            &self.tangent,
+        )?;
         answers.extend(self.shared(Mode::Forward, shared::forward, &self.tangent));
         Ok(answers)
     }
 
     /// Appendix A is the first.
     fn reverse(&self) -> Result<Vec<Answer>, String> {
-        let mut answers = self.literal(Mode::Reverse, &Derived::reverse(&self.comb), &Applied::reverse(&self.comb), &self.cotangent)?;
+        let mut answers = self.literal(
+            Mode::Reverse,
+            &Derived::reverse(&self.comb),
+            &Applied::reverse(&self.comb),
+            &self.cotangent,
+        )?;
         answers.extend(self.shared(Mode::Reverse, shared::reverse, &self.cotangent));
         let (value, pulled) = closures::reverse(&self.x, &self.term, &self.point, &self.cotangent);
         answers.push(Answer::new("closure-converted", Mode::Reverse, &value, &pulled));
@@ -134,42 +147,76 @@ impl Subject {
 
     /// The primal once, both kinds of `let`.
     fn shared(&self, mode: Mode, derive: Share, v: &Value) -> [Answer; 2] {
-        [("shared, encoded lets", Lets::Encoded), ("shared, primitive lets", Lets::Primitive)].map(|(way, lets)| {
-            let (x, both) = derive(&self.x, &self.term, lets);
-            let both = applied::eval(&both, &Env::default().with(&x, self.point.clone()));
-            Answer::new(way, mode, &both.fst(), &both.snd().linear().lapp(v))
-        })
+        [("shared, encoded lets", Lets::Encoded), ("shared, primitive lets", Lets::Primitive)].map(
+            |(way, lets)| {
+                let (x, both) = derive(&self.x, &self.term, lets);
+                let both = applied::eval(&both, &Env::default().with(&x, self.point.clone()));
+                Answer::new(way, mode, &both.fst(), &both.snd().linear().lapp(v))
+            },
+        )
     }
 
     /// The appendices.
-    fn literal(&self, mode: Mode, a: &Derived, c: &Applied, v: &Value) -> Result<Vec<Answer>, String> {
+    fn literal(
+        &self,
+        mode: Mode,
+        a: &Derived,
+        c: &Applied,
+        v: &Value,
+    ) -> Result<Vec<Answer>, String> {
         let (x, through) = (&self.point, a.dagger());
         let mut answers = vec![
             Answer::new("Appendix A", mode, &a.first(x), &a.second(x, v)),
-            Answer::new("Appendix A through the dagger", mode, &through.first(x), &through.second(x, v)),
+            Answer::new(
+                "Appendix A through the dagger",
+                mode,
+                &through.first(x),
+                &through.second(x, v),
+            ),
             Answer::new("Appendix C", mode, &c.first(x), &c.second(x, v)),
         ];
         if self.is_run() {
-            let observe = |t: &applied::Term| operational::observe(t).ok_or(format!("the big-step rules give no numbers at {}", t.ty()));
+            let observe = |t: &applied::Term| {
+                operational::observe(t)
+                    .ok_or(format!("the big-step rules give no numbers at {}", t.ty()))
+            };
             let (value, derivative) = (observe(&c.first_at(x))?, observe(&c.second_at(x, v))?);
-            answers.push(Answer { way: "Appendix C by the big-step rules", mode, value, derivative });
+            answers.push(Answer {
+                way: "Appendix C by the big-step rules",
+                mode,
+                value,
+                derivative,
+            });
         }
         Ok(answers)
     }
 
     /// The compiler's derivative: first that on which all of its evaluators and `core::eval` agree, then that of the program's text.
-    fn production(&self, mode: Mode, text: &(Program, DefId), natives: &mut Vec<Native>) -> Result<[Answer; 2], String> {
+    fn production(
+        &self,
+        mode: Mode,
+        text: &(Program, DefId),
+        natives: &mut Vec<Native>,
+    ) -> Result<[Answer; 2], String> {
         let (operator, seed) = match mode {
             Mode::Forward => (Operator::Jvp, &self.tangent),
             Mode::Reverse => (Operator::Vjp, &self.cotangent),
         };
-        let (name, args) = (format!("seed {}, {operator:?}", self.seed), [data(&self.point), data(seed)]);
+        let (name, args) =
+            (format!("seed {}, {operator:?}", self.seed), [data(&self.point), data(seed)]);
         let (program, entry) = derived(self.program()?, operator)?;
-        let found = agreed(&name, program, entry, &args, natives)?.ok_or_else(|| format!("{name}: fails"))?;
+        let found = agreed(&name, program, entry, &args, natives)?
+            .ok_or_else(|| format!("{name}: fails"))?;
         let (program, entry) = derived(text.clone(), operator)?;
-        let executable = Executable::new(program, entry, Engine::Anf).map_err(|p| format!("{name}, from text: {p:?}"))?;
-        let from_text = executable.run(&args).map_err(|f| format!("{name}, from text: fails with {}", f.message))?;
-        Ok([answer("the compiler", mode, found)?, answer("the compiler, from text", mode, from_text)?])
+        let executable = Executable::new(program, entry, Engine::Anf)
+            .map_err(|p| format!("{name}, from text: {p:?}"))?;
+        let from_text = executable
+            .run(&args)
+            .map_err(|f| format!("{name}, from text: fails with {}", f.message))?;
+        Ok([
+            answer("the compiler", mode, found)?,
+            answer("the compiler, from text", mode, from_text)?,
+        ])
     }
 
     /// The program in Lambada. `core` prints as users write, but for reductions: to users, the one by `+` is the prelude's `sum`.
@@ -180,7 +227,8 @@ impl Subject {
     /// The text as the front end understands it.
     fn elaborated(&self) -> Result<(Program, DefId), String> {
         let (text, mut session) = (self.text()?, Session::new());
-        let checked = session.load_text("generated.lam", &text, None).and_then(|unit| unit.definition("f"));
+        let checked =
+            session.load_text("generated.lam", &text, None).and_then(|unit| unit.definition("f"));
         checked.map_err(|problems| session.render(&problems, false))
     }
 
@@ -199,20 +247,30 @@ impl fmt::Display for Subject {
             Ok(text) => write!(f, "{text}")?,
             Err(complaint) => writeln!(f, "(not a program: {complaint})")?,
         }
-        writeln!(f, "at {:?}, tangent {:?}, cotangent {:?}", self.point, self.tangent, self.cotangent)
+        writeln!(
+            f,
+            "at {:?}, tangent {:?}, cotangent {:?}",
+            self.point, self.tangent, self.cotangent
+        )
     }
 }
 
 /// Adds a derivative of a definition by its only parameter, which may hold no reals.
-fn derived((mut program, entry): (Program, DefId), operator: Operator) -> Result<(Program, DefId), String> {
-    let derived = operators::derive(&mut program, entry, operator, &[0]).map_err(|p| format!("{operator:?}: {p:?}"))?;
+fn derived(
+    (mut program, entry): (Program, DefId),
+    operator: Operator,
+) -> Result<(Program, DefId), String> {
+    let derived = operators::derive(&mut program, entry, operator, &[0])
+        .map_err(|p| format!("{operator:?}: {p:?}"))?;
     Ok((program, derived))
 }
 
 /// A value and a derivative as the compiler gives them.
 fn answer(way: &'static str, mode: Mode, found: Data) -> Result<Answer, String> {
     match found {
-        Data::Tuple(both) if both.len() == 2 => Ok(Answer { way, mode, value: reals(&both[0]), derivative: reals(&both[1]) }),
+        Data::Tuple(both) if both.len() == 2 => {
+            Ok(Answer { way, mode, value: reals(&both[0]), derivative: reals(&both[1]) })
+        }
         other => Err(format!("{way}, {mode:?}: {other} is not a value and a derivative")),
     }
 }
@@ -226,7 +284,12 @@ fn data(value: &Value) -> Data {
 }
 
 fn close(what: &str, expected: &[f64], found: &[f64]) -> Result<(), String> {
-    let fine = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()).max(1.0);
-    let same = expected.len() == found.len() && expected.iter().zip(found).all(|(x, y)| fine(*x, *y));
+    let fine = |x: f64, y: f64| {
+        x == y
+            || x.is_nan() && y.is_nan()
+            || (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()).max(1.0)
+    };
+    let same =
+        expected.len() == found.len() && expected.iter().zip(found).all(|(x, y)| fine(*x, *y));
     if same { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }

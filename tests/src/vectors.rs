@@ -33,10 +33,14 @@ pub fn numbers(data: &Data) -> Vec<f64> {
         lambada::Scalar::Bool(b) => f64::from(b),
     };
     match data {
-        Data::Tensor(tensor) => (0..tensor.data.len()).map(|k| scalar(tensor.data.get(k))).collect(),
+        Data::Tensor(tensor) => {
+            (0..tensor.data.len()).map(|k| scalar(tensor.data.get(k))).collect()
+        }
         Data::Tuple(items) | Data::Array(items) => items.iter().flat_map(numbers).collect(),
         Data::Record(fields) => fields.iter().flat_map(|(_, d)| numbers(d)).collect(),
-        Data::Con { tag, args, .. } => std::iter::once(*tag as f64).chain(args.iter().flat_map(numbers)).collect(),
+        Data::Con { tag, args, .. } => {
+            std::iter::once(*tag as f64).chain(args.iter().flat_map(numbers)).collect()
+        }
     }
 }
 
@@ -54,10 +58,14 @@ pub fn with_reals(data: &Data, next: &mut dyn FnMut() -> f64) -> Data {
         }
         Data::Tuple(items) => Data::Tuple(items.iter().map(|d| with_reals(d, next)).collect()),
         Data::Array(items) => Data::Array(items.iter().map(|d| with_reals(d, next)).collect()),
-        Data::Record(fields) => Data::Record(fields.iter().map(|(n, d)| (n.clone(), with_reals(d, next))).collect()),
-        Data::Con { name, tag, args } => {
-            Data::Con { name: name.clone(), tag: *tag, args: args.iter().map(|d| with_reals(d, next)).collect() }
+        Data::Record(fields) => {
+            Data::Record(fields.iter().map(|(n, d)| (n.clone(), with_reals(d, next))).collect())
         }
+        Data::Con { name, tag, args } => Data::Con {
+            name: name.clone(),
+            tag: *tag,
+            args: args.iter().map(|d| with_reals(d, next)).collect(),
+        },
     }
 }
 

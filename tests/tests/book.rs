@@ -9,7 +9,10 @@ use lambada_tests::expectations::{agrees, expectations, found, programs};
 use lambada_tests::on_big_stack;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests lie in the repository")
+        .to_path_buf()
 }
 
 fn read(path: &Path) -> String {
@@ -42,12 +45,16 @@ fn complaints(place: &str, text: &str) -> Vec<String> {
         Ok(unit) => unit,
         Err(problems) => return vec![format!("{place}:\n{}", session.render(&problems, false))],
     };
-    let specialized = unit.definitions().into_iter().filter_map(|d| specialize(&unit, &d.name, &session));
-    let promises = expectations(text).into_iter().filter_map(|promise| match found(&unit, &promise) {
-        Ok(found) if agrees(&promise, &found) => None,
-        Ok(found) => Some(format!("line {}: {found} instead of {}", promise.line + 1, promise.expected)),
-        Err(e) => Some(format!("line {}: {e}", promise.line + 1)),
-    });
+    let specialized =
+        unit.definitions().into_iter().filter_map(|d| specialize(&unit, &d.name, &session));
+    let promises =
+        expectations(text).into_iter().filter_map(|promise| match found(&unit, &promise) {
+            Ok(found) if agrees(&promise, &found) => None,
+            Ok(found) => {
+                Some(format!("line {}: {found} instead of {}", promise.line + 1, promise.expected))
+            }
+            Err(e) => Some(format!("line {}: {e}", promise.line + 1)),
+        });
     specialized.chain(promises).map(|complaint| format!("{place}: {complaint}")).collect()
 }
 
@@ -58,7 +65,8 @@ fn specialize(unit: &Unit, name: &str, session: &Session) -> Option<String> {
 fn pages() -> Vec<PathBuf> {
     let folder = root().join("docs/src");
     let pages = std::fs::read_dir(&folder).expect("the book is there").flatten().map(|e| e.path());
-    let mut pages: Vec<PathBuf> = pages.chain([root().join("README.md"), root().join("CHANGELOG.md")]).collect();
+    let mut pages: Vec<PathBuf> =
+        pages.chain([root().join("README.md"), root().join("CHANGELOG.md")]).collect();
     pages.sort();
     pages
 }
@@ -98,8 +106,10 @@ fn printed_derivatives_are_shown_as_they_are() {
     for (page, entry) in [("README.md", "wave"), ("CHANGELOG.md", "f")] {
         let blocks = blocks(&read(&root().join(page)));
         let [(_, program), (_, shown), ..] = &blocks[..] else { panic!("{page} has two programs") };
-        let unit = Session::new().load_text(page, program, None).unwrap_or_else(|p| panic!("{p:?}"));
-        let printed = unit.derivative_source(entry, Operator::Vjp, None).unwrap_or_else(|p| panic!("{p:?}"));
+        let unit =
+            Session::new().load_text(page, program, None).unwrap_or_else(|p| panic!("{p:?}"));
+        let printed =
+            unit.derivative_source(entry, Operator::Vjp, None).unwrap_or_else(|p| panic!("{p:?}"));
         assert_eq!(shown, &printed, "{page}");
     }
 }
@@ -108,7 +118,9 @@ fn printed_derivatives_are_shown_as_they_are() {
 #[test]
 fn the_page_on_kinks_has_the_table_of_the_compiler() {
     let number = |x: f64| if x.fract() == 0.0 { format!("{x}") } else { format!("{x:?}") };
-    let row = |kink: &Kink| format!("| {} | {} | {} |\n", kink.text, number(kink.first), number(kink.second));
+    let row = |kink: &Kink| {
+        format!("| {} | {} | {} |\n", kink.text, number(kink.first), number(kink.second))
+    };
     let table: String = KINKS.iter().map(row).collect();
     let path = root().join("docs/src/kinks.md");
     let page = read(&path);
@@ -116,7 +128,8 @@ fn the_page_on_kinks_has_the_table_of_the_compiler() {
     let start = page.find(head).expect("the page has a table") + head.len();
     let end = start + page[start..].find("\n\n").map_or(page.len() - start, |at| at + 1);
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, format!("{}{table}{}", &page[..start], &page[end..])).expect("the page can be rewritten");
+        std::fs::write(&path, format!("{}{table}{}", &page[..start], &page[end..]))
+            .expect("the page can be rewritten");
     } else {
         assert_eq!(&page[start..end], table, "BLESS=1 rewrites the table of docs/src/kinks.md");
     }

@@ -30,7 +30,15 @@ fn int(n: usize) -> Data {
 fn gmm(s: usize) -> Vec<Data> {
     let (mut r, d, k, n) = (Numbers::new(1), 2 + s, 3 + s, 10 * s);
     let l = reals(&mut r, &[k, d * (d - 1) / 2]);
-    vec![reals(&mut r, &[k]), reals(&mut r, &[k, d]), reals(&mut r, &[k, d]), l, reals(&mut r, &[n, d]), real(1.0), int(0)]
+    vec![
+        reals(&mut r, &[k]),
+        reals(&mut r, &[k, d]),
+        reals(&mut r, &[k, d]),
+        l,
+        reals(&mut r, &[n, d]),
+        real(1.0),
+        int(0),
+    ]
 }
 
 fn lse(s: usize) -> Vec<Data> {
@@ -43,7 +51,12 @@ fn least_squares(s: usize) -> Vec<Data> {
 
 fn lstm(s: usize) -> Vec<Data> {
     let (mut r, layers, b, c) = (Numbers::new(1), 2 * s, 7, 10 * s);
-    vec![reals(&mut r, &[2 * layers, 4 * b]), reals(&mut r, &[3, b]), reals(&mut r, &[2 * layers, b]), reals(&mut r, &[c, b])]
+    vec![
+        reals(&mut r, &[2 * layers, 4 * b]),
+        reals(&mut r, &[3, b]),
+        reals(&mut r, &[2 * layers, b]),
+        reals(&mut r, &[c, b]),
+    ]
 }
 
 fn ode(s: usize) -> Vec<Data> {
@@ -57,8 +70,12 @@ fn kmeans(s: usize) -> Vec<Data> {
 
 fn logistic(s: usize) -> Vec<Data> {
     let mut r = Numbers::new(1);
-    let labels = Tensor { dims: vec![20 * s], data: lambada::Elements::Int((0..20 * s as i64).map(|k| k % 2).collect()) };
-    let model = Data::Record(vec![("bias".into(), real(0.1)), ("weights".into(), reals(&mut r, &[4 + s]))]);
+    let labels = Tensor {
+        dims: vec![20 * s],
+        data: lambada::Elements::Int((0..20 * s as i64).map(|k| k % 2).collect()),
+    };
+    let model =
+        Data::Record(vec![("bias".into(), real(0.1)), ("weights".into(), reals(&mut r, &[4 + s]))]);
     vec![reals(&mut r, &[20 * s, 4 + s]), Data::Tensor(labels), model]
 }
 
@@ -73,7 +90,13 @@ const EXAMPLES: [Example; 7] = [
 ];
 
 /// Operations on reals, and elements moved.
-fn operations(unit: &Unit, entry: &str, operator: Operator, wrt: Option<&str>, args: &[Data]) -> (u64, u64) {
+fn operations(
+    unit: &Unit,
+    entry: &str,
+    operator: Operator,
+    wrt: Option<&str>,
+    args: &[Data],
+) -> (u64, u64) {
     let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
     let call = unit.call(entry, operator, wrt.as_deref()).expect("it can be differentiated");
     let arrays = arrays(&call.program, call.entry).expect("it normalizes");
@@ -87,17 +110,26 @@ fn operations(unit: &Unit, entry: &str, operator: Operator, wrt: Option<&str>, a
 
 #[test]
 fn gradients_are_cheap() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository").join("examples");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests lie in the repository")
+        .join("examples");
     let mut expensive = Vec::new();
     for example in &EXAMPLES {
         let mut session = Session::new();
-        let unit = session.load(&root.join(example.file)).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+        let unit = session
+            .load(&root.join(example.file))
+            .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
         for size in [1, 2, 4, 8] {
             let args = (example.args)(size);
             let (value, _) = operations(&unit, example.entry, Operator::Value, None, &args);
-            let (gradient, _) = operations(&unit, example.entry, Operator::Grad, Some(example.wrt), &args);
+            let (gradient, _) =
+                operations(&unit, example.entry, Operator::Grad, Some(example.wrt), &args);
             let ratio = gradient as f64 / value as f64;
-            println!("{} {} at size {size}: {value} operations, with gradient {gradient}, ratio {ratio:.2}", example.file, example.entry);
+            println!(
+                "{} {} at size {size}: {value} operations, with gradient {gradient}, ratio {ratio:.2}",
+                example.file, example.entry
+            );
             if ratio > 6.0 {
                 expensive.push(format!("{} at size {size}: {ratio:.2}", example.file));
             }
@@ -108,7 +140,8 @@ fn gradients_are_cheap() {
 
 #[test]
 fn reading_does_not_cost_the_array() {
-    let source = "def f [n] (x : [n]real) (steps : int) = loop s = 0.0 for k < steps do sin (s + x[k])\n";
+    let source =
+        "def f [n] (x : [n]real) (steps : int) = loop s = 0.0 for k < steps do sin (s + x[k])\n";
     let mut session = Session::new();
     let unit = session.load_text("read.lam", source, None).expect("it is well typed");
     let run = |n: usize| {
@@ -118,19 +151,28 @@ fn reading_does_not_cost_the_array() {
     let ((small, small_moves), (large, large_moves)) = (run(10), run(100_000));
     assert_eq!(small, large, "operations on reals grow with an array that is only read");
     // The gradient itself has as many elements as the array: it is filled once, and no more.
-    assert!(large_moves - small_moves <= 3 * 100_000, "{small_moves} elements moved for 10, {large_moves} for 100 000");
+    assert!(
+        large_moves - small_moves <= 3 * 100_000,
+        "{small_moves} elements moved for 10, {large_moves} for 100 000"
+    );
 }
 
 /// `\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s, `x` squared n times.
 fn encoded_lets(n: usize) -> String {
-    let body = (1..n).rev().fold(format!("x{n}"), |body, k| format!("(\\x{} -> {body}) (x{k} * x{k})", k + 1));
+    let body = (1..n)
+        .rev()
+        .fold(format!("x{n}"), |body, k| format!("(\\x{} -> {body}) (x{k} * x{k})", k + 1));
     format!("def f (x : real) : real = (\\x1 -> {body}) (x * x)\n")
 }
 
 /// The same in continuation-passing style: each square is a function that takes the function of the rest as an argument.
 fn continuations(n: usize) -> String {
-    let body = (1..n).rev().fold(format!("x{n}"), |body, k| format!("square (\\x{} -> {body}) x{k}", k + 1));
-    format!("def square (k : real -> real) (x : real) : real = k (x * x)\n\ndef f (x : real) : real = square (\\x1 -> {body}) x\n")
+    let body = (1..n)
+        .rev()
+        .fold(format!("x{n}"), |body, k| format!("square (\\x{} -> {body}) x{k}", k + 1));
+    format!(
+        "def square (k : real -> real) (x : real) : real = k (x * x)\n\ndef f (x : real) : real = square (\\x1 -> {body}) x\n"
+    )
 }
 
 /// The same as the n-fold image of the identity under a function on functions, which is itself passed on: n closures that capture closures.
@@ -150,11 +192,15 @@ fn encoded_lets_cost_what_lets_cost() {
     for program in [encoded_lets, continuations, captured_functions] {
         for n in [2, 4, 6, 8, 10, 12] {
             let (text, mut session) = (program(n as usize), Session::new());
-            let unit = session.load_text("squares.lam", &text, None).unwrap_or_else(|p| panic!("{text}{}", session.render(&p, false)));
+            let unit = session
+                .load_text("squares.lam", &text, None)
+                .unwrap_or_else(|p| panic!("{text}{}", session.render(&p, false)));
             let (x, one) = (real(0.9), real(1.0));
             let count = |operator, args: &[Data]| operations(&unit, "f", operator, None, args).0;
-            let [value, grad] = [Operator::Value, Operator::Grad].map(|operator| count(operator, std::slice::from_ref(&x)));
-            let [jvp, vjp] = [Operator::Jvp, Operator::Vjp].map(|operator| count(operator, &[x.clone(), one.clone()]));
+            let [value, grad] = [Operator::Value, Operator::Grad]
+                .map(|operator| count(operator, std::slice::from_ref(&x)));
+            let [jvp, vjp] = [Operator::Jvp, Operator::Vjp]
+                .map(|operator| count(operator, &[x.clone(), one.clone()]));
             println!("{n} squares: value {value}, with gradient {grad}, jvp {jvp}, vjp {vjp}");
             assert_eq!((value, grad, jvp, vjp), (n, 3 * n - 1, 3 * n, 3 * n), "{text}");
         }
@@ -165,9 +211,13 @@ fn encoded_lets_cost_what_lets_cost() {
 #[test]
 fn encoded_lets_are_squares() {
     for program in [encoded_lets, continuations, captured_functions] {
-        let unit = Session::new().load_text("squares.lam", &program(5), None).expect("it is well typed");
+        let unit =
+            Session::new().load_text("squares.lam", &program(5), None).expect("it is well typed");
         let call = unit.call("f", Operator::Grad, None).expect("it can be differentiated");
-        let result = Executable::new(call.program, call.entry, Engine::Anf).expect("it compiles").run(&[real(0.9)]).expect("it runs");
+        let result = Executable::new(call.program, call.entry, Engine::Anf)
+            .expect("it compiles")
+            .run(&[real(0.9)])
+            .expect("it runs");
         let expected = Data::Tuple(vec![real(0.9f64.powi(32)), real(32.0 * 0.9f64.powi(31))]);
         result.close(&expected, 1e-12).unwrap_or_else(|e| panic!("{}{e}", program(5)));
     }
@@ -192,10 +242,18 @@ def elements [n] [k] (m : [n][k]real) : real =
 #[test]
 fn exchanging_does_not_cost_the_array() {
     let mut session = Session::new();
-    let unit = session.load_text("exchange.lam", EXCHANGES, None).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let unit = session
+        .load_text("exchange.lam", EXCHANGES, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     for entry in ["rows", "branches", "elements"] {
         let [small, large] = [100, 400].map(|n| {
-            let (reals, moves) = operations(&unit, entry, Operator::Grad, None, &[reals(&mut Numbers::new(1), &[n, 3])]);
+            let (reals, moves) = operations(
+                &unit,
+                entry,
+                Operator::Grad,
+                None,
+                &[reals(&mut Numbers::new(1), &[n, 3])],
+            );
             reals + moves
         });
         println!("{entry}: {small} operations on reals and moves at 100, {large} at 400");

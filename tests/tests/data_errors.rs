@@ -10,9 +10,14 @@ fn message(folder: &Path, file: &Path) -> String {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let entry = name.split("__").next().unwrap_or_default();
     let mut session = Session::new();
-    let program = std::fs::read_to_string(folder.join("program.lam")).expect("the program is there");
-    let unit = session.load_text("program.lam", &program, None).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    let call = unit.call(entry, Operator::Value, None).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let program =
+        std::fs::read_to_string(folder.join("program.lam")).expect("the program is there");
+    let unit = session
+        .load_text("program.lam", &program, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let call = unit
+        .call(entry, Operator::Value, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let mut inputs = Inputs::new();
     let text = std::fs::read_to_string(file).expect("the data is there");
     if let Err(problem) = inputs.read_json(&text, "`data.json`") {
@@ -21,9 +26,12 @@ fn message(folder: &Path, file: &Path) -> String {
     match call.arguments(&inputs) {
         Err(problems) => session.render(&problems, false),
         Ok(args) => {
-            let executable =
-                Executable::new(call.program, call.entry, Engine::Anf).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-            executable.run(&args).map_or_else(|f| session.render_failure(&f, false), |value| format!("no complaint, but {value}"))
+            let executable = Executable::new(call.program, call.entry, Engine::Anf)
+                .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+            executable.run(&args).map_or_else(
+                |f| session.render_failure(&f, false),
+                |value| format!("no complaint, but {value}"),
+            )
         }
     }
 }
@@ -31,7 +39,11 @@ fn message(folder: &Path, file: &Path) -> String {
 #[test]
 fn bad_data_is_explained() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("errors/data");
-    let mut files: Vec<_> = std::fs::read_dir(&folder).expect("the folder is there").flatten().map(|e| e.path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .expect("the folder is there")
+        .flatten()
+        .map(|e| e.path())
+        .collect();
     files.retain(|p| p.extension().is_some_and(|e| e == "json"));
     files.sort();
     assert!(files.len() >= 20);

@@ -22,16 +22,23 @@ fn compare(unit: &Unit, entry: &str, args: &[Data], order: usize) -> Result<usiz
         let told = |p: Vec<lambada::Problem>| format!("{entry}, {operator:?}: {p:?}");
         let Ok(call) = unit.call(entry, operator, None) else { continue };
         let extended = with_seed(unit, entry, operator, args)?;
-        let expected = run(&call.program, call.entry, Engine::Anf, &extended).map_err(|e| format!("{entry}, {operator:?} itself: {e}"))?;
+        let expected = run(&call.program, call.entry, Engine::Anf, &extended)
+            .map_err(|e| format!("{entry}, {operator:?} itself: {e}"))?;
         let text = unit.derivative_source(entry, operator, None).map_err(told)?;
-        let name = format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
+        let name =
+            format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
         let place = |e: String| format!("{name}: {e}\n{text}");
         let mut session = Session::new();
-        let derived = session.load_text("derived.lam", &text, None).map_err(|p| place(session.render(&p, false)))?;
-        let again = derived.call(&name, Operator::Value, None).map_err(|p| place(session.render(&p, false)))?;
+        let derived = session
+            .load_text("derived.lam", &text, None)
+            .map_err(|p| place(session.render(&p, false)))?;
+        let again = derived
+            .call(&name, Operator::Value, None)
+            .map_err(|p| place(session.render(&p, false)))?;
         for engine in [Engine::Core, Engine::Anf] {
             let found = run(&again.program, again.entry, engine, &extended).map_err(place)?;
-            agree(&numbers(&expected), &numbers(&found)).map_err(|e| place(format!("{engine:?}: {e}")))?;
+            agree(&numbers(&expected), &numbers(&found))
+                .map_err(|e| place(format!("{engine:?}: {e}")))?;
         }
         compared += 1;
         if order < ORDERS {
@@ -42,13 +49,19 @@ fn compare(unit: &Unit, entry: &str, args: &[Data], order: usize) -> Result<usiz
 }
 
 /// The arguments, and a tangent or a cotangent of random numbers.
-fn with_seed(unit: &Unit, entry: &str, operator: Operator, args: &[Data]) -> Result<Vec<Data>, String> {
+fn with_seed(
+    unit: &Unit,
+    entry: &str,
+    operator: Operator,
+    args: &[Data],
+) -> Result<Vec<Data>, String> {
     let mut random = Numbers::new(11);
     let value = unit.call(entry, Operator::Value, None).map_err(|p| format!("{p:?}"))?;
     let seed = if operator == Operator::Jvp {
         let chosen = unit.call(entry, operator, None).map_err(|p| format!("{p:?}"))?.wrt_names();
         let named = value.parameters().into_iter().zip(args);
-        let mut point: Vec<Data> = named.filter(|(name, _)| chosen.contains(name)).map(|(_, arg)| arg.clone()).collect();
+        let mut point: Vec<Data> =
+            named.filter(|(name, _)| chosen.contains(name)).map(|(_, arg)| arg.clone()).collect();
         if point.len() == 1 { point.remove(0) } else { Data::Tuple(point) }
     } else {
         run(&value.program, value.entry, Engine::Anf, args)?
@@ -57,8 +70,14 @@ fn with_seed(unit: &Unit, entry: &str, operator: Operator, args: &[Data]) -> Res
     Ok(args.iter().cloned().chain([seed]).collect())
 }
 
-fn run(program: &lambada_core::Program, entry: lambada_core::DefId, engine: Engine, args: &[Data]) -> Result<Data, String> {
-    let executable = Executable::new(program.clone(), entry, engine).map_err(|p| format!("{p:?}"))?;
+fn run(
+    program: &lambada_core::Program,
+    entry: lambada_core::DefId,
+    engine: Engine,
+    args: &[Data],
+) -> Result<Data, String> {
+    let executable =
+        Executable::new(program.clone(), entry, engine).map_err(|p| format!("{p:?}"))?;
     executable.run(args).map_err(|f| format!("fails: {}", f.message))
 }
 
@@ -67,7 +86,8 @@ fn agree(expected: &[f64], found: &[f64]) -> Result<(), String> {
         return Err(format!("{} numbers instead of {}", found.len(), expected.len()));
     }
     let scale = expected.iter().map(|x| x.abs()).filter(|x| x.is_finite()).fold(1.0, f64::max);
-    let same = |x: f64, y: f64| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-9 * scale;
+    let same =
+        |x: f64, y: f64| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-9 * scale;
     match expected.iter().zip(found).position(|(x, y)| !same(*x, *y)) {
         None => Ok(()),
         Some(k) => Err(format!("number {k} is {} instead of {}", found[k], expected[k])),
@@ -100,7 +120,11 @@ fn printed_derivatives_are_the_derivatives() {
     let only = std::env::var("ONLY").unwrap_or_default();
     let (compared, complaints) = on_big_stack(|| {
         let mut complaints = Vec::new();
-        let compared = files.iter().filter(|f| f.to_string_lossy().contains(&only)).map(|file| one(file, &mut complaints)).sum::<usize>();
+        let compared = files
+            .iter()
+            .filter(|f| f.to_string_lossy().contains(&only))
+            .map(|file| one(file, &mut complaints))
+            .sum::<usize>();
         (compared, complaints)
     });
     println!("{compared} printed derivatives compared");
@@ -110,17 +134,31 @@ fn printed_derivatives_are_the_derivatives() {
 
 #[test]
 fn so_are_those_of_drawn_programs() {
-    let complaints =
-        on_big_stack(|| (0..200).filter_map(|seed| drawn(seed).err().map(|e| format!("seed {seed}: {e}"))).collect::<Vec<_>>());
+    let complaints = on_big_stack(|| {
+        (0..200)
+            .filter_map(|seed| drawn(seed).err().map(|e| format!("seed {seed}: {e}")))
+            .collect::<Vec<_>>()
+    });
     let shown: Vec<&str> = complaints.iter().take(5).map(String::as_str).collect();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
 }
 
 fn drawn(seed: u64) -> Result<usize, String> {
     let program = draw(seed);
-    let unit = Session::new().load_text("drawn.lam", &program.text, None).map_err(|p| format!("{p:?}"))?;
-    let args = program.args.iter().map(|arg| serde_json::from_str(arg).expect("drawn arguments are JSON")).collect();
-    let promise = Expectation { line: 0, kind: Kind::Oracle, entry: "f".into(), args, expected: String::new() };
+    let unit =
+        Session::new().load_text("drawn.lam", &program.text, None).map_err(|p| format!("{p:?}"))?;
+    let args = program
+        .args
+        .iter()
+        .map(|arg| serde_json::from_str(arg).expect("drawn arguments are JSON"))
+        .collect();
+    let promise = Expectation {
+        line: 0,
+        kind: Kind::Oracle,
+        entry: "f".into(),
+        args,
+        expected: String::new(),
+    };
     compare(&unit, "f", &arguments(&unit, &promise)?, ORDERS)
 }
 
@@ -133,14 +171,32 @@ fn values_are_apart_from_their_derivatives() {
     let tuple = |items: &[Data]| Data::Tuple(items.to_vec());
     let (point, value) = (tuple(&[real(1.0), real(1.0)]), tuple(&[real(3.0), real(9.0)]));
     for (entry, operator, args, expected) in [
-        ("pair", Operator::Jvp, vec![real(3.0), real(1.0)], tuple(&[value.clone(), tuple(&[real(1.0), real(6.0)])])),
+        (
+            "pair",
+            Operator::Jvp,
+            vec![real(3.0), real(1.0)],
+            tuple(&[value.clone(), tuple(&[real(1.0), real(6.0)])]),
+        ),
         ("pair", Operator::Vjp, vec![real(3.0), point], tuple(&[value, real(7.0)])),
-        ("plain", Operator::Vjp, vec![real(3.0), real(5.0), real(1.0)], tuple(&[real(15.0), real(5.0), real(3.0)])),
+        (
+            "plain",
+            Operator::Vjp,
+            vec![real(3.0), real(5.0), real(1.0)],
+            tuple(&[real(15.0), real(5.0), real(3.0)]),
+        ),
     ] {
-        let source = unit.derivative_source(entry, operator, None).expect("it can be differentiated");
-        let derived = Session::new().load_text("derived.lam", &source, None).unwrap_or_else(|p| panic!("{p:?}: {source}"));
-        let name = format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
+        let source =
+            unit.derivative_source(entry, operator, None).expect("it can be differentiated");
+        let derived = Session::new()
+            .load_text("derived.lam", &source, None)
+            .unwrap_or_else(|p| panic!("{p:?}: {source}"));
+        let name =
+            format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
         let call = derived.call(&name, Operator::Value, None).expect("it is there");
-        assert_eq!(run(&call.program, call.entry, Engine::Anf, &args).expect("it runs"), expected, "{source}");
+        assert_eq!(
+            run(&call.program, call.entry, Engine::Anf, &args).expect("it runs"),
+            expected,
+            "{source}"
+        );
     }
 }

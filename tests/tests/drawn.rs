@@ -14,11 +14,16 @@ fn verdict(seed: u64, coverage: &mut Coverage) -> Verdict {
         println!("{}\n-- {:?}", drawn.text, drawn.args);
     }
     let mut session = Session::new();
-    let unit = session.load_text("drawn.lam", &drawn.text, None).map_err(|p| session.render(&p, false))?;
+    let unit =
+        session.load_text("drawn.lam", &drawn.text, None).map_err(|p| session.render(&p, false))?;
     let call = unit.call("f", Operator::Value, None).map_err(|p| session.render(&p, false))?;
     let mut inputs = Inputs::new();
     for (name, value) in call.parameters().iter().zip(&drawn.args) {
-        inputs.insert(&**name, Raw::Json(serde_json::from_str(value).expect("drawn arguments are JSON")), "the draw");
+        inputs.insert(
+            &**name,
+            Raw::Json(serde_json::from_str(value).expect("drawn arguments are JSON")),
+            "the draw",
+        );
     }
     let args = call.arguments(&inputs).map_err(|p| session.render(&p, false))?;
     let natives = Case::new(&unit, "f", args)?.verdict()?;
@@ -33,7 +38,9 @@ fn verdict(seed: u64, coverage: &mut Coverage) -> Verdict {
 
 fn seeds() -> std::ops::Range<u64> {
     let chosen = std::env::var("SEEDS").ok();
-    let parse = |text: &str| text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    let parse = |text: &str| {
+        text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?))
+    };
     chosen.and_then(|text| parse(&text)).unwrap_or(0..PROGRAMS)
 }
 

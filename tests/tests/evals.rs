@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 const ENGINES: [Engine; 4] = [Engine::Native, Engine::Loops, Engine::Anf, Engine::Core];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests lie in the repository")
+        .to_path_buf()
 }
 
 fn recorded(case: &str) -> Value {
@@ -20,20 +23,36 @@ fn recorded(case: &str) -> Value {
 }
 
 /// What an entry of an example gives for the recorded input, of which only the named members are parameters.
-fn compute(example: &str, entry: &str, operator: Operator, wrt: Option<&str>, input: &Value, members: &[&str], engine: Engine) -> Data {
+fn compute(
+    example: &str,
+    entry: &str,
+    operator: Operator,
+    wrt: Option<&str>,
+    input: &Value,
+    members: &[&str],
+    engine: Engine,
+) -> Data {
     let mut session = Session::new();
-    let unit = session.load(&root().join("examples").join(example)).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let unit = session
+        .load(&root().join("examples").join(example))
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
-    let call = unit.call(entry, operator, wrt.as_deref()).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let call = unit
+        .call(entry, operator, wrt.as_deref())
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let mut inputs = Inputs::new();
     for name in members {
         inputs.insert(*name, Raw::Json(input[*name].clone()), "the record");
     }
     let args = call.arguments(&inputs).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let names = call.wrt_names();
-    let executable = Executable::new(call.program, call.entry, engine).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    match executable.run(&args).unwrap_or_else(|f| panic!("{}", session.render_failure(&f, false))) {
-        Data::Tuple(mut pair) if operator == Operator::Grad => label_gradient(&names, pair.pop().expect("a gradient comes with the value")),
+    let executable = Executable::new(call.program, call.entry, engine)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    match executable.run(&args).unwrap_or_else(|f| panic!("{}", session.render_failure(&f, false)))
+    {
+        Data::Tuple(mut pair) if operator == Operator::Grad => {
+            label_gradient(&names, pair.pop().expect("a gradient comes with the value"))
+        }
         value => value,
     }
 }
@@ -43,7 +62,10 @@ fn close(what: &str, found: &Value, expected: &Value) {
     match (found, expected) {
         (Value::Array(a), Value::Array(b)) => {
             assert_eq!(a.len(), b.len(), "{what}");
-            a.iter().zip(b).enumerate().for_each(|(k, (x, y))| close(&format!("{what}[{k}]"), x, y));
+            a.iter()
+                .zip(b)
+                .enumerate()
+                .for_each(|(k, (x, y))| close(&format!("{what}[{k}]"), x, y));
         }
         (Value::Object(a), Value::Object(b)) => {
             assert_eq!(a.len(), b.len(), "{what}");
@@ -66,15 +88,25 @@ fn flat(value: &Value) -> Vec<Value> {
 #[test]
 fn hello() {
     let mut session = Session::new();
-    let unit =
-        session.load_text("hello.lam", "def square (x : real) = x * x\n\ndef double x = grad square x\n", None).expect("it is well typed");
+    let unit = session
+        .load_text(
+            "hello.lam",
+            "def square (x : real) = x * x\n\ndef double x = grad square x\n",
+            None,
+        )
+        .expect("it is well typed");
     for case in recorded("hello")["cases"].as_array().expect("cases") {
         for engine in ENGINES {
-            let call = unit.call(case["function"].as_str().expect("a name"), Operator::Value, None).expect("it is there");
+            let call = unit
+                .call(case["function"].as_str().expect("a name"), Operator::Value, None)
+                .expect("it is there");
             let mut inputs = Inputs::new();
             inputs.insert("x", Raw::Json(case["input"].clone()), "the record");
             let args = call.arguments(&inputs).expect("a number");
-            let result = Executable::new(call.program, call.entry, engine).expect("it compiles").run(&args).expect("it runs");
+            let result = Executable::new(call.program, call.entry, engine)
+                .expect("it compiles")
+                .run(&args)
+                .expect("it runs");
             close("hello", &to_json(&result), &case["output"]);
         }
     }
@@ -84,9 +116,25 @@ fn gmm(case: &str, engines: &[Engine]) {
     let record = recorded(case);
     let members = ["alpha", "mu", "q", "l", "x", "m", "gamma"];
     for engine in engines {
-        let value = compute("gmm.lam", "objective", Operator::Value, None, &record["input"], &members, *engine);
+        let value = compute(
+            "gmm.lam",
+            "objective",
+            Operator::Value,
+            None,
+            &record["input"],
+            &members,
+            *engine,
+        );
         close("objective", &to_json(&value), &record["outputs"]["objective"]);
-        let gradient = compute("gmm.lam", "objective", Operator::Grad, Some("alpha,mu,q,l"), &record["input"], &members, *engine);
+        let gradient = compute(
+            "gmm.lam",
+            "objective",
+            Operator::Grad,
+            Some("alpha,mu,q,l"),
+            &record["input"],
+            &members,
+            *engine,
+        );
         close(&format!("{engine:?} jacobian"), &to_json(&gradient), &record["outputs"]["jacobian"]);
     }
 }
@@ -105,9 +153,18 @@ fn gmm_d10_k5() {
 fn lse() {
     let record = recorded("lse");
     for engine in ENGINES {
-        let value = compute("logsumexp.lam", "lse", Operator::Value, None, &record["input"], &["x"], engine);
+        let value = compute(
+            "logsumexp.lam",
+            "lse",
+            Operator::Value,
+            None,
+            &record["input"],
+            &["x"],
+            engine,
+        );
         close("primal", &to_json(&value), &record["outputs"]["primal"]);
-        let gradient = compute("logsumexp.lam", "lse", Operator::Grad, None, &record["input"], &["x"], engine);
+        let gradient =
+            compute("logsumexp.lam", "lse", Operator::Grad, None, &record["input"], &["x"], engine);
         close("gradient", &to_json(&gradient), &record["outputs"]["gradient"]);
     }
 }
@@ -116,9 +173,25 @@ fn lse() {
 fn llsq() {
     let record = recorded("llsq");
     for engine in ENGINES {
-        let value = compute("least_squares.lam", "residual", Operator::Value, None, &record["input"], &["x", "n"], engine);
+        let value = compute(
+            "least_squares.lam",
+            "residual",
+            Operator::Value,
+            None,
+            &record["input"],
+            &["x", "n"],
+            engine,
+        );
         close("primal", &to_json(&value), &record["outputs"]["primal"]);
-        let gradient = compute("least_squares.lam", "residual", Operator::Grad, None, &record["input"], &["x", "n"], engine);
+        let gradient = compute(
+            "least_squares.lam",
+            "residual",
+            Operator::Grad,
+            None,
+            &record["input"],
+            &["x", "n"],
+            engine,
+        );
         close("gradient", &to_json(&gradient), &record["outputs"]["gradient"]);
     }
 }
@@ -128,7 +201,15 @@ fn lstm() {
     let record = recorded("lstm");
     let members = ["main_params", "extra_params", "state", "sequence"];
     for engine in ENGINES {
-        let value = compute("lstm.lam", "objective", Operator::Value, None, &record["input"], &members, engine);
+        let value = compute(
+            "lstm.lam",
+            "objective",
+            Operator::Value,
+            None,
+            &record["input"],
+            &members,
+            engine,
+        );
         close("objective", &to_json(&value), &record["outputs"]["objective"]);
         let gradient = to_json(&compute(
             "lstm.lam",
@@ -139,7 +220,10 @@ fn lstm() {
             &members,
             engine,
         ));
-        let all: Vec<Value> = ["main_params", "extra_params"].iter().flat_map(|name| flat(&gradient[*name])).collect();
+        let all: Vec<Value> = ["main_params", "extra_params"]
+            .iter()
+            .flat_map(|name| flat(&gradient[*name]))
+            .collect();
         close("jacobian", &json!(all), &record["outputs"]["jacobian"]);
     }
 }
@@ -148,9 +232,18 @@ fn lstm() {
 fn ode() {
     let record = recorded("ode");
     for engine in ENGINES {
-        let value = compute("ode.lam", "primal", Operator::Value, None, &record["input"], &["x", "s"], engine);
+        let value = compute(
+            "ode.lam",
+            "primal",
+            Operator::Value,
+            None,
+            &record["input"],
+            &["x", "s"],
+            engine,
+        );
         close("primal", &to_json(&value), &record["outputs"]["primal"]);
-        let gradient = compute("ode.lam", "last", Operator::Grad, None, &record["input"], &["x", "s"], engine);
+        let gradient =
+            compute("ode.lam", "last", Operator::Grad, None, &record["input"], &["x", "s"], engine);
         close("gradient", &to_json(&gradient), &record["outputs"]["gradient"]);
     }
 }
@@ -160,9 +253,25 @@ fn kmeans() {
     let record = recorded("kmeans");
     let members = ["points", "centroids"];
     for engine in ENGINES {
-        let value = compute("kmeans.lam", "cost", Operator::Value, None, &record["input"], &members, engine);
+        let value = compute(
+            "kmeans.lam",
+            "cost",
+            Operator::Value,
+            None,
+            &record["input"],
+            &members,
+            engine,
+        );
         close("cost", &to_json(&value), &record["outputs"]["cost"]);
-        let direction = compute("kmeans.lam", "direction", Operator::Value, None, &record["input"], &members, engine);
+        let direction = compute(
+            "kmeans.lam",
+            "direction",
+            Operator::Value,
+            None,
+            &record["input"],
+            &members,
+            engine,
+        );
         close("dir", &to_json(&direction), &record["outputs"]["dir"]);
     }
 }

@@ -39,7 +39,8 @@ fn compile(text: &str) -> bool {
 
 fn definition(unit: &Unit, name: &str, session: &Session) {
     for operator in [Operator::Value, Operator::Vjp, Operator::Jvp] {
-        let compiled = unit.call(name, operator, None).and_then(|call| arrays(&call.program, call.entry));
+        let compiled =
+            unit.call(name, operator, None).and_then(|call| arrays(&call.program, call.entry));
         match compiled {
             Ok(arrays) => drop(lower(&arrays)),
             Err(problems) => drop(session.render(&problems, false)),
@@ -56,7 +57,10 @@ fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = ["programs", "errors/syntax", "errors/types", "../examples"];
     let files = folders.iter().flat_map(|folder| programs(&root.join(folder)));
-    files.map(|file| std::fs::read_to_string(file).expect("a listed program can be read")).filter(|text| text.len() < 6000).collect()
+    files
+        .map(|file| std::fs::read_to_string(file).expect("a listed program can be read"))
+        .filter(|text| text.len() < 6000)
+        .collect()
 }
 
 fn from_environment(name: &str) -> Option<u64> {
@@ -93,7 +97,8 @@ fn almost_programs_never_panic() {
     let found = on_big_stack(|| search(&corpus, &CURRENT));
     CURRENT.store(u64::MAX, Ordering::Relaxed);
     let _ = std::panic::take_hook();
-    let told: Vec<String> = found.into_iter().map(|(place, text)| format!("---- {place}\n{text}")).collect();
+    let told: Vec<String> =
+        found.into_iter().map(|(place, text)| format!("---- {place}\n{text}")).collect();
     assert!(told.is_empty(), "{} ways to break the compiler:\n{}", told.len(), told.join("\n"));
 }
 
@@ -105,14 +110,17 @@ fn search(corpus: &[String], current: &AtomicU64) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut accepted = 0;
     let mut seed = first;
-    while start.elapsed() < Duration::from_secs(seconds.unwrap_or(SECONDS)) && (seconds.is_some() || seed < first + TEXTS) {
+    while start.elapsed() < Duration::from_secs(seconds.unwrap_or(SECONDS))
+        && (seconds.is_some() || seed < first + TEXTS)
+    {
         current.store(seed, Ordering::Relaxed);
         let text = mutant(corpus, seed);
         let begun = Instant::now();
         match outcome(&text) {
-            Ok(_) if begun.elapsed() > PATIENCE => {
-                drop(found.insert(format!("seed {seed}"), format!("takes {:?}\n{text}", begun.elapsed())))
-            }
+            Ok(_) if begun.elapsed() > PATIENCE => drop(
+                found
+                    .insert(format!("seed {seed}"), format!("takes {:?}\n{text}", begun.elapsed())),
+            ),
             Ok(is_program) => accepted += u64::from(is_program),
             Err(place) => {
                 let key = place.split(": ").next().unwrap_or_default().to_string();
@@ -132,5 +140,7 @@ fn search(corpus: &[String], current: &AtomicU64) -> BTreeMap<String, String> {
 /// A small text that breaks the compiler at the same place.
 fn smallest(text: &str, place: &str) -> String {
     let until = Instant::now() + 3 * PATIENCE;
-    shrink(text, &mut |text| Instant::now() < until && outcome(text).is_err_and(|found| found.starts_with(place)))
+    shrink(text, &mut |text| {
+        Instant::now() < until && outcome(text).is_err_and(|found| found.starts_with(place))
+    })
 }

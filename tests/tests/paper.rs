@@ -21,7 +21,12 @@ struct Report {
 }
 
 fn compare(programs: usize) -> Report {
-    let mut report = Report { all: Statistics::default(), run: Statistics::default(), natives: 0, complaints: Vec::new() };
+    let mut report = Report {
+        all: Statistics::default(),
+        run: Statistics::default(),
+        natives: 0,
+        complaints: Vec::new(),
+    };
     let mut natives = Vec::new();
     for subject in Subject::all().take(programs) {
         report.all.add(&subject.term);
@@ -44,10 +49,20 @@ fn compare(programs: usize) -> Report {
 fn all_derivatives_are_one() {
     let Report { all, run, natives, complaints } = on_big_stack(|| compare(programs()));
     println!("{all:?}\nby the big-step rules: {run:?}\n{natives} native functions compared");
-    assert!(complaints.is_empty(), "{} complaints, the first:\n{}", complaints.len(), complaints[..complaints.len().min(5)].join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} complaints, the first:\n{}",
+        complaints.len(),
+        complaints[..complaints.len().min(5)].join("\n")
+    );
     if all.terms >= PROGRAMS {
         assert!(run.terms >= 1000 && natives == 2 * all.terms, "too few were run");
-        assert!(all.unknown_calls >= 150 && all.function_arguments >= 250 && all.function_results >= 50 && all.captured_functions >= 100);
+        assert!(
+            all.unknown_calls >= 150
+                && all.function_arguments >= 250
+                && all.function_results >= 50
+                && all.captured_functions >= 100
+        );
         assert!(run.unknown_calls >= 100 && run.captured_functions >= 50 && all.highest_order >= 3);
     }
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use lambada::Session;
-use lambada_tests::expectations::{Expectation, Kind, agrees, arguments, expectations, found, programs};
+use lambada_tests::expectations::{
+    Expectation, Kind, agrees, arguments, expectations, found, programs,
+};
 use lambada_tests::on_big_stack;
 use lambada_tests::oracle::{Case, Native, native_complaints};
 
@@ -23,7 +25,9 @@ fn one(path: &Path, natives: &mut Vec<Native>, complaints: &mut Vec<String>) {
     let mut session = Session::new();
     let unit = match session.load(path) {
         Ok(unit) => unit,
-        Err(problems) => return complaints.push(format!("{name}:\n{}", session.render(&problems, false))),
+        Err(problems) => {
+            return complaints.push(format!("{name}:\n{}", session.render(&problems, false)));
+        }
     };
     let promises = expectations(&text);
     if promises.is_empty() {
@@ -34,14 +38,22 @@ fn one(path: &Path, natives: &mut Vec<Native>, complaints: &mut Vec<String>) {
         let place = format!("{name}:{}", promise.line + 1);
         match found(&unit, promise) {
             Ok(found) if agrees(promise, &found) => {}
-            Ok(found) if std::env::var_os("BLESS").is_some() => lines[promise.line] = rewritten(promise, &found, &lines[promise.line]),
-            Ok(found) => complaints.push(format!("{place}: {found} instead of {}", promise.expected)),
+            Ok(found) if std::env::var_os("BLESS").is_some() => {
+                lines[promise.line] = rewritten(promise, &found, &lines[promise.line])
+            }
+            Ok(found) => {
+                complaints.push(format!("{place}: {found} instead of {}", promise.expected))
+            }
             Err(e) => complaints.push(format!("{place}: {e}")),
         }
         if matches!(promise.kind, Kind::Run | Kind::Grad | Kind::Fails | Kind::Oracle) {
-            let verdict = arguments(&unit, promise).and_then(|args| Case::new(&unit, &promise.entry, args)).and_then(|case| case.verdict());
+            let verdict = arguments(&unit, promise)
+                .and_then(|args| Case::new(&unit, &promise.entry, args))
+                .and_then(|case| case.verdict());
             match verdict {
-                Ok(found) => natives.extend(found.into_iter().map(|n| Native { name: format!("{place}: {}", n.name), ..n })),
+                Ok(found) => natives.extend(
+                    found.into_iter().map(|n| Native { name: format!("{place}: {}", n.name), ..n }),
+                ),
                 Err(e) => complaints.push(format!("{place}: {e}")),
             }
         }
@@ -53,13 +65,17 @@ fn one(path: &Path, natives: &mut Vec<Native>, complaints: &mut Vec<String>) {
 
 #[test]
 fn all_programs_keep_their_promises() {
-    let folder = std::env::var_os("PROGRAMS").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"), PathBuf::from);
+    let folder = std::env::var_os("PROGRAMS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"), PathBuf::from);
     let files = programs(&folder);
     let only = std::env::var("ONLY").unwrap_or_default();
     assert!(files.len() >= 60 || !only.is_empty(), "only {} programs", files.len());
     let complaints = on_big_stack(|| {
         let (mut natives, mut complaints) = (Vec::new(), Vec::new());
-        files.iter().filter(|f| f.to_string_lossy().contains(&only)).for_each(|file| one(file, &mut natives, &mut complaints));
+        files
+            .iter()
+            .filter(|f| f.to_string_lossy().contains(&only))
+            .for_each(|file| one(file, &mut natives, &mut complaints));
         complaints.extend(native_complaints(&natives));
         println!("{} programs, {} native functions compared", files.len(), natives.len());
         complaints

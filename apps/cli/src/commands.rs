@@ -21,13 +21,19 @@ pub fn run(args: Args) -> Result<(), Report> {
         Command::Check { file } => shell.check(&file),
         Command::Run { file, words, data } => shell.run(&file, words, &data),
         Command::Grad { target, data, wrt } => shell.grad(&target, &data, &wrt),
-        Command::Jvp { target, data, wrt, tangents, tangents_data } => shell.jvp(&target, &data, &wrt, &tangents, tangents_data.as_deref()),
+        Command::Jvp { target, data, wrt, tangents, tangents_data } => {
+            shell.jvp(&target, &data, &wrt, &tangents, tangents_data.as_deref())
+        }
         Command::Vjp { target, data, wrt, cotangent, cotangent_data } => {
             shell.vjp(&target, &data, &wrt, cotangent.as_deref(), cotangent_data.as_deref())
         }
-        Command::Derive { file, entry, mode, stage, wrt } => shell.derive(&file, &entry, mode, stage, &wrt),
+        Command::Derive { file, entry, mode, stage, wrt } => {
+            shell.derive(&file, &entry, mode, stage, &wrt)
+        }
         Command::Explain { file, entry, mode } => shell.explain(&file, &entry, mode),
-        Command::Show { file, entry, stage, of, wrt, after } => shell.show(&file, &entry, stage, of, &wrt, after.as_deref()),
+        Command::Show { file, entry, stage, of, wrt, after } => {
+            shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
+        }
     }
 }
 
@@ -64,22 +70,41 @@ impl Shell {
     }
 
     fn grad(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt) -> Result<(), Report> {
-        let result = self.apply(target, data, Operator::Grad, wrt.names().as_deref(), |_, _| Ok(()))?;
+        let result =
+            self.apply(target, data, Operator::Grad, wrt.names().as_deref(), |_, _| Ok(()))?;
         self.show_pair(data, result, "gradient")
     }
 
-    fn jvp(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt, tangents: &[String], file: Option<&Path>) -> Result<(), Report> {
+    fn jvp(
+        &mut self,
+        target: &Target,
+        data: &DataArgs,
+        wrt: &Wrt,
+        tangents: &[String],
+        file: Option<&Path>,
+    ) -> Result<(), Report> {
         let mut inputs = Inputs::new();
-        let read = tangents.iter().try_for_each(|t| inputs.read_argument(t)).and_then(|()| file.map_or(Ok(()), |f| inputs.read_file(f)));
+        let read = tangents
+            .iter()
+            .try_for_each(|t| inputs.read_argument(t))
+            .and_then(|()| file.map_or(Ok(()), |f| inputs.read_file(f)));
         read.map_err(|p| self.told([p]))?;
-        let result = self.apply(target, data, Operator::Jvp, wrt.names().as_deref(), |call, args| {
-            args.push(call.tangent(&inputs, args)?);
-            Ok(())
-        })?;
+        let result =
+            self.apply(target, data, Operator::Jvp, wrt.names().as_deref(), |call, args| {
+                args.push(call.tangent(&inputs, args)?);
+                Ok(())
+            })?;
         self.show_pair(data, Outcome { names: Vec::new(), ..result }, "tangent")
     }
 
-    fn vjp(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt, text: Option<&str>, file: Option<&Path>) -> Result<(), Report> {
+    fn vjp(
+        &mut self,
+        target: &Target,
+        data: &DataArgs,
+        wrt: &Wrt,
+        text: Option<&str>,
+        file: Option<&Path>,
+    ) -> Result<(), Report> {
         let mut inputs = Inputs::new();
         let read = match (text, file) {
             (Some(text), _) => inputs.read_argument(&format!("cotangent={text}")),
@@ -87,10 +112,11 @@ impl Shell {
             (None, None) => Ok(()),
         };
         read.map_err(|p| self.told([p]))?;
-        let result = self.apply(target, data, Operator::Vjp, wrt.names().as_deref(), |call, args| {
-            args.push(call.cotangent(&inputs)?);
-            Ok(())
-        })?;
+        let result =
+            self.apply(target, data, Operator::Vjp, wrt.names().as_deref(), |call, args| {
+                args.push(call.cotangent(&inputs)?);
+                Ok(())
+            })?;
         self.show_pair(data, result, "cotangent")
     }
 
@@ -109,8 +135,10 @@ impl Shell {
         let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
-        let executable = Executable::new(call.program, call.entry, engine(data.engine)).map_err(|p| self.told(p))?;
-        let value = executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
+        let executable = Executable::new(call.program, call.entry, engine(data.engine))
+            .map_err(|p| self.told(p))?;
+        let value =
+            executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names })
     }
 
@@ -122,7 +150,12 @@ impl Shell {
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
     }
 
-    fn show_result(&self, data: &DataArgs, value: Data, print: impl FnOnce(&Data) -> String) -> Result<(), Report> {
+    fn show_result(
+        &self,
+        data: &DataArgs,
+        value: Data,
+        print: impl FnOnce(&Data) -> String,
+    ) -> Result<(), Report> {
         match &data.output {
             Some(path) => lambada::write_file(path, &value).map_err(|p| self.told([p])),
             None => report::result(&print(&value)),
@@ -131,22 +164,38 @@ impl Shell {
 
     /// A value and a derivative, as `value = …` and one line or block per parameter.
     fn show_pair(&self, data: &DataArgs, outcome: Outcome, derivative: &str) -> Result<(), Report> {
-        let Data::Tuple(mut pair) = outcome.value else { unreachable!("derivatives come with the value") };
-        let (second, first) = (pair.pop().expect("two components"), pair.pop().expect("two components"));
+        let Data::Tuple(mut pair) = outcome.value else {
+            unreachable!("derivatives come with the value")
+        };
+        let (second, first) =
+            (pair.pop().expect("two components"), pair.pop().expect("two components"));
         let second = lambada::label_gradient(&outcome.names, second);
-        let both = Data::Record(vec![(derivative.into(), second.clone()), ("value".into(), first.clone())]);
+        let both = Data::Record(vec![
+            (derivative.into(), second.clone()),
+            ("value".into(), first.clone()),
+        ]);
         self.show_result(data, both, |_| {
             let lines = match (&second, outcome.names.len() > 1) {
-                (Data::Record(fields), true) => {
-                    fields.iter().map(|(name, value)| report::named(&format!("{derivative} {name}"), value) + "\n").collect()
-                }
+                (Data::Record(fields), true) => fields
+                    .iter()
+                    .map(|(name, value)| {
+                        report::named(&format!("{derivative} {name}"), value) + "\n"
+                    })
+                    .collect(),
                 _ => report::named(derivative, &second) + "\n",
             };
             format!("{}\n{lines}", report::named("value", &first))
         })
     }
 
-    fn derive(&mut self, file: &Path, entry: &str, mode: Mode, stage: PaperStage, wrt: &Wrt) -> Result<(), Report> {
+    fn derive(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        mode: Mode,
+        stage: PaperStage,
+        wrt: &Wrt,
+    ) -> Result<(), Report> {
         let unit = self.load(file)?;
         let stage = match stage {
             PaperStage::Combinators => paper::PaperStage::Combinators,
@@ -170,11 +219,21 @@ impl Shell {
             Mode::Forward => Operator::Jvp,
             Mode::Reverse => Operator::Vjp,
         };
-        let text = unit.derivative_source(entry, operator, wrt.names().as_deref()).map_err(|p| self.told(p))?;
+        let text = unit
+            .derivative_source(entry, operator, wrt.names().as_deref())
+            .map_err(|p| self.told(p))?;
         report::result(&text)
     }
 
-    fn show(&mut self, file: &Path, entry: &str, stage: Stage, of: Of, wrt: &Wrt, after: Option<&str>) -> Result<(), Report> {
+    fn show(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        stage: Stage,
+        of: Of,
+        wrt: &Wrt,
+        after: Option<&str>,
+    ) -> Result<(), Report> {
         let unit = self.load(file)?;
         let operator = match of {
             Of::Value => Operator::Value,
@@ -189,7 +248,9 @@ impl Shell {
             Stage::Loops => lambada::Stage::Loops,
             Stage::C => lambada::Stage::C,
         };
-        let text = unit.show(entry, stage, operator, wrt.names().as_deref(), after).map_err(|p| self.told(p))?;
+        let text = unit
+            .show(entry, stage, operator, wrt.names().as_deref(), after)
+            .map_err(|p| self.told(p))?;
         report::result(&text)
     }
 }

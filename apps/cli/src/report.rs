@@ -34,10 +34,17 @@ pub fn tell(text: &str) {
 pub fn tell_panics_in_a_line() {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();
-        let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied()).unwrap_or_default();
-        let place = info.location().map(|l| format!("{}:{}: ", l.file(), l.line())).unwrap_or_default();
+        let text = payload
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or(payload.downcast_ref::<&str>().copied())
+            .unwrap_or_default();
+        let place =
+            info.location().map(|l| format!("{}:{}: ", l.file(), l.line())).unwrap_or_default();
         let what = text.lines().next().unwrap_or_default();
-        tell(&format!("internal error: {place}{what}; this is a bug in lambada, please report it with the program and the command\n"));
+        tell(&format!(
+            "internal error: {place}{what}; this is a bug in lambada, please report it with the program and the command\n"
+        ));
     }));
 }
 
@@ -54,7 +61,11 @@ pub fn failure(session: &Session, failure: &Failure, color: bool) -> String {
 /// `name = value`, with long values on lines of their own.
 pub fn named(name: &str, value: &Data) -> String {
     let text = value.to_string();
-    if text.contains('\n') { format!("{name} =\n{}", indented(&text)) } else { format!("{name} = {text}") }
+    if text.contains('\n') {
+        format!("{name} =\n{}", indented(&text))
+    } else {
+        format!("{name} = {text}")
+    }
 }
 
 fn indented(text: &str) -> String {

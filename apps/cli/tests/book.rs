@@ -23,7 +23,11 @@ use lambada_chad::{Env, Var, applied, closures, shared, source};
 use tempfile::TempDir;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the command lies in the repository").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the command lies in the repository")
+        .to_path_buf()
 }
 
 fn read(path: &Path) -> String {
@@ -36,7 +40,8 @@ fn write(path: &Path, text: &str) {
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
     paths.sort();
     paths
 }
@@ -46,7 +51,8 @@ fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     let mut folders = vec![root().join("docs/src")];
     while let Some(folder) = folders.pop() {
-        let (inside, files): (Vec<PathBuf>, Vec<PathBuf>) = entries(&folder).into_iter().partition(|path| path.is_dir());
+        let (inside, files): (Vec<PathBuf>, Vec<PathBuf>) =
+            entries(&folder).into_iter().partition(|path| path.is_dir());
         folders.extend(inside);
         pages.extend(files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "md")));
     }
@@ -90,11 +96,17 @@ fn parts(page: &str) -> Vec<Part> {
             }
             (Inside::Program, _, Some(Part::Program(text))) => text.push_str(&line_text),
             (Inside::Console, _, last) => match (line.strip_prefix("$ "), last) {
-                (Some(command), _) => parts.push(Part::Command { line: k + 1, command: command.into(), output: String::new() }),
+                (Some(command), _) => parts.push(Part::Command {
+                    line: k + 1,
+                    command: command.into(),
+                    output: String::new(),
+                }),
                 (None, Some(Part::Command { output, .. })) => output.push_str(&line_text),
                 (None, _) => panic!("line {}: a console block starts with a command", k + 1),
             },
-            (Inside::Nothing | Inside::Program | Inside::Other, _, _) => parts.push(Part::Text(line_text)),
+            (Inside::Nothing | Inside::Program | Inside::Other, _, _) => {
+                parts.push(Part::Text(line_text))
+            }
         }
     }
     parts.into_iter().flat_map(without_layout).collect()
@@ -147,7 +159,11 @@ impl Shell {
 
     /// Keeps a program that has a name.
     fn keep(&self, program: &str) {
-        let name = program.lines().next().and_then(|line| line.strip_prefix("-- ")).filter(|name| name.ends_with(".lam"));
+        let name = program
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("-- "))
+            .filter(|name| name.ends_with(".lam"));
         if let Some(name) = name {
             write(&self.folder.path().join(name), program);
         }
@@ -155,20 +171,30 @@ impl Shell {
 
     /// What a command prints, without the path of the folder.
     fn run(&self, command: &str) -> String {
-        let binaries = Path::new(env!("CARGO_BIN_EXE_lambada")).parent().expect("a command lies in a folder");
+        let binaries =
+            Path::new(env!("CARGO_BIN_EXE_lambada")).parent().expect("a command lies in a folder");
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([binaries.to_path_buf()].into_iter().chain(std::env::split_paths(&path))).expect("a search path");
+        let path = std::env::join_paths(
+            [binaries.to_path_buf()].into_iter().chain(std::env::split_paths(&path)),
+        )
+        .expect("a search path");
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(self.folder.path()).env("PATH", path).env("LAMBADA_CACHE", cache);
+        shell
+            .args(["-c", command])
+            .current_dir(self.folder.path())
+            .env("PATH", path)
+            .env("LAMBADA_CACHE", cache);
         let output = shell.output().unwrap_or_else(|e| panic!("`sh` does not start: {e}"));
-        trimmed(&printed(&output).replace(&format!("{}/", self.folder.path().display()), "")).to_string()
+        trimmed(&printed(&output).replace(&format!("{}/", self.folder.path().display()), ""))
+            .to_string()
     }
 }
 
 /// Standard output, then standard error; but not the warning that the interpreter runs, which makes no other difference.
 fn printed(output: &Output) -> String {
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let heard = |line: &&str| !line.starts_with("warning: no C compiler found");
     err.lines().filter(heard).fold(out.into_owned(), |text, line| text + line + "\n")
 }
@@ -197,7 +223,10 @@ fn replay(name: &str, parts: &mut [Part]) -> Vec<String> {
                 let found = shell.run(command);
                 assert!(!found.contains("panicked"), "{name}:{line}: `{command}` panics:\n{found}");
                 if found != *output {
-                    wrong.push(format!("{name}:{line}: $ {command}\n{}", difference(output, &found)));
+                    wrong.push(format!(
+                        "{name}:{line}: $ {command}\n{}",
+                        difference(output, &found)
+                    ));
                     *output = found;
                 }
             }
@@ -210,10 +239,15 @@ fn replay(name: &str, parts: &mut [Part]) -> Vec<String> {
 fn difference(expected: &str, found: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let end = a[start..].iter().rev().zip(b[start..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let end =
+        a[start..].iter().rev().zip(b[start..].iter().rev()).take_while(|(a, b)| a == b).count();
     let mut text = format!("  from line {} of the output:\n", start + 1);
-    a[start..a.len() - end].iter().for_each(|line| writeln!(text, "  - {line}").expect("a string grows"));
-    b[start..b.len() - end].iter().for_each(|line| writeln!(text, "  + {line}").expect("a string grows"));
+    a[start..a.len() - end]
+        .iter()
+        .for_each(|line| writeln!(text, "  - {line}").expect("a string grows"));
+    b[start..b.len() - end]
+        .iter()
+        .for_each(|line| writeln!(text, "  + {line}").expect("a string grows"));
     text
 }
 
@@ -238,7 +272,8 @@ fn commands_print_what_the_book_says() {
         assert_eq!(together(&parts), page, "{}", path.display());
         let here = parts.iter().filter(|part| matches!(part, Part::Command { .. })).count();
         if here > 0 {
-            let name = path.strip_prefix(root()).expect("a page of the repository").display().to_string();
+            let name =
+                path.strip_prefix(root()).expect("a page of the repository").display().to_string();
             let differences = replay(&name, &mut parts);
             if blessing() && !differences.is_empty() {
                 write(&path, &together(&parts));
@@ -249,7 +284,11 @@ fn commands_print_what_the_book_says() {
         commands += here;
     }
     assert!(commands >= 130, "only {commands} commands");
-    assert!(wrong.is_empty(), "BLESS=1 rewrites what these print; `-` is the book, `+` the command:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "BLESS=1 rewrites what these print; `-` is the book, `+` the command:\n{}",
+        wrong.join("\n")
+    );
 }
 
 /// The harness can fail: a wrong output is told with its line, a right one is not, and both keep everything else as it is.
@@ -259,9 +298,17 @@ fn a_wrong_output_is_told() {
     let mut parts = parts(page);
     let wrong = replay("a.md", &mut parts);
     assert_eq!(wrong.len(), 1, "{wrong:?}");
-    assert!(wrong[0].starts_with("a.md:9: $ lambada check q.lam") && wrong[0].contains("  - fine\n  + error"), "{wrong:?}");
+    assert!(
+        wrong[0].starts_with("a.md:9: $ lambada check q.lam")
+            && wrong[0].contains("  - fine\n  + error"),
+        "{wrong:?}"
+    );
     let blessed = together(&parts);
-    assert!(blessed.starts_with(page.split("fine").next().expect("a page")) && blessed.ends_with("```\n"), "{blessed}");
+    assert!(
+        blessed.starts_with(page.split("fine").next().expect("a page"))
+            && blessed.ends_with("```\n"),
+        "{blessed}"
+    );
     assert!(!blessed.contains("fine") && blessed.contains("q.lam"), "{blessed}");
 }
 
@@ -299,7 +346,8 @@ fn shared_cost(x: &source::Var, t: &source::Term, lets: Lets) -> u64 {
 
 fn row(n: usize) -> String {
     let (x, t) = squares(n);
-    let [encoded, construct] = [Lets::Encoded, Lets::Primitive].map(|lets| shared_cost(&x, &t, lets));
+    let [encoded, construct] =
+        [Lets::Encoded, Lets::Primitive].map(|lets| shared_cost(&x, &t, lets));
     let converted = cost(|at| closures::reverse(&x, &t, at, at));
     format!("| {n} | {} | {encoded} | {construct} | {converted} |\n", printed_cost(&x, &t))
 }
@@ -309,12 +357,22 @@ fn table(head: &str, rows: &str) {
     let _alone = alone();
     let path = root().join("docs/src/chad-sharing.md");
     let page = read(&path);
-    let start = page.find(head).unwrap_or_else(|| panic!("the page has no table {head}")) + head.len();
-    let end = start + page[start..].split_inclusive('\n').take_while(|line| line.starts_with('|')).map(str::len).sum::<usize>();
+    let start =
+        page.find(head).unwrap_or_else(|| panic!("the page has no table {head}")) + head.len();
+    let end = start
+        + page[start..]
+            .split_inclusive('\n')
+            .take_while(|line| line.starts_with('|'))
+            .map(str::len)
+            .sum::<usize>();
     if blessing() {
         write(&path, &format!("{}{rows}{}", &page[..start], &page[end..]));
     } else {
-        assert_eq!(&page[start..end], rows, "BLESS=1 rewrites the tables of docs/src/chad-sharing.md");
+        assert_eq!(
+            &page[start..end],
+            rows,
+            "BLESS=1 rewrites the tables of docs/src/chad-sharing.md"
+        );
     }
 }
 
@@ -324,11 +382,15 @@ fn written(first: &impl Display, second: &impl Display) -> usize {
 }
 
 fn lengths(unit: &Unit, entry: &str) -> String {
-    let (program, id) = unit.definition(entry).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
-    let (x, t) = source::of_core(&program, id).unwrap_or_else(|outside| panic!("{entry}: {outside}"));
+    let (program, id) =
+        unit.definition(entry).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
+    let (x, t) =
+        source::of_core(&program, id).unwrap_or_else(|outside| panic!("{entry}: {outside}"));
     let comb = of_term(&x, &t);
     let (a, c) = (Derived::reverse(&comb), Applied::reverse(&comb));
-    let printed = unit.paper_stage(entry, Mode::Reverse, PaperStage::Linear).unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
+    let printed = unit
+        .paper_stage(entry, Mode::Reverse, PaperStage::Linear)
+        .unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
     let [a, c] = [written(&a.first, &a.second), written(&c.first, &c.second)];
     format!("| `{entry}` | {a} | {c} | {} |\n", printed.chars().count())
 }
@@ -339,7 +401,11 @@ fn the_tables_are_counted() {
     let operations: String = [2, 4, 6, 8, 10, 12].map(row).concat();
     table("|---:|---:|---:|---:|---:|\n", &operations);
     let text = read(&root().join("examples/chad.lam"));
-    let unit = Session::default().load_text("chad.lam", &text, None).unwrap_or_else(|problems| panic!("{problems:?}"));
-    let lengths: String = ["square", "scaler", "higher", "paper_ex1", "paper_ex2"].map(|entry| lengths(&unit, entry)).concat();
+    let unit = Session::default()
+        .load_text("chad.lam", &text, None)
+        .unwrap_or_else(|problems| panic!("{problems:?}"));
+    let lengths: String = ["square", "scaler", "higher", "paper_ex1", "paper_ex2"]
+        .map(|entry| lengths(&unit, entry))
+        .concat();
     table("|---|---:|---:|---:|\n", &lengths);
 }

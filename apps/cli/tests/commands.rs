@@ -6,11 +6,19 @@ use std::process::{Command, Output, Stdio};
 use lambada::{Inputs, Session};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the command lies in the repository").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the command lies in the repository")
+        .to_path_buf()
 }
 
 fn lambada(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lambada")).args(args).current_dir(root()).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_lambada"))
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("the command starts")
 }
 
 /// Standard output of a command that succeeds and complains of nothing.
@@ -43,7 +51,15 @@ fn file(folder: &tempfile::TempDir, name: &str, content: &str) -> String {
 
 #[test]
 fn the_first_command_of_the_readme() {
-    let out = succeeds(&["grad", "examples/gmm.lam", "objective", "--data", "examples/data/gmm_d2_k5.json", "--wrt", "alpha,mu,q,l"]);
+    let out = succeeds(&[
+        "grad",
+        "examples/gmm.lam",
+        "objective",
+        "--data",
+        "examples/data/gmm_d2_k5.json",
+        "--wrt",
+        "alpha,mu,q,l",
+    ]);
     assert!(out.starts_with("value = -3916.46482105446"), "{out}");
     for name in ["alpha", "mu", "q", "l"] {
         assert!(out.contains(&format!("gradient {name} =")), "{out}");
@@ -63,12 +79,19 @@ fn check_lists_definitions_or_tells_all_errors() {
 #[test]
 fn run_takes_arguments_and_data() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let program = file(&folder, "p.lam", "def main (x : real) (ys : []real) = x * sum ys\n\ndef twice (x : real) = 2 * x\n");
+    let program = file(
+        &folder,
+        "p.lam",
+        "def main (x : real) (ys : []real) = x * sum ys\n\ndef twice (x : real) = 2 * x\n",
+    );
     assert_eq!(succeeds(&["run", &program, "x=2", "ys=[1,2,3]"]), "12.0\n");
     assert_eq!(succeeds(&["run", &program, "twice", "x=2"]), "4.0\n");
     let data = file(&folder, "d.json", "{\"ys\": [1, 2, 3]}");
     for engine in ["native", "loops", "anf", "core"] {
-        assert_eq!(succeeds(&["run", &program, "--data", &data, "x=2", "--engine", engine]), "12.0\n");
+        assert_eq!(
+            succeeds(&["run", &program, "--data", &data, "x=2", "--engine", engine]),
+            "12.0\n"
+        );
     }
     assert!(fails(&["run", &program, "twise", "x=2"]).contains("did you mean `twice`?"));
     assert!(fails(&["run", &program, "x=2"]).contains("`ys : [n]real`"));
@@ -84,33 +107,74 @@ fn parameters_that_are_patterns() {
     let program = file(&folder, "patterns.lam", source);
     let run = |words: &[&str]| succeeds(&[&["run", &program], words].concat());
     assert_eq!(run(&["f", "[2, 3]", r#"{"x": 4, "y": 5}"#, "6", "-7.5"]), "26.0\n");
-    assert_eq!(run(&["f", "{x,y=c}={\"x\": 4, \"y\": 5}", "(a,b)=[2, 3]", "argument 3=1", "argument 4=1"]), "26.0\n");
+    assert_eq!(
+        run(&["f", "{x,y=c}={\"x\": 4, \"y\": 5}", "(a,b)=[2, 3]", "argument 3=1", "argument 4=1"]),
+        "26.0\n"
+    );
     assert_eq!(run(&["-2.5"]), "-5.0\n");
     let data = file(&folder, "data.json", r#"{"(a, b)": [2, 3], "{x, y = c}": {"x": 4, "y": 5}}"#);
-    let grad = succeeds(&["grad", &program, "f", "--data", &data, "argument 3=1", "argument 4=1", "--wrt", "{x, y = c},(a, b)"]);
-    assert_eq!(grad, "value = 26.0\ngradient {x, y = c} = {x = 5.0, y = 4.0}\ngradient (a, b) = (3.0, 2.0)\n");
-    let truth = file(&folder, "truth.lam", "def main (b : bool) (x : real) = if b then x else 0.0\n");
+    let grad = succeeds(&[
+        "grad",
+        &program,
+        "f",
+        "--data",
+        &data,
+        "argument 3=1",
+        "argument 4=1",
+        "--wrt",
+        "{x, y = c},(a, b)",
+    ]);
+    assert_eq!(
+        grad,
+        "value = 26.0\ngradient {x, y = c} = {x = 5.0, y = 4.0}\ngradient (a, b) = (3.0, 2.0)\n"
+    );
+    let truth =
+        file(&folder, "truth.lam", "def main (b : bool) (x : real) = if b then x else 0.0\n");
     assert_eq!(succeeds(&["run", &truth, "true", "inf"]), "inf\n");
     assert!(fails(&["run", &program, "f"]).contains("its parameter `(a, b) : (real, real)`"));
-    assert!(fails(&["run", &program, "main", "1", "2"]).contains("`main` takes 1 argument, and the argument `2` is one more"));
-    assert!(fails(&["run", &program, "main", "y"]).contains("the argument `y` is no value, and not of the form name=value"));
-    assert!(fails(&["run", &program, "main", "[1,"]).contains("the argument `[1,` is not valid JSON"));
+    assert!(
+        fails(&["run", &program, "main", "1", "2"])
+            .contains("`main` takes 1 argument, and the argument `2` is one more")
+    );
+    assert!(
+        fails(&["run", &program, "main", "y"])
+            .contains("the argument `y` is no value, and not of the form name=value")
+    );
+    assert!(
+        fails(&["run", &program, "main", "[1,"]).contains("the argument `[1,` is not valid JSON")
+    );
 }
 
 #[test]
 fn derivatives_in_both_modes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let program = file(&folder, "p.lam", "def f (x : real) (y : real) = (x * y, x + y)\n\ndef g (x : real) (y : real) = x * y\n");
-    assert_eq!(succeeds(&["grad", &program, "g", "x=2", "y=3"]), "value = 6.0\ngradient x = 3.0\ngradient y = 2.0\n");
-    assert_eq!(succeeds(&["grad", &program, "g", "x=2", "y=3", "--wrt", "y"]), "value = 6.0\ngradient = 2.0\n");
-    assert_eq!(succeeds(&["jvp", &program, "f", "x=2", "y=3", "--tangent", "x=1"]), "value = (6.0, 5.0)\ntangent = (3.0, 1.0)\n");
+    let program = file(
+        &folder,
+        "p.lam",
+        "def f (x : real) (y : real) = (x * y, x + y)\n\ndef g (x : real) (y : real) = x * y\n",
+    );
+    assert_eq!(
+        succeeds(&["grad", &program, "g", "x=2", "y=3"]),
+        "value = 6.0\ngradient x = 3.0\ngradient y = 2.0\n"
+    );
+    assert_eq!(
+        succeeds(&["grad", &program, "g", "x=2", "y=3", "--wrt", "y"]),
+        "value = 6.0\ngradient = 2.0\n"
+    );
+    assert_eq!(
+        succeeds(&["jvp", &program, "f", "x=2", "y=3", "--tangent", "x=1"]),
+        "value = (6.0, 5.0)\ntangent = (3.0, 1.0)\n"
+    );
     let vjp = succeeds(&["vjp", &program, "f", "x=2", "y=3", "--cotangent", "[1, 10]"]);
     assert_eq!(vjp, "value = (6.0, 5.0)\ncotangent x = 13.0\ncotangent y = 12.0\n");
     assert!(fails(&["grad", &program, "f", "x=2", "y=3"]).contains("no gradient"));
     assert!(fails(&["vjp", &program, "f", "x=2", "y=3"]).contains("--cotangent"));
     let value = file(&folder, "value.json", "[1, 10]");
     assert_eq!(succeeds(&["vjp", &program, "f", "x=2", "y=3", "--cotangent-data", &value]), vjp);
-    assert!(fails(&["garde", &program, "f"]).contains("unrecognized") && fails(&["grda", &program, "f"]).contains("'grad'"));
+    assert!(
+        fails(&["garde", &program, "f"]).contains("unrecognized")
+            && fails(&["grda", &program, "f"]).contains("'grad'")
+    );
     assert!(fails(&["jvp", &program, "f", "x=2", "y=3"]).contains("--tangent"));
     assert!(fails(&["grad", &program, "g", "x=2", "y=3", "--wrt", "z"]).contains("`z`"));
 }
@@ -118,18 +182,29 @@ fn derivatives_in_both_modes() {
 #[test]
 fn results_go_to_files_whole_or_not_at_all() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let program = file(&folder, "p.lam", "def f (x : real) = {a = [x, 2 * x], b = x}\n\ndef bad (xs : []real) = xs[3]\n");
+    let program = file(
+        &folder,
+        "p.lam",
+        "def f (x : real) = {a = [x, 2 * x], b = x}\n\ndef bad (xs : []real) = xs[3]\n",
+    );
     let json = folder.path().join("out.json");
-    assert_eq!(succeeds(&["run", &program, "f", "x=2", "--output", json.to_str().expect("a name")]), "");
+    assert_eq!(
+        succeeds(&["run", &program, "f", "x=2", "--output", json.to_str().expect("a name")]),
+        ""
+    );
     assert_eq!(std::fs::read_to_string(&json).expect("written"), "{\"a\":[2.0,4.0],\"b\":2.0}\n");
     let npz = folder.path().join("out.npz");
     succeeds(&["run", &program, "f", "x=2", "--output", npz.to_str().expect("a name")]);
     let mut inputs = Inputs::new();
     inputs.read_file(&npz).expect("an archive");
     let reader = file(&folder, "q.lam", "def f (a : [2]real) (b : real) = b * a\n");
-    assert_eq!(succeeds(&["run", &reader, "f", "--data", npz.to_str().expect("a name")]), "[4.0, 8.0]\n");
+    assert_eq!(
+        succeeds(&["run", &reader, "f", "--data", npz.to_str().expect("a name")]),
+        "[4.0, 8.0]\n"
+    );
     let never = folder.path().join("never.json");
-    let err = fails(&["run", &program, "bad", "xs=[1, 2]", "--output", never.to_str().expect("a name")]);
+    let err =
+        fails(&["run", &program, "bad", "xs=[1, 2]", "--output", never.to_str().expect("a name")]);
     assert!(err.contains("index 3 is out of range for size 2") && err.contains("p.lam:3"), "{err}");
     assert!(!never.exists());
 }
@@ -143,22 +218,38 @@ fn derived_source_parses_checks_and_runs_again() {
             "f",
             vec!["s={\"Rect\": [2, [3, 1]]}", "p=[[1, 2], [3, 4]]"],
         ),
-        ("def f (x : real) (ys : []real) = loop s = x for y in ys do sin (s * y)\n", "f", vec!["x=0.3", "ys=[1, 2, 3]"]),
-        ("def f (w : {a : [2]real, b : real}) = norm w.a * exp w.b\n", "f", vec!["w={\"a\": [3, 4], \"b\": 0.5}"]),
+        (
+            "def f (x : real) (ys : []real) = loop s = x for y in ys do sin (s * y)\n",
+            "f",
+            vec!["x=0.3", "ys=[1, 2, 3]"],
+        ),
+        (
+            "def f (w : {a : [2]real, b : real}) = norm w.a * exp w.b\n",
+            "f",
+            vec!["w={\"a\": [3, 4], \"b\": 0.5}"],
+        ),
     ] {
         let program = file(&folder, "p.lam", example);
-        let derived = file(&folder, "d.lam", &succeeds(&["derive", &program, entry, "--mode", "reverse"]));
+        let derived =
+            file(&folder, "d.lam", &succeeds(&["derive", &program, entry, "--mode", "reverse"]));
         let name = format!("{entry}_reverse");
         let mut direct = vec!["vjp", &program, entry];
         direct.extend(&args);
         let mut again = vec!["run", &derived, &name, "cotangent=1"];
         again.extend(&args);
         let numbers = |text: &str| -> Vec<f64> {
-            text.split(|c: char| !(c.is_ascii_digit() || ".-e".contains(c))).filter_map(|t| t.parse().ok()).collect()
+            text.split(|c: char| !(c.is_ascii_digit() || ".-e".contains(c)))
+                .filter_map(|t| t.parse().ok())
+                .collect()
         };
         let (a, b) = (numbers(&succeeds(&direct)), numbers(&succeeds(&again)));
-        assert!(a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-9 * x.abs().max(1.0)), "{a:?} against {b:?}");
-        let forward = file(&folder, "e.lam", &succeeds(&["derive", &program, entry, "--mode", "forward"]));
+        assert!(
+            a.len() == b.len()
+                && a.iter().zip(&b).all(|(x, y)| (x - y).abs() <= 1e-9 * x.abs().max(1.0)),
+            "{a:?} against {b:?}"
+        );
+        let forward =
+            file(&folder, "e.lam", &succeeds(&["derive", &program, entry, "--mode", "forward"]));
         succeeds(&["check", &forward]);
     }
 }
@@ -169,22 +260,39 @@ fn without_a_c_compiler_the_interpreter_runs_and_says_so_once() {
     let program = file(&folder, "p.lam", "def f (x : real) = x * x\n");
     for (variable, value) in [("LAMBADA_CC", "/nonexistent/cc"), ("PATH", "/nonexistent")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
-        let command = command.args(["grad", &program, "f", "x=3"]).env_remove("CC").env_remove("LAMBADA_CC").env(variable, value);
+        let command = command
+            .args(["grad", &program, "f", "x=3"])
+            .env_remove("CC")
+            .env_remove("LAMBADA_CC")
+            .env(variable, value);
         let output = command.output().expect("the command starts");
         assert!(output.status.success());
         assert_eq!(text(&output.stdout), "value = 9.0\ngradient = 6.0\n");
-        assert_eq!(text(&output.stderr).matches("no C compiler found").count(), 1, "{}", text(&output.stderr));
+        assert_eq!(
+            text(&output.stderr).matches("no C compiler found").count(),
+            1,
+            "{}",
+            text(&output.stderr)
+        );
     }
 }
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
-    let command = command.args(["show", "examples/gmm.lam", "objective", "--stage", "c", "--of", "grad"]).current_dir(root());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    let command = command
+        .args(["show", "examples/gmm.lam", "objective", "--stage", "c", "--of", "grad"])
+        .current_dir(root());
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("the command ends");
-    assert!(output.status.success() && output.stderr.is_empty(), "{:?}: {}", output.status, text(&output.stderr));
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{:?}: {}",
+        output.status,
+        text(&output.stderr)
+    );
 }
 
 #[test]
@@ -192,39 +300,60 @@ fn odd_files_are_told_apart_from_programs() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     assert_eq!(succeeds(&["check", &file(&folder, "empty.lam", "")]), "");
     assert!(fails(&["run", &file(&folder, "empty.lam", "")]).contains("defines nothing"));
-    let windows = file(&folder, "windows.lam", "\u{feff}-- a comment\r\ndef f (x : real) =\r\n  x * x\r\n");
+    let windows =
+        file(&folder, "windows.lam", "\u{feff}-- a comment\r\ndef f (x : real) =\r\n  x * x\r\n");
     assert_eq!(succeeds(&["run", &windows, "f", "x=3"]), "9.0\n");
     let here = folder.path().display().to_string();
     assert!(fails(&["check", &here]).contains("cannot read"));
     let program = file(&folder, "p.lam", "def f (x : real) = x * x\n");
     assert!(fails(&["run", &program, "f", "--data", &here]).contains("cannot tell the format"));
-    assert!(fails(&["run", &program, "f", "--data", &file(&folder, "empty.json", "")]).contains("not valid JSON"));
-    assert!(fails(&["run", &program, "f", "--data", &file(&folder, "empty.npz", "")]).contains("empty.npz"));
+    assert!(
+        fails(&["run", &program, "f", "--data", &file(&folder, "empty.json", "")])
+            .contains("not valid JSON")
+    );
+    assert!(
+        fails(&["run", &program, "f", "--data", &file(&folder, "empty.npz", "")])
+            .contains("empty.npz")
+    );
     let marked = file(&folder, "marked.json", "\u{feff}{\"x\": 3}\r\n");
     assert_eq!(succeeds(&["run", &program, "f", "--data", &marked]), "9.0\n");
-    assert!(fails(&["run", &program, "f", "x=1", "--output", "/nonexistent/out.json"]).contains("cannot write"));
+    assert!(
+        fails(&["run", &program, "f", "x=1", "--output", "/nonexistent/out.json"])
+            .contains("cannot write")
+    );
     assert!(fails(&["run", &program, "f", "x=1", "--output", &here]).contains(&here));
     assert!(fails(&["run", &program, "f", "x=1", "--output", "out.txt"]).contains("out.txt"));
-    std::fs::write(folder.path().join("bytes.lam"), [0xff, 0xfe, b'd']).expect("a temporary file can be written");
-    assert!(fails(&["check", &folder.path().join("bytes.lam").display().to_string()]).contains("UTF-8"));
+    std::fs::write(folder.path().join("bytes.lam"), [0xff, 0xfe, b'd'])
+        .expect("a temporary file can be written");
+    assert!(
+        fails(&["check", &folder.path().join("bytes.lam").display().to_string()]).contains("UTF-8")
+    );
 }
 
 #[test]
 fn numpy_files_are_read_and_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let program = file(&folder, "p.lam", "def f [n] (xs : [n]real) (k : int) (m : [2][3]int) = (real k * xs, m[1], k)\n");
+    let program = file(
+        &folder,
+        "p.lam",
+        "def f [n] (xs : [n]real) (k : int) (m : [2][3]int) = (real k * xs, m[1], k)\n",
+    );
     let path = folder.path().join("in.npz");
-    let mut archive = ndarray_npy::NpzWriter::new(std::fs::File::create(&path).expect("a temporary file"));
+    let mut archive =
+        ndarray_npy::NpzWriter::new(std::fs::File::create(&path).expect("a temporary file"));
     archive.add_array("xs", &ndarray::arr1(&[0.5f32, 1.5])).expect("written");
     archive.add_array("k", &ndarray::arr0(2i64)).expect("written");
     // In the order of Fortran.
-    archive.add_array("m", &ndarray::arr2(&[[1i32, 4], [2, 5], [3, 6]]).reversed_axes()).expect("written");
+    archive
+        .add_array("m", &ndarray::arr2(&[[1i32, 4], [2, 5], [3, 6]]).reversed_axes())
+        .expect("written");
     archive.finish().expect("written");
     let input = path.display().to_string();
     assert_eq!(succeeds(&["run", &program, "f", "--data", &input]), "([1.0, 3.0], [4, 5, 6], 2)\n");
     let out = folder.path().join("out.npz").display().to_string();
     succeeds(&["run", &program, "f", "--data", &input, "--output", &out]);
-    let mut archive = ndarray_npy::NpzReader::new(std::fs::File::open(&out).expect("written")).expect("an archive");
+    let mut archive = ndarray_npy::NpzReader::new(std::fs::File::open(&out).expect("written"))
+        .expect("an archive");
     let xs: ndarray::Array1<f64> = archive.by_name("0").expect("the first component");
     assert_eq!(xs, ndarray::arr1(&[1.0, 3.0]));
     let row: ndarray::Array1<i64> = archive.by_name("1").expect("the second component");
@@ -233,7 +362,12 @@ fn numpy_files_are_read_and_written() {
     ndarray_npy::write_npy(&single, &ndarray::arr1(&[1.0, 2.0])).expect("written");
     let sum = file(&folder, "sum.lam", "def main (xs : []real) = sum xs\n");
     assert_eq!(succeeds(&["run", &sum, "--data", &single.display().to_string()]), "3.0\n");
-    let err = fails(&["run", &file(&folder, "row.lam", "def main (xs : [3]real) = sum xs\n"), "--data", &single.display().to_string()]);
+    let err = fails(&[
+        "run",
+        &file(&folder, "row.lam", "def main (xs : [3]real) = sum xs\n"),
+        "--data",
+        &single.display().to_string(),
+    ]);
     assert!(err.contains("`xs`") && err.contains("[3]real"), "{err}");
 }
 
@@ -241,10 +375,16 @@ fn numpy_files_are_read_and_written() {
 fn every_stage_can_be_shown() {
     for stage in ["surface", "core", "anf", "loops", "c"] {
         for of in ["value", "grad"] {
-            assert!(!succeeds(&["show", "examples/logsumexp.lam", "lse", "--stage", stage, "--of", of]).is_empty());
+            assert!(
+                !succeeds(&["show", "examples/logsumexp.lam", "lse", "--stage", stage, "--of", of])
+                    .is_empty()
+            );
         }
     }
-    assert!(fails(&["show", "examples/logsumexp.lam", "lse", "--stage", "anf", "--after", "fuze"]).contains("fuse"));
+    assert!(
+        fails(&["show", "examples/logsumexp.lam", "lse", "--stage", "anf", "--after", "fuze"])
+            .contains("fuse")
+    );
 }
 
 #[test]
@@ -253,15 +393,22 @@ fn every_example_checks() {
         let path = entry.path();
         if path.extension().is_some_and(|e| e == "lam") {
             let mut session = Session::new();
-            session.load(&path).map(drop).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+            session
+                .load(&path)
+                .map(drop)
+                .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
         }
     }
 }
 
 #[test]
 fn logistic_regression_learns() {
-    let out = succeeds(&["run", "examples/logistic.lam", "--data", "examples/data/breast_cancer.json"]);
-    let accuracy =
-        out.split("accuracy = ").nth(1).and_then(|rest| rest.split([',', '}', '\n']).next()).and_then(|n| n.trim().parse::<f64>().ok());
+    let out =
+        succeeds(&["run", "examples/logistic.lam", "--data", "examples/data/breast_cancer.json"]);
+    let accuracy = out
+        .split("accuracy = ")
+        .nth(1)
+        .and_then(|rest| rest.split([',', '}', '\n']).next())
+        .and_then(|n| n.trim().parse::<f64>().ok());
     assert!(accuracy.is_some_and(|a| a > 0.97), "{out}");
 }

@@ -76,7 +76,8 @@ impl<'a> Builder<'a> {
 
     /// `hint₁ : ty₁, … = exp`. The types must not mention each other; for that, push a `Stm`.
     pub fn bind_all(&mut self, binds: Vec<(Rc<str>, Ty)>, exp: Exp) -> Vec<Atom> {
-        let binds: Vec<Param> = binds.into_iter().map(|(hint, ty)| Param { var: self.names.fresh(hint), ty }).collect();
+        let binds: Vec<Param> =
+            binds.into_iter().map(|(hint, ty)| Param { var: self.names.fresh(hint), ty }).collect();
         let atoms = binds.iter().map(|p| Atom::Var(p.var)).collect();
         self.stms.push(Stm { binds, exp });
         atoms
@@ -104,6 +105,10 @@ impl<'a> Builder<'a> {
     /// A zero of the type.
     pub fn zero(&mut self, ty: &Ty) -> Atom {
         let zero: Scalar = ty.elem.zero();
-        if ty.dims.is_empty() { Atom::Lit(zero) } else { self.bind("zeros", ty.clone(), Exp::Fill(Atom::Lit(zero))) }
+        if ty.dims.is_empty() {
+            Atom::Lit(zero)
+        } else {
+            self.bind("zeros", ty.clone(), Exp::Fill(Atom::Lit(zero)))
+        }
     }
 }

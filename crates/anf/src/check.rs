@@ -46,7 +46,14 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(function: &'a Function) -> Checker<'a> {
         let count = function.names.len();
-        Checker { function, scope: vec![None; count], bound: vec![false; count], stack: Vec::new(), sizes: Sizes::default(), blocks: 0 }
+        Checker {
+            function,
+            scope: vec![None; count],
+            bound: vec![false; count],
+            stack: Vec::new(),
+            sizes: Sizes::default(),
+            blocks: 0,
+        }
     }
 
     fn function(&mut self) -> Check {
@@ -121,7 +128,10 @@ impl<'a> Checker<'a> {
     }
 
     fn entry(&self, var: Var) -> Check<&Entry> {
-        self.scope.get(var.0 as usize).and_then(Option::as_ref).ok_or_else(|| format!("{} is not in scope", self.show(var)))
+        self.scope
+            .get(var.0 as usize)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| format!("{} is not in scope", self.show(var)))
     }
 
     // Types
@@ -129,7 +139,9 @@ impl<'a> Checker<'a> {
     fn var_ty(&self, var: Var) -> Check<&Ty> {
         match self.entry(var)? {
             Entry::Value(ty) => Ok(ty),
-            Entry::Accumulator { .. } => Err(format!("the accumulator {} is used as a value", self.show(var))),
+            Entry::Accumulator { .. } => {
+                Err(format!("the accumulator {} is used as a value", self.show(var)))
+            }
         }
     }
 
@@ -151,16 +163,25 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        Err(format!("{} is {}, not {elem}", self.show_atom(atom), self.show_ty(&self.atom_ty(atom)?)))
+        Err(format!(
+            "{} is {}, not {elem}",
+            self.show_atom(atom),
+            self.show_ty(&self.atom_ty(atom)?)
+        ))
     }
 
     /// The sizes of a type are `int`s in scope.
     fn well_formed(&self, ty: &Ty) -> Check {
-        ty.dims.iter().try_for_each(|d| self.scalar(*d, ScalarTy::Int)).map_err(|e| format!("in the type {}: {e}", self.show_ty(ty)))
+        ty.dims
+            .iter()
+            .try_for_each(|d| self.scalar(*d, ScalarTy::Int))
+            .map_err(|e| format!("in the type {}: {e}", self.show_ty(ty)))
     }
 
     fn same_ty(&mut self, what: &str, actual: &Ty, expected: &Ty) -> Check {
-        let sizes_agree = |c: &mut Self| actual.dims.iter().zip(&expected.dims).all(|(a, b)| c.sizes.equal(*a, *b));
+        let sizes_agree = |c: &mut Self| {
+            actual.dims.iter().zip(&expected.dims).all(|(a, b)| c.sizes.equal(*a, *b))
+        };
         if actual.elem == expected.elem && actual.rank() == expected.rank() && sizes_agree(self) {
             return Ok(());
         }
@@ -197,7 +218,10 @@ impl<'a> Checker<'a> {
         }
         for var in &self.stack[depth..] {
             if let Some(Entry::Accumulator { frozen: false, .. }) = &self.scope[var.0 as usize] {
-                return Err(format!("the accumulator {} is not frozen in its block", self.show(*var)));
+                return Err(format!(
+                    "the accumulator {} is not frozen in its block",
+                    self.show(*var)
+                ));
             }
         }
         block.results.iter().try_for_each(|a| self.atom_ty(*a).map(|_| ()))
@@ -206,7 +230,11 @@ impl<'a> Checker<'a> {
     fn in_statement(&self, stm: &Stm, message: &str) -> String {
         let binds: Vec<String> = stm.binds.iter().map(|p| self.show(p.var)).collect();
         let name = construct(&stm.exp);
-        if binds.is_empty() { format!("in {name}: {message}") } else { format!("in {} = {name}: {message}", binds.join(", ")) }
+        if binds.is_empty() {
+            format!("in {name}: {message}")
+        } else {
+            format!("in {} = {name}: {message}", binds.join(", "))
+        }
     }
 
     fn statement(&mut self, stm: &Stm, block: usize) -> Check {
@@ -320,12 +348,18 @@ impl<'a> Checker<'a> {
     fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Check {
         self.scalar(extent, ScalarTy::Int)?;
         if stm.binds.len() != outs.len() || body.results.len() != outs.len() {
-            return Err(format!("{} outs, {} bindings, {} results", outs.len(), stm.binds.len(), body.results.len()));
+            return Err(format!(
+                "{} outs, {} bindings, {} results",
+                outs.len(),
+                stm.binds.len(),
+                body.results.len()
+            ));
         }
         for (out, bind) in outs.iter().zip(&stm.binds) {
             self.out(*out, bind, extent)?;
         }
-        let expected: Vec<Ty> = outs.iter().zip(&stm.binds).map(|(out, bind)| element_of(*out, &bind.ty)).collect();
+        let expected: Vec<Ty> =
+            outs.iter().zip(&stm.binds).map(|(out, bind)| element_of(*out, &bind.ty)).collect();
         self.scoped(|c| {
             c.bind(index, Entry::Value(Ty::int()))?;
             c.statements(body)?;
@@ -340,16 +374,30 @@ impl<'a> Checker<'a> {
         match out {
             Out::Collect => match bind.ty.dims.first() {
                 Some(size) if self.sizes.equal(*size, extent) => Ok(()),
-                Some(_) | None => {
-                    Err(format!("{} collects {} iterations as {}", self.show(bind.var), self.show_atom(extent), self.show_ty(&bind.ty)))
-                }
+                Some(_) | None => Err(format!(
+                    "{} collects {} iterations as {}",
+                    self.show(bind.var),
+                    self.show_atom(extent),
+                    self.show_ty(&bind.ty)
+                )),
             },
             Out::Reduce(op) if bind.ty.dims.is_empty() && reduces(op, bind.ty.elem) => Ok(()),
-            Out::Reduce(op) => Err(format!("{} of type {} cannot be reduced with {op:?}", self.show(bind.var), self.show_ty(&bind.ty))),
+            Out::Reduce(op) => Err(format!(
+                "{} of type {} cannot be reduced with {op:?}",
+                self.show(bind.var),
+                self.show_ty(&bind.ty)
+            )),
         }
     }
 
-    fn loop_(&mut self, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Check {
+    fn loop_(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        inits: &[Atom],
+        kind: &LoopKind,
+        body: &Block,
+    ) -> Check {
         self.against("the first state", inits, params)?;
         if stm.binds.len() != params.len() {
             return Err(format!("{} bindings for {} parameters", stm.binds.len(), params.len()));
@@ -380,7 +428,9 @@ impl<'a> Checker<'a> {
 
     fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Check {
         self.scalar(cond, ScalarTy::Bool)?;
-        for (block, holds, what) in [(then, true, "the results of then"), (otherwise, false, "the results of else")] {
+        for (block, holds, what) in
+            [(then, true, "the results of then"), (otherwise, false, "the results of else")]
+        {
             self.scoped(|c| {
                 c.sizes.assume(cond, holds);
                 c.statements(block)?;
@@ -392,11 +442,18 @@ impl<'a> Checker<'a> {
 
     fn matmul(&mut self, stm: &Stm, a: Var, b: Var) -> Check {
         let (x, y) = (self.var_ty(a)?.clone(), self.var_ty(b)?.clone());
-        if x.elem != ScalarTy::Real || y.elem != ScalarTy::Real || !matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2)) {
+        if x.elem != ScalarTy::Real
+            || y.elem != ScalarTy::Real
+            || !matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2))
+        {
             return Err(format!("{} @ {}", self.show_ty(&x), self.show_ty(&y)));
         }
         if !self.sizes.equal(x.dims[x.rank() - 1], y.dims[0]) {
-            return Err(format!("the inner sizes of {} @ {} are not known to be equal", self.show_ty(&x), self.show_ty(&y)));
+            return Err(format!(
+                "the inner sizes of {} @ {} are not known to be equal",
+                self.show_ty(&x),
+                self.show_ty(&y)
+            ));
         }
         let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
         self.value(stm, &Ty { elem: ScalarTy::Real, dims })
@@ -433,7 +490,8 @@ impl<'a> Checker<'a> {
         if made_in != block {
             return Err(format!("{} was made in another block", self.show(acc)));
         }
-        self.scope[acc.0 as usize] = Some(Entry::Accumulator { ty: ty.clone(), block, frozen: true });
+        self.scope[acc.0 as usize] =
+            Some(Entry::Accumulator { ty: ty.clone(), block, frozen: true });
         self.value(stm, &ty)
     }
 }

@@ -59,7 +59,12 @@ pub(crate) enum Op {
 /// The code of a function's body.
 pub(crate) fn compile(function: &Function) -> Code {
     let count = function.names.len();
-    let mut compiler = Compiler { depth: 0, depth_of: vec![0; count], live: vec![false; count], marked: Vec::new() };
+    let mut compiler = Compiler {
+        depth: 0,
+        depth_of: vec![0; count],
+        live: vec![false; count],
+        marked: Vec::new(),
+    };
     compiler.block(&function.body)
 }
 
@@ -110,7 +115,11 @@ impl Compiler {
             Atom::Var(var) => {
                 let slot = var.0 as usize;
                 let used_later = self.mark(slot);
-                if used_later || self.depth_of[slot] != self.depth { Operand::Copy(slot) } else { Operand::Move(slot) }
+                if used_later || self.depth_of[slot] != self.depth {
+                    Operand::Copy(slot)
+                } else {
+                    Operand::Move(slot)
+                }
             }
         }
     }
@@ -162,7 +171,12 @@ impl Compiler {
                 bound.extend(stm.exp.bound());
                 let body = self.repeated(&bound, body);
                 let driver = self.driver(kind);
-                Op::Loop { params: params.iter().map(|p| p.var.0 as usize).collect(), inits: self.operands(inits), driver, body }
+                Op::Loop {
+                    params: params.iter().map(|p| p.var.0 as usize).collect(),
+                    inits: self.operands(inits),
+                    driver,
+                    body,
+                }
             }
             Exp::If { cond, then, otherwise } => {
                 let start = self.marked.len();
@@ -179,17 +193,23 @@ impl Compiler {
             }
             Exp::MatMul(a, b) => Op::MatMul(self.slot(*a), self.slot(*b)),
             Exp::Accumulator(value) => Op::Accumulator(self.operand(*value)),
-            Exp::Accumulate { acc, index, value } => {
-                Op::Accumulate { acc: acc.0 as usize, index: self.reads(index), value: self.read(*value) }
-            }
+            Exp::Accumulate { acc, index, value } => Op::Accumulate {
+                acc: acc.0 as usize,
+                index: self.reads(index),
+                value: self.read(*value),
+            },
             Exp::Freeze(acc) => Op::Freeze(acc.0 as usize),
-            Exp::Check { cond, site, values } => Op::Check { cond: self.read(*cond), site: site.clone(), values: self.reads(values) },
+            Exp::Check { cond, site, values } => {
+                Op::Check { cond: self.read(*cond), site: site.clone(), values: self.reads(values) }
+            }
         }
     }
 
     fn driver(&mut self, kind: &LoopKind) -> Driver {
         match kind {
-            LoopKind::For { index, extent } => Driver::For { index: index.0 as usize, extent: self.read(*extent) },
+            LoopKind::For { index, extent } => {
+                Driver::For { index: index.0 as usize, extent: self.read(*extent) }
+            }
             // One loop deeper than the body, so that the condition never moves the state away: it is the result when it fails.
             LoopKind::While(cond) => {
                 self.depth += 1;

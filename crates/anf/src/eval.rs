@@ -35,10 +35,14 @@ pub struct Outcome {
 /// internal errors.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
     let code = compile(function);
-    let mut machine = Machine { slots: vec![Value::Empty; function.names.len()], counts: Counts::default() };
+    let mut machine =
+        Machine { slots: vec![Value::Empty; function.names.len()], counts: Counts::default() };
     machine.arguments(function, args)?;
     let results = machine.run(&code)?;
-    Ok(Outcome { results: results.into_iter().map(Value::into_tensor).collect(), counts: machine.counts })
+    Ok(Outcome {
+        results: results.into_iter().map(Value::into_tensor).collect(),
+        counts: machine.counts,
+    })
 }
 
 #[derive(Clone, Debug)]
@@ -79,11 +83,20 @@ fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
 impl Machine {
     fn arguments(&mut self, function: &Function, args: &[Tensor]) -> Run<()> {
         if args.len() != function.params.len() {
-            return internal(format!("{} arguments for {} parameters", args.len(), function.params.len()));
+            return internal(format!(
+                "{} arguments for {} parameters",
+                args.len(),
+                function.params.len()
+            ));
         }
         for (p, arg) in function.params.iter().zip(args) {
             if arg.elem() != p.ty.elem || arg.dims.len() != p.ty.rank() {
-                return internal(format!("the argument {} is a {} of rank {}", function.names.hint(p.var), arg.elem(), arg.dims.len()));
+                return internal(format!(
+                    "the argument {} is a {} of rank {}",
+                    function.names.hint(p.var),
+                    arg.elem(),
+                    arg.dims.len()
+                ));
             }
             self.slots[p.var.0 as usize] = Value::of(arg);
             for (size, actual) in p.ty.dims.iter().zip(&arg.dims) {
@@ -105,7 +118,11 @@ impl Machine {
                 }
             },
         };
-        if expected == actual { Ok(()) } else { internal(format!("{}: a size is {actual}, not {expected}", function.name)) }
+        if expected == actual {
+            Ok(())
+        } else {
+            internal(format!("{}: a size is {actual}, not {expected}", function.name))
+        }
     }
 
     // Operands
@@ -123,7 +140,9 @@ impl Machine {
             Operand::Lit(value) => value,
             Operand::Copy(slot) | Operand::Move(slot) => match &self.slots[slot] {
                 Value::Scalar(value) => *value,
-                Value::Array(_) | Value::Empty => panic!("slot {slot} holds no scalar: the function was not checked"),
+                Value::Array(_) | Value::Empty => {
+                    panic!("slot {slot} holds no scalar: the function was not checked")
+                }
             },
         }
     }
@@ -135,7 +154,9 @@ impl Machine {
     fn array(&self, slot: usize) -> &Rc<Tensor> {
         match &self.slots[slot] {
             Value::Array(tensor) => tensor,
-            Value::Scalar(_) | Value::Empty => panic!("slot {slot} holds no array: the function was not checked"),
+            Value::Scalar(_) | Value::Empty => {
+                panic!("slot {slot} holds no array: the function was not checked")
+            }
         }
     }
 
@@ -201,7 +222,9 @@ impl Machine {
             }
             Op::Constant(tensor) => self.bind(step, Value::Array(tensor.clone())),
             Op::For { index, extent, outs, body } => self.for_(step, *index, extent, outs, body)?,
-            Op::Loop { params, inits, driver, body } => self.loop_(step, params, inits, driver, body)?,
+            Op::Loop { params, inits, driver, body } => {
+                self.loop_(step, params, inits, driver, body)?
+            }
             Op::If { cond, then, otherwise } => {
                 let values = self.run(if self.scalar(cond).bool() { then } else { otherwise })?;
                 self.bind_all(step, values);
@@ -250,7 +273,8 @@ impl Machine {
             (Prim::LeInt, Int(a), Int(b)) => Bool(a <= b),
             (_, _, _) => op.eval(&values[..args.len()]),
         };
-        let on_reals = matches!(result, Real(_)) || values[..args.len()].iter().any(|v| matches!(v, Real(_)));
+        let on_reals =
+            matches!(result, Real(_)) || values[..args.len()].iter().any(|v| matches!(v, Real(_)));
         self.count(on_reals, 1);
         result
     }
@@ -314,7 +338,14 @@ impl Machine {
         Value::Array(Rc::new(Tensor { dims: collected.dims, data: collected.data }))
     }
 
-    fn for_(&mut self, step: &Step, index: usize, extent: &Operand, outs: &[(Out, ScalarTy)], body: &Code) -> Run<()> {
+    fn for_(
+        &mut self,
+        step: &Step,
+        index: usize,
+        extent: &Operand,
+        outs: &[(Out, ScalarTy)],
+        body: &Code,
+    ) -> Run<()> {
         let extent = self.int(extent);
         let mut gathered: Vec<Gathered> = Vec::with_capacity(outs.len());
         for ((out, elem), dims) in outs.iter().zip(&step.dims) {
@@ -353,7 +384,14 @@ impl Machine {
         }
     }
 
-    fn loop_(&mut self, step: &Step, params: &[usize], inits: &[Operand], driver: &Driver, body: &Code) -> Run<()> {
+    fn loop_(
+        &mut self,
+        step: &Step,
+        params: &[usize],
+        inits: &[Operand],
+        driver: &Driver,
+        body: &Code,
+    ) -> Run<()> {
         let mut state: Vec<Value> = inits.iter().map(|i| self.take(i)).collect();
         let extent = match driver {
             Driver::For { extent, .. } => self.int(extent),
@@ -368,7 +406,10 @@ impl Machine {
                 Driver::While(cond) => {
                     self.steps(cond)?;
                     if !self.scalar(&cond.results[0]).bool() {
-                        state = params.iter().map(|p| std::mem::replace(&mut self.slots[*p], Value::Empty)).collect();
+                        state = params
+                            .iter()
+                            .map(|p| std::mem::replace(&mut self.slots[*p], Value::Empty))
+                            .collect();
                         break;
                     }
                 }
@@ -389,7 +430,9 @@ impl Machine {
         match value {
             Value::Scalar(scalar) => target.set(at, scalar),
             Value::Array(part) if part.data.len() == len => overwrite(target, at, &part.data),
-            Value::Array(part) => return internal(format!("an update of {len} elements by {}", part.data.len())),
+            Value::Array(part) => {
+                return internal(format!("an update of {len} elements by {}", part.data.len()));
+            }
             Value::Empty => return internal("an update by nothing"),
         }
         self.counts.stores += len as u64;
@@ -411,7 +454,10 @@ impl Machine {
             for k in 0..inner {
                 let factor = u[i * inner + k];
                 let row = &v[k * columns..(k + 1) * columns];
-                data[i * columns..(i + 1) * columns].iter_mut().zip(row).for_each(|(sum, b)| *sum += factor * b);
+                data[i * columns..(i + 1) * columns]
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, b)| *sum += factor * b);
             }
         }
         self.counts.reals += 2 * (rows * inner * columns) as u64;
@@ -426,7 +472,9 @@ impl Machine {
         let mut target = std::mem::replace(&mut self.slots[acc], Value::Empty);
         let (len, on_reals) = match &mut target {
             Value::Scalar(sum) => {
-                let Value::Scalar(value) = value else { return internal("an array is added to a scalar") };
+                let Value::Scalar(value) = value else {
+                    return internal("an array is added to a scalar");
+                };
                 *sum = combine(ReduceOp::Add, *sum, value);
                 (1, sum.ty() == ScalarTy::Real)
             }
@@ -471,13 +519,19 @@ impl Collected {
             (Data::Real(all), Value::Scalar(Scalar::Real(x))) => all.push(*x),
             (Data::Int(all), Value::Scalar(Scalar::Int(x))) => all.push(*x),
             (Data::Bool(all), Value::Scalar(Scalar::Bool(x))) => all.push(*x),
-            (all, Value::Array(tensor)) if tensor.dims[..] == self.dims[1..] => match (all, &tensor.data) {
-                (Data::Real(all), Data::Real(part)) => all.extend_from_slice(part),
-                (Data::Int(all), Data::Int(part)) => all.extend_from_slice(part),
-                (Data::Bool(all), Data::Bool(part)) => all.extend_from_slice(part),
-                (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => return internal("elements of another type"),
-            },
-            (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => return internal("elements of another size or type"),
+            (all, Value::Array(tensor)) if tensor.dims[..] == self.dims[1..] => {
+                match (all, &tensor.data) {
+                    (Data::Real(all), Data::Real(part)) => all.extend_from_slice(part),
+                    (Data::Int(all), Data::Int(part)) => all.extend_from_slice(part),
+                    (Data::Bool(all), Data::Bool(part)) => all.extend_from_slice(part),
+                    (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
+                        return internal("elements of another type");
+                    }
+                }
+            }
+            (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
+                return internal("elements of another size or type");
+            }
         }
         Ok(())
     }
@@ -496,13 +550,17 @@ fn overwrite(target: &mut Data, at: usize, part: &Data) {
         (Data::Real(t), Data::Real(p)) => t[at..at + p.len()].copy_from_slice(p),
         (Data::Int(t), Data::Int(p)) => t[at..at + p.len()].copy_from_slice(p),
         (Data::Bool(t), Data::Bool(p)) => t[at..at + p.len()].copy_from_slice(p),
-        (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => panic!("an update by another type: the function was not checked"),
+        (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
+            panic!("an update by another type: the function was not checked")
+        }
     }
 }
 
 fn add_at(target: &mut Data, at: usize, len: usize, value: &Value) -> Run<()> {
     match (target, value) {
-        (target, Value::Scalar(x)) if len == 1 => target.set(at, combine(ReduceOp::Add, target.get(at), *x)),
+        (target, Value::Scalar(x)) if len == 1 => {
+            target.set(at, combine(ReduceOp::Add, target.get(at), *x))
+        }
         (Data::Real(t), Value::Array(part)) if part.data.len() == len => {
             let Data::Real(p) = &part.data else { return internal("an addition of another type") };
             t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t += p);
@@ -511,7 +569,9 @@ fn add_at(target: &mut Data, at: usize, len: usize, value: &Value) -> Run<()> {
             let Data::Int(p) = &part.data else { return internal("an addition of another type") };
             t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t = t.wrapping_add(*p));
         }
-        (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => return internal("an addition of another size"),
+        (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
+            return internal("an addition of another size");
+        }
     }
     Ok(())
 }

@@ -10,7 +10,8 @@ use crate::{Atom, Block, Builder, Exp, Function, LoopKind, Names, Out, Param, St
 
 /// A function and arguments for it. Equal seeds give equal functions.
 pub fn generate(seed: u64) -> (Function, Vec<Tensor>) {
-    let mut generator = Generator { random: Random(Random(seed).bits()), names: Names::default(), checks: 0 };
+    let mut generator =
+        Generator { random: Random(Random(seed).bits()), names: Names::default(), checks: 0 };
     generator.function()
 }
 
@@ -93,10 +94,18 @@ struct Generator {
 impl Generator {
     fn function(&mut self) -> (Function, Vec<Tensor>) {
         let sizes: Vec<Var> = ["n", "m"].iter().map(|hint| self.names.fresh(*hint)).collect();
-        let actual: Vec<usize> = sizes.iter().map(|_| if self.random.once_in(8) { 0 } else { 1 + self.random.below(4) }).collect();
+        let actual: Vec<usize> = sizes
+            .iter()
+            .map(|_| if self.random.once_in(8) { 0 } else { 1 + self.random.below(4) })
+            .collect();
         let (n, m) = (Atom::Var(sizes[0]), Atom::Var(sizes[1]));
-        let shapes = [vec![n], vec![m], vec![n, m], vec![m, n], vec![n, Atom::int(3)], vec![], vec![]];
-        let mut scope = Scope { extents: vec![n, m, Atom::int(2), Atom::int(3)], ints: vec![n, m, Atom::int(1)], ..Scope::default() };
+        let shapes =
+            [vec![n], vec![m], vec![n, m], vec![m, n], vec![n, Atom::int(3)], vec![], vec![]];
+        let mut scope = Scope {
+            extents: vec![n, m, Atom::int(2), Atom::int(3)],
+            ints: vec![n, m, Atom::int(1)],
+            ..Scope::default()
+        };
         scope.reals.extend([Atom::real(0.5), Atom::real(1.0), Atom::real(0.0)]);
         let (mut params, mut args) = (Vec::new(), Vec::new());
         for dims in shapes {
@@ -128,12 +137,31 @@ impl Generator {
         let count = 6 + self.random.below(9);
         let (results, types) = self.results(&scope, count);
         let body = Block { stms, results };
-        (Function { name: "generated".into(), sizes, params, results: types, body, names: std::mem::take(&mut self.names) }, args)
+        (
+            Function {
+                name: "generated".into(),
+                sizes,
+                params,
+                results: types,
+                body,
+                names: std::mem::take(&mut self.names),
+            },
+            args,
+        )
     }
 
     fn results(&self, scope: &Scope, count: usize) -> (Vec<Atom>, Vec<Ty>) {
-        let mut all: Vec<(Atom, Ty)> = scope.reals.iter().rev().take(10).map(|a| (*a, Ty::real())).collect();
-        all.extend(scope.arrays.iter().rev().take(10).filter(|(_, ty)| scope.knows(ty)).map(|(v, ty)| (Atom::Var(*v), ty.clone())));
+        let mut all: Vec<(Atom, Ty)> =
+            scope.reals.iter().rev().take(10).map(|a| (*a, Ty::real())).collect();
+        all.extend(
+            scope
+                .arrays
+                .iter()
+                .rev()
+                .take(10)
+                .filter(|(_, ty)| scope.knows(ty))
+                .map(|(v, ty)| (Atom::Var(*v), ty.clone())),
+        );
         let step = all.len().div_ceil(count).max(1);
         all.into_iter().step_by(step).unzip()
     }
@@ -144,7 +172,14 @@ impl Generator {
         }
     }
 
-    fn push(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, hint: &str, ty: Ty, exp: Exp) -> Atom {
+    fn push(
+        &mut self,
+        stms: &mut Vec<Stm>,
+        scope: &mut Scope,
+        hint: &str,
+        ty: Ty,
+        exp: Exp,
+    ) -> Atom {
         let var = self.names.fresh(hint);
         scope.add(var.into(), &ty);
         stms.push(Stm { binds: vec![Param { var, ty }], exp });
@@ -182,7 +217,13 @@ impl Generator {
             sum = self.push(stms, scope, "mix", Ty::real(), Exp::Prim(Prim::Add, vec![sum, *real]));
             scope.reals.pop();
         }
-        self.push(stms, scope, "mixed", Ty::real(), Exp::Prim(Prim::Mul, vec![sum, Atom::real(0.25)]));
+        self.push(
+            stms,
+            scope,
+            "mixed",
+            Ty::real(),
+            Exp::Prim(Prim::Mul, vec![sum, Atom::real(0.25)]),
+        );
     }
 
     fn real(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
@@ -193,11 +234,14 @@ impl Generator {
             3 => Exp::Prim(Prim::Neg, vec![a]),
             4 => Exp::Prim(Prim::Max, vec![a, b]),
             5 => Exp::Prim(Prim::Atan, vec![a]),
-            6 if !scope.bools.is_empty() => Exp::Prim(Prim::Select, vec![self.random.recent(&scope.bools), a, b]),
+            6 if !scope.bools.is_empty() => {
+                Exp::Prim(Prim::Select, vec![self.random.recent(&scope.bools), a, b])
+            }
             7 => Exp::Prim(Prim::ToReal, vec![self.random.pick(&scope.ints)]),
             8 => Exp::Prim(Prim::Mul, vec![a, Atom::real(0.5)]),
             _ => {
-                let product = self.push(stms, scope, "p", Ty::real(), Exp::Prim(Prim::Mul, vec![a, b]));
+                let product =
+                    self.push(stms, scope, "p", Ty::real(), Exp::Prim(Prim::Mul, vec![a, b]));
                 scope.reals.pop(); // products may grow: only their tangents are used
                 Exp::Prim(Prim::Tanh, vec![product])
             }
@@ -211,15 +255,30 @@ impl Generator {
         let small = Atom::int(self.random.below(4) as i64);
         let sum = self.push(stms, scope, "j", Ty::int(), Exp::Prim(op, vec![a, small]));
         if self.random.once_in(2) {
-            let bounded = self.push(stms, scope, "j", Ty::int(), Exp::Prim(Prim::MinInt, vec![sum, Atom::int(4)]));
-            let extent = self.push(stms, scope, "len", Ty::int(), Exp::Prim(Prim::MaxInt, vec![bounded, Atom::int(0)]));
+            let bounded = self.push(
+                stms,
+                scope,
+                "j",
+                Ty::int(),
+                Exp::Prim(Prim::MinInt, vec![sum, Atom::int(4)]),
+            );
+            let extent = self.push(
+                stms,
+                scope,
+                "len",
+                Ty::int(),
+                Exp::Prim(Prim::MaxInt, vec![bounded, Atom::int(0)]),
+            );
             scope.extents.push(extent);
         }
     }
 
     fn comparison(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         let exp = if self.random.once_in(2) {
-            Exp::Prim(Prim::Lt, vec![self.random.recent(&scope.reals), self.random.recent(&scope.reals)])
+            Exp::Prim(
+                Prim::Lt,
+                vec![self.random.recent(&scope.reals), self.random.recent(&scope.reals)],
+            )
         } else {
             let op = self.random.pick(&[Prim::LtInt, Prim::LeInt, Prim::EqInt]);
             Exp::Prim(op, vec![self.random.pick(&scope.ints), self.random.pick(&scope.ints)])
@@ -235,10 +294,13 @@ impl Generator {
                 (Atom::Lit(Scalar::Int(e)), Atom::Lit(Scalar::Int(s))) => e <= s,
                 (_, _) => extent == *size,
             };
-            let fitting: Vec<Atom> = scope.indices.iter().filter(|(_, extent)| fits(*extent)).map(|(i, _)| *i).collect();
+            let fitting: Vec<Atom> =
+                scope.indices.iter().filter(|(_, extent)| fits(*extent)).map(|(i, _)| *i).collect();
             match size.as_lit() {
                 _ if !fitting.is_empty() => index.push(self.random.pick(&fitting)),
-                Some(Scalar::Int(k)) if k > 0 => index.push(Atom::int(self.random.below(k as usize) as i64)),
+                Some(Scalar::Int(k)) if k > 0 => {
+                    index.push(Atom::int(self.random.below(k as usize) as i64))
+                }
                 Some(_) | None => break,
             }
             if self.random.once_in(6) {
@@ -262,7 +324,12 @@ impl Generator {
     fn checked_index(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         let (x, ty) = self.random.recent(&scope.arrays);
         // Mostly in range, so that most functions have a result.
-        let fitting: Vec<Atom> = scope.indices.iter().filter(|(_, extent)| *extent == ty.dims[0]).map(|(i, _)| *i).collect();
+        let fitting: Vec<Atom> = scope
+            .indices
+            .iter()
+            .filter(|(_, extent)| *extent == ty.dims[0])
+            .map(|(i, _)| *i)
+            .collect();
         let at = match (self.random.below(20), ty.dims[0].as_lit()) {
             (0, _) => self.random.pick(&scope.ints),
             (_, Some(_)) => Atom::int(self.random.below(2) as i64),
@@ -276,7 +343,11 @@ impl Generator {
         let cond = b.prim(Prim::And, [low, high]);
         self.checks += 1;
         let span = Span::new(FileId(0), self.checks, self.checks + 1);
-        b.effect(Exp::Check { cond, site: Site::new(span, "index {0} is out of range for size {1}"), values: vec![at, ty.dims[0]] });
+        b.effect(Exp::Check {
+            cond,
+            site: Site::new(span, "index {0} is out of range for size {1}"),
+            values: vec![at, ty.dims[0]],
+        });
         *stms = b.stms;
         self.push(stms, scope, "e", ty.indexed(1), Exp::Index(x, vec![at]));
     }
@@ -284,37 +355,71 @@ impl Generator {
     fn array(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         match self.random.below(3) {
             0 => {
-                let dims: Vec<Atom> = (0..1 + self.random.below(2)).map(|_| self.random.pick(&scope.extents)).collect();
+                let dims: Vec<Atom> = (0..1 + self.random.below(2))
+                    .map(|_| self.random.pick(&scope.extents))
+                    .collect();
                 let value = self.random.recent(&scope.reals);
                 self.push(stms, scope, "fill", Ty { elem: ScalarTy::Real, dims }, Exp::Fill(value));
             }
             1 => {
-                let items: Vec<Atom> = (0..2 + self.random.below(2)).map(|_| self.random.recent(&scope.reals)).collect();
-                self.push(stms, scope, "lit", Ty::real().array_of(Atom::int(items.len() as i64)), Exp::Array(items));
+                let items: Vec<Atom> = (0..2 + self.random.below(2))
+                    .map(|_| self.random.recent(&scope.reals))
+                    .collect();
+                self.push(
+                    stms,
+                    scope,
+                    "lit",
+                    Ty::real().array_of(Atom::int(items.len() as i64)),
+                    Exp::Array(items),
+                );
             }
             _ => {
                 let data = (0..6).map(|_| self.random.real()).collect();
                 let ty = Ty { elem: ScalarTy::Real, dims: vec![Atom::int(2), Atom::int(3)] };
-                self.push(stms, scope, "const", ty, Exp::Constant(Rc::new(Tensor::reals(vec![2, 3], data))));
+                self.push(
+                    stms,
+                    scope,
+                    "const",
+                    ty,
+                    Exp::Constant(Rc::new(Tensor::reals(vec![2, 3], data))),
+                );
             }
         }
     }
 
     /// A nested block, and what it gives that makes sense outside.
-    fn nested(&mut self, outer: &Scope, inner: &mut Scope, depth: usize) -> (Vec<Stm>, Vec<(Atom, Ty)>) {
+    fn nested(
+        &mut self,
+        outer: &Scope,
+        inner: &mut Scope,
+        depth: usize,
+    ) -> (Vec<Stm>, Vec<(Atom, Ty)>) {
         let mut stms = Vec::new();
         if let Some((i, extent)) = inner.indices.last().copied()
             && self.random.once_in(4)
         {
             // The same range, from its end.
-            let last = self.push(&mut stms, inner, "last", Ty::int(), Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
-            let mirrored = self.push(&mut stms, inner, "mirrored", Ty::int(), Exp::Prim(Prim::SubInt, vec![last, i]));
+            let last = self.push(
+                &mut stms,
+                inner,
+                "last",
+                Ty::int(),
+                Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]),
+            );
+            let mirrored = self.push(
+                &mut stms,
+                inner,
+                "mirrored",
+                Ty::int(),
+                Exp::Prim(Prim::SubInt, vec![last, i]),
+            );
             inner.indices.push((mirrored, extent));
         }
         let count = 2 + self.random.below(5);
         self.statements(&mut stms, inner, depth + 1, count);
         self.mix(&mut stms, inner);
-        let mut gives: Vec<(Atom, Ty)> = inner.reals.iter().rev().take(3).map(|a| (*a, Ty::real())).collect();
+        let mut gives: Vec<(Atom, Ty)> =
+            inner.reals.iter().rev().take(3).map(|a| (*a, Ty::real())).collect();
         let arrays = inner.arrays.iter().rev().take(4).filter(|(_, ty)| outer.knows(ty));
         gives.extend(arrays.map(|(v, ty)| (Atom::Var(*v), ty.clone())));
         (stms, gives)
@@ -341,13 +446,17 @@ impl Generator {
             binds.push(Param { var: self.names.fresh("ys"), ty });
         }
         binds.iter().for_each(|p| scope.add(p.var.into(), &p.ty));
-        stms.push(Stm { binds, exp: Exp::For { index, extent, outs, body: Block { stms: body, results } } });
+        stms.push(Stm {
+            binds,
+            exp: Exp::For { index, extent, outs, body: Block { stms: body, results } },
+        });
     }
 
     /// The state of a loop: first values and parameters.
     fn state(&mut self, scope: &Scope) -> (Vec<Atom>, Vec<Param>) {
         let mut inits: Vec<(Atom, Ty)> = vec![(self.random.recent(&scope.reals), Ty::real())];
-        let known: Vec<&(Var, Ty)> = scope.arrays.iter().filter(|(_, ty)| scope.knows(ty)).collect();
+        let known: Vec<&(Var, Ty)> =
+            scope.arrays.iter().filter(|(_, ty)| scope.knows(ty)).collect();
         if self.random.once_in(2) && !known.is_empty() {
             let (var, ty) = self.random.pick(&known).clone();
             inits.push((var.into(), ty));
@@ -355,7 +464,10 @@ impl Generator {
         if self.random.once_in(3) {
             inits.push((self.random.recent(&scope.reals), Ty::real()));
         }
-        let params = inits.iter().map(|(_, ty)| Param { var: self.names.fresh("s"), ty: ty.clone() }).collect();
+        let params = inits
+            .iter()
+            .map(|(_, ty)| Param { var: self.names.fresh("s"), ty: ty.clone() })
+            .collect();
         (inits.into_iter().map(|(a, _)| a).collect(), params)
     }
 
@@ -364,7 +476,12 @@ impl Generator {
             .iter()
             .map(|p| {
                 let same = |ty: &Ty| *ty == p.ty;
-                let mut fitting: Vec<Atom> = inner.arrays.iter().filter(|(_, ty)| same(ty)).map(|(v, _)| Atom::Var(*v)).collect();
+                let mut fitting: Vec<Atom> = inner
+                    .arrays
+                    .iter()
+                    .filter(|(_, ty)| same(ty))
+                    .map(|(v, _)| Atom::Var(*v))
+                    .collect();
                 if p.ty.dims.is_empty() {
                     fitting.extend(inner.reals.iter().rev().take(3));
                 }
@@ -389,11 +506,20 @@ impl Generator {
                 &mut inner,
                 "sum",
                 Ty::real(),
-                Exp::Prim(Prim::Add, vec![params[0].var.into(), self.random.clone().recent(&scope.reals)]),
+                Exp::Prim(
+                    Prim::Add,
+                    vec![params[0].var.into(), self.random.clone().recent(&scope.reals)],
+                ),
             );
             results[0] = sum;
         }
-        self.end_loop(stms, scope, (inits, params), LoopKind::For { index, extent }, Block { stms: body, results });
+        self.end_loop(
+            stms,
+            scope,
+            (inits, params),
+            LoopKind::For { index, extent },
+            Block { stms: body, results },
+        );
     }
 
     fn while_(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, depth: usize) {
@@ -416,12 +542,29 @@ impl Generator {
             let small = b.prim(Prim::Lt, [first, Atom::real(100.0)]);
             vec![b.prim(Prim::And, [few, small])]
         });
-        self.end_loop(stms, scope, (inits, params), LoopKind::While(cond), Block { stms: body, results });
+        self.end_loop(
+            stms,
+            scope,
+            (inits, params),
+            LoopKind::While(cond),
+            Block { stms: body, results },
+        );
     }
 
-    fn end_loop(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, (inits, params): (Vec<Atom>, Vec<Param>), kind: LoopKind, body: Block) {
-        let binds: Vec<Param> = params.iter().map(|p| Param { var: self.names.fresh("r"), ty: p.ty.clone() }).collect();
-        binds.iter().filter(|p| p.ty.elem == ScalarTy::Real).for_each(|p| scope.add(p.var.into(), &p.ty));
+    fn end_loop(
+        &mut self,
+        stms: &mut Vec<Stm>,
+        scope: &mut Scope,
+        (inits, params): (Vec<Atom>, Vec<Param>),
+        kind: LoopKind,
+        body: Block,
+    ) {
+        let binds: Vec<Param> =
+            params.iter().map(|p| Param { var: self.names.fresh("r"), ty: p.ty.clone() }).collect();
+        binds
+            .iter()
+            .filter(|p| p.ty.elem == ScalarTy::Real)
+            .for_each(|p| scope.add(p.var.into(), &p.ty));
         stms.push(Stm { binds, exp: Exp::Loop { params, inits, kind, body } });
     }
 
@@ -433,16 +576,27 @@ impl Generator {
             let (body, _) = g.nested(scope, &mut inner, depth);
             (body, inner)
         };
-        let ((mut then, inner_then), (mut otherwise, inner_otherwise)) = (branch(self), branch(self));
+        let ((mut then, inner_then), (mut otherwise, inner_otherwise)) =
+            (branch(self), branch(self));
         let mut types = vec![Ty::real()];
-        types.extend(scope.arrays.iter().rev().take(1).filter(|(_, ty)| scope.knows(ty)).map(|(_, ty)| ty.clone()));
+        types.extend(
+            scope
+                .arrays
+                .iter()
+                .rev()
+                .take(1)
+                .filter(|(_, ty)| scope.knows(ty))
+                .map(|(_, ty)| ty.clone()),
+        );
         let finish = |g: &mut Self, inner: &Scope, body: &mut Vec<Stm>| {
-            let params: Vec<Param> = types.iter().map(|ty| Param { var: Var(0), ty: ty.clone() }).collect();
+            let params: Vec<Param> =
+                types.iter().map(|ty| Param { var: Var(0), ty: ty.clone() }).collect();
             Block { stms: std::mem::take(body), results: g.next_state(inner, &params) }
         };
         let then = finish(self, &inner_then, &mut then);
         let otherwise = finish(self, &inner_otherwise, &mut otherwise);
-        let binds: Vec<Param> = types.into_iter().map(|ty| Param { var: self.names.fresh("b"), ty }).collect();
+        let binds: Vec<Param> =
+            types.into_iter().map(|ty| Param { var: self.names.fresh("b"), ty }).collect();
         binds.iter().for_each(|p| scope.add(p.var.into(), &p.ty));
         stms.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
     }
@@ -461,7 +615,8 @@ impl Generator {
         if ty.dims.is_empty() {
             return Some(self.random.recent(&scope.reals));
         }
-        let fitting: Vec<Atom> = scope.arrays.iter().filter(|(_, t)| t == ty).map(|(v, _)| Atom::Var(*v)).collect();
+        let fitting: Vec<Atom> =
+            scope.arrays.iter().filter(|(_, t)| t == ty).map(|(v, _)| Atom::Var(*v)).collect();
         (!fitting.is_empty()).then(|| self.random.pick(&fitting))
     }
 
@@ -478,7 +633,10 @@ impl Generator {
             }
         };
         let acc = self.names.fresh("acc");
-        stms.push(Stm { binds: vec![Param { var: acc, ty: ty.clone() }], exp: Exp::Accumulator(init) });
+        stms.push(Stm {
+            binds: vec![Param { var: acc, ty: ty.clone() }],
+            exp: Exp::Accumulator(init),
+        });
         scope.accumulators.push((acc, ty.clone()));
         self.for_(stms, scope, depth);
         let count = self.random.below(4);
@@ -501,8 +659,12 @@ impl Generator {
 
     fn matmul(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         let (a, x) = self.random.recent(&scope.arrays);
-        let fits = |y: &Ty| matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2)) && x.dims[x.rank() - 1] == y.dims[0];
-        let fitting: Vec<(Var, Ty)> = scope.arrays.iter().filter(|(_, y)| fits(y)).cloned().collect();
+        let fits = |y: &Ty| {
+            matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2))
+                && x.dims[x.rank() - 1] == y.dims[0]
+        };
+        let fitting: Vec<(Var, Ty)> =
+            scope.arrays.iter().filter(|(_, y)| fits(y)).cloned().collect();
         if fitting.is_empty() {
             return;
         }

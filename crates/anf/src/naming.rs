@@ -56,7 +56,13 @@ impl<'a> Naming<'a> {
             Surface::Infix(_) | Surface::Prefix(_) | Surface::If => None,
         });
         let taken = KEYWORDS.iter().chain(CALLED).copied().chain(calls).map(Rc::from).collect();
-        Naming { names, given: vec![None; names.len()], taken, next: HashMap::new(), stack: Vec::new() }
+        Naming {
+            names,
+            given: vec![None; names.len()],
+            taken,
+            next: HashMap::new(),
+            stack: Vec::new(),
+        }
     }
 
     /// Names a variable that comes into scope.
@@ -97,7 +103,10 @@ impl<'a> Naming<'a> {
 
     /// What a variable in scope is called.
     pub(crate) fn of(&self, var: Var) -> Rc<str> {
-        self.given.get(var.0 as usize).and_then(Clone::clone).unwrap_or_else(|| format!("unbound_{}", var.0).into())
+        self.given
+            .get(var.0 as usize)
+            .and_then(Clone::clone)
+            .unwrap_or_else(|| format!("unbound_{}", var.0).into())
     }
 
     /// What a variable is called that may not have come into scope yet.
@@ -132,13 +141,16 @@ fn numbered(base: &Rc<str>, k: usize) -> Rc<str> {
 
 /// The hint as an identifier of the surface language, without a trailing number that would only grow.
 fn identifier(hint: &str) -> String {
-    let mut name: String = hint.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    let mut name: String =
+        hint.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     if name.starts_with(|c: char| c.is_ascii_uppercase()) {
         name = name.to_lowercase();
     }
     match name.chars().find(|c| *c != '_') {
         None => "t".into(),
-        Some(c) if c.is_ascii_digit() || name.starts_with(|c: char| c.is_ascii_digit()) => format!("x{name}"),
+        Some(c) if c.is_ascii_digit() || name.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("x{name}")
+        }
         Some(_) => name,
     }
 }

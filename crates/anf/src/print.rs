@@ -10,7 +10,8 @@ use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Va
 
 /// The function as text. Names are unique where they are in scope.
 pub fn print(function: &Function) -> String {
-    let mut printer = Printer { naming: Naming::new(&function.names), text: String::new(), indent: 1 };
+    let mut printer =
+        Printer { naming: Naming::new(&function.names), text: String::new(), indent: 1 };
     printer.function(function);
     printer.text
 }
@@ -31,13 +32,20 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn function(&mut self, function: &Function) {
-        let sizes: String = function.sizes.iter().map(|s| format!(" [{}]", self.naming.bind(*s))).collect();
-        let params: String = function.params.iter().map(|p| format!(" ({})", self.param(p))).collect();
+        let sizes: String =
+            function.sizes.iter().map(|s| format!(" [{}]", self.naming.bind(*s))).collect();
+        let params: String =
+            function.params.iter().map(|p| format!(" ({})", self.param(p))).collect();
         self.text = format!("{}{sizes}{params} {{\n", function.name);
         let mark = self.naming.mark();
         self.statements(&function.body);
-        let results: Vec<String> =
-            function.body.results.iter().zip(&function.results).map(|(a, ty)| format!("{} : {}", self.atom(*a), self.ty(ty))).collect();
+        let results: Vec<String> = function
+            .body
+            .results
+            .iter()
+            .zip(&function.results)
+            .map(|(a, ty)| format!("{} : {}", self.atom(*a), self.ty(ty)))
+            .collect();
         self.line(&format!("=> {}", results.join(", ")));
         self.naming.release(mark);
         self.text.push_str("}\n");
@@ -106,14 +114,21 @@ impl Printer<'_> {
     fn head(&mut self, exp: &Exp) -> (String, String) {
         match exp {
             Exp::Prim(op, args) => (format!("{} {}", op.name(), self.atoms(args)), String::new()),
-            Exp::Index(x, index) => (format!("{}[{}]", self.var(*x), self.atoms(index)), String::new()),
+            Exp::Index(x, index) => {
+                (format!("{}[{}]", self.var(*x), self.atoms(index)), String::new())
+            }
             Exp::Fill(value) => (format!("fill {}", self.atom(*value)), String::new()),
             Exp::Array(items) => (format!("[{}]", self.atoms(items)), String::new()),
             Exp::Constant(tensor) => (format!("constant {}", constant(tensor)), String::new()),
             Exp::For { index, extent, outs, body } => {
                 let outs: Vec<String> = outs.iter().map(|o| out(*o)).collect();
                 let text = self.aside(|p| p.nested(&[*index], body));
-                let head = format!("for {} < {} ({}) {{", self.var(*index), self.atom(*extent), outs.join(", "));
+                let head = format!(
+                    "for {} < {} ({}) {{",
+                    self.var(*index),
+                    self.atom(*extent),
+                    outs.join(", ")
+                );
                 (head, self.closed(text))
             }
             Exp::Loop { params, inits, kind, body } => self.loop_(params, inits, kind, body),
@@ -123,31 +138,56 @@ impl Printer<'_> {
                 let otherwise = self.aside(|p| p.nested(&[], otherwise));
                 (format!("if {} {{", self.atom(*cond)), self.closed(then + &middle + &otherwise))
             }
-            Exp::Update { array, index, value } => {
-                (format!("{} with [{}] = {}", self.var(*array), self.atoms(index), self.atom(*value)), String::new())
-            }
+            Exp::Update { array, index, value } => (
+                format!(
+                    "{} with [{}] = {}",
+                    self.var(*array),
+                    self.atoms(index),
+                    self.atom(*value)
+                ),
+                String::new(),
+            ),
             Exp::MatMul(a, b) => (format!("{} @ {}", self.var(*a), self.var(*b)), String::new()),
-            Exp::Accumulator(value) => (format!("accumulator {}", self.atom(*value)), String::new()),
-            Exp::Accumulate { acc, index, value } => {
-                (format!("accumulate {}[{}] += {}", self.var(*acc), self.atoms(index), self.atom(*value)), String::new())
+            Exp::Accumulator(value) => {
+                (format!("accumulator {}", self.atom(*value)), String::new())
             }
+            Exp::Accumulate { acc, index, value } => (
+                format!(
+                    "accumulate {}[{}] += {}",
+                    self.var(*acc),
+                    self.atoms(index),
+                    self.atom(*value)
+                ),
+                String::new(),
+            ),
             Exp::Freeze(acc) => (format!("freeze {}", self.var(*acc)), String::new()),
-            Exp::Check { cond, site, values } => {
-                (format!("check {} \"{}\" ({})", self.atom(*cond), site.message, self.atoms(values)), String::new())
-            }
+            Exp::Check { cond, site, values } => (
+                format!("check {} \"{}\" ({})", self.atom(*cond), site.message, self.atoms(values)),
+                String::new(),
+            ),
         }
     }
 
-    fn loop_(&mut self, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> (String, String) {
+    fn loop_(
+        &mut self,
+        params: &[Param],
+        inits: &[Atom],
+        kind: &LoopKind,
+        body: &Block,
+    ) -> (String, String) {
         let inits: Vec<String> = inits.iter().map(|a| self.atom(*a)).collect();
         let mark = self.naming.mark();
         let params: Vec<String> = params.iter().map(|p| self.param(p)).collect();
-        let state: Vec<String> = params.iter().zip(&inits).map(|(p, i)| format!("{p} = {i}")).collect();
+        let state: Vec<String> =
+            params.iter().zip(&inits).map(|(p, i)| format!("{p} = {i}")).collect();
         let state = state.join(", ");
         let (head, text) = match kind {
             LoopKind::For { index, extent } => {
                 let text = self.aside(|p| p.nested(&[*index], body));
-                (format!("loop ({state}) for {} < {} {{", self.var(*index), self.atom(*extent)), text)
+                (
+                    format!("loop ({state}) for {} < {} {{", self.var(*index), self.atom(*extent)),
+                    text,
+                )
             }
             LoopKind::While(cond) => {
                 let cond = self.aside(|p| p.nested(&[], cond));
@@ -188,7 +228,8 @@ fn scalar(value: Scalar) -> String {
 }
 
 fn constant(tensor: &Tensor) -> String {
-    let shown: Vec<String> = (0..tensor.data.len().min(8)).map(|k| scalar(tensor.data.get(k))).collect();
+    let shown: Vec<String> =
+        (0..tensor.data.len().min(8)).map(|k| scalar(tensor.data.get(k))).collect();
     let more = if tensor.data.len() > shown.len() { ", …" } else { "" };
     let dims: String = tensor.dims.iter().map(|d| format!("[{d}]")).collect();
     format!("{dims}{} {{{}{more}}}", tensor.elem(), shown.join(", "))

@@ -74,7 +74,9 @@ impl Poly {
     /// `self = 0` solved for an unknown that occurs once, linearly, with factor ±1.
     fn solve(&self) -> Option<(u32, Poly)> {
         let occurs = |u: u32| self.0.keys().filter(|m| m.contains(&u)).count();
-        let (u, k) = self.0.iter().rev().find_map(|(m, k)| (m.len() == 1 && k.abs() == 1 && occurs(m[0]) == 1).then(|| (m[0], *k)))?;
+        let (u, k) = self.0.iter().rev().find_map(|(m, k)| {
+            (m.len() == 1 && k.abs() == 1 && occurs(m[0]) == 1).then(|| (m[0], *k))
+        })?;
         let mut rest = self.clone();
         rest.0.remove(&vec![u]);
         Some((u, Poly::default().plus(&rest, -k)))
@@ -181,7 +183,10 @@ impl Sizes {
                 if let Some(known) = self.memo.get(&var) {
                     return known.clone();
                 }
-                let poly = self.computed(var).filter(|p| p.0.len() <= TERMS).unwrap_or_else(|| Poly::unknown(var.0));
+                let poly = self
+                    .computed(var)
+                    .filter(|p| p.0.len() <= TERMS)
+                    .unwrap_or_else(|| Poly::unknown(var.0));
                 self.memo.insert(var, poly.clone());
                 poly
             }
@@ -196,7 +201,13 @@ impl Sizes {
             Prim::SubInt => args[0].plus(&args[1], -1),
             Prim::MulInt => args[0].times(&args[1]),
             Prim::NegInt => Poly::default().plus(&args[0], -1),
-            Prim::DivInt | Prim::RemInt | Prim::MinInt | Prim::MaxInt | Prim::AbsInt | Prim::SignInt | Prim::PowIntInt => {
+            Prim::DivInt
+            | Prim::RemInt
+            | Prim::MinInt
+            | Prim::MaxInt
+            | Prim::AbsInt
+            | Prim::SignInt
+            | Prim::PowIntInt => {
                 // Equal operations on equal arguments are one unknown; ids count down from the top, away from variables.
                 let next = u32::MAX - self.opaque.len() as u32;
                 Poly::unknown(*self.opaque.entry((op, args)).or_insert(next))

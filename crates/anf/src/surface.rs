@@ -53,14 +53,19 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn definition(&mut self, function: &Function, name: &str) -> String {
-        let sizes: String = function.sizes.iter().map(|s| format!(" [{}]", self.naming.bind(*s))).collect();
+        let sizes: String =
+            function.sizes.iter().map(|s| format!(" [{}]", self.naming.bind(*s))).collect();
         let mut params = String::new();
         for p in &function.params {
             let param = self.naming.bind(p.var);
             params += &format!(" ({param} : {})", self.ty(&p.ty));
         }
         let results: Vec<String> = function.results.iter().map(|ty| self.ty(ty)).collect();
-        let result = if results.len() == 1 { results[0].clone() } else { format!("({})", results.join(", ")) };
+        let result = if results.len() == 1 {
+            results[0].clone()
+        } else {
+            format!("({})", results.join(", "))
+        };
         let kept = vec![true; function.body.results.len()];
         let body = self.block(&[], &function.body, &kept, false);
         format!("def {name}{sizes}{params} : {result} =\n{}\n", indent(&body.text))
@@ -84,7 +89,9 @@ impl Printer<'_> {
     fn atom(&self, atom: Atom) -> Text {
         match atom {
             Atom::Lit(value) => Text::atom(literal(value)),
-            Atom::Var(var) => self.inline.get(&var).cloned().unwrap_or_else(|| Text::atom(&*self.naming.of(var))),
+            Atom::Var(var) => {
+                self.inline.get(&var).cloned().unwrap_or_else(|| Text::atom(&*self.naming.of(var)))
+            }
         }
     }
 
@@ -117,7 +124,8 @@ impl Printer<'_> {
         });
         self.next = next;
         let mut lines = Vec::new();
-        let results: Vec<Atom> = block.results.iter().zip(kept).filter(|(_, k)| **k).map(|(a, _)| *a).collect();
+        let results: Vec<Atom> =
+            block.results.iter().zip(kept).filter(|(_, k)| **k).map(|(a, _)| *a).collect();
         let mut later = HashSet::new();
         results.iter().filter_map(|a| a.as_var()).for_each(|v| _ = later.insert(v));
         let needed = self.needed(block, &items, &mut later);
@@ -130,14 +138,21 @@ impl Printer<'_> {
     }
 
     /// For each region, by its result, what it binds that is used after it. `later`: what is used after the items; grows.
-    fn needed(&self, block: &Block, items: &[Item], later: &mut HashSet<Var>) -> HashMap<Var, Vec<Var>> {
+    fn needed(
+        &self,
+        block: &Block,
+        items: &[Item],
+        later: &mut HashSet<Var>,
+    ) -> HashMap<Var, Vec<Var>> {
         let mut all = HashMap::new();
         for item in items.iter().rev() {
             match item {
                 Item::Stm(k) => mentions(&block.stms[*k], later),
                 Item::Region(region) => {
                     let bound = binds(block, &region.items);
-                    let used = |v: &Var| later.contains(v) && (v.0 >= self.next_real() || self.uses.any(*v));
+                    let used = |v: &Var| {
+                        later.contains(v) && (v.0 >= self.next_real() || self.uses.any(*v))
+                    };
                     all.insert(region.out, bound.into_iter().filter(used).collect());
                     all.extend(self.needed(block, &region.items, later));
                     later.extend(region.init.as_var());
@@ -152,7 +167,14 @@ impl Printer<'_> {
         self.naming.count()
     }
 
-    fn items(&mut self, block: &Block, items: &[Item], needed: &HashMap<Var, Vec<Var>>, plain: &HashMap<Var, Atom>, lines: &mut Vec<Line>) {
+    fn items(
+        &mut self,
+        block: &Block,
+        items: &[Item],
+        needed: &HashMap<Var, Vec<Var>>,
+        plain: &HashMap<Var, Atom>,
+        lines: &mut Vec<Line>,
+    ) {
         for item in items {
             match item {
                 Item::Stm(k) => {
@@ -190,19 +212,28 @@ impl Printer<'_> {
         self.naming.release(mark);
         let names: Vec<Text> = leaving.iter().map(|v| Text::atom(&*self.naming.bind(*v))).collect();
         let out = self.naming.bind(region.out);
-        let pattern = if names.is_empty() { out.to_string() } else { format!("({}, {out})", tuple(&names).text) };
-        let text = Text::new(hang(&format!("accumulate {acc} = {init} in"), &body.text), Level::Open);
+        let pattern = if names.is_empty() {
+            out.to_string()
+        } else {
+            format!("({}, {out})", tuple(&names).text)
+        };
+        let text =
+            Text::new(hang(&format!("accumulate {acc} = {init} in"), &body.text), Level::Open);
         lines.push(Line::Let(pattern, text, names.is_empty().then_some(region.out)));
     }
 
     /// The lines and the results of a block, put together.
     fn finish(&mut self, mut lines: Vec<Line>, results: &[Atom], unit: bool) -> Text {
         let tail = match (results, lines.last()) {
-            ([], Some(Line::Effect { unit: is_unit, .. })) if *is_unit || !unit => match lines.pop() {
-                Some(Line::Effect { text, .. } | Line::Let(_, text, _)) => text,
-                None => tuple(&[]),
-            },
-            ([Atom::Var(result)], Some(Line::Let(_, _, Some(last)))) if result == last && self.uses.count(*result) <= 1 => {
+            ([], Some(Line::Effect { unit: is_unit, .. })) if *is_unit || !unit => {
+                match lines.pop() {
+                    Some(Line::Effect { text, .. } | Line::Let(_, text, _)) => text,
+                    None => tuple(&[]),
+                }
+            }
+            ([Atom::Var(result)], Some(Line::Let(_, _, Some(last))))
+                if result == last && self.uses.count(*result) <= 1 =>
+            {
                 match lines.pop() {
                     Some(Line::Effect { text, .. } | Line::Let(_, text, _)) => text,
                     None => tuple(&[]),
@@ -220,7 +251,11 @@ impl Printer<'_> {
 
     /// Writes `var = text` where it is used, or as a line.
     fn define(&mut self, var: Var, text: Text, lines: &mut Vec<Line>) {
-        if self.uses.once(var) && !self.exported.contains(&var) && text.is_line() && text.len() <= INLINE {
+        if self.uses.once(var)
+            && !self.exported.contains(&var)
+            && text.is_line()
+            && text.len() <= INLINE
+        {
             self.inline.insert(var, text);
         } else {
             let name = self.naming.bind(var);
@@ -231,7 +266,11 @@ impl Printer<'_> {
     fn statement(&mut self, stm: &Stm, lines: &mut Vec<Line>) {
         let text = match &stm.exp {
             Exp::Prim(op, args) => self.prim(*op, args),
-            Exp::Index(x, index) => Text::atom(format!("{}[{}]", self.atom((*x).into()).at(Level::Atom), self.list(index))),
+            Exp::Index(x, index) => Text::atom(format!(
+                "{}[{}]",
+                self.atom((*x).into()).at(Level::Atom),
+                self.list(index)
+            )),
             Exp::Fill(value) => {
                 let value = self.decided(*value);
                 self.filled(&stm.binds[0].ty.dims, value)
@@ -241,22 +280,48 @@ impl Printer<'_> {
                 self.filled(&stm.binds[0].ty.dims, zero)
             }
             Exp::Array(items) => {
-                let texts: Vec<String> =
-                    items.iter().enumerate().map(|(k, a)| if k == 0 { self.decided(*a) } else { self.atom(*a) }.at(Level::With)).collect();
+                let texts: Vec<String> = items
+                    .iter()
+                    .enumerate()
+                    .map(|(k, a)| {
+                        if k == 0 { self.decided(*a) } else { self.atom(*a) }.at(Level::With)
+                    })
+                    .collect();
                 Text::atom(format!("[{}]", texts.join(", ")))
             }
             Exp::Constant(tensor) => self.constant(tensor),
-            Exp::For { index, extent, outs, body } => return self.for_(stm, *index, *extent, outs, body, lines),
-            Exp::Loop { params, inits, kind, body } => return self.loop_(stm, params, inits, kind, body, lines),
-            Exp::If { cond, then, otherwise } => return self.if_(stm, *cond, then, otherwise, lines),
+            Exp::For { index, extent, outs, body } => {
+                return self.for_(stm, *index, *extent, outs, body, lines);
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                return self.loop_(stm, params, inits, kind, body, lines);
+            }
+            Exp::If { cond, then, otherwise } => {
+                return self.if_(stm, *cond, then, otherwise, lines);
+            }
             Exp::Update { array, index, value } => {
                 let array = self.atom((*array).into()).at(Level::Or);
-                Text::new(format!("{array} with [{}] = {}", self.list(index), self.atom(*value).at(Level::Or)), Level::With)
+                Text::new(
+                    format!(
+                        "{array} with [{}] = {}",
+                        self.list(index),
+                        self.atom(*value).at(Level::Or)
+                    ),
+                    Level::With,
+                )
             }
             Exp::MatMul(a, b) => self.infix("@", &self.atom((*a).into()), &self.atom((*b).into())),
             Exp::Accumulate { acc, index, value } => {
-                let place = if index.is_empty() { String::new() } else { format!("[{}]", self.list(index)) };
-                let text = format!("{}{place} += {}", self.naming.of(*acc), self.atom(*value).at(Level::Or));
+                let place = if index.is_empty() {
+                    String::new()
+                } else {
+                    format!("[{}]", self.list(index))
+                };
+                let text = format!(
+                    "{}{place} += {}",
+                    self.naming.of(*acc),
+                    self.atom(*value).at(Level::Or)
+                );
                 lines.push(Line::Effect { text: Text::new(text, Level::Open), unit: true });
                 return;
             }
@@ -269,10 +334,16 @@ impl Printer<'_> {
         let mut texts = self.atoms(args);
         self.settle(op, args, &mut texts);
         match op.row().surface {
-            Surface::Infix("+") if let Some(positive) = negated(args[1]) => self.infix("-", &texts[0], &Text::atom(literal(positive))),
+            Surface::Infix("+") if let Some(positive) = negated(args[1]) => {
+                self.infix("-", &texts[0], &Text::atom(literal(positive)))
+            }
             Surface::Infix(symbol) => self.infix(symbol, &texts[0], &texts[1]),
-            Surface::Prefix("-") => Text::new(format!("-{}", texts[0].at(Level::Power)), Level::Negate),
-            Surface::Prefix(word) => Text::new(format!("{word} {}", texts[0].at(Level::Apply)), Level::With),
+            Surface::Prefix("-") => {
+                Text::new(format!("-{}", texts[0].at(Level::Power)), Level::Negate)
+            }
+            Surface::Prefix(word) => {
+                Text::new(format!("{word} {}", texts[0].at(Level::Apply)), Level::With)
+            }
             Surface::Call(f) => call(f, &texts),
             Surface::If => if_(&texts[0], &texts[1], &texts[2]),
         }
@@ -303,7 +374,10 @@ impl Printer<'_> {
 
     fn filled(&mut self, dims: &[Atom], value: Text) -> Text {
         let mark = self.naming.mark();
-        let clauses: Vec<String> = dims.iter().map(|d| format!("{} < {}", self.naming.fresh("_i"), self.atom(*d).at(Level::Sum))).collect();
+        let clauses: Vec<String> = dims
+            .iter()
+            .map(|d| format!("{} < {}", self.naming.fresh("_i"), self.atom(*d).at(Level::Sum)))
+            .collect();
         self.naming.release(mark);
         clauses.into_iter().rev().fold(value, |body, clause| for_(clause, body))
     }
@@ -313,7 +387,8 @@ impl Printer<'_> {
             let dims: Vec<Atom> = tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect();
             return self.filled(&dims, Text::atom(literal(tensor.elem().zero())));
         }
-        let mut texts: Vec<String> = (0..tensor.data.len()).map(|k| literal(tensor.data.get(k))).collect();
+        let mut texts: Vec<String> =
+            (0..tensor.data.len()).map(|k| literal(tensor.data.get(k))).collect();
         texts[0] = self.decided(Atom::Lit(tensor.data.get(0))).text;
         for size in tensor.dims.iter().rev() {
             texts = texts.chunks(*size).map(|row| format!("[{}]", row.join(", "))).collect();
@@ -334,14 +409,32 @@ impl Printer<'_> {
     fn clause(&self, index: Var, extent: Atom) -> String {
         let name = self.naming.of(index);
         let extent = self.atom(extent).at(Level::Sum);
-        if self.uses.any(index) || name.starts_with('_') { format!("{name} < {extent}") } else { format!("_{name} < {extent}") }
+        if self.uses.any(index) || name.starts_with('_') {
+            format!("{name} < {extent}")
+        } else {
+            format!("_{name} < {extent}")
+        }
     }
 
-    fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block, lines: &mut Vec<Line>) {
+    fn for_(
+        &mut self,
+        stm: &Stm,
+        index: Var,
+        extent: Atom,
+        outs: &[Out],
+        body: &Block,
+        lines: &mut Vec<Line>,
+    ) {
         let kept = self.uses.kept(stm);
         let body = self.block(&[index], body, &kept, false);
         let text = for_(self.clause(index, extent), body);
-        let used: Vec<(Out, &Param)> = outs.iter().zip(&stm.binds).zip(&kept).filter(|(_, k)| **k).map(|((out, p), _)| (*out, p)).collect();
+        let used: Vec<(Out, &Param)> = outs
+            .iter()
+            .zip(&stm.binds)
+            .zip(&kept)
+            .filter(|(_, k)| **k)
+            .map(|((out, p), _)| (*out, p))
+            .collect();
         match used.as_slice() {
             [] => lines.push(Line::Effect { text, unit: false }),
             [(out, p)] => {
@@ -358,16 +451,31 @@ impl Printer<'_> {
                 for (k, (out, p)) in several.iter().enumerate() {
                     let mark = self.naming.mark();
                     let i = self.naming.fresh("i");
-                    let part = for_(format!("{i} < {}", self.atom(extent).at(Level::Sum)), Text::atom(format!("{all}[{i}].{k}")));
+                    let part = for_(
+                        format!("{i} < {}", self.atom(extent).at(Level::Sum)),
+                        Text::atom(format!("{all}[{i}].{k}")),
+                    );
                     self.naming.release(mark);
                     let name = self.naming.bind(p.var);
-                    lines.push(Line::Let(name.to_string(), reduced(*out, p.ty.elem, part), Some(p.var)));
+                    lines.push(Line::Let(
+                        name.to_string(),
+                        reduced(*out, p.ty.elem, part),
+                        Some(p.var),
+                    ));
                 }
             }
         }
     }
 
-    fn loop_(&mut self, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block, lines: &mut Vec<Line>) {
+    fn loop_(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        inits: &[Atom],
+        kind: &LoopKind,
+        body: &Block,
+        lines: &mut Vec<Line>,
+    ) {
         let init = tuple(&self.atoms(inits)).at(Level::With);
         let mark = self.naming.mark();
         let mut pattern = Vec::new();
@@ -375,7 +483,11 @@ impl Printer<'_> {
             let name = self.naming.bind(p.var);
             // A literal says what it is only here.
             let typed = matches!(init, Atom::Lit(Scalar::Int(_)));
-            pattern.push(Text::atom(if typed { format!("({name} : int)") } else { name.to_string() }));
+            pattern.push(Text::atom(if typed {
+                format!("({name} : int)")
+            } else {
+                name.to_string()
+            }));
         }
         let pattern = tuple(&pattern).text;
         let kept = vec![true; params.len()];
@@ -394,7 +506,8 @@ impl Printer<'_> {
             }
         };
         self.naming.release(mark);
-        let text = Text::new(hang(&format!("loop {pattern} = {init} {driver}"), &body.text), Level::Open);
+        let text =
+            Text::new(hang(&format!("loop {pattern} = {init} {driver}"), &body.text), Level::Open);
         match stm.binds.as_slice() {
             [p] if self.uses.any(p.var) => self.define(p.var, text, lines),
             _ => self.several(stm, text, lines),
@@ -412,22 +525,34 @@ impl Printer<'_> {
             .binds
             .iter()
             .zip(kept)
-            .map(|(p, kept)| Text::atom(if kept { self.naming.bind(p.var) } else { Rc::from("_") }.to_string()))
+            .map(|(p, kept)| {
+                Text::atom(if kept { self.naming.bind(p.var) } else { Rc::from("_") }.to_string())
+            })
             .collect();
         lines.push(Line::Let(tuple(&names).text, text, None));
     }
 
-    fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block, lines: &mut Vec<Line>) {
+    fn if_(
+        &mut self,
+        stm: &Stm,
+        cond: Atom,
+        then: &Block,
+        otherwise: &Block,
+        lines: &mut Vec<Line>,
+    ) {
         let kept = self.uses.kept(stm);
         let cond = self.atom(cond);
-        let (then, otherwise) = (self.block(&[], then, &kept, true), self.block(&[], otherwise, &kept, true));
+        let (then, otherwise) =
+            (self.block(&[], then, &kept, true), self.block(&[], otherwise, &kept, true));
         let text = if_(&cond, &then, &otherwise);
-        let used: Vec<Var> = stm.binds.iter().zip(&kept).filter(|(_, k)| **k).map(|(p, _)| p.var).collect();
+        let used: Vec<Var> =
+            stm.binds.iter().zip(&kept).filter(|(_, k)| **k).map(|(p, _)| p.var).collect();
         match used.as_slice() {
             [] => lines.push(Line::Effect { text, unit: true }),
             [one] => self.define(*one, text, lines),
             several => {
-                let names: Vec<Text> = several.iter().map(|v| Text::atom(&*self.naming.bind(*v))).collect();
+                let names: Vec<Text> =
+                    several.iter().map(|v| Text::atom(&*self.naming.bind(*v))).collect();
                 lines.push(Line::Let(tuple(&names).text, text, None));
             }
         }
@@ -445,7 +570,9 @@ fn negated(atom: Atom) -> Option<Scalar> {
 
 /// What an out makes of the array of what the iterations give.
 fn reduced(out: Out, elem: ScalarTy, array: Text) -> Text {
-    let reduce = |f: &str, op: ReduceOp| call("reduce", &[Text::atom(f), Text::atom(literal(op.unit(elem))), array.clone()]);
+    let reduce = |f: &str, op: ReduceOp| {
+        call("reduce", &[Text::atom(f), Text::atom(literal(op.unit(elem))), array.clone()])
+    };
     match out {
         Out::Collect => array,
         Out::Reduce(ReduceOp::Add) => call("sum", &[array]),
@@ -474,10 +601,13 @@ fn assemble(lines: &[Line], tail: Text) -> Text {
             Line::Effect { text: effect, unit: true } if !effect.text.starts_with("if") => {
                 text += &format!("{};\n", effect.at(Level::Open))
             }
-            Line::Effect { text: effect, unit: true } => text += &format!("{};\n", effect.at(Level::With)),
+            Line::Effect { text: effect, unit: true } => {
+                text += &format!("{};\n", effect.at(Level::With))
+            }
             Line::Effect { text: effect, unit: false } => {
                 text += &bound("_", &effect.text);
-                text += if matches!(lines.get(k + 1), Some(Line::Let(..))) { "\n" } else { " in\n" };
+                text +=
+                    if matches!(lines.get(k + 1), Some(Line::Let(..))) { "\n" } else { " in\n" };
             }
         }
     }

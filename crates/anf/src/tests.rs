@@ -9,7 +9,10 @@ fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) 
     let mut b = Builder::new(&mut names);
     let (results, types) = build(&mut b, n, xs, x).into_iter().unzip();
     let body = b.finish(results);
-    let params = vec![Param { var: xs, ty: Ty::real().array_of(n.into()) }, Param { var: x, ty: Ty::real() }];
+    let params = vec![
+        Param { var: xs, ty: Ty::real().array_of(n.into()) },
+        Param { var: x, ty: Ty::real() },
+    ];
     Function { name: "f".into(), sizes: vec![n], params, results: types, body, names }
 }
 
@@ -18,11 +21,19 @@ fn args(xs: &[f64], x: f64) -> Vec<Tensor> {
 }
 
 /// `for i < n (outs) { build }`
-fn for_(b: &mut Builder, extent: Atom, outs: Vec<(Out, Ty)>, build: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>) -> Vec<Atom> {
+fn for_(
+    b: &mut Builder,
+    extent: Atom,
+    outs: Vec<(Out, Ty)>,
+    build: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
+) -> Vec<Atom> {
     let index = b.names.fresh("i");
     let body = b.block(|b| build(b, index.into()));
     let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
-    b.bind_all(types.into_iter().map(|ty| ("ys".into(), ty)).collect(), Exp::For { index, extent, outs, body })
+    b.bind_all(
+        types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
+        Exp::For { index, extent, outs, body },
+    )
 }
 
 fn accepts(f: &Function) {
@@ -55,7 +66,8 @@ fn accumulating() -> Function {
         let ty = Ty::real().array_of(n.into());
         let zeros = b.zero(&ty);
         let acc = b.bind("h", ty.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
-        let total = b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(1.0))).as_var().unwrap();
+        let total =
+            b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(1.0))).as_var().unwrap();
         for_(b, n.into(), vec![], |b, i| {
             let e = b.index(xs, &ty, vec![i]);
             let t = b.prim(Prim::Mul, [x.into(), e]);
@@ -78,7 +90,12 @@ fn generated_functions_are_well_typed_and_run() {
         match eval(&f, &args) {
             Ok(outcome) => assert_eq!(outcome.results.len(), f.results.len()),
             Err(failure) => {
-                assert!(!failure.message.contains("internal"), "{}\n{}", failure.message, print(&f));
+                assert!(
+                    !failure.message.contains("internal"),
+                    "{}\n{}",
+                    failure.message,
+                    print(&f)
+                );
                 failed += 1;
             }
         }
@@ -92,14 +109,20 @@ fn collects_and_reduces() {
     let f = scaled_sum();
     accepts(&f);
     let outcome = eval(&f, &args(&[1.0, 2.0, 3.0], 2.0)).unwrap();
-    assert_eq!(outcome.results, [Tensor::reals(vec![3], vec![2.0, 4.0, 6.0]), Tensor::scalar(Scalar::Real(12.0))]);
+    assert_eq!(
+        outcome.results,
+        [Tensor::reals(vec![3], vec![2.0, 4.0, 6.0]), Tensor::scalar(Scalar::Real(12.0))]
+    );
     assert_eq!(outcome.counts, Counts { reals: 6, ints: 0, loads: 3, stores: 3 });
 }
 
 #[test]
 fn empty_loops() {
     let outcome = eval(&scaled_sum(), &args(&[], 2.0)).unwrap();
-    assert_eq!(outcome.results, [Tensor::reals(vec![0], vec![]), Tensor::scalar(Scalar::Real(0.0))]);
+    assert_eq!(
+        outcome.results,
+        [Tensor::reals(vec![0], vec![]), Tensor::scalar(Scalar::Real(0.0))]
+    );
 }
 
 #[test]
@@ -107,7 +130,10 @@ fn accumulates() {
     let f = accumulating();
     accepts(&f);
     let outcome = eval(&f, &args(&[1.0, 2.0], 3.0)).unwrap();
-    assert_eq!(outcome.results, [Tensor::reals(vec![2], vec![3.0, 6.0]), Tensor::scalar(Scalar::Real(10.0))]);
+    assert_eq!(
+        outcome.results,
+        [Tensor::reals(vec![2], vec![3.0, 6.0]), Tensor::scalar(Scalar::Real(10.0))]
+    );
 }
 
 #[test]
@@ -162,10 +188,12 @@ fn checker_finds_size_errors_and_learns_from_checks() {
             let k = b.bind("k", Ty::int(), Exp::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
             let l = b.bind("l", Ty::int(), Exp::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
             let square = b.zero(&Ty { elem: lambada_prim::ScalarTy::Real, dims: vec![k, l] });
-            let row = b.bind("row", Ty::real().array_of(l), Exp::MatMul(xs, square.as_var().unwrap()));
+            let row =
+                b.bind("row", Ty::real().array_of(l), Exp::MatMul(xs, square.as_var().unwrap()));
             if with_check {
                 let cond = b.prim(Prim::EqInt, [l, n.into()]);
-                let site = lambada_source::Site::new(lambada_source::Span::default(), "sizes differ");
+                let site =
+                    lambada_source::Site::new(lambada_source::Span::default(), "sizes differ");
                 b.effect(Exp::Check { cond, site, values: vec![] });
             }
             vec![(row, Ty::real().array_of(n.into()))]
@@ -247,7 +275,9 @@ fn surface_of_accumulators() {
 fn surface_of_scalars() {
     let f = function(|b, n, xs, x| {
         let ty = Ty::real().array_of(n.into());
-        let m = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Max), Ty::real())], |b, i| vec![b.index(xs, &ty, vec![i])])[0];
+        let m = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Max), Ty::real())], |b, i| {
+            vec![b.index(xs, &ty, vec![i])]
+        })[0];
         let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
             let e = b.index(xs, &ty, vec![i]);
             let d = b.prim(Prim::Sub, [e, m]);

@@ -99,7 +99,9 @@ impl Exp {
     /// The blocks inside.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
-            Exp::For { body, .. } | Exp::Loop { body, kind: LoopKind::For { .. }, .. } => vec![body],
+            Exp::For { body, .. } | Exp::Loop { body, kind: LoopKind::For { .. }, .. } => {
+                vec![body]
+            }
             Exp::Loop { body, kind: LoopKind::While(cond), .. } => vec![cond, body],
             Exp::If { then, otherwise, .. } => vec![then, otherwise],
             Exp::Prim(..)
@@ -119,7 +121,9 @@ impl Exp {
     /// The blocks inside, to change them.
     pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
-            Exp::For { body, .. } | Exp::Loop { body, kind: LoopKind::For { .. }, .. } => vec![body],
+            Exp::For { body, .. } | Exp::Loop { body, kind: LoopKind::For { .. }, .. } => {
+                vec![body]
+            }
             Exp::Loop { body, kind: LoopKind::While(cond), .. } => vec![cond, body],
             Exp::If { then, otherwise, .. } => vec![then, otherwise],
             Exp::Prim(..)

@@ -14,7 +14,9 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
         source::Ty::Real(n) => Ty::Real(*n),
         source::Ty::Unit => Ty::Unit,
         source::Ty::Prod(t, s) => primal_ty(t).times(primal_ty(s)),
-        source::Ty::Fun(t, s) => primal_ty(t).to(primal_ty(s).times(tangent_ty(t).lfun(tangent_ty(s)))),
+        source::Ty::Fun(t, s) => {
+            primal_ty(t).to(primal_ty(s).times(tangent_ty(t).lfun(tangent_ty(s))))
+        }
     }
 }
 
@@ -94,6 +96,8 @@ fn projection(t: &Comb, make: fn(Ty, Ty) -> Term) -> Term {
 pub(crate) fn parts(t: &Comb) -> (source::Ty, source::Ty) {
     match t.from() {
         source::Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
-        source::Ty::Real(_) | source::Ty::Unit | source::Ty::Fun(..) => panic!("{} is not a product", t.from()),
+        source::Ty::Real(_) | source::Ty::Unit | source::Ty::Fun(..) => {
+            panic!("{} is not a product", t.from())
+        }
     }
 }

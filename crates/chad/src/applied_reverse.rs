@@ -15,7 +15,9 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
         source::Ty::Real(n) => Ty::Real(*n),
         source::Ty::Unit => Ty::Unit,
         source::Ty::Prod(t, s) => primal_ty(t).times(primal_ty(s)),
-        source::Ty::Fun(t, s) => primal_ty(t).to(primal_ty(s).times(cotangent_ty(s).lfun(cotangent_ty(t)))),
+        source::Ty::Fun(t, s) => {
+            primal_ty(t).to(primal_ty(s).times(cotangent_ty(s).lfun(cotangent_ty(t))))
+        }
     }
 }
 
@@ -58,7 +60,10 @@ pub fn cotangent(t: &Comb, x: &Term) -> Term {
         Kind::Unit => zero(Ty::Unit.lfun(cotangent_ty(t.from()))),
         Kind::Pair(t, s) => {
             let (a, b) = (cotangent_ty(t.to()), cotangent_ty(s.to()));
-            plus(lthen(lfst(a.clone(), b.clone()), cotangent(t, x)), lthen(lsnd(a, b), cotangent(s, x)))
+            plus(
+                lthen(lfst(a.clone(), b.clone()), cotangent(t, x)),
+                lthen(lsnd(a, b), cotangent(s, x)),
+            )
         }
         Kind::Fst => {
             let (a, b) = parts(t);

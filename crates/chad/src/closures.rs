@@ -56,10 +56,18 @@ impl Cotangent {
     fn plus(&self, other: &Cotangent) -> Cotangent {
         match (self, other) {
             (Cotangent::Zero, d) | (d, Cotangent::Zero) => d.clone(),
-            (Cotangent::Real(a), Cotangent::Real(b)) => Cotangent::Real(a.iter().zip(b.iter()).map(|(x, y)| x + y).collect()),
-            (Cotangent::Pair(a), Cotangent::Pair(b)) => Cotangent::Pair(Rc::new((a.0.plus(&b.0), a.1.plus(&b.1)))),
-            (Cotangent::Closure(a), Cotangent::Closure(b)) => Cotangent::Closure(merge(a.clone(), b.clone())),
-            (Cotangent::Real(_) | Cotangent::Pair(_) | Cotangent::Closure(_), _) => panic!("{self:?} and {other:?} are not of one type"),
+            (Cotangent::Real(a), Cotangent::Real(b)) => {
+                Cotangent::Real(a.iter().zip(b.iter()).map(|(x, y)| x + y).collect())
+            }
+            (Cotangent::Pair(a), Cotangent::Pair(b)) => {
+                Cotangent::Pair(Rc::new((a.0.plus(&b.0), a.1.plus(&b.1))))
+            }
+            (Cotangent::Closure(a), Cotangent::Closure(b)) => {
+                Cotangent::Closure(merge(a.clone(), b.clone()))
+            }
+            (Cotangent::Real(_) | Cotangent::Pair(_) | Cotangent::Closure(_), _) => {
+                panic!("{self:?} and {other:?} are not of one type")
+            }
         }
     }
 
@@ -117,11 +125,17 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
         }
         Kind::Fst(t) => {
             let (a, pullback) = derive(t, env);
-            (components(&a).0, Rc::new(move |w| pullback(&Cotangent::pair(w.clone(), Cotangent::Zero))))
+            (
+                components(&a).0,
+                Rc::new(move |w| pullback(&Cotangent::pair(w.clone(), Cotangent::Zero))),
+            )
         }
         Kind::Snd(t) => {
             let (a, pullback) = derive(t, env);
-            (components(&a).1, Rc::new(move |w| pullback(&Cotangent::pair(Cotangent::Zero, w.clone()))))
+            (
+                components(&a).1,
+                Rc::new(move |w| pullback(&Cotangent::pair(Cotangent::Zero, w.clone()))),
+            )
         }
         Kind::Lam(x, t) => (closure(x, t, env), Rc::new(captured)),
         Kind::App(t, s) => {
@@ -159,11 +173,22 @@ fn primitive(p: Primitive, (argument, pullback): (Primal, Pullback)) -> (Primal,
         let args = pulled(p, linear, &vectors(w, &sizes));
         pullback(&Cotangent::pair(Cotangent::Closure(captured), args))
     };
-    (results.into_iter().map(Primal::Real).reduce(|a, b| Primal::Pair(Rc::new((a, b)))).unwrap_or(Primal::Unit), Rc::new(back))
+    (
+        results
+            .into_iter()
+            .map(Primal::Real)
+            .reduce(|a, b| Primal::Pair(Rc::new((a, b))))
+            .unwrap_or(Primal::Unit),
+        Rc::new(back),
+    )
 }
 
 /// The cotangents of the vectors that a primitive takes, by the linear functions of its calls.
-fn pulled(p: Primitive, linear: impl FnMut(usize, &[f64]) -> Vec<f64>, w: &[Rc<[f64]>]) -> Cotangent {
+fn pulled(
+    p: Primitive,
+    linear: impl FnMut(usize, &[f64]) -> Vec<f64>,
+    w: &[Rc<[f64]>],
+) -> Cotangent {
     let args = match p {
         Primitive::Map { arity, n } => zip_with(n, arity, linear, w),
         Primitive::Scan { .. } => lunscan(linear, w).into_iter().take(2).collect(),
@@ -207,7 +232,9 @@ fn captured(w: &Cotangent) -> Captured {
     match w {
         Cotangent::Zero => Captured::new(),
         Cotangent::Closure(e) => e.clone(),
-        Cotangent::Real(_) | Cotangent::Pair(_) => panic!("{w:?} is not the cotangent of a function"),
+        Cotangent::Real(_) | Cotangent::Pair(_) => {
+            panic!("{w:?} is not the cotangent of a function")
+        }
     }
 }
 
@@ -231,14 +258,18 @@ fn linear(lop: LOp, at: Option<Rc<[f64]>>, w: &Rc<[f64]>) -> Rc<[f64]> {
 fn function(f: Primal) -> Rc<Closure> {
     match f {
         Primal::Fun(f) => f,
-        Primal::Real(_) | Primal::Unit | Primal::Pair(_) => panic!("a typed term applies functions only"),
+        Primal::Real(_) | Primal::Unit | Primal::Pair(_) => {
+            panic!("a typed term applies functions only")
+        }
     }
 }
 
 fn components(a: &Primal) -> (Primal, Primal) {
     match a {
         Primal::Pair(both) => (**both).clone(),
-        Primal::Real(_) | Primal::Unit | Primal::Fun(_) => panic!("a typed term projects pairs only"),
+        Primal::Real(_) | Primal::Unit | Primal::Fun(_) => {
+            panic!("a typed term projects pairs only")
+        }
     }
 }
 
@@ -257,7 +288,9 @@ fn primal_of(value: &Value) -> Primal {
         Value::Real(values) => Primal::Real(values.clone()),
         Value::Unit => Primal::Unit,
         Value::Pair(_) => Primal::Pair(Rc::new((primal_of(&value.fst()), primal_of(&value.snd())))),
-        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{value:?} is not first-order"),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => {
+            panic!("{value:?} is not first-order")
+        }
     }
 }
 
@@ -275,7 +308,9 @@ fn cotangent_of(value: &Value) -> Cotangent {
         Value::Real(values) => Cotangent::Real(values.clone()),
         Value::Unit => Cotangent::Zero,
         Value::Pair(_) => Cotangent::pair(cotangent_of(&value.fst()), cotangent_of(&value.snd())),
-        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{value:?} is not first-order"),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => {
+            panic!("{value:?} is not first-order")
+        }
     }
 }
 

@@ -67,7 +67,13 @@ impl Comb {
     /// The parts.
     pub fn children(&self) -> Vec<&Comb> {
         match self.kind() {
-            Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => vec![],
+            Kind::Id
+            | Kind::Unit
+            | Kind::Fst
+            | Kind::Snd
+            | Kind::Ev
+            | Kind::Op(_)
+            | Kind::Prim(_) => vec![],
             Kind::Then(t, s) | Kind::Pair(t, s) => vec![t, s],
             Kind::Curry(t) => vec![t],
         }
@@ -173,7 +179,8 @@ fn product(context: &[Var]) -> Ty {
 
 /// A variable is a projection: de Bruijn indices count how often `fst` comes before `snd`.
 fn lookup(context: &[Var], x: &Var) -> Comb {
-    let (last, outer) = context.split_last().unwrap_or_else(|| panic!("{} is not in scope", x.hint));
+    let (last, outer) =
+        context.split_last().unwrap_or_else(|| panic!("{} is not in scope", x.hint));
     match (outer.is_empty(), last == x) {
         (true, true) => id(x.ty.clone()),
         (true, false) => panic!("{} is not in scope", x.hint),
@@ -215,13 +222,19 @@ pub fn tidy(t: &Comb) -> Comb {
         },
         Kind::Pair(t, s) => pair(tidy(t), tidy(s)),
         Kind::Curry(t) => curry(tidy(t)),
-        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => t.clone(),
+        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => {
+            t.clone()
+        }
     }
 }
 
 /// `t; s`, nested to the right.
 fn chain(t: Comb, s: Comb) -> Comb {
-    if let Kind::Then(first, second) = t.kind() { then(first.clone(), chain(second.clone(), s)) } else { then(t, s) }
+    if let Kind::Then(first, second) = t.kind() {
+        then(first.clone(), chain(second.clone(), s))
+    } else {
+        then(t, s)
+    }
 }
 
 /// `<id, t>; s` for `<Λ(s), t>; ev`.
@@ -274,7 +287,9 @@ impl Written for Comb {
     fn look(&self) -> Look<Comb> {
         match self.kind() {
             Kind::Id => Look::Word("id".into()),
-            Kind::Then(t, s) => Look::Infix(level::THEN, [(t.clone(), level::APPLY), (s.clone(), level::THEN)], ";"),
+            Kind::Then(t, s) => {
+                Look::Infix(level::THEN, [(t.clone(), level::APPLY), (s.clone(), level::THEN)], ";")
+            }
             Kind::Unit => Look::Word("<>".into()),
             Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
             Kind::Fst => Look::Word("fst".into()),
@@ -318,7 +333,11 @@ mod tests {
             let (x, t) = g.program();
             let at = g.value(&x.ty);
             let env = crate::var::Env::default().with(&x, at.clone());
-            assert_eq!(eval(&of_term(&x, &t), &at).flatten(), source::eval(&t, &env).flatten(), "{t}");
+            assert_eq!(
+                eval(&of_term(&x, &t), &at).flatten(),
+                source::eval(&t, &env).flatten(),
+                "{t}"
+            );
             goes_back(&x, &t);
             let (x, to) = (Var::fresh("x", g.ty(3)), g.ty(3));
             goes_back(&x, &g.bounded(std::slice::from_ref(&x), &to, 5, 24));
@@ -336,14 +355,24 @@ mod tests {
     fn each_combinator() {
         let r = source::REAL;
         let sin = || op(Op::Each(lambada_prim::Prim::Sin, 1));
-        let text = |t: Comb| format!("{} -> {}: {}", t.from(), t.to(), to_term(&t, &var(&Var::fresh("x", t.from().clone()))));
+        let text = |t: Comb| {
+            format!(
+                "{} -> {}: {}",
+                t.from(),
+                t.to(),
+                to_term(&t, &var(&Var::fresh("x", t.from().clone())))
+            )
+        };
         assert_eq!(text(id(r.clone())), "real -> real: x");
         assert_eq!(text(then(sin(), op(Op::Sigmoid))), "real -> real: sigmoid(sin(x))");
         assert_eq!(text(unit(r.clone())), "real -> 1: <>");
         assert_eq!(text(pair(sin(), id(r.clone()))), "real -> real * real: <sin(x), x>");
         assert_eq!(text(fst(r.clone(), Ty::Unit)), "real * 1 -> real: fst x");
         assert_eq!(text(snd(r.clone(), Ty::Unit)), "real * 1 -> 1: snd x");
-        assert_eq!(text(ev(r.clone(), Ty::Real(2))), "(real -> real^2) * real -> real^2: fst x (snd x)");
+        assert_eq!(
+            text(ev(r.clone(), Ty::Real(2))),
+            "(real -> real^2) * real -> real^2: fst x (snd x)"
+        );
         assert_eq!(text(curry(op(Op::MatVec(1, 1)))), "real -> real -> real: \\y. matvec(<x, y>)");
         assert_eq!(text(op(Op::Sum(3))), "real^3 -> real: sum(x)");
     }
@@ -357,21 +386,41 @@ mod tests {
             let (t, s, r) = (g.morphism(&a, &b), g.morphism(&b, &c), g.morphism(&c, &d));
             equal(&then(id(a.clone()), t.clone()), &t);
             equal(&then(t.clone(), id(b.clone())), &t);
-            equal(&then(then(t.clone(), s.clone()), r.clone()), &then(t.clone(), then(s.clone(), r)));
+            equal(
+                &then(then(t.clone(), s.clone()), r.clone()),
+                &then(t.clone(), then(s.clone(), r)),
+            );
             let u = g.morphism(&a, &c);
             let both = pair(t.clone(), u.clone());
             equal(&then(both.clone(), fst(b.clone(), c.clone())), &t);
             equal(&then(both.clone(), snd(b.clone(), c.clone())), &u);
             let before = g.morphism(&d, &a);
-            equal(&then(before.clone(), both), &pair(then(before.clone(), t.clone()), then(before, u)));
-            equal(&pair(fst(a.clone(), b.clone()), snd(a.clone(), b.clone())), &id(a.clone().times(b.clone())));
+            equal(
+                &then(before.clone(), both),
+                &pair(then(before.clone(), t.clone()), then(before, u)),
+            );
+            equal(
+                &pair(fst(a.clone(), b.clone()), snd(a.clone(), b.clone())),
+                &id(a.clone().times(b.clone())),
+            );
             equal(&then(t, unit(b.clone())), &unit(a.clone()));
-            exponential(&g.morphism(&a.clone().times(b.clone()), &c), &g.morphism(&a, &b.clone().to(c.clone())), &a, &b, &c);
+            exponential(
+                &g.morphism(&a.clone().times(b.clone()), &c),
+                &g.morphism(&a, &b.clone().to(c.clone())),
+                &a,
+                &b,
+                &c,
+            );
         }
     }
 
     fn exponential(t: &Comb, f: &Comb, a: &Ty, b: &Ty, c: &Ty) {
-        let apply = |f: Comb| then(pair(then(fst(a.clone(), b.clone()), f), snd(a.clone(), b.clone())), ev(b.clone(), c.clone()));
+        let apply = |f: Comb| {
+            then(
+                pair(then(fst(a.clone(), b.clone()), f), snd(a.clone(), b.clone())),
+                ev(b.clone(), c.clone()),
+            )
+        };
         equal(&apply(curry(t.clone())), t);
         equal(&curry(apply(f.clone())), f);
     }

@@ -40,7 +40,10 @@ fn literal(t: &Comb, linear_per_op: u64) -> u64 {
 /// The clauses as terms: `t_1` is copied to wherever it is substituted.
 fn literal_term(t: &Comb) -> u64 {
     let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
-    let [first, second] = [applied_reverse::primal(t, &applied::var(&x)), applied_reverse::cotangent(t, &applied::var(&x))];
+    let [first, second] = [
+        applied_reverse::primal(t, &applied::var(&x)),
+        applied_reverse::cotangent(t, &applied::var(&x)),
+    ];
     cost(2, |at| {
         let env = Env::default().with(&x, at.clone());
         (applied::eval(&first, &env), applied::eval(&second, &env).linear().lapp(at))
@@ -93,8 +96,10 @@ fn chains() {
 /// E26: the primal of n squarings, one after the other, has a term that doubles with each, if `t_1` is substituted.
 #[test]
 fn sizes() {
-    let square =
-        combinators::then(combinators::pair(combinators::id(REAL), combinators::id(REAL)), combinators::op(Op::Each(Prim::Mul, 1)));
+    let square = combinators::then(
+        combinators::pair(combinators::id(REAL), combinators::id(REAL)),
+        combinators::op(Op::Each(Prim::Mul, 1)),
+    );
     for n in 1..12 {
         let power = std::iter::repeat_n(square.clone(), n).reduce(combinators::then).unwrap();
         let x = Var::fresh("x", applied::Ty::Real(1));
@@ -116,7 +121,8 @@ fn nested_maps() {
         };
         let t = total(&|a| total(&|b| source::op_at(Op::Each(Prim::Mul, 1), &[a.clone(), b])));
         let at = Value::real(vec![1.0; n]);
-        let ((_, pulled), ops, lops) = counting(|| closures::reverse(&v, &t, &at, &Value::real([1.0])));
+        let ((_, pulled), ops, lops) =
+            counting(|| closures::reverse(&v, &t, &at, &Value::real([1.0])));
         assert_eq!(pulled.numbers().to_vec(), vec![2.0 * n as f64; n]);
         let (products, sums) = ((n * n) as u64, n as u64 + 1);
         assert_eq!((ops, lops), (products + sums, 2 * products + sums));

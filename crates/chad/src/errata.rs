@@ -67,7 +67,10 @@ fn e2_application() {
     }
     let x = Var::fresh("x", R);
     let (t, s) = (a::lop(LOp::Mul(1), a::var(&x)), a::var(&x));
-    assert!(matches!(printed(&t, &s, &Env::default().with(&x, Value::real([3.0]))), Value::LinFun(_)));
+    assert!(matches!(
+        printed(&t, &s, &Env::default().with(&x, Value::real([3.0]))),
+        Value::LinFun(_)
+    ));
     both(&a::app(a::abs(x, a::lapp(t, s)), a::constant([3.0])), &[9.0]);
 }
 
@@ -80,7 +83,8 @@ fn e3_indices() {
     }
     let entries = [(2.0, 5.0), (3.0, 7.0)];
     assert_eq!(printed(|x, y| x * y, &entries), 20.0);
-    let [one, two] = entries.map(|(k, x)| a::lapp(a::singleton(a::constant([k]), R), a::constant([x])));
+    let [one, two] =
+        entries.map(|(k, x)| a::lapp(a::singleton(a::constant([k]), R), a::constant([x])));
     let times = a::lcur_inv(a::lam("y", R, |y| a::lop(LOp::Mul(1), y)));
     both(&a::lapp(times, a::plus(one, two)), &[31.0]);
 }
@@ -109,7 +113,10 @@ fn e5_zero() {
     let zero = l::zero_lin(LTy::Real(2), LTy::Real(1));
     assert_ne!(printed(LTy::Real(1)).from(), zero.from());
     assert_eq!(l::normalize_linear(&printed(LTy::Real(1)).after(&l::lunit(LTy::Real(2)))), zero);
-    assert_eq!(l::eval_linear(&zero, &Env::default(), &Value::real([1.0, 2.0])).flatten().unwrap(), [0.0]);
+    assert_eq!(
+        l::eval_linear(&zero, &Env::default(), &Value::real([1.0, 2.0])).flatten().unwrap(),
+        [0.0]
+    );
 }
 
 /// E7: `lop` ends in `real^m`, from a product of linear vectors; printed is `real^k`, for k Cartesian arguments.
@@ -118,7 +125,11 @@ fn e7_linear_operations() {
     fn printed(lop: LOp) -> usize {
         lop.dom().len()
     }
-    let outer = l::lop(LOp::Outer(2, 3), l::op(Op::constant([1.0, 2.0, 3.0]), l::unit()), l::v(LTy::Real(2)));
+    let outer = l::lop(
+        LOp::Outer(2, 3),
+        l::op(Op::constant([1.0, 2.0, 3.0]), l::unit()),
+        l::v(LTy::Real(2)),
+    );
     let result = l::eval_linear(&outer, &Env::default(), &Value::real([1.0, 1.0])).numbers();
     assert_eq!((printed(LOp::Outer(2, 3)), result.len()), (1, 6));
     l::check_linear(&[], &outer).unwrap();
@@ -129,11 +140,18 @@ fn e7_linear_operations() {
 fn in_printed_grammar(l: &l::Lin) -> bool {
     match l.kind() {
         LinKind::Var | LinKind::Zero => true,
-        LinKind::LOp(_, _, l) | LinKind::LPrim(_, _, l) | LinKind::Tensor(_, l) | LinKind::LinApp(_, l) => in_printed_grammar(l),
+        LinKind::LOp(_, _, l)
+        | LinKind::LPrim(_, _, l)
+        | LinKind::Tensor(_, l)
+        | LinKind::LinApp(_, l) => in_printed_grammar(l),
         LinKind::Plus(l, k) => in_printed_grammar(l) && in_printed_grammar(k),
-        LinKind::Case(..) | LinKind::Unit | LinKind::Pair(..) | LinKind::Fst(_) | LinKind::Snd(_) | LinKind::Lam(..) | LinKind::App(..) => {
-            false
-        }
+        LinKind::Case(..)
+        | LinKind::Unit
+        | LinKind::Pair(..)
+        | LinKind::Fst(_)
+        | LinKind::Snd(_)
+        | LinKind::Lam(..)
+        | LinKind::App(..) => false,
     }
 }
 
@@ -148,7 +166,11 @@ fn e8_grammar() {
     l::check_linear(&[], &l::case(v, y, body)).unwrap();
     for comb in [fst(REAL, REAL), curry(op(Op::Scale(1)))] {
         let x = Var::fresh("x", crate::reverse::primal_ty(comb.from()));
-        let pulled = crate::reverse::cotangent(&comb, &l::var(&x), &l::v(crate::reverse::cotangent_ty(comb.to())));
+        let pulled = crate::reverse::cotangent(
+            &comb,
+            &l::var(&x),
+            &l::v(crate::reverse::cotangent_ty(comb.to())),
+        );
         l::check_linear(&[x], &pulled).unwrap();
         assert!(!in_printed_grammar(&pulled), "{pulled}");
     }
@@ -198,7 +220,9 @@ fn e12_product() {
     let slope = (product([2.0 + 1e-6, 3.0, 5.0]) - product([2.0 - 1e-6, 3.0, 5.0])) / 2e-6;
     assert!((slope - 15.0).abs() < 1e-6 && printed(&[2.0, 3.0, 5.0], &[1.0, 0.0, 0.0]) == 5.0);
     assert_eq!((Op::Product.dom(), Op::Product.cod()), (vec![2], 1));
-    let slope = slopes(&Op::Product, &[Value::real([3.0, 5.0]).numbers()], &mut |op, args| op.eval(args)).remove(0);
+    let slope =
+        slopes(&Op::Product, &[Value::real([3.0, 5.0]).numbers()], &mut |op, args| op.eval(args))
+            .remove(0);
     let Slope::By(LOp::Inner(2), Some(at)) = slope else { panic!("{slope:?}") };
     assert_eq!(at.to_vec(), [5.0, 3.0]);
     assert_eq!(LOp::Inner(2).transposed().eval(&[at], &[[2.0].into()]).to_vec(), [10.0, 6.0]);
@@ -244,7 +268,9 @@ fn e15_context() {
     let t = crate::combinators::curry(crate::combinators::op(Op::Scale(1)));
     let right = Var::fresh("x", crate::forward::primal_ty(t.from()));
     let printed = Var { ty: right.ty.clone().times(l::Ty::Real(1)), ..right.clone() };
-    for first in [crate::forward::primal(&t, &l::var(&right)), crate::reverse::primal(&t, &l::var(&right))] {
+    for first in
+        [crate::forward::primal(&t, &l::var(&right)), crate::reverse::primal(&t, &l::var(&right))]
+    {
         l::check(std::slice::from_ref(&right), &first).unwrap();
         l::check(std::slice::from_ref(&printed), &first).unwrap_err();
     }
@@ -277,9 +303,14 @@ fn e18_map() {
     assert_ne!(printed, crate::reverse::cotangent_ty(&from));
     let map = crate::primitives::Primitive::Map { arity: 1, n: 2 };
     let x = Var::fresh("x", crate::reverse::primal_ty(&map.from()));
-    let f = Value::fun(|x| Value::pair(x.clone(), Value::fun(|v| Value::real([3.0 * v.numbers()[0]]))));
+    let f =
+        Value::fun(|x| Value::pair(x.clone(), Value::fun(|v| Value::real([3.0 * v.numbers()[0]]))));
     let env = Env::default().with(&x, Value::pair(f, Value::real([1.0, 2.0])));
-    let pulled = l::eval_linear(&l::reverse_prim(map, &l::var(&x), &l::v(LTy::Real(2))), &env, &Value::real([1.0, 1.0]));
+    let pulled = l::eval_linear(
+        &l::reverse_prim(map, &l::var(&x), &l::v(LTy::Real(2))),
+        &env,
+        &Value::real([1.0, 1.0]),
+    );
     assert_eq!(pulled.snd().numbers().to_vec(), [3.0, 3.0]);
     assert!(matches!(pulled.fst(), Value::Sum(entries) if entries.len() == 2));
 }
@@ -315,7 +346,11 @@ fn e20_zero_vector() {
 
 /// The constant that a normal form is, if it is one.
 fn constant_of(normal: &a::Term) -> Option<Vec<f64>> {
-    if let a::Kind::Op(Op::Const(values), _) = normal.kind() { Some(values.0.to_vec()) } else { None }
+    if let a::Kind::Op(Op::Const(values), _) = normal.kind() {
+        Some(values.0.to_vec())
+    } else {
+        None
+    }
 }
 
 /// E21: the arguments of an operation are a pair, whose components are no normal forms; printed is that the argument comes out as a constant.
@@ -390,12 +425,17 @@ fn e26_sharing() {
             crate::combinators::then(t, crate::combinators::of_term(&x, &square(source::var(&x))))
         })
     };
-    let literal = |n: usize| crate::applied_reverse::cotangent(&chain(n), &a::var(&Var::fresh("x", R))).size();
+    let literal = |n: usize| {
+        crate::applied_reverse::cotangent(&chain(n), &a::var(&Var::fresh("x", R))).size()
+    };
     let shared = |n: usize| {
-        let t = (0..n).rev().fold(source::var(&x), |body, _| source::app(source::abs(x.clone(), body), square(source::var(&x))));
+        let t = (0..n).rev().fold(source::var(&x), |body, _| {
+            source::app(source::abs(x.clone(), body), square(source::var(&x)))
+        });
         crate::shared::reverse(&x, &t, crate::shared::Lets::Primitive).1.size()
     };
-    let steps = |size: &dyn Fn(usize) -> usize| (2..9).map(|n| size(n) - size(n - 1)).collect::<Vec<_>>();
+    let steps =
+        |size: &dyn Fn(usize) -> usize| (2..9).map(|n| size(n) - size(n - 1)).collect::<Vec<_>>();
     let (literal, shared) = (steps(&literal), steps(&shared));
     assert!(literal.windows(2).all(|steps| steps[1] as f64 > 1.6 * steps[0] as f64), "{literal:?}");
     assert!(shared.windows(2).all(|steps| steps[1] == steps[0]), "{shared:?}");
@@ -415,7 +455,10 @@ fn worked_derivative() {
     let (x, mul) = (Var::fresh("x", l::Ty::Real(1).times(l::Ty::Real(1))), Op::Each(Prim::Mul, 1));
     let forward = l::forward_op(&mul, &l::var(&x), &l::v(LTy::Real(1).times(LTy::Real(1))));
     assert_eq!(forward.to_string(), "lmul(snd x; fst v) + lmul(fst x; snd v)");
-    assert_eq!(l::reverse_op(&mul, &l::var(&x), &l::v(LTy::Real(1))).to_string(), "<lmul(snd x; v), lmul(fst x; v)>");
+    assert_eq!(
+        l::reverse_op(&mul, &l::var(&x), &l::v(LTy::Real(1))).to_string(),
+        "<lmul(snd x; v), lmul(fst x; v)>"
+    );
 }
 
 /// §2, C-2: the example: the derivatives of `op2(op1(x))` compose in the same order forward, in the opposite order in reverse.

@@ -15,7 +15,9 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
         source::Ty::Real(n) => Ty::Real(*n),
         source::Ty::Unit => Ty::Unit,
         source::Ty::Prod(t, s) => primal_ty(t).times(primal_ty(s)),
-        source::Ty::Fun(t, s) => primal_ty(t).to(primal_ty(s).times(tangent_ty(t).lolli(tangent_ty(s)))),
+        source::Ty::Fun(t, s) => {
+            primal_ty(t).to(primal_ty(s).times(tangent_ty(t).lolli(tangent_ty(s))))
+        }
     }
 }
 

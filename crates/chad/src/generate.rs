@@ -39,7 +39,8 @@ pub struct Statistics {
 impl Generator {
     /// The generator with this seed.
     pub fn new(seed: u64) -> Generator {
-        let mut generator = Generator { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678_9ABC_DEF1 };
+        let mut generator =
+            Generator { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678_9ABC_DEF1 };
         for _ in 0..4 {
             generator.next();
         }
@@ -126,7 +127,9 @@ impl Generator {
             return self.leaf(context, ty);
         }
         match self.below(10) {
-            0..4 => self.elimination(context, ty, fuel).unwrap_or_else(|| self.introduction(context, ty, fuel)),
+            0..4 => self
+                .elimination(context, ty, fuel)
+                .unwrap_or_else(|| self.introduction(context, ty, fuel)),
             4..7 => self.redex(context, ty, fuel - 1),
             _ => self.introduction(context, ty, fuel),
         }
@@ -159,11 +162,16 @@ impl Generator {
                 }
                 let op = self.op(*n);
                 let sizes = op.dom();
-                let args: Vec<Term> = sizes.iter().map(|n| self.term(context, &Ty::Real(*n), (fuel - 1) / sizes.len())).collect();
+                let args: Vec<Term> = sizes
+                    .iter()
+                    .map(|n| self.term(context, &Ty::Real(*n), (fuel - 1) / sizes.len()))
+                    .collect();
                 source::op_at(op, &args)
             }
             Ty::Unit => source::unit(),
-            Ty::Prod(a, b) => source::pair(self.term(context, a, fuel / 2), self.term(context, b, fuel / 2)),
+            Ty::Prod(a, b) => {
+                source::pair(self.term(context, a, fuel / 2), self.term(context, b, fuel / 2))
+            }
             Ty::Fun(a, b) => {
                 let y = Var::fresh("y", (**a).clone());
                 let inside = [context, std::slice::from_ref(&y)].concat();
@@ -188,7 +196,16 @@ impl Generator {
 
     /// An operation with a result of this size.
     fn op(&mut self, n: usize) -> Op {
-        let each = [Prim::Add, Prim::Mul, Prim::Sub, Prim::Sin, Prim::Cos, Prim::Tanh, Prim::Mul, Prim::Neg];
+        let each = [
+            Prim::Add,
+            Prim::Mul,
+            Prim::Sub,
+            Prim::Sin,
+            Prim::Cos,
+            Prim::Tanh,
+            Prim::Mul,
+            Prim::Neg,
+        ];
         let choice = self.below(each.len() + 6);
         match (choice, n) {
             (8, 1) => Op::Sum(2),
@@ -210,15 +227,29 @@ impl Generator {
     fn elimination(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Option<Term> {
         let mut ways = Vec::new();
         for x in context {
-            paths(&source::var(x).ty().clone(), ty, &mut vec![], &mut |path| ways.push((x.clone(), path.to_vec())), fuel > 0);
+            paths(
+                &source::var(x).ty().clone(),
+                ty,
+                &mut vec![],
+                &mut |path| ways.push((x.clone(), path.to_vec())),
+                fuel > 0,
+            );
         }
         if ways.is_empty() {
             return None;
         }
-        let calls: Vec<usize> = (0..ways.len()).filter(|k| ways[*k].1.iter().any(|step| matches!(step, Step::App))).collect();
-        let chosen = if !calls.is_empty() && self.below(4) > 0 { calls[self.below(calls.len())] } else { self.below(ways.len()) };
+        let calls: Vec<usize> = (0..ways.len())
+            .filter(|k| ways[*k].1.iter().any(|step| matches!(step, Step::App)))
+            .collect();
+        let chosen = if !calls.is_empty() && self.below(4) > 0 {
+            calls[self.below(calls.len())]
+        } else {
+            self.below(ways.len())
+        };
         let (x, path) = ways.swap_remove(chosen);
-        Some(path.into_iter().fold(source::var(&x), |t, step| self.step(context, t, step, fuel.saturating_sub(1) / 2)))
+        Some(path.into_iter().fold(source::var(&x), |t, step| {
+            self.step(context, t, step, fuel.saturating_sub(1) / 2)
+        }))
     }
 
     fn step(&mut self, context: &[Var], t: Term, step: Step, fuel: usize) -> Term {
@@ -274,7 +305,13 @@ enum Step {
 }
 
 /// All ways from a type to one of its parts.
-fn paths(from: &Ty, to: &Ty, path: &mut Vec<Step>, found: &mut dyn FnMut(&[Step]), applications: bool) {
+fn paths(
+    from: &Ty,
+    to: &Ty,
+    path: &mut Vec<Step>,
+    found: &mut dyn FnMut(&[Step]),
+    applications: bool,
+) {
     if from == to {
         found(path);
     }
@@ -304,9 +341,13 @@ fn closed(t: &Term, bound: &mut Vec<Var>) -> bool {
             bound.pop();
             inside
         }
-        Kind::Fst(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Snd(_) | Kind::App(..) => {
-            t.children().into_iter().all(|t| closed(t, bound))
-        }
+        Kind::Fst(_)
+        | Kind::Op(..)
+        | Kind::Prim(..)
+        | Kind::Unit
+        | Kind::Pair(..)
+        | Kind::Snd(_)
+        | Kind::App(..) => t.children().into_iter().all(|t| closed(t, bound)),
     }
 }
 
@@ -334,14 +375,20 @@ impl Statistics {
                 self.function_results += usize::from(matches!(t.ty(), Ty::Fun(..)));
             }
             Kind::Lam(_, body) => {
-                let captured = bound.iter().any(|y| matches!(y.ty, Ty::Fun(..)) && body.mentions(y));
+                let captured =
+                    bound.iter().any(|y| matches!(y.ty, Ty::Fun(..)) && body.mentions(y));
                 self.captured_functions += usize::from(captured);
             }
             Kind::Prim(_, args) => {
                 let captures = matches!(args.kind(), Kind::Pair(f, _) if !closed(f, &mut vec![]));
                 self.capturing_primitives += usize::from(captures);
             }
-            Kind::Var(_) | Kind::Op(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => {}
+            Kind::Var(_)
+            | Kind::Op(..)
+            | Kind::Unit
+            | Kind::Pair(..)
+            | Kind::Fst(_)
+            | Kind::Snd(_) => {}
         }
         if let Kind::Lam(x, body) = t.kind() {
             bound.push(x.clone());
@@ -373,7 +420,12 @@ mod tests {
             seen.add(&Generator::new(seed).program().1);
         }
         println!("{seen:?}");
-        assert!(seen.unknown_calls > 200 && seen.function_arguments > 200 && seen.function_results > 100 && seen.captured_functions > 60);
+        assert!(
+            seen.unknown_calls > 200
+                && seen.function_arguments > 200
+                && seen.function_results > 100
+                && seen.captured_functions > 60
+        );
         assert!(seen.capturing_primitives > 100, "{seen:?}");
         assert!(seen.highest_order >= 3, "{seen:?}");
     }

@@ -89,7 +89,12 @@ impl LinFun {
     /// Erratum E3: the sum has indices, `Σ_i ⟦t⟧(x_i)(y_i)`.
     pub fn lcur_inv(t: &Value, to: &Ty) -> LinFun {
         let (t, to) = (t.clone(), to.clone());
-        LinFun::new(move |z| z.copower().0.iter().fold(zero(&to), |acc, (x, y)| t.apply(x).linear().lapp(y).plus(&acc)))
+        LinFun::new(move |z| {
+            z.copower()
+                .0
+                .iter()
+                .fold(zero(&to), |acc, (x, y)| t.apply(x).linear().lapp(y).plus(&acc))
+        })
     }
 
     /// `lfst = \x. fst x`

@@ -30,7 +30,11 @@ impl Derived {
     pub fn forward_over(x: &str, t: &Comb) -> Derived {
         let x = Var::fresh(x, forward::primal_ty(t.from()));
         let v = linear::v(forward::tangent_ty(t.from()));
-        Derived { first: forward::primal(t, &linear::var(&x)), second: forward::tangent(t, &linear::var(&x), &v), x }
+        Derived {
+            first: forward::primal(t, &linear::var(&x)),
+            second: forward::tangent(t, &linear::var(&x), &v),
+            x,
+        }
     }
 
     /// `D←(t)`
@@ -42,7 +46,11 @@ impl Derived {
     pub fn reverse_over(x: &str, t: &Comb) -> Derived {
         let x = Var::fresh(x, reverse::primal_ty(t.from()));
         let v = linear::v(reverse::cotangent_ty(t.to()));
-        Derived { first: reverse::primal(t, &linear::var(&x)), second: reverse::cotangent(t, &linear::var(&x), &v), x }
+        Derived {
+            first: reverse::primal(t, &linear::var(&x)),
+            second: reverse::cotangent(t, &linear::var(&x), &v),
+            x,
+        }
     }
 
     /// Forward, then reverse.
@@ -64,7 +72,11 @@ impl Derived {
     pub fn dagger(&self) -> Applied {
         let x = Var::fresh(&self.x.hint, applied::dagger_ty(&self.x.ty));
         let env = Env::default().with(&self.x, applied::var(&x));
-        Applied { first: applied::dagger(&self.first, &env), second: applied::dagger_linear(&self.second, &env), x }
+        Applied {
+            first: applied::dagger(&self.first, &env),
+            second: applied::dagger_linear(&self.second, &env),
+            x,
+        }
     }
 }
 
@@ -88,7 +100,11 @@ impl Applied {
     pub fn forward_over(x: &str, t: &Comb) -> Applied {
         let x = Var::fresh(x, applied_forward::primal_ty(t.from()));
         let at = applied::var(&x);
-        Applied { first: applied_forward::primal(t, &at), second: applied_forward::tangent(t, &at), x }
+        Applied {
+            first: applied_forward::primal(t, &at),
+            second: applied_forward::tangent(t, &at),
+            x,
+        }
     }
 
     /// `D←(t)`
@@ -100,7 +116,11 @@ impl Applied {
     pub fn reverse_over(x: &str, t: &Comb) -> Applied {
         let x = Var::fresh(x, applied_reverse::primal_ty(t.from()));
         let at = applied::var(&x);
-        Applied { first: applied_reverse::primal(t, &at), second: applied_reverse::cotangent(t, &at), x }
+        Applied {
+            first: applied_reverse::primal(t, &at),
+            second: applied_reverse::cotangent(t, &at),
+            x,
+        }
     }
 
     /// Forward, then reverse.
@@ -135,7 +155,9 @@ pub fn quote(value: &Value) -> applied::Term {
         Value::Real(values) => applied::op(Op::constant(values.clone()), applied::unit()),
         Value::Unit => applied::unit(),
         Value::Pair(_) => applied::pair(quote(&value.fst()), quote(&value.snd())),
-        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{value:?} is not first-order"),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => {
+            panic!("{value:?} is not first-order")
+        }
     }
 }
 
@@ -154,8 +176,13 @@ struct Sizes {
 }
 
 fn sizes(t: &Comb) -> Sizes {
-    let size =
-        |primal, primal_x, derivative, derivative_x, derivative_v| Sizes { primal, primal_x, derivative, derivative_x, derivative_v };
+    let size = |primal, primal_x, derivative, derivative_x, derivative_v| Sizes {
+        primal,
+        primal_x,
+        derivative,
+        derivative_x,
+        derivative_v,
+    };
     match t.kind() {
         Kind::Id | Kind::Fst | Kind::Snd | Kind::Unit => size(1.0, 1.0, 2.0, 0.0, 1.0),
         // Each argument is a component of a product that nests to the left.
@@ -167,7 +194,8 @@ fn sizes(t: &Comb) -> Sizes {
         Kind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
         Kind::Then(t, s) => {
             let (t, s) = (sizes(t), sizes(s));
-            let derivative = s.derivative + s.derivative_x * t.primal + s.derivative_v * t.derivative;
+            let derivative =
+                s.derivative + s.derivative_x * t.primal + s.derivative_v * t.derivative;
             let derivative_x = s.derivative_x * t.primal_x + s.derivative_v * t.derivative_x;
             let (primal, primal_x) = (s.primal + s.primal_x * t.primal, s.primal_x * t.primal_x);
             size(primal, primal_x, derivative, derivative_x, s.derivative_v * t.derivative_v)
@@ -175,7 +203,13 @@ fn sizes(t: &Comb) -> Sizes {
         Kind::Pair(t, s) => {
             let (t, s) = (sizes(t), sizes(s));
             let (primal, derivative) = (t.primal + s.primal, t.derivative + s.derivative);
-            size(primal, t.primal_x + s.primal_x, derivative, t.derivative_x + s.derivative_x, t.derivative_v + s.derivative_v)
+            size(
+                primal,
+                t.primal_x + s.primal_x,
+                derivative,
+                t.derivative_x + s.derivative_x,
+                t.derivative_v + s.derivative_v,
+            )
         }
         Kind::Curry(t) => {
             let t = sizes(t);

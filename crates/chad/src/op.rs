@@ -15,7 +15,12 @@ pub struct Literal(pub Rc<[f64]>);
 
 impl Ord for Literal {
     fn cmp(&self, other: &Literal) -> Ordering {
-        let each = self.0.iter().zip(other.0.iter()).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
+        let each = self
+            .0
+            .iter()
+            .zip(other.0.iter())
+            .map(|(a, b)| a.total_cmp(b))
+            .find(|order| order.is_ne());
         each.unwrap_or(self.0.len().cmp(&other.0.len()))
     }
 }
@@ -142,7 +147,9 @@ impl Op {
         match self {
             Op::Const(values) => values.0.clone(),
             Op::Each(prim, n) => (0..*n).map(|i| prim.eval(&scalars(args, i)).real()).collect(),
-            Op::Partial(prim, k, n) => (0..*n).map(|i| partial(*prim, *k, &scalars(args, i))).collect(),
+            Op::Partial(prim, k, n) => {
+                (0..*n).map(|i| partial(*prim, *k, &scalars(args, i))).collect()
+            }
             Op::MatVec(n, m) => mat_vec(*n, *m, &args[0], &args[1]),
             Op::Sum(_) => [args[0].iter().sum()].into(),
             Op::Replicate(n) => vec![args[0][0]; *n].into(),
@@ -181,14 +188,21 @@ impl LOp {
             LOp::MatVec(n, m) | LOp::MatVecT(n, m) => vec![n * m],
             LOp::Apply(_, m) | LOp::Outer(_, m) => vec![m],
             LOp::ScaleBy(_) => vec![1],
-            LOp::Sum(_) | LOp::Replicate(_) | LOp::Index(..) | LOp::OneHot(..) | LOp::Swap => vec![],
+            LOp::Sum(_) | LOp::Replicate(_) | LOp::Index(..) | LOp::OneHot(..) | LOp::Swap => {
+                vec![]
+            }
         }
     }
 
     /// The sizes of the linear arguments. Erratum E7: `LDom(lop)` is a product of *linear* types `real^n'`.
     pub fn ldom(self) -> Sizes {
         match self {
-            LOp::Mul(n) | LOp::Inner(n) | LOp::ScaleBy(n) | LOp::Sum(n) | LOp::MatVecT(n, _) | LOp::Outer(n, _) => vec![n],
+            LOp::Mul(n)
+            | LOp::Inner(n)
+            | LOp::ScaleBy(n)
+            | LOp::Sum(n)
+            | LOp::MatVecT(n, _)
+            | LOp::Outer(n, _) => vec![n],
             LOp::MatVec(_, m) => vec![m],
             LOp::Apply(n, m) => vec![n * m],
             LOp::Index(n, _) => vec![n],
@@ -200,7 +214,11 @@ impl LOp {
     /// The size of the result. Erratum E7: `⟦lop⟧` ends in `real^m`, where the paper prints `real^k`.
     pub fn cod(self) -> usize {
         match self {
-            LOp::Mul(n) | LOp::MatVec(n, _) | LOp::Apply(n, _) | LOp::Scale(n) | LOp::ScaleBy(n) => n,
+            LOp::Mul(n)
+            | LOp::MatVec(n, _)
+            | LOp::Apply(n, _)
+            | LOp::Scale(n)
+            | LOp::ScaleBy(n) => n,
             LOp::Replicate(n) | LOp::OneHot(n, _) => n,
             LOp::MatVecT(_, m) => m,
             LOp::Outer(n, m) => n * m,
@@ -215,7 +233,9 @@ impl LOp {
         match self {
             LOp::Mul(_) => x[0].iter().zip(v.iter()).map(|(a, b)| a * b).collect(),
             LOp::MatVec(n, m) => mat_vec(n, m, &x[0], v),
-            LOp::MatVecT(n, m) => (0..m).map(|j| (0..n).map(|i| x[0][i * m + j] * v[i]).sum()).collect(),
+            LOp::MatVecT(n, m) => {
+                (0..m).map(|j| (0..n).map(|i| x[0][i * m + j] * v[i]).sum()).collect()
+            }
             LOp::Apply(n, m) => mat_vec(n, m, v, &x[0]),
             LOp::Outer(_, _) => v.iter().flat_map(|w| x[0].iter().map(move |a| w * a)).collect(),
             LOp::Sum(_) => [v.iter().sum()].into(),
@@ -328,9 +348,14 @@ pub fn slopes<T: Clone>(op: &Op, x: &[T], apply: &mut dyn FnMut(Op, &[T]) -> T) 
     match op {
         Op::Const(_) => vec![],
         Op::Each(prim, n) => (0..x.len()).map(|k| scalar_slope(*prim, k, *n, x, apply)).collect(),
-        Op::Partial(prim, _, _) => panic!("the target language is not differentiated (E27): a partial of {}", prim.name()),
+        Op::Partial(prim, _, _) => {
+            panic!("the target language is not differentiated (E27): a partial of {}", prim.name())
+        }
         Op::MatVec(n, m) => {
-            vec![Slope::By(LOp::Apply(*n, *m), Some(x[1].clone())), Slope::By(LOp::MatVec(*n, *m), Some(x[0].clone()))]
+            vec![
+                Slope::By(LOp::Apply(*n, *m), Some(x[1].clone())),
+                Slope::By(LOp::MatVec(*n, *m), Some(x[0].clone())),
+            ]
         }
         Op::Sum(n) => vec![Slope::By(LOp::Sum(*n), None)],
         Op::Replicate(n) => vec![Slope::By(LOp::Replicate(*n), None)],
@@ -344,16 +369,27 @@ pub fn slopes<T: Clone>(op: &Op, x: &[T], apply: &mut dyn FnMut(Op, &[T]) -> T) 
         }
         Op::Swap => vec![Slope::By(LOp::Swap, None)],
         Op::Inner(n) => [1, 0].map(|k| Slope::By(LOp::Inner(*n), Some(x[k].clone()))).to_vec(),
-        Op::Scale(n) => vec![Slope::By(LOp::Scale(*n), Some(x[1].clone())), Slope::By(LOp::ScaleBy(*n), Some(x[0].clone()))],
+        Op::Scale(n) => vec![
+            Slope::By(LOp::Scale(*n), Some(x[1].clone())),
+            Slope::By(LOp::ScaleBy(*n), Some(x[0].clone())),
+        ],
         Op::Product => vec![Slope::By(LOp::Inner(2), Some(apply(Op::Swap, x)))],
     }
 }
 
-fn scalar_slope<T: Clone>(prim: Prim, k: usize, n: usize, x: &[T], apply: &mut dyn FnMut(Op, &[T]) -> T) -> Slope<T> {
+fn scalar_slope<T: Clone>(
+    prim: Prim,
+    k: usize,
+    n: usize,
+    x: &[T],
+    apply: &mut dyn FnMut(Op, &[T]) -> T,
+) -> Slope<T> {
     match &prim.partials()[k] {
         None => Slope::Zero,
         Some(Expr::Lit(Scalar::Real(1.0))) => Slope::Same,
-        Some(expr) if is_real_expr(expr) => Slope::By(LOp::Mul(n), Some(emit(expr, prim, n, x, apply))),
+        Some(expr) if is_real_expr(expr) => {
+            Slope::By(LOp::Mul(n), Some(emit(expr, prim, n, x, apply)))
+        }
         Some(_) => Slope::By(LOp::Mul(n), Some(apply(Op::Partial(prim, k, n), x))),
     }
 }
@@ -366,7 +402,13 @@ fn is_real_expr(expr: &Expr) -> bool {
     }
 }
 
-fn emit<T: Clone>(expr: &Expr, prim: Prim, n: usize, x: &[T], apply: &mut dyn FnMut(Op, &[T]) -> T) -> T {
+fn emit<T: Clone>(
+    expr: &Expr,
+    prim: Prim,
+    n: usize,
+    x: &[T],
+    apply: &mut dyn FnMut(Op, &[T]) -> T,
+) -> T {
     match expr {
         Expr::Arg(k) => x[*k].clone(),
         Expr::Out => apply(Op::Each(prim, n), x),

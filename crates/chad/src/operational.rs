@@ -27,7 +27,13 @@ pub fn run(t: &Term) -> Term {
         Kind::LApp(f, s) => linear(&run(f), s),
         Kind::Var(x) => panic!("{} is free", x.hint),
         Kind::Unit | Kind::Pair(..) | Kind::Lam(..) => t.clone(),
-        Kind::LOp(..) | Kind::LPrim(..) | Kind::LId | Kind::LThen(..) | Kind::LSwap(_) | Kind::LEval(_) | Kind::Singleton(_) => t.clone(),
+        Kind::LOp(..)
+        | Kind::LPrim(..)
+        | Kind::LId
+        | Kind::LThen(..)
+        | Kind::LSwap(_)
+        | Kind::LEval(_)
+        | Kind::Singleton(_) => t.clone(),
         Kind::LCurInv(_) | Kind::LFst | Kind::LSnd | Kind::LPair(..) => t.clone(),
     }
 }
@@ -58,7 +64,11 @@ fn leaves(t: &Term, k: usize) -> Vec<std::rc::Rc<[f64]>> {
 }
 
 fn number(normal: &Term) -> std::rc::Rc<[f64]> {
-    if let Kind::Op(Op::Const(values), _) = normal.kind() { values.0.clone() } else { stuck(normal) }
+    if let Kind::Op(Op::Const(values), _) = normal.kind() {
+        values.0.clone()
+    } else {
+        stuck(normal)
+    }
 }
 
 fn both(normal: &Term) -> (Term, Term) {
@@ -136,12 +146,20 @@ fn linear(f: &Term, s: &Term) -> Term {
         // E-21: s t
         Kind::LEval(t) => run(&app(s.clone(), t.clone())),
         // E-22: \y. lapp(g y, s)
-        Kind::LSwap(g) => lam("y", f.ty().ends().1.arrow().0, |y| lapp(app(g.clone(), y), s.clone())),
+        Kind::LSwap(g) => {
+            lam("y", f.ty().ends().1.arrow().0, |y| lapp(app(g.clone(), y), s.clone()))
+        }
         // E-23: stuck, and normal: what is taken apart by `lcur^-1`.
         Kind::Singleton(_) => at(f),
         // E-24
         Kind::LCurInv(g) => fold(f, g, &run(s)),
-        Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => stuck(f),
+        Kind::Var(_)
+        | Kind::Op(..)
+        | Kind::Prim(..)
+        | Kind::Unit
+        | Kind::Pair(..)
+        | Kind::Fst(_)
+        | Kind::Snd(_) => stuck(f),
         Kind::Lam(..) | Kind::App(..) | Kind::LApp(..) => stuck(f),
     }
 }

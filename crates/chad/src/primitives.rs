@@ -173,7 +173,9 @@ impl LPrim {
         match self {
             LPrim::Map { arity, n } => LPrim::Zip { arity, n },
             LPrim::Zip { arity, n } => LPrim::Map { arity, n },
-            LPrim::ZipWith { arity, from, to, n } => LPrim::ZipWith { arity, from: to, to: from, n },
+            LPrim::ZipWith { arity, from, to, n } => {
+                LPrim::ZipWith { arity, from: to, to: from, n }
+            }
             LPrim::Scan { n } => LPrim::Unscan { n },
             LPrim::Unscan { n } => LPrim::Scan { n },
         }
@@ -189,14 +191,23 @@ impl LPrim {
             }
             LPrim::Zip { arity, n } => {
                 let (points, w) = (E::vectors(x, arity), &E::vectors(v, 1)[0]);
-                E::formal_sum(arity, (0..n).map(|i| (scalars::<E>(&point(&points, i)), scalars::<E>(&[w[i]]))).collect())
+                E::formal_sum(
+                    arity,
+                    (0..n)
+                        .map(|i| (scalars::<E>(&point(&points, i)), scalars::<E>(&[w[i]])))
+                        .collect(),
+                )
             }
             LPrim::ZipWith { arity, from, to, n } => {
                 let rows = linear_functions::<E>(x, arity, to);
                 E::tuple(&zip_with(n, to, rows, &E::vectors(v, from)))
             }
-            LPrim::Scan { .. } => E::tuple(&lscan(linear_functions::<E>(x, 2, 1), &E::vectors(v, 3))),
-            LPrim::Unscan { .. } => E::tuple(&lunscan(linear_functions::<E>(x, 2, 2), &E::vectors(v, 2))),
+            LPrim::Scan { .. } => {
+                E::tuple(&lscan(linear_functions::<E>(x, 2, 1), &E::vectors(v, 3)))
+            }
+            LPrim::Unscan { .. } => {
+                E::tuple(&lunscan(linear_functions::<E>(x, 2, 2), &E::vectors(v, 2)))
+            }
         }
     }
 }
@@ -207,7 +218,11 @@ fn point(vectors: &[Numbers], i: usize) -> Vec<f64> {
 }
 
 /// For `<h, p>`: L_i as a function of numbers.
-fn linear_functions<E: Evaluator>(x: &E::Value, arity: usize, to: usize) -> impl FnMut(usize, &[f64]) -> Vec<f64> {
+fn linear_functions<E: Evaluator>(
+    x: &E::Value,
+    arity: usize,
+    to: usize,
+) -> impl FnMut(usize, &[f64]) -> Vec<f64> {
     let (h, points) = E::components(x);
     let points = E::vectors(&points, arity);
     move |i, w| {
@@ -217,7 +232,12 @@ fn linear_functions<E: Evaluator>(x: &E::Value, arity: usize, to: usize) -> impl
 }
 
 /// `lzipWith`, for linear functions with `to` components.
-pub(crate) fn zip_with(n: usize, to: usize, mut linear: impl FnMut(usize, &[f64]) -> Vec<f64>, w: &[Numbers]) -> Vec<Numbers> {
+pub(crate) fn zip_with(
+    n: usize,
+    to: usize,
+    mut linear: impl FnMut(usize, &[f64]) -> Vec<f64>,
+    w: &[Numbers],
+) -> Vec<Numbers> {
     let rows: Vec<Vec<f64>> = (0..n).map(|i| linear(i, &point(w, i))).collect();
     (0..to).map(|k| rows.iter().map(|row| row[k]).collect()).collect()
 }
@@ -238,7 +258,10 @@ fn states(n: usize, start: f64, mut step: impl FnMut(f64, usize) -> f64) -> Vec<
 }
 
 /// `lunscan`
-pub(crate) fn lunscan(mut linear: impl FnMut(usize, &[f64]) -> Vec<f64>, args: &[Numbers]) -> Vec<Numbers> {
+pub(crate) fn lunscan(
+    mut linear: impl FnMut(usize, &[f64]) -> Vec<f64>,
+    args: &[Numbers],
+) -> Vec<Numbers> {
     let n = args[0].len();
     let (mut w, mut elements, mut states) = (args[1][0], vec![0.0; n], vec![0.0; n]);
     for i in (0..n).rev() {

@@ -23,7 +23,12 @@ const LIGHTEST_NAMED: usize = 4;
 fn weight<T>(look: &Look<T>) -> usize {
     match look {
         Look::Prefix(..) => 0,
-        Look::Word(_) | Look::Variable(_) | Look::Linear | Look::Angles(..) | Look::Singleton(_) | Look::Tensor(..) => 1,
+        Look::Word(_)
+        | Look::Variable(_)
+        | Look::Linear
+        | Look::Angles(..)
+        | Look::Singleton(_)
+        | Look::Tensor(..) => 1,
         // A pair of linear functions computes nothing.
         Look::Call(name, ..) if name == "lpair" => 1,
         Look::Apply(..) | Look::Call(..) | Look::Braces(..) | Look::Infix(..) => 3,
@@ -171,7 +176,9 @@ fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
     match look {
         Look::Word(_) | Look::Variable(_) | Look::Linear => vec![],
         Look::Prefix(_, t) | Look::Singleton(t) => vec![plain(t)],
-        Look::Apply(t, s) | Look::Angles(t, s) | Look::Braces(t, s) | Look::Tensor(t, s) => vec![plain(t), plain(s)],
+        Look::Apply(t, s) | Look::Angles(t, s) | Look::Braces(t, s) | Look::Tensor(t, s) => {
+            vec![plain(t), plain(s)]
+        }
         Look::Call(_, items, _) => items.into_iter().map(plain).collect(),
         Look::Infix(_, [(t, _), (s, _)], _) => vec![plain(t), plain(s)],
         Look::Lambda(x, t) => vec![below(x, t)],
@@ -208,7 +215,8 @@ fn is_linear<T: Written>(t: &T, known: &mut HashMap<usize, bool>) -> bool {
         return *known;
     }
     let look = t.look();
-    let found = matches!(look, Look::Linear) || parts(look).iter().any(|part| !part.linear && is_linear(&part.part, known));
+    let found = matches!(look, Look::Linear)
+        || parts(look).iter().any(|part| !part.linear && is_linear(&part.part, known));
     known.insert(t.node(), found);
     found
 }
@@ -225,11 +233,17 @@ struct Search<T> {
 
 impl<T: Written> Shared<T> {
     fn of(t: &T) -> Shared<T> {
-        let mut search = Search { shared: Shared::default(), counts: HashMap::new(), order: vec![], bodies: vec![(t.node(), None)] };
+        let mut search = Search {
+            shared: Shared::default(),
+            counts: HashMap::new(),
+            order: vec![],
+            bodies: vec![(t.node(), None)],
+        };
         search.visit(t, t.node());
         let Search { mut shared, counts, order, .. } = search;
         for (key, t, body) in order {
-            if counts[&key] > 1 && key.0 != body && shared.mentions[&key.0].weight >= LIGHTEST_NAMED {
+            if counts[&key] > 1 && key.0 != body && shared.mentions[&key.0].weight >= LIGHTEST_NAMED
+            {
                 shared.named.entry(body).or_default().push((key, t));
             }
         }
@@ -241,7 +255,11 @@ impl<T: Written> Shared<T> {
             return found.clone();
         }
         let look = called(t.look());
-        let mut all = Mentions { variables: BTreeSet::new(), linear: matches!(look, Look::Linear), weight: weight(&look) };
+        let mut all = Mentions {
+            variables: BTreeSet::new(),
+            linear: matches!(look, Look::Linear),
+            weight: weight(&look),
+        };
         if let Look::Variable(x) = &look {
             all.variables.insert(x.id);
         }
@@ -281,7 +299,8 @@ impl<T: Written> Search<T> {
             }
         }
         let bound_in = |(body, x): &(usize, Option<u32>)| {
-            x.is_some_and(|x| mentions.variables.contains(&x)) || (mentions.linear && *body == linear_body)
+            x.is_some_and(|x| mentions.variables.contains(&x))
+                || (mentions.linear && *body == linear_body)
         };
         let innermost = self.bodies.iter().rfind(|body| bound_in(body));
         let body = innermost.unwrap_or(&self.bodies[0]).0;
@@ -305,7 +324,8 @@ impl Context {
         for x in free(t) {
             names.introduce(x.id, &x.hint);
         }
-        let linear = if is_linear(t, &mut HashMap::new()) { names.choose("v") } else { String::new() };
+        let linear =
+            if is_linear(t, &mut HashMap::new()) { names.choose("v") } else { String::new() };
         Context { names, linear, linear_body: body, given: HashMap::new() }
     }
 
@@ -350,7 +370,11 @@ impl<T: Written> Page<'_, T> {
             };
             let name = inside.names.choose(hint);
             let definition = self.construct(part, level::OPEN, &inside);
-            lets.extend([text(format!("let {name} =")) + (Doc::line() + definition + text(" in")).nest(2).group(), Doc::hard_line()]);
+            lets.extend([
+                text(format!("let {name} ="))
+                    + (Doc::line() + definition + text(" in")).nest(2).group(),
+                Doc::hard_line(),
+            ]);
             inside.given.insert(*key, name);
         }
         let body = self.doc(t, level::OPEN, &inside);
@@ -370,20 +394,27 @@ impl<T: Written> Page<'_, T> {
             Look::Word(word) => text(word),
             Look::Variable(x) => text(context.names.name(x.id, &x.hint)),
             Look::Linear => text(&context.linear),
-            Look::Prefix(name, t) => parens(level > level::APPLY, text(format!("{name} ")) + go(&t, level::ATOM)),
+            Look::Prefix(name, t) => {
+                parens(level > level::APPLY, text(format!("{name} ")) + go(&t, level::ATOM))
+            }
             Look::Apply(t, s) => {
                 let both = go(&t, level::APPLY) + (Doc::line() + go(&s, level::ATOM)).nest(2);
                 parens(level > level::APPLY, both.group())
             }
             Look::Call(name, items, separator) => {
-                let inner = Doc::join(&(text(separator) + Doc::line()), items.iter().map(|item| go(item, level::OPEN)));
+                let inner = Doc::join(
+                    &(text(separator) + Doc::line()),
+                    items.iter().map(|item| go(item, level::OPEN)),
+                );
                 (text(format!("{name}(")) + (Doc::soft_line() + inner).nest(2) + text(")")).group()
             }
             Look::Angles(t, s) => {
                 let inner = go(&t, level::OPEN) + text(",") + Doc::line() + go(&s, level::OPEN);
                 (text("<") + inner.nest(1) + text(">")).group()
             }
-            Look::Braces(t, l) => go(&t, level::ATOM) + text("{") + go(&l, level::OPEN).nest(2) + text("}"),
+            Look::Braces(t, l) => {
+                go(&t, level::ATOM) + text("{") + go(&l, level::OPEN).nest(2) + text("}")
+            }
             Look::Singleton(t) => text("{(") + go(&t, level::OPEN).nest(2) + text(",-)}"),
             Look::Infix(own, [(t, left), (s, right)], symbol) => {
                 let between = match symbol {
@@ -394,7 +425,11 @@ impl<T: Written> Page<'_, T> {
                 parens(level > own, (go(&t, left) + between + go(&s, right)).group())
             }
             Look::Tensor(t, l) => {
-                let both = text("!") + go(&t, level::ATOM) + Doc::line() + text("(x) ") + go(&l, level::APPLY);
+                let both = text("!")
+                    + go(&t, level::ATOM)
+                    + Doc::line()
+                    + text("(x) ")
+                    + go(&l, level::APPLY);
                 parens(level > level::THEN, both.group())
             }
             look @ (Look::Lambda(..) | Look::LinearLambda(_) | Look::Let(..) | Look::Case(..)) => {
@@ -416,17 +451,29 @@ impl<T: Written> Page<'_, T> {
             }
             Look::Let(x, t, s, _) => {
                 let (inside, x) = context.bind(&x);
-                let head = under(format!("let {x} ="), self.doc(&t, level::OPEN, context) + text(" in"));
+                let head =
+                    under(format!("let {x} ="), self.doc(&t, level::OPEN, context) + text(" in"));
                 (head + Doc::line() + self.scope(&s, &inside)).group()
             }
             Look::Case(l, y, k) => {
                 let (inside, y) = context.bind(&y);
                 let (inside, w) = inside.bind_linear("w", k.node());
-                let head = text("case ") + self.doc(&l, level::OPEN, context).nest(2) + text(format!(" of !{y} (x) {w} ->"));
+                let head = text("case ")
+                    + self.doc(&l, level::OPEN, context).nest(2)
+                    + text(format!(" of !{y} (x) {w} ->"));
                 (head + (Doc::line() + self.scope(&k, &inside)).nest(2)).group()
             }
-            Look::Word(_) | Look::Variable(_) | Look::Linear | Look::Prefix(..) | Look::Apply(..) | Look::Call(..) => Doc::nil(),
-            Look::Angles(..) | Look::Braces(..) | Look::Singleton(_) | Look::Infix(..) | Look::Tensor(..) => Doc::nil(),
+            Look::Word(_)
+            | Look::Variable(_)
+            | Look::Linear
+            | Look::Prefix(..)
+            | Look::Apply(..)
+            | Look::Call(..) => Doc::nil(),
+            Look::Angles(..)
+            | Look::Braces(..)
+            | Look::Singleton(_)
+            | Look::Infix(..)
+            | Look::Tensor(..) => Doc::nil(),
         }
     }
 }

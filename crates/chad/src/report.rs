@@ -54,13 +54,22 @@ const LARGEST: f64 = 1e6;
 ///
 /// The literal macros leave redexes of products behind and copy terms; what is printed is equal to what they give by equations of Figures 2
 /// and 4 (see `linear::tidy`), and writes once what occurs more than once.
-pub fn derive(program: &Program, entry: DefId, mode: Mode, stage: Stage) -> Result<String, Refusal> {
+pub fn derive(
+    program: &Program,
+    entry: DefId,
+    mode: Mode,
+    stage: Stage,
+) -> Result<String, Refusal> {
     let (x, t) = of_core(program, entry)?;
     let comb = combinators::tidy(&combinators::of_term(&x, &t));
     match stage {
         Stage::Combinators => Ok(format!("{} -> {}\n{}\n", comb.from(), comb.to(), comb.page())),
-        Stage::Linear => writable(std::slice::from_ref(&comb)).map(|()| linear_stage(&x.hint, &comb, mode)),
-        Stage::Applied => writable(std::slice::from_ref(&comb)).map(|()| applied_stage(&x.hint, &comb, mode)),
+        Stage::Linear => {
+            writable(std::slice::from_ref(&comb)).map(|()| linear_stage(&x.hint, &comb, mode))
+        }
+        Stage::Applied => {
+            writable(std::slice::from_ref(&comb)).map(|()| applied_stage(&x.hint, &comb, mode))
+        }
         Stage::Shared => Ok(shared_stage(&x, &t, mode)),
     }
 }
@@ -88,7 +97,12 @@ fn linear_stage(x: &str, comb: &Comb, mode: Mode) -> String {
     };
     let context = format!("{} : {}", x.hint, x.ty);
     let (one, two) = (linear::tidy(&first).page(), linear::tidy_linear(&second).page());
-    format!("{context} |- {}\n{one}\n\n{context}; v : {} |- {}\n{two}\n", first.ty(), second.from(), second.to())
+    format!(
+        "{context} |- {}\n{one}\n\n{context}; v : {} |- {}\n{two}\n",
+        first.ty(),
+        second.from(),
+        second.to()
+    )
 }
 
 fn applied_stage(x: &str, comb: &Comb, mode: Mode) -> String {
@@ -128,12 +142,18 @@ fn explain_step(number: usize, step: &Comb, steps: &[Comb], mode: Mode) -> Strin
     };
     let parts: Vec<String> = step.children().into_iter().map(name).collect();
     let general = clause(step, mode, &["t", "s"]);
-    let rule = format!("   clause: {0}_1 = {1}\n           {0}_2 = {2}\n", general.whole, general.first, general.second);
+    let rule = format!(
+        "   clause: {0}_1 = {1}\n           {0}_2 = {2}\n",
+        general.whole, general.first, general.second
+    );
     let special = clause(step, mode, &parts.iter().map(String::as_str).collect::<Vec<_>>());
     let (head, here) = if parts.is_empty() {
         (general.whole, String::new())
     } else {
-        let here = format!("   here:   t{number}_1 = {}\n           t{number}_2 = {}\n", special.first, special.second);
+        let here = format!(
+            "   here:   t{number}_1 = {}\n           t{number}_2 = {}\n",
+            special.first, special.second
+        );
         (format!("t{number} = {}", special.whole), here)
     };
     let stage = indented(&linear_stage("x", step, mode));
@@ -152,12 +172,15 @@ struct Clause {
 }
 
 fn clause(comb: &Comb, mode: Mode, parts: &[&str]) -> Clause {
-    let (t, s) = (parts.first().copied().unwrap_or_default(), parts.get(1).copied().unwrap_or_default());
+    let (t, s) =
+        (parts.first().copied().unwrap_or_default(), parts.get(1).copied().unwrap_or_default());
     let whole = match comb.kind() {
         Kind::Then(..) => format!("({t}; {s})"),
         Kind::Pair(..) => format!("<{t}, {s}>"),
         Kind::Curry(_) => format!("cur({t})"),
-        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => comb.to_string(),
+        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => {
+            comb.to_string()
+        }
     };
     let second = match mode {
         Mode::Forward => forward_clause(comb, t, s),
@@ -196,9 +219,12 @@ fn forward_clause(comb: &Comb, t: &str, s: &str) -> String {
         Kind::Ev => "let y = snd x in (fst v) y + (snd ((fst x) y)){snd v}".into(),
         Kind::Curry(_) => format!("\\y. {t}_2[<x, y>/x, <v, 0>/v]"),
         Kind::Op(op) => format!("D{op}(x; v)"),
-        Kind::Prim(Primitive::Map { .. }) => "lmap(snd x; fst v) + lzipWith(<(fst x);snd, snd x>; snd v)".into(),
+        Kind::Prim(Primitive::Map { .. }) => {
+            "lmap(snd x; fst v) + lzipWith(<(fst x);snd, snd x>; snd v)".into()
+        }
         Kind::Prim(Primitive::Scan { .. }) => {
-            "lscan(<(fst x);snd, p>; <snd v, lmap(p; fst v)>), where p = <fst scan_1, snd (snd x)>".into()
+            "lscan(<(fst x);snd, p>; <snd v, lmap(p; fst v)>), where p = <fst scan_1, snd (snd x)>"
+                .into()
         }
     }
 }
@@ -236,7 +262,12 @@ mod tests {
         let x = program.fresh("x", Ty::REAL);
         let sin = core::prim(Prim::Sin, vec![core::var(&x)]);
         let body = core::lam(x.clone(), core::prim(Prim::Mul, vec![sin, core::var(&x)]));
-        program.defs.push(Def { name: "f".into(), body, signature: Default::default(), span: Default::default() });
+        program.defs.push(Def {
+            name: "f".into(),
+            body,
+            signature: Default::default(),
+            span: Default::default(),
+        });
         program
     }
 
@@ -285,11 +316,16 @@ mod tests {
     fn shared_is_not_copied() {
         let x = source::Var::fresh("x", source::REAL);
         let square = |x: source::Term| source::op_at(Op::Each(Prim::Mul, 1), &[x.clone(), x]);
-        fn squares(x: source::Term, n: usize, square: &dyn Fn(source::Term) -> source::Term) -> source::Term {
+        fn squares(
+            x: source::Term,
+            n: usize,
+            square: &dyn Fn(source::Term) -> source::Term,
+        ) -> source::Term {
             if n == 0 { x } else { source::let_("x", square(x), |y| squares(y, n - 1, square)) }
         }
         let f = source::lam("y", source::REAL, |y| squares(y, 60, &square));
-        let twice = source::let_("f", f, |f| source::app(f.clone(), source::app(f, source::var(&x))));
+        let twice =
+            source::let_("f", f, |f| source::app(f.clone(), source::app(f, source::var(&x))));
         for mode in [Mode::Forward, Mode::Reverse] {
             let text = shared_stage(&x, &twice, mode);
             assert!(text.lines().count() < 2000, "{}", text.lines().count());
@@ -313,13 +349,21 @@ mod tests {
             let (x, t) = g.program();
             let comb = combinators::of_term(&x, &t);
             let (at, inputs) = (g.value(&x.ty), [g.value(&x.ty), g.value(t.ty())]);
-            let shared = [shared::forward(&x, &t, Lets::Encoded), shared::reverse(&x, &t, Lets::Encoded)];
+            let shared =
+                [shared::forward(&x, &t, Lets::Encoded), shared::reverse(&x, &t, Lets::Encoded)];
             for (derived, t) in Derived::both(&comb).into_iter().zip([&t; 2]) {
                 tidied_linear(&derived, t);
             }
-            for ((Applied { x, second, .. }, (y, both)), v) in Applied::both(&comb).into_iter().zip(shared).zip(&inputs) {
+            for ((Applied { x, second, .. }, (y, both)), v) in
+                Applied::both(&comb).into_iter().zip(shared).zip(&inputs)
+            {
                 tidied_applied(&x, &second, &|second| second.linear().lapp(v), &at);
-                tidied_applied(&y, &both, &|both| Value::pair(both.fst(), both.snd().linear().lapp(v)), &at);
+                tidied_applied(
+                    &y,
+                    &both,
+                    &|both| Value::pair(both.fst(), both.snd().linear().lapp(v)),
+                    &at,
+                );
             }
         }
     }
@@ -332,14 +376,24 @@ mod tests {
         assert!(linear::normalize_linear(&two) == linear::normalize_linear(second), "{t}");
     }
 
-    fn tidied_applied(x: &applied::Var, t: &applied::Term, observe: &dyn Fn(&Value) -> Value, at: &Value) {
+    fn tidied_applied(
+        x: &applied::Var,
+        t: &applied::Term,
+        observe: &dyn Fn(&Value) -> Value,
+        at: &Value,
+    ) {
         let tidied = applied::tidy(t);
         applied::check(std::slice::from_ref(x), &tidied).unwrap();
-        let [found, expect] = [&tidied, t].map(|t| observe(&applied::eval(t, &Env::default().with(x, at.clone()))).flatten().unwrap());
+        let [found, expect] = [&tidied, t].map(|t| {
+            observe(&applied::eval(t, &Env::default().with(x, at.clone()))).flatten().unwrap()
+        });
         close(&found, &expect);
     }
 
     fn close(a: &[f64], b: &[f64]) {
-        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs())), "{a:?} and {b:?}");
+        assert!(
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + a.abs())),
+            "{a:?} and {b:?}"
+        );
     }
 }

@@ -14,7 +14,9 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
         source::Ty::Real(n) => Ty::Real(*n),
         source::Ty::Unit => Ty::Unit,
         source::Ty::Prod(t, s) => primal_ty(t).times(primal_ty(s)),
-        source::Ty::Fun(t, s) => primal_ty(t).to(primal_ty(s).times(cotangent_ty(s).lolli(cotangent_ty(t)))),
+        source::Ty::Fun(t, s) => {
+            primal_ty(t).to(primal_ty(s).times(cotangent_ty(s).lolli(cotangent_ty(t))))
+        }
     }
 }
 
@@ -57,9 +59,15 @@ pub fn cotangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
         Kind::Id => v.clone(),
         Kind::Then(t, s) => cotangent(t, x, &cotangent(s, &primal(t, x), v)),
         Kind::Unit => zero_lin(v.from().clone(), cotangent_ty(t.from())),
-        Kind::Pair(t, s) => plus(cotangent(t, x, &lfst(v.clone())), cotangent(s, x, &lsnd(v.clone()))),
-        Kind::Fst => lpair(v.clone(), zero_lin(v.from().clone(), cotangent_ty(t.from()).components().1)),
-        Kind::Snd => lpair(zero_lin(v.from().clone(), cotangent_ty(t.from()).components().0), v.clone()),
+        Kind::Pair(t, s) => {
+            plus(cotangent(t, x, &lfst(v.clone())), cotangent(s, x, &lsnd(v.clone())))
+        }
+        Kind::Fst => {
+            lpair(v.clone(), zero_lin(v.from().clone(), cotangent_ty(t.from()).components().1))
+        }
+        Kind::Snd => {
+            lpair(zero_lin(v.from().clone(), cotangent_ty(t.from()).components().0), v.clone())
+        }
         Kind::Ev => let_lin("y", snd(x.clone()), |y| {
             let argument = linapp(snd(app(fst(x.clone()), y.clone())), v.clone());
             lpair(tensor(y, v.clone()), argument)

@@ -104,14 +104,18 @@ impl Value {
     /// `a + b`, in the monoid that every linear type is: pointwise, or the union of formal sums.
     pub fn plus(&self, other: &Value) -> Value {
         match (self, other) {
-            (Value::Real(a), Value::Real(b)) => Value::Real(a.iter().zip(b.iter()).map(|(x, y)| x + y).collect()),
+            (Value::Real(a), Value::Real(b)) => {
+                Value::Real(a.iter().zip(b.iter()).map(|(x, y)| x + y).collect())
+            }
             (Value::Unit, Value::Unit) => Value::Unit,
             (Value::Pair(a), Value::Pair(b)) => Value::pair(a.0.plus(&b.0), a.1.plus(&b.1)),
             (Value::Fun(f), Value::Fun(g)) => {
                 let (f, g) = (f.clone(), g.clone());
                 Value::fun(move |x| f(x).plus(&g(x)))
             }
-            (Value::Sum(a), Value::Sum(b)) => Value::Sum(Rc::new(a.iter().chain(b.iter()).cloned().collect())),
+            (Value::Sum(a), Value::Sum(b)) => {
+                Value::Sum(Rc::new(a.iter().chain(b.iter()).cloned().collect()))
+            }
             (Value::LinFun(f), Value::LinFun(g)) => Value::LinFun(f.plus(g)),
             (Value::Copower(a), Value::Copower(b)) => Value::Copower(a.plus(b)),
             (a, b) => panic!("{a:?} and {b:?} are not of one type"),

@@ -92,7 +92,9 @@ impl Ty {
     fn arms(&self) -> &[Ty] {
         match self {
             Ty::Sum(arms) => arms,
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) => panic!("{self} is not a variant"),
+            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) => {
+                panic!("{self} is not a variant")
+            }
         }
     }
 }
@@ -104,7 +106,9 @@ impl fmt::Display for Ty {
             Ty::Unit => f.write_str("1"),
             Ty::Prod(a, b) => write!(f, "({a} * {b})"),
             Ty::Fun(a, b) => write!(f, "({a} -> {b})"),
-            Ty::Sum(arms) => write!(f, "({})", arms.iter().map(Ty::to_string).collect::<Vec<_>>().join(" + ")),
+            Ty::Sum(arms) => {
+                write!(f, "({})", arms.iter().map(Ty::to_string).collect::<Vec<_>>().join(" + "))
+            }
         }
     }
 }
@@ -139,7 +143,9 @@ impl fmt::Display for Comb {
             Kind::Op(op) => write!(f, "{op}"),
             Kind::Inject(k) => write!(f, "in_{k}"),
             Kind::Distribute => f.write_str("dist"),
-            Kind::Case(arms) => write!(f, "[{}]", arms.iter().map(Comb::to_string).collect::<Vec<_>>().join(", ")),
+            Kind::Case(arms) => {
+                write!(f, "[{}]", arms.iter().map(Comb::to_string).collect::<Vec<_>>().join(", "))
+            }
             Kind::Sign => f.write_str("sign"),
         }
     }
@@ -379,7 +385,12 @@ pub fn reverse(t: &Comb, x: &Value) -> Derived {
         Kind::Ev => {
             let y = x.snd();
             let (result, linear) = call(&x.fst(), &y);
-            (result, Rc::new(move |w| Value::pair(Value::Sum(Rc::new(vec![(y.clone(), w.clone())])), linear.apply(w))))
+            (
+                result,
+                Rc::new(move |w| {
+                    Value::pair(Value::Sum(Rc::new(vec![(y.clone(), w.clone())])), linear.apply(w))
+                }),
+            )
         }
         Kind::Curry(body) => reverse_curry(body, x),
         Kind::Op(op) => {
@@ -402,7 +413,8 @@ fn reverse_curry(t: &Comb, x: &Value) -> Derived {
     let (t, x) = (t.clone(), x.clone());
     let cotangent = move |w: &Value| {
         let Value::Sum(entries) = w else { panic!("{w:?} is not the cotangent of a function") };
-        let each = entries.iter().map(|(y, w)| reverse(&t, &Value::pair(x.clone(), y.clone())).1(w).fst());
+        let each =
+            entries.iter().map(|(y, w)| reverse(&t, &Value::pair(x.clone(), y.clone())).1(w).fst());
         each.fold(zero_cotangent(t.from.components().0, &x), |sum, part| sum.plus(&part))
     };
     (primal, Rc::new(cotangent))

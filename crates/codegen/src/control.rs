@@ -25,7 +25,9 @@ impl Printer<'_> {
 
     fn declare_unless_cheap(&mut self, operand: Operand) {
         let Operand::Reg(reg) = operand else { return };
-        let costly = |waiting: &Waiting| waiting.reg == reg && !(waiting.value.is_constant() && waiting.value.parts.is_some());
+        let costly = |waiting: &Waiting| {
+            waiting.reg == reg && !(waiting.value.is_constant() && waiting.value.parts.is_some())
+        };
         if let Some(at) = self.waiting.iter().position(costly) {
             let waiting = self.waiting.remove(at);
             self.declare_one(waiting);
@@ -99,7 +101,9 @@ fn allocates(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Alloc { .. } => true,
         Stmt::Scope(_) => false,
-        Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } => stmt.bodies().into_iter().any(allocates),
+        Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } => {
+            stmt.bodies().into_iter().any(allocates)
+        }
         Stmt::Let(..)
         | Stmt::Cell(..)
         | Stmt::Set(..)

@@ -22,10 +22,21 @@ impl Facts {
     pub fn of(function: &Function) -> Facts {
         let counts = uses(function);
         let places = Places::of(function);
-        let once = counts.iter().enumerate().map(|(k, count)| *count == 1 && places.bound[k] == places.used[k]).collect();
+        let once = counts
+            .iter()
+            .enumerate()
+            .map(|(k, count)| *count == 1 && places.bound[k] == places.used[k])
+            .collect();
         let dead = counts.iter().map(|count| *count == 0).collect();
         let memory = memories(function);
-        let mut facts = Facts { once, dead, memory, written: vec![false; function.bufs.len()], outside: Vec::new(), swapped: Vec::new() };
+        let mut facts = Facts {
+            once,
+            dead,
+            memory,
+            written: vec![false; function.bufs.len()],
+            outside: Vec::new(),
+            swapped: Vec::new(),
+        };
         facts.outside = outside(function);
         facts.swapped = vec![false; function.bufs.len()];
         visit(&function.body, &mut |stmt| facts.note(stmt));
@@ -62,7 +73,8 @@ struct Places {
 impl Places {
     fn of(function: &Function) -> Places {
         let count = function.regs.len();
-        let mut places = Places { bound: vec![u32::MAX; count], used: vec![u32::MAX - 1; count], next: 1 };
+        let mut places =
+            Places { bound: vec![u32::MAX; count], used: vec![u32::MAX - 1; count], next: 1 };
         places.body(&function.body, 0);
         for result in &function.results {
             match result {

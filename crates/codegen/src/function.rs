@@ -4,7 +4,9 @@
 //! person would write it. An expression that reads memory or a cell stops waiting when that memory or cell is about to change, and all stop before
 //! nested bodies. Since expressions have no effects and cannot fail, moving them changes nothing.
 
-use lambada_loops::{Buf, Cell, Function, Names, Op, Operand, Param, Reg, Return, Stmt, identifier};
+use lambada_loops::{
+    Buf, Cell, Function, Names, Op, Operand, Param, Reg, Return, Stmt, identifier,
+};
 use lambada_prim::{Scalar, ScalarTy, Tensor};
 
 use crate::facts::Facts;
@@ -92,7 +94,9 @@ impl<'a> Printer<'a> {
     fn entry(&mut self, kernel: &str, symbol: &str) {
         let function = self.function;
         let arg = |(k, param): (usize, &Param)| match param {
-            Param::Scalar(reg) => format!(", args[{k}].{}", field(function.regs[reg.0 as usize].0.elem)),
+            Param::Scalar(reg) => {
+                format!(", args[{k}].{}", field(function.regs[reg.0 as usize].0.elem))
+            }
             Param::Buffer(_) => format!(", args[{k}].data"),
         };
         let args: String = function.params.iter().enumerate().map(arg).collect();
@@ -109,7 +113,9 @@ impl<'a> Printer<'a> {
         let mut words: Vec<(&str, String)> = Vec::new();
         for result in &function.results {
             match result {
-                Return::Scalar(value) => words.push((field(self.operand_ty(*value).elem), self.operand(*value).text)),
+                Return::Scalar(value) => {
+                    words.push((field(self.operand_ty(*value).elem), self.operand(*value).text))
+                }
                 Return::Buffer(buf, dims) => {
                     words.push(("data", self.buf(*buf)));
                     words.extend(dims.iter().map(|dim| ("integer", self.operand(*dim).text)));
@@ -168,16 +174,27 @@ impl<'a> Printer<'a> {
             Stmt::Copy { to, from, len } => {
                 let bytes = self.bytes(*len, self.elem(*to));
                 self.changes(*to);
-                let call = format!("{}({}, {}, {bytes});", self.needs.copy(), self.buf(*to), self.buf(*from));
+                let call = format!(
+                    "{}({}, {}, {bytes});",
+                    self.needs.copy(),
+                    self.buf(*to),
+                    self.buf(*from)
+                );
                 self.line(&call);
             }
             Stmt::Fill { buf, value, len } => {
                 let (value, len) = (self.operand(*value).text, self.operand(*len).text);
                 self.changes(*buf);
-                let call = format!("{}({}, {value}, {len});", self.needs.fill(self.elem(*buf)), self.buf(*buf));
+                let call = format!(
+                    "{}({}, {value}, {len});",
+                    self.needs.fill(self.elem(*buf)),
+                    self.buf(*buf)
+                );
                 self.line(&call);
             }
-            Stmt::For { index, start, end, step, body, .. } => self.counted(*index, *start, *end, *step, body),
+            Stmt::For { index, start, end, step, body, .. } => {
+                self.counted(*index, *start, *end, *step, body)
+            }
             Stmt::While { cond, body } => self.repeat(cond, body),
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.operand(*cond).text;
@@ -207,7 +224,9 @@ impl<'a> Printer<'a> {
 
     /// Gives a name to every waiting expression of a kind, in order.
     pub fn declare(&mut self, which: impl Fn(&Text) -> bool) {
-        let (now, later) = std::mem::take(&mut self.waiting).into_iter().partition(|waiting| which(&waiting.value));
+        let (now, later) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|waiting| which(&waiting.value));
         self.waiting = later;
         let now: Vec<Waiting> = now;
         now.into_iter().for_each(|waiting| self.declare_one(waiting));
@@ -241,7 +260,9 @@ impl<'a> Printer<'a> {
     /// `place = value`, or `place += …` where the value says so.
     fn update(&mut self, place: &str, value: Text) {
         match value.parts {
-            Some((left, op, right)) if left == place => self.line(&format!("{place} {op}= {right};")),
+            Some((left, op, right)) if left == place => {
+                self.line(&format!("{place} {op}= {right};"))
+            }
             Some(_) | None => self.line(&format!("{place} = {};", value.text)),
         }
     }
@@ -249,7 +270,8 @@ impl<'a> Printer<'a> {
     fn alloc(&mut self, buf: Buf, len: Operand) {
         let len = self.operand(len).text;
         let size = memory_size(self.elem(buf));
-        let pointer = self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
+        let pointer =
+            self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
         self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
         self.line(&format!("if (unlikely(!{})) return 2;", self.buf(buf)));
     }
@@ -265,12 +287,20 @@ impl<'a> Printer<'a> {
 
     fn constant(&mut self, buf: Buf, tensor: &Tensor) {
         const PER_LINE: usize = 16;
-        let items: Vec<String> = (0..tensor.data.len()).map(|k| text::literal(tensor.data.get(k)).text).collect();
+        let items: Vec<String> =
+            (0..tensor.data.len()).map(|k| text::literal(tensor.data.get(k)).text).collect();
         let rows: Vec<String> = items.chunks(PER_LINE).map(|row| row.join(", ")).collect();
         let name = self.name_buf(buf);
-        let head = format!("static const {} {name}[{}] = ", memory_type(tensor.elem()), items.len().max(1));
+        let head = format!(
+            "static const {} {name}[{}] = ",
+            memory_type(tensor.elem()),
+            items.len().max(1)
+        );
         if rows.len() <= 1 {
-            return self.line(&format!("{head}{{{}}};", if items.is_empty() { "0".to_string() } else { rows.join("") }));
+            return self.line(&format!(
+                "{head}{{{}}};",
+                if items.is_empty() { "0".to_string() } else { rows.join("") }
+            ));
         }
         self.line(&format!("{head}{{"));
         self.depth += 1;
@@ -282,7 +312,9 @@ impl<'a> Printer<'a> {
     fn bytes(&mut self, len: Operand, elem: ScalarTy) -> String {
         let size = Scalar::Int(i64::from(memory_size(elem)));
         match (len, memory_size(elem)) {
-            (Operand::Lit(Scalar::Int(len)), size) => len.saturating_mul(i64::from(size)).to_string(),
+            (Operand::Lit(Scalar::Int(len)), size) => {
+                len.saturating_mul(i64::from(size)).to_string()
+            }
             (_, 1) => self.operand(len).text,
             (_, _) => text::infix("*", &text::literal(size), &self.operand(len)).text,
         }
@@ -291,9 +323,16 @@ impl<'a> Printer<'a> {
     fn check(&mut self, cond: Operand, site: u32, values: &[Operand]) {
         let failed = text::prefix("!", &self.operand(cond)).text;
         let texts: Vec<String> = values.iter().map(|value| self.operand(*value).text).collect();
-        let array = if texts.is_empty() { "0".to_string() } else { format!("(int64_t[]){{{}}}", texts.join(", ")) };
+        let array = if texts.is_empty() {
+            "0".to_string()
+        } else {
+            format!("(int64_t[]){{{}}}", texts.join(", "))
+        };
         let message = comment(&self.function.sites[site as usize].message);
-        self.line(&format!("if (unlikely({failed})) return lam_fail(results, {site}, {}, {array}); // {message}", texts.len()));
+        self.line(&format!(
+            "if (unlikely({failed})) return lam_fail(results, {site}, {}, {array}); // {message}",
+            texts.len()
+        ));
     }
 
     // Names.
@@ -325,7 +364,11 @@ impl<'a> Printer<'a> {
 
     pub fn fresh(&mut self, hint: &str) -> String {
         let hint = identifier(hint);
-        if is_reserved(&hint) { self.names.fresh(&format!("v_{hint}")) } else { self.names.fresh(&hint) }
+        if is_reserved(&hint) {
+            self.names.fresh(&format!("v_{hint}"))
+        } else {
+            self.names.fresh(&hint)
+        }
     }
 
     pub fn line(&mut self, line: &str) {

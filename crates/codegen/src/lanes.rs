@@ -82,15 +82,28 @@ impl Helper {
     pub fn definition(self) -> String {
         match self {
             Helper::Types(lanes) => types(lanes),
-            Helper::Splat(elem, lanes) => {
-                self.inline(elem, lanes, &[format!("{} x", register_type(Ty::scalar(elem)))], &splat(elem, lanes))
-            }
-            Helper::Load(elem, lanes) => self.inline(elem, lanes, &[format!("const {} *p", memory_type(elem))], &load(elem, lanes)),
+            Helper::Splat(elem, lanes) => self.inline(
+                elem,
+                lanes,
+                &[format!("{} x", register_type(Ty::scalar(elem)))],
+                &splat(elem, lanes),
+            ),
+            Helper::Load(elem, lanes) => self.inline(
+                elem,
+                lanes,
+                &[format!("const {} *p", memory_type(elem))],
+                &load(elem, lanes),
+            ),
             Helper::Store(elem, lanes) => store(self.name(), elem, lanes),
             Helper::Select(elem, lanes) => {
                 let ty = register_type(Ty { elem, lanes });
                 let params = [format!("i64x{lanes} c"), format!("{ty} x"), format!("{ty} y")];
-                self.inline(elem, lanes, &params, &format!("({ty})((c & (i64x{lanes})x) | (~c & (i64x{lanes})y))"))
+                self.inline(
+                    elem,
+                    lanes,
+                    &params,
+                    &format!("({ty})((c & (i64x{lanes})x) | (~c & (i64x{lanes})y))"),
+                )
             }
             Helper::Fold(op, elem, lanes) => {
                 let params = [format!("{} x", register_type(Ty { elem, lanes }))];
@@ -102,7 +115,11 @@ impl Helper {
 
     fn inline(self, elem: ScalarTy, lanes: u16, params: &[String], value: &str) -> String {
         let ty = register_type(Ty { elem, lanes });
-        format!("static inline {ty} {}({}) {{\n    return {value};\n}}\n", self.name(), params.join(", "))
+        format!(
+            "static inline {ty} {}({}) {{\n    return {value};\n}}\n",
+            self.name(),
+            params.join(", ")
+        )
     }
 }
 
@@ -137,7 +154,10 @@ fn store(name: String, elem: ScalarTy, lanes: u16) -> String {
         ScalarTy::Real | ScalarTy::Int => "x".to_string(),
         ScalarTy::Bool => format!("__builtin_convertvector(-x, mask{lanes}_memory)"),
     };
-    format!("static inline void {name}({} *p, {ty} x) {{\n    *({memory}_memory *)p = {value};\n}}\n", memory_type(elem))
+    format!(
+        "static inline void {name}({} *p, {ty} x) {{\n    *({memory}_memory *)p = {value};\n}}\n",
+        memory_type(elem)
+    )
 }
 
 /// Halves until one lane is left, as the interpreter does.
@@ -146,7 +166,9 @@ fn fold(op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
     let mut values: Vec<Text> = (0..lanes).map(|k| Text::atom(format!("x[{k}]"))).collect();
     while values.len() > 1 {
         let half = values.len() / 2;
-        values = (0..half).map(|k| text::apply(spelling, &[values[k].clone(), values[k + half].clone()])).collect();
+        values = (0..half)
+            .map(|k| text::apply(spelling, &[values[k].clone(), values[k + half].clone()]))
+            .collect();
     }
     values.swap_remove(0).text
 }
@@ -155,11 +177,16 @@ fn fold(op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
 fn each(name: &str, prim: Prim, lanes: u16) -> String {
     let row = prim.row();
     let ty = register_type(Ty { elem: row.result, lanes });
-    let param = |(k, elem): (usize, &ScalarTy)| format!("{} x{k}", register_type(Ty { elem: *elem, lanes }));
+    let param = |(k, elem): (usize, &ScalarTy)| {
+        format!("{} x{k}", register_type(Ty { elem: *elem, lanes }))
+    };
     let params: Vec<String> = row.args.iter().enumerate().map(param).collect();
     let body = match BODIES.iter().find(|(other, _)| *other == prim) {
         Some((_, value)) => format!("return {};", value.replace('$', &lanes.to_string())),
-        None => format!("{ty} y;\n    for (int k = 0; k < {lanes}; k++) y[k] = {};\n    return y;", one_lane(prim)),
+        None => format!(
+            "{ty} y;\n    for (int k = 0; k < {lanes}; k++) y[k] = {};\n    return y;",
+            one_lane(prim)
+        ),
     };
     format!("static inline {ty} {name}({}) {{\n    {body}\n}}\n", params.join(", "))
 }
@@ -173,7 +200,11 @@ fn one_lane(prim: Prim) -> String {
     };
     let args: Vec<Text> = row.args.iter().enumerate().map(lane).collect();
     let value = text::apply(row.c, &args);
-    if row.result == ScalarTy::Bool { format!("-(int64_t){}", value.at(Level::Atom)) } else { value.text }
+    if row.result == ScalarTy::Bool {
+        format!("-(int64_t){}", value.at(Level::Atom))
+    } else {
+        value.text
+    }
 }
 
 /// The values of those that masks can express, where `$` stands for the number of lanes. Like the scalar helpers, these take the first of equals and keep NaNs.

@@ -95,8 +95,11 @@ pub fn result_words(function: &Function) -> usize {
 
 /// A comment that says what the file is and how to use it.
 fn head(functions: &[&Function], symbols: &[String]) -> String {
-    let list: String =
-        functions.iter().zip(symbols).map(|(function, symbol)| format!(" *   {symbol}: {}\n", signature(function))).collect();
+    let list: String = functions
+        .iter()
+        .zip(symbols)
+        .map(|(function, symbol)| format!(" *   {symbol}: {}\n", signature(function)))
+        .collect();
     format!(
         "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n *\n\
          \x20* Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then\n\
@@ -116,13 +119,21 @@ fn signature(function: &Function) -> String {
                 lambada_loops::Param::Scalar(reg) => &function.regs[reg.0 as usize].1,
                 lambada_loops::Param::Buffer(buf) => &function.bufs[buf.0 as usize].1,
             };
-            format!("{} : {}{elem}", lambada_loops::identifier(hint), if scalar { "" } else { "[]" })
+            format!(
+                "{} : {}{elem}",
+                lambada_loops::identifier(hint),
+                if scalar { "" } else { "[]" }
+            )
         })
         .collect();
     let result = |result: &Return| match result {
-        Return::Scalar(lambada_loops::Operand::Reg(reg)) => function.regs[reg.0 as usize].0.elem.to_string(),
+        Return::Scalar(lambada_loops::Operand::Reg(reg)) => {
+            function.regs[reg.0 as usize].0.elem.to_string()
+        }
         Return::Scalar(lambada_loops::Operand::Lit(value)) => value.ty().to_string(),
-        Return::Buffer(buf, dims) => format!("{}{}", "[]".repeat(dims.len()), function.bufs[buf.0 as usize].0),
+        Return::Buffer(buf, dims) => {
+            format!("{}{}", "[]".repeat(dims.len()), function.bufs[buf.0 as usize].0)
+        }
     };
     let results: Vec<String> = function.results.iter().map(result).collect();
     format!("({}) -> ({})", params.join(", "), results.join(", "))

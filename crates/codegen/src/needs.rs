@@ -71,7 +71,12 @@ impl Needs {
     /// All of it, in front of the functions, which are given to see what they mention.
     pub fn text(&self, functions: &str) -> String {
         let mut helpers = vec![runtime::ARENA.to_string()];
-        let mut scalar: Vec<&str> = self.prims.iter().filter_map(|prim| prim.row().c.helper()).map(|helper| helper.name).collect();
+        let mut scalar: Vec<&str> = self
+            .prims
+            .iter()
+            .filter_map(|prim| prim.row().c.helper())
+            .map(|helper| helper.name)
+            .collect();
         scalar.sort_unstable();
         scalar.dedup();
         let mut done = BTreeSet::new();
@@ -80,7 +85,8 @@ impl Needs {
         helpers.extend(self.copies.then(|| runtime::COPY.to_string()));
         helpers.extend(self.fills.iter().map(|elem| fill(*elem)));
         let helpers = helpers.join("\n");
-        let mentioned: BTreeSet<&str> = identifiers(&helpers).chain(identifiers(functions)).collect();
+        let mentioned: BTreeSet<&str> =
+            identifiers(&helpers).chain(identifiers(functions)).collect();
         format!("{}\n{}{helpers}", runtime::INTERFACE, declarations(&mentioned))
     }
 }
@@ -104,8 +110,14 @@ fn fill(elem: ScalarTy) -> String {
 
 /// Macros and prototypes, of what is mentioned.
 fn declarations(mentioned: &BTreeSet<&str>) -> String {
-    let macros = MACROS.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| format!("#define {name} {value}\n"));
-    let prototypes = LIBM.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, params)| format!("double {name}({params});\n"));
+    let macros = MACROS
+        .iter()
+        .filter(|(name, _)| mentioned.contains(name))
+        .map(|(name, value)| format!("#define {name} {value}\n"));
+    let prototypes = LIBM
+        .iter()
+        .filter(|(name, _)| mentioned.contains(name))
+        .map(|(name, params)| format!("double {name}({params});\n"));
     let text: String = macros.chain(prototypes).collect();
     if text.is_empty() { text } else { format!("{text}\n") }
 }
@@ -242,6 +254,12 @@ const KEYWORDS: &[&str] = &[
 
 /// May a local variable not have this name, because helpers for vectors or for primitives have names like it?
 pub(crate) fn is_reserved(name: &str) -> bool {
-    let vector = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    name.starts_with("lam_") || name.starts_with("lambada_") || vector("f64x") || vector("i64x") || vector("mask")
+    let vector = |prefix: &str| {
+        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    name.starts_with("lam_")
+        || name.starts_with("lambada_")
+        || vector("f64x")
+        || vector("i64x")
+        || vector("mask")
 }

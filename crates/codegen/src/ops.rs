@@ -65,7 +65,11 @@ impl Printer<'_> {
     /// Where all integers are constants, C would compute in `int`.
     fn scalar_args(&mut self, prim: Prim, args: &[Operand]) -> Vec<Text> {
         let ints = |elem: &ScalarTy| *elem == ScalarTy::Int;
-        let all = args.iter().zip(prim.args()).filter(|(_, elem)| ints(elem)).all(|(arg, _)| matches!(arg, Operand::Lit(_)));
+        let all = args
+            .iter()
+            .zip(prim.args())
+            .filter(|(_, elem)| ints(elem))
+            .all(|(arg, _)| matches!(arg, Operand::Lit(_)));
         let text = |arg: &Operand| match arg {
             Operand::Lit(Scalar::Int(value)) if all => text::wide_literal(*value),
             Operand::Lit(_) | Operand::Reg(_) => self.operand(*arg),
@@ -74,7 +78,9 @@ impl Printer<'_> {
     }
 
     fn vector_prim(&mut self, lanes: u16, prim: Prim, args: &[Operand]) -> Text {
-        let full = |printer: &mut Self, k: usize| printer.spread(args[k], Ty { elem: prim.args()[k], lanes });
+        let full = |printer: &mut Self, k: usize| {
+            printer.spread(args[k], Ty { elem: prim.args()[k], lanes })
+        };
         let Some(spelling) = spelling(prim) else {
             let args: Vec<Text> = (0..args.len()).map(|k| full(self, k)).collect();
             let helper = self.needs.vector(Helper::Each(prim, lanes));
@@ -104,7 +110,8 @@ impl Printer<'_> {
             }
             Spelling::Convert => {
                 let arg = full(self, 0);
-                Text::atom(format!("__builtin_convertvector({}, f64x{lanes})", arg.text)).reading(&[arg])
+                Text::atom(format!("__builtin_convertvector({}, f64x{lanes})", arg.text))
+                    .reading(&[arg])
             }
             Spelling::Select => {
                 let args = [full(self, 0), full(self, 1), full(self, 2)];
@@ -130,10 +137,12 @@ impl Printer<'_> {
     pub fn operand(&mut self, operand: Operand) -> Text {
         match operand {
             Operand::Lit(value) => text::literal(value),
-            Operand::Reg(reg) => match self.waiting.iter().rposition(|waiting| waiting.reg == reg) {
-                Some(at) => self.waiting.remove(at).value,
-                None => Text::atom(self.regs[reg.0 as usize].clone()),
-            },
+            Operand::Reg(reg) => {
+                match self.waiting.iter().rposition(|waiting| waiting.reg == reg) {
+                    Some(at) => self.waiting.remove(at).value,
+                    None => Text::atom(self.regs[reg.0 as usize].clone()),
+                }
+            }
         }
     }
 

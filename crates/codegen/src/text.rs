@@ -139,7 +139,9 @@ pub(crate) fn literal(value: Scalar) -> Text {
     };
     match value {
         Scalar::Real(value) if value.is_nan() => Text::atom("NAN"),
-        Scalar::Real(value) if value.is_infinite() => signed(format!("{}INFINITY", if value < 0.0 { "-" } else { "" })),
+        Scalar::Real(value) if value.is_infinite() => {
+            signed(format!("{}INFINITY", if value < 0.0 { "-" } else { "" }))
+        }
         Scalar::Real(value) => signed(format!("{value:?}")),
         Scalar::Int(i64::MIN) => Text::atom("INT64_MIN"),
         Scalar::Int(value) => signed(value.to_string()),
@@ -182,7 +184,8 @@ mod tests {
 
     #[test]
     fn literals_are_exact_and_readable() {
-        let check = |value: f64, expect: &str| assert_eq!(literal(Scalar::Real(value)).text, expect);
+        let check =
+            |value: f64, expect: &str| assert_eq!(literal(Scalar::Real(value)).text, expect);
         check(0.5, "0.5");
         check(1.0, "1.0");
         check(-0.0, "-0.0");

@@ -14,10 +14,18 @@ use crate::{Arm, Def, DefId, LoopKind, Program, SizedTy, Term, TermKind, Ty, Typ
 
 /// Is the program well-formed and well-typed? Says what is wrong, in the words of core: a failure is a mistake in the compiler.
 pub fn check(program: &Program) -> Result<(), String> {
-    let mut checker = Checker { program, def: 0, bound: HashSet::new(), scope: HashMap::new(), accumulators: HashMap::new() };
+    let mut checker = Checker {
+        program,
+        def: 0,
+        bound: HashSet::new(),
+        scope: HashMap::new(),
+        accumulators: HashMap::new(),
+    };
     for decl in &program.types {
         for (name, args) in &decl.constructors {
-            args.iter().try_for_each(|ty| checker.ty(ty)).map_err(|e| format!("type `{}`, constructor `{name}`: {e}", decl.name))?;
+            args.iter()
+                .try_for_each(|ty| checker.ty(ty))
+                .map_err(|e| format!("type `{}`, constructor `{name}`: {e}", decl.name))?;
         }
     }
     for (k, def) in program.defs.iter().enumerate() {
@@ -38,7 +46,11 @@ pub fn first_order(program: &Program, ty: &Ty) -> bool {
             Ty::Fun(..) => false,
             Ty::Variant(id) => {
                 !seen.insert(*id)
-                    || program.type_decl(*id).constructors.iter().all(|(_, args)| args.iter().all(|ty| visit(program, ty, seen)))
+                    || program
+                        .type_decl(*id)
+                        .constructors
+                        .iter()
+                        .all(|(_, args)| args.iter().all(|ty| visit(program, ty, seen)))
             }
         }
     }
@@ -69,12 +81,18 @@ impl Checker<'_> {
         self.term(&def.body)?;
         let mut ty = def.body.ty();
         for (name, param) in &def.signature.params {
-            let Ty::Fun(from, to) = ty else { return Err(format!("the signature has a parameter `{name}` too many")) };
-            require(self.sized(param, from), || format!("the signature's parameter `{name}` does not have type {}", self.show(from)))?;
+            let Ty::Fun(from, to) = ty else {
+                return Err(format!("the signature has a parameter `{name}` too many"));
+            };
+            require(self.sized(param, from), || {
+                format!("the signature's parameter `{name}` does not have type {}", self.show(from))
+            })?;
             ty = to;
         }
         match &def.signature.result {
-            Some(result) => require(self.sized(result, ty), || format!("the signature's result does not have type {}", self.show(ty))),
+            Some(result) => require(self.sized(result, ty), || {
+                format!("the signature's result does not have type {}", self.show(ty))
+            }),
             None => Ok(()),
         }
     }
@@ -84,16 +102,26 @@ impl Checker<'_> {
         match (sized, ty) {
             (SizedTy::Scalar(a), Ty::Scalar(b)) => a == b,
             (SizedTy::Tuple(items), Ty::Tuple(types)) => {
-                items.len() == types.len() && items.iter().zip(types.iter()).all(|(item, ty)| self.sized(item, ty))
+                items.len() == types.len()
+                    && items.iter().zip(types.iter()).all(|(item, ty)| self.sized(item, ty))
             }
             (SizedTy::Record(fields), Ty::Record(types)) => {
-                fields.len() == types.len() && fields.iter().zip(types.iter()).all(|((a, item), (b, ty))| a == b && self.sized(item, ty))
+                fields.len() == types.len()
+                    && fields
+                        .iter()
+                        .zip(types.iter())
+                        .all(|((a, item), (b, ty))| a == b && self.sized(item, ty))
             }
             (SizedTy::Array(_, item), Ty::Array(elem)) => self.sized(item, elem),
             (SizedTy::Fun(from, to), Ty::Fun(a, b)) => self.sized(from, a) && self.sized(to, b),
             (SizedTy::Variant(a), Ty::Variant(b)) => a == b,
             (
-                SizedTy::Scalar(_) | SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Array(..) | SizedTy::Fun(..) | SizedTy::Variant(_),
+                SizedTy::Scalar(_)
+                | SizedTy::Tuple(_)
+                | SizedTy::Record(_)
+                | SizedTy::Array(..)
+                | SizedTy::Fun(..)
+                | SizedTy::Variant(_),
                 _,
             ) => false,
         }
@@ -106,12 +134,16 @@ impl Checker<'_> {
             Ty::Tuple(items) => items.iter().try_for_each(|ty| self.ty(ty)),
             Ty::Record(fields) => {
                 let sorted = fields.windows(2).all(|pair| pair[0].0 < pair[1].0);
-                require(sorted, || "the fields of a record are not in alphabetical order".to_string())?;
+                require(sorted, || {
+                    "the fields of a record are not in alphabetical order".to_string()
+                })?;
                 fields.iter().try_for_each(|(_, ty)| self.ty(ty))
             }
             Ty::Array(elem) => self.ty(elem),
             Ty::Fun(from, to) => self.ty(from).and_then(|()| self.ty(to)),
-            Ty::Variant(id) => require((id.0 as usize) < self.program.types.len(), || format!("there is no variant type {}", id.0)),
+            Ty::Variant(id) => require((id.0 as usize) < self.program.types.len(), || {
+                format!("there is no variant type {}", id.0)
+            }),
         }
     }
 
@@ -121,14 +153,20 @@ impl Checker<'_> {
 
     fn bind(&mut self, var: &Var) -> Checked {
         self.ty(&var.ty)?;
-        require(var.id < self.program.next_var, || format!("variable `{}` has an id that `next_var` does not know", var.hint))?;
+        require(var.id < self.program.next_var, || {
+            format!("variable `{}` has an id that `next_var` does not know", var.hint)
+        })?;
         require(self.bound.insert(var.id), || format!("variable `{}` is bound twice", var.hint))?;
         self.scope.insert(var.id, var.ty.clone());
         Ok(())
     }
 
     /// Checks what is inside the scope of variables.
-    fn within<T>(&mut self, vars: &[&Var], inside: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+    fn within<T>(
+        &mut self,
+        vars: &[&Var],
+        inside: impl FnOnce(&mut Self) -> Checked<T>,
+    ) -> Checked<T> {
         vars.iter().try_for_each(|var| self.bind(var))?;
         let result = inside(self)?;
         vars.iter().for_each(|var| drop(self.scope.remove(&var.id)));
@@ -136,7 +174,9 @@ impl Checker<'_> {
     }
 
     fn same(&self, what: &str, found: &Ty, expected: &Ty) -> Checked {
-        require(found == expected, || format!("{what} has type {}, not {}", self.show(found), self.show(expected)))
+        require(found == expected, || {
+            format!("{what} has type {}, not {}", self.show(found), self.show(expected))
+        })
     }
 
     /// Checks a child and that it has a type.
@@ -171,7 +211,9 @@ impl Checker<'_> {
             TermKind::Var(x) => self.variable(x),
             TermKind::Global(id) => self.global(*id),
             TermKind::Lit(value) => Ok(Ty::Scalar(value.ty())),
-            TermKind::Lam(x, body) => self.within(&[x], |c| c.term(body)).map(|()| Ty::fun(x.ty.clone(), body.ty().clone())),
+            TermKind::Lam(x, body) => self
+                .within(&[x], |c| c.term(body))
+                .map(|()| Ty::fun(x.ty.clone(), body.ty().clone())),
             TermKind::App(..) => self.application(term),
             TermKind::Let(..) => self.term(term).map(|()| term.ty().clone()),
             TermKind::Tuple(items) => self.tuple(items, term.ty()),
@@ -214,7 +256,9 @@ impl Checker<'_> {
             TermKind::Add { acc, index, value } => self.add(acc, index, value),
             TermKind::Check { cond, site, values, body } => {
                 self.expect("the condition of a check", cond, &Ty::BOOL)?;
-                values.iter().try_for_each(|value| self.expect("a value in a message", value, &Ty::INT))?;
+                values
+                    .iter()
+                    .try_for_each(|value| self.expect("a value in a message", value, &Ty::INT))?;
                 placeholders(site, values.len())?;
                 self.term(body).map(|()| body.ty().clone())
             }
@@ -225,20 +269,28 @@ impl Checker<'_> {
             }
             TermKind::Vjp(f, x) => {
                 let (from, to) = self.differentiated(f)?;
-                self.expect("the point", x, &from).map(|()| Ty::tuple([to.clone(), Ty::fun(to, from)]))
+                self.expect("the point", x, &from)
+                    .map(|()| Ty::tuple([to.clone(), Ty::fun(to, from)]))
             }
         }
     }
 
     fn variable(&self, x: &Var) -> Checked<Ty> {
-        require(!self.accumulators.contains_key(&x.id), || format!("accumulator `{}` is used as a value", x.hint))?;
-        let ty = self.scope.get(&x.id).ok_or_else(|| format!("variable `{}` is not in scope", x.hint))?;
+        require(!self.accumulators.contains_key(&x.id), || {
+            format!("accumulator `{}` is used as a value", x.hint)
+        })?;
+        let ty = self
+            .scope
+            .get(&x.id)
+            .ok_or_else(|| format!("variable `{}` is not in scope", x.hint))?;
         self.same(&format!("a mention of `{}`", x.hint), &x.ty, ty)?;
         Ok(ty.clone())
     }
 
     fn global(&self, id: DefId) -> Checked<Ty> {
-        require((id.0 as usize) < self.def, || format!("it mentions definition {}, which is not earlier", id.0))?;
+        require((id.0 as usize) < self.def, || {
+            format!("it mentions definition {}, which is not earlier", id.0)
+        })?;
         Ok(self.program.def(id).body.ty().clone())
     }
 
@@ -252,7 +304,9 @@ impl Checker<'_> {
         self.term(head)?;
         let mut ty = head.ty().clone();
         for (x, node) in spine.into_iter().rev() {
-            let Ty::Fun(from, to) = &ty else { return Err(format!("a value of type {} is applied", self.show(&ty))) };
+            let Ty::Fun(from, to) = &ty else {
+                return Err(format!("a value of type {} is applied", self.show(&ty)));
+            };
             self.expect("an argument", x, from)?;
             self.same("an application", node.ty(), to)?;
             ty = (**to).clone();
@@ -262,17 +316,27 @@ impl Checker<'_> {
 
     fn tuple(&mut self, items: &[Term], ty: &Ty) -> Checked<Ty> {
         self.ty(ty)?;
-        require(matches!(ty, Ty::Tuple(_) | Ty::Record(_)), || format!("a tuple has type {}", self.show(ty)))?;
+        require(matches!(ty, Ty::Tuple(_) | Ty::Record(_)), || {
+            format!("a tuple has type {}", self.show(ty))
+        })?;
         let types = ty.components();
-        require(types.len() == items.len(), || format!("a tuple of {} components has type {}", items.len(), self.show(ty)))?;
+        require(types.len() == items.len(), || {
+            format!("a tuple of {} components has type {}", items.len(), self.show(ty))
+        })?;
         items.iter().zip(&types).try_for_each(|(item, ty)| self.expect("a component", item, ty))?;
         Ok(ty.clone())
     }
 
     fn projection(&mut self, t: &Term, k: usize) -> Checked<Ty> {
         self.term(t)?;
-        require(matches!(t.ty(), Ty::Tuple(_) | Ty::Record(_)), || format!("a component of a value of type {}", self.show(t.ty())))?;
-        t.ty().components().get(k).cloned().ok_or_else(|| format!("component {k} of a value of type {}", self.show(t.ty())))
+        require(matches!(t.ty(), Ty::Tuple(_) | Ty::Record(_)), || {
+            format!("a component of a value of type {}", self.show(t.ty()))
+        })?;
+        t.ty()
+            .components()
+            .get(k)
+            .cloned()
+            .ok_or_else(|| format!("component {k} of a value of type {}", self.show(t.ty())))
     }
 
     /// The constructors of a variant type.
@@ -280,36 +344,54 @@ impl Checker<'_> {
         self.ty(ty)?;
         match ty {
             Ty::Variant(id) => Ok(&self.program.type_decl(*id).constructors),
-            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) => Err(format!("{} is not a variant", self.show(ty))),
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) => {
+                Err(format!("{} is not a variant", self.show(ty)))
+            }
         }
     }
 
     fn constructor(&mut self, tag: usize, args: &[Term], ty: &Ty) -> Checked<Ty> {
-        let (name, types) = self.variant(ty)?.get(tag).cloned().ok_or_else(|| format!("{} has no constructor {tag}", self.show(ty)))?;
-        require(args.len() == types.len(), || format!("constructor `{name}` has {} arguments, not {}", args.len(), types.len()))?;
-        args.iter().zip(&types).try_for_each(|(arg, ty)| self.expect(&format!("an argument of `{name}`"), arg, ty))?;
+        let (name, types) = self
+            .variant(ty)?
+            .get(tag)
+            .cloned()
+            .ok_or_else(|| format!("{} has no constructor {tag}", self.show(ty)))?;
+        require(args.len() == types.len(), || {
+            format!("constructor `{name}` has {} arguments, not {}", args.len(), types.len())
+        })?;
+        args.iter()
+            .zip(&types)
+            .try_for_each(|(arg, ty)| self.expect(&format!("an argument of `{name}`"), arg, ty))?;
         Ok(ty.clone())
     }
 
     fn match_(&mut self, t: &Term, arms: &[Arm]) -> Checked<Ty> {
         self.term(t)?;
         let constructors = self.variant(t.ty())?.to_vec();
-        require(arms.len() == constructors.len(), || format!("a match has {} arms, not {}", arms.len(), constructors.len()))?;
+        require(arms.len() == constructors.len(), || {
+            format!("a match has {} arms, not {}", arms.len(), constructors.len())
+        })?;
         for (arm, (name, types)) in arms.iter().zip(&constructors) {
             let found = arm.vars.len();
-            require(found == types.len(), || format!("the arm of `{name}` binds {found} variables, not {}", types.len()))?;
+            require(found == types.len(), || {
+                format!("the arm of `{name}` binds {found} variables, not {}", types.len())
+            })?;
             for (var, ty) in arm.vars.iter().zip(types) {
                 self.same(&format!("variable `{}` of the arm of `{name}`", var.hint), &var.ty, ty)?;
             }
             self.within(&arm.vars.iter().collect::<Vec<_>>(), |c| c.term(&arm.body))?;
             self.same(&format!("the arm of `{name}`"), arm.body.ty(), arms[0].body.ty())?;
         }
-        arms.first().map(|arm| arm.body.ty().clone()).ok_or_else(|| "a match without arms".to_string())
+        arms.first()
+            .map(|arm| arm.body.ty().clone())
+            .ok_or_else(|| "a match without arms".to_string())
     }
 
     fn prim(&mut self, prim: Prim, args: &[Term]) -> Checked<Ty> {
         let types = prim.args();
-        require(args.len() == types.len(), || format!("`{}` has {} arguments, not {}", prim.name(), args.len(), types.len()))?;
+        require(args.len() == types.len(), || {
+            format!("`{}` has {} arguments, not {}", prim.name(), args.len(), types.len())
+        })?;
         for (arg, ty) in args.iter().zip(types) {
             self.expect(&format!("an argument of `{}`", prim.name()), arg, &Ty::Scalar(*ty))?;
         }
@@ -327,7 +409,9 @@ impl Checker<'_> {
     fn elem(&self, ty: &Ty, axes: usize) -> Checked<Ty> {
         let mut elem = ty;
         for _ in 0..axes {
-            let Ty::Array(inner) = elem else { return Err(format!("a value of type {} does not have {axes} axes", self.show(ty))) };
+            let Ty::Array(inner) = elem else {
+                return Err(format!("a value of type {} does not have {axes} axes", self.show(ty)));
+            };
             elem = inner;
         }
         Ok(elem.clone())
@@ -351,7 +435,9 @@ impl Checker<'_> {
         self.term(xs)?;
         let (rank, scalar) = self.scalars(xs.ty())?;
         let ok = op.accepts(scalar) && (rank == 1 || rank > 1 && op == ReduceOp::Add);
-        require(ok, || format!("no reduction `{}` of a value of type {}", op.name(), self.show(xs.ty())))?;
+        require(ok, || {
+            format!("no reduction `{}` of a value of type {}", op.name(), self.show(xs.ty()))
+        })?;
         self.elem(xs.ty(), 1)
     }
 
@@ -359,8 +445,11 @@ impl Checker<'_> {
         self.term(a)?;
         self.term(b)?;
         let ((m, left), (n, right)) = (self.scalars(a.ty())?, self.scalars(b.ty())?);
-        let ok = matches!((m, n), (2, 1) | (1, 2) | (2, 2)) && left == right && left != ScalarTy::Bool;
-        require(ok, || format!("no product of values of types {} and {}", self.show(a.ty()), self.show(b.ty())))?;
+        let ok =
+            matches!((m, n), (2, 1) | (1, 2) | (2, 2)) && left == right && left != ScalarTy::Bool;
+        require(ok, || {
+            format!("no product of values of types {} and {}", self.show(a.ty()), self.show(b.ty()))
+        })?;
         Ok((0..m + n - 2).fold(Ty::Scalar(left), |ty, _| Ty::array(ty)))
     }
 
@@ -384,13 +473,17 @@ impl Checker<'_> {
     fn accumulate(&mut self, acc: &Var, init: &Term, body: &Term) -> Checked<Ty> {
         self.expect("the first value of an accumulator", init, &acc.ty)?;
         let (_, scalar) = self.scalars(&acc.ty)?;
-        require(scalar != ScalarTy::Bool, || format!("accumulator `{}` does not hold numbers", acc.hint))?;
+        require(scalar != ScalarTy::Bool, || {
+            format!("accumulator `{}` does not hold numbers", acc.hint)
+        })?;
         self.bind(acc)?;
         self.scope.remove(&acc.id);
         self.accumulators.insert(acc.id, acc.ty.clone());
         self.term(body)?;
         self.accumulators.remove(&acc.id);
-        require(first_order(self.program, body.ty()), || format!("the body of an `accumulate` has type {}", self.show(body.ty())))?;
+        require(first_order(self.program, body.ty()), || {
+            format!("the body of an `accumulate` has type {}", self.show(body.ty()))
+        })?;
         Ok(Ty::tuple([body.ty().clone(), acc.ty.clone()]))
     }
 
@@ -406,16 +499,27 @@ impl Checker<'_> {
     /// Argument and result of a function that is differentiated.
     fn differentiated(&mut self, f: &Term) -> Checked<(Ty, Ty)> {
         self.term(f)?;
-        let Ty::Fun(from, to) = f.ty() else { return Err(format!("a value of type {} is differentiated", self.show(f.ty()))) };
+        let Ty::Fun(from, to) = f.ty() else {
+            return Err(format!("a value of type {} is differentiated", self.show(f.ty())));
+        };
         let ok = first_order(self.program, from) && first_order(self.program, to);
-        require(ok, || format!("a function of type {} is differentiated, which is not first-order", self.show(f.ty())))?;
+        require(ok, || {
+            format!(
+                "a function of type {} is differentiated, which is not first-order",
+                self.show(f.ty())
+            )
+        })?;
         Ok(((**from).clone(), (**to).clone()))
     }
 }
 
 /// Does a message mention only values that there are?
 fn placeholders(site: &Site, values: usize) -> Checked {
-    let mentioned = site.message.split('{').skip(1).filter_map(|piece| piece.split_once('}')?.0.parse::<usize>().ok());
+    let mentioned = site
+        .message
+        .split('{')
+        .skip(1)
+        .filter_map(|piece| piece.split_once('}')?.0.parse::<usize>().ok());
     let missing = mentioned.max().filter(|k| *k >= values);
     require(missing.is_none(), || format!("the message {:?} has {values} values", site.message))
 }

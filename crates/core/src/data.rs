@@ -97,35 +97,60 @@ pub fn close(a: &Data, b: &Data, rtol: f64) -> Result<(), String> {
 
 /// The first position at which two values differ, below `path`.
 fn differ(path: &str, a: &Data, b: &Data, rtol: f64) -> Option<String> {
-    let here = |what: String| Some(if path.is_empty() { what } else { format!("at {path}: {what}") });
+    let here =
+        |what: String| Some(if path.is_empty() { what } else { format!("at {path}: {what}") });
     match (a, b) {
         (Data::Tensor(a), Data::Tensor(b)) => differ_tensor(path, a, b, rtol),
-        (Data::Tuple(xs), Data::Tuple(ys)) if xs.len() == ys.len() => differ_all(xs, ys, rtol, |k| format!("{path}.{k}")),
-        (Data::Array(xs), Data::Array(ys)) if xs.len() == ys.len() => differ_all(xs, ys, rtol, |k| format!("{path}[{k}]")),
-        (Data::Array(xs), Data::Array(ys)) => here(format!("the sizes {} and {} differ", xs.len(), ys.len())),
-        (Data::Record(xs), Data::Record(ys)) if xs.iter().map(|(name, _)| name).eq(ys.iter().map(|(name, _)| name)) => {
-            xs.iter().zip(ys).find_map(|((name, x), (_, y))| differ(&format!("{path}.{name}"), x, y, rtol))
+        (Data::Tuple(xs), Data::Tuple(ys)) if xs.len() == ys.len() => {
+            differ_all(xs, ys, rtol, |k| format!("{path}.{k}"))
         }
-        (Data::Con { name, tag, args: xs }, Data::Con { name: other, tag: other_tag, args: ys }) => {
+        (Data::Array(xs), Data::Array(ys)) if xs.len() == ys.len() => {
+            differ_all(xs, ys, rtol, |k| format!("{path}[{k}]"))
+        }
+        (Data::Array(xs), Data::Array(ys)) => {
+            here(format!("the sizes {} and {} differ", xs.len(), ys.len()))
+        }
+        (Data::Record(xs), Data::Record(ys))
+            if xs.iter().map(|(name, _)| name).eq(ys.iter().map(|(name, _)| name)) =>
+        {
+            xs.iter()
+                .zip(ys)
+                .find_map(|((name, x), (_, y))| differ(&format!("{path}.{name}"), x, y, rtol))
+        }
+        (
+            Data::Con { name, tag, args: xs },
+            Data::Con { name: other, tag: other_tag, args: ys },
+        ) => {
             if tag != other_tag || xs.len() != ys.len() {
                 return here(format!("the constructors {name} and {other} differ"));
             }
             differ_all(xs, ys, rtol, |k| format!("{path}.{name}.{k}"))
         }
-        (Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. }, _) => {
-            here(format!("{a} and {b} are of different kinds"))
-        }
+        (
+            Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. },
+            _,
+        ) => here(format!("{a} and {b} are of different kinds")),
     }
 }
 
-fn differ_all(xs: &[Data], ys: &[Data], rtol: f64, path: impl Fn(usize) -> String) -> Option<String> {
+fn differ_all(
+    xs: &[Data],
+    ys: &[Data],
+    rtol: f64,
+    path: impl Fn(usize) -> String,
+) -> Option<String> {
     xs.iter().zip(ys).enumerate().find_map(|(k, (x, y))| differ(&path(k), x, y, rtol))
 }
 
 fn differ_tensor(path: &str, a: &Tensor, b: &Tensor, rtol: f64) -> Option<String> {
     let at = |place: String| if place.is_empty() { String::new() } else { format!("at {place}: ") };
     if a.dims != b.dims {
-        return Some(format!("{}the sizes {:?} and {:?} differ", at(path.to_string()), a.dims, b.dims));
+        return Some(format!(
+            "{}the sizes {:?} and {:?} differ",
+            at(path.to_string()),
+            a.dims,
+            b.dims
+        ));
     }
     if a.elem() != b.elem() {
         return Some(format!("{}{} and {} differ", at(path.to_string()), a.elem(), b.elem()));
@@ -138,7 +163,9 @@ fn differ_tensor(path: &str, a: &Tensor, b: &Tensor, rtol: f64) -> Option<String
 fn same(a: Scalar, b: Scalar, rtol: f64) -> bool {
     match (a, b) {
         (Scalar::Real(a), Scalar::Real(b)) => {
-            a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= rtol * a.abs().max(b.abs()).max(1.0) && (a - b).is_finite()
+            a == b
+                || a.is_nan() && b.is_nan()
+                || (a - b).abs() <= rtol * a.abs().max(b.abs()).max(1.0) && (a - b).is_finite()
         }
         (Scalar::Real(_) | Scalar::Int(_) | Scalar::Bool(_), _) => a == b,
     }
@@ -178,16 +205,23 @@ impl fmt::Display for Data {
 fn text(data: &Data, column: usize) -> String {
     match data {
         Data::Tensor(tensor) => tensor_text(tensor, column),
-        Data::Tuple(items) => list("(", items.iter().map(|item| (String::new(), item)), ")", column),
-        Data::Record(fields) => list("{", fields.iter().map(|(name, item)| (format!("{name} = "), item)), "}", column),
-        Data::Array(items) => list("[", items.iter().map(|item| (String::new(), item)), "]", column),
+        Data::Tuple(items) => {
+            list("(", items.iter().map(|item| (String::new(), item)), ")", column)
+        }
+        Data::Record(fields) => {
+            list("{", fields.iter().map(|(name, item)| (format!("{name} = "), item)), "}", column)
+        }
+        Data::Array(items) => {
+            list("[", items.iter().map(|item| (String::new(), item)), "]", column)
+        }
         Data::Con { name, tag: _, args } => {
             let mut out = name.to_string();
             for arg in args {
                 out.push(' ');
                 let start = end_column(&out, column);
                 let plain = text(arg, start);
-                let atomic = !plain.starts_with('-') && !matches!(arg, Data::Con { args, .. } if !args.is_empty());
+                let atomic = !plain.starts_with('-')
+                    && !matches!(arg, Data::Con { args, .. } if !args.is_empty());
                 out += &if atomic { plain } else { format!("({})", text(arg, start + 1)) };
             }
             out
@@ -196,7 +230,12 @@ fn text(data: &Data, column: usize) -> String {
 }
 
 /// Items between brackets: on one line if each of them is on one.
-fn list<'a>(open: &str, items: impl Iterator<Item = (String, &'a Data)>, close: &str, column: usize) -> String {
+fn list<'a>(
+    open: &str,
+    items: impl Iterator<Item = (String, &'a Data)>,
+    close: &str,
+    column: usize,
+) -> String {
     let texts: Vec<(String, String)> = items
         .map(|(label, item)| {
             let item = text(item, column + 1 + label.chars().count());
@@ -239,13 +278,18 @@ fn rows(dims: &[usize], elements: &[String], widths: &[usize], column: usize) ->
     match dims {
         [] => elements[0].clone(),
         [_] => {
-            let row = elements.iter().zip(widths).map(|(element, width)| format!("{element:>width$}"));
+            let row =
+                elements.iter().zip(widths).map(|(element, width)| format!("{element:>width$}"));
             format!("[{}]", row.collect::<Vec<_>>().join(", "))
         }
         [outer, inner @ ..] => {
             let size: usize = inner.iter().product();
-            let parts = (0..*outer).map(|k| rows(inner, &elements[k * size..(k + 1) * size], widths, column + 1));
-            format!("[{}]", parts.collect::<Vec<_>>().join(&format!(",\n{}", " ".repeat(column + 1))))
+            let parts = (0..*outer)
+                .map(|k| rows(inner, &elements[k * size..(k + 1) * size], widths, column + 1));
+            format!(
+                "[{}]",
+                parts.collect::<Vec<_>>().join(&format!(",\n{}", " ".repeat(column + 1)))
+            )
         }
     }
 }
@@ -277,9 +321,18 @@ mod tests {
     fn structures() {
         check(Data::unit(), "()");
         check(Data::Tuple(vec![1.0.into(), true.into()]), "(1.0, true)");
-        check(Data::Record(vec![("x".into(), 1.0.into()), ("y".into(), 2.into())]), "{x = 1.0, y = 2}");
-        check(con("Pair", vec![(-1.0).into(), con("None", vec![]), con("Some", vec![2.0.into()])]), "Pair (-1.0) None (Some 2.0)");
-        check(Data::Tuple(vec![1.into(), Data::matrix(&[&[1.0], &[2.0]])]), "(1,\n [[1.0],\n  [2.0]])");
+        check(
+            Data::Record(vec![("x".into(), 1.0.into()), ("y".into(), 2.into())]),
+            "{x = 1.0, y = 2}",
+        );
+        check(
+            con("Pair", vec![(-1.0).into(), con("None", vec![]), con("Some", vec![2.0.into()])]),
+            "Pair (-1.0) None (Some 2.0)",
+        );
+        check(
+            Data::Tuple(vec![1.into(), Data::matrix(&[&[1.0], &[2.0]])]),
+            "(1,\n [[1.0],\n  [2.0]])",
+        );
     }
 
     #[test]
@@ -288,8 +341,14 @@ mod tests {
         let b = Data::Tuple(vec![1.into(), vec![1.0, 2.5].into()]);
         assert_eq!(a.close(&b, 1e-9), Err("at .1[1]: 2.0 and 2.5 differ".into()));
         assert_eq!(a.close(&b, 0.5), Ok(()));
-        assert_eq!(Data::from(f64::INFINITY).close(&1.0.into(), 0.5), Err("inf and 1.0 differ".into()));
+        assert_eq!(
+            Data::from(f64::INFINITY).close(&1.0.into(), 0.5),
+            Err("inf and 1.0 differ".into())
+        );
         assert_eq!(Data::from(f64::NAN).close(&f64::NAN.into(), 0.0), Ok(()));
-        assert_eq!(Data::from(vec![1]).close(&vec![1, 2].into(), 0.0), Err("the sizes [1] and [2] differ".into()));
+        assert_eq!(
+            Data::from(vec![1]).close(&vec![1, 2].into(), 0.0),
+            Err("the sizes [1] and [2] differ".into())
+        );
     }
 }

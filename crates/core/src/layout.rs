@@ -59,7 +59,12 @@ pub(crate) fn enclosed(open: &str, docs: Vec<Doc>, close: &str) -> Doc {
     if docs.is_empty() {
         return text(format!("{open}{close}"));
     }
-    group(concat([text(open), nest(concat([Doc::SoftLine, separated(docs, ",")])), Doc::SoftLine, text(close)]))
+    group(concat([
+        text(open),
+        nest(concat([Doc::SoftLine, separated(docs, ",")])),
+        Doc::SoftLine,
+        text(close),
+    ]))
 }
 
 /// The text of a document.
@@ -85,7 +90,9 @@ pub(crate) fn render(doc: &Doc) -> String {
                 column = indent;
             }
             Doc::Nest(inner) => work.push((indent + 2, flat, inner)),
-            Doc::Group(inner) => work.push((indent, flat || fits(inner, WIDTH.saturating_sub(column)), inner)),
+            Doc::Group(inner) => {
+                work.push((indent, flat || fits(inner, WIDTH.saturating_sub(column)), inner))
+            }
         }
     }
     out

@@ -87,7 +87,10 @@ struct Printer<'a> {
 /// The hint, or the hint with the least number that makes it new.
 fn unique(hint: &str, used: &mut HashSet<String>) -> String {
     let numbered = (1..).map(|k| format!("{hint}_{k}"));
-    let name = std::iter::once(hint.to_string()).chain(numbered).find(|name| !used.contains(name)).unwrap_or_default();
+    let name = std::iter::once(hint.to_string())
+        .chain(numbered)
+        .find(|name| !used.contains(name))
+        .unwrap_or_default();
     used.insert(name.clone());
     name
 }
@@ -114,16 +117,28 @@ impl Printer<'_> {
             let args = args.iter().map(|ty| format!(" {}", self.ty(ty, ATOM)));
             format!("{name}{}", args.collect::<String>())
         };
-        format!("type {name} = {}", constructors.iter().map(constructor).collect::<Vec<_>>().join(" | "))
+        format!(
+            "type {name} = {}",
+            constructors.iter().map(constructor).collect::<Vec<_>>().join(" | ")
+        )
     }
 
     fn ty(&self, ty: &Ty, context: u8) -> String {
         let list = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(", ");
         match ty {
             Ty::Scalar(scalar) => scalar.to_string(),
-            Ty::Tuple(items) => format!("({})", list(&mut items.iter().map(|ty| self.ty(ty, LOWEST)))),
+            Ty::Tuple(items) => {
+                format!("({})", list(&mut items.iter().map(|ty| self.ty(ty, LOWEST))))
+            }
             Ty::Record(fields) => {
-                format!("{{{}}}", list(&mut fields.iter().map(|(name, ty)| format!("{name} : {}", self.ty(ty, LOWEST)))))
+                format!(
+                    "{{{}}}",
+                    list(
+                        &mut fields
+                            .iter()
+                            .map(|(name, ty)| format!("{name} : {}", self.ty(ty, LOWEST)))
+                    )
+                )
             }
             Ty::Array(elem) => format!("[]{}", self.ty(elem, ATOM)),
             Ty::Fun(from, to) => {
@@ -132,7 +147,11 @@ impl Printer<'_> {
             }
             Ty::Variant(id) => {
                 let name = self.program.types.get(id.0 as usize).map_or("?", |decl| &decl.name);
-                if context == ATOM && name.contains(' ') { format!("({name})") } else { name.to_string() }
+                if context == ATOM && name.contains(' ') {
+                    format!("({name})")
+                } else {
+                    name.to_string()
+                }
             }
         }
     }
@@ -176,7 +195,9 @@ impl Printer<'_> {
     fn term(&mut self, term: &Term, context: u8) -> Doc {
         match term.kind() {
             TermKind::Var(x) => text(self.name(x)),
-            TermKind::Global(id) => text(self.globals.get(id.0 as usize).map_or("?", String::as_str)),
+            TermKind::Global(id) => {
+                text(self.globals.get(id.0 as usize).map_or("?", String::as_str))
+            }
             TermKind::Lit(value) => literal(*value, context),
             TermKind::Lam(..) => {
                 let (params, body) = self.params(term);
@@ -190,7 +211,9 @@ impl Printer<'_> {
             TermKind::Proj(t, k) => {
                 let field = match t.ty() {
                     Ty::Record(fields) => fields[*k].0.to_string(),
-                    Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => k.to_string(),
+                    Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+                        k.to_string()
+                    }
                 };
                 concat([self.term(t, ATOM), text(format!(".{field}"))])
             }
@@ -203,7 +226,11 @@ impl Printer<'_> {
             TermKind::If(c, t, s) => {
                 let (c, t, s) = (self.term(c, LOWEST), self.term(t, LOWEST), self.term(s, LOWEST));
                 let branch = |word, doc| concat([Doc::Line, text(word), nest(doc)]);
-                parens(LOWEST, context, group(concat([text("if "), nest(c), branch("then ", t), branch("else ", s)])))
+                parens(
+                    LOWEST,
+                    context,
+                    group(concat([text("if "), nest(c), branch("then ", t), branch("else ", s)])),
+                )
             }
             TermKind::Prim(prim, args) => self.prim(*prim, args, context),
             TermKind::Array(items) => enclosed("[", self.terms(items, LOWEST), "]"),
@@ -213,21 +240,37 @@ impl Printer<'_> {
                 let body = self.term(body, LOWEST);
                 parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
             }
-            TermKind::Dim(xs, axis) => call(text("dim"), vec![self.term(xs, ATOM), text(axis.to_string())], context),
+            TermKind::Dim(xs, axis) => {
+                call(text("dim"), vec![self.term(xs, ATOM), text(axis.to_string())], context)
+            }
             TermKind::Index(xs, at) => concat([self.term(xs, ATOM), self.indices(at)]),
             TermKind::Update(xs, at, value) => {
-                let docs = [self.term(xs, WITH), text(" with "), self.indices(at), text(" = "), self.term(value, OR)];
+                let docs = [
+                    self.term(xs, WITH),
+                    text(" with "),
+                    self.indices(at),
+                    text(" = "),
+                    self.term(value, OR),
+                ];
                 parens(WITH, context, group(concat(docs)))
             }
-            TermKind::Reduce(op, xs) => call(text("reduce"), vec![text(operator(*op)), self.term(xs, ATOM)], context),
+            TermKind::Reduce(op, xs) => {
+                call(text("reduce"), vec![text(operator(*op)), self.term(xs, ATOM)], context)
+            }
             TermKind::MatMul(a, b) => {
                 let (a, b) = (self.term(a, PRODUCT), self.term(b, NEGATION));
                 parens(PRODUCT, context, infix(a, "@", b))
             }
-            TermKind::Loop { state, init, kind, body } => parens(LOWEST, context, self.loop_(state, init, kind, body)),
+            TermKind::Loop { state, init, kind, body } => {
+                parens(LOWEST, context, self.loop_(state, init, kind, body))
+            }
             TermKind::Accumulate { acc, init, body } => {
                 let init = self.term(init, LOWEST);
-                let head = concat([text(format!("accumulate {} = ", self.bind(acc))), nest(init), text(" in")]);
+                let head = concat([
+                    text(format!("accumulate {} = ", self.bind(acc))),
+                    nest(init),
+                    text(" in"),
+                ]);
                 let body = self.term(body, LOWEST);
                 parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
             }
@@ -240,7 +283,9 @@ impl Printer<'_> {
                 let args = vec![self.term(f, ATOM), self.term(x, ATOM), self.term(dx, ATOM)];
                 call(text("jvp"), args, context)
             }
-            TermKind::Vjp(f, x) => call(text("vjp"), vec![self.term(f, ATOM), self.term(x, ATOM)], context),
+            TermKind::Vjp(f, x) => {
+                call(text("vjp"), vec![self.term(f, ATOM), self.term(x, ATOM)], context)
+            }
         }
     }
 
@@ -283,16 +328,23 @@ impl Printer<'_> {
         let docs = self.terms(items, LOWEST);
         match ty {
             Ty::Record(fields) => {
-                let docs = fields.iter().zip(docs).map(|((name, _), doc)| concat([text(format!("{name} = ")), doc]));
+                let docs = fields
+                    .iter()
+                    .zip(docs)
+                    .map(|((name, _), doc)| concat([text(format!("{name} = ")), doc]));
                 enclosed("{", docs.collect(), "}")
             }
-            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => enclosed("(", docs, ")"),
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+                enclosed("(", docs, ")")
+            }
         }
     }
 
     fn constructor(&self, ty: &Ty, tag: usize) -> String {
         match ty {
-            Ty::Variant(id) => self.program.types.get(id.0 as usize).and_then(|decl| decl.constructors.get(tag)),
+            Ty::Variant(id) => {
+                self.program.types.get(id.0 as usize).and_then(|decl| decl.constructors.get(tag))
+            }
             Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) => None,
         }
         .map_or_else(|| format!("Constructor{tag}"), |(name, _)| name.to_string())
@@ -317,7 +369,9 @@ impl Printer<'_> {
                 let (a, b) = (self.term(&args[0], left), self.term(&args[1], right));
                 parens(own, context, infix(a, op, b))
             }
-            Surface::Prefix("-") => parens(NEGATION, context, concat([text("-"), self.term(&args[0], POWER)])),
+            Surface::Prefix("-") => {
+                parens(NEGATION, context, concat([text("-"), self.term(&args[0], POWER)]))
+            }
             Surface::Prefix(word) | Surface::Call(word) => {
                 let args = self.terms(args, ATOM);
                 call(text(word), args, context)
@@ -339,11 +393,21 @@ impl Printer<'_> {
             LoopKind::For(i, n) => {
                 let n = self.term(n, LOWEST);
                 let state = self.bind(state);
-                concat([text(format!("loop {state} = ")), nest(init), text(format!(" for {} < ", self.bind(i))), n])
+                concat([
+                    text(format!("loop {state} = ")),
+                    nest(init),
+                    text(format!(" for {} < ", self.bind(i))),
+                    n,
+                ])
             }
             LoopKind::While(c) => {
                 let state = self.bind(state);
-                concat([text(format!("loop {state} = ")), nest(init), text(" while "), self.term(c, LOWEST)])
+                concat([
+                    text(format!("loop {state} = ")),
+                    nest(init),
+                    text(" while "),
+                    self.term(c, LOWEST),
+                ])
             }
         };
         let body = self.term(body, LOWEST);

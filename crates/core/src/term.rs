@@ -60,7 +60,9 @@ impl Drop for Node {
 
 /// Takes out the child that continues a spine.
 fn take_spine(kind: &mut TermKind) -> Option<Term> {
-    if let TermKind::Let(_, _, next) | TermKind::App(next, _) | TermKind::Check { body: next, .. } = kind {
+    if let TermKind::Let(_, _, next) | TermKind::App(next, _) | TermKind::Check { body: next, .. } =
+        kind
+    {
         // Something small takes its place. At the end of the thread there is nothing small left.
         LEAF.try_with(|leaf| std::mem::replace(next, leaf.clone())).ok()
     } else {

@@ -67,7 +67,9 @@ impl Ty {
     pub fn elem(&self) -> &Ty {
         match self {
             Ty::Array(elem) => elem,
-            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => panic!("not an array: {self:?}"),
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => {
+                panic!("not an array: {self:?}")
+            }
         }
     }
 
@@ -76,7 +78,9 @@ impl Ty {
         match self {
             Ty::Tuple(items) => items.to_vec(),
             Ty::Record(fields) => fields.iter().map(|(_, ty)| ty.clone()).collect(),
-            Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => panic!("not a tuple: {self:?}"),
+            Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+                panic!("not a tuple: {self:?}")
+            }
         }
     }
 }

@@ -33,7 +33,10 @@ impl Term {
             TermKind::Lam(x, body) => vec![(vec![x], body)],
             TermKind::App(a, b) | TermKind::MatMul(a, b) | TermKind::Vjp(a, b) => outside([a, b]),
             TermKind::Let(x, t, s) => vec![(vec![], t), (vec![x], s)],
-            TermKind::Tuple(items) | TermKind::Con(_, items) | TermKind::Prim(_, items) | TermKind::Array(items) => outside(items),
+            TermKind::Tuple(items)
+            | TermKind::Con(_, items)
+            | TermKind::Prim(_, items)
+            | TermKind::Array(items) => outside(items),
             TermKind::Proj(t, _) | TermKind::Dim(t, _) | TermKind::Reduce(_, t) => outside([t]),
             TermKind::Match(t, arms) => {
                 let arms = arms.iter().map(|arm| (arm.vars.iter().collect(), &arm.body));
@@ -42,12 +45,20 @@ impl Term {
             TermKind::If(a, b, c) | TermKind::Jvp(a, b, c) => outside([a, b, c]),
             TermKind::For(i, n, body) => vec![(vec![], n), (vec![i], body)],
             TermKind::Index(xs, at) => outside(std::iter::once(xs).chain(at)),
-            TermKind::Update(xs, at, value) => outside(std::iter::once(xs).chain(at).chain([value])),
-            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => vec![(vec![], init), (vec![], n), (vec![state, i], body)],
-            TermKind::Loop { state, init, kind: LoopKind::While(c), body } => vec![(vec![], init), (vec![state], c), (vec![state], body)],
+            TermKind::Update(xs, at, value) => {
+                outside(std::iter::once(xs).chain(at).chain([value]))
+            }
+            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => {
+                vec![(vec![], init), (vec![], n), (vec![state, i], body)]
+            }
+            TermKind::Loop { state, init, kind: LoopKind::While(c), body } => {
+                vec![(vec![], init), (vec![state], c), (vec![state], body)]
+            }
             TermKind::Accumulate { acc, init, body } => vec![(vec![], init), (vec![acc], body)],
             TermKind::Add { acc: _, index, value } => outside(index.iter().chain([value])),
-            TermKind::Check { cond, site: _, values, body } => outside(std::iter::once(cond).chain(values).chain([body])),
+            TermKind::Check { cond, site: _, values, body } => {
+                outside(std::iter::once(cond).chain(values).chain([body]))
+            }
         }
     }
 
@@ -87,18 +98,24 @@ impl Term {
             }
             TermKind::Dim(xs, axis) => TermKind::Dim(with.term(xs), *axis),
             TermKind::Index(xs, at) => TermKind::Index(with.term(xs), rebuild_all(at, with)),
-            TermKind::Update(xs, at, value) => TermKind::Update(with.term(xs), rebuild_all(at, with), with.term(value)),
+            TermKind::Update(xs, at, value) => {
+                TermKind::Update(with.term(xs), rebuild_all(at, with), with.term(value))
+            }
             TermKind::Reduce(op, xs) => TermKind::Reduce(*op, with.term(xs)),
             TermKind::MatMul(a, b) => TermKind::MatMul(with.term(a), with.term(b)),
-            TermKind::Loop { state, init, kind, body } => rebuild_loop(state, init, kind, body, with),
+            TermKind::Loop { state, init, kind, body } => {
+                rebuild_loop(state, init, kind, body, with)
+            }
             TermKind::Accumulate { acc, init, body } => {
                 let init = with.term(init);
                 let acc = with.binder(acc);
                 TermKind::Accumulate { acc, init, body: with.term(body) }
             }
-            TermKind::Add { acc, index, value } => {
-                TermKind::Add { acc: with.accumulator(acc), index: rebuild_all(index, with), value: with.term(value) }
-            }
+            TermKind::Add { acc, index, value } => TermKind::Add {
+                acc: with.accumulator(acc),
+                index: rebuild_all(index, with),
+                value: with.term(value),
+            },
             TermKind::Check { cond, site, values, body } => {
                 let (cond, values) = (with.term(cond), rebuild_all(values, with));
                 TermKind::Check { cond, site: site.clone(), values, body: with.term(body) }
@@ -122,7 +139,8 @@ impl Term {
 
     /// The variables and accumulators that it mentions and does not bind, in the order of their first mention.
     pub fn free_vars(&self) -> Vec<Var> {
-        let mut search = FreeVars { bound: HashSet::new(), seen: HashSet::new(), found: Vec::new() };
+        let mut search =
+            FreeVars { bound: HashSet::new(), seen: HashSet::new(), found: Vec::new() };
         search.term(self);
         search.found
     }
@@ -149,7 +167,13 @@ fn rebuild_arm(arm: &Arm, with: &mut dyn Rebuild) -> Arm {
     Arm { vars, body: with.term(&arm.body) }
 }
 
-fn rebuild_loop(state: &Var, init: &Term, kind: &LoopKind, body: &Term, with: &mut dyn Rebuild) -> TermKind {
+fn rebuild_loop(
+    state: &Var,
+    init: &Term,
+    kind: &LoopKind,
+    body: &Term,
+    with: &mut dyn Rebuild,
+) -> TermKind {
     let init = with.term(init);
     match kind {
         LoopKind::For(i, n) => {
@@ -221,8 +245,14 @@ impl Rebuild for Substitution<'_> {
             spine.push((self.binder(x), t, rest));
             rest = s;
         }
-        let end = if let TermKind::Var(x) = rest.kind() { self.mention(x, rest) } else { rest.rebuild(self) };
-        let wrap = |body, (x, t, old): (Var, Term, &Term)| Term::new(TermKind::Let(x, t, body), old.ty().clone(), old.span());
+        let end = if let TermKind::Var(x) = rest.kind() {
+            self.mention(x, rest)
+        } else {
+            rest.rebuild(self)
+        };
+        let wrap = |body, (x, t, old): (Var, Term, &Term)| {
+            Term::new(TermKind::Let(x, t, body), old.ty().clone(), old.span())
+        };
         spine.into_iter().rev().fold(end, wrap)
     }
 

@@ -1,8 +1,9 @@
 //! What the checker rejects, and in which words; a well-typed program for contrast.
 
 use lambada_core::{
-    Arm, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty, TypeDecl, TypeId, Var, app, build, check, dim, for_,
-    if_, index, int, jvp, lam, let_, lit, loop_, match_, prim, proj, real, reduce, tuple, update, var, vjp,
+    Arm, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty, TypeDecl,
+    TypeId, Var, app, build, check, dim, for_, if_, index, int, jvp, lam, let_, lit, loop_, match_,
+    prim, proj, real, reduce, tuple, update, var, vjp,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
@@ -25,8 +26,14 @@ fn reals() -> Ty {
 
 /// `type t = A real | B`, a variant that holds functions, and no definitions.
 fn empty() -> Program {
-    let t = TypeDecl { name: "t".into(), constructors: vec![("A".into(), vec![Ty::REAL]), ("B".into(), vec![])] };
-    let f = TypeDecl { name: "f".into(), constructors: vec![("F".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)])] };
+    let t = TypeDecl {
+        name: "t".into(),
+        constructors: vec![("A".into(), vec![Ty::REAL]), ("B".into(), vec![])],
+    };
+    let f = TypeDecl {
+        name: "f".into(),
+        constructors: vec![("F".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)])],
+    };
     Program { types: vec![t, f], defs: Vec::new(), next_var: 100 }
 }
 
@@ -50,9 +57,18 @@ fn variables() {
     let (a, b) = (x(0, "a", Ty::REAL), x(1, "b", Ty::REAL));
     accept(lam(a.clone(), let_(b.clone(), var(&a), var(&b))));
     reject(var(&a), "variable `a` is not in scope");
-    reject(tuple(vec![let_(a.clone(), real(1.0), var(&a)), var(&a)]), "variable `a` is not in scope");
-    reject(let_(a.clone(), real(1.0), let_(a.clone(), real(2.0), var(&a))), "variable `a` is bound twice");
-    reject(tuple(vec![lam(a.clone(), var(&a)), lam(a.clone(), var(&a))]), "variable `a` is bound twice");
+    reject(
+        tuple(vec![let_(a.clone(), real(1.0), var(&a)), var(&a)]),
+        "variable `a` is not in scope",
+    );
+    reject(
+        let_(a.clone(), real(1.0), let_(a.clone(), real(2.0), var(&a))),
+        "variable `a` is bound twice",
+    );
+    reject(
+        tuple(vec![lam(a.clone(), var(&a)), lam(a.clone(), var(&a))]),
+        "variable `a` is bound twice",
+    );
     reject(lam(a.clone(), var(&x(0, "a", Ty::INT))), "a mention of `a` has type int, not real");
     reject(lam(x(100, "a", Ty::REAL), real(1.0)), "has an id that `next_var` does not know");
 }
@@ -60,19 +76,31 @@ fn variables() {
 #[test]
 fn definitions() {
     let mut program = with(node(TermKind::Global(DefId(0)), Ty::REAL), Signature::default());
-    assert_eq!(check(&program), Err("definition `main`: it mentions definition 0, which is not earlier".into()));
-    program.defs.insert(0, Def { name: "one".into(), body: real(1.0), signature: Signature::default(), span: at() });
+    assert_eq!(
+        check(&program),
+        Err("definition `main`: it mentions definition 0, which is not earlier".into())
+    );
+    program.defs.insert(
+        0,
+        Def { name: "one".into(), body: real(1.0), signature: Signature::default(), span: at() },
+    );
     assert_eq!(check(&program), Ok(()));
 }
 
 #[test]
 fn signatures() {
     let body = || lam(x(0, "xs", reals()), real(1.0));
-    let param = |ty| Signature { params: vec![("xs".into(), ty)], result: Some(SizedTy::Scalar(ScalarTy::Real)) };
+    let param = |ty| Signature {
+        params: vec![("xs".into(), ty)],
+        result: Some(SizedTy::Scalar(ScalarTy::Real)),
+    };
     let sized = SizedTy::Array(Size::Var("n".into()), Box::new(SizedTy::Scalar(ScalarTy::Real)));
     assert_eq!(check(&with(body(), param(sized))), Ok(()));
     let message = check(&with(body(), param(SizedTy::Scalar(ScalarTy::Real)))).unwrap_err();
-    assert!(message.contains("the signature's parameter `xs` does not have type []real"), "{message}");
+    assert!(
+        message.contains("the signature's parameter `xs` does not have type []real"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -81,18 +109,32 @@ fn functions_and_bindings() {
     let a = x(0, "a", Ty::REAL);
     reject(app(lam(a.clone(), var(&a)), int(1)), "an argument has type int, not real");
     reject(let_(a.clone(), int(1), var(&a)), "the value of `a` has type int, not real");
-    reject(node(TermKind::Lit(Scalar::Int(1)), Ty::REAL), "a node that says so: literal has type real, not int");
+    reject(
+        node(TermKind::Lit(Scalar::Int(1)), Ty::REAL),
+        "a node that says so: literal has type real, not int",
+    );
 }
 
 #[test]
 fn tuples_and_records() {
-    let record = |fields: [(&str, Ty); 2]| Ty::Record(fields.map(|(name, ty)| (name.into(), ty)).into());
-    accept(node(TermKind::Tuple(vec![real(1.0), int(2)]), record([("a", Ty::REAL), ("b", Ty::INT)])));
-    let swapped = node(TermKind::Tuple(vec![real(1.0), int(2)]), record([("b", Ty::REAL), ("a", Ty::INT)]));
+    let record =
+        |fields: [(&str, Ty); 2]| Ty::Record(fields.map(|(name, ty)| (name.into(), ty)).into());
+    accept(node(
+        TermKind::Tuple(vec![real(1.0), int(2)]),
+        record([("a", Ty::REAL), ("b", Ty::INT)]),
+    ));
+    let swapped =
+        node(TermKind::Tuple(vec![real(1.0), int(2)]), record([("b", Ty::REAL), ("a", Ty::INT)]));
     reject(swapped, "the fields of a record are not in alphabetical order");
     reject(node(TermKind::Tuple(vec![real(1.0)]), Ty::REAL), "a tuple has type real");
-    reject(node(TermKind::Tuple(vec![real(1.0)]), Ty::unit()), "a tuple of 1 components has type ()");
-    reject(node(TermKind::Proj(tuple(vec![real(1.0)]), 1), Ty::REAL), "component 1 of a value of type (real)");
+    reject(
+        node(TermKind::Tuple(vec![real(1.0)]), Ty::unit()),
+        "a tuple of 1 components has type ()",
+    );
+    reject(
+        node(TermKind::Proj(tuple(vec![real(1.0)]), 1), Ty::REAL),
+        "component 1 of a value of type (real)",
+    );
     reject(node(TermKind::Proj(real(1.0), 0), Ty::REAL), "a component of a value of type real");
 }
 
@@ -102,15 +144,30 @@ fn variants() {
     let con = |tag, args| node(TermKind::Con(tag, args), Ty::Variant(TypeId(0)));
     let arm = |vars, body| Arm { vars, body };
     let r = x(0, "r", Ty::REAL);
-    accept(match_(con(0, vec![real(1.0)]), vec![arm(vec![r.clone()], var(&r)), arm(vec![], real(0.0))]));
+    accept(match_(
+        con(0, vec![real(1.0)]),
+        vec![arm(vec![r.clone()], var(&r)), arm(vec![], real(0.0))],
+    ));
     reject(con(2, vec![]), "t has no constructor 2");
     reject(con(0, vec![]), "constructor `A` has 0 arguments, not 1");
     reject(node(TermKind::Con(0, vec![]), Ty::Variant(TypeId(7))), "there is no variant type 7");
-    reject(match_(con(1, vec![]), vec![arm(vec![r.clone()], var(&r))]), "a match has 1 arms, not 2");
-    reject(match_(con(1, vec![]), vec![arm(vec![], real(0.0)), arm(vec![], real(0.0))]), "the arm of `A` binds 0 variables, not 1");
+    reject(
+        match_(con(1, vec![]), vec![arm(vec![r.clone()], var(&r))]),
+        "a match has 1 arms, not 2",
+    );
+    reject(
+        match_(con(1, vec![]), vec![arm(vec![], real(0.0)), arm(vec![], real(0.0))]),
+        "the arm of `A` binds 0 variables, not 1",
+    );
     let n = x(0, "n", Ty::INT);
-    reject(match_(con(1, vec![]), vec![arm(vec![n], real(1.0)), arm(vec![], real(0.0))]), "variable `n` of the arm of `A` has type int");
-    reject(match_(con(1, vec![]), vec![arm(vec![r.clone()], var(&r)), arm(vec![], int(0))]), "the arm of `B` has type int, not real");
+    reject(
+        match_(con(1, vec![]), vec![arm(vec![n], real(1.0)), arm(vec![], real(0.0))]),
+        "variable `n` of the arm of `A` has type int",
+    );
+    reject(
+        match_(con(1, vec![]), vec![arm(vec![r.clone()], var(&r)), arm(vec![], int(0))]),
+        "the arm of `B` has type int, not real",
+    );
     reject(match_(real(1.0), vec![arm(vec![], int(0))]), "real is not a variant");
     accept(lam(x(0, "s", ty), real(1.0)));
 }
@@ -127,33 +184,77 @@ fn scalars_and_branches() {
 #[test]
 fn arrays() {
     let (xs, i) = (x(0, "xs", reals()), x(1, "i", Ty::INT));
-    accept(lam(xs.clone(), for_(i.clone(), dim(var(&xs), 0), index(var(&xs), vec![var(&i)], at()))));
+    accept(lam(
+        xs.clone(),
+        for_(i.clone(), dim(var(&xs), 0), index(var(&xs), vec![var(&i)], at())),
+    ));
     reject(node(TermKind::Array(vec![int(1)]), reals()), "an element has type int, not real");
     reject(for_(i.clone(), real(1.0), real(1.0)), "the extent of `for` has type real, not int");
-    reject(for_(x(1, "i", Ty::REAL), int(1), real(1.0)), "the index of `for` has type real, not int");
+    reject(
+        for_(x(1, "i", Ty::REAL), int(1), real(1.0)),
+        "the index of `for` has type real, not int",
+    );
     reject(lam(xs.clone(), dim(var(&xs), 1)), "a value of type []real does not have 2 axes");
-    reject(lam(xs.clone(), node(TermKind::Index(var(&xs), vec![int(0), int(0)]), Ty::REAL)), "does not have 2 axes");
+    reject(
+        lam(xs.clone(), node(TermKind::Index(var(&xs), vec![int(0), int(0)]), Ty::REAL)),
+        "does not have 2 axes",
+    );
     reject(lam(xs.clone(), index(var(&xs), vec![], at())), "an index without indices");
-    reject(lam(xs.clone(), index(var(&xs), vec![real(0.0)], at())), "an index has type real, not int");
-    reject(lam(xs.clone(), update(var(&xs), vec![int(0)], int(1), at())), "the new value has type int, not real");
+    reject(
+        lam(xs.clone(), index(var(&xs), vec![real(0.0)], at())),
+        "an index has type real, not int",
+    );
+    reject(
+        lam(xs.clone(), update(var(&xs), vec![int(0)], int(1), at())),
+        "the new value has type int, not real",
+    );
     reject(lam(xs.clone(), update(var(&xs), vec![], var(&xs), at())), "an update without indices");
-    reject(lam(xs.clone(), reduce(ReduceOp::And, var(&xs))), "no reduction `and` of a value of type []real");
+    reject(
+        lam(xs.clone(), reduce(ReduceOp::And, var(&xs))),
+        "no reduction `and` of a value of type []real",
+    );
     let m = x(0, "m", Ty::array(reals()));
     accept(lam(m.clone(), reduce(ReduceOp::Add, var(&m))));
-    reject(lam(m.clone(), reduce(ReduceOp::Max, var(&m))), "no reduction `max` of a value of type [][]real");
-    reject(lam(xs.clone(), node(TermKind::MatMul(var(&xs), var(&xs)), Ty::REAL)), "no product of values of types []real and []real");
+    reject(
+        lam(m.clone(), reduce(ReduceOp::Max, var(&m))),
+        "no reduction `max` of a value of type [][]real",
+    );
+    reject(
+        lam(xs.clone(), node(TermKind::MatMul(var(&xs), var(&xs)), Ty::REAL)),
+        "no product of values of types []real and []real",
+    );
 }
 
 #[test]
 fn loops() {
     let (s, i) = (x(0, "s", Ty::REAL), x(1, "i", Ty::INT));
     let for_n = |n| LoopKind::For(x(1, "i", Ty::INT), n);
-    accept(loop_(s.clone(), real(0.0), for_n(int(3)), prim(Prim::Add, vec![var(&s), prim(Prim::ToReal, vec![var(&i)])])));
-    reject(loop_(s.clone(), int(0), for_n(int(3)), var(&s)), "the first state has type int, not real");
-    reject(loop_(s.clone(), real(0.0), for_n(int(3)), int(1)), "the next state has type int, not real");
-    reject(loop_(s.clone(), real(0.0), for_n(real(3.0)), var(&s)), "the extent of `loop` has type real, not int");
-    reject(loop_(s.clone(), real(0.0), LoopKind::While(real(1.0)), var(&s)), "the condition of `while` has type real, not bool");
-    reject(loop_(s.clone(), real(0.0), for_n(prim(Prim::ToInt, vec![var(&s)])), var(&s)), "variable `s` is not in scope");
+    accept(loop_(
+        s.clone(),
+        real(0.0),
+        for_n(int(3)),
+        prim(Prim::Add, vec![var(&s), prim(Prim::ToReal, vec![var(&i)])]),
+    ));
+    reject(
+        loop_(s.clone(), int(0), for_n(int(3)), var(&s)),
+        "the first state has type int, not real",
+    );
+    reject(
+        loop_(s.clone(), real(0.0), for_n(int(3)), int(1)),
+        "the next state has type int, not real",
+    );
+    reject(
+        loop_(s.clone(), real(0.0), for_n(real(3.0)), var(&s)),
+        "the extent of `loop` has type real, not int",
+    );
+    reject(
+        loop_(s.clone(), real(0.0), LoopKind::While(real(1.0)), var(&s)),
+        "the condition of `while` has type real, not bool",
+    );
+    reject(
+        loop_(s.clone(), real(0.0), for_n(prim(Prim::ToInt, vec![var(&s)])), var(&s)),
+        "variable `s` is not in scope",
+    );
 }
 
 fn accumulate(acc: Var, init: Term, body: Term) -> Term {
@@ -172,22 +273,42 @@ fn accumulators() {
     accept(accumulate(h.clone(), init(), add(&h, vec![int(0)], real(1.0))));
     accept(accumulate(h.clone(), init(), add(&h, vec![], init())));
     reject(accumulate(h.clone(), init(), var(&h)), "accumulator `h` is used as a value");
-    reject(accumulate(h.clone(), init(), add(&h, vec![int(0)], int(1))), "what is added has type int, not real");
+    reject(
+        accumulate(h.clone(), init(), add(&h, vec![int(0)], int(1))),
+        "what is added has type int, not real",
+    );
     reject(add(&h, vec![int(0)], real(1.0)), "accumulator `h` is not in scope");
     reject(lam(h.clone(), add(&h, vec![int(0)], real(1.0))), "accumulator `h` is not in scope");
     let late = lam(x(1, "u", Ty::REAL), add(&h, vec![int(0)], real(1.0)));
     reject(accumulate(h.clone(), init(), late), "the body of an `accumulate` has type real -> ()");
     let b = x(0, "b", Ty::BOOL);
-    reject(accumulate(b, lit(Scalar::Bool(true)), real(1.0)), "accumulator `b` does not hold numbers");
+    reject(
+        accumulate(b, lit(Scalar::Bool(true)), real(1.0)),
+        "accumulator `b` does not hold numbers",
+    );
 }
 
 #[test]
 fn checks() {
     let c = || lit(Scalar::Bool(true));
-    accept(build::check(c(), Site::new(at(), "sizes differ: {0} and {1}"), vec![int(1), int(2)], real(1.0)));
-    reject(build::check(c(), Site::new(at(), "{1}"), vec![int(1)], real(1.0)), "the message \"{1}\" has 1 values");
-    reject(build::check(int(1), Site::new(at(), ""), vec![], real(1.0)), "the condition of a check has type int, not bool");
-    reject(build::check(c(), Site::new(at(), ""), vec![real(1.0)], real(1.0)), "a value in a message has type real, not int");
+    accept(build::check(
+        c(),
+        Site::new(at(), "sizes differ: {0} and {1}"),
+        vec![int(1), int(2)],
+        real(1.0),
+    ));
+    reject(
+        build::check(c(), Site::new(at(), "{1}"), vec![int(1)], real(1.0)),
+        "the message \"{1}\" has 1 values",
+    );
+    reject(
+        build::check(int(1), Site::new(at(), ""), vec![], real(1.0)),
+        "the condition of a check has type int, not bool",
+    );
+    reject(
+        build::check(c(), Site::new(at(), ""), vec![real(1.0)], real(1.0)),
+        "a value in a message has type real, not int",
+    );
 }
 
 #[test]
@@ -199,8 +320,14 @@ fn derivatives() {
     reject(jvp(f(), real(1.0), int(1), at()), "the tangent has type int, not real");
     reject(vjp(f(), int(1), at()), "the point has type int, not real");
     let higher = lam(a, lam(x(1, "b", Ty::REAL), real(1.0)));
-    reject(vjp(higher, real(1.0), at()), "a function of type real -> real -> real is differentiated, which is not first-order");
+    reject(
+        vjp(higher, real(1.0), at()),
+        "a function of type real -> real -> real is differentiated, which is not first-order",
+    );
     let hidden = lam(x(0, "v", Ty::Variant(TypeId(1))), real(1.0));
-    let point = lam(x(1, "w", Ty::Variant(TypeId(1))), vjp(hidden, var(&x(1, "w", Ty::Variant(TypeId(1)))), at()));
+    let point = lam(
+        x(1, "w", Ty::Variant(TypeId(1))),
+        vjp(hidden, var(&x(1, "w", Ty::Variant(TypeId(1)))), at()),
+    );
     reject(point, "which is not first-order");
 }

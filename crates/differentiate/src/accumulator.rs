@@ -42,10 +42,14 @@ impl Cotangents<'_> {
     }
 
     pub(crate) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
-        let (Some(r_ct), Some(value)) = (self.of_accumulator(acc), self.wants(value)) else { return };
+        let (Some(r_ct), Some(value)) = (self.of_accumulator(acc), self.wants(value)) else {
+            return;
+        };
         let ty = self.ty(acc).indexed(index.len());
         let part = match r_ct {
-            Atom::Var(r_ct) if !index.is_empty() => self.bind_ct(value, &ty, Exp::Index(r_ct, index.to_vec())),
+            Atom::Var(r_ct) if !index.is_empty() => {
+                self.bind_ct(value, &ty, Exp::Index(r_ct, index.to_vec()))
+            }
             Atom::Var(_) | Atom::Lit(_) => r_ct,
         };
         self.add(value.into(), part, &ty);

@@ -20,9 +20,11 @@ impl Activity {
     pub(crate) fn of(f: &Lambda) -> Activity {
         let mut flow = Flow::default();
         flow.block(&f.body);
-        let results = f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real);
+        let results =
+            f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real);
         let varied = reachable(f.params.iter().map(|p| p.var).collect(), &flow.forward);
-        let useful = reachable(results.filter_map(|(atom, _)| atom.as_var()).collect(), &flow.reverse);
+        let useful =
+            reachable(results.filter_map(|(atom, _)| atom.as_var()).collect(), &flow.reverse);
         Activity { active: varied.intersection(&useful).copied().collect() }
     }
 
@@ -92,16 +94,23 @@ impl Flow {
             Exp::Index(x, _) => self.real(*x, &stm.binds[0]),
             Exp::Fill(value) | Exp::Accumulator(value) => self.real(*value, &stm.binds[0]),
             Exp::Array(items) => items.iter().for_each(|item| self.real(*item, &stm.binds[0])),
-            Exp::For { body, .. } => stm.binds.iter().zip(&body.results).for_each(|(bind, result)| self.real(*result, bind)),
+            Exp::For { body, .. } => stm
+                .binds
+                .iter()
+                .zip(&body.results)
+                .for_each(|(bind, result)| self.real(*result, bind)),
             Exp::Loop { params, inits, body, .. } => {
-                for (((bind, param), init), result) in stm.binds.iter().zip(params).zip(inits).zip(&body.results) {
+                for (((bind, param), init), result) in
+                    stm.binds.iter().zip(params).zip(inits).zip(&body.results)
+                {
                     self.real(*init, param);
                     self.real(*result, param);
                     self.real(param.var, bind);
                 }
             }
             Exp::If { then, otherwise, .. } => {
-                for ((bind, yes), no) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
+                for ((bind, yes), no) in stm.binds.iter().zip(&then.results).zip(&otherwise.results)
+                {
                     self.real(*yes, bind);
                     self.real(*no, bind);
                 }

@@ -4,11 +4,22 @@ use lambada_anf::{Atom, Builder, Exp, Out, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 /// The array of type `ty` whose element at `[i, j, …]` is `element [i, j, …]`: a nest of `for`s.
-pub(crate) fn tabulate(b: &mut Builder, hint: &str, ty: &Ty, element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom) -> Atom {
+pub(crate) fn tabulate(
+    b: &mut Builder,
+    hint: &str,
+    ty: &Ty,
+    element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom,
+) -> Atom {
     nest(b, hint, ty, &mut Vec::new(), element)
 }
 
-fn nest(b: &mut Builder, hint: &str, ty: &Ty, at: &mut Vec<Atom>, element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom) -> Atom {
+fn nest(
+    b: &mut Builder,
+    hint: &str,
+    ty: &Ty,
+    at: &mut Vec<Atom>,
+    element: &mut dyn FnMut(&mut Builder, &[Atom]) -> Atom,
+) -> Atom {
     let Some(extent) = ty.dims.first() else {
         return element(b, at);
     };
@@ -42,7 +53,11 @@ pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
         at.push(index.into());
         let body = b.block(|b| vec![sum(b, hint, rest, x, at)]);
         at.pop();
-        b.bind(hint, Ty::real(), Exp::For { index, extent: *extent, outs: vec![Out::Reduce(ReduceOp::Add)], body })
+        b.bind(
+            hint,
+            Ty::real(),
+            Exp::For { index, extent: *extent, outs: vec![Out::Reduce(ReduceOp::Add)], body },
+        )
     }
     sum(b, hint, &ty.dims, x, &mut Vec::new())
 }
@@ -64,7 +79,9 @@ pub(crate) fn outer(b: &mut Builder, hint: &str, ty: &Ty, u: Atom, v: Atom) -> A
 /// `x[at]`, a real; `x` itself where there are no indices.
 fn element(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
     match x {
-        Atom::Var(x) if !at.is_empty() => b.bind("t", Ty::scalar(ScalarTy::Real), Exp::Index(x, at.to_vec())),
+        Atom::Var(x) if !at.is_empty() => {
+            b.bind("t", Ty::scalar(ScalarTy::Real), Exp::Index(x, at.to_vec()))
+        }
         Atom::Var(_) | Atom::Lit(_) => x,
     }
 }

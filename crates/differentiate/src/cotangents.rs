@@ -22,7 +22,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Param, Reverse, Stm, Ty, Var, free_vars};
+use lambada_anf::{
+    Atom, Block, Builder, Exp, Lambda, Names, Param, Reverse, Stm, Ty, Var, free_vars,
+};
 use lambada_prim::{Prim, ScalarTy};
 
 use crate::arrays;
@@ -33,7 +35,12 @@ use crate::trim::trim;
 pub(crate) fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
     let facts = Facts::of(f);
     let mut cotangents = Cotangents { b: Builder::new(names), facts: &facts, frames: Vec::new() };
-    let owned = f.params.iter().chain(f.body.stms.iter().flat_map(|stm| &stm.binds)).map(|p| p.var).collect();
+    let owned = f
+        .params
+        .iter()
+        .chain(f.body.stms.iter().flat_map(|stm| &stm.binds))
+        .map(|p| p.var)
+        .collect();
     cotangents.push(Kind::Top, owned);
     let params = cotangents.seeds(f);
     let stms = cotangents.stms(&f.body.stms);
@@ -103,7 +110,9 @@ impl Cotangents<'_> {
     /// The pullback's parameters, one per real result, as first contributions.
     fn seeds(&mut self, f: &Lambda) -> Vec<Param> {
         let mut params = Vec::new();
-        for (result, ty) in f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real) {
+        for (result, ty) in
+            f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real)
+        {
             let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
             let var = self.b.names.fresh(hint);
             self.add(*result, var.into(), ty);
@@ -124,14 +133,20 @@ impl Cotangents<'_> {
             return vec![stm.clone()];
         }
         match &stm.exp {
-            Exp::For { index, extent, outs, body } => return self.for_(stm, *index, *extent, outs, body),
-            Exp::Loop { params, inits, kind, body } => return self.loop_(stm, params, inits, kind, body),
+            Exp::For { index, extent, outs, body } => {
+                return self.for_(stm, *index, *extent, outs, body);
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                return self.loop_(stm, params, inits, kind, body);
+            }
             Exp::If { cond, then, otherwise } => return self.if_(stm, *cond, then, otherwise),
             Exp::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
             Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
             Exp::Fill(value) => self.fill(&stm.binds[0], *value),
             Exp::Array(items) => self.array(&stm.binds[0], items),
-            Exp::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Exp::Update { array, index, value } => {
+                self.update(&stm.binds[0], *array, index, *value)
+            }
             Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
             Exp::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
             Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
@@ -149,7 +164,15 @@ impl Cotangents<'_> {
             frame.stms = stms;
         }
         let (entries, known) = (HashMap::new(), HashMap::new());
-        self.frames.push(Frame { kind, owned, entries, touched: Vec::new(), carried: HashMap::new(), known, stms: Vec::new() });
+        self.frames.push(Frame {
+            kind,
+            owned,
+            entries,
+            touched: Vec::new(),
+            carried: HashMap::new(),
+            known,
+            stms: Vec::new(),
+        });
     }
 
     /// Leaves the current block, which may be resumed.
@@ -192,7 +215,8 @@ impl Cotangents<'_> {
     }
 
     fn canonical(&self, atom: Atom) -> Atom {
-        let known = |var: Var| self.frames.iter().rev().find_map(|frame| frame.known.get(&var).copied());
+        let known =
+            |var: Var| self.frames.iter().rev().find_map(|frame| frame.known.get(&var).copied());
         atom.as_var().and_then(known).unwrap_or(atom)
     }
 
@@ -222,7 +246,9 @@ impl Cotangents<'_> {
     pub(crate) fn add(&mut self, x: Atom, value: Atom, ty: &Ty) {
         let Some(x) = self.wants(x) else { return };
         if ty.dims.is_empty() {
-            let sum = self.sum(x).map_or(value, |sum| self.bind_ct(x, &Ty::real(), Exp::Prim(Prim::Add, vec![sum, value])));
+            let sum = self.sum(x).map_or(value, |sum| {
+                self.bind_ct(x, &Ty::real(), Exp::Prim(Prim::Add, vec![sum, value]))
+            });
             self.set(x, sum);
         } else {
             let to = self.ty(x).clone();
@@ -276,7 +302,10 @@ impl Cotangents<'_> {
 
     fn entry(&mut self, x: Var, cotangent: Cotangent) {
         let frame = self.top();
-        if frame.entries.insert(x, cotangent).is_none() && !frame.owned.contains(&x) && !frame.touched.contains(&x) {
+        if frame.entries.insert(x, cotangent).is_none()
+            && !frame.owned.contains(&x)
+            && !frame.touched.contains(&x)
+        {
             frame.touched.push(x);
         }
     }
@@ -391,7 +420,8 @@ impl Cotangents<'_> {
 
     /// The value at the type `to`: a copy where sizes that are equal have different names.
     pub(crate) fn fit(&mut self, x: Var, value: Atom, from: &Ty, to: &Ty) -> Atom {
-        let agree = from.dims.iter().zip(&to.dims).all(|(a, b)| self.canonical(*a) == self.canonical(*b));
+        let agree =
+            from.dims.iter().zip(&to.dims).all(|(a, b)| self.canonical(*a) == self.canonical(*b));
         if agree {
             return value;
         }

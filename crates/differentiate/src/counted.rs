@@ -41,12 +41,15 @@ fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm
     let original = stm.clone();
     let concerned = activity.concerns(stm);
     let Exp::Loop { params, kind, .. } = &mut stm.exp else { return None };
-    if matches!(kind, LoopKind::For { .. }) || !(concerned || params.iter().any(|p| activity.active(p.var))) {
+    if matches!(kind, LoopKind::For { .. })
+        || !(concerned || params.iter().any(|p| activity.active(p.var)))
+    {
         return None;
     }
     let mut counting = Renaming::new().copy_stm(&original, names);
     without_additions(&mut counting, &HashSet::new());
-    let [k, count, next] = ["k", "count", "k"].map(|hint| Param { var: names.fresh(hint), ty: Ty::int() });
+    let [k, count, next] =
+        ["k", "count", "k"].map(|hint| Param { var: names.fresh(hint), ty: Ty::int() });
     if let Exp::Loop { params, inits, body, .. } = &mut counting.exp {
         let add = Exp::Prim(Prim::AddInt, vec![k.var.into(), Atom::int(1)]);
         body.results.push(next.var.into());

@@ -10,7 +10,10 @@ use lambada_prim::Prim;
 pub(crate) fn adds_to(exp: &Exp, accumulators: &HashSet<Var>) -> bool {
     match exp {
         Exp::Accumulate { acc, .. } => accumulators.contains(acc),
-        exp => exp.blocks().iter().any(|block| block.stms.iter().any(|stm| adds_to(&stm.exp, accumulators))),
+        exp => exp
+            .blocks()
+            .iter()
+            .any(|block| block.stms.iter().any(|stm| adds_to(&stm.exp, accumulators))),
     }
 }
 
@@ -18,7 +21,10 @@ pub(crate) fn adds_to(exp: &Exp, accumulators: &HashSet<Var>) -> bool {
 pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     let mut keep = accumulators.clone();
     made(stm, &|stm| matches!(stm.exp, Exp::Accumulator(_)), &mut keep);
-    retain(&mut stm.exp, &|stm| !matches!(&stm.exp, Exp::Accumulate { acc, .. } if !keep.contains(acc)));
+    retain(
+        &mut stm.exp,
+        &|stm| !matches!(&stm.exp, Exp::Accumulate { acc, .. } if !keep.contains(acc)),
+    );
 }
 
 /// The statement without the checks in it that are not equations of sizes.

@@ -16,7 +16,9 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Builder, Exp, Lambda, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Builder, Exp, Lambda, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var,
+};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use crate::activity::Activity;
@@ -49,18 +51,24 @@ fn block(names: &mut Names, activity: &Activity, from: &Block) -> Block {
 fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
     let Exp::For { outs, .. } = &stm.exp else { return None };
     match outs[k] {
-        Out::Reduce(op @ (ReduceOp::Max | ReduceOp::Min | ReduceOp::Mul)) => Some(op).filter(|_| activity.active(stm.binds[k].var)),
+        Out::Reduce(op @ (ReduceOp::Max | ReduceOp::Min | ReduceOp::Mul)) => {
+            Some(op).filter(|_| activity.active(stm.binds[k].var))
+        }
         Out::Reduce(ReduceOp::Add | ReduceOp::And | ReduceOp::Or) | Out::Collect => None,
     }
 }
 
 fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
-    let rewritten: Vec<(usize, ReduceOp)> = (0..stm.binds.len()).filter_map(|k| Some((k, reduction(activity, &stm, k)?))).collect();
+    let rewritten: Vec<(usize, ReduceOp)> =
+        (0..stm.binds.len()).filter_map(|k| Some((k, reduction(activity, &stm, k)?))).collect();
     let Exp::For { index, extent, outs, body } = &mut stm.exp else { return };
     let mut after = Builder::new(b.names);
     for (k, op) in rewritten {
         let ty = Ty::real().array_of(*extent);
-        let all = Param { var: after.names.fresh(format!("{}_all", after.names.hint(stm.binds[k].var))), ty };
+        let all = Param {
+            var: after.names.fresh(format!("{}_all", after.names.hint(stm.binds[k].var))),
+            ty,
+        };
         let m = std::mem::replace(&mut stm.binds[k], all.clone());
         outs[k] = Out::Collect;
         match op {
@@ -86,7 +94,10 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     });
     let params = vec![Param { var: p, ty: Ty::real() }];
     let one = Atom::Lit(ReduceOp::Mul.unit(ScalarTy::Real));
-    b.stms.push(Stm { binds: vec![m], exp: Exp::Loop { params, inits: vec![one], kind: LoopKind::For { index, extent }, body } });
+    b.stms.push(Stm {
+        binds: vec![m],
+        exp: Exp::Loop { params, inits: vec![one], kind: LoopKind::For { index, extent }, body },
+    });
 }
 
 /// The index of the extremum: the first of equal ones, the first NaN if there is one, 0 if there are no elements.
@@ -100,7 +111,10 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
         let number = b.prim(Prim::Eq, [best.into(), best.into()]);
         let first_nan = b.prim(Prim::And, [nan, number]);
         let take = b.prim(Prim::Or, [better, first_nan]);
-        vec![b.prim(Prim::Select, [take, x, best.into()]), b.prim(Prim::SelectInt, [take, index.into(), at.into()])]
+        vec![
+            b.prim(Prim::Select, [take, x, best.into()]),
+            b.prim(Prim::SelectInt, [take, index.into(), at.into()]),
+        ]
     });
     let params = vec![Param { var: best, ty: Ty::real() }, Param { var: at, ty: Ty::int() }];
     let inits = vec![Atom::Lit(op.unit(ScalarTy::Real)), Atom::int(0)];
@@ -109,7 +123,14 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
 }
 
 /// `m = if 0 < extent { body at `at` } else { unit }`
-fn extremum(b: &mut Builder, op: ReduceOp, m: Param, (index, at): (Var, Atom), extent: Atom, body: Block) {
+fn extremum(
+    b: &mut Builder,
+    op: ReduceOp,
+    m: Param,
+    (index, at): (Var, Atom),
+    extent: Atom,
+    body: Block,
+) {
     let cond = b.prim(Prim::LtInt, [Atom::int(0), extent]);
     let unit = Block { stms: Vec::new(), results: vec![Atom::Lit(op.unit(ScalarTy::Real))] };
     let mut stm = Stm { binds: vec![m], exp: Exp::If { cond, then: body, otherwise: unit } };

@@ -19,7 +19,12 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn of(f: &Lambda) -> Facts {
-        let mut facts = Facts { activity: Activity::of(f), types: HashMap::new(), state: HashSet::new(), settled: settled_reads(f) };
+        let mut facts = Facts {
+            activity: Activity::of(f),
+            types: HashMap::new(),
+            state: HashSet::new(),
+            settled: settled_reads(f),
+        };
         facts.params(&f.params);
         facts.block(&f.body, false);
         facts
@@ -71,7 +76,11 @@ impl Facts {
     /// May the result have cost less than its size?
     fn shares(&self, exp: &Exp) -> bool {
         match exp {
-            Exp::Loop { .. } | Exp::If { .. } | Exp::Update { .. } | Exp::Accumulator(_) | Exp::Freeze(_) => true,
+            Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Update { .. }
+            | Exp::Accumulator(_)
+            | Exp::Freeze(_) => true,
             Exp::Index(x, _) => self.is_state(*x),
             Exp::Prim(..)
             | Exp::Fill(_)

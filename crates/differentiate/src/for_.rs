@@ -24,7 +24,9 @@ impl Tangents<'_> {
         let body = self.block(body, |t| {
             let mut results = body.results.clone();
             for (k, result) in body.results.iter().enumerate() {
-                if let Some(tangent) = t.get(*result).filter(|_| t.activity.active(stm.binds[k].var)) {
+                if let Some(tangent) =
+                    t.get(*result).filter(|_| t.activity.active(stm.binds[k].var))
+                {
                     results.push(tangent);
                     outs.push(outs[k]);
                     binds.push(t.param(&stm.binds[k]));
@@ -37,7 +39,14 @@ impl Tangents<'_> {
 }
 
 impl Cotangents<'_> {
-    pub(crate) fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Vec<Stm> {
+    pub(crate) fn for_(
+        &mut self,
+        stm: &Stm,
+        index: Var,
+        extent: Atom,
+        outs: &[Out],
+        body: &Block,
+    ) -> Vec<Stm> {
         let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
         self.push(Kind::For, bound_in(&[index], body));
         for (k, seed) in seeds.iter().enumerate() {
@@ -45,15 +54,25 @@ impl Cotangents<'_> {
         }
         let mut sweep = self.stms(&body.stms);
         let sums = self.touched();
-        let results = sums.iter().map(|x| self.take(*x).expect("a touched variable has a cotangent")).collect();
+        let results = sums
+            .iter()
+            .map(|x| self.take(*x).expect("a touched variable has a cotangent"))
+            .collect();
         let mut reverse = Block { stms: self.pop().stms, results };
         let again = self.b.names.again(index);
         let place = Place::Iteration { index, again: again.into(), extent };
-        let body_of = Body { stms: &sweep, params: &[], whole: None, place, homes: collected(stm, outs, body) };
+        let body_of = Body {
+            stms: &sweep,
+            params: &[],
+            whole: None,
+            place,
+            homes: collected(stm, outs, body),
+        };
         let Residuals { before, stored } = resolve(self.b.names, self.facts, body_of, &mut reverse);
         self.for_reverse(again, extent, &sums, reverse);
         // The forward sweep collects the residuals as well.
-        let (mut binds, mut outs, mut results) = (stm.binds.clone(), outs.to_vec(), body.results.clone());
+        let (mut binds, mut outs, mut results) =
+            (stm.binds.clone(), outs.to_vec(), body.results.clone());
         for residual in stored {
             results.push(residual.value.var.into());
             outs.push(Out::Collect);
@@ -74,7 +93,12 @@ impl Cotangents<'_> {
             }
             (Out::Reduce(ReduceOp::Add), seed) => self.add(result, seed, &Ty::real()),
             (Out::Collect, Atom::Lit(_))
-            | (Out::Reduce(ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max | ReduceOp::And | ReduceOp::Or), _) => {
+            | (
+                Out::Reduce(
+                    ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max | ReduceOp::And | ReduceOp::Or,
+                ),
+                _,
+            ) => {
                 unreachable!("active reductions are sums, and cotangents of arrays are variables")
             }
         }
@@ -85,7 +109,10 @@ impl Cotangents<'_> {
         if body.stms.is_empty() && sums.is_empty() {
             return;
         }
-        let binds: Vec<Param> = sums.iter().map(|x| Param { var: self.b.names.fresh(self.hint(*x)), ty: Ty::real() }).collect();
+        let binds: Vec<Param> = sums
+            .iter()
+            .map(|x| Param { var: self.b.names.fresh(self.hint(*x)), ty: Ty::real() })
+            .collect();
         let outs = vec![Out::Reduce(ReduceOp::Add); sums.len()];
         self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::For { index, extent, outs, body } });
         for (x, bind) in sums.iter().zip(binds) {
@@ -96,11 +123,19 @@ impl Cotangents<'_> {
 
 /// What a block binds, with its index and state.
 pub(crate) fn bound_in(outer: &[Var], block: &Block) -> HashSet<Var> {
-    block.stms.iter().flat_map(|stm| &stm.binds).map(|p| p.var).chain(outer.iter().copied()).collect()
+    block
+        .stms
+        .iter()
+        .flat_map(|stm| &stm.binds)
+        .map(|p| p.var)
+        .chain(outer.iter().copied())
+        .collect()
 }
 
 /// Results of the body that the `for` collects anyway.
 fn collected(stm: &Stm, outs: &[Out], body: &Block) -> HashMap<Var, Param> {
     let all = body.results.iter().zip(outs).zip(&stm.binds);
-    all.filter(|((_, out), _)| **out == Out::Collect).filter_map(|((result, _), bind)| Some((result.as_var()?, bind.clone()))).collect()
+    all.filter(|((_, out), _)| **out == Out::Collect)
+        .filter_map(|((result, _), bind)| Some((result.as_var()?, bind.clone())))
+        .collect()
 }

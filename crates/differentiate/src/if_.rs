@@ -19,10 +19,12 @@ use crate::tangents::Tangents;
 
 impl Tangents<'_> {
     pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
-        let active: Vec<usize> = (0..stm.binds.len()).filter(|k| self.activity.active(stm.binds[*k].var)).collect();
+        let active: Vec<usize> =
+            (0..stm.binds.len()).filter(|k| self.activity.active(stm.binds[*k].var)).collect();
         let mut branch = |block: &Block| {
             self.block(block, |t| {
-                let rates = active.iter().map(|k| t.or_zero(block.results[*k], &branch_ty(stm, block, *k)));
+                let rates =
+                    active.iter().map(|k| t.or_zero(block.results[*k], &branch_ty(stm, block, *k)));
                 [block.results.clone(), rates.collect()].concat()
             })
         };
@@ -36,17 +38,27 @@ impl Tangents<'_> {
 /// The type of the k-th result inside a branch: sizes that the `if` gives are those that the branch gives.
 fn branch_ty(stm: &Stm, block: &Block, k: usize) -> Ty {
     let mut renaming = Renaming::new();
-    stm.binds.iter().zip(&block.results).for_each(|(bind, result)| renaming.insert(bind.var, *result));
+    stm.binds
+        .iter()
+        .zip(&block.results)
+        .for_each(|(bind, result)| renaming.insert(bind.var, *result));
     renaming.ty(&stm.binds[k].ty)
 }
 
 impl Cotangents<'_> {
-    pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Vec<Stm> {
+    pub(crate) fn if_(
+        &mut self,
+        stm: &Stm,
+        cond: Atom,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Vec<Stm> {
         let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
         let (then_sweep, then_frame) = self.branch(stm, then, &seeds);
         let (other_sweep, other_frame) = self.branch(stm, otherwise, &seeds);
         let outer = self.outer(&then_frame, &other_frame);
-        let starts: Vec<Option<Atom>> = outer.iter().map(|x| if self.is_scalar(*x) { self.sum(*x) } else { None }).collect();
+        let starts: Vec<Option<Atom>> =
+            outer.iter().map(|x| if self.is_scalar(*x) { self.sum(*x) } else { None }).collect();
         let then_block = self.leave(then_frame, &outer, &starts);
         let other_block = self.leave(other_frame, &outer, &starts);
         let (then_reverse, then_kept) = self.close(stm, then, &then_sweep, then_block);
@@ -60,7 +72,8 @@ impl Cotangents<'_> {
     /// The reverse sweep of a branch, and its forward sweep.
     fn branch(&mut self, stm: &Stm, block: &Block, seeds: &[Option<Atom>]) -> (Vec<Stm>, Frame) {
         let owned = bound_in(&[], block);
-        let given: Vec<(Var, Atom)> = given(stm, block).into_iter().map(|(x, bind)| (x, bind.var.into())).collect();
+        let given: Vec<(Var, Atom)> =
+            given(stm, block).into_iter().map(|(x, bind)| (x, bind.var.into())).collect();
         self.push(Kind::If, owned);
         given.into_iter().for_each(|(x, bind)| self.alias(x, bind));
         for ((bind, result), seed) in stm.binds.iter().zip(&block.results).zip(seeds) {
@@ -98,10 +111,21 @@ impl Cotangents<'_> {
     }
 
     /// Resolves the residuals of a branch.
-    fn close(&mut self, stm: &Stm, block: &Block, sweep: &[Stm], mut reverse: Block) -> (Block, Residuals) {
+    fn close(
+        &mut self,
+        stm: &Stm,
+        block: &Block,
+        sweep: &[Stm],
+        mut reverse: Block,
+    ) -> (Block, Residuals) {
         let place = Place::Branch { repeated: self.repeated() };
         let homes: HashMap<Var, Param> = given(stm, block).into_iter().collect();
-        let residuals = resolve(self.b.names, self.facts, Body { stms: sweep, params: &[], whole: None, place, homes }, &mut reverse);
+        let residuals = resolve(
+            self.b.names,
+            self.facts,
+            Body { stms: sweep, params: &[], whole: None, place, homes },
+            &mut reverse,
+        );
         (reverse, residuals)
     }
 
@@ -109,7 +133,8 @@ impl Cotangents<'_> {
         if outer.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty() {
             return;
         }
-        let bind = |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ty(x).clone() };
+        let bind =
+            |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ty(x).clone() };
         let binds: Vec<Param> = outer.iter().map(|x| bind(self, *x)).collect();
         self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::If { cond, then, otherwise } });
         for (x, p) in outer.iter().zip(binds) {
@@ -122,7 +147,13 @@ impl Cotangents<'_> {
     }
 
     /// The forward sweep: each branch hands out its residuals, and zeros for those of the other.
-    fn if_forward(&mut self, stm: &Stm, cond: Atom, then: (Block, Residuals), otherwise: (Block, Residuals)) -> Vec<Stm> {
+    fn if_forward(
+        &mut self,
+        stm: &Stm,
+        cond: Atom,
+        then: (Block, Residuals),
+        otherwise: (Block, Residuals),
+    ) -> Vec<Stm> {
         let ((mut then, mut then_kept), (mut otherwise, other_kept)) = (then, otherwise);
         let mut binds = stm.binds.clone();
         self.hand_out(&mut binds, &then_kept.stored, &mut then, &mut otherwise);
@@ -132,11 +163,20 @@ impl Cotangents<'_> {
         then_kept.before
     }
 
-    fn hand_out(&mut self, binds: &mut Vec<Param>, stored: &[Residual], from: &mut Block, other: &mut Block) {
+    fn hand_out(
+        &mut self,
+        binds: &mut Vec<Param>,
+        stored: &[Residual],
+        from: &mut Block,
+        other: &mut Block,
+    ) {
         for Residual { value, home } in stored {
             // A size that the `if` gives is, in the other branch, what that gives.
             let mut sizes = Renaming::new();
-            binds.iter().zip(&other.results).for_each(|(bind, result)| sizes.insert(bind.var, *result));
+            binds
+                .iter()
+                .zip(&other.results)
+                .for_each(|(bind, result)| sizes.insert(bind.var, *result));
             let inner = std::mem::replace(&mut self.b.stms, std::mem::take(&mut other.stms));
             let zero = self.b.zero(&sizes.ty(&home.ty));
             other.stms = std::mem::replace(&mut self.b.stms, inner);
@@ -151,5 +191,8 @@ impl Cotangents<'_> {
 fn given(stm: &Stm, block: &Block) -> Vec<(Var, Param)> {
     let owned = bound_in(&[], block);
     let all = block.results.iter().zip(&stm.binds);
-    all.filter_map(|(result, bind)| Some((result.as_var().filter(|x| owned.contains(x))?, bind.clone()))).collect()
+    all.filter_map(|(result, bind)| {
+        Some((result.as_var().filter(|x| owned.contains(x))?, bind.clone()))
+    })
+    .collect()
 }

@@ -26,7 +26,8 @@ fn block(b: &mut Block) {
     b.stms.iter_mut().flat_map(|stm| stm.exp.blocks_mut()).for_each(block);
     if b.stms.iter().any(is_update) {
         let places = places(b);
-        let mut stms: Vec<(usize, Stm)> = places.into_iter().zip(std::mem::take(&mut b.stms)).collect();
+        let mut stms: Vec<(usize, Stm)> =
+            places.into_iter().zip(std::mem::take(&mut b.stms)).collect();
         // What comes to stand before a statement has been before it.
         stms.sort_by_key(|(place, _)| *place);
         b.stms = stms.into_iter().map(|(_, stm)| stm).collect();

@@ -23,8 +23,16 @@ use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 
 impl Tangents<'_> {
-    pub(crate) fn loop_(&mut self, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) {
-        let active: Vec<usize> = (0..params.len()).filter(|k| self.activity.active(params[*k].var)).collect();
+    pub(crate) fn loop_(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        inits: &[Atom],
+        kind: &LoopKind,
+        body: &Block,
+    ) {
+        let active: Vec<usize> =
+            (0..params.len()).filter(|k| self.activity.active(params[*k].var)).collect();
         let first = naming(params, inits);
         let mut inits = inits.to_vec();
         for k in &active {
@@ -37,7 +45,8 @@ impl Tangents<'_> {
             params.push(self.param(&params[*k].clone()));
         }
         let body = self.block(body, |t| {
-            let rates = active.iter().map(|k| t.or_zero(body.results[*k], &next.ty(&params[*k].ty)));
+            let rates =
+                active.iter().map(|k| t.or_zero(body.results[*k], &next.ty(&params[*k].ty)));
             [body.results.clone(), rates.collect()].concat()
         });
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
@@ -59,9 +68,19 @@ fn sizes_of(params: &[Param], arrays: &[usize]) -> Vec<usize> {
 }
 
 impl Cotangents<'_> {
-    pub(crate) fn loop_(&mut self, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Vec<Stm> {
-        let LoopKind::For { index, extent } = *kind else { unreachable!("active loops are counted") };
-        let active: Vec<usize> = (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
+    pub(crate) fn loop_(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        inits: &[Atom],
+        kind: &LoopKind,
+        body: &Block,
+    ) -> Vec<Stm> {
+        let LoopKind::For { index, extent } = *kind else {
+            unreachable!("active loops are counted")
+        };
+        let active: Vec<usize> =
+            (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
         let sizes = sizes_of(params, &active);
         let mut starts: Vec<Atom> = sizes.iter().map(|k| stm.binds[*k].var.into()).collect();
         starts.extend(self.last_state(stm, params, &active));
@@ -72,7 +91,9 @@ impl Cotangents<'_> {
         let mut results: Vec<Atom> = sizes.iter().map(|k| params[*k].var.into()).collect();
         results.extend(active.iter().map(|k| self.take_or_zero(&params[*k])));
         let sums = self.touched();
-        results.extend(sums.iter().map(|x| self.take(*x).expect("a touched variable has a cotangent")));
+        results.extend(
+            sums.iter().map(|x| self.take(*x).expect("a touched variable has a cotangent")),
+        );
         let frame = self.pop();
         let mut reverse = Block { stms: frame.stms, results };
         let again = self.b.names.again(index);
@@ -107,13 +128,24 @@ impl Cotangents<'_> {
     }
 
     /// The state of the reverse loop: cotangents of what the iteration gives, after such of their sizes as are state themselves.
-    fn seeded_state(&mut self, params: &[Param], sizes: &[usize], active: &[usize], body: &Block) -> Vec<Param> {
-        let mut state: Vec<Param> =
-            sizes.iter().map(|k| Param { var: self.b.names.again(params[*k].var), ty: params[*k].ty.clone() }).collect();
+    fn seeded_state(
+        &mut self,
+        params: &[Param],
+        sizes: &[usize],
+        active: &[usize],
+        body: &Block,
+    ) -> Vec<Param> {
+        let mut state: Vec<Param> = sizes
+            .iter()
+            .map(|k| Param { var: self.b.names.again(params[*k].var), ty: params[*k].ty.clone() })
+            .collect();
         let mut now = Renaming::new();
         sizes.iter().zip(&state).for_each(|(k, p)| now.insert(params[*k].var, p.var.into()));
         for k in active {
-            let p = Param { var: self.b.names.fresh(self.hint(params[*k].var)), ty: now.ty(&params[*k].ty) };
+            let p = Param {
+                var: self.b.names.fresh(self.hint(params[*k].var)),
+                ty: now.ty(&params[*k].ty),
+            };
             self.add(body.results[*k], p.var.into(), &p.ty);
             state.push(p);
         }
@@ -121,33 +153,69 @@ impl Cotangents<'_> {
     }
 
     /// A loop whose index takes the values `extent - 1, …, 0`; gives what it binds.
-    fn counting_down(&mut self, index: Var, extent: Atom, params: Vec<Param>, inits: Vec<Atom>, mut body: Block) -> Vec<Param> {
-        let last = self.b.bind("last", Ty::int(), Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
+    fn counting_down(
+        &mut self,
+        index: Var,
+        extent: Atom,
+        params: Vec<Param>,
+        inits: Vec<Atom>,
+        mut body: Block,
+    ) -> Vec<Param> {
+        let last =
+            self.b.bind("last", Ty::int(), Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
         let up = self.b.names.fresh("k");
-        let down = Stm { binds: vec![Param { var: index, ty: Ty::int() }], exp: Exp::Prim(Prim::SubInt, vec![last, up.into()]) };
+        let down = Stm {
+            binds: vec![Param { var: index, ty: Ty::int() }],
+            exp: Exp::Prim(Prim::SubInt, vec![last, up.into()]),
+        };
         body.stms.insert(0, down);
-        let mut binds: Vec<Param> = params.iter().map(|p| Param { var: self.b.names.again(p.var), ty: p.ty.clone() }).collect();
+        let mut binds: Vec<Param> = params
+            .iter()
+            .map(|p| Param { var: self.b.names.again(p.var), ty: p.ty.clone() })
+            .collect();
         let ends: Vec<Atom> = binds.iter().map(|bind| bind.var.into()).collect();
         let ends = naming(&params, &ends);
         binds.iter_mut().for_each(|bind| bind.ty = ends.ty(&bind.ty));
         let kind = LoopKind::For { index: up, extent };
-        self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::Loop { params, inits, kind, body } });
+        self.b
+            .stms
+            .push(Stm { binds: binds.clone(), exp: Exp::Loop { params, inits, kind, body } });
         binds
     }
 
     /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that what is updated in
     /// place afterwards need not be copied.
-    fn taped(&mut self, stm: &Stm, body: &Block, sweep: Vec<Stm>, residuals: Residuals) -> Vec<Stm> {
-        let Exp::Loop { params, inits, kind, .. } = &stm.exp else { unreachable!("the statement is a loop") };
+    fn taped(
+        &mut self,
+        stm: &Stm,
+        body: &Block,
+        sweep: Vec<Stm>,
+        residuals: Residuals,
+    ) -> Vec<Stm> {
+        let Exp::Loop { params, inits, kind, .. } = &stm.exp else {
+            unreachable!("the statement is a loop")
+        };
         let LoopKind::For { index, .. } = kind else { unreachable!("active loops are counted") };
         let (mut params, mut inits, mut binds) = (params.clone(), inits.clone(), stm.binds.clone());
         let mut body = Block { stms: sweep, results: body.results.clone() };
         let mut before = residuals.before;
         for Residual { value, home } in residuals.stored {
-            let [tape, next, zeros] = [(); 3].map(|()| Param { var: self.b.names.again(home.var), ty: home.ty.clone() });
-            before.push(Stm { binds: vec![zeros.clone()], exp: Exp::Fill(Atom::Lit(home.ty.elem.zero())) });
-            let write = Exp::Update { array: tape.var, index: vec![(*index).into()], value: value.var.into() };
-            let at = body.stms.iter().position(|stm| stm.binds.iter().any(|p| p.var == value.var)).map_or(0, |k| k + 1);
+            let [tape, next, zeros] =
+                [(); 3].map(|()| Param { var: self.b.names.again(home.var), ty: home.ty.clone() });
+            before.push(Stm {
+                binds: vec![zeros.clone()],
+                exp: Exp::Fill(Atom::Lit(home.ty.elem.zero())),
+            });
+            let write = Exp::Update {
+                array: tape.var,
+                index: vec![(*index).into()],
+                value: value.var.into(),
+            };
+            let at = body
+                .stms
+                .iter()
+                .position(|stm| stm.binds.iter().any(|p| p.var == value.var))
+                .map_or(0, |k| k + 1);
             body.stms.insert(at, Stm { binds: vec![next.clone()], exp: write });
             body.results.push(next.var.into());
             inits.push(zeros.var.into());

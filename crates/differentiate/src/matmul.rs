@@ -16,8 +16,10 @@ use crate::tangents::Tangents;
 impl Tangents<'_> {
     pub(crate) fn matmul(&mut self, y: &Param, a: Var, b: Var) {
         let hint = self.hint(y.var);
-        let left = self.get_var(a).map(|a_tan| self.b.bind(&hint, y.ty.clone(), Exp::MatMul(a_tan, b)));
-        let right = self.get_var(b).map(|b_tan| self.b.bind(&hint, y.ty.clone(), Exp::MatMul(a, b_tan)));
+        let left =
+            self.get_var(a).map(|a_tan| self.b.bind(&hint, y.ty.clone(), Exp::MatMul(a_tan, b)));
+        let right =
+            self.get_var(b).map(|b_tan| self.b.bind(&hint, y.ty.clone(), Exp::MatMul(a, b_tan)));
         let sum = match (left, right) {
             (Some(left), Some(right)) => Some(arrays::plus(&mut self.b, &hint, &y.ty, left, right)),
             (one, other) => one.or(other),

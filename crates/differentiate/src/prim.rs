@@ -32,7 +32,8 @@ impl Tangents<'_> {
 impl Cotangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
         let Some(y_ct) = self.take(y.var) else { return };
-        let hints: Vec<Option<String>> = args.iter().map(|arg| self.wants(*arg).map(|x| self.hint(x))).collect();
+        let hints: Vec<Option<String>> =
+            args.iter().map(|arg| self.wants(*arg).map(|x| self.hint(x))).collect();
         let mut products = Products::new(&mut self.b, y, args);
         let mut terms = Vec::new();
         for ((partial, arg), hint) in op.partials().iter().zip(args).zip(hints) {

@@ -17,7 +17,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var, free_vars};
+use lambada_anf::{
+    Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var, free_vars,
+};
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
 use crate::effects::{adds_to, without_additions, without_checks};
@@ -63,7 +65,12 @@ pub(crate) struct Residuals {
 }
 
 /// Closes the reverse code of a body.
-pub(crate) fn resolve(names: &mut Names, facts: &Facts, body: Body, reverse: &mut Block) -> Residuals {
+pub(crate) fn resolve(
+    names: &mut Names,
+    facts: &Facts,
+    body: Body,
+    reverse: &mut Block,
+) -> Residuals {
     let stms = facts.settle(body.stms);
     let body = Body { stms: &stms, ..body };
     let mut choice = Choice::new(names, facts, &body);
@@ -98,18 +105,34 @@ struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     fn new(names: &'a mut Names, facts: &'a Facts, body: &'a Body<'a>) -> Self {
-        let binder: HashMap<Var, &Stm> = body.stms.iter().flat_map(|stm| stm.binds.iter().map(move |p| (p.var, stm))).collect();
-        let mut bound: HashSet<Var> = binder.keys().copied().chain(body.params.iter().map(|p| p.var)).collect();
+        let binder: HashMap<Var, &Stm> =
+            body.stms.iter().flat_map(|stm| stm.binds.iter().map(move |p| (p.var, stm))).collect();
+        let mut bound: HashSet<Var> =
+            binder.keys().copied().chain(body.params.iter().map(|p| p.var)).collect();
         let mut free = HashSet::new();
         if let Place::Iteration { index, .. } = body.place {
             bound.insert(index);
             free.insert(index);
         }
         let (demanded, accumulators) = (HashSet::new(), HashSet::new());
-        let (again, read, residuals, outside) = (BTreeSet::new(), Vec::new(), Residuals::default(), Renaming::new());
+        let (again, read, residuals, outside) =
+            (BTreeSet::new(), Vec::new(), Residuals::default(), Renaming::new());
         let from_start = None;
-        let mut choice =
-            Choice { names, facts, body, binder, bound, free, demanded, accumulators, again, read, residuals, from_start, outside };
+        let mut choice = Choice {
+            names,
+            facts,
+            body,
+            binder,
+            bound,
+            free,
+            demanded,
+            accumulators,
+            again,
+            read,
+            residuals,
+            from_start,
+            outside,
+        };
         for stm in body.stms {
             if choice.cheap(stm, &|choice, x| choice.free.contains(&x)) {
                 choice.free.insert(stm.binds[0].var);
@@ -124,13 +147,19 @@ impl<'a> Choice<'a> {
 
     /// Is the value computed cheaply from what is outside or has the given property?
     fn cheap(&self, stm: &Stm, has: &dyn Fn(&Self, Var) -> bool) -> bool {
-        let there = |atom: Atom| atom.as_var().is_none_or(|x| !self.bound.contains(&x) || has(self, x));
+        let there =
+            |atom: Atom| atom.as_var().is_none_or(|x| !self.bound.contains(&x) || has(self, x));
         let all = |atoms: &[Atom]| atoms.iter().all(|atom| there(*atom));
         let sizes = || stm.binds.iter().all(|p| all(&p.ty.dims));
         match &stm.exp {
-            Exp::Prim(op, args) => (op.cost() == Cost::Cheap || op.result() != ScalarTy::Real) && all(args),
+            Exp::Prim(op, args) => {
+                (op.cost() == Cost::Cheap || op.result() != ScalarTy::Real) && all(args)
+            }
             Exp::Index(x, index) => {
-                (!self.facts.is_state(*x) || self.facts.is_settled(stm.binds[0].var, *x)) && there((*x).into()) && all(index) && sizes()
+                (!self.facts.is_state(*x) || self.facts.is_settled(stm.binds[0].var, *x))
+                    && there((*x).into())
+                    && all(index)
+                    && sizes()
             }
             Exp::Fill(value) => there(*value) && sizes(),
             Exp::Array(items) => all(items),
@@ -152,8 +181,10 @@ impl<'a> Choice<'a> {
             return self.repeat(k, stm);
         }
         let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
-        let (known, unknown): (Vec<&Param>, Vec<&Param>) = demanded.partition(|p| self.body.homes.contains_key(&p.var));
-        let unknown: Vec<&Param> = unknown.into_iter().filter(|p| self.outside_name(p.var).is_none()).collect();
+        let (known, unknown): (Vec<&Param>, Vec<&Param>) =
+            demanded.partition(|p| self.body.homes.contains_key(&p.var));
+        let unknown: Vec<&Param> =
+            unknown.into_iter().filter(|p| self.outside_name(p.var).is_none()).collect();
         for p in known {
             let home = self.body.homes[&p.var].clone();
             self.read.push(Residual { value: p.clone(), home });
@@ -161,7 +192,8 @@ impl<'a> Choice<'a> {
         if unknown.is_empty() {
             return;
         }
-        let cheap = self.cheap(stm, &|choice, x| choice.free.contains(&x) || choice.demanded.contains(&x));
+        let cheap =
+            self.cheap(stm, &|choice, x| choice.free.contains(&x) || choice.demanded.contains(&x));
         if cheap || !unknown.iter().all(|p| self.storable(stm, &p.ty)) {
             self.repeat(k, stm);
         } else {
@@ -172,7 +204,9 @@ impl<'a> Choice<'a> {
     /// Does what is computed again need the statement without mentioning it: an addition to an accumulator, an equation of sizes?
     fn comes_along(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Check { cond, .. } => self.equation(*cond) && self.again.iter().any(|k| makes_arrays(&self.body.stms[*k])),
+            Exp::Check { cond, .. } => {
+                self.equation(*cond) && self.again.iter().any(|k| makes_arrays(&self.body.stms[*k]))
+            }
             Exp::Accumulator(_) => self.accumulators.contains(&stm.binds[0].var),
             exp => !self.accumulators.is_empty() && adds_to(exp, &self.accumulators),
         }
@@ -194,8 +228,10 @@ impl<'a> Choice<'a> {
 
     /// The state at the beginning of the iteration: stored, or computed again from the first one by the loop itself.
     fn state(&mut self) {
-        let demanded: Vec<&Param> = self.body.params.iter().filter(|p| self.demanded.contains(&p.var)).collect();
-        if demanded.iter().all(|p| p.ty.dims.iter().all(|size| self.outside_size(*size).is_some())) {
+        let demanded: Vec<&Param> =
+            self.body.params.iter().filter(|p| self.demanded.contains(&p.var)).collect();
+        if demanded.iter().all(|p| p.ty.dims.iter().all(|size| self.outside_size(*size).is_some()))
+        {
             demanded.into_iter().for_each(|p| self.store(p));
         } else {
             self.from_start = self.body.whole;
@@ -209,7 +245,9 @@ impl<'a> Choice<'a> {
         let small = |size: &Atom| matches!(size, Atom::Lit(Scalar::Int(n)) if *n <= SMALL);
         let worth = match self.body.place {
             Place::Iteration { .. } | Place::Branch { repeated: false } => true,
-            Place::Branch { repeated: true } => ty.dims.iter().all(small) || self.mentions_state(stm),
+            Place::Branch { repeated: true } => {
+                ty.dims.iter().all(small) || self.mentions_state(stm)
+            }
         };
         worth && ty.dims.iter().all(|size| self.outside_size(*size).is_some())
     }
@@ -220,7 +258,9 @@ impl<'a> Choice<'a> {
     }
 
     fn store(&mut self, value: &Param) {
-        let dims = value.ty.dims.iter().map(|size| self.outside_size(*size).expect("what is stored has sizes that are known outside"));
+        let dims = value.ty.dims.iter().map(|size| {
+            self.outside_size(*size).expect("what is stored has sizes that are known outside")
+        });
         let mut ty = Ty { elem: value.ty.elem, dims: dims.collect() };
         if let Place::Iteration { extent, .. } = self.body.place {
             ty = ty.array_of(extent);
@@ -251,7 +291,10 @@ impl<'a> Choice<'a> {
         let Exp::Prim(op, args) = &stm.exp else { return None };
         let args: Vec<Atom> = args.iter().map(|arg| self.before(*arg)).collect::<Option<_>>()?;
         let var = self.names.again(x);
-        self.residuals.before.push(Stm { binds: vec![Param { var, ty: stm.binds[0].ty.clone() }], exp: Exp::Prim(*op, args) });
+        self.residuals.before.push(Stm {
+            binds: vec![Param { var, ty: stm.binds[0].ty.clone() }],
+            exp: Exp::Prim(*op, args),
+        });
         self.outside.insert(x, var.into());
         Some(var.into())
     }
@@ -281,7 +324,11 @@ impl<'a> Choice<'a> {
         }
         if let (Some(stm), Place::Iteration { again, .. }) = (self.from_start, &self.body.place) {
             let first = states_until(*again, stm, b.names);
-            self.body.params.iter().zip(&first.binds).for_each(|(p, bind)| renaming.insert(p.var, bind.var.into()));
+            self.body
+                .params
+                .iter()
+                .zip(&first.binds)
+                .for_each(|(p, bind)| renaming.insert(p.var, bind.var.into()));
             b.stms.push(first);
         }
         for k in &self.again {

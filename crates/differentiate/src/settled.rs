@@ -83,7 +83,11 @@ impl Flow {
     fn before(&mut self, stm: &Stm, k: usize, loops: &[Var]) -> Option<Var> {
         match &stm.exp {
             Exp::Update { array, index, .. } => {
-                self.updates.push(Update { bind: stm.binds[k].var, index: index.clone(), loops: loops.to_vec() });
+                self.updates.push(Update {
+                    bind: stm.binds[k].var,
+                    index: index.clone(),
+                    loops: loops.to_vec(),
+                });
                 Some(*array)
             }
             Exp::Loop { params, inits, kind: LoopKind::For { index, .. }, body } => {
@@ -154,7 +158,9 @@ impl Search {
         }
         let facts = self.bounds.facts.len();
         for (k, block) in stm.exp.blocks().into_iter().enumerate() {
-            if let Exp::Loop { kind: LoopKind::For { index, .. }, .. } | Exp::For { index, .. } = &stm.exp {
+            if let Exp::Loop { kind: LoopKind::For { index, .. }, .. } | Exp::For { index, .. } =
+                &stm.exp
+            {
                 around.push(*index);
             }
             if let Exp::If { cond, .. } = &stm.exp {
@@ -174,7 +180,9 @@ impl Search {
         let mut all = 0;
         for i in shared {
             let Some((at, shift)) = self.bounds.place(&update.index, *i) else { return false };
-            let Some(read) = index.get(at).map(|a| self.bounds.linear(*a).plus(-shift)) else { return false };
+            let Some(read) = index.get(at).map(|a| self.bounds.linear(*a).plus(-shift)) else {
+                return false;
+            };
             let now = Linear { base: Some(*i), plus: 0 };
             if self.bounds.less(read, now) {
                 return true;
@@ -233,7 +241,9 @@ impl Bounds {
             if let Exp::Prim(op, args) = &stm.exp {
                 self.definitions.insert(stm.binds[0].var, (*op, args.clone()));
             }
-            if let Exp::For { index, extent, .. } | Exp::Loop { kind: LoopKind::For { index, extent }, .. } = &stm.exp {
+            if let Exp::For { index, extent, .. }
+            | Exp::Loop { kind: LoopKind::For { index, extent }, .. } = &stm.exp
+            {
                 self.extents.insert(*index, *extent);
             }
             stm.exp.blocks().into_iter().for_each(|inner| self.collect(inner));
@@ -247,8 +257,13 @@ impl Bounds {
             Atom::Var(var) => var,
         };
         match self.definitions.get(&var).map(|(op, args)| (*op, args.as_slice())) {
-            Some((Prim::AddInt, [a, Atom::Lit(Scalar::Int(k))] | [Atom::Lit(Scalar::Int(k)), a])) => self.linear(*a).plus(*k),
-            Some((Prim::SubInt, [a, Atom::Lit(Scalar::Int(k))])) => self.linear(*a).plus(k.saturating_neg()),
+            Some((
+                Prim::AddInt,
+                [a, Atom::Lit(Scalar::Int(k))] | [Atom::Lit(Scalar::Int(k)), a],
+            )) => self.linear(*a).plus(*k),
+            Some((Prim::SubInt, [a, Atom::Lit(Scalar::Int(k))])) => {
+                self.linear(*a).plus(k.saturating_neg())
+            }
             Some(_) | None => Linear { base: Some(var), plus: 0 },
         }
     }
@@ -260,10 +275,15 @@ impl Bounds {
     }
 
     fn assume(&mut self, cond: Atom, holds: bool) {
-        let Some((op, args)) = cond.as_var().and_then(|cond| self.definitions.get(&cond)).cloned() else { return };
+        let Some((op, args)) = cond.as_var().and_then(|cond| self.definitions.get(&cond)).cloned()
+        else {
+            return;
+        };
         let side = |k: usize| self.linear(args[k]);
         match (op, holds) {
-            (Prim::EqInt, false) | (Prim::NeInt, true) => self.facts.push((side(0), Order::Differs, side(1))),
+            (Prim::EqInt, false) | (Prim::NeInt, true) => {
+                self.facts.push((side(0), Order::Differs, side(1)))
+            }
             (Prim::LtInt, true) => self.facts.push((side(0).plus(1), Order::AtMost, side(1))),
             (Prim::LtInt, false) => self.facts.push((side(1), Order::AtMost, side(0))),
             (Prim::LeInt, true) => self.facts.push((side(0), Order::AtMost, side(1))),
@@ -276,7 +296,11 @@ impl Bounds {
     }
 
     fn less(&self, a: Linear, b: Linear) -> bool {
-        let differ = || self.facts.iter().any(|(x, order, y)| *order == Order::Differs && (same(a, b, *x, *y) || same(a, b, *y, *x)));
+        let differ = || {
+            self.facts.iter().any(|(x, order, y)| {
+                *order == Order::Differs && (same(a, b, *x, *y) || same(a, b, *y, *x))
+            })
+        };
         self.at_most(a.plus(1), b, DEPTH) || (self.at_most(a, b, DEPTH) && differ())
     }
 
@@ -289,7 +313,9 @@ impl Bounds {
         }
         // An index is at least 0, and less than its extent.
         let is_index = |var: Option<Var>| var.and_then(|var| self.extents.get(&var)).copied();
-        if is_index(b.base).is_some() && self.at_most(a, Linear { base: None, plus: b.plus }, depth - 1) {
+        if is_index(b.base).is_some()
+            && self.at_most(a, Linear { base: None, plus: b.plus }, depth - 1)
+        {
             return true;
         }
         if let Some(extent) = is_index(a.base)
@@ -297,12 +323,17 @@ impl Bounds {
         {
             return true;
         }
-        let facts = self.facts.iter().filter(|(x, order, _)| *order == Order::AtMost && x.base == a.base);
-        facts.into_iter().any(|(x, _, y)| self.at_most(y.plus(a.plus.saturating_sub(x.plus)), b, depth - 1))
+        let facts =
+            self.facts.iter().filter(|(x, order, _)| *order == Order::AtMost && x.base == a.base);
+        facts
+            .into_iter()
+            .any(|(x, _, y)| self.at_most(y.plus(a.plus.saturating_sub(x.plus)), b, depth - 1))
     }
 }
 
 /// Is `a - b` the difference `x - y`?
 fn same(a: Linear, b: Linear, x: Linear, y: Linear) -> bool {
-    a.base == x.base && b.base == y.base && a.plus.saturating_sub(b.plus) == x.plus.saturating_sub(y.plus)
+    a.base == x.base
+        && b.base == y.base
+        && a.plus.saturating_sub(b.plus) == x.plus.saturating_sub(y.plus)
 }

@@ -83,7 +83,11 @@ impl Tangents<'_> {
     // Blocks
 
     /// The derivative of an inner block: its statements, with the given results.
-    pub(crate) fn block(&mut self, block: &Block, results: impl FnOnce(&mut Self) -> Vec<Atom>) -> Block {
+    pub(crate) fn block(
+        &mut self,
+        block: &Block,
+        results: impl FnOnce(&mut Self) -> Vec<Atom>,
+    ) -> Block {
         let outer = std::mem::take(&mut self.b.stms);
         self.stms(&block.stms);
         let results = results(self);
@@ -102,8 +106,12 @@ impl Tangents<'_> {
 
     fn stm(&mut self, stm: &Stm) {
         match &stm.exp {
-            Exp::For { index, extent, outs, body } => return self.for_(stm, *index, *extent, outs, body),
-            Exp::Loop { params, inits, kind, body } => return self.loop_(stm, params, inits, kind, body),
+            Exp::For { index, extent, outs, body } => {
+                return self.for_(stm, *index, *extent, outs, body);
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                return self.loop_(stm, params, inits, kind, body);
+            }
             Exp::If { cond, then, otherwise } => return self.if_(stm, *cond, then, otherwise),
             Exp::Prim(..)
             | Exp::Index(..)
@@ -127,12 +135,18 @@ impl Tangents<'_> {
             Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
             Exp::Fill(value) => self.fill(&stm.binds[0], *value),
             Exp::Array(items) => self.array(&stm.binds[0], items),
-            Exp::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Exp::Update { array, index, value } => {
+                self.update(&stm.binds[0], *array, index, *value)
+            }
             Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
             Exp::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
             Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Exp::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
-            Exp::Constant(_) | Exp::Check { .. } | Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {}
+            Exp::Constant(_)
+            | Exp::Check { .. }
+            | Exp::For { .. }
+            | Exp::Loop { .. }
+            | Exp::If { .. } => {}
         }
     }
 }

@@ -108,8 +108,16 @@ impl Live {
             }
             Exp::For { .. } | Exp::If { .. } => {
                 for inner in stm.exp.blocks() {
-                    let needed = stm.binds.iter().zip(&inner.results).filter(|(bind, _)| self.vars.contains(&bind.var));
-                    needed.map(|(_, result)| *result).collect::<Vec<_>>().into_iter().for_each(|result| self.atom(result));
+                    let needed = stm
+                        .binds
+                        .iter()
+                        .zip(&inner.results)
+                        .filter(|(bind, _)| self.vars.contains(&bind.var));
+                    needed
+                        .map(|(_, result)| *result)
+                        .collect::<Vec<_>>()
+                        .into_iter()
+                        .for_each(|result| self.atom(result));
                 }
             }
             Exp::Prim(..)
@@ -143,7 +151,13 @@ impl Live {
             }
             exp => exp.atoms(&mut |atom| self.atom(atom)),
         }
-        for bind in stm.binds.iter().filter(|p| stm.binds.len() == 1 || self.vars.contains(&p.var)).cloned().collect::<Vec<_>>() {
+        for bind in stm
+            .binds
+            .iter()
+            .filter(|p| stm.binds.len() == 1 || self.vars.contains(&p.var))
+            .cloned()
+            .collect::<Vec<_>>()
+        {
             self.atoms(&bind.ty.dims);
         }
     }
@@ -192,8 +206,11 @@ impl Live {
 
 /// Does a block of the swept expression do anything but give results? After sweeping, what remains without being needed is an effect.
 fn has_effect(exp: &Exp) -> bool {
-    let stms =
-        |block: &Block| block.stms.iter().any(|stm| matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. }) || has_effect(&stm.exp));
+    let stms = |block: &Block| {
+        block.stms.iter().any(|stm| {
+            matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. }) || has_effect(&stm.exp)
+        })
+    };
     exp.blocks().into_iter().any(stms)
 }
 

@@ -31,7 +31,11 @@ impl Cotangents<'_> {
         }
         if self.wants(x).is_some() {
             let zero = self.b.zero(&ty);
-            let rest = self.bind_ct(x, &y.ty, Exp::Update { array: y_ct, index: index.to_vec(), value: zero });
+            let rest = self.bind_ct(
+                x,
+                &y.ty,
+                Exp::Update { array: y_ct, index: index.to_vec(), value: zero },
+            );
             self.add(x.into(), rest, &y.ty);
         }
     }

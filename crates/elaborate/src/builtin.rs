@@ -72,16 +72,20 @@ impl Builtin {
             "jacobian" => Some(Builtin::Jacobian),
             "prelude_maximum" if in_prelude => Some(Builtin::Extremum(Extremum::Max)),
             "prelude_minimum" if in_prelude => Some(Builtin::Extremum(Extremum::Min)),
-            _ if in_prelude && name.starts_with("prelude_check") => {
-                CHECKS.iter().find(|(check, _)| *check == name).map(|(_, words)| Builtin::Check(words))
-            }
+            _ if in_prelude && name.starts_with("prelude_check") => CHECKS
+                .iter()
+                .find(|(check, _)| *check == name)
+                .map(|(_, words)| Builtin::Check(words)),
             _ => scalar_function(name),
         }
     }
 
     /// All names that users may use.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let named = ["pi", "inf", "nan", "length", "sum", "product", "maximum", "minimum", "jvp", "vjp", "jacobian"];
+        let named = [
+            "pi", "inf", "nan", "length", "sum", "product", "maximum", "minimum", "jvp", "vjp",
+            "jacobian",
+        ];
         named.into_iter().chain(Prim::ALL.iter().filter_map(|prim| call_name(*prim)))
     }
 
@@ -91,7 +95,12 @@ impl Builtin {
             Builtin::Constant(_) => 0,
             Builtin::Function(_, FunctionShape::Unary(_) | FunctionShape::Scalar(..)) => 1,
             Builtin::Function(_, FunctionShape::Binary(_) | FunctionShape::Indexed(..)) => 2,
-            Builtin::Length | Builtin::Sum | Builtin::Product | Builtin::Maximum | Builtin::Minimum | Builtin::Extremum(_) => 1,
+            Builtin::Length
+            | Builtin::Sum
+            | Builtin::Product
+            | Builtin::Maximum
+            | Builtin::Minimum
+            | Builtin::Extremum(_) => 1,
             Builtin::Vjp | Builtin::Jacobian | Builtin::Check(_) => 2,
             Builtin::Jvp => 3,
         }
@@ -107,7 +116,8 @@ fn call_name(prim: Prim) -> Option<&'static str> {
 
 /// A function of the table: what the rows of one spelling have in common says how it works on arrays.
 fn scalar_function(name: &str) -> Option<Builtin> {
-    let rows: Vec<Prim> = Prim::ALL.iter().copied().filter(|prim| call_name(*prim) == Some(name)).collect();
+    let rows: Vec<Prim> =
+        Prim::ALL.iter().copied().filter(|prim| call_name(*prim) == Some(name)).collect();
     let first = rows.first()?;
     let spelling = call_name(*first)?;
     let bases = rows.iter().map(|prim| Bases::of(prim.result())).reduce(Bases::union)?;

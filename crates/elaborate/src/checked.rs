@@ -65,7 +65,9 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     problems.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
     problems.dedup();
     let global = |global: crate::infer::Global| {
-        let State::Done(done) = global.state else { unreachable!("all definitions are elaborated") };
+        let State::Done(done) = global.state else {
+            unreachable!("all definitions are elaborated")
+        };
         Global {
             name: global.name,
             doc: global.syntax.doc.clone(),
@@ -78,8 +80,14 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
         }
     };
     let globals = infer.globals.into_iter().map(global).collect();
-    let elaborated = Elaborated { solver: infer.solver, locals: infer.locals, globals, functions: infer.functions };
-    let mut errors: Vec<Problem> = problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
+    let elaborated = Elaborated {
+        solver: infer.solver,
+        locals: infer.locals,
+        globals,
+        functions: infer.functions,
+    };
+    let mut errors: Vec<Problem> =
+        problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
     if infer.incomplete && errors.is_empty() {
         errors.push(problems::incomplete());
     }
@@ -95,7 +103,8 @@ impl Checked {
             doc: global.doc.clone(),
             scheme: self.elaborated.solver.show_scheme(&global.scheme),
             span: global.span,
-            is_function: !global.function.params.is_empty() || self.elaborated.solver.is_function(global.scheme.ty),
+            is_function: !global.function.params.is_empty()
+                || self.elaborated.solver.is_function(global.scheme.ty),
         };
         main.map(definition).collect()
     }
@@ -140,8 +149,12 @@ impl Elaborated {
         }
         let mut atoms = Vec::new();
         self.solver.sizes.atoms(size, &mut atoms);
-        let alone =
-            atoms.len() == 1 && self.solver.show_size(size, &mut Default::default()).chars().all(|c| c.is_alphanumeric() || c == '_');
+        let alone = atoms.len() == 1
+            && self
+                .solver
+                .show_size(size, &mut Default::default())
+                .chars()
+                .all(|c| c.is_alphanumeric() || c == '_');
         match self.solver.sizes.kind(*atoms.first()?) {
             AtomKind::Named(name, _) | AtomKind::Value(name) if alone => Some(name.clone()),
             _ => None,

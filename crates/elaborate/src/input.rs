@@ -20,7 +20,9 @@ pub fn import_key(from: Option<&str>, path: &str) -> String {
     let is_separator = |c: char| c == '/' || c == '\\';
     let path = path.strip_suffix(".lam").unwrap_or(path);
     let absolute = path.starts_with(is_separator);
-    let folder = from.filter(|_| !absolute).map_or("", |from| from.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let folder = from
+        .filter(|_| !absolute)
+        .map_or("", |from| from.rsplit_once('/').map_or("", |(folder, _)| folder));
     let rooted = absolute || folder.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split(is_separator)) {

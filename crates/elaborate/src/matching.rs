@@ -108,7 +108,11 @@ pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
         uses: vec![0; patterns.len()],
         missing: None,
     };
-    let rows = patterns.iter().enumerate().map(|(arm, pattern)| Row { tests: vec![(Part(0), *pattern)], binds: Vec::new(), arm });
+    let rows = patterns.iter().enumerate().map(|(arm, pattern)| Row {
+        tests: vec![(Part(0), *pattern)],
+        binds: Vec::new(),
+        arm,
+    });
     let root = builder.node(rows.collect(), &mut Vec::new());
     Tree { parts: builder.parts, root, missing: builder.missing, uses: builder.uses }
 }
@@ -139,11 +143,14 @@ impl Builder<'_> {
                     Vec::new()
                 }
                 PatKind::Tuple(items) => {
-                    let parts: Vec<Part> = (0..items.len()).map(|i| self.part(Source::Component(part, i))).collect();
+                    let parts: Vec<Part> =
+                        (0..items.len()).map(|i| self.part(Source::Component(part, i))).collect();
                     self.tuples.insert(part, parts.clone());
                     parts.into_iter().zip(items).collect()
                 }
-                PatKind::Record(fields) => fields.iter().map(|(name, item)| (self.field(part, name), item)).collect(),
+                PatKind::Record(fields) => {
+                    fields.iter().map(|(name, item)| (self.field(part, name), item)).collect()
+                }
                 PatKind::Number(_) | PatKind::Real(_) | PatKind::Bool(_) | PatKind::Con(..) => {
                     k += 1;
                     continue;
@@ -177,18 +184,32 @@ impl Builder<'_> {
         match &pattern.kind {
             PatKind::Con(variant, ..) => self.variant(part, *variant, &rows, known),
             PatKind::Bool(_) => {
-                let yes = self.case(part, &rows, Known::Bool(true), known, |p| matches!(p.kind, PatKind::Bool(true)));
-                let no = self.case(part, &rows, Known::Bool(false), known, |p| matches!(p.kind, PatKind::Bool(false)));
+                let yes = self.case(part, &rows, Known::Bool(true), known, |p| {
+                    matches!(p.kind, PatKind::Bool(true))
+                });
+                let no = self.case(part, &rows, Known::Bool(false), known, |p| {
+                    matches!(p.kind, PatKind::Bool(false))
+                });
                 Node::Bool { on: part, yes: Box::new(yes), no: Box::new(no) }
             }
             PatKind::Number(_) | PatKind::Real(_) => self.literal(part, pattern, &rows, known),
-            PatKind::Wildcard | PatKind::Var(_) | PatKind::Tuple(_) | PatKind::Record(_) => unreachable!("simplified"),
+            PatKind::Wildcard | PatKind::Var(_) | PatKind::Tuple(_) | PatKind::Record(_) => {
+                unreachable!("simplified")
+            }
         }
     }
 
     /// The rows that remain if `part` is what `matches` says, with that test gone.
-    fn case(&mut self, part: Part, rows: &[Row], fact: Known, known: &mut Vec<(Part, Known)>, matches: impl Fn(&Pat) -> bool) -> Node {
-        let remains = |row: &Row| row.tests.iter().all(|(p, pattern)| *p != part || matches(pattern));
+    fn case(
+        &mut self,
+        part: Part,
+        rows: &[Row],
+        fact: Known,
+        known: &mut Vec<(Part, Known)>,
+        matches: impl Fn(&Pat) -> bool,
+    ) -> Node {
+        let remains =
+            |row: &Row| row.tests.iter().all(|(p, pattern)| *p != part || matches(pattern));
         let kept = rows.iter().filter(|row| remains(row)).cloned().map(|mut row| {
             row.tests.retain(|(p, _)| *p != part);
             row
@@ -200,11 +221,19 @@ impl Builder<'_> {
         node
     }
 
-    fn variant(&mut self, part: Part, variant: VariantId, rows: &[Row], known: &mut Vec<(Part, Known)>) -> Node {
+    fn variant(
+        &mut self,
+        part: Part,
+        variant: VariantId,
+        rows: &[Row],
+        known: &mut Vec<(Part, Known)>,
+    ) -> Node {
         let mut cases = Vec::new();
         for (tag, (name, arity)) in (self.constructors)(variant).into_iter().enumerate() {
-            let args: Vec<Part> = (0..arity).map(|k| self.part(Source::Argument(part, tag, k))).collect();
-            let kept = rows.iter().filter_map(|row| with_constructor(row, part, tag, &args)).collect();
+            let args: Vec<Part> =
+                (0..arity).map(|k| self.part(Source::Argument(part, tag, k))).collect();
+            let kept =
+                rows.iter().filter_map(|row| with_constructor(row, part, tag, &args)).collect();
             known.push((part, Known::Con(name, args.clone())));
             let node = self.node(kept, known);
             known.pop();
@@ -213,12 +242,22 @@ impl Builder<'_> {
         Node::Variant { on: part, cases }
     }
 
-    fn literal(&mut self, part: Part, pattern: &Pat, rows: &[Row], known: &mut Vec<(Part, Known)>) -> Node {
+    fn literal(
+        &mut self,
+        part: Part,
+        pattern: &Pat,
+        rows: &[Row],
+        known: &mut Vec<(Part, Known)>,
+    ) -> Node {
         let value = literal(pattern).expect("a literal pattern");
         let mut equal = Vec::new();
         let mut other = Vec::new();
         for row in rows {
-            let test = row.tests.iter().find(|(p, _)| *p == part).and_then(|(_, pattern)| literal(pattern));
+            let test = row
+                .tests
+                .iter()
+                .find(|(p, _)| *p == part)
+                .and_then(|(_, pattern)| literal(pattern));
             if test.is_none_or(|test| same(test, value)) {
                 let mut row = row.clone();
                 row.tests.retain(|(p, _)| *p != part);
@@ -239,7 +278,8 @@ impl Builder<'_> {
             Some((_, Known::Bool(value))) => return value.to_string(),
             Some((_, Known::Con(name, args))) if args.is_empty() => return name.to_string(),
             Some((_, Known::Con(name, args))) => {
-                let args: Vec<String> = args.iter().map(|arg| self.describe(*arg, known, true)).collect();
+                let args: Vec<String> =
+                    args.iter().map(|arg| self.describe(*arg, known, true)).collect();
                 let text = format!("{name} {}", args.join(" "));
                 return if atomic { format!("({text})") } else { text };
             }
@@ -248,12 +288,20 @@ impl Builder<'_> {
         let items = |parts: &mut dyn Iterator<Item = String>| parts.collect::<Vec<_>>();
         if let Some(parts) = self.tuples.get(&part) {
             let shown = items(&mut parts.iter().map(|p| self.describe(*p, known, false)));
-            return if shown.iter().all(|s| s == "_") { "_".to_string() } else { format!("({})", shown.join(", ")) };
+            return if shown.iter().all(|s| s == "_") {
+                "_".to_string()
+            } else {
+                format!("({})", shown.join(", "))
+            };
         }
         if let Some(fields) = self.fields.get(&part) {
             let shown = items(&mut fields.iter().map(|(_, p)| self.describe(*p, known, false)));
             if shown.iter().any(|s| s != "_") {
-                let shown: Vec<String> = fields.iter().zip(shown).map(|((name, _), s)| format!("{name} = {s}")).collect();
+                let shown: Vec<String> = fields
+                    .iter()
+                    .zip(shown)
+                    .map(|((name, _), s)| format!("{name} = {s}"))
+                    .collect();
                 return format!("{{{}}}", shown.join(", "));
             }
         }
@@ -276,7 +324,12 @@ fn literal(pattern: &Pat) -> Option<Literal> {
     match pattern.kind {
         PatKind::Number(value) => Some(Literal::Number(value)),
         PatKind::Real(value) => Some(Literal::Real(value)),
-        PatKind::Wildcard | PatKind::Var(_) | PatKind::Bool(_) | PatKind::Tuple(_) | PatKind::Record(_) | PatKind::Con(..) => None,
+        PatKind::Wildcard
+        | PatKind::Var(_)
+        | PatKind::Bool(_)
+        | PatKind::Tuple(_)
+        | PatKind::Record(_)
+        | PatKind::Con(..) => None,
     }
 }
 

@@ -107,33 +107,64 @@ pub(crate) fn unknown_name(name: &str, span: Span, near: Option<String>) -> Prob
     suggesting(Problem::error("E0101", format!("unknown name `{name}`"), span, "not defined"), near)
 }
 
-pub(crate) fn unknown_member(module: &str, name: &str, span: Span, near: Option<String>) -> Problem {
-    suggesting(Problem::error("E0101", format!("`{module}` does not define `{name}`"), span, "not defined there"), near)
+pub(crate) fn unknown_member(
+    module: &str,
+    name: &str,
+    span: Span,
+    near: Option<String>,
+) -> Problem {
+    suggesting(
+        Problem::error(
+            "E0101",
+            format!("`{module}` does not define `{name}`"),
+            span,
+            "not defined there",
+        ),
+        near,
+    )
 }
 
 pub(crate) fn duplicate_definition(name: &str, span: Span, first: Span) -> Problem {
-    Problem::error("E0102", format!("`{name}` is defined twice"), span, "defined again here").label(first, "first defined here")
+    Problem::error("E0102", format!("`{name}` is defined twice"), span, "defined again here")
+        .label(first, "first defined here")
 }
 
 pub(crate) fn duplicate_variable(name: &str, span: Span, first: Span) -> Problem {
-    Problem::error("E0103", format!("`{name}` is bound twice"), span, "bound again here").label(first, "first bound here")
+    Problem::error("E0103", format!("`{name}` is bound twice"), span, "bound again here")
+        .label(first, "first bound here")
 }
 
 pub(crate) fn unknown_type(name: &str, span: Span, near: Option<String>) -> Problem {
-    suggesting(Problem::error("E0104", format!("unknown type `{name}`"), span, "no such type"), near)
+    suggesting(
+        Problem::error("E0104", format!("unknown type `{name}`"), span, "no such type"),
+        near,
+    )
 }
 
 pub(crate) fn unknown_constructor(name: &str, span: Span, near: Option<String>) -> Problem {
-    suggesting(Problem::error("E0105", format!("unknown constructor `{name}`"), span, "no type has it"), near)
+    suggesting(
+        Problem::error("E0105", format!("unknown constructor `{name}`"), span, "no type has it"),
+        near,
+    )
 }
 
 pub(crate) fn duplicate_type(name: &str, span: Span) -> Problem {
-    Problem::error("E0106", format!("the type `{name}` is defined twice"), span, "defined again here")
+    Problem::error(
+        "E0106",
+        format!("the type `{name}` is defined twice"),
+        span,
+        "defined again here",
+    )
 }
 
 pub(crate) fn duplicate_constructor(name: &str, span: Span) -> Problem {
-    Problem::error("E0106", format!("the constructor `{name}` is defined twice"), span, "defined again here")
-        .hint("constructors of different types need different names")
+    Problem::error(
+        "E0106",
+        format!("the constructor `{name}` is defined twice"),
+        span,
+        "defined again here",
+    )
+    .hint("constructors of different types need different names")
 }
 
 pub(crate) fn duplicate_field(name: &str, span: Span) -> Problem {
@@ -142,7 +173,10 @@ pub(crate) fn duplicate_field(name: &str, span: Span) -> Problem {
 
 pub(crate) fn needs_rec(keyword: &str, name: &str, span: Span, cycle: &[Rc<str>]) -> Problem {
     let how = match cycle {
-        [_, _, ..] => format!("through {}", cycle.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
+        [_, _, ..] => format!(
+            "through {}",
+            cycle.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+        ),
         _ => "in its own definition".to_string(),
     };
     Problem::error("E0107", format!("`{name}` calls itself, and is not marked `rec`"), span, how)
@@ -150,25 +184,50 @@ pub(crate) fn needs_rec(keyword: &str, name: &str, span: Span, cycle: &[Rc<str>]
 }
 
 pub(crate) fn import_not_found(path: &str, span: Span) -> Problem {
-    Problem::error("E0108", format!("the import `{path}` was not found"), span, "no such file was given")
+    Problem::error(
+        "E0108",
+        format!("the import `{path}` was not found"),
+        span,
+        "no such file was given",
+    )
 }
 
 pub(crate) fn cyclic_import(path: &str, span: Span) -> Problem {
-    Problem::error("E0108", format!("the import `{path}` imports this file again"), span, "imports go around in a circle")
+    Problem::error(
+        "E0108",
+        format!("the import `{path}` imports this file again"),
+        span,
+        "imports go around in a circle",
+    )
 }
 
 pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
-    Problem::error("E0108", format!("two imports are called `{name}`"), span, "another file of this name is imported")
-        .hint("an import is called by the name of its file, whatever its folder")
+    Problem::error(
+        "E0108",
+        format!("two imports are called `{name}`"),
+        span,
+        "another file of this name is imported",
+    )
+    .hint("an import is called by the name of its file, whatever its folder")
 }
 
 pub(crate) fn recursion_unsupported(name: &str, span: Span) -> Problem {
-    Problem::error("E0109", "recursive definitions are not supported yet", span, format!("`{name}` calls itself here"))
-        .hint("a `loop` can do most of what recursion does")
+    Problem::error(
+        "E0109",
+        "recursive definitions are not supported yet",
+        span,
+        format!("`{name}` calls itself here"),
+    )
+    .hint("a `loop` can do most of what recursion does")
 }
 
 pub(crate) fn recursive_type(name: &str, span: Span) -> Problem {
-    Problem::error("E0110", "recursive types are not supported yet", span, format!("`{name}` contains itself"))
+    Problem::error(
+        "E0110",
+        "recursive types are not supported yet",
+        span,
+        format!("`{name}` contains itself"),
+    )
 }
 
 pub(crate) fn custom_rule(span: Span) -> Problem {
@@ -190,7 +249,12 @@ pub(crate) fn not_an_accumulator(name: &str, span: Span, known: bool) -> Problem
 
 pub(crate) fn type_arguments(name: &str, wanted: usize, found: usize, span: Span) -> Problem {
     let s = if wanted == 1 { "" } else { "s" };
-    Problem::error("E0117", format!("the type `{name}` takes {wanted} argument{s}, not {found}"), span, "")
+    Problem::error(
+        "E0117",
+        format!("the type `{name}` takes {wanted} argument{s}, not {found}"),
+        span,
+        "",
+    )
 }
 
 pub(crate) fn module_as_value(name: &str, span: Span) -> Problem {
@@ -209,7 +273,13 @@ pub(crate) struct Details {
     pub hint: Option<String>,
 }
 
-pub(crate) fn mismatch(span: Span, expected: &str, found: &str, why: &Why, details: Details) -> Problem {
+pub(crate) fn mismatch(
+    span: Span,
+    expected: &str,
+    found: &str,
+    why: &Why,
+    details: Details,
+) -> Problem {
     let title = format!("expected `{expected}`, found `{found}`");
     let label = format!("this is `{found}`, but {} is `{expected}`", why.reason());
     let mut problem = Problem::error("E0201", title, span, label);
@@ -223,25 +293,56 @@ pub(crate) fn mismatch(span: Span, expected: &str, found: &str, why: &Why, detai
 }
 
 pub(crate) fn not_a_function(span: Span, found: &str, argument: Span) -> Problem {
-    Problem::error("E0202", "this is applied, but is not a function", span, format!("of type `{found}`")).label(argument, "the argument")
+    Problem::error(
+        "E0202",
+        "this is applied, but is not a function",
+        span,
+        format!("of type `{found}`"),
+    )
+    .label(argument, "the argument")
 }
 
 pub(crate) fn too_many_arguments(what: &str, takes: usize, span: Span, extra: Span) -> Problem {
     let s = if takes == 1 { "" } else { "s" };
-    Problem::error("E0203", format!("{what} takes {takes} argument{s}"), extra, "one argument too many").label(span, "applied here")
+    Problem::error(
+        "E0203",
+        format!("{what} takes {takes} argument{s}"),
+        extra,
+        "one argument too many",
+    )
+    .label(span, "applied here")
 }
 
 pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Problem {
-    Problem::error("E0204", format!("the type of what {what} is taken of must be known"), span, "its type is not known here")
-        .hint(format!("give the parameter a type, such as `{example}`"))
+    Problem::error(
+        "E0204",
+        format!("the type of what {what} is taken of must be known"),
+        span,
+        "its type is not known here",
+    )
+    .hint(format!("give the parameter a type, such as `{example}`"))
 }
 
-pub(crate) fn mixed(operator: &str, span: Span, operands: Option<[(Span, &str); 2]>, int: Option<&str>) -> Problem {
+pub(crate) fn mixed(
+    operator: &str,
+    span: Span,
+    operands: Option<[(Span, &str); 2]>,
+    int: Option<&str>,
+) -> Problem {
     let problem = match operands {
-        None => Problem::error("E0205", format!("{operator} of an `int` and a `real`"), span, "the operands must be of one type"),
-        Some([(a, x), (b, y)]) => {
-            Problem::error("E0205", format!("{operator} of an `int` and a `real`"), a, format!("`{x}`")).label(b, format!("`{y}`"))
-        }
+        None => Problem::error(
+            "E0205",
+            format!("{operator} of an `int` and a `real`"),
+            span,
+            "the operands must be of one type",
+        ),
+        Some([(a, x), (b, y)]) => Problem::error(
+            "E0205",
+            format!("{operator} of an `int` and a `real`"),
+            a,
+            format!("`{x}`"),
+        )
+        .label(b, format!("`{y}`")),
     };
     problem.hint(format!("`real {}` converts an int to a real", int.unwrap_or("n")))
 }
@@ -285,8 +386,13 @@ pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) ->
 }
 
 pub(crate) fn negative_argument(found: &str, span: Span, number: &str) -> Problem {
-    Problem::error("E0209", format!("`-` works on numbers and arrays of them, not on `{found}`"), span, "a function")
-        .hint(format!("`f -{number}` is a subtraction; a negative argument is written `f (-{number})`"))
+    Problem::error(
+        "E0209",
+        format!("`-` works on numbers and arrays of them, not on `{found}`"),
+        span,
+        "a function",
+    )
+    .hint(format!("`f -{number}` is a subtraction; a negative argument is written `f (-{number})`"))
 }
 
 pub(crate) fn no_field(name: &str, record: &str, span: Span, near: Option<String>) -> Problem {
@@ -294,36 +400,72 @@ pub(crate) fn no_field(name: &str, record: &str, span: Span, near: Option<String
 }
 
 pub(crate) fn not_a_record(name: &str, found: &str, span: Span) -> Problem {
-    Problem::error("E0210", format!("the field `{name}` of something that is no record"), span, format!("of type `{found}`"))
+    Problem::error(
+        "E0210",
+        format!("the field `{name}` of something that is no record"),
+        span,
+        format!("of type `{found}`"),
+    )
 }
 
 pub(crate) fn scalar_point(found: &str, span: Span) -> Problem {
-    Problem::error("E0201", "`hessian` differentiates functions of an array", span, format!("this point is `{found}`"))
-        .hint("the second derivative of a function of one real is `grad (\\x -> grad f x) x`")
+    Problem::error(
+        "E0201",
+        "`hessian` differentiates functions of an array",
+        span,
+        format!("this point is `{found}`"),
+    )
+    .hint("the second derivative of a function of one real is `grad (\\x -> grad f x) x`")
 }
 
-pub(crate) fn not_before_comparison(operator: &str, span: Span, operand: &str, found: &str) -> Problem {
-    Problem::error("E0209", format!("`not` works on a `bool`, not on `{found}`"), span, "`not` takes only what directly follows it")
-        .hint(format!("the opposite of a comparison is written `not ({operand} {operator} …)`"))
+pub(crate) fn not_before_comparison(
+    operator: &str,
+    span: Span,
+    operand: &str,
+    found: &str,
+) -> Problem {
+    Problem::error(
+        "E0209",
+        format!("`not` works on a `bool`, not on `{found}`"),
+        span,
+        "`not` takes only what directly follows it",
+    )
+    .hint(format!("the opposite of a comparison is written `not ({operand} {operator} …)`"))
 }
 
 pub(crate) fn no_component(index: usize, tuple: &str, span: Span) -> Problem {
-    Problem::error("E0211", format!("no component {index} in `{tuple}`"), span, "").hint("components are counted from 0")
+    Problem::error("E0211", format!("no component {index} in `{tuple}`"), span, "")
+        .hint("components are counted from 0")
 }
 
 pub(crate) fn constructor_arity(name: &str, wanted: usize, found: usize, span: Span) -> Problem {
     let s = if wanted == 1 { "" } else { "s" };
-    Problem::error("E0212", format!("the constructor `{name}` takes {wanted} argument{s}, not {found}"), span, "")
+    Problem::error(
+        "E0212",
+        format!("the constructor `{name}` takes {wanted} argument{s}, not {found}"),
+        span,
+        "",
+    )
 }
 
 pub(crate) fn not_units(found: &str, span: Span) -> Problem {
-    Problem::error("E0213", "the value before `;` is thrown away", span, format!("of type `{found}`, not `()`"))
-        .hint("name it with `let` if it is needed")
+    Problem::error(
+        "E0213",
+        "the value before `;` is thrown away",
+        span,
+        format!("of type `{found}`, not `()`"),
+    )
+    .hint("name it with `let` if it is needed")
 }
 
 pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
-    Problem::error("E0214", format!("`@` multiplies matrices and vectors of reals, not `{found}`"), span, "")
-        .hint("scalars are multiplied with `*`")
+    Problem::error(
+        "E0214",
+        format!("`@` multiplies matrices and vectors of reals, not `{found}`"),
+        span,
+        "",
+    )
+    .hint("scalars are multiplied with `*`")
 }
 
 pub(crate) fn two_vectors(span: Span) -> Problem {
@@ -332,8 +474,15 @@ pub(crate) fn two_vectors(span: Span) -> Problem {
 }
 
 pub(crate) fn too_large_type(span: Span) -> Problem {
-    Problem::error("E0215", format!("a type with more than {PARTS} parts"), span, "the type of this is too large")
-        .hint("a tuple that contains a value twice has a type that is twice as large; an array does not")
+    Problem::error(
+        "E0215",
+        format!("a type with more than {PARTS} parts"),
+        span,
+        "the type of this is too large",
+    )
+    .hint(
+        "a tuple that contains a value twice has a type that is twice as large; an array does not",
+    )
 }
 
 // ---- sizes
@@ -365,16 +514,36 @@ pub(crate) fn different_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -
 }
 
 pub(crate) fn undetermined_size(name: &str, span: Span) -> Problem {
-    Problem::error("E0303", format!("no parameter determines the size `{name}`"), span, "not the size of an array by itself")
-        .hint(format!("a parameter of type `[{name}]…` determines it, and so does an `int` parameter `{name}`"))
+    Problem::error(
+        "E0303",
+        format!("no parameter determines the size `{name}`"),
+        span,
+        "not the size of an array by itself",
+    )
+    .hint(format!(
+        "a parameter of type `[{name}]…` determines it, and so does an `int` parameter `{name}`"
+    ))
 }
 
 pub(crate) fn unknown_size(name: &str, span: Span, near: Option<String>) -> Problem {
-    suggesting(Problem::error("E0304", format!("unknown size `{name}`"), span, "neither a size of the signature nor an `int`"), near)
+    suggesting(
+        Problem::error(
+            "E0304",
+            format!("unknown size `{name}`"),
+            span,
+            "neither a size of the signature nor an `int`",
+        ),
+        near,
+    )
 }
 
 pub(crate) fn index_out_of_range(index: &str, size: &str, span: Span) -> Problem {
-    Problem::error("E0305", format!("index {index} is out of range for size {size}"), span, "indices go from 0 to the size less 1")
+    Problem::error(
+        "E0305",
+        format!("index {index} is out of range for size {size}"),
+        span,
+        "indices go from 0 to the size less 1",
+    )
 }
 
 pub(crate) fn slice_out_of_range(from: &str, to: &str, size: &str, span: Span) -> Problem {
@@ -394,17 +563,32 @@ pub(crate) fn too_many_indices(rank: usize, found: usize, span: Span, ty: &str) 
 // ---- patterns
 
 pub(crate) fn missing_case(witness: &str, span: Span) -> Problem {
-    Problem::error("E0401", "this match does not cover everything", span, format!("nothing matches `{witness}`"))
-        .hint(format!("add an arm such as `| {witness} -> …`"))
+    Problem::error(
+        "E0401",
+        "this match does not cover everything",
+        span,
+        format!("nothing matches `{witness}`"),
+    )
+    .hint(format!("add an arm such as `| {witness} -> …`"))
 }
 
 pub(crate) fn unreachable_arm(span: Span) -> Problem {
-    Problem::error("E0402", "this arm is never reached", span, "the arms above cover all that it matches")
+    Problem::error(
+        "E0402",
+        "this arm is never reached",
+        span,
+        "the arms above cover all that it matches",
+    )
 }
 
 pub(crate) fn refutable(witness: &str, span: Span) -> Problem {
-    Problem::error("E0403", "this pattern does not match everything", span, format!("`{witness}` does not match"))
-        .hint("patterns that may fail are for `match`")
+    Problem::error(
+        "E0403",
+        "this pattern does not match everything",
+        span,
+        format!("`{witness}` does not match"),
+    )
+    .hint("patterns that may fail are for `match`")
 }
 
 // ---- derivatives
@@ -430,16 +614,25 @@ pub(crate) fn not_real_result(operator: &str, found: &str, span: Span) -> Proble
 }
 
 /// For a gradient at a point that the function maps elementwise.
-pub(crate) const SCALAR_RESULT: &str =
-    "the function must return one real, such as the `sum` of its elements; `vjp` and `jacobian` take functions with other results";
+pub(crate) const SCALAR_RESULT: &str = "the function must return one real, such as the `sum` of its elements; `vjp` and `jacobian` take functions with other results";
 
 pub(crate) fn accumulate_function(found: &str, span: Span) -> Problem {
-    Problem::error("E0503", "the value of an `accumulate` contains a function", span, format!("`{found}` is a function"))
-        .hint("it could add to the accumulator after that has its final value")
+    Problem::error(
+        "E0503",
+        "the value of an `accumulate` contains a function",
+        span,
+        format!("`{found}` is a function"),
+    )
+    .hint("it could add to the accumulator after that has its final value")
 }
 
 pub(crate) fn not_reals(found: &str, span: Span) -> Problem {
-    Problem::error("E0504", format!("`jacobian` of a function that returns `{found}`"), span, "it must return a real or an array of reals")
+    Problem::error(
+        "E0504",
+        format!("`jacobian` of a function that returns `{found}`"),
+        span,
+        "it must return a real or an array of reals",
+    )
 }
 
 pub(crate) fn incomplete() -> Problem {

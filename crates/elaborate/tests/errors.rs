@@ -8,7 +8,8 @@ use common::{checked, on_big_stack};
 fn messages_are_as_they_were_blessed() {
     on_big_stack(|| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/errors/types");
-        let mut files: Vec<_> = std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path()).collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path()).collect();
         files.retain(|file| file.extension().is_some_and(|e| e == "lam"));
         files.sort();
         assert!(files.len() >= 30);
@@ -26,6 +27,10 @@ fn messages_are_as_they_were_blessed() {
                 wrong.push(format!("{name}:\n{found}"));
             }
         }
-        assert!(wrong.is_empty(), "messages that changed (BLESS=1 accepts them):\n{}", wrong.join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "messages that changed (BLESS=1 accepts them):\n{}",
+            wrong.join("\n")
+        );
     });
 }

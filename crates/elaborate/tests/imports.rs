@@ -12,14 +12,23 @@ fn with_import(linalg: &str, main: &str) -> Result<Vec<(String, String)>, Vec<St
         let file = sources.add(name, text);
         parse(text, file).0
     };
-    let (prelude, linalg, main) = (module("prelude", common::PRELUDE), module("linalg.lam", linalg), module("main.lam", main));
-    let (checked, problems) = elaborate(&Input { prelude: &prelude, imports: vec![("linalg".into(), &linalg)], main: &main });
+    let (prelude, linalg, main) = (
+        module("prelude", common::PRELUDE),
+        module("linalg.lam", linalg),
+        module("main.lam", main),
+    );
+    let (checked, problems) = elaborate(&Input {
+        prelude: &prelude,
+        imports: vec![("linalg".into(), &linalg)],
+        main: &main,
+    });
     if !problems.is_empty() {
         return Err(problems.into_iter().map(|problem| problem.title).collect());
     }
     let definitions = checked.definitions();
     for definition in &definitions {
-        lambada_core::check(&checked.program(&definition.name).expect("a program")).expect("core accepts it");
+        lambada_core::check(&checked.program(&definition.name).expect("a program"))
+            .expect("core accepts it");
     }
     Ok(definitions.into_iter().map(|d| (d.name.to_string(), d.scheme)).collect())
 }
@@ -44,13 +53,20 @@ fn types_and_constructors_may_say_their_file() {
 def g (s : linalg.shape) = match s | linalg.Circle r -> r | linalg.Point -> 0
 def h = (linalg.Circle 1.0, linalg.Point, Circle 1)",
     );
-    let expected = [("f", "([3]real, [3]real) -> [3]real"), ("g", "shape -> real"), ("h", "(shape, shape, shape)")];
+    let expected = [
+        ("f", "([3]real, [3]real) -> [3]real"),
+        ("g", "shape -> real"),
+        ("h", "(shape, shape, shape)"),
+    ];
     assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));
 }
 
 #[test]
 fn aliases_mean_the_types_of_their_file() {
-    let found = with_import("type t = real\ntype pair = (t, t)\n", "import \"linalg\"\ntype t = bool\ndef f (p : linalg.pair) = p.0");
+    let found = with_import(
+        "type t = real\ntype pair = (t, t)\n",
+        "import \"linalg\"\ntype t = bool\ndef f (p : linalg.pair) = p.0",
+    );
     assert_eq!(found, Ok(vec![("f".to_string(), "(real, real) -> real".to_string())]));
     let missing = with_import(LINALG, "import \"linalg\"\ndef f (x : linalg.vec4) = x");
     assert_eq!(missing, Err(vec!["unknown type `linalg.vec4`".to_string()]));
@@ -58,13 +74,21 @@ fn aliases_mean_the_types_of_their_file() {
 
 #[test]
 fn what_is_not_there_is_said() {
-    let found = with_import(LINALG, "import \"linalg\"\ndef f = linalg.scal 2.0\ndef g = linalg\ndef h = scale 1.0");
-    let expected = ["`linalg` does not define `scal`", "`linalg` is an imported file, not a value", "unknown name `scale`"];
+    let found = with_import(
+        LINALG,
+        "import \"linalg\"\ndef f = linalg.scal 2.0\ndef g = linalg\ndef h = scale 1.0",
+    );
+    let expected = [
+        "`linalg` does not define `scal`",
+        "`linalg` is an imported file, not a value",
+        "unknown name `scale`",
+    ];
     assert_eq!(found, Err(expected.map(str::to_string).to_vec()));
 }
 
 #[test]
 fn own_definitions_win() {
-    let found = with_import(LINALG, "import \"linalg\"\ndef linalg = {scale = 1.0}\ndef f = linalg.scale");
+    let found =
+        with_import(LINALG, "import \"linalg\"\ndef linalg = {scale = 1.0}\ndef f = linalg.scale");
     assert!(found.is_ok(), "{found:?}");
 }

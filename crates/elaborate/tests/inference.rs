@@ -16,7 +16,11 @@ fn plain_polymorphism() {
     check("def s f g x = f x (g x)", "s", "(a -> b -> c) -> (a -> b) -> a -> c");
     check("def swap (x, y) = (y, x)", "swap", "(a, b) -> (b, a)");
     check("def keep (x : elem) (f : elem -> b) : elem = x", "keep", "elem -> (elem -> b) -> elem");
-    check("def f = let pair x = (x, x) in (pair 1.0, pair true)", "f", "((real, real), (bool, bool))");
+    check(
+        "def f = let pair x = (x, x) in (pair 1.0, pair true)",
+        "f",
+        "((real, real), (bool, bool))",
+    );
 }
 
 #[test]
@@ -44,16 +48,36 @@ fn overloads_are_decided_by_what_is_known() {
     check("def f x = sum (for i < 3 => x * real i)", "f", "real a => a -> a");
     check("def f = [1, 2, 3]", "f", "scalar num a => [3]a");
     check("def f (i : int) = [1, i]", "f", "int -> [2]int");
-    check("def f [n] [m] (a : [n][m]real) x = sum a @ x", "f", "b = [m]real @ a => [n][m]real -> a -> b");
-    check("def f (a : [2][3]real) (b : [3][4]real) = a @ b", "f", "[2][3]real -> [3][4]real -> [2][4]real");
+    check(
+        "def f [n] [m] (a : [n][m]real) x = sum a @ x",
+        "f",
+        "b = [m]real @ a => [n][m]real -> a -> b",
+    );
+    check(
+        "def f (a : [2][3]real) (b : [3][4]real) = a @ b",
+        "f",
+        "[2][3]real -> [3][4]real -> [2][4]real",
+    );
     check("def f (x : real) = loop s = 0 for i < 3 do s + x", "f", "real -> real");
-    check("def f (x : real) (n : int) = (x ** n, n ** 2, x ** 0.5)", "f", "real -> int -> (real, int, real)");
+    check(
+        "def f (x : real) (n : int) = (x ** n, n ** 2, x ** 0.5)",
+        "f",
+        "real -> int -> (real, int, real)",
+    );
 }
 
 #[test]
 fn records_and_components() {
-    check("def f (p : {y : real, x : int}) = {p with y = 2}", "f", "{x : int, y : real} -> {x : int, y : real}");
-    check("def f [n] (ps : [n]{x : real, y : real}) = map (\\p -> p.x) ps", "f", "[n]{x : real, y : real} -> [n]real");
+    check(
+        "def f (p : {y : real, x : int}) = {p with y = 2}",
+        "f",
+        "{x : int, y : real} -> {x : int, y : real}",
+    );
+    check(
+        "def f [n] (ps : [n]{x : real, y : real}) = map (\\p -> p.x) ps",
+        "f",
+        "[n]{x : real, y : real} -> [n]real",
+    );
     check("def f {x, y = (a, b)} = x + a * b", "f", "d = a + (b * c) => {x : a, y : (b, c)} -> d");
     check("def f (t : (int, (real, bool))) = t.1.0", "f", "(int, (real, bool)) -> real");
 }
@@ -62,26 +86,46 @@ fn records_and_components() {
 fn sizes_are_polynomials() {
     check("def f (n : int) = for i < n + 1, j < 2 * n => 1.0", "f", "int -> [n + 1][2*n]real");
     check("def f [n] (x : [n]real) = concat x x", "f", "[n]real -> [2*n]real");
-    check("def f [n] (x : [n]real) = (x[1:], x[:2], x[n - 2:])", "f", "[n]real -> ([n - 1]real, [2]real, [2]real)");
+    check(
+        "def f [n] (x : [n]real) = (x[1:], x[:2], x[n - 2:])",
+        "f",
+        "[n]real -> ([n - 1]real, [2]real, [2]real)",
+    );
     check("def f x y = for i < length x => x[i] + y[0]", "f", "c = a + b => [n]a -> [m]b -> [n]c");
     check("def f = eye 3", "f", "[3][3]real");
     check("def f (k : int) = eye (k + 1)", "f", "int -> [k + 1][k + 1]real");
     check("def f [n] (x : [n]real) = map eye [1, 2]", "f", "[n]real -> [2][][]real");
-    check("def f [d] (l : [d*(d-1)/2]real) (x : [d]real) = l", "f", "[(d*d - d)/2]real -> [d]real -> [(d*d - d)/2]real");
+    check(
+        "def f [d] (l : [d*(d-1)/2]real) (x : [d]real) = l",
+        "f",
+        "[(d*d - d)/2]real -> [d]real -> [(d*d - d)/2]real",
+    );
     check("def f xs = filter (\\x -> x > 0) xs", "f", "scalar num a => [n]a -> []a");
     check("def f (ks : [n]int) = for k in ks, j < k => j", "f", "[n]int -> [n][]int");
     check("def n = 3\ndef f (x : [n]real) = x", "f", "[3]real -> [3]real");
     check("def f x = let y = x + [1.0, 2.0] in x", "f", "real a => a -> a");
-    check("def f (a : [][]real) (b : [][]real) = a @ b", "f", "[n][m]real -> [m][k]real -> [n][k]real");
+    check(
+        "def f (a : [][]real) (b : [][]real) = a @ b",
+        "f",
+        "[n][m]real -> [m][k]real -> [n][k]real",
+    );
 }
 
 #[test]
 fn variants_and_aliases() {
     let option = "type option a = None | Some a\n";
-    check(&format!("{option}def get x o = match o | None -> x | Some y -> y"), "get", "a -> option a -> a");
+    check(
+        &format!("{option}def get x o = match o | None -> x | Some y -> y"),
+        "get",
+        "a -> option a -> a",
+    );
     check(&format!("{option}def wrap = map Some"), "wrap", "[n]a -> [n](option a)");
     check("type vec3 = [3]real\ndef f (x : vec3) = sum x", "f", "[3]real -> real");
-    check("type pair a b = (a, b)\ndef f (p : pair int real) = p", "f", "(int, real) -> (int, real)");
+    check(
+        "type pair a b = (a, b)\ndef f (p : pair int real) = p",
+        "f",
+        "(int, real) -> (int, real)",
+    );
 }
 
 #[test]
@@ -91,14 +135,30 @@ fn derivatives() {
     check("def f (x : [2]real) = vjp (\\y -> sum y) x", "f", "[2]real -> (real, real -> [2]real)");
     check("def f [n] (x : [n]real) = jacobian (\\y -> y * y) x", "f", "[n]real -> [n][n]real");
     check("def f (x : real) = jacobian (\\y -> [y, y, y]) x", "f", "real -> [3]real");
-    check("def f (p : {a : real, b : [2]real}) = grad (\\q -> q.a * sum q.b) p", "f", "{a : real, b : [2]real} -> {a : real, b : [2]real}");
+    check(
+        "def f (p : {a : real, b : [2]real}) = grad (\\q -> q.a * sum q.b) p",
+        "f",
+        "{a : real, b : [2]real} -> {a : real, b : [2]real}",
+    );
 }
 
 #[test]
 fn accumulators_give_themselves_or_both() {
-    check("def f [n] (x : [n]real) = accumulate h = 0.0 in for i < n => h += x[i]", "f", "[n]real -> real");
-    check("def f [n] (x : [n]real) = accumulate h = 0.0 in (h += 1.0; h += 2.0)", "f", "[n]real -> real");
-    check("def f [n] (x : [n]real) = accumulate h = x in (h[0] += 1.0; true)", "f", "[n]real -> (bool, [n]real)");
+    check(
+        "def f [n] (x : [n]real) = accumulate h = 0.0 in for i < n => h += x[i]",
+        "f",
+        "[n]real -> real",
+    );
+    check(
+        "def f [n] (x : [n]real) = accumulate h = 0.0 in (h += 1.0; h += 2.0)",
+        "f",
+        "[n]real -> real",
+    );
+    check(
+        "def f [n] (x : [n]real) = accumulate h = x in (h[0] += 1.0; true)",
+        "f",
+        "[n]real -> (bool, [n]real)",
+    );
 }
 
 #[test]

@@ -30,7 +30,10 @@ fn twenty_thousand_lets() {
     on_big_stack(|| {
         for params in ["(x : real)", "x"] {
             let (short, long) = (seconds(params, 2_000), seconds(params, 20_000));
-            assert!(long < 30.0 * short.max(0.05), "{params}: {short} s for 2000 lets, {long} s for 20000");
+            assert!(
+                long < 30.0 * short.max(0.05),
+                "{params}: {short} s for 2000 lets, {long} s for 20000"
+            );
         }
     });
 }

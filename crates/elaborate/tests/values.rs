@@ -13,7 +13,10 @@ fn real(text: &str, expected: f64) {
     let found = value(text);
     let Data::Tensor(tensor) = &found else { panic!("{found:?}") };
     let found = tensor.as_scalar().expect("a scalar").real();
-    assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0) || found == expected, "{text}\ngives {found}, not {expected}");
+    assert!(
+        (found - expected).abs() <= 1e-12 * expected.abs().max(1.0) || found == expected,
+        "{text}\ngives {found}, not {expected}"
+    );
 }
 
 fn ints(text: &str, expected: &[i64]) {
@@ -33,12 +36,18 @@ fn overloads_are_specialized() {
     real("def sq x = x * x\ndef f = sum (sq [1.0, 2.0]) + real (sq 3) + sq 0.5", 14.25);
     ints("def sq x = x * x\ndef f = sq [1 + int 0.0, 2]", &[1, 4]);
     ints("def f = [7 / 2, (-7) / 2, (-7) % 3, 2 ** 10, int 2.9]", &[3, -4, 2, 1024, 2]);
-    reals("def f = [7 / 2.0, 2 ** -1, 2.0 ** 0.5 ** 2, -2 ** 2]", &[3.5, 0.5, 2f64.powf(0.25), -4.0]);
+    reals(
+        "def f = [7 / 2.0, 2 ** -1, 2.0 ** 0.5 ** 2, -2 ** 2]",
+        &[3.5, 0.5, 2f64.powf(0.25), -4.0],
+    );
     reals("def f = 2 * [1.0, 2.0] - [1, 1] / 2", &[1.5, 3.5]);
     reals("def f = max [1.0, 5.0] 3 + min 0 [2.0, -2.0]", &[3.0, 3.0]);
     reals("def f = sum [[1.0, 2.0], [3.0, 4.0]]", &[4.0, 6.0]);
     reals("def f = [1.0, 2.0] @ [[1.0, 2.0], [3.0, 4.0]]", &[7.0, 10.0]);
-    ints("def f = for b in [1 < 2, 2 >= 3, 1.5 != 1.5, true == true] => if b then 1 + int 0.0 else 0", &[1, 0, 0, 1]);
+    ints(
+        "def f = for b in [1 < 2, 2 >= 3, 1.5 != 1.5, true == true] => if b then 1 + int 0.0 else 0",
+        &[1, 0, 0, 1],
+    );
 }
 
 #[test]
@@ -57,9 +66,15 @@ fn functions_are_values() {
 
 #[test]
 fn local_functions_are_polymorphic() {
-    real("def f = let pick (a, b) = a let n = pick (2, true) in real (pick (3, n)) + pick (0.5, ())", 3.5);
+    real(
+        "def f = let pick (a, b) = a let n = pick (2, true) in real (pick (3, n)) + pick (0.5, ())",
+        3.5,
+    );
     real("def f = let sq x = x * x let quad x = sq (sq x) in quad 2 + real (quad 2)", 32.0);
-    real("def f = let k = 2.0 let g = \\x -> let h y = y * k in (h x, h [x]) let (a, b) = g 3 in a + b[0]", 12.0);
+    real(
+        "def f = let k = 2.0 let g = \\x -> let h y = y * k in (h x, h [x]) let (a, b) = g 3 in a + b[0]",
+        12.0,
+    );
 }
 
 #[test]
@@ -68,8 +83,14 @@ fn matches_take_the_first_arm_that_fits() {
     let g = "def g v = match v | (A 0.0, _) -> 1 | (A x, true) -> x | (B (Y y) 3, b) -> y | (B _ n, _) -> real n | (_, false) -> 7 | (C, true) -> 9\n";
     let body = "def f = [g (A 0, true), g (A 5, true), g (B (Y 6) 3, true), g (B X 3, false), g (C, false), g (A 5, false), g (C, true)]";
     reals(&format!("{t}{g}{body}"), &[1.0, 5.0, 6.0, 3.0, 7.0, 7.0, 9.0]);
-    ints("def g n = match n | 0 -> 10 + int 0.0 | -1 -> 20 | _ -> n\ndef f = [g 0, g (-1), g 5]", &[10, 20, 5]);
-    real("type p = P real real\ndef g (P x y) = x - y\ndef f = let P a b = P 5 3 in g (P a 1) + b", 7.0);
+    ints(
+        "def g n = match n | 0 -> 10 + int 0.0 | -1 -> 20 | _ -> n\ndef f = [g 0, g (-1), g 5]",
+        &[10, 20, 5],
+    );
+    real(
+        "type p = P real real\ndef g (P x y) = x - y\ndef f = let P a b = P 5 3 in g (P a 1) + b",
+        7.0,
+    );
 }
 
 #[test]
@@ -86,11 +107,17 @@ fn arms_that_several_ways_lead_to() {
 #[test]
 fn arrays_and_slices() {
     ints("def f = (iota 6)[1:5] with [1:3] = [9, 8] with [0] = 7", &[7, 9, 8, 4]);
-    reals("def f = let a = [[1.0, 2.0], [3.0, 4.0]] with [0, 1] = 5 with [1] = [6, 7] in flatten a", &[1.0, 5.0, 6.0, 7.0]);
+    reals(
+        "def f = let a = [[1.0, 2.0], [3.0, 4.0]] with [0, 1] = 5 with [1] = [6, 7] in flatten a",
+        &[1.0, 5.0, 6.0, 7.0],
+    );
     ints("def f = for (a, b) in zip [1, 2] [3, 4] => a * b + int 0.0", &[3, 8]);
     ints("def f = filter (\\x -> x % 2 == 0) [1, 2, 3, 4, int 6.0]", &[2, 4, 6]);
     ints("def f = concat (reverse (iota 3)) (scan (+) 0 [1, 2, int 3.0])", &[2, 1, 0, 1, 3, 6]);
-    ints("def f = [argmax [1, 3, 3], argmin [2, 1, 1], length [1.0], maximum [1, int 4.0]]", &[1, 1, 1, 4]);
+    ints(
+        "def f = [argmax [1, 3, 3], argmin [2, 1, 1], length [1.0], maximum [1, int 4.0]]",
+        &[1, 1, 1, 4],
+    );
     ints("def f = concat (argsort [3, 1, 2, 1, 5, 0, 4]) (argsort [2])", &[5, 1, 3, 2, 0, 6, 4, 0]);
     reals("def f = sort [3, 1, 2, -inf, 5, 1]", &[f64::NEG_INFINITY, 1.0, 1.0, 2.0, 3.0, 5.0]);
     reals("def f = grad (\\x -> dot (sort x) [1, 10, 100]) [3.0, 1, 2]", &[100.0, 1.0, 10.0]);
@@ -103,19 +130,37 @@ fn arrays_and_slices() {
 
 #[test]
 fn corners() {
-    real("def a2 [n] (x : [n]real) = let y : [m]real = concat x x in (m, sum y)\ndef f = let (m, s) = a2 [1, 2] in real m + s", 10.0);
-    real("def f = let (p, q) = (1, 2.5) in let h [k] (z : [k]real) : [k]real = z * q in (h [1.0])[0] + (h [1, 2])[1] + p", 8.5);
-    ints("def g (n : int) = (loop (a, b) = (0, n - n + 1) for _i < n do (b, a + b)).0\ndef f = [g 10]", &[55]);
+    real(
+        "def a2 [n] (x : [n]real) = let y : [m]real = concat x x in (m, sum y)\ndef f = let (m, s) = a2 [1, 2] in real m + s",
+        10.0,
+    );
+    real(
+        "def f = let (p, q) = (1, 2.5) in let h [k] (z : [k]real) : [k]real = z * q in (h [1.0])[0] + (h [1, 2])[1] + p",
+        8.5,
+    );
+    ints(
+        "def g (n : int) = (loop (a, b) = (0, n - n + 1) for _i < n do (b, a + b)).0\ndef f = [g 10]",
+        &[55],
+    );
     real("def f = (loop (k, y) = (0, 1.5) while k < 5 && y < 10 do (k + 1, y * 2)).1", 12.0);
     real("def f = let {x, y = (u, _)} = {x = 1, y = (2.0, true), z = 3} in x + u", 3.0);
     reals("def f = map (\\(x : real) y -> x + y) [1, 2] |> map (\\g -> g 1)", &[2.0, 3.0]);
-    real("def f = accumulate s = 0.0 in ((for i < 3 => (s += real i; s += 1)); for i < 2 => s += 10)", 26.0);
+    real(
+        "def f = accumulate s = 0.0 in ((for i < 3 => (s += real i; s += 1)); for i < 2 => s += 10)",
+        26.0,
+    );
     real("def g x = let s = (2 *) let t = s in t x\ndef f = g 4 + real (g 2)", 12.0);
-    reals("def f = let g f x = (x, f x) let h = g in for (a, b) in [h sin 0.0, h (* 2) 1] => a + b", &[0.0, 3.0]);
+    reals(
+        "def f = let g f x = (x, f x) let h = g in for (a, b) in [h sin 0.0, h (* 2) 1] => a + b",
+        &[0.0, 3.0],
+    );
     real("def f = 0 |> fold (\\f g -> \\y -> g (f y)) (\\y -> y) (replicate 3 (+ 1))", 3.0);
     ints("def f = for i < 2 => (let g y = y + i in (let (a, _) = (g 1, [real i]) in a))", &[1, 2]);
     real("def f = loop y = 1 for (a, b) in zip [1, 2] [3, 4] do y * a + b", 12.0);
-    ints("def n = 3\ndef g (x : [n]real) = for i < n => i + length x\ndef f = g [1, 2, 3]", &[3, 4, 5]);
+    ints(
+        "def n = 3\ndef g (x : [n]real) = for i < n => i + length x\ndef f = g [1, 2, 3]",
+        &[3, 4, 5],
+    );
     real("def f = -[1.0, 2][1] ** 2", -4.0);
     real("type box = Box [2]real\ndef g (Box x) = sum x\ndef f = g (Box [1, 2])", 3.0);
     fails(
@@ -123,8 +168,16 @@ fn corners() {
         &[Data::from(3)],
         "sizes differ: this has size 3, its type says 2",
     );
-    fails("def f (k : int) = sum ((replicate k 1.0 : [2]real))", &[Data::from(3)], "sizes differ: this has size 3, its type says 2");
-    fails("def f (k : int) = let x : [2]real = replicate k 1.0 in sum x", &[Data::from(3)], "sizes differ: x has size 3, its type says 2");
+    fails(
+        "def f (k : int) = sum ((replicate k 1.0 : [2]real))",
+        &[Data::from(3)],
+        "sizes differ: this has size 3, its type says 2",
+    );
+    fails(
+        "def f (k : int) = let x : [2]real = replicate k 1.0 in sum x",
+        &[Data::from(3)],
+        "sizes differ: x has size 3, its type says 2",
+    );
 }
 
 #[test]
@@ -154,27 +207,45 @@ fn derivatives() {
     real("def sq x = x * x\ndef f = grad sq 3", 6.0);
     real("def f = grad (\\x -> grad (\\y -> x * y * y) x) 3.0", 12.0);
     reals("def f = flatten (hessian (\\x -> x[0] ** 2 * x[1]) [2.0, 3])", &[6.0, 4.0, 4.0, 0.0]);
-    reals("def f = flatten (jacobian (\\x -> [x[0] * x[1], x[1], x[0]]) [2.0, 3])", &[3.0, 2.0, 0.0, 1.0, 1.0, 0.0]);
+    reals(
+        "def f = flatten (jacobian (\\x -> [x[0] * x[1], x[1], x[0]]) [2.0, 3])",
+        &[3.0, 2.0, 0.0, 1.0, 1.0, 0.0],
+    );
     reals("def f = flatten (jacobian (\\x -> [x[0] * x[1]]) [2.0, 3])", &[3.0, 2.0]);
     reals("def f = jacobian (\\x -> x[0] * x[1]) [2.0, 3]", &[3.0, 2.0]);
     reals("def f = jacobian (\\x -> [x, x * x]) 3.0", &[1.0, 6.0]);
     reals("def f = hvp (\\x -> x[0] * x[1]) [2.0, 3] [1.0, 0]", &[0.0, 1.0]);
     real("def f = let (y, push) = linearize (\\x -> x ** 3) 2 in y + push 1", 20.0);
-    real("def f = let (y, g) = value_and_grad (\\(a, b) -> a * b) (2, 3) in y + g.0 * 10 + g.1 * 100", 236.0);
+    real(
+        "def f = let (y, g) = value_and_grad (\\(a, b) -> a * b) (2, 3) in y + g.0 * 10 + g.1 * 100",
+        236.0,
+    );
 }
 
 #[test]
 fn checks_name_sizes_and_values() {
     let x = |n: usize| Data::from(vec![1.0; n]);
-    fails("def f [n] (x : [n]real) (y : [n]real) = x", &[x(2), x(3)], "sizes differ: y has size 3, its type says n = 2");
+    fails(
+        "def f [n] (x : [n]real) (y : [n]real) = x",
+        &[x(2), x(3)],
+        "sizes differ: y has size 3, its type says n = 2",
+    );
     fails("def f (x : [3]real) = x", &[x(2)], "sizes differ: x has size 2, its type says 3");
     fails(
         "def f (l : [d*(d+1)/2]real) (d : int) = l",
         &[x(2), Data::from(2)],
         "sizes differ: l has size 2, its type says d * (d + 1) / 2 = 3",
     );
-    fails("def f [n] (x : [n]real) (k : int) = x + replicate k 1.0", &[x(2), Data::from(4)], "sizes differ: n is 2, k is 4");
-    fails("def f [n] (x : [n]real) (k : int) = x + replicate (k * k) 1.0", &[x(2), Data::from(2)], "sizes differ: 2 and 4");
+    fails(
+        "def f [n] (x : [n]real) (k : int) = x + replicate k 1.0",
+        &[x(2), Data::from(4)],
+        "sizes differ: n is 2, k is 4",
+    );
+    fails(
+        "def f [n] (x : [n]real) (k : int) = x + replicate (k * k) 1.0",
+        &[x(2), Data::from(2)],
+        "sizes differ: 2 and 4",
+    );
     fails(
         "def f [n] (x : [n]real) (k : int) : [n]real = replicate k 1.0",
         &[x(2), Data::from(4)],
@@ -185,10 +256,22 @@ fn checks_name_sizes_and_values() {
         &[x(2), Data::from(4)],
         "sizes differ: y has size 4, its type says n = 2",
     );
-    fails("def f (x : []real) (i : int) = x[i]", &[x(2), Data::from(2)], "index 2 is out of range for size 2");
-    fails("def f (x : []real) (i : int) = x[i:]", &[x(2), Data::from(3)], "slice 3:2 is out of range for size 2");
+    fails(
+        "def f (x : []real) (i : int) = x[i]",
+        &[x(2), Data::from(2)],
+        "index 2 is out of range for size 2",
+    );
+    fails(
+        "def f (x : []real) (i : int) = x[i:]",
+        &[x(2), Data::from(3)],
+        "slice 3:2 is out of range for size 2",
+    );
     fails("def f (i : int) = 1 / i", &[Data::from(0)], "division by zero");
-    fails("def f (x : []real) (n : int) = x with [1:n] = [1.0]", &[x(3), Data::from(3)], "the new value has size 1, the old one 2");
+    fails(
+        "def f (x : []real) (n : int) = x with [1:n] = [1.0]",
+        &[x(3), Data::from(3)],
+        "the new value has size 1, the old one 2",
+    );
 }
 
 #[test]

@@ -25,7 +25,12 @@ pub struct Call {
 
 impl Unit {
     /// Prepares a definition or a derivative of it; see [`operators`].
-    pub fn call(&self, entry: &str, operator: Operator, wrt: Option<&[String]>) -> Result<Call, Vec<Problem>> {
+    pub fn call(
+        &self,
+        entry: &str,
+        operator: Operator,
+        wrt: Option<&[String]>,
+    ) -> Result<Call, Vec<Problem>> {
         let (mut program, id) = self.definition(entry)?;
         let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
         if let Some((param, _)) = signature.params.iter().find(|(_, ty)| holds_function(ty)) {
@@ -70,10 +75,21 @@ impl Call {
 
     /// The cotangent of the result: given, or 1 if the result is a real.
     pub fn cotangent(&self, inputs: &Inputs) -> Result<Data, Vec<Problem>> {
-        let (_, ty) = self.program.def(self.entry).signature.params.last().expect("vjp takes the cotangent").clone();
+        let (_, ty) = self
+            .program
+            .def(self.entry)
+            .signature
+            .params
+            .last()
+            .expect("vjp takes the cotangent")
+            .clone();
         match inputs.single() {
-            Some(value) => data::bind_one(&self.program, "cotangent", &ty, value).map_err(|p| vec![p]),
-            None if ty == SizedTy::Scalar(ScalarTy::Real) => Ok(Data::Tensor(Tensor::reals(Vec::new(), vec![1.0]))),
+            Some(value) => {
+                data::bind_one(&self.program, "cotangent", &ty, value).map_err(|p| vec![p])
+            }
+            None if ty == SizedTy::Scalar(ScalarTy::Real) => {
+                Ok(Data::Tensor(Tensor::reals(Vec::new(), vec![1.0])))
+            }
             None => Err(vec![no_cotangent(&self.name, &data::print_type(&self.program, &ty))]),
         }
     }
@@ -85,8 +101,12 @@ fn zeros_like(data: &Data) -> Data {
         Data::Tensor(t) => Data::Tensor(Tensor::zeros(t.elem(), t.dims.clone())),
         Data::Tuple(items) => Data::Tuple(items.iter().map(zeros_like).collect()),
         Data::Array(items) => Data::Array(items.iter().map(zeros_like).collect()),
-        Data::Record(fields) => Data::Record(fields.iter().map(|(n, v)| (n.clone(), zeros_like(v))).collect()),
-        Data::Con { name, tag, args } => Data::Con { name: name.clone(), tag: *tag, args: args.iter().map(zeros_like).collect() },
+        Data::Record(fields) => {
+            Data::Record(fields.iter().map(|(n, v)| (n.clone(), zeros_like(v))).collect())
+        }
+        Data::Con { name, tag, args } => {
+            Data::Con { name: name.clone(), tag: *tag, args: args.iter().map(zeros_like).collect() }
+        }
     }
 }
 
@@ -110,7 +130,10 @@ fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
     let names: Vec<&str> = names.iter().map(|n| &**n).collect();
     Problem::general(
         "E0618",
-        format!("the forward derivative of `{definition}` needs a tangent for at least one of {}", problems::quoted(&names)),
+        format!(
+            "the forward derivative of `{definition}` needs a tangent for at least one of {}",
+            problems::quoted(&names)
+        ),
     )
     .hint(format!("give it as --tangent {example}=…, or as a file with --tangents-data"))
 }

@@ -50,7 +50,9 @@ pub(crate) fn fit(params: &[(Rc<str>, Layout)], leaves: &mut [Tensor]) -> Result
 }
 
 fn axes(params: &[(Rc<str>, Layout)]) -> Vec<Axis<'_>> {
-    let leaves = params.iter().flat_map(|(name, layout)| layout.leaves().into_iter().map(move |leaf| (&**name, leaf)));
+    let leaves = params
+        .iter()
+        .flat_map(|(name, layout)| layout.leaves().into_iter().map(move |leaf| (&**name, leaf)));
     let axes = |(leaf, (argument, LeafLayout { dims, .. })): (usize, (_, LeafLayout))| {
         dims.into_iter().enumerate().map(move |(axis, size)| Axis { argument, leaf, axis, size })
     };
@@ -65,7 +67,14 @@ fn seen(tensor: &Tensor, axis: usize) -> bool {
 /// The right number of arguments?
 pub(crate) fn count(params: &[(Rc<str>, Layout)], found: usize) -> Result<(), Failure> {
     let wanted = params.len();
-    if wanted == found { Ok(()) } else { Err(failure(format!("{} given where {wanted} belong", crate::data::problems::arguments(found)))) }
+    if wanted == found {
+        Ok(())
+    } else {
+        Err(failure(format!(
+            "{} given where {wanted} belong",
+            crate::data::problems::arguments(found)
+        )))
+    }
 }
 
 fn constant(argument: &str, wanted: u64, found: usize) -> Failure {
@@ -73,7 +82,9 @@ fn constant(argument: &str, wanted: u64, found: usize) -> Failure {
 }
 
 fn conflict(size: &str, first: &str, value: usize, second: &str, found: usize) -> Failure {
-    failure(format!("sizes differ: {size} is {value} in the argument `{first}`, but {found} in `{second}`"))
+    failure(format!(
+        "sizes differ: {size} is {value} in the argument `{first}`, but {found} in `{second}`"
+    ))
 }
 
 fn failure(message: String) -> Failure {
@@ -86,12 +97,20 @@ mod tests {
 
     /// The result of `f` on arrays of zeros of these sizes, with every engine.
     fn check(text: &str, args: &[&[usize]], expected: Result<&str, &str>) {
-        let unit = Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));
-        let zeros = |dims: &&[usize]| Data::Tensor(Tensor { dims: dims.to_vec(), data: Elements::Real(vec![0.0; dims.iter().product()]) });
+        let unit =
+            Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));
+        let zeros = |dims: &&[usize]| {
+            Data::Tensor(Tensor {
+                dims: dims.to_vec(),
+                data: Elements::Real(vec![0.0; dims.iter().product()]),
+            })
+        };
         let args: Vec<Data> = args.iter().map(zeros).collect();
         for engine in [Engine::Core, Engine::Anf, Engine::Loops, Engine::Native] {
             let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
-            let result = Executable::new(call.program, call.entry, engine).unwrap_or_else(|p| panic!("{p:?}")).run(&args);
+            let result = Executable::new(call.program, call.entry, engine)
+                .unwrap_or_else(|p| panic!("{p:?}"))
+                .run(&args);
             let result = result.map(|data| data.to_string()).map_err(|failure| failure.message);
             assert_eq!(result.as_deref().map_err(String::as_str), expected, "{engine:?}");
         }
@@ -119,6 +138,10 @@ mod tests {
 
     #[test]
     fn arguments_are_counted() {
-        check("def f (x : real) (y : real) : real = x + y", &[&[]], Err("1 argument given where 2 belong"));
+        check(
+            "def f (x : real) (y : real) : real = x + y",
+            &[&[]],
+            Err("1 argument given where 2 belong"),
+        );
     }
 }

@@ -29,17 +29,25 @@ pub enum Operator {
 }
 
 /// Which parameters to differentiate with respect to: those named, or all that carry derivatives.
-pub fn choose(program: &Program, entry: DefId, wrt: Option<&[String]>) -> Result<Vec<usize>, Problem> {
+pub fn choose(
+    program: &Program,
+    entry: DefId,
+    wrt: Option<&[String]>,
+) -> Result<Vec<usize>, Problem> {
     let def = program.def(entry);
     let params = &def.signature.params;
     let Some(wrt) = wrt else {
-        let all: Vec<usize> = (0..params.len()).filter(|k| carries_derivative(program, &params[*k].1)).collect();
+        let all: Vec<usize> =
+            (0..params.len()).filter(|k| carries_derivative(program, &params[*k].1)).collect();
         return if all.is_empty() { Err(nothing_real(&def.name)) } else { Ok(all) };
     };
     let names: Vec<&str> = params.iter().map(|(name, _)| &**name).collect();
     let mut chosen = Vec::new();
     for name in wrt {
-        let k = names.iter().position(|n| names_match(n, name)).ok_or_else(|| no_such_parameter(&def.name, name, &names))?;
+        let k = names
+            .iter()
+            .position(|n| names_match(n, name))
+            .ok_or_else(|| no_such_parameter(&def.name, name, &names))?;
         if !carries_derivative(program, &params[k].1) {
             return Err(not_differentiable(&def.name, name));
         }
@@ -51,13 +59,25 @@ pub fn choose(program: &Program, entry: DefId, wrt: Option<&[String]>) -> Result
 }
 
 /// Adds the entry that computes `operator` of `entry`; its parameters are those of `entry`, then the tangent or cotangent.
-pub fn derive(program: &mut Program, entry: DefId, operator: Operator, wrt: &[usize]) -> Result<DefId, Problem> {
+pub fn derive(
+    program: &mut Program,
+    entry: DefId,
+    operator: Operator,
+    wrt: &[usize],
+) -> Result<DefId, Problem> {
     if operator == Operator::Value {
         return Ok(entry);
     }
     let def = program.def(entry).clone();
     let (types, result) = split(&def);
-    if let Some((name, _)) = def.signature.params.iter().zip(&types).find(|(_, ty)| !core::first_order(program, ty)).map(|(p, _)| p) {
+    if let Some((name, _)) = def
+        .signature
+        .params
+        .iter()
+        .zip(&types)
+        .find(|(_, ty)| !core::first_order(program, ty))
+        .map(|(p, _)| p)
+    {
         return Err(takes_a_function(&def.name, name));
     }
     if !core::first_order(program, &result) {
@@ -67,8 +87,15 @@ pub fn derive(program: &mut Program, entry: DefId, operator: Operator, wrt: &[us
         return Err(not_a_scalar(&def.name));
     }
     let span = def.span;
-    let hint = |name: &str| if is_identifier(name) { name.to_string() } else { "argument".to_string() };
-    let params: Vec<Var> = def.signature.params.iter().zip(&types).map(|((name, _), ty)| program.fresh(&hint(name), ty.clone())).collect();
+    let hint =
+        |name: &str| if is_identifier(name) { name.to_string() } else { "argument".to_string() };
+    let params: Vec<Var> = def
+        .signature
+        .params
+        .iter()
+        .zip(&types)
+        .map(|((name, _), ty)| program.fresh(&hint(name), ty.clone()))
+        .collect();
     let point = pack(wrt.iter().map(|k| core::var(&params[*k])).collect());
     let restricted = restrict(program, entry, &def, &params, wrt, point.ty().clone());
     let (body, extra) = match operator {
@@ -97,7 +124,13 @@ fn unused(name: &str, signature: &Signature) -> String {
 }
 
 /// `let (y, pullback) = vjp f x in (y, pullback seed)`
-fn pull(program: &mut Program, f: Term, x: Term, seed: impl FnOnce(&Ty) -> Term, span: Span) -> Term {
+fn pull(
+    program: &mut Program,
+    f: Term,
+    x: Term,
+    seed: impl FnOnce(&Ty) -> Term,
+    span: Span,
+) -> Term {
     let both = core::vjp(f, x, span);
     let pair = program.fresh("both", both.ty().clone());
     let value = core::proj(core::var(&pair), 0);
@@ -107,7 +140,14 @@ fn pull(program: &mut Program, f: Term, x: Term, seed: impl FnOnce(&Ty) -> Term,
 }
 
 /// `\w -> f a₁ … w.0 … aₙ`
-fn restrict(program: &mut Program, entry: DefId, def: &Def, params: &[Var], wrt: &[usize], point: Ty) -> Term {
+fn restrict(
+    program: &mut Program,
+    entry: DefId,
+    def: &Def,
+    params: &[Var],
+    wrt: &[usize],
+    point: Ty,
+) -> Term {
     let w = program.fresh("point", point);
     let f = Term::new(TermKind::Global(entry), def.body.ty().clone(), def.span);
     let body = params.iter().enumerate().fold(f, |f, (k, x)| {
@@ -130,25 +170,36 @@ fn split(def: &Def) -> (Vec<Ty>, Ty) {
     let mut at = def.body.ty().clone();
     let mut types = Vec::new();
     for _ in &def.signature.params {
-        let Ty::Fun(from, to) = at else { panic!("`{}` has more parameters than its type", def.name) };
+        let Ty::Fun(from, to) = at else {
+            panic!("`{}` has more parameters than its type", def.name)
+        };
         types.push((*from).clone());
         at = (*to).clone();
     }
     (types, at)
 }
 
-fn extended(signature: &Signature, extra: Option<&Var>, wrt: &[usize], operator: Operator) -> Signature {
+fn extended(
+    signature: &Signature,
+    extra: Option<&Var>,
+    wrt: &[usize],
+    operator: Operator,
+) -> Signature {
     let mut params = signature.params.clone();
     let point: Vec<SizedTy> = wrt.iter().map(|k| signature.params[*k].1.clone()).collect();
     let point = if let [single] = &point[..] { single.clone() } else { SizedTy::Tuple(point) };
     let result = signature.result.clone();
     if let Some(extra) = extra {
-        let ty =
-            if operator == Operator::Jvp { point.clone() } else { result.clone().unwrap_or_else(|| crate::data::unsized_ty(&extra.ty)) };
+        let ty = if operator == Operator::Jvp {
+            point.clone()
+        } else {
+            result.clone().unwrap_or_else(|| crate::data::unsized_ty(&extra.ty))
+        };
         params.push((extra.hint.clone(), ty));
     }
     let derivative = if operator == Operator::Jvp { result.clone() } else { Some(point) };
-    let result = result.zip(derivative).map(|(value, derivative)| SizedTy::Tuple(vec![value, derivative]));
+    let result =
+        result.zip(derivative).map(|(value, derivative)| SizedTy::Tuple(vec![value, derivative]));
     Signature { params, result }
 }
 
@@ -162,13 +213,19 @@ fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
         SizedTy::Fun(..) => false,
         SizedTy::Variant(id) => {
             let constructors = &program.type_decl(*id).constructors;
-            constructors.iter().flat_map(|(_, args)| args).any(|t| carries_derivative(program, &crate::data::unsized_ty(t)))
+            constructors
+                .iter()
+                .flat_map(|(_, args)| args)
+                .any(|t| carries_derivative(program, &crate::data::unsized_ty(t)))
         }
     }
 }
 
 fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general("E0510", format!("`{definition}` has no parameter `{name}` to differentiate with respect to"));
+    let problem = Problem::general(
+        "E0510",
+        format!("`{definition}` has no parameter `{name}` to differentiate with respect to"),
+    );
     match suggest(name, known.iter().copied()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
         None => problem.hint(format!("its parameters are {}", quoted(known))),
@@ -178,12 +235,19 @@ fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
 fn not_differentiable(definition: &str, name: &str) -> Problem {
     Problem::general(
         "E0511",
-        format!("the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"),
+        format!(
+            "the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"
+        ),
     )
 }
 
 fn nothing_real(definition: &str) -> Problem {
-    Problem::general("E0512", format!("no parameter of `{definition}` holds real numbers, so there is nothing to differentiate"))
+    Problem::general(
+        "E0512",
+        format!(
+            "no parameter of `{definition}` holds real numbers, so there is nothing to differentiate"
+        ),
+    )
 }
 
 fn takes_a_function(definition: &str, name: &str) -> Problem {

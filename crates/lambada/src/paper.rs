@@ -11,15 +11,22 @@ pub use lambada_chad::report::{Mode, Stage as PaperStage};
 
 impl Unit {
     /// One stage of the derivative of a definition, in notation close to the paper.
-    pub fn paper_stage(&self, entry: &str, mode: Mode, stage: PaperStage) -> Result<String, Vec<Problem>> {
+    pub fn paper_stage(
+        &self,
+        entry: &str,
+        mode: Mode,
+        stage: PaperStage,
+    ) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::derive(&program, id, mode, stage).map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
+        report::derive(&program, id, mode, stage)
+            .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
     /// The derivation of a definition's derivative, step by step.
     pub fn explain(&self, entry: &str, mode: Mode) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::explain(&program, id, mode).map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
+        report::explain(&program, id, mode)
+            .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 }
 
@@ -27,9 +34,14 @@ fn refused(program: &Program, id: DefId, entry: &str, refusal: &Refusal) -> Prob
     match refusal {
         Refusal::Outside(outside) => outside_fragment(entry, outside),
         Refusal::TooLarge(size) => {
-            let title = format!("the literal derivative of `{entry}` is too large to be written down");
-            let label = format!("it would have about 10^{:.0} parts: the macros of the paper copy what they substitute", size.log10());
-            Problem::error("E0521", title, program.def(id).span, label).hint("`--stage shared` names it instead, and does not grow")
+            let title =
+                format!("the literal derivative of `{entry}` is too large to be written down");
+            let label = format!(
+                "it would have about 10^{:.0} parts: the macros of the paper copy what they substitute",
+                size.log10()
+            );
+            Problem::error("E0521", title, program.def(id).span, label)
+                .hint("`--stage shared` names it instead, and does not grow")
         }
     }
 }

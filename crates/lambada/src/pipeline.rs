@@ -105,7 +105,9 @@ impl Executable {
         let arrays = arrays(&program, entry)?;
         let optimized = &arrays.optimized;
         let code = match engine {
-            Engine::Native => Code::Native(Kernel::compile(&lower(&arrays)).map_err(|e| vec![broken_compilation(&e)])?),
+            Engine::Native => Code::Native(
+                Kernel::compile(&lower(&arrays)).map_err(|e| vec![broken_compilation(&e)])?,
+            ),
             Engine::Loops => Code::Loops(lower(&arrays)),
             Engine::Anf => Code::Anf(optimized.clone()),
             Engine::Core => Code::Core(program, entry),
@@ -117,21 +119,31 @@ impl Executable {
     /// tested against each other.
     pub fn stages(arrays: &Arrays) -> [Executable; 3] {
         let Arrays { normalized, optimized } = arrays;
-        let unoptimized = Executable::with_code(normalized, &normalized.function, Code::Anf(normalized.function.clone()));
+        let unoptimized = Executable::with_code(
+            normalized,
+            &normalized.function,
+            Code::Anf(normalized.function.clone()),
+        );
         let anf = Executable::with_code(normalized, optimized, Code::Anf(optimized.clone()));
         [unoptimized, anf, Executable::with_code(normalized, optimized, Code::Loops(lower(arrays)))]
     }
 
     /// Code that takes the arguments of `function`.
     fn with_code(interface: &Normalized, function: &anf::Function, code: Code) -> Executable {
-        Executable { params: interface.params.clone(), result: interface.result.clone(), sizes: size_sources(function), code }
+        Executable {
+            params: interface.params.clone(),
+            result: interface.result.clone(),
+            sizes: size_sources(function),
+            code,
+        }
     }
 
     /// Runs the program on one value per parameter.
     pub fn run(&self, args: &[Data]) -> Result<Data, Failure> {
         if let Code::Core(program, entry) = &self.code {
             let mut leaves = self.leaves(args)?.into_iter();
-            let args: Vec<Data> = self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
+            let args: Vec<Data> =
+                self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
             return lambada_core::eval::run(program, *entry, &args);
         }
         let results = match &self.code {
@@ -154,7 +166,8 @@ impl Executable {
     /// The arguments as a kernel takes them: the sizes, then the leaves of the parameters.
     pub fn tensors(&self, args: &[Data]) -> Result<Vec<Tensor>, Failure> {
         let leaves = self.leaves(args)?;
-        let size = |s: &SizeSource| Tensor::scalar(Scalar::Int(leaves[s.argument].dims[s.axis] as i64));
+        let size =
+            |s: &SizeSource| Tensor::scalar(Scalar::Int(leaves[s.argument].dims[s.axis] as i64));
         let sizes: Vec<Tensor> = self.sizes.iter().map(size).collect();
         Ok(sizes.into_iter().chain(leaves).collect())
     }
@@ -163,7 +176,10 @@ impl Executable {
         crate::fit::count(&self.params, args.len())?;
         let mut leaves = Vec::new();
         for ((name, layout), arg) in self.params.iter().zip(args) {
-            let irregular = |message| Failure { span: Span::default(), message: format!("the argument `{name}`: {message}") };
+            let irregular = |message| Failure {
+                span: Span::default(),
+                message: format!("the argument `{name}`: {message}"),
+            };
             leaves.extend(layout.flatten(arg).map_err(irregular)?);
         }
         crate::fit::fit(&self.params, &mut leaves)?;
@@ -173,11 +189,12 @@ impl Executable {
 
 fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
     let find = |size: &anf::Var| {
-        let places = function
-            .params
-            .iter()
-            .enumerate()
-            .flat_map(|(argument, p)| p.ty.dims.iter().enumerate().map(move |(axis, dim)| (SizeSource { argument, axis }, dim)));
+        let places = function.params.iter().enumerate().flat_map(|(argument, p)| {
+            p.ty.dims
+                .iter()
+                .enumerate()
+                .map(move |(axis, dim)| (SizeSource { argument, axis }, dim))
+        });
         let mut places = places.filter(|(_, dim)| dim.as_var() == Some(*size));
         places.next().map(|(place, _)| place).expect("every size is the size of a parameter")
     };

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_elaborate::{Checked, Definition, Input, import_key};
-use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, render_failure, suggest};
+use lambada_source::{
+    Failure, FileId, Problem, Severity, Sources, Span, render, render_failure, suggest,
+};
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::problems::quoted;
@@ -40,21 +42,46 @@ impl Session {
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
         let text = std::fs::read_to_string(path).map_err(|e| vec![unreadable(path, &e)])?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        self.load_from(&path.display().to_string(), &text, &parent, std::fs::canonicalize(path).ok())
+        self.load_from(
+            &path.display().to_string(),
+            &text,
+            &parent,
+            std::fs::canonicalize(path).ok(),
+        )
     }
 
     /// Checks a text that is not a file; `folder` is where its imports are looked for.
-    pub fn load_text(&mut self, name: &str, text: &str, folder: Option<PathBuf>) -> Result<Unit, Vec<Problem>> {
+    pub fn load_text(
+        &mut self,
+        name: &str,
+        text: &str,
+        folder: Option<PathBuf>,
+    ) -> Result<Unit, Vec<Problem>> {
         self.load_from(name, text, &folder.unwrap_or_default(), None)
     }
 
-    fn load_from(&mut self, name: &str, text: &str, folder: &Path, path: Option<PathBuf>) -> Result<Unit, Vec<Problem>> {
+    fn load_from(
+        &mut self,
+        name: &str,
+        text: &str,
+        folder: &Path,
+        path: Option<PathBuf>,
+    ) -> Result<Unit, Vec<Problem>> {
         let prelude_file = self.sources.add("<prelude>", PRELUDE);
         let (prelude, prelude_problems) = lambada_surface::parse(PRELUDE, prelude_file);
-        debug_assert!(prelude_problems.is_empty(), "the prelude does not parse: {prelude_problems:?}");
+        debug_assert!(
+            prelude_problems.is_empty(),
+            "the prelude does not parse: {prelude_problems:?}"
+        );
         let file = self.sources.add(name, text);
         let (module, problems) = lambada_surface::parse(text, file);
-        let mut loader = Loader { sources: &mut self.sources, folder, loaded: Vec::new(), open: path.into_iter().collect(), problems };
+        let mut loader = Loader {
+            sources: &mut self.sources,
+            folder,
+            loaded: Vec::new(),
+            open: path.into_iter().collect(),
+            problems,
+        };
         loader.imports(&module, None);
         let Loader { loaded: imports, problems: found, .. } = loader;
         let mut problems = found;
@@ -62,7 +89,11 @@ impl Session {
             return Err(problems);
         }
         let files = imports.iter().map(|(key, module)| (key.clone(), module)).collect();
-        let (checked, found) = lambada_elaborate::elaborate(&Input { prelude: &prelude, imports: files, main: &module });
+        let (checked, found) = lambada_elaborate::elaborate(&Input {
+            prelude: &prelude,
+            imports: files,
+            main: &module,
+        });
         problems.extend(found);
         if problems.iter().any(is_error) {
             return Err(problems);
@@ -112,7 +143,8 @@ impl Loader<'_> {
 
     fn import(&mut self, key: &str, path: &str, span: Span) {
         let file = self.folder.join(format!("{key}.lam"));
-        let text = std::fs::read_to_string(&file).and_then(|text| Ok((text, std::fs::canonicalize(&file)?)));
+        let text = std::fs::read_to_string(&file)
+            .and_then(|text| Ok((text, std::fs::canonicalize(&file)?)));
         let (text, place) = match text {
             Ok(found) => found,
             Err(error) => return self.problems.push(cannot_import(path, &file, &error, span)),
@@ -153,7 +185,9 @@ impl Unit {
 /// Where a result is a tuple of cotangents for several parameters, the names of the parameters, to label it.
 pub fn label_gradient(names: &[Rc<str>], gradient: Data) -> Data {
     match gradient {
-        Data::Tuple(items) if names.len() > 1 && items.len() == names.len() => Data::Record(names.iter().cloned().zip(items).collect()),
+        Data::Tuple(items) if names.len() > 1 && items.len() == names.len() => {
+            Data::Record(names.iter().cloned().zip(items).collect())
+        }
         single => single,
     }
 }
@@ -168,7 +202,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     let folder = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
     let wanted = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let siblings: Vec<String> = std::fs::read_dir(folder)
-        .map(|dir| dir.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).filter(|n| n.ends_with(".lam")).collect())
+        .map(|dir| {
+            dir.flatten()
+                .map(|e| e.file_name().to_string_lossy().into_owned())
+                .filter(|n| n.ends_with(".lam"))
+                .collect()
+        })
         .unwrap_or_default();
     match suggest(&wanted, siblings.iter().map(String::as_str)) {
         Some(near) => problem.hint(format!("did you mean `{}`?", beside.join(near).display())),
@@ -177,15 +216,25 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 }
 
 fn cannot_import(path: &str, file: &Path, error: &std::io::Error, span: Span) -> Problem {
-    Problem::error("E0112", format!("cannot read the import `{path}`"), span, format!("`{}`: {error}", file.display()))
+    Problem::error(
+        "E0112",
+        format!("cannot read the import `{path}`"),
+        span,
+        format!("`{}`: {error}", file.display()),
+    )
 }
 
 /// The files import each other, each the next and the last one the first.
 fn circle(path: &str, files: &[PathBuf], span: Span) -> Problem {
-    let name = |file: &PathBuf| format!("`{}`", file.file_name().unwrap_or_default().to_string_lossy());
+    let name =
+        |file: &PathBuf| format!("`{}`", file.file_name().unwrap_or_default().to_string_lossy());
     let way: Vec<String> = files.iter().chain(files.first()).map(name).collect();
-    let problem =
-        Problem::error("E0108", format!("the import `{path}` goes around in a circle"), span, "this file is being imported already");
+    let problem = Problem::error(
+        "E0108",
+        format!("the import `{path}` goes around in a circle"),
+        span,
+        "this file is being imported already",
+    );
     problem.hint(format!("{}: what both need belongs in a file of its own", way.join(" imports ")))
 }
 

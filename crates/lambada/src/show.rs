@@ -39,8 +39,12 @@ impl Unit {
             (Stage::Surface, _) => Ok(lambada_surface::print_module(&self.module)),
             (Stage::Core, _) => Ok(lambada_core::print_program(&call.program)),
             (Stage::Anf, None) => Ok(anf::print(&arrays(&call.program, call.entry)?.optimized)),
-            (Stage::Loops, _) => Ok(lambada_loops::print(&lower(&arrays(&call.program, call.entry)?))),
-            (Stage::C, _) => Ok(lambada_codegen::c_source(&lower(&arrays(&call.program, call.entry)?))),
+            (Stage::Loops, _) => {
+                Ok(lambada_loops::print(&lower(&arrays(&call.program, call.entry)?)))
+            }
+            (Stage::C, _) => {
+                Ok(lambada_codegen::c_source(&lower(&arrays(&call.program, call.entry)?)))
+            }
         }
     }
 
@@ -49,7 +53,8 @@ impl Unit {
         if pass == "none" {
             return Ok(anf::print(&function));
         }
-        let last = PASSES.iter().position(|p| p.name == pass).ok_or_else(|| vec![no_such_pass(pass)])?;
+        let last =
+            PASSES.iter().position(|p| p.name == pass).ok_or_else(|| vec![no_such_pass(pass)])?;
         for pass in &PASSES[..=last] {
             function = (pass.run)(function);
         }
@@ -62,6 +67,9 @@ fn no_such_pass(name: &str) -> Problem {
     let problem = Problem::general("E0702", format!("there is no pass `{name}`"));
     match suggest(name, known.iter().copied()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint(format!("the passes are {}, and `none` for the code before the first", crate::data::problems::quoted(&known))),
+        None => problem.hint(format!(
+            "the passes are {}, and `none` for the code before the first",
+            crate::data::problems::quoted(&known)
+        )),
     }
 }

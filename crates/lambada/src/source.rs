@@ -17,20 +17,33 @@ use crate::{Call, Unit};
 impl Unit {
     /// The forward or reverse derivative of a definition as a definition of its own: `f_forward` takes a tangent after the parameters,
     /// `f_reverse` a cotangent; both give the value, then the derivative.
-    pub fn derivative_source(&self, entry: &str, operator: Operator, wrt: Option<&[String]>) -> Result<String, Vec<Problem>> {
+    pub fn derivative_source(
+        &self,
+        entry: &str,
+        operator: Operator,
+        wrt: Option<&[String]>,
+    ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
-        let name = format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
+        let name =
+            format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
         let function = arrays(&call.program, call.entry)?.optimized;
         let signature = call.program.def(call.entry).signature.clone();
         let result = signature.result.clone();
-        let plain = signature.params.iter().all(|(_, ty)| is_plain(ty)) && result.as_ref().is_none_or(reads_flat);
+        let plain = signature.params.iter().all(|(_, ty)| is_plain(ty))
+            && result.as_ref().is_none_or(reads_flat);
         let head = heading(&call, entry, operator);
         let Some(result) = result.filter(|_| !plain) else {
             return Ok(format!("{head}{}", surface::definition(&function, &name)));
         };
         let flat = surface::definition(&function, &format!("{name}_flat"));
-        let types = self.type_definitions(&call.program, signature.params.iter().map(|(_, ty)| ty).chain([&result]))?;
-        Ok(format!("{types}{head}{}\n{flat}", wrapper(&call.program, &name, &signature.params, &result, &function.results)))
+        let types = self.type_definitions(
+            &call.program,
+            signature.params.iter().map(|(_, ty)| ty).chain([&result]),
+        )?;
+        Ok(format!(
+            "{types}{head}{}\n{flat}",
+            wrapper(&call.program, &name, &signature.params, &result, &function.results)
+        ))
     }
 }
 
@@ -38,8 +51,12 @@ fn heading(call: &Call, entry: &str, operator: Operator) -> String {
     let names: Vec<String> = call.wrt_names().iter().map(|n| format!("`{n}`")).collect();
     let names = names.join(", ");
     match operator {
-        Operator::Jvp => format!("--| Value of `{entry}` and its tangent, for a tangent of {names}.\n"),
-        Operator::Vjp => format!("--| Value of `{entry}` and the cotangents of {names}, for a cotangent of the value.\n"),
+        Operator::Jvp => {
+            format!("--| Value of `{entry}` and its tangent, for a tangent of {names}.\n")
+        }
+        Operator::Vjp => format!(
+            "--| Value of `{entry}` and the cotangents of {names}, for a cotangent of the value.\n"
+        ),
         Operator::Value | Operator::Grad => String::new(),
     }
 }
@@ -58,7 +75,9 @@ fn is_plain(ty: &SizedTy) -> bool {
 fn reads_flat(result: &SizedTy) -> bool {
     match result {
         SizedTy::Tuple(items) => match &items[..] {
-            [value, SizedTy::Tuple(derivatives)] => is_plain(value) && derivatives.iter().all(is_plain),
+            [value, SizedTy::Tuple(derivatives)] => {
+                is_plain(value) && derivatives.iter().all(is_plain)
+            }
             items => items.iter().all(is_plain),
         },
         other => is_plain(other),
@@ -66,25 +85,52 @@ fn reads_flat(result: &SizedTy) -> bool {
 }
 
 /// The definition with the types of the source, in terms of the flat one.
-fn wrapper(program: &Program, name: &str, params: &[(Rc<str>, SizedTy)], result: &SizedTy, flat: &[Ty]) -> String {
+fn wrapper(
+    program: &Program,
+    name: &str,
+    params: &[(Rc<str>, SizedTy)],
+    result: &SizedTy,
+    flat: &[Ty],
+) -> String {
     let pieces = Pieces { program };
     let mut sizes = BTreeSet::new();
     params.iter().for_each(|(_, ty)| size_names(ty, &mut sizes));
     let ints: Vec<&str> = params.iter().map(|(n, _)| &**n).collect();
-    let sizes: String = sizes.iter().filter(|s| !ints.contains(&s.as_str())).map(|s| format!(" [{s}]")).collect();
-    let names: Vec<String> =
-        params.iter().enumerate().map(|(k, (n, _))| if is_identifier(n) { n.to_string() } else { format!("argument{k}") }).collect();
-    let declared: String = names.iter().zip(params).map(|(n, (_, ty))| format!(" ({n} : {})", print_type(program, ty))).collect();
-    let arguments: Vec<String> = names.iter().zip(params).flat_map(|(n, (_, ty))| pieces.take_apart(ty, n, 0)).collect();
+    let sizes: String =
+        sizes.iter().filter(|s| !ints.contains(&s.as_str())).map(|s| format!(" [{s}]")).collect();
+    let names: Vec<String> = params
+        .iter()
+        .enumerate()
+        .map(|(k, (n, _))| if is_identifier(n) { n.to_string() } else { format!("argument{k}") })
+        .collect();
+    let declared: String = names
+        .iter()
+        .zip(params)
+        .map(|(n, (_, ty))| format!(" ({n} : {})", print_type(program, ty)))
+        .collect();
+    let arguments: Vec<String> =
+        names.iter().zip(params).flat_map(|(n, (_, ty))| pieces.take_apart(ty, n, 0)).collect();
     let leaves: Vec<String> = (0..flat.len()).map(|k| format!("r{k}")).collect();
-    let pattern = if let [single] = &leaves[..] { single.clone() } else { format!("({})", leaves.join(", ")) };
-    let given: Vec<String> = leaves.iter().zip(flat).map(|(leaf, ty)| absent_field(leaf, ty).unwrap_or(leaf.clone())).collect();
+    let pattern = if let [single] = &leaves[..] {
+        single.clone()
+    } else {
+        format!("({})", leaves.join(", "))
+    };
+    let given: Vec<String> = leaves
+        .iter()
+        .zip(flat)
+        .map(|(leaf, ty)| absent_field(leaf, ty).unwrap_or(leaf.clone()))
+        .collect();
     let rebuilt = pieces.put_together(result, &mut given.into_iter(), 0);
     let wide = arguments.iter().map(|a| a.len() + 1).sum::<usize>() > LINE;
     let gap = if wide { "\n    " } else { " " };
     let call: String = arguments.iter().map(|argument| format!("{gap}{argument}")).collect();
     let body = format!("let {pattern} = {name}_flat{call}\n  in {rebuilt}");
-    let absent = if body.contains(ABSENT) { format!("let {ABSENT} = if true then 0 else 1\n  ") } else { String::new() };
+    let absent = if body.contains(ABSENT) {
+        format!("let {ABSENT} = if true then 0 else 1\n  ")
+    } else {
+        String::new()
+    };
     format!("def {name}{sizes}{declared} =\n  {absent}{body}\n")
 }
 
@@ -104,7 +150,12 @@ fn absent_field(leaf: &str, ty: &Ty) -> Option<String> {
         Atom::Var(_) if axis == 0 => format!("length {leaf}"),
         Atom::Lit(_) | Atom::Var(_) => ABSENT.to_string(),
     };
-    let clauses: Vec<String> = ty.dims.iter().enumerate().map(|(axis, dim)| format!("_i{axis} < {}", size((axis, dim)))).collect();
+    let clauses: Vec<String> = ty
+        .dims
+        .iter()
+        .enumerate()
+        .map(|(axis, dim)| format!("_i{axis} < {}", size((axis, dim))))
+        .collect();
     let zero = match ty.elem {
         ScalarTy::Real => "0.0",
         ScalarTy::Int => "(0 : int)",
@@ -136,13 +187,24 @@ impl Pieces<'_> {
     fn take_apart(&self, ty: &SizedTy, value: &str, depth: usize) -> Vec<String> {
         match ty {
             SizedTy::Scalar(_) | SizedTy::Fun(..) => vec![value.to_string()],
-            SizedTy::Tuple(items) => {
-                items.iter().enumerate().flat_map(|(k, t)| self.take_apart(t, &format!("{value}.{k}"), depth)).collect()
-            }
-            SizedTy::Record(fields) => fields.iter().flat_map(|(n, t)| self.take_apart(t, &format!("{value}.{n}"), depth)).collect(),
+            SizedTy::Tuple(items) => items
+                .iter()
+                .enumerate()
+                .flat_map(|(k, t)| self.take_apart(t, &format!("{value}.{k}"), depth))
+                .collect(),
+            SizedTy::Record(fields) => fields
+                .iter()
+                .flat_map(|(n, t)| self.take_apart(t, &format!("{value}.{n}"), depth))
+                .collect(),
             SizedTy::Array(_, elem) => {
                 let element = format!("e{depth}");
-                let lift = |leaf: String| if leaf == element { value.to_string() } else { format!("(for {element} in {value} => {leaf})") };
+                let lift = |leaf: String| {
+                    if leaf == element {
+                        value.to_string()
+                    } else {
+                        format!("(for {element} in {value} => {leaf})")
+                    }
+                };
                 self.take_apart(elem, &element, depth + 1).into_iter().map(lift).collect()
             }
             SizedTy::Variant(id) => self.take_variant_apart(*id, value, depth),
@@ -151,16 +213,27 @@ impl Pieces<'_> {
 
     fn take_variant_apart(&self, id: TypeId, value: &str, depth: usize) -> Vec<String> {
         let constructors = &self.program.type_decl(id).constructors;
-        let arms: Vec<String> =
-            constructors.iter().enumerate().map(|(tag, (name, args))| format!("| {name}{} -> {tag}", " _".repeat(args.len()))).collect();
+        let arms: Vec<String> = constructors
+            .iter()
+            .enumerate()
+            .map(|(tag, (name, args))| format!("| {name}{} -> {tag}", " _".repeat(args.len())))
+            .collect();
         let mut leaves = vec![format!("(match {value} {})", arms.join(" "))];
         for (name, args) in constructors {
             for (k, arg) in args.iter().enumerate() {
                 let bound = format!("c{depth}");
-                let pattern: String = (0..args.len()).map(|j| if j == k { format!(" {bound}") } else { " _".to_string() }).collect();
+                let pattern: String = (0..args.len())
+                    .map(|j| if j == k { format!(" {bound}") } else { " _".to_string() })
+                    .collect();
                 let arg = unsized_ty(arg);
-                for (leaf, zero) in self.take_apart(&arg, &bound, depth + 1).into_iter().zip(self.zeros(&arg)) {
-                    let otherwise = if constructors.len() > 1 { format!(" | _ -> {zero}") } else { String::new() };
+                for (leaf, zero) in
+                    self.take_apart(&arg, &bound, depth + 1).into_iter().zip(self.zeros(&arg))
+                {
+                    let otherwise = if constructors.len() > 1 {
+                        format!(" | _ -> {zero}")
+                    } else {
+                        String::new()
+                    };
                     leaves.push(format!("(match {value} | {name}{pattern} -> {leaf}{otherwise})"));
                 }
             }
@@ -174,35 +247,56 @@ impl Pieces<'_> {
             SizedTy::Scalar(ScalarTy::Real) => vec!["0.0".to_string()],
             SizedTy::Scalar(ScalarTy::Int) => vec!["0".to_string()],
             SizedTy::Scalar(ScalarTy::Bool) => vec!["false".to_string()],
-            SizedTy::Array(_, elem) => self.zeros(elem).into_iter().map(|zero| format!("(for _none < {ABSENT} => {zero})")).collect(),
+            SizedTy::Array(_, elem) => self
+                .zeros(elem)
+                .into_iter()
+                .map(|zero| format!("(for _none < {ABSENT} => {zero})"))
+                .collect(),
             SizedTy::Tuple(items) => items.iter().flat_map(|t| self.zeros(t)).collect(),
             SizedTy::Record(fields) => fields.iter().flat_map(|(_, t)| self.zeros(t)).collect(),
             SizedTy::Variant(id) => {
-                let fields = self.program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args);
-                std::iter::once("0".to_string()).chain(fields.flat_map(|t| self.zeros(&unsized_ty(t)))).collect()
+                let fields =
+                    self.program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args);
+                std::iter::once("0".to_string())
+                    .chain(fields.flat_map(|t| self.zeros(&unsized_ty(t))))
+                    .collect()
             }
             SizedTy::Fun(..) => Vec::new(),
         }
     }
 
     /// The value whose leaves have the given names.
-    fn put_together(&self, ty: &SizedTy, leaves: &mut dyn Iterator<Item = String>, depth: usize) -> String {
+    fn put_together(
+        &self,
+        ty: &SizedTy,
+        leaves: &mut dyn Iterator<Item = String>,
+        depth: usize,
+    ) -> String {
         match ty {
             SizedTy::Scalar(_) | SizedTy::Fun(..) => leaves.next().unwrap_or_default(),
             SizedTy::Tuple(items) => {
-                let items: Vec<String> = items.iter().map(|t| self.put_together(t, leaves, depth)).collect();
+                let items: Vec<String> =
+                    items.iter().map(|t| self.put_together(t, leaves, depth)).collect();
                 format!("({})", items.join(", "))
             }
             SizedTy::Record(fields) => {
-                let fields: Vec<String> = fields.iter().map(|(n, t)| format!("{n} = {}", self.put_together(t, leaves, depth))).collect();
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|(n, t)| format!("{n} = {}", self.put_together(t, leaves, depth)))
+                    .collect();
                 format!("{{{}}}", fields.join(", "))
             }
             SizedTy::Array(_, elem) if is_plain(elem) => leaves.next().unwrap_or_default(),
             SizedTy::Array(_, elem) => {
-                let arrays: Vec<String> = leaves.take(self.take_apart(elem, "_", 0).len()).collect();
+                let arrays: Vec<String> =
+                    leaves.take(self.take_apart(elem, "_", 0).len()).collect();
                 let index = format!("i{depth}");
                 let extent = arrays.first().map_or("0".to_string(), |a| format!("length {a}"));
-                let element = self.put_together(elem, &mut arrays.iter().map(|a| format!("{a}[{index}]")), depth + 1);
+                let element = self.put_together(
+                    elem,
+                    &mut arrays.iter().map(|a| format!("{a}[{index}]")),
+                    depth + 1,
+                );
                 format!("(for {index} < {extent} => {element})")
             }
             SizedTy::Variant(id) => {
@@ -210,11 +304,22 @@ impl Pieces<'_> {
                 let constructors = &self.program.type_decl(*id).constructors;
                 let mut values = Vec::new();
                 for (name, args) in constructors {
-                    let args: String = args.iter().map(|t| format!(" {}", self.put_together(&unsized_ty(t), leaves, depth))).collect();
-                    values.push(if args.is_empty() { name.to_string() } else { format!("({name}{args})") });
+                    let args: String = args
+                        .iter()
+                        .map(|t| format!(" {}", self.put_together(&unsized_ty(t), leaves, depth)))
+                        .collect();
+                    values.push(if args.is_empty() {
+                        name.to_string()
+                    } else {
+                        format!("({name}{args})")
+                    });
                 }
                 let last = values.pop().unwrap_or_default();
-                let tests: String = values.iter().enumerate().map(|(k, v)| format!("if {tag} == {k} then {v} else ")).collect();
+                let tests: String = values
+                    .iter()
+                    .enumerate()
+                    .map(|(k, v)| format!("if {tag} == {k} then {v} else "))
+                    .collect();
                 format!("({tests}{last})")
             }
         }

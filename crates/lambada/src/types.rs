@@ -15,7 +15,11 @@ type Place = (usize, Rc<str>);
 
 impl Unit {
     /// The definitions of the variant types in the given ones, and of all types that these mention.
-    pub(crate) fn type_definitions<'t>(&self, program: &Program, types: impl Iterator<Item = &'t SizedTy>) -> Result<String, Vec<Problem>> {
+    pub(crate) fn type_definitions<'t>(
+        &self,
+        program: &Program,
+        types: impl Iterator<Item = &'t SizedTy>,
+    ) -> Result<String, Vec<Problem>> {
         let files = Files::of(self);
         let mut variants = BTreeSet::new();
         types.for_each(|ty| sized_variants(program, ty, &mut variants));
@@ -32,9 +36,13 @@ fn sized_variants(program: &Program, ty: &SizedTy, all: &mut BTreeSet<TypeId>) {
     match ty {
         SizedTy::Scalar(_) => {}
         SizedTy::Tuple(items) => items.iter().for_each(|ty| sized_variants(program, ty, all)),
-        SizedTy::Record(fields) => fields.iter().for_each(|(_, ty)| sized_variants(program, ty, all)),
+        SizedTy::Record(fields) => {
+            fields.iter().for_each(|(_, ty)| sized_variants(program, ty, all))
+        }
         SizedTy::Array(_, elem) => sized_variants(program, elem, all),
-        SizedTy::Fun(from, to) => [from, to].into_iter().for_each(|ty| sized_variants(program, ty, all)),
+        SizedTy::Fun(from, to) => {
+            [from, to].into_iter().for_each(|ty| sized_variants(program, ty, all))
+        }
         SizedTy::Variant(id) => variants(program, &Ty::Variant(*id), all),
     }
 }
@@ -48,7 +56,12 @@ fn variants(program: &Program, ty: &Ty, all: &mut BTreeSet<TypeId>) {
         Ty::Fun(from, to) => [from, to].into_iter().for_each(|ty| variants(program, ty, all)),
         Ty::Variant(id) => {
             if all.insert(*id) {
-                program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args).for_each(|ty| variants(program, ty, all));
+                program
+                    .type_decl(*id)
+                    .constructors
+                    .iter()
+                    .flat_map(|(_, args)| args)
+                    .for_each(|ty| variants(program, ty, all));
             }
         }
     }
@@ -85,7 +98,10 @@ impl<'a> Files<'a> {
             TypeBody::Alias(_) => false,
             TypeBody::Variant(constructors) => {
                 &*def.name.text == name
-                    && constructors.iter().map(|(name, _)| &name.text).eq(decl.constructors.iter().map(|(name, _)| name))
+                    && constructors
+                        .iter()
+                        .map(|(name, _)| &name.text)
+                        .eq(decl.constructors.iter().map(|(name, _)| name))
             }
         };
         let mut found = (0..self.modules.len()).filter(|file| self.definitions(*file).any(&same));
@@ -97,11 +113,16 @@ impl<'a> Files<'a> {
 
     /// Adds a definition and all that it mentions.
     fn need(&self, place: Place, needed: &mut BTreeSet<Place>) {
-        let Some(def) = self.definition(&place).filter(|_| needed.insert(place.clone())) else { return };
+        let Some(def) = self.definition(&place).filter(|_| needed.insert(place.clone())) else {
+            return;
+        };
         let mut mentioned = Vec::new();
         match &def.body {
             TypeBody::Alias(ty) => names(ty, &mut mentioned),
-            TypeBody::Variant(constructors) => constructors.iter().flat_map(|(_, args)| args).for_each(|ty| names(ty, &mut mentioned)),
+            TypeBody::Variant(constructors) => constructors
+                .iter()
+                .flat_map(|(_, args)| args)
+                .for_each(|ty| names(ty, &mut mentioned)),
         }
         for name in mentioned {
             self.resolve(place.0, &name).into_iter().for_each(|place| self.need(place, needed));
@@ -110,9 +131,14 @@ impl<'a> Files<'a> {
 
     /// What a name means in a file: its own types come first, then those of its imports.
     fn resolve(&self, file: usize, name: &str) -> Option<Place> {
-        let (from, name) = name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
-        let mut imports: Vec<usize> =
-            self.imports(file).into_iter().filter(|(base, _)| from.is_none_or(|from| **base == *from)).map(|i| i.1).collect();
+        let (from, name) =
+            name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
+        let mut imports: Vec<usize> = self
+            .imports(file)
+            .into_iter()
+            .filter(|(base, _)| from.is_none_or(|from| **base == *from))
+            .map(|i| i.1)
+            .collect();
         imports.sort_unstable();
         let own = from.is_none().then_some(file);
         let place = |file: usize| (file, Rc::from(name));
@@ -136,12 +162,16 @@ impl<'a> Files<'a> {
         let mut items = Vec::new();
         let mut taken = BTreeSet::new();
         for file in 0..self.modules.len() {
-            for def in self.definitions(file).filter(|def| needed.contains(&(file, def.name.text.clone()))) {
+            for def in
+                self.definitions(file).filter(|def| needed.contains(&(file, def.name.text.clone())))
+            {
                 let constructors = match &def.body {
                     TypeBody::Alias(_) => &[][..],
                     TypeBody::Variant(constructors) => &constructors[..],
                 };
-                for name in std::iter::once(&def.name).chain(constructors.iter().map(|(name, _)| name)) {
+                for name in
+                    std::iter::once(&def.name).chain(constructors.iter().map(|(name, _)| name))
+                {
                     if !taken.insert(name.text.clone()) {
                         return Err(two_of_a_name(&name.text));
                     }
@@ -149,7 +179,11 @@ impl<'a> Files<'a> {
                 items.push(Item::Type(unqualified(def)));
             }
         }
-        Ok(if items.is_empty() { String::new() } else { format!("{}\n", lambada_surface::print_module(&Module { doc: None, items })) })
+        Ok(if items.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", lambada_surface::print_module(&Module { doc: None, items }))
+        })
     }
 }
 
@@ -172,9 +206,12 @@ fn names(ty: &TypeExpr, all: &mut Vec<Rc<str>>) {
 fn unqualified(def: &TypeDef) -> TypeDef {
     let body = match &def.body {
         TypeBody::Alias(ty) => TypeBody::Alias(bare(ty)),
-        TypeBody::Variant(constructors) => {
-            TypeBody::Variant(constructors.iter().map(|(name, args)| (name.clone(), args.iter().map(bare).collect())).collect())
-        }
+        TypeBody::Variant(constructors) => TypeBody::Variant(
+            constructors
+                .iter()
+                .map(|(name, args)| (name.clone(), args.iter().map(bare).collect()))
+                .collect(),
+        ),
     };
     TypeDef { body, ..def.clone() }
 }
@@ -187,7 +224,9 @@ fn bare(ty: &TypeExpr) -> TypeExpr {
             TypeKind::Name(Name { text, span: name.span }, args.iter().map(bare).collect())
         }
         TypeKind::Tuple(items) => TypeKind::Tuple(items.iter().map(bare).collect()),
-        TypeKind::Record(fields) => TypeKind::Record(fields.iter().map(|(name, ty)| (name.clone(), bare(ty))).collect()),
+        TypeKind::Record(fields) => {
+            TypeKind::Record(fields.iter().map(|(name, ty)| (name.clone(), bare(ty))).collect())
+        }
         TypeKind::Array(size, elem) => TypeKind::Array(size.clone(), boxed(elem)),
         TypeKind::Function(from, to) => TypeKind::Function(boxed(from), boxed(to)),
         TypeKind::Error => TypeKind::Error,

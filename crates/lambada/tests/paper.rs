@@ -8,7 +8,9 @@ use lambada_chad::{Env, closures};
 use lambada_core::eval::run;
 
 fn load(text: &str) -> Unit {
-    Session::default().load_text("test", text, None).unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
+    Session::default()
+        .load_text("test", text, None)
+        .unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
 }
 
 fn numbers(data: &Data) -> Vec<f64> {
@@ -24,28 +26,35 @@ fn numbers(data: &Data) -> Vec<f64> {
 fn value(data: &Data) -> Value {
     match data {
         Data::Tuple(items) => items.iter().map(value).reduce(Value::pair).unwrap_or(Value::Unit),
-        Data::Record(fields) => value(&Data::Tuple(fields.iter().map(|(_, item)| item.clone()).collect())),
+        Data::Record(fields) => {
+            value(&Data::Tuple(fields.iter().map(|(_, item)| item.clone()).collect()))
+        }
         other => Value::real(numbers(other)),
     }
 }
 
 fn close(a: &[f64], b: &[f64], what: &str) {
     assert_eq!(a.len(), b.len(), "{what}");
-    a.iter().zip(b).for_each(|(x, y)| assert!((x - y).abs() <= 1e-12 * (1.0 + x.abs()), "{a:?} and {b:?}: {what}"));
+    a.iter().zip(b).for_each(|(x, y)| {
+        assert!((x - y).abs() <= 1e-12 * (1.0 + x.abs()), "{a:?} and {b:?}: {what}")
+    });
 }
 
 /// The definition `f`: its value, its cotangent, and that every stage is there.
 fn check(text: &str, args: &[Data]) {
     let unit = load(text);
     let (program, id) = unit.definition("f").unwrap();
-    let (x, t) = source::of_core(&program, id).unwrap_or_else(|outside| panic!("{text}: {outside}"));
+    let (x, t) =
+        source::of_core(&program, id).unwrap_or_else(|outside| panic!("{text}: {outside}"));
     source::check(std::slice::from_ref(&x), &t).unwrap();
     let at = args.iter().map(value).reduce(Value::pair).unwrap_or(Value::Unit);
     let result = source::eval(&t, &Env::default().with(&x, at.clone())).flatten().unwrap();
     close(&result, &numbers(&run(&program, id, args).unwrap()), text);
     pulled_back(text, &x, &t, args, &at);
     for mode in [Mode::Forward, Mode::Reverse] {
-        for stage in [PaperStage::Combinators, PaperStage::Linear, PaperStage::Applied, PaperStage::Shared] {
+        for stage in
+            [PaperStage::Combinators, PaperStage::Linear, PaperStage::Applied, PaperStage::Shared]
+        {
             assert!(!unit.paper_stage("f", mode, stage).unwrap().is_empty());
         }
         assert!(!unit.explain("f", mode).unwrap().is_empty());
@@ -73,7 +82,10 @@ fn examples_of_the_paper() {
     let one = [0.7.into()];
     check("def f (x : real) = let y = 2*x in let z = x*y in let w = cos z in ((y, z), w)", &one);
     let four = [0.7.into(), 0.2.into(), 1.1.into(), 0.4.into()];
-    check("def f (a : real) (b : real) (c : real) (d : real) = let y = a*d + 2*b in let z = y*c in let w = z + d in sin w", &four);
+    check(
+        "def f (a : real) (b : real) (c : real) (d : real) = let y = a*d + 2*b in let z = y*c in let w = z + d in sin w",
+        &four,
+    );
     check("def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)", &one);
     check("def f (x1 : real) (x2 : [4]real) = sum (map (\\z -> x1*z) x2)", &[0.7.into(), reals(4)]);
 }
@@ -130,9 +142,15 @@ fn arrays() {
         check(&format!("def f (x : [3]real) = {body}"), &[reals(3)]);
     }
     check("def f (x : [3]real) = for (a, b, c) in zip3 x x (map sin x) => a * b + c", &[reals(3)]);
-    check("def f (x : [3]real) (y : [3]real) (r : {a : real, b : real}) = (r.a * x + y, r.b)", &[reals(3), reals(3), record()]);
+    check(
+        "def f (x : [3]real) (y : [3]real) (r : {a : real, b : real}) = (r.a * x + y, r.b)",
+        &[reals(3), reals(3), record()],
+    );
     let m = Data::Tensor(lambada::Tensor::reals(vec![2, 3], vec![0.1, 0.2, 0.3, 0.4, 0.5, 0.6]));
-    check("def f (m : [2][3]real) (x : [3]real) = (m @ x, sum (for i < 2 => m[i, i + 1]), m[1, 2])", &[m, reals(3)]);
+    check(
+        "def f (m : [2][3]real) (x : [3]real) = (m @ x, sum (for i < 2 => m[i, i + 1]), m[1, 2])",
+        &[m, reals(3)],
+    );
 }
 
 fn record() -> Data {
@@ -164,10 +182,19 @@ fn outside() {
         ("def f (x : [3]int) (y : real) = y", "an array of something else than reals"),
         ("def f (x : real) = sum (replicate (int x) x)", "the operation `int`"),
         ("def f (x : [3]real) = cumsum x", "a `loop` whose state is not one real number"),
-        ("def f (x : [3]real) (y : [3]real) = loop a = 0.0 for i < 3 do a * x[i] + y[i]", "a `loop` over several arrays"),
-        ("def f (x : [3]real) = for i < 3 => for j < 3 => x[i] * x[j]", "a `for` that makes something else than real numbers"),
+        (
+            "def f (x : [3]real) (y : [3]real) = loop a = 0.0 for i < 3 do a * x[i] + y[i]",
+            "a `loop` over several arrays",
+        ),
+        (
+            "def f (x : [3]real) = for i < 3 => for j < 3 => x[i] * x[j]",
+            "a `for` that makes something else than real numbers",
+        ),
         ("def f (x : real) = loop a = x while a < 1 do a + 1", "`while`"),
-        ("def f (x : [3]real) = for i < 3 => (let y = map sin x in y[i])", "an index into an array that is made inside of the loop"),
+        (
+            "def f (x : [3]real) = for i < 3 => (let y = map sin x in y[i])",
+            "an index into an array that is made inside of the loop",
+        ),
         ("def f (x : [3]real) = x with [0] = 1.0", "an update"),
         ("def f (x : [3]real) = if x[0] > 0 then 1.0 else 2.0", "`if`"),
         (
@@ -175,7 +202,10 @@ fn outside() {
             "an index that is out of range or depends on more than the index of one loop",
         ),
         ("def f (x : [2000000]real) = sum x", "an array or a loop of more than 1048576 elements"),
-        ("def f (x : real) = loop a = x for i < 2000000 do a * a", "an array or a loop of more than 1048576 elements"),
+        (
+            "def f (x : real) = loop a = x for i < 2000000 do a * a",
+            "an array or a loop of more than 1048576 elements",
+        ),
         ("def f (x : [2][3]real) = sum x[0]", "a row of a matrix"),
     ] {
         let (program, id) = load(text).definition("f").unwrap();

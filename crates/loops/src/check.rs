@@ -68,24 +68,36 @@ impl<'a> Checker<'a> {
 
     fn function(&mut self) -> Checked {
         let function = self.function;
-        ensure(is_identifier(&function.name), || format!("{:?} is not an identifier of C", function.name))?;
+        ensure(is_identifier(&function.name), || {
+            format!("{:?} is not an identifier of C", function.name)
+        })?;
         for (ty, hint) in function.regs.iter().chain(&function.cells) {
-            ensure(matches!(ty.lanes, 1 | 2 | 4 | 8 | 16), || format!("`{hint}` has {} lanes", ty.lanes))?;
+            ensure(matches!(ty.lanes, 1 | 2 | 4 | 8 | 16), || {
+                format!("`{hint}` has {} lanes", ty.lanes)
+            })?;
         }
         self.params()?;
         self.stmts(&function.body)?;
-        function.results.iter().try_for_each(|result| self.result(result)).map_err(|problem| format!("in the results: {problem}"))
+        function
+            .results
+            .iter()
+            .try_for_each(|result| self.result(result))
+            .map_err(|problem| format!("in the results: {problem}"))
     }
 
     fn params(&mut self) -> Checked {
         let function = self.function;
-        ensure(function.sizes <= function.params.len(), || "more sizes than parameters".to_string())?;
+        ensure(function.sizes <= function.params.len(), || {
+            "more sizes than parameters".to_string()
+        })?;
         for (k, param) in function.params.iter().enumerate() {
             match param {
                 Param::Scalar(reg) => {
                     let ty = self.bind_reg(*reg)?;
                     ensure(ty.lanes == 1, || format!("parameter {k} has {} lanes", ty.lanes))?;
-                    ensure(k >= function.sizes || ty.elem == ScalarTy::Int, || format!("size {k} is not an int"))?;
+                    ensure(k >= function.sizes || ty.elem == ScalarTy::Int, || {
+                        format!("size {k} is not an int")
+                    })?;
                 }
                 Param::Buffer(buf) => {
                     ensure(k >= function.sizes, || format!("size {k} is a buffer"))?;
@@ -140,7 +152,9 @@ impl<'a> Checker<'a> {
                     checker.int(*end)?;
                     ensure(*step > 0, || format!("the step {step} is not positive"))?;
                     let ty = checker.bind_reg(*index)?;
-                    ensure(ty == Ty::scalar(ScalarTy::Int), || "the index is not one int".to_string())
+                    ensure(ty == Ty::scalar(ScalarTy::Int), || {
+                        "the index is not one int".to_string()
+                    })
                 })?;
                 self.body(body)?;
                 self.regs[index.0 as usize] = Bound::Gone;
@@ -216,13 +230,19 @@ impl<'a> Checker<'a> {
             Stmt::View { buf, base, offset } => {
                 self.int(*offset)?;
                 let elem = self.buf(*base)?;
-                let origin = if self.origins[base.0 as usize] == Origin::Outside { Origin::Outside } else { Origin::View };
+                let origin = if self.origins[base.0 as usize] == Origin::Outside {
+                    Origin::Outside
+                } else {
+                    Origin::View
+                };
                 same(self.bind_buf(*buf, origin)?, elem)
             }
             Stmt::Swap(a, b) => self.swap(*a, *b),
             Stmt::Constant(buf, tensor) => {
                 let len: usize = tensor.dims.iter().product();
-                ensure(len == tensor.data.len(), || "the constant has not as many elements as it says".to_string())?;
+                ensure(len == tensor.data.len(), || {
+                    "the constant has not as many elements as it says".to_string()
+                })?;
                 same(self.bind_buf(*buf, Origin::Outside)?, tensor.elem())
             }
             Stmt::Copy { to, from, len } => {
@@ -236,18 +256,26 @@ impl<'a> Checker<'a> {
             }
             Stmt::Check { cond, site, values } => {
                 self.bool(*cond)?;
-                ensure((*site as usize) < self.function.sites.len(), || format!("there is no site {site}"))?;
+                ensure((*site as usize) < self.function.sites.len(), || {
+                    format!("there is no site {site}")
+                })?;
                 values.iter().try_for_each(|value| self.int(*value))
             }
-            Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } | Stmt::Scope(_) => unreachable!("it has bodies"),
+            Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } | Stmt::Scope(_) => {
+                unreachable!("it has bodies")
+            }
         }
     }
 
     fn swap(&self, a: Buf, b: Buf) -> Checked {
         same(self.buf(a)?, self.buf(b)?)?;
         match (self.origins[a.0 as usize], self.origins[b.0 as usize]) {
-            (Origin::Alloc(x), Origin::Alloc(y)) => ensure(x == y, || "the buffers are of different scopes".to_string()),
-            (Origin::Alloc(_) | Origin::Outside | Origin::View, _) => Err("only buffers made by `alloc` may be swapped".to_string()),
+            (Origin::Alloc(x), Origin::Alloc(y)) => {
+                ensure(x == y, || "the buffers are of different scopes".to_string())
+            }
+            (Origin::Alloc(_) | Origin::Outside | Origin::View, _) => {
+                Err("only buffers made by `alloc` may be swapped".to_string())
+            }
         }
     }
 
@@ -275,16 +303,22 @@ impl<'a> Checker<'a> {
 
     fn prim(&self, ty: Ty, prim: Prim, args: &[Operand]) -> Checked {
         let expected = prim.args();
-        ensure(args.len() == expected.len(), || format!("{} arguments instead of {}", args.len(), expected.len()))?;
+        ensure(args.len() == expected.len(), || {
+            format!("{} arguments instead of {}", args.len(), expected.len())
+        })?;
         same(prim.result(), ty.elem)?;
-        args.iter().zip(expected).try_for_each(|(arg, elem)| self.broadcasts(*arg, Ty { elem: *elem, lanes: ty.lanes }))
+        args.iter()
+            .zip(expected)
+            .try_for_each(|(arg, elem)| self.broadcasts(*arg, Ty { elem: *elem, lanes: ty.lanes }))
     }
 
     /// The operand has the type, or one lane of it.
     fn broadcasts(&self, operand: Operand, ty: Ty) -> Checked {
         let got = self.operand(operand)?;
         same(ty.elem, got.elem)?;
-        ensure(got.lanes == 1 || got.lanes == ty.lanes, || format!("{} lanes where {} are expected", got.lanes, ty.lanes))
+        ensure(got.lanes == 1 || got.lanes == ty.lanes, || {
+            format!("{} lanes where {} are expected", got.lanes, ty.lanes)
+        })
     }
 
     fn int(&self, operand: Operand) -> Checked {
@@ -323,7 +357,9 @@ impl<'a> Checker<'a> {
 
     fn writable(&self, buf: Buf) -> Checked<ScalarTy> {
         let elem = self.buf(buf)?;
-        ensure(self.origins[buf.0 as usize] != Origin::Outside, || "parameters and constants are only read".to_string())?;
+        ensure(self.origins[buf.0 as usize] != Origin::Outside, || {
+            "parameters and constants are only read".to_string()
+        })?;
         Ok(elem)
     }
 
@@ -345,7 +381,12 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn in_scope<T>(bound: Option<&Bound>, kind: &str, names: &[(T, std::rc::Rc<str>)], k: u32) -> Checked {
+fn in_scope<T>(
+    bound: Option<&Bound>,
+    kind: &str,
+    names: &[(T, std::rc::Rc<str>)],
+    k: u32,
+) -> Checked {
     let why = match bound {
         Some(Bound::Here) => return Ok(()),
         Some(Bound::Never) => "is mentioned before it is bound",
@@ -356,7 +397,9 @@ fn in_scope<T>(bound: Option<&Bound>, kind: &str, names: &[(T, std::rc::Rc<str>)
 }
 
 fn is_identifier(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn same(expected: ScalarTy, got: ScalarTy) -> Checked {

@@ -64,7 +64,8 @@ impl Names {
 
 /// The hint as an identifier of C: letters, digits and underscores, the first one a letter.
 pub fn identifier(hint: &str) -> String {
-    let text: String = hint.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let text: String =
+        hint.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let text = text.trim_matches('_');
     match text.chars().next() {
         None => "t".to_string(),

@@ -57,7 +57,8 @@ impl<'a> Printer<'a> {
         let params: Vec<String> = function.params.iter().map(|param| self.param(*param)).collect();
         self.put(&format!("{}({})", function.name, params.join(", ")));
         self.body(&function.body, &|printer| {
-            let results: Vec<String> = function.results.iter().map(|result| printer.result(result)).collect();
+            let results: Vec<String> =
+                function.results.iter().map(|result| printer.result(result)).collect();
             printer.put(&format!("return {}", results.join(", ")));
         });
     }
@@ -184,23 +185,44 @@ impl<'a> Printer<'a> {
         match stmt {
             Stmt::Let(reg, op) => {
                 let ty = self.reg_ty(*reg);
-                let lanes = if ty.lanes == 1 { String::new() } else { format!(" : {}", self::ty(ty)) };
+                let lanes =
+                    if ty.lanes == 1 { String::new() } else { format!(" : {}", self::ty(ty)) };
                 format!("{}{lanes} = {}", self.reg(*reg), self.op(op, ty))
             }
             Stmt::Cell(cell, value) => format!("cell {} = {}", self.cell(*cell), operand(value)),
             Stmt::Set(cell, value) => format!("{} := {}", self.cell(*cell), operand(value)),
             Stmt::Store { buf, offset, value } => {
-                format!("{} := {}", self.place(*buf, *offset, self.operand_lanes(*value)), operand(value))
+                format!(
+                    "{} := {}",
+                    self.place(*buf, *offset, self.operand_lanes(*value)),
+                    operand(value)
+                )
             }
-            Stmt::Alloc { buf, len } => format!("{} = alloc {}[{}]", self.buf(*buf), self.elem(*buf), operand(len)),
-            Stmt::View { buf, base, offset } => format!("{} = {}[{} ..]", self.buf(*buf), self.buf(*base), operand(offset)),
+            Stmt::Alloc { buf, len } => {
+                format!("{} = alloc {}[{}]", self.buf(*buf), self.elem(*buf), operand(len))
+            }
+            Stmt::View { buf, base, offset } => {
+                format!("{} = {}[{} ..]", self.buf(*buf), self.buf(*base), operand(offset))
+            }
             Stmt::Swap(a, b) => format!("swap {}, {}", self.buf(*a), self.buf(*b)),
-            Stmt::Constant(buf, tensor) => format!("{} = constant {}", self.buf(*buf), constant(tensor)),
-            Stmt::Copy { to, from, len } => format!("copy {}[0 ..+ {}] := {}", self.buf(*to), operand(len), self.buf(*from)),
-            Stmt::Fill { buf, value, len } => format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value)),
+            Stmt::Constant(buf, tensor) => {
+                format!("{} = constant {}", self.buf(*buf), constant(tensor))
+            }
+            Stmt::Copy { to, from, len } => {
+                format!("copy {}[0 ..+ {}] := {}", self.buf(*to), operand(len), self.buf(*from))
+            }
+            Stmt::Fill { buf, value, len } => {
+                format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
+            }
             Stmt::For { index, start, end, step, mode, .. } => {
                 let step = if *step == 1 { String::new() } else { format!(" by {step}") };
-                format!("for {} in {} .. {}{step}{}", self.reg(*index), operand(start), operand(end), self::mode(*mode))
+                format!(
+                    "for {} in {} .. {}{step}{}",
+                    self.reg(*index),
+                    operand(start),
+                    operand(end),
+                    self::mode(*mode)
+                )
             }
             Stmt::While { cond, .. } => format!("while … {}", self.operand(cond.test)),
             Stmt::If { cond, .. } => format!("if {}", operand(cond)),
@@ -211,7 +233,8 @@ impl<'a> Printer<'a> {
 
     fn check(&self, cond: Operand, site: u32, values: &[Operand]) -> String {
         let message = self.function.sites.get(site as usize).map_or("?", |site| &*site.message);
-        let values: String = values.iter().map(|value| format!(", {}", self.operand(*value))).collect();
+        let values: String =
+            values.iter().map(|value| format!(", {}", self.operand(*value))).collect();
         format!("check {} else {message:?}{values}", self.operand(cond))
     }
 
@@ -229,7 +252,9 @@ impl<'a> Printer<'a> {
         let args: Vec<String> = args.iter().map(|arg| self.operand(*arg)).collect();
         match (prim.row().surface, args.as_slice()) {
             (Surface::Infix(symbol), [a, b]) => format!("{a} {symbol} {b}"),
-            (Surface::Infix(_) | Surface::Prefix(_) | Surface::Call(_) | Surface::If, _) => format!("{}({})", prim.name(), args.join(", ")),
+            (Surface::Infix(_) | Surface::Prefix(_) | Surface::Call(_) | Surface::If, _) => {
+                format!("{}({})", prim.name(), args.join(", "))
+            }
         }
     }
 

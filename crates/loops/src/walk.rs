@@ -48,7 +48,9 @@ impl Stmt {
             Stmt::For { start, end, .. } => [*start, *end].into_iter().for_each(f),
             Stmt::While { cond, .. } => f(cond.test),
             Stmt::If { cond, .. } => f(*cond),
-            Stmt::Check { cond, values, .. } => std::iter::once(*cond).chain(values.iter().copied()).for_each(f),
+            Stmt::Check { cond, values, .. } => {
+                std::iter::once(*cond).chain(values.iter().copied()).for_each(f)
+            }
         }
     }
 
@@ -65,7 +67,9 @@ impl Stmt {
             Stmt::For { start, end, .. } => [start, end].into_iter().for_each(f),
             Stmt::While { cond, .. } => f(&mut cond.test),
             Stmt::If { cond, .. } => f(cond),
-            Stmt::Check { cond, values, .. } => std::iter::once(cond).chain(values.iter_mut()).for_each(f),
+            Stmt::Check { cond, values, .. } => {
+                std::iter::once(cond).chain(values.iter_mut()).for_each(f)
+            }
         }
     }
 
@@ -115,7 +119,9 @@ impl Stmt {
         match self {
             Stmt::Let(reg, _) | Stmt::For { index: reg, .. } => Some(Binding::Reg(*reg)),
             Stmt::Cell(cell, _) => Some(Binding::Cell(*cell)),
-            Stmt::Alloc { buf, .. } | Stmt::View { buf, .. } | Stmt::Constant(buf, _) => Some(Binding::Buf(*buf)),
+            Stmt::Alloc { buf, .. } | Stmt::View { buf, .. } | Stmt::Constant(buf, _) => {
+                Some(Binding::Buf(*buf))
+            }
             Stmt::Set(..)
             | Stmt::Store { .. }
             | Stmt::Swap(..)

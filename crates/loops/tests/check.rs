@@ -64,15 +64,24 @@ fn for_loop(index: Reg, body: Vec<Stmt>) -> Stmt {
 #[test]
 fn types_of_operands() {
     expect("", |p| let_prim(p, INT, 1, Prim::AddInt, &[p.n, int(1)]));
-    expect("in `t.1 = n.0 + 1.0`: real where int is expected", |p| let_prim(p, INT, 1, Prim::AddInt, &[p.n, real(1.0)]));
+    expect("in `t.1 = n.0 + 1.0`: real where int is expected", |p| {
+        let_prim(p, INT, 1, Prim::AddInt, &[p.n, real(1.0)])
+    });
     expect("real where int is expected", |p| let_prim(p, REAL, 1, Prim::AddInt, &[p.n, int(1)]));
     expect("1 arguments instead of 2", |p| let_prim(p, INT, 1, Prim::AddInt, &[p.n]));
-    expect("real where int is expected", |p| p.f.body.push(Stmt::View { buf: Buf(0), base: p.x, offset: real(0.0) }));
-    expect("int where bool is expected", |p| p.f.body.push(Stmt::If { cond: p.n, then: vec![], otherwise: vec![] }));
+    expect("real where int is expected", |p| {
+        p.f.body.push(Stmt::View { buf: Buf(0), base: p.x, offset: real(0.0) })
+    });
+    expect("int where bool is expected", |p| {
+        p.f.body.push(Stmt::If { cond: p.n, then: vec![], otherwise: vec![] })
+    });
     expect("bool where int is expected", |p| {
         let t = reg(p, INT, 1);
         let cond = While { before: vec![], test: Operand::Lit(Scalar::Bool(true)) };
-        p.f.body = vec![Stmt::While { cond, body: vec![] }, Stmt::Let(t, Op::Prim(Prim::NegInt, vec![Operand::Lit(Scalar::Bool(true))]))];
+        p.f.body = vec![
+            Stmt::While { cond, body: vec![] },
+            Stmt::Let(t, Op::Prim(Prim::NegInt, vec![Operand::Lit(Scalar::Bool(true))])),
+        ];
     });
 }
 
@@ -130,19 +139,32 @@ fn names_are_bound_once_and_mentioned_in_scope() {
     expect("", |p| {
         // What runs before the test of a `while` is in scope in its body.
         let (t, u) = (reg(p, INT, 1), reg(p, INT, 1));
-        let cond = While { before: vec![Stmt::Let(t, Op::Iota)], test: Operand::Lit(Scalar::Bool(false)) };
-        p.f.body.push(Stmt::While { cond, body: vec![Stmt::Let(u, Op::Prim(Prim::NegInt, vec![t.into()]))] });
+        let cond =
+            While { before: vec![Stmt::Let(t, Op::Iota)], test: Operand::Lit(Scalar::Bool(false)) };
+        p.f.body.push(Stmt::While {
+            cond,
+            body: vec![Stmt::Let(u, Op::Prim(Prim::NegInt, vec![t.into()]))],
+        });
     });
     expect("there is no register 9", |p| p.f.results.push(Return::Scalar(Reg(9).into())));
     expect("the step 0 is not positive", |p| {
         let index = p.f.reg(Ty::scalar(INT), "i");
-        p.f.body.push(Stmt::For { index, start: int(0), end: int(1), step: 0, mode: Mode::Sequential, body: vec![] });
+        p.f.body.push(Stmt::For {
+            index,
+            start: int(0),
+            end: int(1),
+            step: 0,
+            mode: Mode::Sequential,
+            body: vec![],
+        });
     });
 }
 
 #[test]
 fn memory() {
-    expect("parameters and constants are only read", |p| p.f.body.push(Stmt::Store { buf: p.x, offset: int(0), value: real(1.0) }));
+    expect("parameters and constants are only read", |p| {
+        p.f.body.push(Stmt::Store { buf: p.x, offset: int(0), value: real(1.0) })
+    });
     expect("parameters and constants are only read", |p| {
         let (table, view) = (p.f.buf(REAL, "table"), p.f.buf(REAL, "view"));
         let constant = Stmt::Constant(table, Tensor::reals(vec![1], vec![0.0]).into());
@@ -182,7 +204,9 @@ fn memory() {
 #[test]
 fn sites_and_parameters() {
     let holds = Operand::Lit(Scalar::Bool(true));
-    expect("there is no site 0", |p| p.f.body.push(Stmt::Check { cond: holds, site: 0, values: vec![] }));
+    expect("there is no site 0", |p| {
+        p.f.body.push(Stmt::Check { cond: holds, site: 0, values: vec![] })
+    });
     expect("", |p| {
         let site = p.f.site(Site::new(Span::default(), "{0}"));
         p.f.body.push(Stmt::Check { cond: holds, site, values: vec![p.n] });

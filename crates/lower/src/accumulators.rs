@@ -10,7 +10,9 @@ use crate::places::{Place, Value};
 impl<'a> Lower<'a> {
     pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
         let value = match self.value(first) {
-            Value::Scalar(first) => Value::Cell(self.emit.cell(bind.ty.elem, first, self.hint(bind.var))),
+            Value::Scalar(first) => {
+                Value::Cell(self.emit.cell(bind.ty.elem, first, self.hint(bind.var)))
+            }
             Value::Array(place) if self.take_but_rows(&place) => Value::Array(place),
             Value::Array(place) => {
                 let copy = self.target(bind);
@@ -36,7 +38,9 @@ impl<'a> Lower<'a> {
                 let offset = self.offset(&place, &index);
                 self.add_part(&part, &place, offset);
             }
-            (Value::Cell(_), _) | (Value::Array(_), _) | (Value::Scalar(_) | Value::Elements(_), _) => {
+            (Value::Cell(_), _)
+            | (Value::Array(_), _)
+            | (Value::Scalar(_) | Value::Elements(_), _) => {
                 unreachable!("an accumulator takes values of its type")
             }
         }

@@ -32,8 +32,12 @@ impl Lower<'_> {
         for (state, result) in states.iter().zip(results) {
             match (state, result) {
                 (State::Cell(cell), Value::Scalar(value)) => cells.push((*cell, value)),
-                (State::Array(held), Value::Array(from)) => arrays.push(Next { held, from, way: Way::Copy }),
-                (State::Cell(_) | State::Array(_), _) => unreachable!("the next state is of the type of the state"),
+                (State::Array(held), Value::Array(from)) => {
+                    arrays.push(Next { held, from, way: Way::Copy })
+                }
+                (State::Cell(_) | State::Array(_), _) => {
+                    unreachable!("the next state is of the type of the state")
+                }
             }
         }
         self.choose_ways(&mut arrays);
@@ -58,7 +62,10 @@ impl Lower<'_> {
         }
         for k in 0..arrays.len() {
             let storage = arrays[k].from.storage;
-            if arrays[k].way == Way::Copy && !claimed.contains(&storage) && self.is_exchangeable(arrays, k) {
+            if arrays[k].way == Way::Copy
+                && !claimed.contains(&storage)
+                && self.is_exchangeable(arrays, k)
+            {
                 arrays[k].way = Way::Swap(storage);
                 claimed.push(storage);
             }
@@ -68,15 +75,18 @@ impl Lower<'_> {
     /// Is the next value all of a buffer of the state, or of a spare one, that lives as long as the array's own?
     fn is_exchangeable(&self, arrays: &[Next], k: usize) -> bool {
         let (from, held) = (&arrays[k].from, arrays[k].held);
-        let (Some(home), Some(own)) = (self.store.whole(from), self.store.whole(&held.place)) else {
+        let (Some(home), Some(own)) = (self.store.whole(from), self.store.whole(&held.place))
+        else {
             return false;
         };
         if held.grows {
             return home.level == self.emit.level();
         }
         let is_of = |place: &Place| place.storage == from.storage;
-        let in_pool =
-            arrays.iter().any(|other| !other.held.grows && (is_of(&other.held.place) || other.held.spare.as_ref().is_some_and(is_of)));
+        let in_pool = arrays.iter().any(|other| {
+            !other.held.grows
+                && (is_of(&other.held.place) || other.held.spare.as_ref().is_some_and(is_of))
+        });
         in_pool && home.level == own.level && home.len == own.len
     }
 
@@ -87,16 +97,20 @@ impl Lower<'_> {
                 continue;
             }
             let place = arrays[k].held.place.clone();
-            let in_the_way = arrays.iter().enumerate().any(|(j, other)| j != k && self.store.overlap(other.from.storage, place.storage));
-            let room = match (arrays[k].held.grows, in_the_way && self.store.whole(&place).is_some()) {
-                (true, _) => self.duplicate(&arrays[k].from.clone()),
-                (false, true) => {
-                    let room = self.spare(&place);
-                    self.copy(&arrays[k].from.clone(), &room);
-                    room
-                }
-                (false, false) => continue,
-            };
+            let in_the_way = arrays
+                .iter()
+                .enumerate()
+                .any(|(j, other)| j != k && self.store.overlap(other.from.storage, place.storage));
+            let room =
+                match (arrays[k].held.grows, in_the_way && self.store.whole(&place).is_some()) {
+                    (true, _) => self.duplicate(&arrays[k].from.clone()),
+                    (false, true) => {
+                        let room = self.spare(&place);
+                        self.copy(&arrays[k].from.clone(), &room);
+                        room
+                    }
+                    (false, false) => continue,
+                };
             arrays[k].way = Way::Swap(room.storage);
         }
     }
@@ -115,7 +129,10 @@ impl Lower<'_> {
             }
             self.emit.push(Stmt::Swap(self.store.buf(own), self.store.buf(other)));
             // What the state's buffer held is now under the other name.
-            pairs[k + 1..].iter_mut().filter(|(_, wants)| *wants == own).for_each(|(_, wants)| *wants = other);
+            pairs[k + 1..]
+                .iter_mut()
+                .filter(|(_, wants)| *wants == own)
+                .for_each(|(_, wants)| *wants = other);
         }
     }
 }

@@ -57,7 +57,11 @@ impl<'a> Lower<'a> {
 
     /// `[a, b, c]`: in registers where only elements at constant places are wanted, constant data where it is constant, else in memory.
     pub(crate) fn array(&mut self, bind: &Param, items: &[Atom]) {
-        let value = if bind.ty.rank() > 1 { Value::Array(self.rows(bind, items)) } else { self.elements(bind, items) };
+        let value = if bind.ty.rank() > 1 {
+            Value::Array(self.rows(bind, items))
+        } else {
+            self.elements(bind, items)
+        };
         self.bind(bind.var, value);
     }
 
@@ -93,8 +97,10 @@ impl<'a> Lower<'a> {
     fn rows_target(&mut self, bind: &Param, items: &[Atom], rows: &[Place]) -> (Place, Vec<Place>) {
         if let Some(place) = self.wanted.get(&bind.var).cloned() {
             let slots = self.slots(&place, items.len());
-            let at_home: Vec<Var> =
-                (0..items.len()).filter(|k| self.store.same_start(&rows[*k], &slots[*k])).filter_map(|k| items[k].as_var()).collect();
+            let at_home: Vec<Var> = (0..items.len())
+                .filter(|k| self.store.same_start(&rows[*k], &slots[*k]))
+                .filter_map(|k| items[k].as_var())
+                .collect();
             if self.is_free(&place, &at_home) {
                 return (place, slots);
             }
@@ -139,7 +145,13 @@ impl<'a> Lower<'a> {
     // Loops that the lowering itself needs
 
     /// `for index < end`; `body` is given the index.
-    pub(crate) fn counted(&mut self, hint: &str, end: Operand, mode: Mode, body: impl FnOnce(&mut Self, Operand)) {
+    pub(crate) fn counted(
+        &mut self,
+        hint: &str,
+        end: Operand,
+        mode: Mode,
+        body: impl FnOnce(&mut Self, Operand),
+    ) {
         self.emit.open(Kind::Loop);
         let index = self.emit.index(hint);
         body(self, index.into());

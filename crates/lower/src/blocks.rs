@@ -35,7 +35,9 @@ impl<'a> Lower<'a> {
             Exp::For { index, extent, outs, body } => self.for_(stm, *index, *extent, outs, body),
             Exp::Loop { params, inits, kind, body } => self.loop_(stm, params, inits, kind, body),
             Exp::If { cond, then, otherwise } => self.if_(stm, *cond, then, otherwise),
-            Exp::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Exp::Update { array, index, value } => {
+                self.update(&stm.binds[0], *array, index, *value)
+            }
             Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
             Exp::Accumulator(value) => self.accumulator(&stm.binds[0], *value),
             Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
@@ -125,7 +127,14 @@ impl<'a> Lower<'a> {
     }
 
     /// `which` of the statement's bindings is wanted in a place: so is what it is made from, where that ends here.
-    fn hand_on(&mut self, stm: &Stm, k: usize, which: usize, place: &Place, wishes: &mut HashMap<Var, Place>) {
+    fn hand_on(
+        &mut self,
+        stm: &Stm,
+        k: usize,
+        which: usize,
+        place: &Place,
+        wishes: &mut HashMap<Var, Place>,
+    ) {
         let mut wish = |lower: &Self, atom: Atom, place: Place| {
             if let Atom::Var(var) = atom
                 && lower.last_mention(var) == Some(k)

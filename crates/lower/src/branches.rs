@@ -26,11 +26,15 @@ enum Joint {
 impl<'a> Lower<'a> {
     pub(crate) fn if_(&mut self, stm: &'a Stm, cond: Atom, then: &'a Block, otherwise: &'a Block) {
         let cond = self.operand(cond);
-        if then.stms.is_empty() && otherwise.stms.is_empty() && stm.binds.iter().all(|p| p.ty.dims.is_empty()) {
+        if then.stms.is_empty()
+            && otherwise.stms.is_empty()
+            && stm.binds.iter().all(|p| p.ty.dims.is_empty())
+        {
             return self.choose(stm, cond, then, otherwise);
         }
         let mut taken = Vec::new();
-        let joints: Vec<Joint> = stm.binds.iter().map(|bind| self.joint(stm, bind, &mut taken)).collect();
+        let joints: Vec<Joint> =
+            stm.binds.iter().map(|bind| self.joint(stm, bind, &mut taken)).collect();
         let then = self.branch(then, &joints);
         let otherwise = self.branch(otherwise, &joints);
         self.emit.push(Stmt::If { cond, then, otherwise });
@@ -57,7 +61,11 @@ impl<'a> Lower<'a> {
     fn joint(&mut self, stm: &Stm, bind: &Param, taken: &mut Vec<Place>) -> Joint {
         let elem = bind.ty.elem;
         if bind.ty.dims.is_empty() {
-            return Joint::Cell(self.emit.cell(elem, Operand::Lit(elem.zero()), self.hint(bind.var)));
+            return Joint::Cell(self.emit.cell(
+                elem,
+                Operand::Lit(elem.zero()),
+                self.hint(bind.var),
+            ));
         }
         if is_sized_by(bind, &stm.binds) {
             let hint = self.hint(bind.var);
@@ -83,8 +91,13 @@ impl<'a> Lower<'a> {
     /// The place of an array from around the `if` that nobody needs after it.
     fn reusable(&self, var: Var, rank: usize, taken: &[Place]) -> Option<Place> {
         match &self.values[var.0 as usize] {
-            Some(Value::Array(place)) if place.dims.len() == rank && self.is_unclaimed(place, taken) => Some(place.clone()),
-            Some(Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_)) | None => None,
+            Some(Value::Array(place))
+                if place.dims.len() == rank && self.is_unclaimed(place, taken) =>
+            {
+                Some(place.clone())
+            }
+            Some(Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_))
+            | None => None,
         }
     }
 
@@ -116,7 +129,9 @@ impl<'a> Lower<'a> {
                 (Value::Scalar(value), Joint::Cell(cell)) => self.emit.set(*cell, value),
                 (Value::Array(place), Joint::Place(target)) => moves.push((place, target.clone())),
                 (Value::Array(place), Joint::Later(buf)) => later.push((*buf, place)),
-                (Value::Scalar(_) | Value::Array(_) | Value::Elements(_) | Value::Cell(_), _) => unreachable!("a result fits its joint"),
+                (Value::Scalar(_) | Value::Array(_) | Value::Elements(_) | Value::Cell(_), _) => {
+                    unreachable!("a result fits its joint")
+                }
             }
         }
         // What is made here has its own memory, so the moves cannot disturb it; what is copied is read first.

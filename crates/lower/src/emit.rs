@@ -49,7 +49,12 @@ pub(crate) struct Emit {
 
 impl Emit {
     pub(crate) fn new(name: &str) -> Emit {
-        let mut emit = Emit { function: Function::new(name), levels: Vec::new(), level_of: Vec::new(), natural: Vec::new() };
+        let mut emit = Emit {
+            function: Function::new(name),
+            levels: Vec::new(),
+            level_of: Vec::new(),
+            natural: Vec::new(),
+        };
         emit.open(Kind::Function);
         emit
     }
@@ -57,7 +62,13 @@ impl Emit {
     // Bodies
 
     pub(crate) fn open(&mut self, kind: Kind) {
-        self.levels.push(Level { kind, stmts: Vec::new(), known: HashMap::new(), allocates: false, homes: Vec::new() });
+        self.levels.push(Level {
+            kind,
+            stmts: Vec::new(),
+            known: HashMap::new(),
+            allocates: false,
+            homes: Vec::new(),
+        });
     }
 
     /// Closes the innermost body. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration.
@@ -150,7 +161,12 @@ impl Emit {
     // Primitives
 
     /// `op(args)`, computed where its operands are first known, or found there.
-    pub(crate) fn prim(&mut self, op: Prim, args: Vec<Operand>, hint: impl Into<Rc<str>>) -> Operand {
+    pub(crate) fn prim(
+        &mut self,
+        op: Prim,
+        args: Vec<Operand>,
+        hint: impl Into<Rc<str>>,
+    ) -> Operand {
         if let Some(simple) = simplify(op, &args) {
             return simple;
         }
@@ -190,7 +206,12 @@ impl Emit {
 
     // Cells
 
-    pub(crate) fn cell(&mut self, elem: ScalarTy, first: Operand, hint: impl Into<Rc<str>>) -> Cell {
+    pub(crate) fn cell(
+        &mut self,
+        elem: ScalarTy,
+        first: Operand,
+        hint: impl Into<Rc<str>>,
+    ) -> Cell {
         let cell = self.function.cell(Ty::scalar(elem), hint);
         self.push(Stmt::Cell(cell, first));
         cell
@@ -216,7 +237,13 @@ impl Emit {
     // Buffers
 
     /// A buffer made at the end of a level that is still open.
-    pub(crate) fn alloc(&mut self, level: usize, elem: ScalarTy, len: Operand, hint: Rc<str>) -> Buf {
+    pub(crate) fn alloc(
+        &mut self,
+        level: usize,
+        elem: ScalarTy,
+        len: Operand,
+        hint: Rc<str>,
+    ) -> Buf {
         let buf = self.function.buf(elem, hint);
         self.levels[level].stmts.push(Stmt::Alloc { buf, len });
         self.levels[level].allocates = true;
@@ -254,7 +281,10 @@ impl Emit {
 
 /// Cheap, and wanted outside of everything: what offsets are made of.
 fn is_index_arithmetic(op: Prim) -> bool {
-    matches!(op, Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::NegInt | Prim::MinInt | Prim::MaxInt)
+    matches!(
+        op,
+        Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::NegInt | Prim::MinInt | Prim::MaxInt
+    )
 }
 
 /// Integer arithmetic on constants, and with neutral elements.

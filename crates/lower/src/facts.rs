@@ -25,7 +25,12 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(function: &Function) -> Facts {
-        let mut facts = Facts { blocks: HashMap::new(), sources: HashMap::new(), literals: HashSet::new(), whole: HashSet::new() };
+        let mut facts = Facts {
+            blocks: HashMap::new(),
+            sources: HashMap::new(),
+            literals: HashSet::new(),
+            whole: HashSet::new(),
+        };
         facts.block(&function.body);
         facts
     }
@@ -107,10 +112,16 @@ impl Facts {
             Exp::Update { array, .. } => self.source(stm, 0, (*array).into()),
             Exp::Freeze(acc) => self.source(stm, 0, (*acc).into()),
             Exp::Accumulator(value) => self.source(stm, 0, *value),
-            Exp::Loop { inits, .. } => inits.iter().enumerate().for_each(|(k, init)| self.source(stm, k, *init)),
+            Exp::Loop { inits, .. } => {
+                inits.iter().enumerate().for_each(|(k, init)| self.source(stm, k, *init))
+            }
             Exp::If { then, otherwise, .. } => {
                 for block in [then, otherwise] {
-                    block.results.iter().enumerate().for_each(|(k, result)| self.source(stm, k, *result));
+                    block
+                        .results
+                        .iter()
+                        .enumerate()
+                        .for_each(|(k, result)| self.source(stm, k, *result));
                 }
             }
             Exp::Array(_) => {
@@ -170,7 +181,9 @@ pub(crate) fn adds_outside(block: &Block) -> bool {
                 false
             }
             Exp::Accumulate { acc, .. } => !made.contains(acc),
-            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => stm.exp.blocks().into_iter().any(|inner| walk(inner, made)),
+            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
+                stm.exp.blocks().into_iter().any(|inner| walk(inner, made))
+            }
             Exp::Prim(..)
             | Exp::Index(..)
             | Exp::Fill(_)
@@ -192,7 +205,9 @@ pub(crate) fn consumes(stms: &[Stm], alias: &mut HashSet<Var>) -> bool {
         Exp::Accumulator(value) => value.as_var().is_some_and(|v| alias.contains(&v)),
         Exp::Loop { inits, .. } => mentions(inits, alias) || consumes_inside(stm, alias),
         Exp::If { then, otherwise, .. } => {
-            consumes_inside(stm, alias) || mentions(&then.results, alias) || mentions(&otherwise.results, alias)
+            consumes_inside(stm, alias)
+                || mentions(&then.results, alias)
+                || mentions(&otherwise.results, alias)
         }
         Exp::For { .. } => consumes_inside(stm, alias),
         Exp::Prim(..)

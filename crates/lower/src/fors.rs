@@ -16,7 +16,14 @@ enum Sink {
 }
 
 impl<'a> Lower<'a> {
-    pub(crate) fn for_(&mut self, stm: &'a Stm, index: Var, extent: Atom, outs: &[Out], body: &'a Block) {
+    pub(crate) fn for_(
+        &mut self,
+        stm: &'a Stm,
+        index: Var,
+        extent: Atom,
+        outs: &[Out],
+        body: &'a Block,
+    ) {
         let end = self.operand(extent);
         let sinks = self.sinks(stm, outs);
         self.emit.open(Kind::Loop);
@@ -27,7 +34,14 @@ impl<'a> Lower<'a> {
         });
         let stmts = self.emit.close();
         let mode = mode(outs, body);
-        self.emit.push(Stmt::For { index: counter, start: Operand::int(0), end, step: 1, mode, body: stmts });
+        self.emit.push(Stmt::For {
+            index: counter,
+            start: Operand::int(0),
+            end,
+            step: 1,
+            mode,
+            body: stmts,
+        });
         for (bind, sink) in stm.binds.iter().zip(sinks) {
             let value = match sink {
                 Sink::Array(place) => Value::Array(place),
@@ -74,7 +88,9 @@ impl<'a> Lower<'a> {
                     self.emit.store(self.store.buf(array.storage), at, value);
                 }
                 (Value::Scalar(value), Sink::Cell(op, cell), _) => self.combine(*op, *cell, value),
-                (Value::Array(_), _, _) | (Value::Elements(_) | Value::Cell(_), _, _) => unreachable!("a result fits what it goes to"),
+                (Value::Array(_), _, _) | (Value::Elements(_) | Value::Cell(_), _, _) => {
+                    unreachable!("a result fits what it goes to")
+                }
             }
         }
         self.move_all(moves);

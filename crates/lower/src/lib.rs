@@ -139,7 +139,11 @@ impl<'a> Lower<'a> {
 
     /// The size, or 0 if it is negative.
     fn natural(&mut self, size: Operand) -> Operand {
-        if self.emit.is_natural(size) { size } else { self.emit.int(Prim::MaxInt, size, Operand::int(0)) }
+        if self.emit.is_natural(size) {
+            size
+        } else {
+            self.emit.int(Prim::MaxInt, size, Operand::int(0))
+        }
     }
 
     fn value(&self, atom: Atom) -> Value {
@@ -156,7 +160,9 @@ impl<'a> Lower<'a> {
     fn operand(&self, atom: Atom) -> Operand {
         match self.value(atom) {
             Value::Scalar(operand) => operand,
-            Value::Array(_) | Value::Elements(_) | Value::Cell(_) => unreachable!("{atom:?} is no scalar"),
+            Value::Array(_) | Value::Elements(_) | Value::Cell(_) => {
+                unreachable!("{atom:?} is no scalar")
+            }
         }
     }
 
@@ -167,7 +173,9 @@ impl<'a> Lower<'a> {
     fn place(&self, atom: Atom) -> Place {
         match self.value(atom) {
             Value::Array(place) => place,
-            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => unreachable!("{atom:?} is no array in memory"),
+            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                unreachable!("{atom:?} is no array in memory")
+            }
         }
     }
 

@@ -21,7 +21,12 @@ pub(crate) struct Frame<'a> {
 
 impl<'a> Lower<'a> {
     /// Lowers something in a block; `again` are the blocks of the loop whose body it is.
-    pub(crate) fn within<T>(&mut self, block: &'a Block, again: &[&'a Block], inside: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn within<T>(
+        &mut self,
+        block: &'a Block,
+        again: &[&'a Block],
+        inside: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let again = again.iter().map(|b| self.facts.last(b)).collect();
         self.frames.push(Frame { block, last: self.facts.last(block), at: 0, again });
         let result = inside(self);
@@ -77,7 +82,8 @@ impl<'a> Lower<'a> {
 
     /// Is the storage ours, and not needed after the current statement?
     pub(crate) fn is_spent(&self, storage: StorageId) -> bool {
-        self.store.is_writable(storage) && !self.store.names(storage).into_iter().any(|v| self.is_live(v))
+        self.store.is_writable(storage)
+            && !self.store.names(storage).into_iter().any(|v| self.is_live(v))
     }
 
     /// Takes over the memory of an array, if it may be overwritten by the current statement, which has read it by then.
@@ -107,10 +113,17 @@ impl<'a> Lower<'a> {
     /// What is needed of the array after the current statement, if that is rows under names of the current block.
     fn needed_rows(&self, place: &Place) -> Option<Vec<(Var, Place)>> {
         let row = |var: Var| match self.value_of(var) {
-            Value::Array(row) if self.is_here(var) && row.dims.len() < place.dims.len() => Some((var, row.clone())),
+            Value::Array(row) if self.is_here(var) && row.dims.len() < place.dims.len() => {
+                Some((var, row.clone()))
+            }
             Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => None,
         };
-        self.store.names(place.storage).into_iter().filter(|var| self.is_live(*var)).map(row).collect()
+        self.store
+            .names(place.storage)
+            .into_iter()
+            .filter(|var| self.is_live(*var))
+            .map(row)
+            .collect()
     }
 
     /// Drops names of the current block that nobody mentions again, so that long chains of updates stay cheap. A name of an outer block

@@ -58,7 +58,14 @@ impl<'a> Lower<'a> {
     }
 
     /// `to[to_index] += factor · from[from_index]`, elementwise.
-    fn add_row(&mut self, factor: Operand, from: &Place, from_index: &[Operand], to: &Place, to_index: &[Operand]) {
+    fn add_row(
+        &mut self,
+        factor: Operand,
+        from: &Place,
+        from_index: &[Operand],
+        to: &Place,
+        to_index: &[Operand],
+    ) {
         let end = to.dims[to.dims.len() - 1];
         self.counted("j", end, Mode::Independent, |lower, j| {
             let x = lower.read(from, &[from_index, &[j]].concat());

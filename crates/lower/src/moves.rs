@@ -67,7 +67,10 @@ impl Lower<'_> {
     /// A move that reads what the first one overwrites.
     fn reader(&self, moves: &[(Place, Place)]) -> usize {
         let target = moves[0].1.storage;
-        moves.iter().position(|(from, _)| self.store.overlap(from.storage, target)).expect("the first move is in the way of another")
+        moves
+            .iter()
+            .position(|(from, _)| self.store.overlap(from.storage, target))
+            .expect("the first move is in the way of another")
     }
 
     /// Does no move read what this one overwrites?

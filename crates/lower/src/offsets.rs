@@ -27,7 +27,9 @@ impl Lower<'_> {
         for term in terms {
             match term {
                 Operand::Lit(Scalar::Int(value)) => constant = constant.wrapping_add(value),
-                Operand::Lit(Scalar::Real(_) | Scalar::Bool(_)) => unreachable!("an offset is an int"),
+                Operand::Lit(Scalar::Real(_) | Scalar::Bool(_)) => {
+                    unreachable!("an offset is an int")
+                }
                 Operand::Reg(_) => regs.push(term),
             }
         }
@@ -41,7 +43,11 @@ impl Lower<'_> {
 
     /// The product of sizes, from the innermost outwards, as strides are.
     fn product(&mut self, dims: &[Operand]) -> Operand {
-        dims.iter().rev().copied().reduce(|a, b| self.emit.prim(Prim::MulInt, vec![a, b], "size")).unwrap_or(Operand::int(1))
+        dims.iter()
+            .rev()
+            .copied()
+            .reduce(|a, b| self.emit.prim(Prim::MulInt, vec![a, b], "size"))
+            .unwrap_or(Operand::int(1))
     }
 
     /// How many elements, not negative.
@@ -57,7 +63,13 @@ impl Lower<'_> {
     }
 
     /// New memory, made at the end of an open level.
-    pub(crate) fn alloc_at(&mut self, level: usize, elem: ScalarTy, dims: Rc<[Operand]>, hint: Rc<str>) -> Place {
+    pub(crate) fn alloc_at(
+        &mut self,
+        level: usize,
+        elem: ScalarTy,
+        dims: Rc<[Operand]>,
+        hint: Rc<str>,
+    ) -> Place {
         let len = self.len(&dims);
         let buf = self.emit.alloc(level, elem, len, hint);
         let storage = self.store.own(buf, Home { level, len });

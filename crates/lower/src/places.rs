@@ -60,9 +60,23 @@ pub(crate) struct Storages {
 }
 
 impl Storages {
-    fn add(&mut self, buf: Buf, parent: Option<StorageId>, writable: bool, home: Option<Home>) -> StorageId {
+    fn add(
+        &mut self,
+        buf: Buf,
+        parent: Option<StorageId>,
+        writable: bool,
+        home: Option<Home>,
+    ) -> StorageId {
         let id = StorageId(self.all.len());
-        self.all.push(Storage { buf, parent, children: Vec::new(), names: Vec::new(), writable, home, given: false });
+        self.all.push(Storage {
+            buf,
+            parent,
+            children: Vec::new(),
+            names: Vec::new(),
+            writable,
+            home,
+            given: false,
+        });
         if let Some(parent) = parent {
             self.all[parent.0].children.push(id);
         }

@@ -22,8 +22,12 @@ impl<'a> Lower<'a> {
         let index = self.operands(index);
         let value = match self.value_of(x).clone() {
             // Out of range only behind a check that always fails: then any value will do.
-            Value::Elements(items) => Value::Scalar(items.get(constant(index[0])).copied().unwrap_or(Operand::Lit(bind.ty.elem.zero()))),
-            Value::Array(place) if bind.ty.dims.is_empty() => Value::Scalar(self.element(&place, &index, bind)),
+            Value::Elements(items) => Value::Scalar(
+                items.get(constant(index[0])).copied().unwrap_or(Operand::Lit(bind.ty.elem.zero())),
+            ),
+            Value::Array(place) if bind.ty.dims.is_empty() => {
+                Value::Scalar(self.element(&place, &index, bind))
+            }
             Value::Array(place) => Value::Array(self.part(&place, &index, bind)),
             Value::Scalar(_) | Value::Cell(_) => unreachable!("only arrays are indexed"),
         };
@@ -57,7 +61,8 @@ impl<'a> Lower<'a> {
         let mut alias: HashSet<Var> = self.store.names(source.storage).into_iter().collect();
         let between = at + 1..until.clamp(at + 1, stms.len());
         let last_is_nested = stms.get(until).is_some_and(|stm| !stm.exp.blocks().is_empty());
-        consumes(&stms[between], &mut alias) || last_is_nested && consumes(&stms[until..=until], &mut alias)
+        consumes(&stms[between], &mut alias)
+            || last_is_nested && consumes(&stms[until..=until], &mut alias)
     }
 
     pub(crate) fn check(&mut self, cond: Atom, site: &Site, values: &[Atom]) {

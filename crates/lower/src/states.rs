@@ -57,7 +57,14 @@ pub(crate) struct Held {
 }
 
 impl<'a> Lower<'a> {
-    pub(crate) fn loop_(&mut self, stm: &'a Stm, params: &'a [Param], inits: &'a [Atom], kind: &'a LoopKind, body: &'a Block) {
+    pub(crate) fn loop_(
+        &mut self,
+        stm: &'a Stm,
+        params: &'a [Param],
+        inits: &'a [Atom],
+        kind: &'a LoopKind,
+        body: &'a Block,
+    ) {
         let blocks = match kind {
             LoopKind::For { .. } => vec![body],
             LoopKind::While(cond) => vec![cond, body],
@@ -72,7 +79,14 @@ impl<'a> Lower<'a> {
                 let counter = self.emit.index(self.hint(*index));
                 self.body(&plan, &states, Some((*index, counter.into())));
                 let body = self.emit.close();
-                self.emit.push(Stmt::For { index: counter, start: Operand::int(0), end, step: 1, mode: Mode::Sequential, body });
+                self.emit.push(Stmt::For {
+                    index: counter,
+                    start: Operand::int(0),
+                    end,
+                    step: 1,
+                    mode: Mode::Sequential,
+                    body,
+                });
             }
             LoopKind::While(cond) => {
                 let cond = self.condition(&plan, &states, cond);
@@ -174,21 +188,29 @@ impl<'a> Lower<'a> {
 
     /// A second buffer like that of the state, whose name may be exchanged with it.
     pub(crate) fn spare(&mut self, place: &Place) -> Place {
-        let Home { level, len } = self.store.home(place.storage).expect("the state has a buffer of its own");
-        let (elem, hint) = self.emit.function.bufs[self.store.buf(place.storage).0 as usize].clone();
+        let Home { level, len } =
+            self.store.home(place.storage).expect("the state has a buffer of its own");
+        let (elem, hint) =
+            self.emit.function.bufs[self.store.buf(place.storage).0 as usize].clone();
         let buf = self.emit.alloc(level, elem, len, format!("{hint}_next").into());
         Place { storage: self.store.own(buf, Home { level, len }), ..place.clone() }
     }
 
     // Iterations
 
-    fn body(&mut self, plan: &Loop<'a>, states: &[State], counter: Option<(lambada_anf::Var, Operand)>) {
+    fn body(
+        &mut self,
+        plan: &Loop<'a>,
+        states: &[State],
+        counter: Option<(lambada_anf::Var, Operand)>,
+    ) {
         self.within(plan.body, &plan.blocks, |lower| {
             if let Some((index, counter)) = counter {
                 lower.bind(index, Value::Scalar(counter));
             }
             lower.bind_state(plan, states, plan.body);
-            let wants: Vec<Option<Place>> = states.iter().zip(&plan.roles).map(|(state, role)| state.want(*role)).collect();
+            let wants: Vec<Option<Place>> =
+                states.iter().zip(&plan.roles).map(|(state, role)| state.want(*role)).collect();
             let results = lower.block(plan.body, &wants);
             lower.advance(states, results);
         });
@@ -207,8 +229,13 @@ impl<'a> Lower<'a> {
                 }
                 State::Array(held) => {
                     // The buffer of a state that changes size has no length that is known outside, so it is not offered for exchange.
-                    let storage = if held.grows { self.store.slot(held.place.storage) } else { held.place.storage };
-                    let place = Place { storage, offset: held.place.offset, dims: self.dims(&p.ty) };
+                    let storage = if held.grows {
+                        self.store.slot(held.place.storage)
+                    } else {
+                        held.place.storage
+                    };
+                    let place =
+                        Place { storage, offset: held.place.offset, dims: self.dims(&p.ty) };
                     self.bind(p.var, Value::Array(place));
                 }
             }
@@ -250,7 +277,9 @@ impl<'a> Lower<'a> {
         let value = match state {
             State::Cell(_) if self.last_mention(bind.var).is_none() => return,
             State::Cell(cell) => Value::Scalar(self.emit.get(cell)),
-            State::Array(held) if held.grows => Value::Array(self.named(self.store.buf(held.place.storage), bind)),
+            State::Array(held) if held.grows => {
+                Value::Array(self.named(self.store.buf(held.place.storage), bind))
+            }
             State::Array(held) => Value::Array(Place { dims: self.dims(&bind.ty), ..held.place }),
         };
         self.bind(bind.var, value);

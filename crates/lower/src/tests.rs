@@ -15,8 +15,9 @@ use crate::lower;
 /// The sizes of the arguments, then the arguments: how a lowered function is called.
 fn with_sizes(f: &Function, args: &[Tensor]) -> Vec<Tensor> {
     let size = |var: &Var| {
-        let found =
-            f.params.iter().zip(args).find_map(|(p, arg)| p.ty.dims.iter().position(|d| *d == Atom::Var(*var)).map(|k| arg.dims[k]));
+        let found = f.params.iter().zip(args).find_map(|(p, arg)| {
+            p.ty.dims.iter().position(|d| *d == Atom::Var(*var)).map(|k| arg.dims[k])
+        });
         Tensor::scalar(Scalar::Int(found.expect("a size occurs in a parameter") as i64))
     };
     f.sizes.iter().map(size).chain(args.iter().cloned()).collect()
@@ -40,7 +41,8 @@ fn bits(results: Result<Vec<Tensor>, Failure>) -> Result<Vec<Bits>, Failure> {
 fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
     lambada_anf::check(f).unwrap_or_else(|e| panic!("{e}\n{}", lambada_anf::print(f)));
     let lowered = lower(f);
-    let text = || format!("{}\n{}\n{args:?}", lambada_anf::print(f), lambada_loops::print(&lowered));
+    let text =
+        || format!("{}\n{}\n{args:?}", lambada_anf::print(f), lambada_loops::print(&lowered));
     lambada_loops::check(&lowered).unwrap_or_else(|e| panic!("{e}\n{}", text()));
     let expected = bits(lambada_anf::eval(f, args).map(|outcome| outcome.results));
     let found = bits(lambada_loops::eval(&lowered, &with_sizes(f, args)));
@@ -49,7 +51,10 @@ fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
 }
 
 /// A function of arrays of reals and real scalars over sizes `n` and `m`; `dims` lists the parameters' sizes.
-fn function(dims: &[&[&str]], build: impl FnOnce(&mut Builder, &[Var], &[Atom]) -> Vec<(Atom, Ty)>) -> Function {
+fn function(
+    dims: &[&[&str]],
+    build: impl FnOnce(&mut Builder, &[Var], &[Atom]) -> Vec<(Atom, Ty)>,
+) -> Function {
     let mut names = Names::default();
     let sizes = [names.fresh("n"), names.fresh("m")];
     let size = |name: &&str| match *name {
@@ -57,11 +62,23 @@ fn function(dims: &[&[&str]], build: impl FnOnce(&mut Builder, &[Var], &[Atom]) 
         "m" => Atom::Var(sizes[1]),
         other => Atom::int(other.parse().expect("a size")),
     };
-    let types: Vec<Ty> = dims.iter().map(|dims| Ty { elem: lambada_prim::ScalarTy::Real, dims: dims.iter().map(size).collect() }).collect();
-    let params: Vec<Param> =
-        types.into_iter().zip(["x", "y", "z", "u", "v"]).map(|(ty, hint)| Param { var: names.fresh(hint), ty }).collect();
+    let types: Vec<Ty> = dims
+        .iter()
+        .map(|dims| Ty {
+            elem: lambada_prim::ScalarTy::Real,
+            dims: dims.iter().map(size).collect(),
+        })
+        .collect();
+    let params: Vec<Param> = types
+        .into_iter()
+        .zip(["x", "y", "z", "u", "v"])
+        .map(|(ty, hint)| Param { var: names.fresh(hint), ty })
+        .collect();
     let vars: Vec<Var> = params.iter().map(|p| p.var).collect();
-    let used: Vec<Var> = sizes.into_iter().filter(|s| params.iter().any(|p| p.ty.dims.contains(&Atom::Var(*s)))).collect();
+    let used: Vec<Var> = sizes
+        .into_iter()
+        .filter(|s| params.iter().any(|p| p.ty.dims.contains(&Atom::Var(*s))))
+        .collect();
     let mut b = Builder::new(&mut names);
     let (results, types) = build(&mut b, &vars, &sizes.map(Atom::Var)).into_iter().unzip();
     let body = b.finish(results);
@@ -91,19 +108,32 @@ fn loop_for(
     build: impl FnOnce(&mut Builder, Atom, &[Var]) -> Vec<Atom>,
 ) -> Vec<Atom> {
     let index = b.names.fresh("i");
-    let params: Vec<Param> = states.iter().map(|(_, ty)| Param { var: b.names.fresh("s"), ty: ty.clone() }).collect();
+    let params: Vec<Param> =
+        states.iter().map(|(_, ty)| Param { var: b.names.fresh("s"), ty: ty.clone() }).collect();
     let vars: Vec<Var> = params.iter().map(|p| p.var).collect();
     let body = b.block(|b| build(b, index.into(), &vars));
     let binds = states.iter().map(|(_, ty)| ("r".into(), ty.clone())).collect();
     let inits = states.into_iter().map(|(init, _)| init).collect();
-    b.bind_all(binds, Exp::Loop { params, inits, kind: lambada_anf::LoopKind::For { index, extent }, body })
+    b.bind_all(
+        binds,
+        Exp::Loop { params, inits, kind: lambada_anf::LoopKind::For { index, extent }, body },
+    )
 }
 
 /// `for i < extent { build(i) }`, collected.
-fn collect(b: &mut Builder, extent: Atom, elem: &Ty, build: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom {
+fn collect(
+    b: &mut Builder,
+    extent: Atom,
+    elem: &Ty,
+    build: impl FnOnce(&mut Builder, Atom) -> Atom,
+) -> Atom {
     let index = b.names.fresh("i");
     let body = b.block(|b| vec![build(b, index.into())]);
-    b.bind("ys", elem.array_of(extent), Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body })
+    b.bind(
+        "ys",
+        elem.array_of(extent),
+        Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
+    )
 }
 
 /// `for i < extent { build(i) }`, for what it adds.

@@ -9,13 +9,17 @@ use crate::val::Pullback;
 
 /// Are the two the same, up to the names of bound variables, and of free ones in their order?
 pub(crate) fn alike(a: &Pullback, b: &Pullback) -> bool {
-    let counts = |p: &Pullback| (p.free.len(), p.map.params.len(), p.map.results.len(), p.map.body.stms.len());
+    let counts = |p: &Pullback| {
+        (p.free.len(), p.map.params.len(), p.map.results.len(), p.map.body.stms.len())
+    };
     if counts(a) != counts(b) || a.span != b.span {
         return false;
     }
     let mut alpha = Alpha::default();
     a.free.iter().zip(&b.free).for_each(|(p, q)| alpha.bind(p.var, q.var));
-    alpha.types(&a.free, &b.free) && alpha.params(&a.map.params, &b.map.params) && alpha.block(&a.map.body, &b.map.body)
+    alpha.types(&a.free, &b.free)
+        && alpha.params(&a.map.params, &b.map.params)
+        && alpha.block(&a.map.body, &b.map.body)
 }
 
 #[derive(Default)]
@@ -59,11 +63,15 @@ impl Alpha {
     }
 
     fn block(&mut self, a: &Block, b: &Block) -> bool {
-        a.stms.len() == b.stms.len() && a.stms.iter().zip(&b.stms).all(|(s, t)| self.stm(s, t)) && self.atoms(&a.results, &b.results)
+        a.stms.len() == b.stms.len()
+            && a.stms.iter().zip(&b.stms).all(|(s, t)| self.stm(s, t))
+            && self.atoms(&a.results, &b.results)
     }
 
     fn stm(&mut self, a: &Stm, b: &Stm) -> bool {
-        a.binds.len() == b.binds.len() && self.exp(&a.exp, &b.exp) && self.params(&a.binds, &b.binds)
+        a.binds.len() == b.binds.len()
+            && self.exp(&a.exp, &b.exp)
+            && self.params(&a.binds, &b.binds)
     }
 
     fn exp(&mut self, a: &Exp, b: &Exp) -> bool {
@@ -72,7 +80,8 @@ impl Alpha {
         }
         a.bound().into_iter().zip(b.bound()).for_each(|(x, y)| self.bind(x, y));
         let (xs, ys) = (mentions(a), mentions(b));
-        self.atoms(&xs, &ys) && a.blocks().into_iter().zip(b.blocks()).all(|(s, t)| self.block(s, t))
+        self.atoms(&xs, &ys)
+            && a.blocks().into_iter().zip(b.blocks()).all(|(s, t)| self.block(s, t))
     }
 }
 

@@ -212,7 +212,10 @@ impl Emit {
         }
         let dims = &self.ty(leaf.atom).dims;
         let pairs = dims.iter().skip(leaf.prefix.len()).zip(Leaf::select(&leaf.axes, extents));
-        pairs.into_iter().all(|(dim, extent)| *dim == extent || self.is_outside(extent, level) && self.equal_outside(*dim, extent, level))
+        pairs.into_iter().all(|(dim, extent)| {
+            *dim == extent
+                || self.is_outside(extent, level) && self.equal_outside(*dim, extent, level)
+        })
     }
 
     // Statements
@@ -258,7 +261,10 @@ impl Emit {
 
     /// A constant array.
     pub fn constant(&mut self, tensor: Tensor) -> Atom {
-        let ty = Ty { elem: tensor.elem(), dims: tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect() };
+        let ty = Ty {
+            elem: tensor.elem(),
+            dims: tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect(),
+        };
         let tensor = Rc::new(tensor);
         let atom = self.bind("xs", ty, Exp::Constant(tensor.clone()));
         self.know(atom, Known::Constant(tensor));
@@ -283,7 +289,9 @@ impl Emit {
                     let item = items[i as usize];
                     return self.load(item, &index[1..]);
                 }
-                Known::Constant(tensor) if tensor.dims.len() == 1 && i >= 0 && (i as usize) < tensor.dims[0] => {
+                Known::Constant(tensor)
+                    if tensor.dims.len() == 1 && i >= 0 && (i as usize) < tensor.dims[0] =>
+                {
                     return Atom::Lit(tensor.data.get(i as usize));
                 }
                 Known::Items(_) | Known::Constant(_) => {}
@@ -317,7 +325,10 @@ impl Emit {
         if leaf.axes == mask {
             return self.force(leaf);
         }
-        if leaf.axes.iter().all(|has| !has) && leaf.prefix.is_empty() && self.ty(leaf.atom).dims.is_empty() {
+        if leaf.axes.iter().all(|has| !has)
+            && leaf.prefix.is_empty()
+            && self.ty(leaf.atom).dims.is_empty()
+        {
             return self.fill(leaf.atom, Leaf::select(mask, extents));
         }
         if !mask[0] {
@@ -332,7 +343,10 @@ impl Emit {
         let result = self.broadcast(&leaf.at(index.into()), &mask[1..], &extents[1..]);
         let body = self.leave().finish(vec![result]);
         let var = self.fresh_at(level, name, ty.clone());
-        self.push(vec![Param { var, ty }], Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body });
+        self.push(
+            vec![Param { var, ty }],
+            Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
+        );
         var.into()
     }
 
@@ -365,7 +379,13 @@ impl Emit {
     }
 
     /// The function, with the innermost block as its body.
-    pub fn function(mut self, name: String, sizes: Vec<Var>, params: Vec<Param>, results: Vec<Atom>) -> Function {
+    pub fn function(
+        mut self,
+        name: String,
+        sizes: Vec<Var>,
+        params: Vec<Param>,
+        results: Vec<Atom>,
+    ) -> Function {
         let types = results.iter().map(|a| self.ty(*a)).collect();
         let body = self.leave().finish(results);
         Function { name, sizes, params, results: types, body, names: self.names }

@@ -33,14 +33,19 @@ pub struct Normalized {
 ///
 /// # Errors
 /// Functions among the parameters or in the result, data without a layout, and functions that control flow makes without bound.
-pub fn normalize(program: &Program, entry: DefId, derivatives: &dyn Derivatives) -> Result<Normalized, Vec<Problem>> {
+pub fn normalize(
+    program: &Program,
+    entry: DefId,
+    derivatives: &dyn Derivatives,
+) -> Result<Normalized, Vec<Problem>> {
     let def = program.def(entry);
     let Interface { params, result, result_ty } = Interface::of(program, def)?;
     let mut evaluator = Evaluator::new(program, derivatives);
     let mut inputs = Inputs::default();
     let function = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
     let results = function.map_err(|problem| vec![at(*problem, def)])?;
-    let function = evaluator.emit.function(def.name.to_string(), inputs.sizes, inputs.params, results);
+    let function =
+        evaluator.emit.function(def.name.to_string(), inputs.sizes, inputs.params, results);
     let params = params.into_iter().map(|(name, shape)| (name, Layout::new(shape))).collect();
     Ok(Normalized { function, params, result: Layout::new(result) })
 }
@@ -63,29 +68,45 @@ impl Interface {
         let mut body = Some(&def.body);
         while let CoreTy::Fun(from, to) = ty {
             // where there is no λ, the parameter has no name
-            let lambda = body.and_then(|b| if let TermKind::Lam(x, inner) = b.kind() { Some((x.hint.clone(), inner)) } else { None });
+            let lambda = body.and_then(|b| {
+                if let TermKind::Lam(x, inner) = b.kind() {
+                    Some((x.hint.clone(), inner))
+                } else {
+                    None
+                }
+            });
             body = lambda.as_ref().map(|(_, inner)| *inner);
             let hint = lambda.map(|(hint, _)| hint);
             let (name, shape) = match def.signature.params.get(params.len()) {
                 Some((name, sized)) => (name.clone(), Shape::of_sized(program, sized)),
-                None => (hint.unwrap_or_else(|| format!("argument {}", params.len() + 1).into()), Shape::of_ty(program, from)),
+                None => (
+                    hint.unwrap_or_else(|| format!("argument {}", params.len() + 1).into()),
+                    Shape::of_ty(program, from),
+                ),
             };
             match shape {
                 Ok(shape) => params.push((name, shape)),
                 Err(unfit) => {
-                    problems.push(unfit_problem(unfit, &format!("the parameter `{name}` of `{}`", def.name), def));
+                    problems.push(unfit_problem(
+                        unfit,
+                        &format!("the parameter `{name}` of `{}`", def.name),
+                        def,
+                    ));
                     params.push((name, Shape::Tuple(Vec::new())));
                 }
             }
             ty = to;
         }
-        let sized = def.signature.result.as_ref().filter(|_| def.signature.params.len() == params.len());
+        let sized =
+            def.signature.result.as_ref().filter(|_| def.signature.params.len() == params.len());
         let result = match sized {
             Some(sized) => Shape::of_sized(program, sized),
             None => Shape::of_ty(program, ty),
         };
         match result {
-            Ok(result) if problems.is_empty() => Ok(Interface { params, result, result_ty: ty.clone() }),
+            Ok(result) if problems.is_empty() => {
+                Ok(Interface { params, result, result_ty: ty.clone() })
+            }
             Ok(_) => Err(problems),
             Err(unfit) => {
                 problems.push(unfit_problem(unfit, &format!("the result of `{}`", def.name), def));
@@ -97,15 +118,26 @@ impl Interface {
 
 fn unfit_problem(unfit: Unfit, what: &str, def: &Def) -> Problem {
     match unfit {
-        Unfit::Function => {
-            Problem::error("E0601", format!("{what} contains a function"), def.span, "only data goes in and out of a program")
-                .hint("define a function without it that calls this one")
-        }
-        Unfit::Recursive => {
-            Problem::error("E0602", format!("{what} is of a recursive type"), def.span, "data of such a type has no fixed layout")
-        }
-        Unfit::ArrayOfNothing => Problem::error("E0603", format!("{what} is an array of `()`"), def.span, "such an array holds no data")
-            .hint("use its length instead"),
+        Unfit::Function => Problem::error(
+            "E0601",
+            format!("{what} contains a function"),
+            def.span,
+            "only data goes in and out of a program",
+        )
+        .hint("define a function without it that calls this one"),
+        Unfit::Recursive => Problem::error(
+            "E0602",
+            format!("{what} is of a recursive type"),
+            def.span,
+            "data of such a type has no fixed layout",
+        ),
+        Unfit::ArrayOfNothing => Problem::error(
+            "E0603",
+            format!("{what} is an array of `()`"),
+            def.span,
+            "such an array holds no data",
+        )
+        .hint("use its length instead"),
     }
 }
 
@@ -127,7 +159,10 @@ impl Inputs {
         result: &Shape,
         result_ty: &CoreTy,
     ) -> Eval<Vec<Atom>> {
-        let arguments: Vec<Val> = params.iter().map(|(name, shape)| self.param(evaluator, shape, name, &mut Vec::new())).collect();
+        let arguments: Vec<Val> = params
+            .iter()
+            .map(|(name, shape)| self.param(evaluator, shape, name, &mut Vec::new()))
+            .collect();
         let value = evaluator.entry(entry, arguments, result_ty)?;
         let mut results = Vec::new();
         flatten(evaluator, result, Some(&value), &mut Vec::new(), &mut results)?;
@@ -150,7 +185,13 @@ impl Inputs {
         var.into()
     }
 
-    fn leaf(&mut self, evaluator: &mut Evaluator, elem: ScalarTy, name: &str, axes: &[Atom]) -> Leaf {
+    fn leaf(
+        &mut self,
+        evaluator: &mut Evaluator,
+        elem: ScalarTy,
+        name: &str,
+        axes: &[Atom],
+    ) -> Leaf {
         let ty = Ty { elem, dims: axes.to_vec() };
         let var = evaluator.emit.fresh(name, ty.clone());
         self.params.push(Param { var, ty });
@@ -158,7 +199,13 @@ impl Inputs {
     }
 
     /// A parameter of a shape, inside of arrays of the given sizes.
-    fn param(&mut self, evaluator: &mut Evaluator, shape: &Shape, name: &str, axes: &mut Vec<Atom>) -> Val {
+    fn param(
+        &mut self,
+        evaluator: &mut Evaluator,
+        shape: &Shape,
+        name: &str,
+        axes: &mut Vec<Atom>,
+    ) -> Val {
         match shape {
             Shape::Scalar(elem) => Val::Leaf(self.leaf(evaluator, *elem, name, axes)),
             Shape::Tuple(items) => {
@@ -166,7 +213,9 @@ impl Inputs {
                 Val::tuple(items.iter().enumerate().map(&mut item).collect::<Vec<_>>())
             }
             Shape::Record(fields) => {
-                let mut field = |(label, t): &(Rc<str>, Shape)| self.param(evaluator, t, &format!("{name}_{label}"), axes);
+                let mut field = |(label, t): &(Rc<str>, Shape)| {
+                    self.param(evaluator, t, &format!("{name}_{label}"), axes)
+                };
                 Val::tuple(fields.iter().map(&mut field).collect::<Vec<_>>())
             }
             Shape::Array(size, elem) => {
@@ -181,7 +230,9 @@ impl Inputs {
                 let mut fields = Vec::with_capacity(constructors.len());
                 for (label, shapes) in constructors.iter() {
                     let label = format!("{name}_{}", label.to_lowercase());
-                    fields.push(Some(shapes.iter().map(|t| self.param(evaluator, t, &label, axes)).collect()));
+                    fields.push(Some(
+                        shapes.iter().map(|t| self.param(evaluator, t, &label, axes)).collect(),
+                    ));
                 }
                 Val::Variant(Rc::new(VariantVal { tag, fields }))
             }
@@ -190,30 +241,47 @@ impl Inputs {
 }
 
 /// The leaves of a value, stored; what is absent becomes zeros.
-fn flatten(evaluator: &mut Evaluator, shape: &Shape, value: Option<&Val>, extents: &mut Vec<Atom>, leaves: &mut Vec<Atom>) -> Eval<()> {
-    let mut store = |elem: ScalarTy, leaf: Option<&Leaf>, extents: &[Atom], evaluator: &mut Evaluator| {
-        let mask = vec![true; extents.len()];
-        leaves.push(match leaf {
-            Some(leaf) => evaluator.emit.broadcast(leaf, &mask, extents),
-            None => zeros(&mut evaluator.emit, elem, &mask, extents),
-        });
-    };
+fn flatten(
+    evaluator: &mut Evaluator,
+    shape: &Shape,
+    value: Option<&Val>,
+    extents: &mut Vec<Atom>,
+    leaves: &mut Vec<Atom>,
+) -> Eval<()> {
+    let mut store =
+        |elem: ScalarTy, leaf: Option<&Leaf>, extents: &[Atom], evaluator: &mut Evaluator| {
+            let mask = vec![true; extents.len()];
+            leaves.push(match leaf {
+                Some(leaf) => evaluator.emit.broadcast(leaf, &mask, extents),
+                None => zeros(&mut evaluator.emit, elem, &mask, extents),
+            });
+        };
     match (shape, value) {
-        (Shape::Scalar(elem), Some(Val::Leaf(leaf))) => store(*elem, Some(leaf), extents, evaluator),
+        (Shape::Scalar(elem), Some(Val::Leaf(leaf))) => {
+            store(*elem, Some(leaf), extents, evaluator)
+        }
         (Shape::Scalar(elem), None) => store(*elem, None, extents, evaluator),
         (Shape::Tuple(items), value) => {
             let parts = components(value, items.len())?;
-            items.iter().zip(parts).try_for_each(|(t, part)| flatten(evaluator, t, part, extents, leaves))?;
+            items
+                .iter()
+                .zip(parts)
+                .try_for_each(|(t, part)| flatten(evaluator, t, part, extents, leaves))?;
         }
         (Shape::Record(fields), value) => {
             let parts = components(value, fields.len())?;
-            fields.iter().zip(parts).try_for_each(|((_, t), part)| flatten(evaluator, t, part, extents, leaves))?;
+            fields
+                .iter()
+                .zip(parts)
+                .try_for_each(|((_, t), part)| flatten(evaluator, t, part, extents, leaves))?;
         }
         (Shape::Array(_, elem), value) => {
             let array = match value {
                 Some(Val::Array(array)) => Some(array),
                 None => None,
-                Some(Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)) => return Err(ill_typed()),
+                Some(
+                    Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_),
+                ) => return Err(ill_typed()),
             };
             extents.push(array.map_or(Atom::int(0), |a| a.extent));
             flatten(evaluator, elem, array.map(|a| &a.elem), extents, leaves)?;
@@ -223,7 +291,9 @@ fn flatten(evaluator: &mut Evaluator, shape: &Shape, value: Option<&Val>, extent
             let variant = match value {
                 Some(Val::Variant(variant)) => Some(variant),
                 None => None,
-                Some(Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Fun(_) | Val::Acc(_)) => return Err(ill_typed()),
+                Some(Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Fun(_) | Val::Acc(_)) => {
+                    return Err(ill_typed());
+                }
             };
             store(ScalarTy::Int, variant.map(|v| &v.tag), extents, evaluator);
             for (c, (_, shapes)) in constructors.iter().enumerate() {
@@ -233,7 +303,10 @@ fn flatten(evaluator: &mut Evaluator, shape: &Shape, value: Option<&Val>, extent
                 }
             }
         }
-        (Shape::Scalar(_), Some(Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_))) => return Err(ill_typed()),
+        (
+            Shape::Scalar(_),
+            Some(Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)),
+        ) => return Err(ill_typed()),
     }
     Ok(())
 }
@@ -242,6 +315,8 @@ fn components(value: Option<&Val>, count: usize) -> Eval<Vec<Option<&Val>>> {
     match value {
         None => Ok(vec![None; count]),
         Some(Val::Tuple(items)) => Ok(items.iter().map(Some).collect()),
-        Some(Val::Leaf(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)) => Err(ill_typed()),
+        Some(Val::Leaf(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)) => {
+            Err(ill_typed())
+        }
     }
 }

@@ -93,7 +93,9 @@ impl Facts {
         let small = |k: i64| k.unsigned_abs() < 1 << 31;
         poly.as_var().is_some()
             || poly.as_constant().is_some()
-            || poly.terms().all(|(m, k)| small(k) && m.iter().all(|v| self.is_nonnegative(*v) || self.upper.contains_key(v)))
+            || poly.terms().all(|(m, k)| {
+                small(k) && m.iter().all(|v| self.is_nonnegative(*v) || self.upper.contains_key(v))
+            })
     }
 
     fn is_monomial_positive(&self, monomial: &[Var]) -> bool {
@@ -119,13 +121,19 @@ impl Facts {
                 let others = m.iter().filter(|v| **v != var).count() + 1 == m.len();
                 k < 0 && others && m.iter().all(|v| *v == var || self.is_nonnegative(*v))
             });
-            falls && self.upper[&var].iter().any(|bound| self.never_negative(&poly.substitute(var, bound), fuel - 1))
+            falls
+                && self.upper[&var]
+                    .iter()
+                    .any(|bound| self.never_negative(&poly.substitute(var, bound), fuel - 1))
         }) || self.drop_risen(poly).is_some_and(|rest| self.never_negative(&rest, fuel - 1))
     }
 
     /// Without one kind of term that is never negative.
     fn drop_risen(&self, poly: &Poly) -> Option<Poly> {
-        let (monomial, _) = poly.terms().rev().find(|(m, k)| !m.is_empty() && *k > 0 && self.is_monomial_positive(m))?;
+        let (monomial, _) = poly
+            .terms()
+            .rev()
+            .find(|(m, k)| !m.is_empty() && *k > 0 && self.is_monomial_positive(m))?;
         let rest = poly.terms().filter(|(m, _)| *m != monomial);
         Some(rest.fold(Poly::default(), |sum, (m, k)| {
             let term = m.iter().fold(Poly::constant(k), |t, v| t.times(&Poly::var(*v)));
@@ -161,9 +169,19 @@ impl Emit {
 
     /// Modulo what has been checked outside of the block of the given level.
     fn modulo_up_to(&self, mut poly: Poly, level: usize) -> Poly {
-        let frames: Vec<_> = self.open.iter().take(level).map(|o| &o.frame.equal).filter(|equal| !equal.is_empty()).collect();
+        let frames: Vec<_> = self
+            .open
+            .iter()
+            .take(level)
+            .map(|o| &o.frame.equal)
+            .filter(|equal| !equal.is_empty())
+            .collect();
         while !frames.is_empty() {
-            let Some((var, value)) = poly.vars().find_map(|v| frames.iter().find_map(|f| f.get(&v)).map(|p| (v, p))) else { break };
+            let Some((var, value)) =
+                poly.vars().find_map(|v| frames.iter().find_map(|f| f.get(&v)).map(|p| (v, p)))
+            else {
+                break;
+            };
             poly = poly.substitute(var, value);
         }
         poly
@@ -194,7 +212,9 @@ impl Emit {
         let facts = self.open.iter().rev().flat_map(|o| o.frame.at_least_zero.iter().rev());
         let related = facts.filter(|f| f.vars().any(|v| difference.mentions(v))).take(TRIED);
         let related: Vec<&Poly> = related.collect();
-        related.into_iter().any(|fact| self.facts.never_negative(&difference.plus(&self.modulo(fact.clone()), -1), 2))
+        related.into_iter().any(|fact| {
+            self.facts.never_negative(&difference.plus(&self.modulo(fact.clone()), -1), 2)
+        })
     }
 
     /// The index lies in `0 .. extent` wherever it is in scope.
@@ -212,7 +232,10 @@ impl Emit {
 
     /// From here on, in this block, the condition has the given truth value.
     pub fn learn(&mut self, cond: Atom, holds: bool) {
-        let Some((op, args)) = cond.as_var().and_then(|v| self.facts.truths.get(&v)).cloned() else { return };
+        let Some((op, args)) = cond.as_var().and_then(|v| self.facts.truths.get(&v)).cloned()
+        else {
+            return;
+        };
         if op == Prim::Not {
             self.learn(args[0], !holds);
         } else if op == if holds { Prim::And } else { Prim::Or } {
@@ -222,9 +245,17 @@ impl Emit {
         } else if op == if holds { Prim::EqInt } else { Prim::NeInt } {
             self.learn_equal(args[0], args[1]);
         } else if op == Prim::LtInt {
-            if holds { self.learn_exceeds(args[1], args[0], 1) } else { self.learn_exceeds(args[0], args[1], 0) }
+            if holds {
+                self.learn_exceeds(args[1], args[0], 1)
+            } else {
+                self.learn_exceeds(args[0], args[1], 0)
+            }
         } else if op == Prim::LeInt {
-            if holds { self.learn_exceeds(args[1], args[0], 0) } else { self.learn_exceeds(args[0], args[1], 1) }
+            if holds {
+                self.learn_exceeds(args[1], args[0], 0)
+            } else {
+                self.learn_exceeds(args[0], args[1], 1)
+            }
         }
     }
 
@@ -267,7 +298,8 @@ impl Emit {
             return Some(atom);
         }
         let poly = self.poly(atom);
-        self.poly_is_outside(&poly, level).then(|| self.outside(level - 1, |emit| emit.write(&poly)))
+        self.poly_is_outside(&poly, level)
+            .then(|| self.outside(level - 1, |emit| emit.write(&poly)))
     }
 
     /// The polynomial as code.
@@ -280,8 +312,15 @@ impl Emit {
         }
         let mut sum: Option<Atom> = None;
         for (monomial, k) in poly.terms().collect::<Vec<_>>().into_iter().rev() {
-            let factors = monomial.iter().map(|v| Atom::from(*v)).chain((k != 1 || monomial.is_empty()).then_some(Atom::int(k)));
-            let term = factors.collect::<Vec<_>>().into_iter().reduce(|a, b| self.prim(Prim::MulInt, &[a, b])).unwrap_or(Atom::int(k));
+            let factors = monomial
+                .iter()
+                .map(|v| Atom::from(*v))
+                .chain((k != 1 || monomial.is_empty()).then_some(Atom::int(k)));
+            let term = factors
+                .collect::<Vec<_>>()
+                .into_iter()
+                .reduce(|a, b| self.prim(Prim::MulInt, &[a, b]))
+                .unwrap_or(Atom::int(k));
             sum = Some(sum.map_or(term, |s| self.prim(Prim::AddInt, &[s, term])));
         }
         sum.unwrap_or(Atom::int(0))
@@ -304,6 +343,8 @@ impl Emit {
     pub fn is_index(&self, i: Atom, size: Atom) -> bool {
         let (i, size) = (self.poly(i), self.poly(size));
         // Both bounds together: then the polynomial of the index has not wrapped either.
-        self.facts.is_exact(&size) && self.poly_exceeds(&i, &Poly::default(), 0) && self.poly_exceeds(&size, &i, 1)
+        self.facts.is_exact(&size)
+            && self.poly_exceeds(&i, &Poly::default(), 0)
+            && self.poly_exceeds(&size, &i, 1)
     }
 }

@@ -102,7 +102,10 @@ impl Emit {
         }
         let var = self.fresh("any", Ty::bool());
         let outs = vec![Out::Reduce(ReduceOp::Or)];
-        self.push(vec![Param { var, ty: Ty::bool() }], Exp::For { index, extent, outs, body: block.finish(vec![active]) });
+        self.push(
+            vec![Param { var, ty: Ty::bool() }],
+            Exp::For { index, extent, outs, body: block.finish(vec![active]) },
+        );
         var.into()
     }
 
@@ -129,7 +132,9 @@ impl Emit {
         }
         let active: Vec<Atom> = sizes.iter().map(|(_, way)| self.active(way)).collect();
         let all = sizes.iter().zip(&active).rev();
-        let common = all.fold(Atom::int(0), |rest, ((size, _), active)| self.prim(Prim::SelectInt, &[*active, *size, rest]));
+        let common = all.fold(Atom::int(0), |rest, ((size, _), active)| {
+            self.prim(Prim::SelectInt, &[*active, *size, rest])
+        });
         if let Atom::Var(var) = common {
             self.facts.nonnegative(var);
         }
@@ -141,12 +146,20 @@ impl Emit {
 
     /// The leaf of a part with the axes of the mask and the merged sizes; zeros if it is absent, or inactive and of other sizes. `outer`
     /// are the sizes of arrays around the merged values.
-    pub fn fit(&mut self, leaf: Option<&Leaf>, part: usize, mask: &[bool], outer: &[Atom], place: &Place) -> Atom {
+    pub fn fit(
+        &mut self,
+        leaf: Option<&Leaf>,
+        part: usize,
+        mask: &[bool],
+        outer: &[Atom],
+        place: &Place,
+    ) -> Atom {
         let sizes = |inner: &[Atom]| outer.iter().chain(inner).copied().collect::<Vec<Atom>>();
         let target = sizes(&place.extents);
         let Some(leaf) = leaf else { return zeros(self, place.elem, mask, &target) };
         let own = sizes(&place.own[part]);
-        let stored = Leaf::select(&leaf.axes, &own).into_iter().zip(Leaf::select(&leaf.axes, &target));
+        let stored =
+            Leaf::select(&leaf.axes, &own).into_iter().zip(Leaf::select(&leaf.axes, &target));
         let different: Vec<(Atom, Atom)> = stored.filter(|(a, b)| !self.equal(*a, *b)).collect();
         if different.is_empty() || !place.is_guarded {
             return self.broadcast(leaf, mask, &target);

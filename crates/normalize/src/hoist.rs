@@ -29,7 +29,13 @@ pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[At
 }
 
 /// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop of its own finds.
-pub(crate) fn hoist_active_size(emit: &mut Emit, index: Var, extent: Atom, active: Atom, size: Atom) -> Atom {
+pub(crate) fn hoist_active_size(
+    emit: &mut Emit,
+    index: Var,
+    extent: Atom,
+    active: Atom,
+    size: Atom,
+) -> Atom {
     let (search, _) = slice(emit, &[active]);
     let (stms, _) = slice(emit, &[size]);
     emit.outside(emit.level() - 1, |emit| {
@@ -40,7 +46,10 @@ pub(crate) fn hoist_active_size(emit: &mut Emit, index: Var, extent: Atom, activ
         let body = emit.leave().finish(vec![candidate]);
         let first = emit.fresh("first", Ty::int());
         let outs = vec![Out::Reduce(ReduceOp::Min)];
-        emit.push(vec![Param { var: first, ty: Ty::int() }], Exp::For { index: i, extent, outs, body });
+        emit.push(
+            vec![Param { var: first, ty: Ty::int() }],
+            Exp::For { index: i, extent, outs, body },
+        );
         let cond = emit.prim(Prim::LtInt, &[first.into(), extent]);
         guarded(emit, cond, 1, |emit| copied(emit, index, first.into(), &stms, &[size]))[0]
     })
@@ -102,7 +111,12 @@ fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
 }
 
 /// `if cond { fill } else { zeros }`
-fn guarded(emit: &mut Emit, cond: Atom, count: usize, fill: impl FnOnce(&mut Emit) -> Vec<Atom>) -> Vec<Atom> {
+fn guarded(
+    emit: &mut Emit,
+    cond: Atom,
+    count: usize,
+    fill: impl FnOnce(&mut Emit) -> Vec<Atom>,
+) -> Vec<Atom> {
     if cond == Atom::bool(true) {
         return fill(emit);
     }
@@ -110,7 +124,8 @@ fn guarded(emit: &mut Emit, cond: Atom, count: usize, fill: impl FnOnce(&mut Emi
     let results = fill(emit);
     let then = emit.leave().finish(results);
     let otherwise = Block { stms: Vec::new(), results: vec![Atom::int(0); count] };
-    let binds: Vec<Param> = (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
+    let binds: Vec<Param> =
+        (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
     binds.iter().for_each(|p| emit.facts.nonnegative(p.var));
     emit.push(binds.clone(), Exp::If { cond, then, otherwise });
     binds.into_iter().map(|p| p.var.into()).collect()
@@ -149,7 +164,9 @@ impl Slice {
     fn adds(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Accumulate { acc, .. } => self.needed.contains(acc),
-            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => stm.exp.blocks().iter().any(|b| b.stms.iter().any(|s| self.adds(s))),
+            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
+                stm.exp.blocks().iter().any(|b| b.stms.iter().any(|s| self.adds(s)))
+            }
             Exp::Prim(..)
             | Exp::Index(..)
             | Exp::Fill(_)

@@ -27,14 +27,30 @@ struct Join {
 }
 
 /// Joins the values of two blocks that have been left, and appends the `if`.
-pub(crate) fn join(emit: &mut Emit, cond: Atom, sides: [Closed; 2], values: [&Val; 2]) -> Eval<Val> {
+pub(crate) fn join(
+    emit: &mut Emit,
+    cond: Atom,
+    sides: [Closed; 2],
+    values: [&Val; 2],
+) -> Eval<Val> {
     let level = emit.level() + 1;
     let results = [Vec::new(), Vec::new()];
-    let mut join = Join { level, cond, sides, binds: Vec::new(), results, pairs: HashMap::new(), sizes: HashMap::new() };
+    let mut join = Join {
+        level,
+        cond,
+        sides,
+        binds: Vec::new(),
+        results,
+        pairs: HashMap::new(),
+        sizes: HashMap::new(),
+    };
     let value = merge(&mut join, emit, &values.map(Some))?;
     if !join.binds.is_empty() || join.sides.iter().any(|b| !b.is_empty()) {
         let ([then, otherwise], [r, s]) = (join.sides, join.results);
-        emit.push(join.binds, Exp::If { cond, then: then.finish(r), otherwise: otherwise.finish(s) });
+        emit.push(
+            join.binds,
+            Exp::If { cond, then: then.finish(r), otherwise: otherwise.finish(s) },
+        );
     }
     Ok(value)
 }
@@ -45,7 +61,9 @@ impl Join {
         if let Some(known) = self.pairs.get(&pair) {
             return *known;
         }
-        let hint: Rc<str> = emit.hint.clone().unwrap_or_else(|| emit.hint_of(if pair[0].as_var().is_some() { pair[0] } else { pair[1] }));
+        let hint: Rc<str> = emit.hint.clone().unwrap_or_else(|| {
+            emit.hint_of(if pair[0].as_var().is_some() { pair[0] } else { pair[1] })
+        });
         let var = emit.fresh(hint, ty.clone());
         self.binds.push(Param { var, ty: ty.clone() });
         self.results.iter_mut().zip(pair).for_each(|(list, atom)| list.push(atom));
@@ -63,7 +81,9 @@ impl Join {
         }
         // What one branch has checked may make its size that of the other.
         for (side, inner, outer) in [(0, a, b), (1, b, a)] {
-            if emit.is_outside(outer, self.level) && emit.within(&mut self.sides[side], |emit| emit.equal(inner, outer)) {
+            if emit.is_outside(outer, self.level)
+                && emit.within(&mut self.sides[side], |emit| emit.equal(inner, outer))
+            {
                 return Some(outer);
             }
         }
@@ -74,12 +94,24 @@ impl Join {
 
     fn outer(&self, emit: &mut Emit, a: Atom) -> Option<Atom> {
         let poly = emit.poly(a);
-        if emit.is_outside(a, self.level) { Some(a) } else { emit.poly_is_outside(&poly, self.level).then(|| emit.write(&poly)) }
+        if emit.is_outside(a, self.level) {
+            Some(a)
+        } else {
+            emit.poly_is_outside(&poly, self.level).then(|| emit.write(&poly))
+        }
     }
 
     /// The leaf in one of the blocks, with all axes of the mask.
-    fn on_side(&mut self, emit: &mut Emit, side: usize, leaf: Option<&Leaf>, mask: &[bool], place: &Place) -> Atom {
-        let extents: Vec<Atom> = place.extents.iter().map(|e| self.sizes.get(e).map_or(*e, |both| both[side])).collect();
+    fn on_side(
+        &mut self,
+        emit: &mut Emit,
+        side: usize,
+        leaf: Option<&Leaf>,
+        mask: &[bool],
+        place: &Place,
+    ) -> Atom {
+        let extents: Vec<Atom> =
+            place.extents.iter().map(|e| self.sizes.get(e).map_or(*e, |both| both[side])).collect();
         emit.within(&mut self.sides[side], |emit| match leaf {
             Some(leaf) => emit.broadcast(leaf, mask, &extents),
             None => zeros(emit, place.elem, mask, &extents),
@@ -125,7 +157,10 @@ impl Merge for Join {
         }
         let mask = joint_axes(parts);
         let hint = emit.hint.take();
-        let pair = [self.on_side(emit, 0, parts[0], &mask, place), self.on_side(emit, 1, parts[1], &mask, place)];
+        let pair = [
+            self.on_side(emit, 0, parts[0], &mask, place),
+            self.on_side(emit, 1, parts[1], &mask, place),
+        ];
         emit.hint = hint;
         let ty = Ty { elem: place.elem, dims: Leaf::select(&mask, &place.extents) };
         let leaf = Leaf { atom: pair[0], prefix: Vec::new(), axes: mask };

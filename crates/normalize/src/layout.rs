@@ -41,7 +41,8 @@ impl Layout {
 
     /// The value with these tensors; takes as many as there are leaves. Panics on too few.
     pub fn unflatten(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Data {
-        let leaves: Vec<Tensor> = self.leaves().iter().map(|_| tensors.next().expect("one tensor per leaf")).collect();
+        let leaves: Vec<Tensor> =
+            self.leaves().iter().map(|_| tensors.next().expect("one tensor per leaf")).collect();
         build(&self.shape, &leaves, &mut Vec::new())
     }
 }
@@ -70,16 +71,26 @@ fn flatten(shape: &Shape, data: Option<&Data>, parts: &mut Vec<Part>) -> Result<
         return Ok(());
     };
     match (shape, data) {
-        (Shape::Scalar(elem), Data::Tensor(tensor)) => parts.push(Part::Present(scalars(*elem, 0, tensor)?)),
+        (Shape::Scalar(elem), Data::Tensor(tensor)) => {
+            parts.push(Part::Present(scalars(*elem, 0, tensor)?))
+        }
         (Shape::Tuple(shapes), Data::Tuple(items)) if shapes.len() == items.len() => {
             shapes.iter().zip(items).try_for_each(|(t, item)| flatten(t, Some(item), parts))?;
         }
-        (Shape::Record(shapes), Data::Record(fields)) if shapes.iter().map(|f| &f.0).eq(fields.iter().map(|f| &f.0)) => {
-            shapes.iter().zip(fields).try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts))?;
+        (Shape::Record(shapes), Data::Record(fields))
+            if shapes.iter().map(|f| &f.0).eq(fields.iter().map(|f| &f.0)) =>
+        {
+            shapes
+                .iter()
+                .zip(fields)
+                .try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts))?;
         }
         (Shape::Variant(constructors), Data::Con { name, args, .. }) => {
-            let tag = constructors.iter().position(|(c, fields)| c == name && fields.len() == args.len());
-            let tag = tag.ok_or_else(|| format!("`{name}` with {} arguments is not a constructor of this type", args.len()))?;
+            let tag =
+                constructors.iter().position(|(c, fields)| c == name && fields.len() == args.len());
+            let tag = tag.ok_or_else(|| {
+                format!("`{name}` with {} arguments is not a constructor of this type", args.len())
+            })?;
             parts.push(Part::Present(Tensor::scalar(Scalar::Int(tag as i64))));
             for (c, (_, fields)) in constructors.iter().enumerate() {
                 let present = |k: usize| (c == tag).then(|| &args[k]);
@@ -94,7 +105,12 @@ fn flatten(shape: &Shape, data: Option<&Data>, parts: &mut Vec<Part>) -> Result<
     Ok(())
 }
 
-fn flatten_array(shape: &Shape, elem: &Shape, data: &Data, parts: &mut Vec<Part>) -> Result<(), String> {
+fn flatten_array(
+    shape: &Shape,
+    elem: &Shape,
+    data: &Data,
+    parts: &mut Vec<Part>,
+) -> Result<(), String> {
     match (scalar_array(shape), data) {
         (Some((scalar, rank)), Data::Tensor(tensor)) => {
             parts.push(Part::Present(scalars(scalar, rank, tensor)?));
@@ -110,7 +126,8 @@ fn flatten_array(shape: &Shape, elem: &Shape, data: &Data, parts: &mut Vec<Part>
 
 /// The leaves of an array, from those of its elements.
 fn stack(elem: &Shape, items: &[Data], parts: &mut Vec<Part>) -> Result<(), String> {
-    let mut columns: Vec<Vec<Part>> = elem.leaves().iter().map(|_| Vec::with_capacity(items.len())).collect();
+    let mut columns: Vec<Vec<Part>> =
+        elem.leaves().iter().map(|_| Vec::with_capacity(items.len())).collect();
     for item in items {
         let mut leaves = Vec::new();
         flatten(elem, Some(item), &mut leaves)?;
@@ -129,16 +146,22 @@ fn stack_leaf(column: Vec<Part>, elem: ScalarTy) -> Result<Part, String> {
         Part::Absent(_) => None,
     });
     let Some(dims) = known else {
-        let Some(Part::Absent(first)) = column.first() else { return Ok(Part::Absent(vec![count])) };
+        let Some(Part::Absent(first)) = column.first() else {
+            return Ok(Part::Absent(vec![count]));
+        };
         return Ok(Part::Absent([&[count], &first[..]].concat()));
     };
     let len: usize = dims.iter().product();
     let mut data = Elements::zeros(elem, count * len);
     for (k, part) in column.iter().enumerate() {
         match part {
-            Part::Present(tensor) if tensor.dims == dims => (0..len).for_each(|j| data.set(k * len + j, tensor.data.get(j))),
+            Part::Present(tensor) if tensor.dims == dims => {
+                (0..len).for_each(|j| data.set(k * len + j, tensor.data.get(j)))
+            }
             Part::Absent(leading) if dims.starts_with(leading) => {}
-            Part::Present(Tensor { dims: other, .. }) | Part::Absent(other) => return Err(irregular(&dims, other)),
+            Part::Present(Tensor { dims: other, .. }) | Part::Absent(other) => {
+                return Err(irregular(&dims, other));
+            }
         }
     }
     Ok(Part::Present(Tensor { dims: [&[count], &dims[..]].concat(), data }))
@@ -175,10 +198,17 @@ fn describe(shape: &Shape) -> String {
         Shape::Scalar(elem) => format!("`{elem}`"),
         Shape::Tuple(items) => format!("a tuple of {}", items.len()),
         Shape::Record(fields) => {
-            format!("a record with {}", fields.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+            format!(
+                "a record with {}",
+                fields.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            )
         }
         Shape::Array(..) => "an array".into(),
-        Shape::Variant(constructors) => constructors.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" or "),
+        Shape::Variant(constructors) => constructors
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(" or "),
     }
 }
 
@@ -217,13 +247,25 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>) -> Data {
         Shape::Variant(constructors) => {
             let tag = part(&leaves[0], at).data.get(0).int() as usize;
             let (name, fields) = &constructors[tag];
-            let before: usize = constructors[..tag].iter().flat_map(|(_, fields)| fields).map(|t| t.leaves().len()).sum();
-            Data::Con { name: name.clone(), tag, args: build_all(fields.iter(), &leaves[1 + before..], at) }
+            let before: usize = constructors[..tag]
+                .iter()
+                .flat_map(|(_, fields)| fields)
+                .map(|t| t.leaves().len())
+                .sum();
+            Data::Con {
+                name: name.clone(),
+                tag,
+                args: build_all(fields.iter(), &leaves[1 + before..], at),
+            }
         }
     }
 }
 
-fn build_all<'a>(shapes: impl Iterator<Item = &'a Shape>, mut leaves: &[Tensor], at: &mut Vec<usize>) -> Vec<Data> {
+fn build_all<'a>(
+    shapes: impl Iterator<Item = &'a Shape>,
+    mut leaves: &[Tensor],
+    at: &mut Vec<usize>,
+) -> Vec<Data> {
     let mut values = Vec::new();
     for shape in shapes {
         let (own, rest) = leaves.split_at(shape.leaves().len());
@@ -267,7 +309,11 @@ mod tests {
 
     /// `Circle real | Poly []real | Dot`
     fn figure() -> Shape {
-        Shape::Variant(Rc::from([("Circle".into(), vec![real()]), ("Poly".into(), vec![array(real())]), ("Dot".into(), vec![])]))
+        Shape::Variant(Rc::from([
+            ("Circle".into(), vec![real()]),
+            ("Poly".into(), vec![array(real())]),
+            ("Dot".into(), vec![]),
+        ]))
     }
 
     fn con(name: &str, tag: usize, args: Vec<Data>) -> Data {
@@ -289,8 +335,10 @@ mod tests {
     fn structures_of_arrays() {
         check(real(), 1.0.into(), &[&[]]);
         check(array(array(real())), Data::matrix(&[&[1.0, 2.0]]), &[&[1, 2]]);
-        let pairs =
-            Data::Array(vec![Data::Tuple(vec![1.0.into(), vec![1.0, 2.0].into()]), Data::Tuple(vec![2.0.into(), vec![3.0, 4.0].into()])]);
+        let pairs = Data::Array(vec![
+            Data::Tuple(vec![1.0.into(), vec![1.0, 2.0].into()]),
+            Data::Tuple(vec![2.0.into(), vec![3.0, 4.0].into()]),
+        ]);
         check(array(Shape::Tuple(vec![real(), array(real())])), pairs, &[&[2], &[2, 2]]);
         check(Shape::Tuple(vec![]), Data::unit(), &[]);
     }
@@ -301,11 +349,19 @@ mod tests {
         let poly = con("Poly", 1, vec![vec![1.0, 2.0].into()]);
         check(figure(), circle.clone(), &[&[], &[], &[0]]);
         check(figure(), poly.clone(), &[&[], &[], &[2]]);
-        check(array(figure()), Data::Array(vec![dot.clone(), poly.clone(), circle.clone()]), &[&[3], &[3], &[3, 2]]);
+        check(
+            array(figure()),
+            Data::Array(vec![dot.clone(), poly.clone(), circle.clone()]),
+            &[&[3], &[3], &[3, 2]],
+        );
         check(array(figure()), Data::Array(vec![]), &[&[0], &[0], &[0, 0]]);
         let nested = Data::Array(vec![Data::Array(vec![dot.clone()]), Data::Array(vec![poly])]);
         check(array(array(figure())), nested, &[&[2, 1], &[2, 1], &[2, 1, 2]]);
-        check(array(array(figure())), Data::Array(vec![Data::Array(vec![]), Data::Array(vec![])]), &[&[2, 0], &[2, 0], &[2, 0, 0]]);
+        check(
+            array(array(figure())),
+            Data::Array(vec![Data::Array(vec![]), Data::Array(vec![])]),
+            &[&[2, 0], &[2, 0], &[2, 0, 0]],
+        );
     }
 
     #[test]
@@ -313,8 +369,20 @@ mod tests {
         check_error(real(), 1.into(), "`real` was expected, not `int`");
         let poly = |values: Vec<f64>| con("Poly", 1, vec![values.into()]);
         let ragged = Data::Array(vec![poly(vec![1.0]), poly(vec![])]);
-        check_error(array(figure()), ragged, "the elements of an array have different sizes: [1] and [0]");
-        check_error(figure(), con("Square", 0, vec![]), "`Square` with 0 arguments is not a constructor of this type");
-        check_error(figure(), Data::unit(), "`Circle` or `Poly` or `Dot` was expected, not a tuple of 0");
+        check_error(
+            array(figure()),
+            ragged,
+            "the elements of an array have different sizes: [1] and [0]",
+        );
+        check_error(
+            figure(),
+            con("Square", 0, vec![]),
+            "`Square` with 0 arguments is not a constructor of this type",
+        );
+        check_error(
+            figure(),
+            Data::unit(),
+            "`Circle` or `Poly` or `Dot` was expected, not a tuple of 0",
+        );
     }
 }

@@ -62,7 +62,14 @@ macro_rules! only {
             .map(|part| match part {
                 Some(Val::$kind(inner)) => Ok(Some(inner)),
                 None => Ok(None),
-                Some(Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)) => Err(ill_typed()),
+                Some(
+                    Val::Leaf(_)
+                    | Val::Tuple(_)
+                    | Val::Array(_)
+                    | Val::Variant(_)
+                    | Val::Fun(_)
+                    | Val::Acc(_),
+                ) => Err(ill_typed()),
             })
             .collect::<Eval<Vec<Option<_>>>>()
     };
@@ -75,7 +82,9 @@ impl Merger<'_> {
             Val::Leaf(_) => Ok(Val::Leaf(self.leaf(&only!(parts, Leaf)?, false)?)),
             Val::Tuple(items) => {
                 let parts = only!(parts, Tuple)?;
-                let merged = (0..items.len()).map(|k| self.value(&parts.iter().map(|p| p.map(|items| &items[k])).collect::<Vec<_>>()));
+                let merged = (0..items.len()).map(|k| {
+                    self.value(&parts.iter().map(|p| p.map(|items| &items[k])).collect::<Vec<_>>())
+                });
                 Ok(Val::tuple(merged.collect::<Eval<Vec<Val>>>()?))
             }
             Val::Array(_) => self.array(&only!(parts, Array)?),
@@ -90,7 +99,8 @@ impl Merger<'_> {
         let elem = self.emit.elem(first.atom);
         let is_guarded = self.ways.iter().any(|way| is_guarded(way));
         let (extents, own) = (self.extents.clone(), self.own.clone());
-        let place = Place { extents, own, is_guarded, elem, is_tag, is_captured: self.captured > 0 };
+        let place =
+            Place { extents, own, is_guarded, elem, is_tag, is_captured: self.captured > 0 };
         self.with.leaf(self.emit, parts, &place)
     }
 
@@ -130,10 +140,14 @@ impl Merger<'_> {
         let tags: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|v| &v.tag)).collect();
         let tag = self.leaf(&tags, true)?;
         let fields = (0..constructors).map(|c| {
-            let fields: Vec<Option<&Vec<Val>>> = parts.iter().map(|p| p.and_then(|v| v.fields[c].as_ref())).collect();
-            let Some(count) = fields.iter().flatten().map(|f| f.len()).next() else { return Ok(None) };
+            let fields: Vec<Option<&Vec<Val>>> =
+                parts.iter().map(|p| p.and_then(|v| v.fields[c].as_ref())).collect();
+            let Some(count) = fields.iter().flatten().map(|f| f.len()).next() else {
+                return Ok(None);
+            };
             self.enter(&tags, c as i64);
-            let merged = (0..count).map(|k| self.value(&fields.iter().map(|f| f.map(|f| &f[k])).collect::<Vec<_>>()));
+            let merged = (0..count)
+                .map(|k| self.value(&fields.iter().map(|f| f.map(|f| &f[k])).collect::<Vec<_>>()));
             let merged = merged.collect::<Eval<Vec<Val>>>()?;
             self.leave();
             Ok(Some(merged))
@@ -143,7 +157,8 @@ impl Merger<'_> {
     }
 
     fn fun(&mut self, parts: &[Option<&Rc<FunVal>>]) -> Eval<Val> {
-        let some: Vec<Option<&Rc<FunVal>>> = parts.iter().map(|p| p.filter(|f| !f.alternatives.is_empty())).collect();
+        let some: Vec<Option<&Rc<FunVal>>> =
+            parts.iter().map(|p| p.filter(|f| !f.alternatives.is_empty())).collect();
         let parts = if some.iter().any(Option::is_some) { &some } else { parts };
         let tags: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|f| &f.tag)).collect();
         let tag = self.leaf(&tags, true)?;
@@ -156,10 +171,12 @@ impl Merger<'_> {
         self.captured += 1;
         let mut alternatives = Vec::with_capacity(codes.len());
         for code in codes {
-            let envs: Vec<Option<&Vec<Val>>> = parts.iter().map(|p| p.and_then(|f| f.env(code.number))).collect();
+            let envs: Vec<Option<&Vec<Val>>> =
+                parts.iter().map(|p| p.and_then(|f| f.env(code.number))).collect();
             let count = envs.iter().flatten().map(|e| e.len()).next().unwrap_or(0);
             self.enter(&tags, code.number);
-            let merged = (0..count).map(|k| self.value(&envs.iter().map(|e| e.map(|e| &e[k])).collect::<Vec<_>>()));
+            let merged = (0..count)
+                .map(|k| self.value(&envs.iter().map(|e| e.map(|e| &e[k])).collect::<Vec<_>>()));
             let env = merged.collect::<Eval<Vec<Val>>>()?;
             self.leave();
             alternatives.push(Closure { code, env });

@@ -56,7 +56,8 @@ impl Emit {
             return poly.as_constant().map(Atom::int).or_else(|| self.written(&poly));
         }
         if op == Prim::MaxInt || op == Prim::MinInt {
-            let larger = [(0, 1), (1, 0)].into_iter().find(|(a, b)| self.exceeds(args[*a], args[*b], 0));
+            let larger =
+                [(0, 1), (1, 0)].into_iter().find(|(a, b)| self.exceeds(args[*a], args[*b], 0));
             return larger.map(|(a, b)| args[if op == Prim::MaxInt { a } else { b }]);
         }
         if op == Prim::SelectInt { select(args) } else { None }
@@ -64,7 +65,9 @@ impl Emit {
 
     fn fold_bool(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
         match op {
-            Prim::EqInt | Prim::NeInt => self.compare(args).map(|equal| Atom::bool(equal == (op == Prim::EqInt))),
+            Prim::EqInt | Prim::NeInt => {
+                self.compare(args).map(|equal| Atom::bool(equal == (op == Prim::EqInt)))
+            }
             Prim::LtInt => self.order(args[0], args[1], 1),
             Prim::LeInt => self.order(args[0], args[1], 0),
             Prim::And | Prim::Or => connective(op, args),
@@ -78,13 +81,18 @@ impl Emit {
         let difference = self.poly(args[0]).plus(&self.poly(args[1]), -1).as_constant();
         match difference {
             Some(value) => Some(value == 0),
-            None => (self.exceeds(args[0], args[1], 1) || self.exceeds(args[1], args[0], 1)).then_some(false),
+            None => (self.exceeds(args[0], args[1], 1) || self.exceeds(args[1], args[0], 1))
+                .then_some(false),
         }
     }
 
     /// `a + gap <= b`, if that is known.
     fn order(&mut self, a: Atom, b: Atom, gap: i64) -> Option<Atom> {
-        if self.exceeds(b, a, gap) { Some(Atom::bool(true)) } else { self.exceeds(a, b, 1 - gap).then_some(Atom::bool(false)) }
+        if self.exceeds(b, a, gap) {
+            Some(Atom::bool(true))
+        } else {
+            self.exceeds(a, b, 1 - gap).then_some(Atom::bool(false))
+        }
     }
 }
 
@@ -110,6 +118,8 @@ fn select(args: &[Atom]) -> Option<Atom> {
 
 fn connective(op: Prim, args: &[Atom]) -> Option<Atom> {
     let neutral = Atom::bool(op == Prim::And);
-    let other = |a: usize, b: usize| (args[a].as_lit().is_some()).then(|| if args[a] == neutral { args[b] } else { args[a] });
+    let other = |a: usize, b: usize| {
+        (args[a].as_lit().is_some()).then(|| if args[a] == neutral { args[b] } else { args[a] })
+    };
     other(0, 1).or_else(|| other(1, 0))
 }

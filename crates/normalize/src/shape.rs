@@ -47,12 +47,18 @@ impl Shape {
     pub(crate) fn of_sized(program: &Program, ty: &SizedTy) -> Result<Shape, Unfit> {
         match ty {
             SizedTy::Scalar(elem) => Ok(Shape::Scalar(*elem)),
-            SizedTy::Tuple(items) => Ok(Shape::Tuple(items.iter().map(|t| Shape::of_sized(program, t)).collect::<Result<_, _>>()?)),
+            SizedTy::Tuple(items) => Ok(Shape::Tuple(
+                items.iter().map(|t| Shape::of_sized(program, t)).collect::<Result<_, _>>()?,
+            )),
             SizedTy::Record(fields) => {
-                let field = |(name, t): &(Rc<str>, SizedTy)| Ok((name.clone(), Shape::of_sized(program, t)?));
+                let field = |(name, t): &(Rc<str>, SizedTy)| {
+                    Ok((name.clone(), Shape::of_sized(program, t)?))
+                };
                 Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
             }
-            SizedTy::Array(size, elem) => Shape::array(size.clone(), Shape::of_sized(program, elem)?),
+            SizedTy::Array(size, elem) => {
+                Shape::array(size.clone(), Shape::of_sized(program, elem)?)
+            }
             SizedTy::Fun(..) => Err(Unfit::Function),
             SizedTy::Variant(id) => Shape::of_variant(program, *id, &mut Vec::new()),
         }
@@ -66,9 +72,16 @@ impl Shape {
     fn inside(program: &Program, ty: &Ty, around: &mut Vec<TypeId>) -> Result<Shape, Unfit> {
         match ty {
             Ty::Scalar(elem) => Ok(Shape::Scalar(*elem)),
-            Ty::Tuple(items) => Ok(Shape::Tuple(items.iter().map(|t| Shape::inside(program, t, around)).collect::<Result<_, _>>()?)),
+            Ty::Tuple(items) => Ok(Shape::Tuple(
+                items
+                    .iter()
+                    .map(|t| Shape::inside(program, t, around))
+                    .collect::<Result<_, _>>()?,
+            )),
             Ty::Record(fields) => {
-                let mut field = |(name, t): &(Rc<str>, Ty)| Ok((name.clone(), Shape::inside(program, t, around)?));
+                let mut field = |(name, t): &(Rc<str>, Ty)| {
+                    Ok((name.clone(), Shape::inside(program, t, around)?))
+                };
                 Ok(Shape::Record(fields.iter().map(&mut field).collect::<Result<_, _>>()?))
             }
             Ty::Array(elem) => Shape::array(Size::Any, Shape::inside(program, elem, around)?),
@@ -83,16 +96,28 @@ impl Shape {
         }
         around.push(id);
         let mut constructor = |(name, fields): &(Rc<str>, Vec<Ty>)| {
-            let fields = fields.iter().map(|t| Shape::inside(program, t, around)).collect::<Result<_, _>>()?;
+            let fields = fields
+                .iter()
+                .map(|t| Shape::inside(program, t, around))
+                .collect::<Result<_, _>>()?;
             Ok((name.clone(), fields))
         };
-        let constructors = program.type_decl(id).constructors.iter().map(&mut constructor).collect::<Result<_, _>>()?;
+        let constructors = program
+            .type_decl(id)
+            .constructors
+            .iter()
+            .map(&mut constructor)
+            .collect::<Result<_, _>>()?;
         around.pop();
         Ok(Shape::Variant(constructors))
     }
 
     fn array(size: Size, elem: Shape) -> Result<Shape, Unfit> {
-        if elem.is_empty() { Err(Unfit::ArrayOfNothing) } else { Ok(Shape::Array(size, Rc::new(elem))) }
+        if elem.is_empty() {
+            Err(Unfit::ArrayOfNothing)
+        } else {
+            Ok(Shape::Array(size, Rc::new(elem)))
+        }
     }
 
     /// Has it no leaves?
@@ -113,18 +138,32 @@ impl Shape {
 
     fn collect(&self, path: String, dims: &mut Vec<Size>, leaves: &mut Vec<LeafLayout>) {
         match self {
-            Shape::Scalar(elem) => leaves.push(LeafLayout { path, elem: *elem, dims: dims.clone() }),
-            Shape::Tuple(items) => items.iter().enumerate().for_each(|(k, t)| t.collect(format!("{path}.{k}"), dims, leaves)),
-            Shape::Record(fields) => fields.iter().for_each(|(name, t)| t.collect(format!("{path}.{name}"), dims, leaves)),
+            Shape::Scalar(elem) => {
+                leaves.push(LeafLayout { path, elem: *elem, dims: dims.clone() })
+            }
+            Shape::Tuple(items) => items
+                .iter()
+                .enumerate()
+                .for_each(|(k, t)| t.collect(format!("{path}.{k}"), dims, leaves)),
+            Shape::Record(fields) => fields
+                .iter()
+                .for_each(|(name, t)| t.collect(format!("{path}.{name}"), dims, leaves)),
             Shape::Array(size, elem) => {
                 dims.push(size.clone());
                 elem.collect(path, dims, leaves);
                 dims.pop();
             }
             Shape::Variant(constructors) => {
-                leaves.push(LeafLayout { path: format!("{path}.tag"), elem: ScalarTy::Int, dims: dims.clone() });
+                leaves.push(LeafLayout {
+                    path: format!("{path}.tag"),
+                    elem: ScalarTy::Int,
+                    dims: dims.clone(),
+                });
                 for (name, fields) in constructors.iter() {
-                    fields.iter().enumerate().for_each(|(k, t)| t.collect(format!("{path}.{name}.{k}"), dims, leaves));
+                    fields
+                        .iter()
+                        .enumerate()
+                        .for_each(|(k, t)| t.collect(format!("{path}.{name}.{k}"), dims, leaves));
                 }
             }
         }

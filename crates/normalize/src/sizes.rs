@@ -69,7 +69,9 @@ impl Poly {
         }
         let mut result = Poly::default();
         for (monomial, k) in &self.terms {
-            let term = monomial.iter().fold(Poly::constant(*k), |t, v| t.times(&if *v == var { value.clone() } else { Poly::var(*v) }));
+            let term = monomial.iter().fold(Poly::constant(*k), |t, v| {
+                t.times(&if *v == var { value.clone() } else { Poly::var(*v) })
+            });
             result = result.plus(&term, 1);
         }
         result
@@ -113,7 +115,10 @@ impl Poly {
     /// `self = 0` solved for its newest variable that occurs once, alone, with factor ±1.
     pub fn solve(&self) -> Option<(Var, Poly)> {
         let occurs = |v: Var| self.terms.keys().filter(|m| m.contains(&v)).count();
-        let candidates = self.terms.iter().filter(|(m, k)| m.len() == 1 && matches!(k, 1 | -1) && occurs(m[0]) == 1);
+        let candidates = self
+            .terms
+            .iter()
+            .filter(|(m, k)| m.len() == 1 && matches!(k, 1 | -1) && occurs(m[0]) == 1);
         let (var, k) = candidates.map(|(m, k)| (m[0], *k)).max()?;
         let mut rest = self.clone();
         rest.terms.remove(&vec![var]);

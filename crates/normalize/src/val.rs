@@ -175,23 +175,32 @@ impl Val {
             Val::Leaf(_) => true,
             Val::Tuple(items) => items.iter().all(Val::is_first_order),
             Val::Array(array) => array.elem.is_first_order(),
-            Val::Variant(variant) => variant.fields.iter().flatten().flatten().all(Val::is_first_order),
+            Val::Variant(variant) => {
+                variant.fields.iter().flatten().flatten().all(Val::is_first_order)
+            }
             Val::Fun(_) | Val::Acc(_) => false,
         }
     }
 
     /// The same structure with other leaves and extents.
-    pub fn map(&self, on_leaf: &mut dyn FnMut(&Leaf) -> Leaf, on_size: &mut dyn FnMut(Atom) -> Atom) -> Val {
+    pub fn map(
+        &self,
+        on_leaf: &mut dyn FnMut(&Leaf) -> Leaf,
+        on_size: &mut dyn FnMut(Atom) -> Atom,
+    ) -> Val {
         match self {
             Val::Leaf(leaf) => Val::Leaf(on_leaf(leaf)),
-            Val::Tuple(items) => Val::Tuple(items.iter().map(|v| v.map(on_leaf, on_size)).collect()),
+            Val::Tuple(items) => {
+                Val::Tuple(items.iter().map(|v| v.map(on_leaf, on_size)).collect())
+            }
             Val::Array(array) => {
                 let extent = on_size(array.extent);
                 Val::array(extent, array.elem.map(on_leaf, on_size))
             }
             Val::Variant(variant) => {
                 let tag = on_leaf(&variant.tag);
-                let mut list = |fields: &Vec<Val>| fields.iter().map(|v| v.map(on_leaf, on_size)).collect();
+                let mut list =
+                    |fields: &Vec<Val>| fields.iter().map(|v| v.map(on_leaf, on_size)).collect();
                 let fields = variant.fields.iter().map(|f| f.as_ref().map(&mut list)).collect();
                 Val::Variant(Rc::new(VariantVal { tag, fields }))
             }
@@ -223,7 +232,10 @@ impl Val {
             }
             Val::Fun(fun) => {
                 on_leaf(&fun.tag);
-                fun.alternatives.iter().flat_map(|c| &c.env).for_each(|v| v.visit(on_leaf, on_size));
+                fun.alternatives
+                    .iter()
+                    .flat_map(|c| &c.env)
+                    .for_each(|v| v.visit(on_leaf, on_size));
             }
             Val::Acc(_) => {}
         }

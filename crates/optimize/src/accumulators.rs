@@ -14,7 +14,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var,
+};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::facts::{additions, bound};
@@ -24,7 +26,8 @@ const ROWS: i64 = 4;
 
 /// The pass.
 pub(crate) fn accumulators(mut function: Function) -> Function {
-    let mut pass = Pass { names: &mut function.names, types: HashMap::new(), zeros: HashSet::new() };
+    let mut pass =
+        Pass { names: &mut function.names, types: HashMap::new(), zeros: HashSet::new() };
     pass.block(&mut function.body);
     function
 }
@@ -41,7 +44,9 @@ impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         for stm in &mut block.stms {
             match &stm.exp {
-                Exp::Accumulator(_) => _ = self.types.insert(stm.binds[0].var, stm.binds[0].ty.clone()),
+                Exp::Accumulator(_) => {
+                    _ = self.types.insert(stm.binds[0].var, stm.binds[0].ty.clone())
+                }
                 Exp::Fill(value) if is_zero(*value) => _ = self.zeros.insert(stm.binds[0].var),
                 Exp::Fill(_)
                 | Exp::Prim(..)
@@ -60,7 +65,12 @@ impl Pass<'_> {
             stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
         }
         self.unchanging_places(block);
-        let own: Vec<Var> = block.stms.iter().filter(|s| matches!(s.exp, Exp::Accumulator(_))).map(|s| s.binds[0].var).collect();
+        let own: Vec<Var> = block
+            .stms
+            .iter()
+            .filter(|s| matches!(s.exp, Exp::Accumulator(_)))
+            .map(|s| s.binds[0].var)
+            .collect();
         for acc in own {
             self.own(block, acc);
         }
@@ -68,7 +78,11 @@ impl Pass<'_> {
 
     fn zero(&mut self, ty: &Ty, stms: &mut Vec<Stm>) -> Atom {
         let zero = Atom::Lit(ty.elem.zero());
-        if ty.dims.is_empty() { zero } else { self.bind(stms, "zeros", ty.clone(), Exp::Fill(zero)) }
+        if ty.dims.is_empty() {
+            zero
+        } else {
+            self.bind(stms, "zeros", ty.clone(), Exp::Fill(zero))
+        }
     }
 
     fn is_zero(&self, atom: Atom) -> bool {
@@ -89,7 +103,8 @@ impl Pass<'_> {
         if self.is_zero(b) {
             return a;
         }
-        let (Some(extent), Some(x), Some(y)) = (ty.dims.first().copied(), a.as_var(), b.as_var()) else {
+        let (Some(extent), Some(x), Some(y)) = (ty.dims.first().copied(), a.as_var(), b.as_var())
+        else {
             let op = if ty.elem == ScalarTy::Int { Prim::AddInt } else { Prim::Add };
             return self.bind(stms, "sum", ty.clone(), Exp::Prim(op, vec![a, b]));
         };
@@ -99,7 +114,12 @@ impl Pass<'_> {
         let v = self.bind(&mut body, "b", row.clone(), Exp::Index(y, vec![index.into()]));
         let sum = self.plus(&mut body, &row, u, v);
         let body = Block { stms: body, results: vec![sum] };
-        self.bind(stms, "sum", ty.clone(), Exp::For { index, extent, outs: vec![Out::Collect], body })
+        self.bind(
+            stms,
+            "sum",
+            ty.clone(),
+            Exp::For { index, extent, outs: vec![Out::Collect], body },
+        )
     }
 
     /// Additions inside a loop to a place that does not change become one addition after it.
@@ -109,7 +129,9 @@ impl Pass<'_> {
             if let Exp::For { .. } | Exp::Loop { .. } = &stm.exp {
                 for (acc, place) in scalar_places(&stm, &self.types) {
                     let ty = self.types[&acc].indexed(place.len());
-                    if let Some((Some(changed), value)) = (Sum { acc, place: place.clone(), ty, all: false }).statement(self, &stm) {
+                    if let Some((Some(changed), value)) =
+                        (Sum { acc, place: place.clone(), ty, all: false }).statement(self, &stm)
+                    {
                         stm = changed;
                         self.guarded(&mut added, acc, place, value);
                     }
@@ -125,14 +147,18 @@ impl Pass<'_> {
         let sizes = self.types[&acc].dims.clone();
         let mut inside: Option<Atom> = None;
         for (i, size) in place.iter().zip(&sizes) {
-            if matches!((i, size), (Atom::Lit(Scalar::Int(i)), Atom::Lit(Scalar::Int(size))) if (0..*size).contains(i)) {
+            if matches!((i, size), (Atom::Lit(Scalar::Int(i)), Atom::Lit(Scalar::Int(size))) if (0..*size).contains(i))
+            {
                 continue;
             }
-            let low = self.bind(to, "low", Ty::bool(), Exp::Prim(Prim::LeInt, vec![Atom::int(0), *i]));
+            let low =
+                self.bind(to, "low", Ty::bool(), Exp::Prim(Prim::LeInt, vec![Atom::int(0), *i]));
             let high = self.bind(to, "high", Ty::bool(), Exp::Prim(Prim::LtInt, vec![*i, *size]));
             let both = self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![low, high]));
             inside = Some(match inside {
-                Some(before) => self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![before, both])),
+                Some(before) => {
+                    self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![before, both]))
+                }
                 None => both,
             });
         }
@@ -154,23 +180,29 @@ impl Pass<'_> {
         }
         let ty = self.types[&acc].clone();
         let Some(init) = block.stms.iter().find_map(|s| first_value(s, acc)) else { return };
-        let adders: Vec<usize> = (0..block.stms.len()).filter(|k| additions(&block.stms[*k]).contains(&acc)).collect();
+        let adders: Vec<usize> =
+            (0..block.stms.len()).filter(|k| additions(&block.stms[*k]).contains(&acc)).collect();
         let sum = Sum { acc, place: vec![], ty: ty.clone(), all: true };
-        let taken: Vec<(Option<Stm>, Atom)> = adders.iter().map_while(|k| sum.statement(self, &block.stms[*k])).collect();
+        let taken: Vec<(Option<Stm>, Atom)> =
+            adders.iter().map_while(|k| sum.statement(self, &block.stms[*k])).collect();
         let all = taken.len() == adders.len();
         // In part is worth it only where it saves the zeros to start from.
         if !all && (taken.is_empty() || !self.is_zero(init)) {
             return;
         }
         let made = adders.get(taken.len()).copied();
-        let mut taken: HashMap<usize, (Option<Stm>, Atom)> = adders.into_iter().zip(taken).collect();
+        let mut taken: HashMap<usize, (Option<Stm>, Atom)> =
+            adders.into_iter().zip(taken).collect();
         let (mut value, mut image) = (init, Renaming::new());
         for (k, stm) in std::mem::take(&mut block.stms).into_iter().enumerate() {
             if first_value(&stm, acc).is_some() {
                 continue; // made later, from what has been added by then
             }
             if made == Some(k) {
-                block.stms.push(Stm { binds: vec![Param { var: acc, ty: ty.clone() }], exp: Exp::Accumulator(value) });
+                block.stms.push(Stm {
+                    binds: vec![Param { var: acc, ty: ty.clone() }],
+                    exp: Exp::Accumulator(value),
+                });
             }
             if let Some((changed, part)) = taken.remove(&k) {
                 block.stms.extend(changed);
@@ -198,13 +230,22 @@ impl Pass<'_> {
             if let Some(init) = first_value(&stm, acc) {
                 for (k, r) in rows.iter().enumerate() {
                     let first = self.row(&mut block.stms, init, k, &row);
-                    block.stms.push(Stm { binds: vec![Param { var: *r, ty: row.clone() }], exp: Exp::Accumulator(first) });
+                    block.stms.push(Stm {
+                        binds: vec![Param { var: *r, ty: row.clone() }],
+                        exp: Exp::Accumulator(first),
+                    });
                 }
             } else if matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc) {
-                let frozen = rows.iter().map(|r| self.bind(&mut block.stms, "row", row.clone(), Exp::Freeze(*r))).collect();
+                let frozen = rows
+                    .iter()
+                    .map(|r| self.bind(&mut block.stms, "row", row.clone(), Exp::Freeze(*r)))
+                    .collect();
                 block.stms.push(Stm { binds: stm.binds, exp: Exp::Array(frozen) });
             } else {
-                stm.exp.blocks_mut().into_iter().for_each(|b| self.split_additions(b, acc, &rows, &row));
+                stm.exp
+                    .blocks_mut()
+                    .into_iter()
+                    .for_each(|b| self.split_additions(b, acc, &rows, &row));
                 self.split_addition(stm, acc, &rows, &row, &mut block.stms);
             }
         }
@@ -213,7 +254,9 @@ impl Pass<'_> {
 
     fn row(&mut self, stms: &mut Vec<Stm>, whole: Atom, k: usize, ty: &Ty) -> Atom {
         match whole {
-            Atom::Var(x) if !self.zeros.contains(&x) => self.bind(stms, "row", ty.clone(), Exp::Index(x, vec![Atom::int(k as i64)])),
+            Atom::Var(x) if !self.zeros.contains(&x) => {
+                self.bind(stms, "row", ty.clone(), Exp::Index(x, vec![Atom::int(k as i64)]))
+            }
             Atom::Var(_) | Atom::Lit(_) => {
                 let zero = self.zero(ty, stms);
                 self.zeros.extend(zero.as_var());
@@ -233,13 +276,20 @@ impl Pass<'_> {
         match &stm.exp {
             Exp::Accumulate { acc: a, index, value } if *a == acc => {
                 if let Some(Atom::Lit(Scalar::Int(k))) = index.first() {
-                    let exp = Exp::Accumulate { acc: rows[*k as usize], index: index[1..].to_vec(), value: *value };
+                    let exp = Exp::Accumulate {
+                        acc: rows[*k as usize],
+                        index: index[1..].to_vec(),
+                        value: *value,
+                    };
                     to.push(Stm { binds: vec![], exp });
                     return;
                 }
                 for (k, r) in rows.iter().enumerate() {
                     let value = self.row(to, *value, k, ty);
-                    to.push(Stm { binds: vec![], exp: Exp::Accumulate { acc: *r, index: vec![], value } });
+                    to.push(Stm {
+                        binds: vec![],
+                        exp: Exp::Accumulate { acc: *r, index: vec![], value },
+                    });
                 }
             }
             Exp::Accumulate { .. }
@@ -285,9 +335,9 @@ fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
 fn block_splits(block: &Block, acc: Var, rows: i64) -> bool {
     block.stms.iter().all(|stm| {
         let fine = match &stm.exp {
-            Exp::Accumulate { acc: a, index, .. } if *a == acc => {
-                index.first().is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k)))
-            }
+            Exp::Accumulate { acc: a, index, .. } if *a == acc => index
+                .first()
+                .is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k))),
             Exp::Accumulate { .. }
             | Exp::Prim(..)
             | Exp::Index(..)
@@ -320,13 +370,22 @@ fn scalar_places(stm: &Stm, types: &HashMap<Var, Ty>) -> Vec<(Var, Vec<Atom>)> {
     places
 }
 
-fn collect_places(block: &Block, types: &HashMap<Var, Ty>, inside: &HashSet<Var>, places: &mut Vec<(Var, Vec<Atom>)>) {
+fn collect_places(
+    block: &Block,
+    types: &HashMap<Var, Ty>,
+    inside: &HashSet<Var>,
+    places: &mut Vec<(Var, Vec<Atom>)>,
+) {
     for stm in &block.stms {
         if let Exp::Accumulate { acc, index, .. } = &stm.exp {
             let outside = |a: &Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
             let scalar = types.get(acc).is_some_and(|ty| ty.rank() == index.len());
             let place = (*acc, index.clone());
-            if scalar && !inside.contains(acc) && index.iter().all(outside) && !places.contains(&place) {
+            if scalar
+                && !inside.contains(acc)
+                && index.iter().all(outside)
+                && !places.contains(&place)
+            {
                 places.push(place);
             }
         }
@@ -356,7 +415,9 @@ impl Sum {
     /// The statement without its additions, and their sum; nothing where that is not possible.
     fn statement(&self, pass: &mut Pass, stm: &Stm) -> Option<(Option<Stm>, Atom)> {
         match &stm.exp {
-            Exp::Accumulate { acc, index, value } => (*acc == self.acc && *index == self.place).then_some((None, *value)),
+            Exp::Accumulate { acc, index, value } => {
+                (*acc == self.acc && *index == self.place).then_some((None, *value))
+            }
             Exp::For { index, extent, outs, body } => {
                 let (out, inner) = self.out(*index, *extent)?;
                 let (mut body, value) = inner.block(pass, body)?;
@@ -364,7 +425,9 @@ impl Sum {
                 let outs = outs.iter().copied().chain([out]).collect();
                 Some(self.with(pass, stm, Exp::For { index: *index, extent: *extent, outs, body }))
             }
-            Exp::Loop { params, inits, kind, body } => self.loop_(pass, stm, (params, inits, kind), body),
+            Exp::Loop { params, inits, kind, body } => {
+                self.loop_(pass, stm, (params, inits, kind), body)
+            }
             Exp::If { cond, then, otherwise } if self.ty.dims.is_empty() => {
                 let zero = Atom::Lit(self.ty.elem.zero());
                 let mut branch = |block: &Block| {
@@ -372,7 +435,8 @@ impl Sum {
                     block.results.push(value.unwrap_or(zero));
                     Some(block)
                 };
-                let exp = Exp::If { cond: *cond, then: branch(then)?, otherwise: branch(otherwise)? };
+                let exp =
+                    Exp::If { cond: *cond, then: branch(then)?, otherwise: branch(otherwise)? };
                 Some(self.with(pass, stm, exp))
             }
             Exp::If { .. }
@@ -428,7 +492,8 @@ impl Sum {
         let state = pass.names.again(self.acc);
         let next = pass.plus(&mut body.stms, &self.ty, state.into(), value?);
         body.results.push(next);
-        let params = params.iter().cloned().chain([Param { var: state, ty: self.ty.clone() }]).collect();
+        let params =
+            params.iter().cloned().chain([Param { var: state, ty: self.ty.clone() }]).collect();
         let inits = inits.iter().copied().chain([Atom::Lit(self.ty.elem.zero())]).collect();
         Some(self.with(pass, stm, Exp::Loop { params, inits, kind: kind.clone(), body }))
     }

@@ -153,14 +153,20 @@ pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     constants_together(context, stm, *op, args).or_else(|| {
         LAWS.iter().filter(|law| law.op == *op).find_map(|law| {
             let mut found = [None; 3];
-            let matches = law.args.iter().zip(args).all(|(p, a)| matches(context.scope, *p, *a, &mut found));
+            let matches =
+                law.args.iter().zip(args).all(|(p, a)| matches(context.scope, *p, *a, &mut found));
             matches.then(|| instance(context, stm, law.right, &found))
         })
     })
 }
 
 /// `(x + a) + b = x + (a + b)` on integers, and subtraction of a constant as addition.
-fn constants_together(context: &mut Context, stm: &Stm, op: Prim, args: &[Atom]) -> Option<Replacement> {
+fn constants_together(
+    context: &mut Context,
+    stm: &Stm,
+    op: Prim,
+    args: &[Atom],
+) -> Option<Replacement> {
     match (op, args) {
         (Prim::SubInt, [x, Atom::Lit(Scalar::Int(k))]) if *k != 0 => {
             Replacement::exp(stm, Exp::Prim(Prim::AddInt, vec![*x, Atom::int(k.wrapping_neg())]))
@@ -169,7 +175,8 @@ fn constants_together(context: &mut Context, stm: &Stm, op: Prim, args: &[Atom])
             let Exp::Prim(inner, parts) = context.scope.definition(*x)? else { return None };
             let [y, Atom::Lit(Scalar::Int(j))] = parts[..] else { return None };
             let both = op.eval(&[Scalar::Int(j), Scalar::Int(*k)]);
-            (*inner == op).then(|| Replacement::exp(stm, Exp::Prim(op, vec![y, Atom::Lit(both)])))?
+            (*inner == op)
+                .then(|| Replacement::exp(stm, Exp::Prim(op, vec![y, Atom::Lit(both)])))?
         }
         (_, _) => None,
     }
@@ -203,14 +210,21 @@ fn matches(scope: &Scope, pattern: Pattern, atom: Atom, found: &mut [Option<Atom
         (Pattern::Bool(x), Atom::Lit(Scalar::Bool(y))) => x == y,
         (Pattern::Real(_) | Pattern::Int(_) | Pattern::Bool(_), _) => false,
         (Pattern::Op(op, parts), _) => match scope.definition(atom) {
-            Some(Exp::Prim(defined, args)) if *defined == op => parts.iter().zip(args).all(|(p, a)| matches(scope, *p, *a, found)),
+            Some(Exp::Prim(defined, args)) if *defined == op => {
+                parts.iter().zip(args).all(|(p, a)| matches(scope, *p, *a, found))
+            }
             Some(_) | None => false,
         },
     }
 }
 
 /// The right side as statements. The last one, if any, binds what the old statement did.
-fn instance(context: &mut Context, stm: &Stm, pattern: Pattern, found: &[Option<Atom>; 3]) -> Replacement {
+fn instance(
+    context: &mut Context,
+    stm: &Stm,
+    pattern: Pattern,
+    found: &[Option<Atom>; 3],
+) -> Replacement {
     let mut stms = Vec::new();
     let mut value = build(context, pattern, stm.binds[0].ty.elem, found, &mut stms);
     if let Some(last) = stms.last_mut() {
@@ -220,16 +234,31 @@ fn instance(context: &mut Context, stm: &Stm, pattern: Pattern, found: &[Option<
     Replacement { stms, values: vec![value] }
 }
 
-fn build(context: &mut Context, pattern: Pattern, ty: ScalarTy, found: &[Option<Atom>; 3], stms: &mut Vec<Stm>) -> Atom {
+fn build(
+    context: &mut Context,
+    pattern: Pattern,
+    ty: ScalarTy,
+    found: &[Option<Atom>; 3],
+    stms: &mut Vec<Stm>,
+) -> Atom {
     match pattern {
-        Pattern::Any(k) => found[k].expect("a law's right side mentions what its left side does not"),
+        Pattern::Any(k) => {
+            found[k].expect("a law's right side mentions what its left side does not")
+        }
         Pattern::Real(x) => Atom::real(x),
         Pattern::Int(k) => Atom::int(k),
         Pattern::Bool(b) => Atom::bool(b),
         Pattern::Op(op, parts) => {
-            let args = parts.iter().zip(op.args()).map(|(p, ty)| build(context, *p, *ty, found, stms)).collect();
+            let args = parts
+                .iter()
+                .zip(op.args())
+                .map(|(p, ty)| build(context, *p, *ty, found, stms))
+                .collect();
             let var = context.names.fresh("t");
-            stms.push(Stm { binds: vec![Param { var, ty: Ty::scalar(ty) }], exp: Exp::Prim(op, args) });
+            stms.push(Stm {
+                binds: vec![Param { var, ty: Ty::scalar(ty) }],
+                exp: Exp::Prim(op, args),
+            });
             var.into()
         }
     }
@@ -244,7 +273,9 @@ mod tests {
     fn infer(pattern: Pattern, ty: ScalarTy, types: &mut [Option<ScalarTy>; 3]) {
         match pattern {
             Pattern::Any(k) => types[k] = Some(ty),
-            Pattern::Op(op, parts) => parts.iter().zip(op.args()).for_each(|(p, ty)| infer(*p, *ty, types)),
+            Pattern::Op(op, parts) => {
+                parts.iter().zip(op.args()).for_each(|(p, ty)| infer(*p, *ty, types))
+            }
             Pattern::Real(_) | Pattern::Int(_) | Pattern::Bool(_) => {}
         }
     }
@@ -255,7 +286,9 @@ mod tests {
             Pattern::Real(x) => Scalar::Real(x),
             Pattern::Int(k) => Scalar::Int(k),
             Pattern::Bool(b) => Scalar::Bool(b),
-            Pattern::Op(op, parts) => op.eval(&parts.iter().map(|p| value(*p, of)).collect::<Vec<_>>()),
+            Pattern::Op(op, parts) => {
+                op.eval(&parts.iter().map(|p| value(*p, of)).collect::<Vec<_>>())
+            }
         }
     }
 
@@ -272,8 +305,12 @@ mod tests {
 
     fn close(a: Scalar, b: Scalar) -> bool {
         match (a, b) {
-            (Scalar::Real(x), Scalar::Real(y)) if x.is_nan() || y.is_nan() => x.is_nan() && y.is_nan(),
-            (Scalar::Real(x), Scalar::Real(y)) => x == y || (x - y).abs() <= 1e-14 * x.abs().max(y.abs()),
+            (Scalar::Real(x), Scalar::Real(y)) if x.is_nan() || y.is_nan() => {
+                x.is_nan() && y.is_nan()
+            }
+            (Scalar::Real(x), Scalar::Real(y)) => {
+                x == y || (x - y).abs() <= 1e-14 * x.abs().max(y.abs())
+            }
             (Scalar::Real(_) | Scalar::Int(_) | Scalar::Bool(_), _) => a == b,
         }
     }
@@ -287,10 +324,13 @@ mod tests {
             for _ in 0..300 {
                 let of = types.map(|ty| ty.map(|ty| draw(&mut random, ty)));
                 // A real that came from an int as large as these cannot say which int it was.
-                if law.name == "real of a truncated int" && of[0].is_some_and(|k| k.int().abs() > 1 << 50) {
+                if law.name == "real of a truncated int"
+                    && of[0].is_some_and(|k| k.int().abs() > 1 << 50)
+                {
                     continue;
                 }
-                let (left, right) = (value(Pattern::Op(law.op, law.args), &of), value(law.right, &of));
+                let (left, right) =
+                    (value(Pattern::Op(law.op, law.args), &of), value(law.right, &of));
                 assert!(close(left, right), "{}: {left:?} is not {right:?} for {of:?}", law.name);
             }
         }

@@ -23,7 +23,8 @@ const LARGE: usize = 400;
 pub(crate) fn array_beta(mut function: Function) -> Function {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
-    let mut pass = Beta { names: &mut function.names, reads, arrays: HashMap::new(), image: Renaming::new() };
+    let mut pass =
+        Beta { names: &mut function.names, reads, arrays: HashMap::new(), image: Renaming::new() };
     pass.block(&mut function.body);
     for ty in &mut function.results {
         *ty = pass.image.ty(ty);
@@ -145,7 +146,9 @@ impl Beta<'_> {
         let Exp::Index(_, index) = &stm.exp else { return };
         to.extend(element);
         match value {
-            Atom::Var(row) if index.len() > 1 => to.push(Stm { binds: stm.binds, exp: Exp::Index(row, index[1..].to_vec()) }),
+            Atom::Var(row) if index.len() > 1 => {
+                to.push(Stm { binds: stm.binds, exp: Exp::Index(row, index[1..].to_vec()) })
+            }
             Atom::Var(_) | Atom::Lit(_) => self.image.insert(stm.binds[0].var, value),
         }
     }
@@ -193,7 +196,9 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
 /// How many operations an element takes, if it is cheap arithmetic; reading it from elsewhere takes none.
 fn cost(slice: &Block) -> Option<usize> {
     let costs = slice.stms.iter().map(|stm| match &stm.exp {
-        Exp::Prim(op, _) if op.cost() == Cost::Cheap => Some(usize::from(op.result() != ScalarTy::Int)),
+        Exp::Prim(op, _) if op.cost() == Cost::Cheap => {
+            Some(usize::from(op.result() != ScalarTy::Int))
+        }
         Exp::Index(..) | Exp::Fill(_) => Some(0),
         Exp::Prim(..)
         | Exp::Array(_)

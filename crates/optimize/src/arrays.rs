@@ -46,7 +46,10 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
             if written[..shared] == index[..shared] && shared == written.len() {
                 return Some(rest(stm, *value, &index[shared..]));
             }
-            let apart = written.iter().zip(index).any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
+            let apart = written
+                .iter()
+                .zip(index)
+                .any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
             apart.then(|| Replacement::exp(stm, Exp::Index(*array, index.to_vec())))?
         }
         Exp::Prim(..)
@@ -66,7 +69,10 @@ fn rest(stm: &Stm, item: Atom, index: &[Atom]) -> Replacement {
     match item {
         Atom::Var(array) if !index.is_empty() => {
             let exp = Exp::Index(array, index.to_vec());
-            Replacement { stms: vec![Stm { binds: stm.binds.clone(), exp }], values: vec![stm.binds[0].var.into()] }
+            Replacement {
+                stms: vec![Stm { binds: stm.binds.clone(), exp }],
+                values: vec![stm.binds[0].var.into()],
+            }
         }
         Atom::Var(_) | Atom::Lit(_) => Replacement { stms: vec![], values: vec![item] },
     }
@@ -76,7 +82,10 @@ fn rest_of_fill(stm: &Stm, value: Atom) -> Replacement {
     if stm.binds[0].ty.dims.is_empty() {
         return Replacement { stms: vec![], values: vec![value] };
     }
-    Replacement { stms: vec![Stm { binds: stm.binds.clone(), exp: Exp::Fill(value) }], values: vec![stm.binds[0].var.into()] }
+    Replacement {
+        stms: vec![Stm { binds: stm.binds.clone(), exp: Exp::Fill(value) }],
+        values: vec![stm.binds[0].var.into()],
+    }
 }
 
 fn constant_part(stm: &Stm, tensor: &Tensor, index: &[Atom]) -> Option<Replacement> {
@@ -107,7 +116,13 @@ fn constant(stm: &Stm, items: &[Atom]) -> Option<Replacement> {
 }
 
 /// An update of an array literal at a constant place, and one that puts back what is there.
-fn update(context: &mut Context, stm: &Stm, array: Atom, index: &[Atom], value: Atom) -> Option<Replacement> {
+fn update(
+    context: &mut Context,
+    stm: &Stm,
+    array: Atom,
+    index: &[Atom],
+    value: Atom,
+) -> Option<Replacement> {
     if let Some(Exp::Index(x, at)) = context.scope.definition(value)
         && Atom::Var(*x) == array
         && at == index
@@ -125,7 +140,10 @@ fn update(context: &mut Context, stm: &Stm, array: Atom, index: &[Atom], value: 
     let ty: Ty = stm.binds[0].ty.indexed(1);
     let var = context.names.again(row);
     items[place] = var.into();
-    let inner = Stm { binds: vec![Param { var, ty }], exp: Exp::Update { array: row, index: index[1..].to_vec(), value } };
+    let inner = Stm {
+        binds: vec![Param { var, ty }],
+        exp: Exp::Update { array: row, index: index[1..].to_vec(), value },
+    };
     let outer = Stm { binds: stm.binds.clone(), exp: Exp::Array(items) };
     Some(Replacement { stms: vec![inner, outer], values: vec![stm.binds[0].var.into()] })
 }

@@ -42,7 +42,10 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
     if let Atom::Lit(Scalar::Bool(holds)) = cond {
         return splice(if holds { then } else { otherwise });
     }
-    if then.stms.is_empty() && otherwise.stms.is_empty() && stm.binds.iter().all(|p| p.ty.dims.is_empty()) {
+    if then.stms.is_empty()
+        && otherwise.stms.is_empty()
+        && stm.binds.iter().all(|p| p.ty.dims.is_empty())
+    {
         return Some(selects(stm, cond, then, otherwise));
     }
     if_same(stm, cond, then, otherwise)
@@ -50,8 +53,10 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
 
 /// An `if` whose branches compute nothing chooses between values that are both there.
 fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
-    let select =
-        |((p, a), b): ((&Param, &Atom), &Atom)| Stm { binds: vec![p.clone()], exp: Exp::Prim(select(p.ty.elem), vec![cond, *a, *b]) };
+    let select = |((p, a), b): ((&Param, &Atom), &Atom)| Stm {
+        binds: vec![p.clone()],
+        exp: Exp::Prim(select(p.ty.elem), vec![cond, *a, *b]),
+    };
     let stms = stm.binds.iter().zip(&then.results).zip(&otherwise.results).map(select).collect();
     Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() }
 }
@@ -67,18 +72,27 @@ fn select(elem: ScalarTy) -> Prim {
 /// Results that are the same in both branches need no `if`.
 fn if_same(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
     // A variable bound in a branch cannot be the result of the other, so what is equal is in scope outside.
-    let same: Vec<bool> = then.results.iter().zip(&otherwise.results).map(|(a, b)| a == b).collect();
+    let same: Vec<bool> =
+        then.results.iter().zip(&otherwise.results).map(|(a, b)| a == b).collect();
     if !same.contains(&true) {
         return None;
     }
     // Sizes that later bindings of this statement mention must stay bindings.
     let as_size: HashSet<Atom> = stm.binds.iter().flat_map(|p| p.ty.dims.iter().copied()).collect();
-    let keep: Vec<bool> = same.iter().zip(&stm.binds).map(|(s, p)| !s || as_size.contains(&p.var.into())).collect();
+    let keep: Vec<bool> =
+        same.iter().zip(&stm.binds).map(|(s, p)| !s || as_size.contains(&p.var.into())).collect();
     if !keep.contains(&false) {
         return None;
     }
-    let values = stm.binds.iter().zip(&then.results).zip(&keep).map(|((p, a), keep)| if *keep { p.var.into() } else { *a }).collect();
-    let pruned = |block: &Block| Block { stms: block.stms.clone(), results: kept(&block.results, &keep) };
+    let values = stm
+        .binds
+        .iter()
+        .zip(&then.results)
+        .zip(&keep)
+        .map(|((p, a), keep)| if *keep { p.var.into() } else { *a })
+        .collect();
+    let pruned =
+        |block: &Block| Block { stms: block.stms.clone(), results: kept(&block.results, &keep) };
     let exp = Exp::If { cond, then: pruned(then), otherwise: pruned(otherwise) };
     Some(Replacement { stms: vec![Stm { binds: kept(&stm.binds, &keep), exp }], values })
 }
@@ -88,7 +102,14 @@ pub(crate) fn kept<T: Clone>(items: &[T], keep: &[bool]) -> Vec<T> {
     items.iter().zip(keep).filter(|(_, keep)| **keep).map(|(item, _)| item.clone()).collect()
 }
 
-fn for_(context: &mut Context, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Option<Replacement> {
+fn for_(
+    context: &mut Context,
+    stm: &Stm,
+    index: Var,
+    extent: Atom,
+    outs: &[Out],
+    body: &Block,
+) -> Option<Replacement> {
     match extent {
         Atom::Lit(Scalar::Int(..=0)) => return Some(no_iterations(stm, outs)),
         Atom::Lit(Scalar::Int(1)) => return Some(one_iteration(stm, index, outs, body)),
@@ -102,7 +123,10 @@ fn no_iterations(stm: &Stm, outs: &[Out]) -> Replacement {
     for (p, out) in stm.binds.iter().zip(outs) {
         match out {
             Out::Collect => {
-                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Fill(Atom::Lit(p.ty.elem.zero())) });
+                stms.push(Stm {
+                    binds: vec![p.clone()],
+                    exp: Exp::Fill(Atom::Lit(p.ty.elem.zero())),
+                });
                 values.push(p.var.into());
             }
             Out::Reduce(op) => values.push(Atom::Lit(op.unit(p.ty.elem))),
@@ -131,23 +155,36 @@ fn one_iteration(stm: &Stm, index: Var, outs: &[Out], body: &Block) -> Replaceme
 
 /// Outs that do not depend on the iteration: an array of one scalar is a `Fill`, a sum of units is the unit, and an array of all
 /// elements of an array is that array.
-fn for_invariant(context: &mut Context, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) -> Option<Replacement> {
+fn for_invariant(
+    context: &mut Context,
+    stm: &Stm,
+    index: Var,
+    extent: Atom,
+    outs: &[Out],
+    body: &Block,
+) -> Option<Replacement> {
     let mut inside = HashSet::from([index]);
     if body.results.iter().any(|r| r.as_var().is_some()) {
         bound(body, &mut |v| _ = inside.insert(v));
     }
     let outside = |a: Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
-    let scalar = |a: Atom| a.as_var().is_none_or(|v| context.scope.ty(v).is_some_and(|ty| ty.dims.is_empty()));
+    let scalar = |a: Atom| {
+        a.as_var().is_none_or(|v| context.scope.ty(v).is_some_and(|ty| ty.dims.is_empty()))
+    };
     let replaced: Vec<Option<Value>> = outs
         .iter()
         .zip(&stm.binds)
         .zip(&body.results)
         .map(|((out, p), result)| match out {
-            Out::Collect if outside(*result) && scalar(*result) && p.ty.rank() == 1 => Some(Value::Fill(*result)),
+            Out::Collect if outside(*result) && scalar(*result) && p.ty.rank() == 1 => {
+                Some(Value::Fill(*result))
+            }
             Out::Collect => filled(context, body, *result)
                 .filter(|value| outside(*value))
                 .map(Value::Fill)
-                .or_else(|| all_elements(context, index, body, p, *result).map(|xs| Value::Atom(xs.into()))),
+                .or_else(|| {
+                    all_elements(context, index, body, p, *result).map(|xs| Value::Atom(xs.into()))
+                }),
             Out::Reduce(op) => idle(*op, p.ty.elem, *result, outside(*result)),
         })
         .collect();
@@ -155,8 +192,12 @@ fn for_invariant(context: &mut Context, stm: &Stm, index: Var, extent: Atom, out
         return None;
     }
     let keep: Vec<bool> = replaced.iter().map(Option::is_none).collect();
-    let rest =
-        Exp::For { index, extent, outs: kept(outs, &keep), body: Block { stms: body.stms.clone(), results: kept(&body.results, &keep) } };
+    let rest = Exp::For {
+        index,
+        extent,
+        outs: kept(outs, &keep),
+        body: Block { stms: body.stms.clone(), results: kept(&body.results, &keep) },
+    };
     let mut stms = vec![Stm { binds: kept(&stm.binds, &keep), exp: rest }];
     if stms[0].binds.is_empty() && !may_fail(&stms[0]) && !adds(&stms[0]) {
         stms.clear();
@@ -194,10 +235,20 @@ fn idle(op: ReduceOp, elem: ScalarTy, result: Atom, unchanging: bool) -> Option<
 }
 
 /// A sum of equal terms is a product; other reductions of equal things are idempotent. Without iterations, there is the unit.
-fn repeated(context: &mut Context, stms: &mut Vec<Stm>, p: &Param, op: ReduceOp, extent: Atom, atom: Atom) -> Atom {
+fn repeated(
+    context: &mut Context,
+    stms: &mut Vec<Stm>,
+    p: &Param,
+    op: ReduceOp,
+    extent: Atom,
+    atom: Atom,
+) -> Atom {
     let mut prim = |hint: &str, op: Prim, args: Vec<Atom>| {
         let var = context.names.fresh(hint);
-        stms.push(Stm { binds: vec![Param { var, ty: Ty::scalar(op.result()) }], exp: Exp::Prim(op, args) });
+        stms.push(Stm {
+            binds: vec![Param { var, ty: Ty::scalar(op.result()) }],
+            exp: Exp::Prim(op, args),
+        });
         Atom::Var(var)
     };
     let value = match (op, p.ty.elem) {
@@ -217,7 +268,11 @@ fn repeated(context: &mut Context, stms: &mut Vec<Stm>, p: &Param, op: ReduceOp,
 
 /// The scalar that all elements of a result are, if it is filled with one.
 fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
-    let own = body.stms.iter().find(|s| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result).map(|s| &s.exp);
+    let own = body
+        .stms
+        .iter()
+        .find(|s| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result)
+        .map(|s| &s.exp);
     match own.or_else(|| context.scope.definition(result))? {
         Exp::Fill(value) => Some(*value),
         Exp::Prim(..)
@@ -237,15 +292,29 @@ fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
 }
 
 /// `for i < n => xs[i]` where `xs` has n elements, and is there outside.
-fn all_elements(context: &Context, index: Var, body: &Block, p: &Param, result: Atom) -> Option<Var> {
+fn all_elements(
+    context: &Context,
+    index: Var,
+    body: &Block,
+    p: &Param,
+    result: Atom,
+) -> Option<Var> {
     let defines = |s: &&Stm| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result;
     let Exp::Index(xs, at) = &body.stms.iter().find(defines)?.exp else { return None };
     (at[..] == [Atom::Var(index)] && context.scope.ty(*xs) == Some(&p.ty)).then_some(*xs)
 }
 
-fn loop_(stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Option<Replacement> {
+fn loop_(
+    stm: &Stm,
+    params: &[Param],
+    inits: &[Atom],
+    kind: &LoopKind,
+    body: &Block,
+) -> Option<Replacement> {
     match kind {
-        LoopKind::For { extent: Atom::Lit(Scalar::Int(..=0)), .. } => return Replacement::values(inits.to_vec()),
+        LoopKind::For { extent: Atom::Lit(Scalar::Int(..=0)), .. } => {
+            return Replacement::values(inits.to_vec());
+        }
         LoopKind::For { index, extent: Atom::Lit(Scalar::Int(1)) } => {
             let mut renaming = Renaming::new();
             renaming.insert(*index, Atom::int(0));
@@ -260,23 +329,45 @@ fn loop_(stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Bl
 }
 
 /// State that the body gives back as it is, or always sets to its first value, is no state.
-fn unchanged_state(stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Option<Replacement> {
-    let sizes: HashSet<Atom> = params.iter().chain(&stm.binds).flat_map(|p| p.ty.dims.iter().copied()).collect();
-    let is_size = |k: usize| sizes.contains(&params[k].var.into()) || sizes.contains(&stm.binds[k].var.into());
-    let unchanged = |k: usize| (body.results[k] == params[k].var.into() || body.results[k] == inits[k]) && !is_size(k);
+fn unchanged_state(
+    stm: &Stm,
+    params: &[Param],
+    inits: &[Atom],
+    kind: &LoopKind,
+    body: &Block,
+) -> Option<Replacement> {
+    let sizes: HashSet<Atom> =
+        params.iter().chain(&stm.binds).flat_map(|p| p.ty.dims.iter().copied()).collect();
+    let is_size = |k: usize| {
+        sizes.contains(&params[k].var.into()) || sizes.contains(&stm.binds[k].var.into())
+    };
+    let unchanged = |k: usize| {
+        (body.results[k] == params[k].var.into() || body.results[k] == inits[k]) && !is_size(k)
+    };
     let keep: Vec<bool> = (0..params.len()).map(|k| !unchanged(k)).collect();
     if !keep.contains(&false) {
         return None;
     }
     let mut renaming = Renaming::new();
-    params.iter().zip(inits).zip(&keep).filter(|(_, keep)| !**keep).for_each(|((p, init), _)| renaming.insert(p.var, *init));
+    params
+        .iter()
+        .zip(inits)
+        .zip(&keep)
+        .filter(|(_, keep)| !**keep)
+        .for_each(|((p, init), _)| renaming.insert(p.var, *init));
     let mut body = Block { stms: body.stms.clone(), results: kept(&body.results, &keep) };
     renaming.apply(&mut body);
     let mut kind = kind.clone();
     if let LoopKind::While(cond) = &mut kind {
         renaming.apply(cond);
     }
-    let values = stm.binds.iter().zip(inits).zip(&keep).map(|((p, init), keep)| if *keep { p.var.into() } else { *init }).collect();
+    let values = stm
+        .binds
+        .iter()
+        .zip(inits)
+        .zip(&keep)
+        .map(|((p, init), keep)| if *keep { p.var.into() } else { *init })
+        .collect();
     let exp = Exp::Loop { params: kept(params, &keep), inits: kept(inits, &keep), kind, body };
     Some(Replacement { stms: vec![Stm { binds: kept(&stm.binds, &keep), exp }], values })
 }

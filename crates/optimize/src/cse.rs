@@ -66,7 +66,13 @@ fn shareable(stm: &Stm) -> bool {
     match &stm.exp {
         Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Accumulate { .. } | Exp::Check { .. } => false,
         Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => !stm.binds.is_empty() && !adds(stm),
-        Exp::Prim(..) | Exp::Index(..) | Exp::Fill(_) | Exp::Array(_) | Exp::Constant(_) | Exp::Update { .. } | Exp::MatMul(..) => true,
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Update { .. }
+        | Exp::MatMul(..) => true,
     }
 }
 
@@ -131,7 +137,11 @@ impl Encoder {
     fn stm(&mut self, stm: &Stm) {
         self.exp(&stm.exp);
         if !matches!(stm.exp, Exp::Prim(..) | Exp::Index(..)) {
-            let outer = stm.binds.iter().flat_map(|p| &p.ty.dims).filter(|d| !stm.binds.iter().any(|p| Atom::Var(p.var) == **d));
+            let outer = stm
+                .binds
+                .iter()
+                .flat_map(|p| &p.ty.dims)
+                .filter(|d| !stm.binds.iter().any(|p| Atom::Var(p.var) == **d));
             let codes: Vec<(u64, u64)> = outer.map(|d| self.code(*d)).collect();
             self.push(stm.binds.len() as u64);
             codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));

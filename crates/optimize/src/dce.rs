@@ -9,7 +9,11 @@ use crate::control::kept;
 
 /// The pass.
 pub(crate) fn dce(mut function: Function) -> Function {
-    let mut marker = Marker { needs: vec![Vec::new(); function.names.len()], live: vec![false; function.names.len()], todo: Vec::new() };
+    let mut marker = Marker {
+        needs: vec![Vec::new(); function.names.len()],
+        live: vec![false; function.names.len()],
+        todo: Vec::new(),
+    };
     marker.block(&function.body, &mut Vec::new());
     let sizes = function.results.iter().flat_map(|ty| ty.dims.iter().copied());
     for atom in function.body.results.iter().copied().chain(sizes).collect::<Vec<_>>() {
@@ -98,15 +102,23 @@ impl Marker {
                     let bind = stm.binds[k].var;
                     self.need(bind, p.var.into());
                     self.need(bind, driver);
-                    [body.results[k], inits[k], driver].into_iter().for_each(|atom| self.need(p.var, atom));
+                    [body.results[k], inits[k], driver]
+                        .into_iter()
+                        .for_each(|atom| self.need(p.var, atom));
                     p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
                 }
             }
             // An addition is live if its accumulator is: the accumulator needs what is added, and that the addition runs.
             Exp::Accumulate { acc, index, value } => {
-                index.iter().chain([value]).chain(&*control).for_each(|atom| self.need(*acc, *atom));
+                index
+                    .iter()
+                    .chain([value])
+                    .chain(&*control)
+                    .for_each(|atom| self.need(*acc, *atom));
             }
-            Exp::Check { cond, values, .. } => values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom)),
+            Exp::Check { cond, values, .. } => {
+                values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
+            }
             Exp::Prim(..)
             | Exp::Index(..)
             | Exp::Fill(_)

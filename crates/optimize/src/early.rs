@@ -28,22 +28,32 @@ fn block(b: &mut Block) {
             give(&mut b.stms[maker], made, p, kind);
         }
         if let Exp::For { outs, .. } = &b.stms[k].exp {
-            let arrays = outs.iter().zip(&b.stms[k].binds).enumerate().filter(|(_, (out, _))| **out == Out::Collect);
+            let arrays = outs
+                .iter()
+                .zip(&b.stms[k].binds)
+                .enumerate()
+                .filter(|(_, (out, _))| **out == Out::Collect);
             arrays.for_each(|(out, (_, p))| _ = makers.insert(p.var, (k, out)));
         }
     }
 }
 
 /// A reduction that can move, and where to.
-fn movable(stms: &[Stm], k: usize, makers: &HashMap<Var, (usize, usize)>) -> Option<(usize, (usize, usize))> {
+fn movable(
+    stms: &[Stm],
+    k: usize,
+    makers: &HashMap<Var, (usize, usize)>,
+) -> Option<(usize, (usize, usize))> {
     let Exp::For { index, extent, outs, body } = &stms[k].exp else { return None };
-    let reads: HashMap<Var, Var> = body.stms.iter().filter_map(|s| own_element(s, *index)).collect();
+    let reads: HashMap<Var, Var> =
+        body.stms.iter().filter_map(|s| own_element(s, *index)).collect();
     if reads.is_empty() {
         return None;
     }
     (0..outs.len()).filter(|out| outs[*out] != Out::Collect).find_map(|out| {
         let maker = *makers.get(reads.get(&body.results[out].as_var()?)?)?;
-        matches!(&stms[maker.0].exp, Exp::For { extent: e, .. } if e == extent).then_some((out, maker))
+        matches!(&stms[maker.0].exp, Exp::For { extent: e, .. } if e == extent)
+            .then_some((out, maker))
     })
 }
 
@@ -75,7 +85,9 @@ fn take(stm: &mut Stm, out: usize) -> (Param, Out) {
 }
 
 fn give(stm: &mut Stm, made: usize, p: Param, out: Out) {
-    let Exp::For { outs, body, .. } = &mut stm.exp else { unreachable!("only loops make arrays element by element") };
+    let Exp::For { outs, body, .. } = &mut stm.exp else {
+        unreachable!("only loops make arrays element by element")
+    };
     body.results.push(body.results[made]);
     outs.push(out);
     stm.binds.push(p);

@@ -49,15 +49,19 @@ impl For<'_> {
 /// Outs that are the same become one.
 fn duplicates(stm: &Stm, for_: &For) -> Option<Replacement> {
     let same = |j: usize, k: usize| {
-        for_.outs[j] == for_.outs[k] && for_.body.results[j] == for_.body.results[k] && stm.binds[j].ty == stm.binds[k].ty
+        for_.outs[j] == for_.outs[k]
+            && for_.body.results[j] == for_.body.results[k]
+            && stm.binds[j].ty == stm.binds[k].ty
     };
-    let first: Vec<usize> = (0..for_.outs.len()).map(|k| (0..k).find(|j| same(*j, k)).unwrap_or(k)).collect();
+    let first: Vec<usize> =
+        (0..for_.outs.len()).map(|k| (0..k).find(|j| same(*j, k)).unwrap_or(k)).collect();
     let keep: Vec<bool> = first.iter().enumerate().map(|(k, j)| k == *j).collect();
     if !keep.contains(&false) {
         return None;
     }
     let body = Block { stms: for_.body.stms.clone(), results: kept(&for_.body.results, &keep) };
-    let stms = vec![Stm { binds: kept(&stm.binds, &keep), exp: for_.with(kept(for_.outs, &keep), body) }];
+    let stms =
+        vec![Stm { binds: kept(&stm.binds, &keep), exp: for_.with(kept(for_.outs, &keep), body) }];
     Some(Replacement { stms, values: first.into_iter().map(|j| stm.binds[j].var.into()).collect() })
 }
 
@@ -92,6 +96,9 @@ fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Rep
         Map::Multiply(a) => Exp::Prim(Prim::Mul, vec![sum.var.into(), a]),
         Map::Divide(a) => Exp::Prim(Prim::Div, vec![sum.var.into(), a]),
     };
-    let stms = vec![Stm { binds, exp: for_.with(for_.outs.to_vec(), body) }, Stm { binds: vec![p.clone()], exp }];
+    let stms = vec![
+        Stm { binds, exp: for_.with(for_.outs.to_vec(), body) },
+        Stm { binds: vec![p.clone()], exp },
+    ];
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
 }

@@ -35,7 +35,11 @@ fn block(b: &mut Block) {
     let mut second = 0;
     while second < row.stms.len() {
         // A statement that has been fused may be fused again.
-        match row.candidates(second).into_iter().find_map(|first| row.dependents(first, second).map(|d| (first, d))) {
+        match row
+            .candidates(second)
+            .into_iter()
+            .find_map(|first| row.dependents(first, second).map(|d| (first, d)))
+        {
             Some((first, dependents)) => second = row.fuse(first, second, &dependents),
             None => second += 1,
         }
@@ -97,7 +101,12 @@ impl Row {
     /// Earlier statements over the same range, the closest first.
     fn candidates(&self, second: usize) -> Vec<usize> {
         let Some(wanted) = range(&self.stms[second]) else { return Vec::new() };
-        (0..second).rev().take(WINDOW).filter(|k| range(&self.stms[*k]) == Some(wanted)).take(TRIED).collect()
+        (0..second)
+            .rev()
+            .take(WINDOW)
+            .filter(|k| range(&self.stms[*k]) == Some(wanted))
+            .take(TRIED)
+            .collect()
     }
 
     /// The statements between the two that depend on the first and must move behind the second; none if the two cannot be fused.
@@ -127,7 +136,9 @@ impl Row {
             return None;
         }
         let fusible = match (&a.exp, &b.exp) {
-            (Exp::For { body, .. }, Exp::For { .. }) => reads_elementwise(a, b) && (!fails(second) || fails_alike(body, b)),
+            (Exp::For { body, .. }, Exp::For { .. }) => {
+                reads_elementwise(a, b) && (!fails(second) || fails_alike(body, b))
+            }
             // The branches of an `if` run one after the other, fused or not.
             (Exp::If { .. }, Exp::If { .. }) => true,
             (_, _) => false,
@@ -139,7 +150,8 @@ impl Row {
     fn fuse(&mut self, first: usize, second: usize, dependents: &[usize]) -> usize {
         let rest = self.stms.split_off(second + 1);
         let rest_infos = self.infos.split_off(second + 1);
-        let part: Vec<(Stm, Info)> = self.stms.drain(first..).zip(self.infos.drain(first..)).collect();
+        let part: Vec<(Stm, Info)> =
+            self.stms.drain(first..).zip(self.infos.drain(first..)).collect();
         let (mut ends, mut behind) = (Vec::new(), Vec::new());
         for (k, (stm, info)) in part.into_iter().enumerate() {
             if k == 0 || first + k == second {
@@ -194,8 +206,11 @@ fn same_site(a: &Exp, b: &Exp) -> bool {
 
 /// Does the second loop use the results of the first only by reading its own element?
 fn reads_elementwise(a: &Stm, b: &Stm) -> bool {
-    let (Exp::For { outs, .. }, Exp::For { index, body, .. }) = (&a.exp, &b.exp) else { return false };
-    let results: HashMap<Var, Out> = a.binds.iter().zip(outs).map(|(p, out)| (p.var, *out)).collect();
+    let (Exp::For { outs, .. }, Exp::For { index, body, .. }) = (&a.exp, &b.exp) else {
+        return false;
+    };
+    let results: HashMap<Var, Out> =
+        a.binds.iter().zip(outs).map(|(p, out)| (p.var, *out)).collect();
     let is_result = |d: &Atom| d.as_var().is_some_and(|v| results.contains_key(&v));
     !b.binds.iter().flat_map(|p| &p.ty.dims).any(is_result) && body_reads(body, &results, *index)
 }
@@ -208,7 +223,9 @@ fn body_reads(block: &Block, results: &HashMap<Var, Out>, index: Var) -> bool {
     block.stms.iter().all(|stm| {
         let mut fine = !stm.binds.iter().flat_map(|p| &p.ty.dims).any(|d| is_result(*d));
         match &stm.exp {
-            Exp::Index(x, at) if results.contains_key(x) => fine &= results[x] == Out::Collect && at[0] == index.into(),
+            Exp::Index(x, at) if results.contains_key(x) => {
+                fine &= results[x] == Out::Collect && at[0] == index.into()
+            }
             Exp::Index(..)
             | Exp::Prim(..)
             | Exp::Fill(_)
@@ -231,10 +248,17 @@ fn body_reads(block: &Block, results: &HashMap<Var, Out>, index: Var) -> bool {
 fn merge(a: Stm, b: Stm) -> Stm {
     let binds = a.binds.iter().chain(&b.binds).cloned().collect();
     let exp = match (a.exp, b.exp) {
-        (Exp::For { index, extent, mut outs, mut body }, Exp::For { index: second_index, outs: more_outs, body: second, .. }) => {
-            let mut values: HashMap<Var, Atom> = a.binds.iter().map(|p| p.var).zip(body.results.iter().copied()).collect();
+        (
+            Exp::For { index, extent, mut outs, mut body },
+            Exp::For { index: second_index, outs: more_outs, body: second, .. },
+        ) => {
+            let mut values: HashMap<Var, Atom> =
+                a.binds.iter().map(|p| p.var).zip(body.results.iter().copied()).collect();
             // What a reduction gives is not an element: nothing reads it.
-            outs.iter().zip(&a.binds).filter(|(out, _)| **out != Out::Collect).for_each(|(_, p)| _ = values.remove(&p.var));
+            outs.iter()
+                .zip(&a.binds)
+                .filter(|(out, _)| **out != Out::Collect)
+                .for_each(|(_, p)| _ = values.remove(&p.var));
             let mut renaming = Renaming::new();
             renaming.insert(second_index, index.into());
             let mut second = second;
@@ -247,7 +271,10 @@ fn merge(a: Stm, b: Stm) -> Stm {
             outs.extend(more_outs);
             Exp::For { index, extent, outs, body }
         }
-        (Exp::If { cond, then, otherwise }, Exp::If { then: second_then, otherwise: second_otherwise, .. }) => {
+        (
+            Exp::If { cond, then, otherwise },
+            Exp::If { then: second_then, otherwise: second_otherwise, .. },
+        ) => {
             let then = in_sequence(&a.binds, then, second_then);
             let otherwise = in_sequence(&a.binds, otherwise, second_otherwise);
             Exp::If { cond, then, otherwise }

@@ -102,7 +102,12 @@ fn worthwhile(stm: &Stm) -> bool {
         | Exp::Loop { .. }
         | Exp::If { .. }
         | Exp::MatMul(..) => true,
-        Exp::Fill(_) | Exp::Update { .. } | Exp::Accumulator(_) | Exp::Accumulate { .. } | Exp::Freeze(_) | Exp::Check { .. } => false,
+        Exp::Fill(_)
+        | Exp::Update { .. }
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => false,
     }
 }
 
@@ -117,13 +122,15 @@ fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
         }
         Exp::Loop { kind: LoopKind::While(_), .. } => runs,
         Exp::For { .. } | Exp::Loop { .. } => inner_safe(stm, scope, runs),
-        Exp::If { cond, then, otherwise } => [(then, true), (otherwise, false)].into_iter().all(|(b, holds)| {
-            let mark = scope.mark();
-            scope.assume(*cond, holds);
-            let safe = block_safe(b, scope, runs);
-            scope.reset(mark);
-            safe
-        }),
+        Exp::If { cond, then, otherwise } => {
+            [(then, true), (otherwise, false)].into_iter().all(|(b, holds)| {
+                let mark = scope.mark();
+                scope.assume(*cond, holds);
+                let safe = block_safe(b, scope, runs);
+                scope.reset(mark);
+                safe
+            })
+        }
         Exp::Prim(..)
         | Exp::Fill(_)
         | Exp::Array(_)

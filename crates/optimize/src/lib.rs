@@ -39,7 +39,11 @@ pub struct Pass {
 
 /// The pipeline, in order.
 pub const PASSES: &[Pass] = &[
-    Pass { name: "simplify", what: "constants, laws of arithmetic, known arrays, decided control flow, evident checks", run: local },
+    Pass {
+        name: "simplify",
+        what: "constants, laws of arithmetic, known arrays, decided control flow, evident checks",
+        run: local,
+    },
     Pass { name: "cse", what: "what has been computed is not computed again", run: cse::cse },
     Pass {
         name: "accumulators",
@@ -50,14 +54,34 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "factor", what: "factors that do not change leave sums", run: factored },
     Pass { name: "early", what: "an array is reduced where it is made", run: early::early },
     Pass { name: "fuse", what: "loops over the same range run together", run: fuse::fuse },
-    Pass { name: "loop-to-reduce", what: "sequential loops whose iterations are independent become parallel", run: reduce },
-    Pass { name: "array-beta", what: "an element of a loop's array is what the loop computes for it", run: array_beta::array_beta },
-    Pass { name: "unroll", what: "small loops are written out, small arrays become their elements", run: unrolled },
-    Pass { name: "hoist", what: "what does not change in a loop is computed before it", run: hoist::hoist },
+    Pass {
+        name: "loop-to-reduce",
+        what: "sequential loops whose iterations are independent become parallel",
+        run: reduce,
+    },
+    Pass {
+        name: "array-beta",
+        what: "an element of a loop's array is what the loop computes for it",
+        run: array_beta::array_beta,
+    },
+    Pass {
+        name: "unroll",
+        what: "small loops are written out, small arrays become their elements",
+        run: unrolled,
+    },
+    Pass {
+        name: "hoist",
+        what: "what does not change in a loop is computed before it",
+        run: hoist::hoist,
+    },
 ];
 
 /// Runs once, after the pipeline.
-const LAST: Pass = Pass { name: "overwritten", what: "what an update overwrites is read before it", run: overwritten::overwritten };
+const LAST: Pass = Pass {
+    name: "overwritten",
+    what: "what an update overwrites is read before it",
+    run: overwritten::overwritten,
+};
 
 /// How often the pipeline runs at most. Each round only makes the program smaller or flatter, so few are needed.
 const ROUNDS: usize = 10;
@@ -131,7 +155,10 @@ fn checked(pass: &Pass, function: Function) -> Function {
     let after = (pass.run)(function);
     if let Err(message) = lambada_anf::check(&after) {
         let (before, after) = (lambada_anf::print(&before), lambada_anf::print(&after));
-        panic!("the pass `{}` breaks the program: {message}\nbefore:\n{before}\nafter:\n{after}", pass.name);
+        panic!(
+            "the pass `{}` breaks the program: {message}\nbefore:\n{before}\nafter:\n{after}",
+            pass.name
+        );
     }
     after
 }

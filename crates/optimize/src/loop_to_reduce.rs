@@ -14,15 +14,20 @@ use crate::rewrite::{Context, Replacement};
 
 /// The rewrite.
 pub(crate) fn loop_to_reduce(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } = &stm.exp else { return None };
+    let Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } = &stm.exp else {
+        return None;
+    };
     if params.is_empty() {
         let exp = Exp::For { index: *index, extent: *extent, outs: vec![], body: body.clone() };
         return Some(Replacement { stms: vec![Stm { binds: vec![], exp }], values: vec![] });
     }
     let counts = uses(body);
     let once = |var: Var| counts.get(&var) == Some(&1);
-    let steps: Vec<Step> =
-        params.iter().zip(&body.results).map(|(p, r)| step(body, p, *r, *index, *extent, &once)).collect::<Option<_>>()?;
+    let steps: Vec<Step> = params
+        .iter()
+        .zip(&body.results)
+        .map(|(p, r)| step(body, p, *r, *index, *extent, &once))
+        .collect::<Option<_>>()?;
     Some(as_for(context, stm, inits, (*index, *extent), body, steps))
 }
 
@@ -34,8 +39,17 @@ enum Step {
     Set(Var, Atom),
 }
 
-fn step(body: &Block, p: &Param, result: Atom, index: Var, extent: Atom, once: &dyn Fn(Var) -> bool) -> Option<Step> {
-    let definition = |v: Var| body.stms.iter().find(|s| s.binds.len() == 1 && s.binds[0].var == v).map(|s| &s.exp);
+fn step(
+    body: &Block,
+    p: &Param,
+    result: Atom,
+    index: Var,
+    extent: Atom,
+    once: &dyn Fn(Var) -> bool,
+) -> Option<Step> {
+    let definition = |v: Var| {
+        body.stms.iter().find(|s| s.binds.len() == 1 && s.binds[0].var == v).map(|s| &s.exp)
+    };
     let result = result.as_var()?;
     if !once(p.var) || !once(result) {
         return None;
@@ -98,9 +112,17 @@ fn reduction(op: Prim) -> Option<ReduceOp> {
     })
 }
 
-fn as_for(context: &mut Context, stm: &Stm, inits: &[Atom], range: (Var, Atom), body: &Block, steps: Vec<Step>) -> Replacement {
+fn as_for(
+    context: &mut Context,
+    stm: &Stm,
+    inits: &[Atom],
+    range: (Var, Atom),
+    body: &Block,
+    steps: Vec<Step>,
+) -> Replacement {
     let mut body = body.clone();
-    let (mut binds, mut outs, mut after, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut binds, mut outs, mut after, mut values) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (k, step) in steps.into_iter().enumerate() {
         let p = &stm.binds[k];
         match step {
@@ -113,7 +135,10 @@ fn as_for(context: &mut Context, stm: &Stm, inits: &[Atom], range: (Var, Atom), 
             Step::Combine(op, chain) => {
                 without_state(&mut body, k, &chain);
                 let total = Param { var: context.names.again(p.var), ty: p.ty.clone() };
-                after.push(Stm { binds: vec![p.clone()], exp: Exp::Prim(op.prim(p.ty.elem), vec![inits[k], total.var.into()]) });
+                after.push(Stm {
+                    binds: vec![p.clone()],
+                    exp: Exp::Prim(op.prim(p.ty.elem), vec![inits[k], total.var.into()]),
+                });
                 binds.push(total);
                 outs.push(Out::Reduce(op));
             }

@@ -41,7 +41,8 @@ fn block(names: &mut Names, b: &mut Block, image: &mut Renaming) {
 fn read_later(b: &Block, k: usize) -> Option<(Var, Vec<Atom>)> {
     let Exp::Update { array, index, .. } = &b.stms[k].exp else { return None };
     let mut found = false;
-    let fine = b.stms[k + 1..].iter().all(|stm| only_part(stm, *array, index, &mut found)) && !b.results.contains(&(*array).into());
+    let fine = b.stms[k + 1..].iter().all(|stm| only_part(stm, *array, index, &mut found))
+        && !b.results.contains(&(*array).into());
     (fine && found).then(|| (*array, index.clone()))
 }
 
@@ -58,7 +59,9 @@ fn only_part(stm: &Stm, x: Var, part: &[Atom], found: &mut bool) -> bool {
             !mentioned
         }
     };
-    let inside = |b: &&Block| b.stms.iter().all(|stm| only_part(stm, x, part, found)) && !b.results.contains(&x.into());
+    let inside = |b: &&Block| {
+        b.stms.iter().all(|stm| only_part(stm, x, part, found)) && !b.results.contains(&x.into())
+    };
     own && stm.exp.blocks().iter().all(inside)
 }
 

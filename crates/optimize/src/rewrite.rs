@@ -65,7 +65,9 @@ impl Rewriter<'_> {
     fn atom(&self, atom: Atom) -> Atom {
         let mut atom = atom;
         // Images may themselves have been replaced later.
-        while let Some(image) = atom.as_var().and_then(|v| self.image.get(v.0 as usize).copied().flatten()) {
+        while let Some(image) =
+            atom.as_var().and_then(|v| self.image.get(v.0 as usize).copied().flatten())
+        {
             atom = image;
         }
         atom
@@ -90,7 +92,10 @@ impl Rewriter<'_> {
             let mut context = Context { names: &mut *self.names, scope: &self.scope };
             match self.rules.iter().find_map(|rule| rule(&mut context, &stm)) {
                 Some(replacement) => {
-                    stm.binds.iter().zip(replacement.values).for_each(|(p, value)| self.replace(p.var, Some(value)));
+                    stm.binds
+                        .iter()
+                        .zip(replacement.values)
+                        .for_each(|(p, value)| self.replace(p.var, Some(value)));
                     todo.extend(replacement.stms.into_iter().rev());
                 }
                 None => {

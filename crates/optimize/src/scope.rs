@@ -198,7 +198,9 @@ impl Scope {
 
     /// `a ≤ b + k` where a side is itself a sum: bounds for its variables too.
     fn learn_terms(&mut self, a: Atom, b: Atom, k: i64) {
-        let Some(slack) = self.shifted(b, k).and_then(|b| b.plus(&self.form(a), -1)) else { return };
+        let Some(slack) = self.shifted(b, k).and_then(|b| b.plus(&self.form(a), -1)) else {
+            return;
+        };
         for (var, factor) in slack.terms.clone() {
             if Atom::Var(var) == a || Atom::Var(var) == b || factor.abs() != 1 {
                 continue;
@@ -233,7 +235,9 @@ impl Scope {
                 self.at_most(args[0], args[1], 0);
                 self.at_most(args[1], args[0], 0);
             }
-            (Prim::And, true) | (Prim::Or, false) => args.iter().for_each(|a| self.assume(*a, holds)),
+            (Prim::And, true) | (Prim::Or, false) => {
+                args.iter().for_each(|a| self.assume(*a, holds))
+            }
             (Prim::Not, _) => self.assume(args[0], !holds),
             (_, _) => {} // not about integers
         }
@@ -242,14 +246,21 @@ impl Scope {
     /// Is `a ≤ b` evident? With `strict`, `a < b`.
     pub(crate) fn proves(&self, a: Atom, b: Atom, strict: bool) -> bool {
         let difference = self.form(b).plus(&self.form(a), -1);
-        let Some(difference) = difference.and_then(|d| d.plus(&Linear::constant(i64::from(strict)), -1)) else { return false };
+        let Some(difference) =
+            difference.and_then(|d| d.plus(&Linear::constant(i64::from(strict)), -1))
+        else {
+            return false;
+        };
         self.not_negative(&difference, STEPS)
     }
 
     /// Are the indices evidently in range?
     pub(crate) fn in_range(&self, x: Var, index: &[Atom]) -> bool {
         let Some(ty) = self.ty(x) else { return false };
-        index.iter().zip(&ty.dims).all(|(i, size)| self.proves(Atom::int(0), *i, false) && self.proves(*i, *size, true))
+        index
+            .iter()
+            .zip(&ty.dims)
+            .all(|(i, size)| self.proves(Atom::int(0), *i, false) && self.proves(*i, *size, true))
     }
 
     fn not_negative(&self, form: &Linear, steps: usize) -> bool {
@@ -265,7 +276,9 @@ impl Scope {
             let bounds = table.get(var).map_or(&[][..], Vec::as_slice);
             bounds.iter().rev().take(8).any(|bound| {
                 let without = form.plus(&Linear::of(*var), -*factor);
-                without.and_then(|w| w.plus(bound, *factor)).is_some_and(|next| self.not_negative(&next, steps - 1))
+                without
+                    .and_then(|w| w.plus(bound, *factor))
+                    .is_some_and(|next| self.not_negative(&next, steps - 1))
             })
         })
     }
@@ -296,7 +309,8 @@ impl Scope {
             (_, _) => None,
         };
         // Constants of this size belong to sizes; larger ones to code that means integers to wrap.
-        let small = |f: &Linear| f.constant.abs() < LARGE && f.terms.iter().all(|(_, k)| k.abs() < LARGE);
+        let small =
+            |f: &Linear| f.constant.abs() < LARGE && f.terms.iter().all(|(_, k)| k.abs() < LARGE);
         form.filter(|f| f.terms.len() <= TERMS && small(f))
     }
 }

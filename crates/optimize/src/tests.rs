@@ -5,16 +5,22 @@ use lambada_source::{Site, Span};
 use crate::{PASSES, checked, optimize, simplify};
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
-    let equal = |x: &f64, y: &f64| x.is_nan() && y.is_nan() || x == y || (x - y).abs() <= 1e-7 * (1.0 + x.abs().max(y.abs()));
+    let equal = |x: &f64, y: &f64| {
+        x.is_nan() && y.is_nan() || x == y || (x - y).abs() <= 1e-7 * (1.0 + x.abs().max(y.abs()))
+    };
     match (&a.data, &b.data) {
-        (Data::Real(u), Data::Real(v)) => a.dims == b.dims && u.iter().zip(v).all(|(x, y)| equal(x, y)),
+        (Data::Real(u), Data::Real(v)) => {
+            a.dims == b.dims && u.iter().zip(v).all(|(x, y)| equal(x, y))
+        }
         (Data::Int(_) | Data::Bool(_) | Data::Real(_), _) => a == b,
     }
 }
 
 /// The same results, or the same failure.
 fn same(before: &Function, after: &Function, args: &[Tensor], what: &str) {
-    let fail = |message: String| panic!("{what}: {message}\nbefore:\n{}\nafter:\n{}", print(before), print(after));
+    let fail = |message: String| {
+        panic!("{what}: {message}\nbefore:\n{}\nafter:\n{}", print(before), print(after))
+    };
     match (eval(before, args), eval(after, args)) {
         (Ok(x), Ok(y)) => {
             if !x.results.iter().zip(&y.results).all(|(a, b)| close(a, b)) {
@@ -52,7 +58,11 @@ fn simplifying_keeps_generated_functions() {
     for seed in 0..200 {
         let (function, args) = generate(seed);
         let mut after = function.clone();
-        let lambda = Lambda { params: function.params.clone(), results: function.results.clone(), body: function.body.clone() };
+        let lambda = Lambda {
+            params: function.params.clone(),
+            results: function.results.clone(),
+            body: function.body.clone(),
+        };
         let simple = simplify(&mut after.names, &lambda);
         (after.body, after.results) = (simple.body, simple.results);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
@@ -74,18 +84,28 @@ fn program(build: impl FnOnce(&mut Program) -> Vec<(Atom, Ty)>) -> Function {
     let mut names = Names::default();
     let [n, xs, x, k] = ["n", "xs", "x", "k"].map(|hint| names.fresh(hint));
     let row = Ty::real().array_of(n.into());
-    let params = vec![Param { var: xs, ty: row.clone() }, Param { var: x, ty: Ty::real() }, Param { var: k, ty: Ty::int() }];
+    let params = vec![
+        Param { var: xs, ty: row.clone() },
+        Param { var: x, ty: Ty::real() },
+        Param { var: k, ty: Ty::int() },
+    ];
     let mut b = Builder::new(&mut names);
     let results = build(&mut Program { b: &mut b, n: n.into(), xs, x: x.into(), k: k.into(), row });
     let (results, types) = results.into_iter().unzip();
     let body = b.finish(results);
-    let function = Function { name: "f".into(), sizes: vec![n], params, results: types, body, names };
+    let function =
+        Function { name: "f".into(), sizes: vec![n], params, results: types, body, names };
     check(&function).unwrap_or_else(|message| panic!("{message}\n{}", print(&function)));
     function
 }
 
 impl Program<'_, '_> {
-    fn for_(&mut self, extent: Atom, outs: &[(Out, Ty)], fill: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>) -> Vec<Atom> {
+    fn for_(
+        &mut self,
+        extent: Atom,
+        outs: &[(Out, Ty)],
+        fill: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
+    ) -> Vec<Atom> {
         for_(self.b, extent, outs, fill)
     }
 
@@ -99,15 +119,27 @@ impl Program<'_, '_> {
     }
 
     fn check(&mut self, cond: Atom, message: &str) {
-        self.b.effect(Exp::Check { cond, site: Site::new(Span::default(), message), values: vec![] });
+        self.b.effect(Exp::Check {
+            cond,
+            site: Site::new(Span::default(), message),
+            values: vec![],
+        });
     }
 }
 
-fn for_(b: &mut Builder, extent: Atom, outs: &[(Out, Ty)], fill: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>) -> Vec<Atom> {
+fn for_(
+    b: &mut Builder,
+    extent: Atom,
+    outs: &[(Out, Ty)],
+    fill: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
+) -> Vec<Atom> {
     let index = b.names.fresh("i");
     let body = b.block(|b| fill(b, index.into()));
     let (outs, types): (Vec<Out>, Vec<Ty>) = outs.iter().cloned().unzip();
-    b.bind_all(types.into_iter().map(|ty| ("ys".into(), ty)).collect(), Exp::For { index, extent, outs, body })
+    b.bind_all(
+        types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
+        Exp::For { index, extent, outs, body },
+    )
 }
 
 /// Optimizes, compares the values for several arguments, and gives the text.
@@ -116,7 +148,11 @@ fn optimized(function: &Function) -> String {
     for size in 0..5 {
         for k in -1..3 {
             let xs = (0..size).map(|i| 0.3 + f64::from(i as i32)).collect();
-            let args = [Tensor::reals(vec![size], xs), Tensor::scalar(Scalar::Real(1.5)), Tensor::scalar(Scalar::Int(k))];
+            let args = [
+                Tensor::reals(vec![size], xs),
+                Tensor::scalar(Scalar::Real(1.5)),
+                Tensor::scalar(Scalar::Int(k)),
+            ];
             same(function, &after, &args, "a program");
         }
     }
@@ -152,7 +188,10 @@ fn a_primal_and_a_reverse_loop_become_one() {
         let gradient = p.b.bind("g", row.clone(), Exp::Freeze(acc));
         vec![(value, Ty::real()), (gradient, row)]
     });
-    has(&f, &[("for ", 1), ("exp ", 1), ("(reduce add, collect)", 1), ("accumulat", 0), ("fill", 0)]);
+    has(
+        &f,
+        &[("for ", 1), ("exp ", 1), ("(reduce add, collect)", 1), ("accumulat", 0), ("fill", 0)],
+    );
 }
 
 #[test]
@@ -217,7 +256,11 @@ fn evident_checks_go_and_others_stay() {
                 let low = b.prim(Prim::LeInt, [Atom::int(0), at]);
                 let high = b.prim(Prim::LtInt, [at, n]);
                 let cond = b.prim(Prim::And, [low, high]);
-                b.effect(Exp::Check { cond, site: Site::new(Span::default(), "range"), values: vec![] });
+                b.effect(Exp::Check {
+                    cond,
+                    site: Site::new(Span::default(), "range"),
+                    values: vec![],
+                });
             }
             b.index(xs, &row, vec![j])
         });
@@ -242,9 +285,21 @@ fn sequential_sums_and_independent_updates_become_parallel() {
             let t = b.prim(Prim::Sin, [e]);
             let once = b.prim(Prim::Add, [s.into(), t]);
             let twice = b.prim(Prim::Add, [e, once]);
-            vec![twice, b.bind("ys", row.clone(), Exp::Update { array: ys, index: vec![i.into()], value: t })]
+            vec![
+                twice,
+                b.bind(
+                    "ys",
+                    row.clone(),
+                    Exp::Update { array: ys, index: vec![i.into()], value: t },
+                ),
+            ]
         });
-        let exp = Exp::Loop { params, inits: vec![p.x, xs.into()], kind: LoopKind::For { index: i, extent: n }, body };
+        let exp = Exp::Loop {
+            params,
+            inits: vec![p.x, xs.into()],
+            kind: LoopKind::For { index: i, extent: n },
+            body,
+        };
         let results = p.b.bind_all(vec![("s".into(), Ty::real()), ("ys".into(), row.clone())], exp);
         vec![(results[0], Ty::real()), (results[1], row)]
     });
@@ -259,10 +314,19 @@ fn state_that_only_feeds_itself_is_dead() {
         let params = vec![Param { var: s, ty: Ty::real() }, Param { var: tape, ty: row.clone() }];
         let zeros = p.b.zero(&row);
         let body = p.b.block(|b| {
-            let tape = b.bind("tape", row.clone(), Exp::Update { array: tape, index: vec![i.into()], value: s.into() });
+            let tape = b.bind(
+                "tape",
+                row.clone(),
+                Exp::Update { array: tape, index: vec![i.into()], value: s.into() },
+            );
             vec![b.prim(Prim::Sin, [Atom::Var(s)]), tape]
         });
-        let exp = Exp::Loop { params, inits: vec![x, zeros], kind: LoopKind::For { index: i, extent: n }, body };
+        let exp = Exp::Loop {
+            params,
+            inits: vec![x, zeros],
+            kind: LoopKind::For { index: i, extent: n },
+            body,
+        };
         let results = p.b.bind_all(vec![("s".into(), Ty::real()), ("tape".into(), row)], exp);
         vec![(results[0], Ty::real())]
     });
@@ -289,9 +353,16 @@ fn small_vectors_live_in_registers() {
             })
         });
         let params = vec![Param { var: v, ty: vec3.clone() }];
-        let exp = Exp::Loop { params, inits: vec![start], kind: LoopKind::For { index: i, extent: n }, body };
+        let exp = Exp::Loop {
+            params,
+            inits: vec![start],
+            kind: LoopKind::For { index: i, extent: n },
+            body,
+        };
         let v = p.b.bind("v", vec3.clone(), exp).as_var().unwrap();
-        let total = p.for_(Atom::int(3), &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, c| vec![b.index(v, &vec3, vec![c])]);
+        let total = p.for_(Atom::int(3), &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, c| {
+            vec![b.index(v, &vec3, vec![c])]
+        });
         vec![(total[0], Ty::real())]
     });
     has(&f, &[("[3]real", 0), ("for ", 1), ("loop", 1)]);
@@ -303,7 +374,8 @@ fn scattered_additions_stay_and_others_do_not() {
         let (xs, n, k, row) = (p.xs, p.n, p.k, p.row.clone());
         let zeros = p.b.zero(&row);
         let scattered = p.b.bind("h", row.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
-        let total = p.b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(0.0))).as_var().unwrap();
+        let total =
+            p.b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(0.0))).as_var().unwrap();
         let square = p.row.array_of(n);
         let zeros = p.b.zero(&square);
         let matrix = p.b.bind("m", square.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
@@ -376,7 +448,11 @@ fn failing_checks_in_loops_that_may_not_run_stay() {
         let (x, row) = (p.x, p.row.clone());
         let never = p.b.prim(Prim::LtInt, [p.k, Atom::int(0)]);
         let ys = p.map(|b, _| {
-            b.effect(Exp::Check { cond: never, site: Site::new(Span::default(), "no"), values: vec![] });
+            b.effect(Exp::Check {
+                cond: never,
+                site: Site::new(Span::default(), "no"),
+                values: vec![],
+            });
             x
         });
         let dead = p.sum(|b, i| b.index(ys, &row, vec![i]));

@@ -23,7 +23,10 @@ pub(crate) fn unroll(context: &mut Context, stm: &Stm) -> Option<Replacement> {
         Exp::For { index, extent, outs, body } => {
             let count = iterations(*extent, body)?;
             let fits = |(out, p): (&Out, &Param)| *out != Out::Collect || small(&p.ty.dims[1..]);
-            outs.iter().zip(&stm.binds).all(fits).then(|| for_(context, stm, *index, count, outs, body))
+            outs.iter()
+                .zip(&stm.binds)
+                .all(fits)
+                .then(|| for_(context, stm, *index, count, outs, body))
         }
         Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } => {
             let count = iterations(*extent, body)?;
@@ -57,7 +60,9 @@ pub(crate) fn unroll(context: &mut Context, stm: &Stm) -> Option<Replacement> {
 
 fn iterations(extent: Atom, body: &Block) -> Option<i64> {
     match extent.as_lit()? {
-        Scalar::Int(count @ 2..=ITERATIONS) if size(body) * count as usize <= STATEMENTS => Some(count),
+        Scalar::Int(count @ 2..=ITERATIONS) if size(body) * count as usize <= STATEMENTS => {
+            Some(count)
+        }
         Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_) => None,
     }
 }
@@ -67,7 +72,14 @@ fn small(dims: &[Atom]) -> bool {
     sizes.is_some_and(|s| s.iter().all(|k| *k <= ELEMENTS) && s.iter().product::<i64>() <= ELEMENTS)
 }
 
-fn for_(context: &mut Context, stm: &Stm, index: Var, count: i64, outs: &[Out], body: &Block) -> Replacement {
+fn for_(
+    context: &mut Context,
+    stm: &Stm,
+    index: Var,
+    count: i64,
+    outs: &[Out],
+    body: &Block,
+) -> Replacement {
     let mut stms = Vec::new();
     let mut given: Vec<Vec<Atom>> = vec![Vec::new(); outs.len()];
     for k in 0..count {
@@ -86,7 +98,9 @@ fn for_(context: &mut Context, stm: &Stm, index: Var, count: i64, outs: &[Out], 
             }
             Out::Reduce(op) => {
                 let op = op.prim(p.ty.elem);
-                let combine = |a: Atom, b: &Atom| bind(context, &mut stms, p.var, p.ty.clone(), Exp::Prim(op, vec![a, *b]));
+                let combine = |a: Atom, b: &Atom| {
+                    bind(context, &mut stms, p.var, p.ty.clone(), Exp::Prim(op, vec![a, *b]))
+                };
                 let first = items[0];
                 items[1..].iter().fold(first, combine)
             }
@@ -104,7 +118,9 @@ fn bind(context: &mut Context, stms: &mut Vec<Stm>, like: Var, ty: Ty, exp: Exp)
 /// Splits small arrays that control flow carries.
 pub(crate) fn split(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
-        Exp::Loop { params, inits, kind, body } => split_state(context, stm, params, inits, kind, body),
+        Exp::Loop { params, inits, kind, body } => {
+            split_state(context, stm, params, inits, kind, body)
+        }
         Exp::If { cond, then, otherwise } => split_results(context, stm, *cond, then, otherwise),
         Exp::For { .. }
         | Exp::Prim(..)
@@ -130,7 +146,9 @@ fn parts(ty: &Ty) -> Option<i64> {
 /// `x[0]`, `x[1]`, …
 fn elements(context: &mut Context, stms: &mut Vec<Stm>, x: Atom, ty: &Ty, count: i64) -> Vec<Atom> {
     let Atom::Var(x) = x else { return Vec::new() };
-    (0..count).map(|k| bind(context, stms, x, ty.indexed(1), Exp::Index(x, vec![Atom::int(k)]))).collect()
+    (0..count)
+        .map(|k| bind(context, stms, x, ty.indexed(1), Exp::Index(x, vec![Atom::int(k)])))
+        .collect()
 }
 
 /// New variables for the parts.
@@ -148,8 +166,17 @@ fn spread<T: Clone>(items: &[T], k: usize, several: Vec<T>) -> Vec<T> {
     items[..k].iter().cloned().chain(several).chain(items[k + 1..].iter().cloned()).collect()
 }
 
-fn split_state(context: &mut Context, stm: &Stm, params: &[Param], inits: &[Atom], kind: &LoopKind, body: &Block) -> Option<Replacement> {
-    let splits = |p: &Param| parts(&p.ty).is_some() && stm.exp.blocks().into_iter().all(|b| only_elements(b, p.var));
+fn split_state(
+    context: &mut Context,
+    stm: &Stm,
+    params: &[Param],
+    inits: &[Atom],
+    kind: &LoopKind,
+    body: &Block,
+) -> Option<Replacement> {
+    let splits = |p: &Param| {
+        parts(&p.ty).is_some() && stm.exp.blocks().into_iter().all(|b| only_elements(b, p.var))
+    };
     let k = params.iter().position(splits)?;
     let (p, count) = (&params[k], parts(&params[k].ty)?);
     let mut stms = Vec::new();
@@ -174,7 +201,8 @@ fn split_state(context: &mut Context, stm: &Stm, params: &[Param], inits: &[Atom
     };
     let results = fresh(context, &stm.binds[k], count);
     let whole = joined(&stm.binds[k], &results);
-    let exp = Exp::Loop { params: spread(params, k, state), inits: spread(inits, k, first), kind, body };
+    let exp =
+        Exp::Loop { params: spread(params, k, state), inits: spread(inits, k, first), kind, body };
     stms.push(Stm { binds: spread(&stm.binds, k, results), exp });
     stms.push(whole);
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
@@ -205,7 +233,13 @@ fn only_elements(block: &Block, x: Var) -> bool {
     })
 }
 
-fn split_results(context: &mut Context, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
+fn split_results(
+    context: &mut Context,
+    stm: &Stm,
+    cond: Atom,
+    then: &Block,
+    otherwise: &Block,
+) -> Option<Replacement> {
     let k = stm.binds.iter().position(|p| parts(&p.ty).is_some())?;
     let (p, count) = (&stm.binds[k], parts(&stm.binds[k].ty)?);
     let mut branch = |block: &Block| {
@@ -217,6 +251,9 @@ fn split_results(context: &mut Context, stm: &Stm, cond: Atom, then: &Block, oth
     let (then, otherwise) = (branch(then), branch(otherwise));
     let results = fresh(context, p, count);
     let whole = joined(p, &results);
-    let stms = vec![Stm { binds: spread(&stm.binds, k, results), exp: Exp::If { cond, then, otherwise } }, whole];
+    let stms = vec![
+        Stm { binds: spread(&stm.binds, k, results), exp: Exp::If { cond, then, otherwise } },
+        whole,
+    ];
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
 }

@@ -52,7 +52,13 @@ impl<T: Clone> Instance for Functions<'_, T> {
 
 impl Expr {
     /// The expression in some language, at these arguments and this result.
-    pub fn emit<T: Clone>(&self, args: &[T], out: T, prim: &mut dyn FnMut(Prim, Vec<T>) -> T, lit: &mut dyn FnMut(Scalar) -> T) -> T {
+    pub fn emit<T: Clone>(
+        &self,
+        args: &[T],
+        out: T,
+        prim: &mut dyn FnMut(Prim, Vec<T>) -> T,
+        lit: &mut dyn FnMut(Scalar) -> T,
+    ) -> T {
         self.emit_with(args, &out, &mut Functions { prim, lit })
     }
 
@@ -69,7 +75,12 @@ impl Expr {
     }
 
     /// [`Expr::emit`] for an [`Instance`].
-    pub fn emit_with<I: Instance>(&self, args: &[I::Value], out: &I::Value, to: &mut I) -> I::Value {
+    pub fn emit_with<I: Instance>(
+        &self,
+        args: &[I::Value],
+        out: &I::Value,
+        to: &mut I,
+    ) -> I::Value {
         match self {
             Expr::Arg(k) => args[*k].clone(),
             Expr::Out => out.clone(),
@@ -83,7 +94,13 @@ impl Expr {
 
     /// The product of the partial derivative `self` and the tangent or cotangent `d`. What must not turn into `0 * inf` does not:
     /// `1` gives `d`, `-1` gives `-d`, `0` gives `0`, and a choice becomes a choice between products.
-    pub fn scaled<I: Instance>(&self, args: &[I::Value], out: &I::Value, d: I::Value, to: &mut I) -> I::Value {
+    pub fn scaled<I: Instance>(
+        &self,
+        args: &[I::Value],
+        out: &I::Value,
+        d: I::Value,
+        to: &mut I,
+    ) -> I::Value {
         match self {
             Expr::Lit(Scalar::Real(1.0)) => d,
             Expr::Lit(Scalar::Real(-1.0)) => to.prim(Prim::Neg, vec![d]),

@@ -22,7 +22,14 @@ pub struct Kink {
 
 const INF: f64 = f64::INFINITY;
 
-const fn kink(text: &'static str, prim: Prim, at: &'static [Scalar], by: usize, first: f64, second: f64) -> Kink {
+const fn kink(
+    text: &'static str,
+    prim: Prim,
+    at: &'static [Scalar],
+    by: usize,
+    first: f64,
+    second: f64,
+) -> Kink {
     Kink { text, prim, at, by, first, second }
 }
 
@@ -53,7 +60,14 @@ pub const KINKS: &[Kink] = &[
     kink("x ** n at 0 ** 2, n an int", Prim::PowInt, &[Real(0.0), Int(2)], 0, 0.0, 2.0),
     kink("asin x at 1", Prim::Asin, &[Real(1.0)], 0, INF, INF),
     kink("acos x at 1", Prim::Acos, &[Real(1.0)], 0, -INF, -INF),
-    kink("if c then x else y, the branch not taken", Prim::Select, &[Bool(true), Real(1.0), Real(2.0)], 2, 0.0, 0.0),
+    kink(
+        "if c then x else y, the branch not taken",
+        Prim::Select,
+        &[Bool(true), Real(1.0), Real(2.0)],
+        2,
+        0.0,
+        0.0,
+    ),
 ];
 
 #[cfg(test)]

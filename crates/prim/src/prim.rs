@@ -180,7 +180,8 @@ impl Prim {
 
     /// The partial derivative by each argument; `None` where nothing flows, see [`Row::partials`].
     pub fn partials(self) -> &'static [Option<Expr>] {
-        static PARTIALS: LazyLock<Vec<Vec<Option<Expr>>>> = LazyLock::new(|| BY_PRIM.iter().map(|row| (row.partials)()).collect());
+        static PARTIALS: LazyLock<Vec<Vec<Option<Expr>>>> =
+            LazyLock::new(|| BY_PRIM.iter().map(|row| (row.partials)()).collect());
         &PARTIALS[self as usize]
     }
 
@@ -192,7 +193,8 @@ impl Prim {
 
 impl ReduceOp {
     /// All of them.
-    pub const ALL: [ReduceOp; 6] = [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Min, ReduceOp::Max, ReduceOp::And, ReduceOp::Or];
+    pub const ALL: [ReduceOp; 6] =
+        [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Min, ReduceOp::Max, ReduceOp::And, ReduceOp::Or];
 
     /// The operation on two elements. Panics on a type that it does not have: callers have checked [`ReduceOp::accepts`].
     pub fn prim(self, ty: ScalarTy) -> Prim {
@@ -208,7 +210,9 @@ impl ReduceOp {
             (ReduceOp::And, ScalarTy::Bool) => Prim::And,
             (ReduceOp::Or, ScalarTy::Bool) => Prim::Or,
             (ReduceOp::Add | ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max, ScalarTy::Bool)
-            | (ReduceOp::And | ReduceOp::Or, ScalarTy::Real | ScalarTy::Int) => panic!("no reduction `{}` of {ty}s", self.name()),
+            | (ReduceOp::And | ReduceOp::Or, ScalarTy::Real | ScalarTy::Int) => {
+                panic!("no reduction `{}` of {ty}s", self.name())
+            }
         }
     }
 

@@ -85,7 +85,9 @@ impl CText {
         match self {
             CText::Infix(op) => format!("{} {op} {}", arg(0), arg(1)),
             CText::Prefix(op) => format!("{op}{}", arg(0)),
-            CText::Call(f) => format!("{f}({})", args.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")),
+            CText::Call(f) => {
+                format!("{f}({})", args.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "))
+            }
             CText::Template(text) => fill(text, args),
         }
     }
@@ -105,7 +107,8 @@ fn fill(template: &str, args: &[impl AsRef<str>]) -> String {
     let mut text = pieces.next().unwrap_or_default().to_string();
     for piece in pieces {
         let digits = piece.find(|c: char| !c.is_ascii_digit()).unwrap_or(piece.len());
-        let k: usize = piece[..digits].parse().expect("a template's `$` is followed by an argument's number");
+        let k: usize =
+            piece[..digits].parse().expect("a template's `$` is followed by an argument's number");
         text += args[k].as_ref();
         text += &piece[digits..];
     }

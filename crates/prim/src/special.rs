@@ -199,7 +199,10 @@ mod tests {
     use super::*;
 
     fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
-        assert!((found - expected).abs() <= tolerance * expected.abs(), "{what} is {found:e}, not {expected:e}");
+        assert!(
+            (found - expected).abs() <= tolerance * expected.abs(),
+            "{what} is {found:e}, not {expected:e}"
+        );
     }
 
     #[test]
@@ -212,7 +215,12 @@ mod tests {
     #[test]
     fn polygamma_is_precise() {
         for (n, x, expected) in POLYGAMMA_VALUES {
-            assert_near(polygamma(*n, *x), *expected, if *n > 170 { 1e-11 } else { 1e-13 }, &format!("polygamma {n} {x}"));
+            assert_near(
+                polygamma(*n, *x),
+                *expected,
+                if *n > 170 { 1e-11 } else { 1e-13 },
+                &format!("polygamma {n} {x}"),
+            );
         }
     }
 
@@ -224,7 +232,11 @@ mod tests {
         }
         assert_eq!(digamma(f64::INFINITY), f64::INFINITY);
         assert_eq!(polygamma(3, f64::INFINITY), 0.0);
-        assert!(digamma(f64::NAN).is_nan() && polygamma(1, f64::NAN).is_nan() && polygamma(-1, 2.0).is_nan());
+        assert!(
+            digamma(f64::NAN).is_nan()
+                && polygamma(1, f64::NAN).is_nan()
+                && polygamma(-1, 2.0).is_nan()
+        );
         assert!(digamma(f64::NEG_INFINITY).is_nan() && polygamma(1, f64::NEG_INFINITY).is_nan());
     }
 
@@ -238,18 +250,29 @@ mod tests {
                 assert!(rest == 0 || (rest < 0) == (y < 0), "{x} % {y} = {rest}");
             }
         }
-        assert_eq!((floor_div(-7, 2), floor_rem(-7, 2), floor_div(i64::MIN, -1)), (-4, 1, i64::MIN));
+        assert_eq!(
+            (floor_div(-7, 2), floor_rem(-7, 2), floor_div(i64::MIN, -1)),
+            (-4, 1, i64::MIN)
+        );
     }
 
     #[test]
     fn powers() {
         assert_eq!((powi(2.0, -3), powi(f64::NAN, 0), powi(0.0, -1)), (0.125, 1.0, f64::INFINITY));
-        assert_eq!((int_pow(-1, -3), int_pow(2, -1), int_pow(0, 0), int_pow(3, 4), int_pow(2, 64)), (-1, 0, 1, 81, 0));
+        assert_eq!(
+            (int_pow(-1, -3), int_pow(2, -1), int_pow(0, 0), int_pow(3, 4), int_pow(2, 64)),
+            (-1, 0, 1, 81, 0)
+        );
     }
 
     #[test]
     fn nan_spreads() {
-        assert!(min(f64::NAN, 1.0).is_nan() && min(1.0, f64::NAN).is_nan() && max(f64::NAN, 1.0).is_nan() && max(1.0, f64::NAN).is_nan());
+        assert!(
+            min(f64::NAN, 1.0).is_nan()
+                && min(1.0, f64::NAN).is_nan()
+                && max(f64::NAN, 1.0).is_nan()
+                && max(1.0, f64::NAN).is_nan()
+        );
         assert!(sign(f64::NAN).is_nan() && sign(-0.0).to_bits() == 0);
         assert!(max(-0.0, 0.0).is_sign_negative() && min(0.0, -0.0).is_sign_positive());
     }

@@ -61,16 +61,24 @@ fn grid(prim: Prim) -> Vec<Vec<Scalar>> {
     };
     let extend = |points: Vec<Vec<Scalar>>, ty| -> Vec<Vec<Scalar>> {
         let values = values(ty);
-        points.iter().flat_map(|point| values.iter().map(|value| [&point[..], &[*value]].concat())).collect()
+        points
+            .iter()
+            .flat_map(|point| values.iter().map(|value| [&point[..], &[*value]].concat()))
+            .collect()
     };
     prim.args().iter().fold(vec![Vec::new()], extend)
 }
 
 /// A C program that prints a primitive's result at each point of its grid: reals as bits.
 fn program() -> String {
-    let mut text = String::from("#include <inttypes.h>\n#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n");
+    let mut text = String::from(
+        "#include <inttypes.h>\n#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n",
+    );
     let mut written = Vec::new();
-    Prim::ALL.iter().filter_map(|prim| prim.row().c.helper()).for_each(|helper| write_helper(helper, &mut written, &mut text));
+    Prim::ALL
+        .iter()
+        .filter_map(|prim| prim.row().c.helper())
+        .for_each(|helper| write_helper(helper, &mut written, &mut text));
     text += "static double of_bits(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }\n";
     text += "static void put_real(double x) { uint64_t bits; memcpy(&bits, &x, 8); printf(\"%\" PRIu64 \"\\n\", bits); }\n";
     text += "static void put_int(int64_t x) { printf(\"%\" PRId64 \"\\n\", x); }\n";
@@ -92,17 +100,32 @@ fn write_helper(helper: &'static Helper, written: &mut Vec<&'static str>, text: 
         return;
     }
     written.push(helper.name);
-    helper.needs.iter().filter_map(|need| c_helper(need)).for_each(|need| write_helper(need, written, text));
+    helper
+        .needs
+        .iter()
+        .filter_map(|need| c_helper(need))
+        .for_each(|need| write_helper(need, written, text));
     text.push_str(helper.text);
 }
 
 /// A function that prints the result of a primitive. It takes its arguments at run time, so nothing is folded.
 fn write_function(prim: Prim, text: &mut String) {
     let names: Vec<String> = (0..prim.args().len()).map(|k| format!("x{k}")).collect();
-    let params: Vec<String> = prim.args().iter().zip(&names).map(|(ty, name)| format!("{} {name}", c_type(*ty))).collect();
+    let params: Vec<String> = prim
+        .args()
+        .iter()
+        .zip(&names)
+        .map(|(ty, name)| format!("{} {name}", c_type(*ty)))
+        .collect();
     let put = if prim.result() == ScalarTy::Real { "put_real" } else { "put_int" };
     let body = prim.row().c.apply(&names);
-    writeln!(text, "static void __attribute__((noinline)) p_{}({}) {{ {put}({body}); }}", prim.name(), params.join(", ")).unwrap();
+    writeln!(
+        text,
+        "static void __attribute__((noinline)) p_{}({}) {{ {put}({body}); }}",
+        prim.name(),
+        params.join(", ")
+    )
+    .unwrap();
 }
 
 fn c_type(ty: ScalarTy) -> &'static str {
@@ -127,11 +150,30 @@ fn compile_and_run(program: &str) -> Option<String> {
     std::fs::create_dir_all(&folder).unwrap();
     let (source, binary) = (folder.join("prims.c"), folder.join("prims"));
     std::fs::write(&source, program).unwrap();
-    let found =
-        Command::new("cc").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let found = Command::new("cc")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
     let output = found.then(|| {
-        let flags = ["-O1", "-fwrapv", "-ffp-contract=off", "-Wall", "-Werror", "-Wno-bool-operation", "-Wno-unused-function"];
-        let status = Command::new("cc").args(flags).arg(&source).arg("-o").arg(&binary).arg("-lm").status().unwrap();
+        let flags = [
+            "-O1",
+            "-fwrapv",
+            "-ffp-contract=off",
+            "-Wall",
+            "-Werror",
+            "-Wno-bool-operation",
+            "-Wno-unused-function",
+        ];
+        let status = Command::new("cc")
+            .args(flags)
+            .arg(&source)
+            .arg("-o")
+            .arg(&binary)
+            .arg("-lm")
+            .status()
+            .unwrap();
         assert!(status.success(), "the C text does not compile");
         String::from_utf8(Command::new(&binary).output().unwrap().stdout).unwrap()
     });
@@ -147,7 +189,11 @@ fn check(prim: Prim, args: &[Scalar], expected: Scalar, line: &str) {
         Scalar::Real(x) => {
             let found = f64::from_bits(line.parse().unwrap());
             let near = (found - x).abs() <= 1e-13 * x.abs().max(1e-3);
-            assert!(near || found == x || found.is_nan() && x.is_nan(), "{}, but C says {found:e}", what());
+            assert!(
+                near || found == x || found.is_nan() && x.is_nan(),
+                "{}, but C says {found:e}",
+                what()
+            );
         }
     }
 }

@@ -41,12 +41,20 @@ fn matmul() -> Function {
 fn main() {
     const N: usize = 200;
     let function = matmul();
-    let matrix = |shift: usize| Tensor::reals(vec![N, N], (0..N * N).map(|k| ((k + shift) % 17) as f64).collect());
+    let matrix = |shift: usize| {
+        Tensor::reals(vec![N, N], (0..N * N).map(|k| ((k + shift) % 17) as f64).collect())
+    };
     let args = [size(N as i64), matrix(0), matrix(5)];
     for engine in [Engine::Native, Engine::Interpreter] {
-        let kernel = Kernel::compile_with(&[&function], Settings { engine, contract: true }).unwrap().remove(0);
+        let kernel = Kernel::compile_with(&[&function], Settings { engine, contract: true })
+            .unwrap()
+            .remove(0);
         let best = kernel.time(&args, 5).unwrap().into_iter().min().unwrap();
         let operations = (N * N * N * 10) as f64;
-        println!("{engine:?}: {:.1} ms, {:.0} million operations a second", best as f64 * 1e-6, operations * 1e3 / best as f64);
+        println!(
+            "{engine:?}: {:.1} ms, {:.0} million operations a second",
+            best as f64 * 1e-6,
+            operations * 1e3 / best as f64
+        );
     }
 }

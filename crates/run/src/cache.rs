@@ -27,7 +27,11 @@ const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "ke
 pub(crate) const SCRATCH: &str = "lambada-tmp-";
 
 /// Finds or makes the library of a unit.
-pub(crate) fn library(compiler: &Compiler, text: &str, contract: bool) -> Result<Entry, CompileError> {
+pub(crate) fn library(
+    compiler: &Compiler,
+    text: &str,
+    contract: bool,
+) -> Result<Entry, CompileError> {
     let text = format!("/* {} */\n{text}", compiler.identity(contract).replace("*/", "* /"));
     let key = format!("{:032x}", hash(text.as_bytes()));
     let home = directory();
@@ -37,8 +41,13 @@ pub(crate) fn library(compiler: &Compiler, text: &str, contract: bool) -> Result
         return Ok(entry);
     }
     // A cache that cannot be written is no reason not to run.
-    let scratch = home.as_deref().and_then(|home| Scratch::inside(home).ok()).map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
-    let scratch = scratch.map_err(|error| CompileError { message: format!("cannot make a temporary directory: {error}") })?;
+    let scratch = home
+        .as_deref()
+        .and_then(|home| Scratch::inside(home).ok())
+        .map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
+    let scratch = scratch.map_err(|error| CompileError {
+        message: format!("cannot make a temporary directory: {error}"),
+    })?;
     make(compiler, &scratch, &text, contract)?;
     match home.filter(|home| publish(&scratch, &home.join(&key), &text)) {
         Some(home) => {
@@ -47,7 +56,9 @@ pub(crate) fn library(compiler: &Compiler, text: &str, contract: bool) -> Result
             prune(&home);
             Ok(Entry { library: place.join(LIBRARY), _held: held, _scratch: None })
         }
-        None => Ok(Entry { library: scratch.path.join(LIBRARY), _held: None, _scratch: Some(scratch) }),
+        None => {
+            Ok(Entry { library: scratch.path.join(LIBRARY), _held: None, _scratch: Some(scratch) })
+        }
     }
 }
 
@@ -66,15 +77,25 @@ fn find(place: &Path, text: &str) -> Option<Entry> {
     (same && library.is_file()).then_some(Entry { library, _held: held, _scratch: None })
 }
 
-fn make(compiler: &Compiler, scratch: &Scratch, text: &str, contract: bool) -> Result<(), CompileError> {
+fn make(
+    compiler: &Compiler,
+    scratch: &Scratch,
+    text: &str,
+    contract: bool,
+) -> Result<(), CompileError> {
     let source = scratch.path.join(SOURCE);
-    fs::write(&source, text).map_err(|error| CompileError { message: format!("cannot write {}: {error}", source.display()) })?;
-    compiler.compile(&source, &scratch.path.join(LIBRARY), contract).map_err(|said| failed(&source, &said))
+    fs::write(&source, text).map_err(|error| CompileError {
+        message: format!("cannot write {}: {error}", source.display()),
+    })?;
+    compiler
+        .compile(&source, &scratch.path.join(LIBRARY), contract)
+        .map_err(|said| failed(&source, &said))
 }
 
 /// The C compiler rejects the text, or cannot work. The text is kept for the report.
 fn failed(source: &Path, said: &str) -> CompileError {
-    let kept = std::env::temp_dir().join(format!("lambada-failed-{}-{}.c", std::process::id(), unique()));
+    let kept =
+        std::env::temp_dir().join(format!("lambada-failed-{}-{}.c", std::process::id(), unique()));
     let place = match fs::copy(source, &kept) {
         Ok(_) => format!("the C file is kept in {}", kept.display()),
         Err(error) => format!("the C file could not be kept: {error}"),
@@ -88,7 +109,9 @@ fn failed(source: &Path, said: &str) -> CompileError {
 
 /// Moves what has been made into the cache. Another process may have been faster; then its entry is as good.
 fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
-    fs::rename(&scratch.path, place).is_ok() || find(place, text).is_some() || replace(scratch, place)
+    fs::rename(&scratch.path, place).is_ok()
+        || find(place, text).is_some()
+        || replace(scratch, place)
 }
 
 /// An entry that is damaged, or has the same hash, gives way.
@@ -98,10 +121,13 @@ fn replace(scratch: &Scratch, place: &Path) -> bool {
 
 /// Where the cache is: `$LAMBADA_CACHE`, or `lambada` in the user's directory for caches.
 fn directory() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let user = || match std::env::consts::OS {
         "macos" => set("HOME").map(|home| home.join("Library/Caches")),
-        _ => set("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| set("HOME").map(|home| home.join(".cache"))),
+        _ => set("XDG_CACHE_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| set("HOME").map(|home| home.join(".cache"))),
     };
     set("LAMBADA_CACHE").or_else(|| user().map(|caches| caches.join("lambada")))
 }
@@ -139,7 +165,9 @@ fn private_directory(path: &Path) -> io::Result<()> {
 fn unique() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |now| now.as_nanos());
     format!("{now:x}-{count}")
 }
 

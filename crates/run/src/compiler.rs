@@ -17,14 +17,21 @@ impl Compiler {
     /// The first that runs of `$LAMBADA_CC`, `$CC`, `cc`, `gcc`, `clang`; only the first of these if it is set. Looked for once.
     pub fn find() -> Option<&'static Compiler> {
         static FOUND: OnceLock<Option<Compiler>> = OnceLock::new();
-        FOUND.get_or_init(|| candidates(|name| std::env::var(name).ok()).iter().find_map(|command| Compiler::try_command(command))).as_ref()
+        FOUND
+            .get_or_init(|| {
+                candidates(|name| std::env::var(name).ok())
+                    .iter()
+                    .find_map(|command| Compiler::try_command(command))
+            })
+            .as_ref()
     }
 
     /// The compiler of this command line, if it runs.
     fn try_command(command: &str) -> Option<Compiler> {
         let command: Vec<String> = command.split_whitespace().map(str::to_string).collect();
         let (program, args) = command.split_first()?;
-        let output = Command::new(program).args(args).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let output =
+            Command::new(program).args(args).arg("--version").stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let identity = text.lines().next().unwrap_or_default().to_string();
         output.status.success().then_some(Compiler { command, identity })
@@ -32,17 +39,35 @@ impl Compiler {
 
     /// All arguments for a unit but those that name files.
     pub(crate) fn flags(&self, contract: bool) -> Vec<&'static str> {
-        let flag = |flag: &'static str| if flag == "-ffp-contract=fast" && !contract { "-ffp-contract=off" } else { flag };
-        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target_flags().iter().copied()).collect()
+        let flag = |flag: &'static str| {
+            if flag == "-ffp-contract=fast" && !contract { "-ffp-contract=off" } else { flag }
+        };
+        lambada_codegen::FLAGS
+            .iter()
+            .copied()
+            .map(flag)
+            .chain(target_flags().iter().copied())
+            .collect()
     }
 
     /// All that machine code depends on besides the C text: compiler, flags, and the machine that `native` stands for.
     pub(crate) fn identity(&self, contract: bool) -> String {
-        format!("{} | {} | {} | {}", self.command.join(" "), self.identity, self.flags(contract).join(" "), machine())
+        format!(
+            "{} | {} | {} | {}",
+            self.command.join(" "),
+            self.identity,
+            self.flags(contract).join(" "),
+            machine()
+        )
     }
 
     /// Compiles a file of C to a shared library. On failure gives what the compiler says.
-    pub(crate) fn compile(&self, source: &Path, library: &Path, contract: bool) -> Result<(), String> {
+    pub(crate) fn compile(
+        &self,
+        source: &Path,
+        library: &Path,
+        contract: bool,
+    ) -> Result<(), String> {
         let output = Command::new(&self.command[0])
             .args(&self.command[1..])
             .args(self.flags(contract))
@@ -53,7 +78,11 @@ impl Compiler {
             .stdin(Stdio::null())
             .output()
             .map_err(|error| format!("cannot run {}: {error}", self.command[0]))?;
-        if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
     }
 }
 
@@ -83,7 +112,9 @@ fn machine() -> &'static str {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let first = info.split("\n\n").next().unwrap_or_default();
         let telling = |line: &&str| {
-            ["vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU part", "isa"].iter().any(|key| line.starts_with(key))
+            ["vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU part", "isa"]
+                .iter()
+                .any(|key| line.starts_with(key))
         };
         let lines: Vec<&str> = first.lines().filter(telling).collect();
         format!("{} {}", std::env::consts::ARCH, lines.join(";"))
@@ -98,7 +129,10 @@ mod tests {
     fn the_variable_of_lambada_decides_alone() {
         let both = |name: &str| Some(format!("from-{name} -m64"));
         assert_eq!(candidates(both), ["from-LAMBADA_CC -m64"]);
-        assert_eq!(candidates(|name| (name == "CC").then(|| "tcc".to_string())), ["tcc", "cc", "gcc", "clang"]);
+        assert_eq!(
+            candidates(|name| (name == "CC").then(|| "tcc".to_string())),
+            ["tcc", "cc", "gcc", "clang"]
+        );
         assert_eq!(candidates(|_| Some(" ".to_string())), ["cc", "gcc", "clang"]);
     }
 

@@ -84,7 +84,10 @@ impl Kernel {
     }
 
     /// Compiles several functions as the settings say.
-    pub fn compile_with(functions: &[&Function], settings: Settings) -> Result<Vec<Kernel>, CompileError> {
+    pub fn compile_with(
+        functions: &[&Function],
+        settings: Settings,
+    ) -> Result<Vec<Kernel>, CompileError> {
         for function in functions {
             lambada_loops::check(function).map_err(|problem| rejected(&problem))?;
         }
@@ -93,8 +96,14 @@ impl Kernel {
             Engine::Interpreter => return Ok(interpret(functions)),
         };
         match compiler {
-            Some(compiler) => native::compile(compiler, functions, settings.contract)
-                .map(|natives| natives.into_iter().map(|native| Kernel { code: Code::Native(native) }).collect()),
+            Some(compiler) => {
+                native::compile(compiler, functions, settings.contract).map(|natives| {
+                    natives
+                        .into_iter()
+                        .map(|native| Kernel { code: Code::Native(native) })
+                        .collect()
+                })
+            }
             None => {
                 warn_once();
                 Ok(interpret(functions))
@@ -135,17 +144,26 @@ impl Kernel {
     pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
         match &self.code {
             Code::Native(native) => native.time(args, repetitions),
-            Code::Interpreted(_) => (0..repetitions).map(|_| self.call_timed(args).map(|(_, nanoseconds)| nanoseconds)).collect(),
+            Code::Interpreted(_) => (0..repetitions)
+                .map(|_| self.call_timed(args).map(|(_, nanoseconds)| nanoseconds))
+                .collect(),
         }
     }
 }
 
 fn interpret(functions: &[&Function]) -> Vec<Kernel> {
-    functions.iter().map(|function| Kernel { code: Code::Interpreted(Program::new(function)) }).collect()
+    functions
+        .iter()
+        .map(|function| Kernel { code: Code::Interpreted(Program::new(function)) })
+        .collect()
 }
 
 fn rejected(problem: &str) -> CompileError {
-    CompileError { message: format!("internal error: malformed code was generated; this is a bug in Lambada, please report it\n{problem}") }
+    CompileError {
+        message: format!(
+            "internal error: malformed code was generated; this is a bug in Lambada, please report it\n{problem}"
+        ),
+    }
 }
 
 fn warn_once() {

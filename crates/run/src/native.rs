@@ -5,7 +5,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use lambada_loops::{Function, Operand, Return, check_arguments, internal, out_of_memory, param_types, sizes};
+use lambada_loops::{
+    Function, Operand, Return, check_arguments, internal, out_of_memory, param_types, sizes,
+};
 use lambada_prim::{Data, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site};
 use libloading::Library;
@@ -42,10 +44,18 @@ enum Output {
 }
 
 /// Compiles and loads functions as one unit.
-pub(crate) fn compile(compiler: &Compiler, functions: &[&Function], contract: bool) -> Result<Vec<Native>, CompileError> {
+pub(crate) fn compile(
+    compiler: &Compiler,
+    functions: &[&Function],
+    contract: bool,
+) -> Result<Vec<Native>, CompileError> {
     let unit = lambada_codegen::unit(functions);
     let library = Rc::new(open(compiler, &unit.text, contract)?);
-    functions.iter().zip(&unit.symbols).map(|(function, symbol)| Native::new(&library, function, symbol)).collect()
+    functions
+        .iter()
+        .zip(&unit.symbols)
+        .map(|(function, symbol)| Native::new(&library, function, symbol))
+        .collect()
 }
 
 /// The library of a unit. An entry of the cache that cannot be loaded is made again.
@@ -54,7 +64,9 @@ fn open(compiler: &Compiler, text: &str, contract: bool) -> Result<Library, Comp
     load(&entry.library).or_else(|_| {
         cache::forget(&entry);
         let entry = cache::library(compiler, text, contract)?;
-        load(&entry.library).map_err(|error| CompileError { message: format!("cannot load {}: {error}", entry.library.display()) })
+        load(&entry.library).map_err(|error| CompileError {
+            message: format!("cannot load {}: {error}", entry.library.display()),
+        })
     })
 }
 
@@ -67,12 +79,17 @@ fn load(path: &Path) -> Result<Library, libloading::Error> {
 fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
     // SAFETY: the three symbols that are asked for have the types above; `Native` keeps the library as long as it keeps them.
     let found = unsafe { library.get::<T>(name.as_bytes()) };
-    found.map(|symbol| *symbol).map_err(|error| CompileError { message: format!("internal error: no symbol `{name}`: {error}") })
+    found.map(|symbol| *symbol).map_err(|error| CompileError {
+        message: format!("internal error: no symbol `{name}`: {error}"),
+    })
 }
 
 impl Native {
     fn new(library: &Rc<Library>, function: &Function, name: &str) -> Result<Native, CompileError> {
-        let (open, close) = (symbol::<Open>(library, "lambada_context_open")?, symbol::<Close>(library, "lambada_context_close")?);
+        let (open, close) = (
+            symbol::<Open>(library, "lambada_context_open")?,
+            symbol::<Close>(library, "lambada_context_close")?,
+        );
         let entry = symbol::<Entry>(library, name)?;
         // SAFETY: it takes nothing and gives a context, or null.
         let context = unsafe { open() };
@@ -111,7 +128,9 @@ impl Native {
     /// One word per argument. Arrays are lent: the words are good as long as the tensors.
     fn arguments(&self, args: &[Tensor]) -> Result<Vec<u64>, Failure> {
         check_arguments(&self.name, self.params.iter().copied(), args)?;
-        let word = |((_, scalar), arg): (&(ScalarTy, bool), &Tensor)| if *scalar { word(arg.data.get(0)) } else { address(&arg.data) };
+        let word = |((_, scalar), arg): (&(ScalarTy, bool), &Tensor)| {
+            if *scalar { word(arg.data.get(0)) } else { address(&arg.data) }
+        };
         Ok(self.params.iter().zip(args).map(word).collect())
     }
 
@@ -168,9 +187,13 @@ impl Drop for Native {
 impl Output {
     fn of(function: &Function, result: &Return) -> Output {
         match result {
-            Return::Scalar(Operand::Reg(reg)) => Output::Scalar(function.regs[reg.0 as usize].0.elem),
+            Return::Scalar(Operand::Reg(reg)) => {
+                Output::Scalar(function.regs[reg.0 as usize].0.elem)
+            }
             Return::Scalar(Operand::Lit(value)) => Output::Scalar(value.ty()),
-            Return::Buffer(buf, dims) => Output::Buffer(function.bufs[buf.0 as usize].0, dims.len()),
+            Return::Buffer(buf, dims) => {
+                Output::Buffer(function.bufs[buf.0 as usize].0, dims.len())
+            }
         }
     }
 }
@@ -210,9 +233,18 @@ fn copy(elem: ScalarTy, data: u64, len: usize) -> Data {
     // or the end of the arguments, neither of which can happen before this returns.
     unsafe {
         match elem {
-            ScalarTy::Real => Data::Real(std::slice::from_raw_parts(data.cast::<f64>(), len).to_vec()),
-            ScalarTy::Int => Data::Int(std::slice::from_raw_parts(data.cast::<i64>(), len).to_vec()),
-            ScalarTy::Bool => Data::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len).iter().map(|byte| *byte != 0).collect()),
+            ScalarTy::Real => {
+                Data::Real(std::slice::from_raw_parts(data.cast::<f64>(), len).to_vec())
+            }
+            ScalarTy::Int => {
+                Data::Int(std::slice::from_raw_parts(data.cast::<i64>(), len).to_vec())
+            }
+            ScalarTy::Bool => Data::Bool(
+                std::slice::from_raw_parts(data.cast::<u8>(), len)
+                    .iter()
+                    .map(|byte| *byte != 0)
+                    .collect(),
+            ),
         }
     }
 }

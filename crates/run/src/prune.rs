@@ -50,7 +50,11 @@ pub(crate) fn prune(home: &Path) {
     let recent = File::open(&stamp).is_ok_and(|stamp| age(&stamp, now).is_none_or(|age| age < DAY));
     let Ok(items) = fs::read_dir(home) else { return };
     let items: Vec<PathBuf> = items.flatten().map(|item| item.path()).collect();
-    if recent || items.len() < FEW || fs::write(&stamp, "The cache was last looked through when this file was written.\n").is_err() {
+    if recent
+        || items.len() < FEW
+        || fs::write(&stamp, "The cache was last looked through when this file was written.\n")
+            .is_err()
+    {
         return;
     }
     sweep(&items, now, UNUSED, SIZE);
@@ -64,10 +68,14 @@ fn age(file: &File, now: SystemTime) -> Option<Duration> {
 fn sweep(items: &[PathBuf], now: SystemTime, unused: Duration, size: u64) {
     let mut entries = Vec::new();
     for item in items {
-        let Ok(file) = File::open(item.join(SOURCE)).or_else(|_| File::open(item)) else { continue };
+        let Ok(file) = File::open(item.join(SOURCE)).or_else(|_| File::open(item)) else {
+            continue;
+        };
         let Some(age) = age(&file, now) else { continue };
         match item.file_name().and_then(|name| name.to_str()) {
-            Some(name) if name.starts_with(SCRATCH) => _ = (age > LITTER).then(|| fs::remove_dir_all(item)),
+            Some(name) if name.starts_with(SCRATCH) => {
+                _ = (age > LITTER).then(|| fs::remove_dir_all(item))
+            }
             Some(name) if is_key(name) => entries.push((age, item)),
             Some(_) | None => {} // not ours
         }
@@ -106,7 +114,8 @@ mod tests {
     use super::*;
 
     fn cache(name: &str) -> PathBuf {
-        let home = std::env::temp_dir().join(format!("lambada-prune-{name}-{}", std::process::id()));
+        let home =
+            std::env::temp_dir().join(format!("lambada-prune-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&home);
         fs::create_dir_all(&home).unwrap();
         home
@@ -118,7 +127,12 @@ mod tests {
         fs::create_dir(&entry).unwrap();
         fs::write(entry.join(SOURCE), [b' '; 400]).unwrap();
         fs::write(entry.join("kernel.so"), [0; 600]).unwrap();
-        File::options().write(true).open(entry.join(SOURCE)).unwrap().set_modified(SystemTime::now() - days * DAY).unwrap();
+        File::options()
+            .write(true)
+            .open(entry.join(SOURCE))
+            .unwrap()
+            .set_modified(SystemTime::now() - days * DAY)
+            .unwrap();
         entry
     }
 
@@ -133,11 +147,16 @@ mod tests {
     #[test]
     fn what_is_old_goes_and_then_what_is_oldest() {
         let home = cache("old");
-        let [today, week, month] = [(1, 0), (2, 7), (3, 31)].map(|(k, days)| entry(&home, &key(k), days));
+        let [today, week, month] =
+            [(1, 0), (2, 7), (3, 31)].map(|(k, days)| entry(&home, &key(k), days));
         let other = entry(&home, "somebody else's", 400);
-        let [made, left] = [("a", 0), ("b", 2)].map(|(name, days)| entry(&home, &format!("{SCRATCH}{name}"), days));
+        let [made, left] = [("a", 0), ("b", 2)]
+            .map(|(name, days)| entry(&home, &format!("{SCRATCH}{name}"), days));
         sweep(&items(&home), SystemTime::now(), UNUSED, SIZE);
-        assert_eq!([&today, &week, &month, &other, &made, &left].map(|entry| entry.is_dir()), [true, true, false, true, true, false]);
+        assert_eq!(
+            [&today, &week, &month, &other, &made, &left].map(|entry| entry.is_dir()),
+            [true, true, false, true, true, false]
+        );
         sweep(&items(&home), SystemTime::now(), UNUSED, 1500);
         assert!(today.is_dir() && !week.is_dir());
         fs::remove_dir_all(home).unwrap();
@@ -172,7 +191,12 @@ mod tests {
         let old = entry(&home, &key(0), 31);
         prune(&home);
         assert!(old.is_dir(), "a second time on the same day");
-        File::options().write(true).open(home.join(STAMP)).unwrap().set_modified(SystemTime::now() - 2 * DAY).unwrap();
+        File::options()
+            .write(true)
+            .open(home.join(STAMP))
+            .unwrap()
+            .set_modified(SystemTime::now() - 2 * DAY)
+            .unwrap();
         prune(&home);
         assert!(!old.is_dir());
         assert_eq!(items(&home).len(), FEW);

@@ -45,7 +45,8 @@ fn dot_product_reads_like_c() {
 }";
     assert!(text.contains(kernel), "{text}");
     assert!(!text.contains("#include"));
-    let results = agree(&dot(), &[size(3), reals(&[1.0, 2.0, 3.0]), reals(&[4.0, 5.0, 6.0])]).unwrap();
+    let results =
+        agree(&dot(), &[size(3), reals(&[1.0, 2.0, 3.0]), reals(&[4.0, 5.0, 6.0])]).unwrap();
     assert_eq!(results, [Tensor::scalar(Scalar::Real(32.0))]);
     agree(&dot(), &[size(0), reals(&[]), reals(&[])]).unwrap();
 }
@@ -88,7 +89,10 @@ fn while_loops() {
     let function = b.finish(vec![Return::Scalar(result)]);
     assert!(lambada_codegen::c_source(&function).contains("while (x < limit) {"));
     for (limit, expected) in [(0, 0), (1, 1), (90, 144), (-5, 0)] {
-        assert_eq!(agree(&function, &[size(limit)]).unwrap()[0].as_scalar(), Some(Scalar::Int(expected)));
+        assert_eq!(
+            agree(&function, &[size(limit)]).unwrap()[0].as_scalar(),
+            Some(Scalar::Int(expected))
+        );
     }
 }
 
@@ -150,7 +154,8 @@ fn smooth() -> Function {
 
 #[test]
 fn swaps_exchange_what_names_stand_for() {
-    let one = |t| agree(&smooth(), &[size(4), reals(&[1.0, 2.0, 3.0, 4.0]), size(t)]).unwrap().remove(0);
+    let one =
+        |t| agree(&smooth(), &[size(4), reals(&[1.0, 2.0, 3.0, 4.0]), size(t)]).unwrap().remove(0);
     assert_eq!(one(0), reals(&[1.0, 2.0, 3.0, 4.0]));
     assert_eq!(one(1), reals(&[0.0, 3.0, 5.0, 7.0]));
     assert_eq!(one(3), reals(&[0.0, 4.0, 11.0, 20.0]));
@@ -162,7 +167,8 @@ fn views_and_constants() {
     let mut b = Builder::new("rows");
     let k = b.scalar(INT, "k");
     let table = b.constant(Tensor::reals(vec![3, 20], (0..60).map(f64::from).collect()));
-    let flags = b.constant(Tensor { dims: vec![4], data: Data::Bool(vec![true, false, false, true]) });
+    let flags =
+        b.constant(Tensor { dims: vec![4], data: Data::Bool(vec![true, false, false, true]) });
     let nothing = b.constant(Tensor { dims: vec![0], data: Data::Int(vec![]) });
     let offset = b.prim(Prim::MulInt, &[k, int(20)]);
     let row = b.view(table, offset);
@@ -189,7 +195,10 @@ fn views_and_constants() {
     let results = agree(&b.finish(results), &[size(1)]).unwrap();
     assert_eq!(results[0], reals(&[22.0, 23.0, 24.0, 25.0, 23.0, 24.0, 25.0, 26.0]));
     assert_eq!(results[1], reals(&[23.0, -1.0, -1.0, 26.0]));
-    assert_eq!(results[2], Tensor { dims: vec![2, 2], data: Data::Bool(vec![false, true, true, false]) });
+    assert_eq!(
+        results[2],
+        Tensor { dims: vec![2, 2], data: Data::Bool(vec![false, true, true, false]) }
+    );
     assert_eq!(results[4].dims, [0, 5]);
 }
 
@@ -235,7 +244,9 @@ fn failing_checks_say_their_numbers() {
     let value = b.load(x, k, 1);
     let function = b.finish(vec![Return::Scalar(value)]);
     let kernel = exact(&[&function]).remove(0);
-    let run = |values: &[f64], k| compare(&function, &kernel, &[size(values.len() as i64), reals(values), size(k)], 0.0);
+    let run = |values: &[f64], k| {
+        compare(&function, &kernel, &[size(values.len() as i64), reals(values), size(k)], 0.0)
+    };
     assert_eq!(run(&[1.0, 2.0], 1).unwrap(), [Tensor::scalar(Scalar::Real(2.0))]);
     assert_eq!(run(&[1.0, 2.0], 7).unwrap_err().message, "index 7 is out of range for size 2");
     assert_eq!(run(&[1.0, -2.0], 0).unwrap_err().message, "a \"negative\" element \\");
@@ -270,8 +281,23 @@ fn too_much_memory_is_a_failure() {
 #[test]
 fn names_that_c_or_the_runtime_uses() {
     let mut b = Builder::new("main");
-    let names =
-        ["exp", "double", "ctx", "results", "results", "int64_t", "f64x4", "lam_alloc", "x", "_x", "x'", "", "9", "INFINITY", "mask2"];
+    let names = [
+        "exp",
+        "double",
+        "ctx",
+        "results",
+        "results",
+        "int64_t",
+        "f64x4",
+        "lam_alloc",
+        "x",
+        "_x",
+        "x'",
+        "",
+        "9",
+        "INFINITY",
+        "mask2",
+    ];
     let args: Vec<_> = names.iter().map(|name| b.scalar(REAL, name)).collect();
     let mut sum = real(0.0);
     for arg in args {
@@ -281,16 +307,25 @@ fn names_that_c_or_the_runtime_uses() {
     }
     let function = b.finish(vec![Return::Scalar(sum)]);
     let args: Vec<Tensor> = names.iter().map(|_| Tensor::scalar(Scalar::Real(0.0))).collect();
-    assert_eq!(agree(&function, &args).unwrap()[0].as_scalar(), Some(Scalar::Real(names.len() as f64)));
+    assert_eq!(
+        agree(&function, &args).unwrap()[0].as_scalar(),
+        Some(Scalar::Real(names.len() as f64))
+    );
 }
 
 #[test]
 fn wrong_arguments_are_internal_errors() {
     let function = dot();
-    for settings in [Settings::default(), Settings { engine: Engine::Interpreter, contract: true }] {
+    for settings in [Settings::default(), Settings { engine: Engine::Interpreter, contract: true }]
+    {
         let kernel = Kernel::compile_with(&[&function], settings).unwrap().remove(0);
         assert_eq!(kernel.engine(), settings.engine);
-        let fails = |args: &[Tensor]| assert!(kernel.call(args).unwrap_err().message.starts_with("internal error"), "{args:?}");
+        let fails = |args: &[Tensor]| {
+            assert!(
+                kernel.call(args).unwrap_err().message.starts_with("internal error"),
+                "{args:?}"
+            )
+        };
         fails(&[]);
         fails(&[size(1), reals(&[1.0]), ints(&[1])]);
         fails(&[reals(&[1.0]), reals(&[1.0]), reals(&[1.0])]);
@@ -331,7 +366,10 @@ fn twenty_thousand_statements() {
     let x = b.scalar(REAL, "x");
     let mut value = x;
     for k in 0..20_000 {
-        value = b.prim(if k % 3 == 0 { Prim::Mul } else { Prim::Add }, &[value, if k % 5 == 0 { x } else { real(0.5) }]);
+        value = b.prim(
+            if k % 3 == 0 { Prim::Mul } else { Prim::Add },
+            &[value, if k % 5 == 0 { x } else { real(0.5) }],
+        );
     }
     let function = b.finish(vec![Return::Scalar(value)]);
     agree(&function, &[Tensor::scalar(Scalar::Real(0.25))]).unwrap();

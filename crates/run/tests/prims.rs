@@ -6,14 +6,35 @@ use common::*;
 use lambada_loops::{Function, Op, Return};
 use lambada_prim::{Cost, Data, Prim, ReduceOp, ScalarTy, Tensor};
 
-const REALS: [f64; 16] =
-    [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.7, 1e-9, -1e9, 1e300, 0.3, 7.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 2.5];
-const INTS: [i64; 16] = [0, 1, -1, 2, -2, 3, 7, -7, 10, i64::MAX, i64::MIN, 1 << 53, -(1 << 40), 5, 100, -13];
+const REALS: [f64; 16] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -2.5,
+    3.7,
+    1e-9,
+    -1e9,
+    1e300,
+    0.3,
+    7.0,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+    2.5,
+];
+const INTS: [i64; 16] =
+    [0, 1, -1, 2, -2, 3, 7, -7, 10, i64::MAX, i64::MIN, 1 << 53, -(1 << 40), 5, 100, -13];
 
 fn values(elem: ScalarTy, count: usize, shift: usize) -> Tensor {
     let data = match elem {
-        ScalarTy::Real => Data::Real((0..count).map(|k| REALS[(k + shift * (1 + k / 16)) % 16]).collect()),
-        ScalarTy::Int => Data::Int((0..count).map(|k| INTS[(k + shift * (1 + k / 16)) % 16]).collect()),
+        ScalarTy::Real => {
+            Data::Real((0..count).map(|k| REALS[(k + shift * (1 + k / 16)) % 16]).collect())
+        }
+        ScalarTy::Int => {
+            Data::Int((0..count).map(|k| INTS[(k + shift * (1 + k / 16)) % 16]).collect())
+        }
         ScalarTy::Bool => Data::Bool((0..count).map(|k| (k >> shift) & 1 == 1).collect()),
     };
     Tensor { dims: vec![count], data }
@@ -22,7 +43,10 @@ fn values(elem: ScalarTy, count: usize, shift: usize) -> Tensor {
 /// Orders of polygamma are small: large ones take time in proportion.
 fn arguments(prim: Prim, count: usize) -> Vec<Tensor> {
     let arg = |(k, elem): (usize, &ScalarTy)| match (prim, k) {
-        (Prim::Polygamma, 0) => Tensor { dims: vec![count], data: Data::Int((0..count as i64).map(|k| k % 7 - 1).collect()) },
+        (Prim::Polygamma, 0) => Tensor {
+            dims: vec![count],
+            data: Data::Int((0..count as i64).map(|k| k % 7 - 1).collect()),
+        },
         _ => values(*elem, count, k),
     };
     prim.args().iter().enumerate().map(arg).collect()
@@ -44,7 +68,15 @@ fn elementwise(prim: Prim, lanes: u16) -> Function {
 
 /// Only these may differ in the last digits.
 fn tolerance(prim: Prim) -> f64 {
-    let exact = [Prim::Div, Prim::Sqrt, Prim::Rem, Prim::PowInt, Prim::DivInt, Prim::RemInt, Prim::PowIntInt];
+    let exact = [
+        Prim::Div,
+        Prim::Sqrt,
+        Prim::Rem,
+        Prim::PowInt,
+        Prim::DivInt,
+        Prim::RemInt,
+        Prim::PowIntInt,
+    ];
     if prim.cost() == Cost::Cheap || exact.contains(&prim) { 0.0 } else { 1e-12 }
 }
 
@@ -52,7 +84,8 @@ fn tolerance(prim: Prim) -> f64 {
 fn all_primitives_on_all_lanes() {
     const COUNT: usize = 256;
     for lanes in [1, 2, 4, 8, 16] {
-        let functions: Vec<Function> = Prim::ALL.iter().map(|prim| elementwise(*prim, lanes)).collect();
+        let functions: Vec<Function> =
+            Prim::ALL.iter().map(|prim| elementwise(*prim, lanes)).collect();
         let kernels = exact(&functions.iter().collect::<Vec<_>>());
         for ((prim, function), kernel) in Prim::ALL.iter().zip(&functions).zip(&kernels) {
             let mut args = vec![Tensor::scalar(lambada_prim::Scalar::Int(COUNT as i64))];
@@ -66,11 +99,16 @@ fn all_primitives_on_all_lanes() {
 #[test]
 fn broadcasts() {
     let mut functions = Vec::new();
-    for prim in Prim::ALL.iter().filter(|prim| prim.args().len() >= 2 && **prim != Prim::Polygamma) {
+    for prim in Prim::ALL.iter().filter(|prim| prim.args().len() >= 2 && **prim != Prim::Polygamma)
+    {
         for single in 0..prim.args().len() {
             for constant in [false, true] {
                 let mut b = Builder::new(&format!("{}_{single}_{constant}", prim.name()));
-                let params: Vec<_> = prim.args().iter().map(|elem| (b.buffer(*elem, "x"), b.scalar(*elem, "y"))).collect();
+                let params: Vec<_> = prim
+                    .args()
+                    .iter()
+                    .map(|elem| (b.buffer(*elem, "x"), b.scalar(*elem, "y")))
+                    .collect();
                 let literal = |elem| match elem {
                     ScalarTy::Real => real(2.5),
                     ScalarTy::Int => int(3),
@@ -94,7 +132,10 @@ fn broadcasts() {
     }
     let kernels = exact(&functions.iter().map(|(_, function)| function).collect::<Vec<_>>());
     for ((prim, function), kernel) in functions.iter().zip(&kernels) {
-        let args: Vec<Tensor> = arguments(*prim, 8).into_iter().flat_map(|x| [x.clone(), Tensor::scalar(x.data.get(5))]).collect();
+        let args: Vec<Tensor> = arguments(*prim, 8)
+            .into_iter()
+            .flat_map(|x| [x.clone(), Tensor::scalar(x.data.get(5))])
+            .collect();
         compare(function, kernel, &args, tolerance(*prim)).unwrap();
     }
 }
@@ -136,8 +177,12 @@ fn constants() {
     let chosen = b.prim(Prim::SelectInt, &[c, int(2_000_000_000), int(1)]);
     let product = b.prim(Prim::MulInt, &[chosen, int(2_000_000_000)]);
     results.push(Return::Scalar(product));
-    let results = agree(&b.finish(results), &[Tensor::scalar(lambada_prim::Scalar::Bool(true))]).unwrap();
-    assert_eq!(results.last().unwrap().as_scalar(), Some(lambada_prim::Scalar::Int(4_000_000_000_000_000_000)));
+    let results =
+        agree(&b.finish(results), &[Tensor::scalar(lambada_prim::Scalar::Bool(true))]).unwrap();
+    assert_eq!(
+        results.last().unwrap().as_scalar(),
+        Some(lambada_prim::Scalar::Int(4_000_000_000_000_000_000))
+    );
 }
 
 #[test]
@@ -155,7 +200,10 @@ fn folds_and_iota() {
                 let out = b.alloc(INT, int(16), "out");
                 b.put(lambada_loops::Stmt::Fill { buf: out, value: int(-1), len: int(16) });
                 b.store(out, int(0), squares);
-                functions.push(b.finish(vec![Return::Scalar(folded), Return::Buffer(out, vec![int(2), int(8)])]));
+                functions.push(b.finish(vec![
+                    Return::Scalar(folded),
+                    Return::Buffer(out, vec![int(2), int(8)]),
+                ]));
             }
         }
     }

@@ -63,7 +63,14 @@ const LANES: [u16; 4] = [1, 2, 4, 8];
 impl Generator {
     fn program(seed: u64) -> (Function, Vec<Tensor>) {
         let chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let mut g = Generator { b: Builder::new(&format!("f{seed}")), chance, scope: Scope::default(), arena: 0, arenas: 1, fuel: 80 };
+        let mut g = Generator {
+            b: Builder::new(&format!("f{seed}")),
+            chance,
+            scope: Scope::default(),
+            arena: 0,
+            arenas: 1,
+            fuel: 80,
+        };
         let mut args = Vec::new();
         g.params(&mut args);
         for _ in 0..5 {
@@ -84,7 +91,13 @@ impl Generator {
             args.push(Tensor::scalar(self.datum(elem)));
             let len = 9 + self.chance.below(9);
             let buf = self.b.buffer(elem, "in");
-            self.scope.bufs.push(Known { buf, len: len as i64, elem, alloc: None, writable: false });
+            self.scope.bufs.push(Known {
+                buf,
+                len: len as i64,
+                elem,
+                alloc: None,
+                writable: false,
+            });
             args.push(self.tensor(elem, len));
         }
     }
@@ -99,8 +112,34 @@ impl Generator {
 
     fn datum(&mut self, elem: ScalarTy) -> Scalar {
         match elem {
-            REAL => Scalar::Real(self.chance.pick(&[0.0, -0.0, 1.0, -1.5, 0.1, 3.25, -7.7, 1e10, 1e-10, f64::INFINITY, f64::NAN, 2.0])),
-            INT => Scalar::Int(self.chance.pick(&[0, 1, -1, 2, 3, 5, -4, 11, 1000, i64::MAX, i64::MIN, 2_000_000_000])),
+            REAL => Scalar::Real(self.chance.pick(&[
+                0.0,
+                -0.0,
+                1.0,
+                -1.5,
+                0.1,
+                3.25,
+                -7.7,
+                1e10,
+                1e-10,
+                f64::INFINITY,
+                f64::NAN,
+                2.0,
+            ])),
+            INT => Scalar::Int(self.chance.pick(&[
+                0,
+                1,
+                -1,
+                2,
+                3,
+                5,
+                -4,
+                11,
+                1000,
+                i64::MAX,
+                i64::MIN,
+                2_000_000_000,
+            ])),
             BOOL => Scalar::Bool(self.chance.one_in(2)),
         }
     }
@@ -121,7 +160,8 @@ impl Generator {
     }
 
     fn buffer(&mut self, which: impl Fn(&Known) -> bool) -> Option<Known> {
-        let found: Vec<Known> = self.scope.bufs.iter().filter(|known| which(known)).copied().collect();
+        let found: Vec<Known> =
+            self.scope.bufs.iter().filter(|known| which(known)).copied().collect();
         (!found.is_empty()).then(|| self.chance.pick(&found))
     }
 
@@ -185,7 +225,8 @@ impl Generator {
     fn prim(&mut self) {
         let inexact = [Prim::Pow, Prim::Atan2, Prim::Polygamma];
         let exact = |prim: &&Prim| {
-            let elementary = **prim as usize >= Prim::Exp as usize && **prim as usize <= Prim::Polygamma as usize;
+            let elementary = **prim as usize >= Prim::Exp as usize
+                && **prim as usize <= Prim::Polygamma as usize;
             **prim == Prim::Sqrt || !(elementary || inexact.contains(*prim))
         };
         let prims: Vec<Prim> = Prim::ALL.iter().filter(exact).copied().collect();
@@ -211,12 +252,13 @@ impl Generator {
             let value = self.value(known.elem, lanes);
             let offset = self.offset(known, lanes);
             // Often an update of what is there.
-            let value = if known.elem == REAL && self.chance.one_in(2) && self.b.lanes(value) == lanes {
-                let old = self.b.load(known.buf, offset, lanes);
-                self.b.prim(Prim::Add, &[old, value])
-            } else {
-                value
-            };
+            let value =
+                if known.elem == REAL && self.chance.one_in(2) && self.b.lanes(value) == lanes {
+                    let old = self.b.load(known.buf, offset, lanes);
+                    self.b.prim(Prim::Add, &[old, value])
+                } else {
+                    value
+                };
             self.b.store(known.buf, offset, value);
         }
     }
@@ -224,7 +266,10 @@ impl Generator {
     /// A load that is used once, after what it has read has changed, directly or under another name.
     fn change_after_read(&mut self) {
         let lanes = self.chance.pick(&LANES);
-        let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes)) else { return };
+        let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes))
+        else {
+            return;
+        };
         let offset = self.offset(known, lanes);
         let view = self.b.view(known.buf, offset);
         let mut read = self.b.load(known.buf, offset, lanes);
@@ -273,7 +318,13 @@ impl Generator {
     }
 
     fn swap(&mut self, a: Known) -> Option<Known> {
-        let b = self.buffer(|b| a.alloc.is_some() && b.alloc == a.alloc && b.elem == a.elem && b.len == a.len && b.buf != a.buf)?;
+        let b = self.buffer(|b| {
+            a.alloc.is_some()
+                && b.alloc == a.alloc
+                && b.elem == a.elem
+                && b.len == a.len
+                && b.buf != a.buf
+        })?;
         self.b.put(Stmt::Swap(a.buf, b.buf));
         Some(b)
     }
@@ -322,11 +373,19 @@ impl Generator {
                 let len = 9 + self.chance.below(20);
                 let tensor = self.tensor(elem, len);
                 let buf = self.b.constant(tensor);
-                self.scope.bufs.push(Known { buf, len: len as i64, elem, alloc: None, writable: false });
+                self.scope.bufs.push(Known {
+                    buf,
+                    len: len as i64,
+                    elem,
+                    alloc: None,
+                    writable: false,
+                });
             }
             4 => {
                 let Some(to) = self.buffer(|known| known.alloc.is_some()) else { return };
-                let Some(from) = self.buffer(|from| from.elem == to.elem && !from.writable) else { return };
+                let Some(from) = self.buffer(|from| from.elem == to.elem && !from.writable) else {
+                    return;
+                };
                 let len = self.chance.below(to.len.min(from.len) as usize + 1) as i64;
                 self.b.put(Stmt::Copy { to: to.buf, from: from.buf, len: int(len) });
             }
@@ -352,7 +411,8 @@ impl Generator {
     fn fold_or_check(&mut self) {
         if self.chance.one_in(2) {
             let elem = self.chance.pick(&ELEMS);
-            let ops: Vec<ReduceOp> = ReduceOp::ALL.into_iter().filter(|op| op.accepts(elem)).collect();
+            let ops: Vec<ReduceOp> =
+                ReduceOp::ALL.into_iter().filter(|op| op.accepts(elem)).collect();
             let (op, lanes) = (self.chance.pick(&ops), self.chance.pick(&LANES));
             let value = self.value(elem, lanes);
             let folded = self.b.bind(elem, 1, "s", Op::Fold(op, value));
@@ -424,7 +484,9 @@ impl Generator {
                 results.push(Return::Buffer(out, vec![len]));
             }
         }
-        results.extend(self.scope.bufs.iter().map(|known| Return::Buffer(known.buf, vec![int(known.len)])));
+        results.extend(
+            self.scope.bufs.iter().map(|known| Return::Buffer(known.buf, vec![int(known.len)])),
+        );
         results
     }
 }
@@ -435,7 +497,8 @@ fn interpreter_and_machine_agree() {
     const PER_UNIT: u64 = 50;
     let (mut failures, mut statements) = (0, 0);
     for unit in 0..PROGRAMS / PER_UNIT {
-        let programs: Vec<(Function, Vec<Tensor>)> = (1..=PER_UNIT).map(|k| Generator::program(unit * PER_UNIT + k)).collect();
+        let programs: Vec<(Function, Vec<Tensor>)> =
+            (1..=PER_UNIT).map(|k| Generator::program(unit * PER_UNIT + k)).collect();
         let kernels = exact(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
         for ((function, args), kernel) in programs.iter().zip(&kernels) {
             // Twice: the second call finds the memory that the first one left.

@@ -38,9 +38,15 @@ fn tests() -> Vec<Trial> {
         })
     };
     vec![
-        test("without_a_compiler_it_interprets_and_says_so_once", without_a_compiler_it_interprets_and_says_so_once),
+        test(
+            "without_a_compiler_it_interprets_and_says_so_once",
+            without_a_compiler_it_interprets_and_says_so_once,
+        ),
         test("units_are_cached_and_damage_is_repaired", units_are_cached_and_damage_is_repaired),
-        test("a_cache_that_cannot_be_written_does_not_matter", a_cache_that_cannot_be_written_does_not_matter),
+        test(
+            "a_cache_that_cannot_be_written_does_not_matter",
+            a_cache_that_cannot_be_written_does_not_matter,
+        ),
         test("processes_share_a_cache", processes_share_a_cache),
         #[cfg(unix)]
         test("what_a_compiler_says_is_told", what_a_compiler_says_is_told),
@@ -53,7 +59,10 @@ fn called_twice(by: i64) {
         let kernel = Kernel::compile(&increment(by)).unwrap();
         let result = kernel.call(&[size(40)]).unwrap()[0].as_scalar();
         assert_eq!(result, Some(Scalar::Int(40 + by)));
-        println!("engine={}", if kernel.engine() == Engine::Native { "native" } else { "interpreter" });
+        println!(
+            "engine={}",
+            if kernel.engine() == Engine::Native { "native" } else { "interpreter" }
+        );
     }
 }
 
@@ -74,14 +83,18 @@ fn command(by: i64, set: &[(&str, &Path)]) -> Command {
 }
 
 fn said(output: &Output) -> (String, String) {
-    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    );
     assert!(output.status.success(), "{out}\n{err}");
     (out, err)
 }
 
 /// An empty directory of this test.
 fn directory(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
     path
@@ -92,9 +105,14 @@ fn entries(path: &Path) -> Vec<PathBuf> {
 }
 
 fn without_a_compiler_it_interprets_and_says_so_once() {
-    let (out, err) = said(&command(2, &[("LAMBADA_CC", Path::new("/nonexistent/cc"))]).output().unwrap());
+    let (out, err) =
+        said(&command(2, &[("LAMBADA_CC", Path::new("/nonexistent/cc"))]).output().unwrap());
     assert_eq!(out.matches("engine=interpreter").count(), 2);
-    assert_eq!(err.matches("no C compiler found; running the slower interpreter").count(), 1, "{err}");
+    assert_eq!(
+        err.matches("no C compiler found; running the slower interpreter").count(),
+        1,
+        "{err}"
+    );
 }
 
 fn units_are_cached_and_damage_is_repaired() {
@@ -104,7 +122,10 @@ fn units_are_cached_and_damage_is_repaired() {
     assert!(out.contains("engine=native"));
     let made = entries(&cache);
     assert_eq!(made.len(), 1, "{made:?}");
-    let library = entries(&made[0]).into_iter().find(|path| path.extension().is_some_and(|ext| ext != "c")).unwrap();
+    let library = entries(&made[0])
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|ext| ext != "c"))
+        .unwrap();
     let time = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
     let first = time(&library);
     run();
@@ -120,7 +141,8 @@ fn a_cache_that_cannot_be_written_does_not_matter() {
     let home = directory("file");
     let file = home.join("file");
     std::fs::write(&file, "").unwrap();
-    let (out, _) = said(&command(4, &[("LAMBADA_CACHE", &file), ("TMPDIR", &home)]).output().unwrap());
+    let (out, _) =
+        said(&command(4, &[("LAMBADA_CACHE", &file), ("TMPDIR", &home)]).output().unwrap());
     assert_eq!(out.matches("engine=native").count(), 2);
     assert_eq!(entries(&home).len(), 1, "litter: {:?}", entries(&home));
     std::fs::remove_dir_all(home).unwrap();
@@ -128,8 +150,14 @@ fn a_cache_that_cannot_be_written_does_not_matter() {
 
 fn processes_share_a_cache() {
     let cache = directory("shared");
-    let children: Vec<_> =
-        (0..6).map(|_| command(5, &[("LAMBADA_CACHE", &cache)]).stdout(std::process::Stdio::null()).spawn().unwrap()).collect();
+    let children: Vec<_> = (0..6)
+        .map(|_| {
+            command(5, &[("LAMBADA_CACHE", &cache)])
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }

@@ -116,7 +116,8 @@ impl Doc {
     /// `open items, items close`: on one line, or one item a line.
     pub fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
         let inner = Doc::join(&(Doc::text(",") + Doc::line()), items);
-        (Doc::text(open) + (Doc::soft_line() + inner).nest(2) + Doc::soft_line() + Doc::text(close)).group()
+        (Doc::text(open) + (Doc::soft_line() + inner).nest(2) + Doc::soft_line() + Doc::text(close))
+            .group()
     }
 
     /// The text with lines of at most `width` characters where the breaks allow it.
@@ -177,7 +178,9 @@ impl Layout {
             Node::Line(text) if flat => self.text(text),
             Node::Line(_) | Node::HardLine => self.new_line(indent),
             Node::EmptyLine => self.new_line(0),
-            Node::Concat(docs) => stack.extend(docs.iter().rev().map(|doc| Work::Put(indent, flat, doc))),
+            Node::Concat(docs) => {
+                stack.extend(docs.iter().rev().map(|doc| Work::Put(indent, flat, doc)))
+            }
             Node::Nest(more, doc) => stack.push(Work::Put(indent + more, flat, doc)),
             Node::Group(doc) => {
                 let flat = flat || (!doc.broken && self.fits(stack, doc, 0));
@@ -240,7 +243,9 @@ impl Layout {
                     }
                 }
                 Node::Nest(_, doc) | Node::Group(doc) => stack.push((flat, doc)),
-                Node::IfBroken(broken, when_flat) => stack.push((flat, if flat { when_flat } else { broken })),
+                Node::IfBroken(broken, when_flat) => {
+                    stack.push((flat, if flat { when_flat } else { broken }))
+                }
             }
         }
     }
@@ -256,7 +261,9 @@ mod tests {
 
     #[test]
     fn groups_break_as_a_whole() {
-        let doc = Doc::text("f(") + (Doc::soft_line() + "a,".into() + Doc::line() + "b".into()).nest(2).group() + ")".into();
+        let doc = Doc::text("f(")
+            + (Doc::soft_line() + "a,".into() + Doc::line() + "b".into()).nest(2).group()
+            + ")".into();
         check(&doc, 8, "f(a, b)");
         check(&doc, 6, "f(\n  a,\n  b)");
     }
@@ -271,14 +278,24 @@ mod tests {
 
     #[test]
     fn fill_wraps() {
-        let doc = Doc::text("[") + Doc::fill((0..6).map(|k| Doc::text(format!("{k},")))).nest(1) + "]".into();
+        let doc = Doc::text("[")
+            + Doc::fill((0..6).map(|k| Doc::text(format!("{k},")))).nest(1)
+            + "]".into();
         check(&doc, 10, "[0, 1, 2,\n 3, 4, 5,]");
     }
 
     #[test]
     fn hard_lines_break_their_groups() {
-        check(&(Doc::text("a") + Doc::line() + "b".into() + Doc::hard_line() + "c".into()).group(), 80, "a\nb\nc");
-        check(&(Doc::text("a") + (Doc::empty_line() + Doc::hard_line() + "b".into()).nest(2)), 80, "a\n\n  b");
+        check(
+            &(Doc::text("a") + Doc::line() + "b".into() + Doc::hard_line() + "c".into()).group(),
+            80,
+            "a\nb\nc",
+        );
+        check(
+            &(Doc::text("a") + (Doc::empty_line() + Doc::hard_line() + "b".into()).nest(2)),
+            80,
+            "a\n\n  b",
+        );
     }
 
     #[test]

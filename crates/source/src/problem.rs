@@ -38,14 +38,25 @@ pub struct Problem {
 
 impl Problem {
     /// An error at a place.
-    pub fn error(code: &'static str, title: impl Into<String>, span: Span, label: impl Into<String>) -> Problem {
+    pub fn error(
+        code: &'static str,
+        title: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Problem {
         let labels = vec![Label { span, text: label.into() }];
         Problem { severity: Severity::Error, code, title: title.into(), labels, hints: Vec::new() }
     }
 
     /// An error that is not in a file.
     pub fn general(code: &'static str, title: impl Into<String>) -> Problem {
-        Problem { severity: Severity::Error, code, title: title.into(), labels: Vec::new(), hints: Vec::new() }
+        Problem {
+            severity: Severity::Error,
+            code,
+            title: title.into(),
+            labels: Vec::new(),
+            hints: Vec::new(),
+        }
     }
 
     /// The same with one more place.

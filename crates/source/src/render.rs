@@ -1,14 +1,17 @@
 //! How problems look: title, excerpt with labels, hints, as `rustc` does.
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
+};
 
 use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span};
 
 /// All problems as text, in the order of files and places, each told once. Problems without a place come last.
 /// `color` adds terminal colors. The text ends in a line break unless there are no problems.
 pub fn render(sources: &Sources, problems: &[Problem], color: bool) -> String {
-    let blocks: Vec<String> = in_order(problems).into_iter().map(|problem| render_one(sources, problem, color)).collect();
+    let blocks: Vec<String> =
+        in_order(problems).into_iter().map(|problem| render_one(sources, problem, color)).collect();
     blocks.join("\n")
 }
 
@@ -67,21 +70,31 @@ fn files(labels: &[Label]) -> Vec<FileId> {
 }
 
 /// The lines of one file that its labels need.
-fn excerpt<'a>(sources: &'a Sources, file: FileId, labels: &'a [Label]) -> Snippet<'a, Annotation<'a>> {
+fn excerpt<'a>(
+    sources: &'a Sources,
+    file: FileId,
+    labels: &'a [Label],
+) -> Snippet<'a, Annotation<'a>> {
     let source = sources.get(file);
-    let spans: Vec<(usize, usize)> = labels.iter().map(|label| clamp(&source.text, label.span)).collect();
+    let spans: Vec<(usize, usize)> =
+        labels.iter().map(|label| clamp(&source.text, label.span)).collect();
     let here = |k: &usize| labels[*k].span.file == file;
     let first = (0..labels.len()).filter(here).map(|k| spans[k].0).min().unwrap_or(0);
     let last = (0..labels.len()).filter(here).map(|k| spans[k].1).max().unwrap_or(0);
     let start = source.text[..first].rfind('\n').map_or(0, |k| k + 1);
     let end = source.text[last..].find('\n').map_or(source.text.len(), |k| last + k);
     let line = source.text[..start].matches('\n').count() + 1;
-    let mut snippet = Snippet::source(&source.text[start..end]).path(source.name.as_str()).line_start(line);
+    let mut snippet =
+        Snippet::source(&source.text[start..end]).path(source.name.as_str()).line_start(line);
     for k in (0..labels.len()).filter(here) {
         let kind = if k == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation = kind.span(spans[k].0 - start..spans[k].1 - start);
         let text = &labels[k].text;
-        snippet = snippet.annotation(if text.is_empty() { annotation } else { annotation.label(text.as_str()) });
+        snippet = snippet.annotation(if text.is_empty() {
+            annotation
+        } else {
+            annotation.label(text.as_str())
+        });
     }
     snippet
 }
@@ -113,9 +126,10 @@ mod tests {
     #[test]
     fn excerpt_with_labels_and_hints() {
         let file = sources().1;
-        let problem = Problem::error("E0101", "unknown name `yy`", Span::new(file, 16, 18), "not defined")
-            .label(Span::new(file, 6, 7), "did you mean this parameter?")
-            .hint("write `x`");
+        let problem =
+            Problem::error("E0101", "unknown name `yy`", Span::new(file, 16, 18), "not defined")
+                .label(Span::new(file, 6, 7), "did you mean this parameter?")
+                .hint("write `x`");
         check(
             &[problem],
             "error[E0101]: unknown name `yy`
@@ -139,28 +153,44 @@ mod tests {
         let general = Problem::general("E0600", "no such file");
         let text = render(&sources().0, &[general, late.clone(), early, late], false);
         let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).collect();
-        assert_eq!(titles, ["error[E0001]: early", "error[E0002]: late", "error[E0600]: no such file"]);
+        assert_eq!(
+            titles,
+            ["error[E0001]: early", "error[E0002]: late", "error[E0600]: no such file"]
+        );
     }
 
     #[test]
     fn wild_spans_do_not_panic() {
         let file = sources().1;
         for (start, end) in [(0, 0), (24, 25), (25, 26), (31, 31), (31, 400), (400, 3), (5, 2)] {
-            render(&sources().0, &[Problem::error("E0001", "t", Span::new(file, start, end), "here")], true);
+            render(
+                &sources().0,
+                &[Problem::error("E0001", "t", Span::new(file, start, end), "here")],
+                true,
+            );
         }
         let mut empty = Sources::new();
         let file = empty.add("e", "");
-        assert!(render(&empty, &[Problem::error("E0001", "t", Span::new(file, 0, 0), "here")], false).contains("e:1:1"));
+        assert!(
+            render(&empty, &[Problem::error("E0001", "t", Span::new(file, 0, 0), "here")], false)
+                .contains("e:1:1")
+        );
     }
 
     #[test]
     fn failures() {
         let (sources, file) = sources();
-        let failure = Failure { span: Span::new(file, 12, 18), message: "index 3 is out of range for size 3".into() };
+        let failure = Failure {
+            span: Span::new(file, 12, 18),
+            message: "index 3 is out of range for size 3".into(),
+        };
         let text = render_failure(&sources, &failure, false);
         assert!(text.starts_with("error[E0700]: run-time error\n --> a.lam:2:3\n"), "{text}");
         assert!(text.contains("^^^^^^ index 3 is out of range for size 3"), "{text}");
         let nowhere = Failure { span: Span::default(), message: "division by zero".into() };
-        assert_eq!(render_failure(&sources, &nowhere, false), "error[E0700]: run-time error: division by zero\n");
+        assert_eq!(
+            render_failure(&sources, &nowhere, false),
+            "error[E0700]: run-time error: division by zero\n"
+        );
     }
 }

@@ -15,7 +15,8 @@ pub fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 /// The distance of a candidate that is near enough; a difference in case only is the smallest.
 fn nearness(name: &[char], candidate: &str) -> Option<usize> {
     let other: Vec<char> = candidate.chars().collect();
-    if name.len() == other.len() && name.iter().zip(&other).all(|(a, b)| a.eq_ignore_ascii_case(b)) {
+    if name.len() == other.len() && name.iter().zip(&other).all(|(a, b)| a.eq_ignore_ascii_case(b))
+    {
         return Some(0);
     }
     let longest = name.len().max(other.len());
@@ -54,7 +55,11 @@ mod tests {
 
     fn check(name: &str, candidates: &[&str], expect: Option<&str>) {
         assert_eq!(suggest(name, candidates.iter().copied()).as_deref(), expect, "{name}");
-        assert_eq!(suggest(name, candidates.iter().rev().copied()).as_deref(), expect, "{name}, reversed");
+        assert_eq!(
+            suggest(name, candidates.iter().rev().copied()).as_deref(),
+            expect,
+            "{name}, reversed"
+        );
     }
 
     #[test]

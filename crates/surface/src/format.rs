@@ -61,7 +61,8 @@ fn item_text(text: &str, item: &Item, comments: &[Span]) -> String {
     let span = item_span(item);
     let first = comments.partition_point(|comment| comment.start < span.start);
     if comments.get(first).is_some_and(|comment| comment.start < span.end) {
-        let lines: Vec<&str> = text[span.start as usize..span.end as usize].lines().map(str::trim_end).collect();
+        let lines: Vec<&str> =
+            text[span.start as usize..span.end as usize].lines().map(str::trim_end).collect();
         return lines.join("\n");
     }
     print_bare_item(item)
@@ -73,7 +74,9 @@ fn comment_lines(text: &str) -> String {
     let mut empty = false;
     // What stands before the first line break ends the line of something else, what stands behind the last starts another one.
     let lines: Vec<&str> = text.trim_start_matches('\u{feff}').split('\n').collect();
-    for line in &lines[..lines.len() - usize::from(lines.len() > 1 && lines[lines.len() - 1].trim().is_empty())] {
+    for line in &lines
+        [..lines.len() - usize::from(lines.len() > 1 && lines[lines.len() - 1].trim().is_empty())]
+    {
         let line = line.trim();
         if line.is_empty() {
             empty = !out.is_empty();
@@ -99,9 +102,18 @@ mod tests {
 
     #[test]
     fn comments_are_kept() {
-        check("-- a\n\n\n--| b\ndef  f=1 -- c\n  -- d\ndef g=2\n-- e\n\n", "-- a\n\n--| b\ndef f = 1 -- c\n\n-- d\ndef g = 2\n\n-- e\n");
-        check("def f =   -- why\n   1+1  \ndef g=1+1", "def f =   -- why\n   1+1\n\ndef g = 1 + 1\n");
-        check("import \"a\"\n\n\nimport \"b\"\n-- c\nimport \"d\"", "import \"a\"\nimport \"b\"\n\n-- c\nimport \"d\"\n");
+        check(
+            "-- a\n\n\n--| b\ndef  f=1 -- c\n  -- d\ndef g=2\n-- e\n\n",
+            "-- a\n\n--| b\ndef f = 1 -- c\n\n-- d\ndef g = 2\n\n-- e\n",
+        );
+        check(
+            "def f =   -- why\n   1+1  \ndef g=1+1",
+            "def f =   -- why\n   1+1\n\ndef g = 1 + 1\n",
+        );
+        check(
+            "import \"a\"\n\n\nimport \"b\"\n-- c\nimport \"d\"",
+            "import \"a\"\nimport \"b\"\n\n-- c\nimport \"d\"\n",
+        );
         check("", "");
         check("  -- only\n", "-- only\n");
         check("--| File.\n\ndef f = 1", "--| File.\n\ndef f = 1\n");

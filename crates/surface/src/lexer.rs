@@ -8,7 +8,16 @@ use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens, keywo
 
 /// The tokens of a text.
 pub fn tokenize(text: &str, file: FileId) -> Tokens {
-    let mut lexer = Lexer { text, file, at: 0, line_start: 0, fresh_line: true, space: true, doc: Vec::new(), out: Tokens::default() };
+    let mut lexer = Lexer {
+        text,
+        file,
+        at: 0,
+        line_start: 0,
+        fresh_line: true,
+        space: true,
+        doc: Vec::new(),
+        out: Tokens::default(),
+    };
     if text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();
     }
@@ -52,7 +61,11 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("=<", TokenKind::Op(BinaryOp::Le), "less or equal is written `<=`"),
     (">=", TokenKind::Op(BinaryOp::Ge), ""),
     (">>", TokenKind::Op(BinaryOp::Compose), ""),
-    ("<<", TokenKind::Op(BinaryOp::Compose), "composition goes from left to right only: `f << g` is written `g >> f`"),
+    (
+        "<<",
+        TokenKind::Op(BinaryOp::Compose),
+        "composition goes from left to right only: `f << g` is written `g >> f`",
+    ),
     ("|>", TokenKind::Op(BinaryOp::Pipe), ""),
     ("<|", TokenKind::Op(BinaryOp::Pipe), "`f <| x` is written `f (x)` or `x |> f`"),
     ("||", TokenKind::Op(BinaryOp::Or), ""),
@@ -63,7 +76,11 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("-=", TokenKind::PlusEquals, "an accumulator only adds: write `h[i] += -v`"),
     ("*=", TokenKind::PlusEquals, "an accumulator only adds: write `h[i] += v`"),
     (":=", TokenKind::Equals, "a name is given to a value by `let x = …`"),
-    ("::", TokenKind::Colon, "a type is written after a single `:`; arrays are joined by `concat xs ys`"),
+    (
+        "::",
+        TokenKind::Colon,
+        "a type is written after a single `:`; arrays are joined by `concat xs ys`",
+    ),
     ("..", TokenKind::DotDot, ""),
     (".*", TokenKind::Op(BinaryOp::Mul), "operators work elementwise on arrays: write `*`"),
     ("./", TokenKind::Op(BinaryOp::Div), "operators work elementwise on arrays: write `/`"),
@@ -127,7 +144,13 @@ impl Lexer<'_> {
     /// Ends a token that starts at `start`.
     fn push(&mut self, kind: TokenKind, start: usize) {
         let column = (start - self.line_start) as u32;
-        self.out.tokens.push(Token { kind, span: self.span(start), touches: !self.space, starts_line: self.fresh_line, column });
+        self.out.tokens.push(Token {
+            kind,
+            span: self.span(start),
+            touches: !self.space,
+            starts_line: self.fresh_line,
+            column,
+        });
         self.space = false;
         self.fresh_line = false;
     }
@@ -142,7 +165,9 @@ impl Lexer<'_> {
             '#' => self.foreign_comment("#"),
             '/' if self.byte(1) == b'/' => self.foreign_comment("//"),
             '/' if self.byte(1) == b'*' => self.foreign_block("/*", "*/"),
-            '{' if self.byte(1) == b'-' && self.rest().contains("-}") => self.foreign_block("{-", "-}"),
+            '{' if self.byte(1) == b'-' && self.rest().contains("-}") => {
+                self.foreign_block("{-", "-}")
+            }
             '"' => self.string(),
             '0'..='9' => self.number(),
             '.' if self.byte(1).is_ascii_digit() && !self.after_value() => self.number(),
@@ -165,11 +190,23 @@ impl Lexer<'_> {
     /// Does a `.` here follow a value that it touches? Then it selects a component.
     fn after_value(&self) -> bool {
         let value = |kind| match kind {
-            TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Close(_) => true,
+            TokenKind::Lower
+            | TokenKind::Upper
+            | TokenKind::Int(_)
+            | TokenKind::Real(_)
+            | TokenKind::Close(_) => true,
             TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
             TokenKind::Text | TokenKind::Op(_) | TokenKind::Open(_) | TokenKind::Equals => false,
-            TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Bar | TokenKind::Comma => false,
-            TokenKind::Semicolon | TokenKind::Colon | TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash => false,
+            TokenKind::PlusEquals
+            | TokenKind::Arrow
+            | TokenKind::FatArrow
+            | TokenKind::Bar
+            | TokenKind::Comma => false,
+            TokenKind::Semicolon
+            | TokenKind::Colon
+            | TokenKind::Dot
+            | TokenKind::DotDot
+            | TokenKind::Backslash => false,
             TokenKind::Bad | TokenKind::End => false,
         };
         !self.space && self.out.tokens.last().is_some_and(|token| value(token.kind))
@@ -194,7 +231,14 @@ impl Lexer<'_> {
         if doc {
             let line = &self.text[start + 3..self.at];
             self.doc.push(line.strip_prefix(' ').unwrap_or(line).trim_end());
-            let next = self.rest().strip_prefix('\n').unwrap_or("").split('\n').next().unwrap_or("").trim();
+            let next = self
+                .rest()
+                .strip_prefix('\n')
+                .unwrap_or("")
+                .split('\n')
+                .next()
+                .unwrap_or("")
+                .trim();
             if !next.starts_with("--|") {
                 self.end_doc(next.is_empty());
             }
@@ -253,13 +297,16 @@ impl Lexer<'_> {
             self.out.problems.push(problems::foreign_letters(self.span(start), text));
         }
         let upper = text.starts_with(char::is_uppercase);
-        let kind = keyword(text).map_or(if upper { TokenKind::Upper } else { TokenKind::Lower }, TokenKind::Keyword);
+        let kind = keyword(text)
+            .map_or(if upper { TokenKind::Upper } else { TokenKind::Lower }, TokenKind::Keyword);
         self.push(kind, start);
     }
 
     fn sign(&mut self, c: char) {
         let start = self.at;
-        if let Some((text, kind, note)) = SIGNS.iter().find(|(text, ..)| self.rest().starts_with(text)) {
+        if let Some((text, kind, note)) =
+            SIGNS.iter().find(|(text, ..)| self.rest().starts_with(text))
+        {
             self.at += text.len();
             if !note.is_empty() {
                 self.out.problems.push(problems::foreign_sign(self.span(start), text, note));
@@ -277,7 +324,8 @@ impl Lexer<'_> {
     /// `12`, `1_000`, `1.5`, `1e-3`; after the dot of `t.0` only digits.
     fn number(&mut self) {
         let start = self.at;
-        let component = self.out.tokens.last().is_some_and(|token| token.kind == TokenKind::Dot) && !self.space;
+        let component =
+            self.out.tokens.last().is_some_and(|token| token.kind == TokenKind::Dot) && !self.space;
         let mut real = false;
         let mut problem = None;
         self.digits();
@@ -293,15 +341,27 @@ impl Lexer<'_> {
             self.digits();
         }
         let literal_end = self.at;
-        if self.byte(0).is_ascii_alphabetic() || (real && self.byte(0) == b'.' && self.byte(1).is_ascii_digit()) {
+        if self.byte(0).is_ascii_alphabetic()
+            || (real && self.byte(0) == b'.' && self.byte(1).is_ascii_digit())
+        {
             self.skip_while(|c| c.is_alphanumeric() || c == '_' || c == '.');
-            problem = Some(problems::number_suffix(self.span(start), &self.text[start..literal_end], &self.text[literal_end..self.at]));
+            problem = Some(problems::number_suffix(
+                self.span(start),
+                &self.text[start..literal_end],
+                &self.text[literal_end..self.at],
+            ));
         }
         let text: String = self.text[start..literal_end].chars().filter(|c| *c != '_').collect();
-        if problem.is_none() && self.text[start..literal_end].split(['.', 'e', 'E']).any(|part| part.ends_with('_')) {
+        if problem.is_none()
+            && self.text[start..literal_end].split(['.', 'e', 'E']).any(|part| part.ends_with('_'))
+        {
             problem = Some(problems::trailing_underscore(self.span(start)));
         }
-        let kind = if real { self.real(&text, start, &mut problem) } else { self.int(&text, start, &mut problem) };
+        let kind = if real {
+            self.real(&text, start, &mut problem)
+        } else {
+            self.int(&text, start, &mut problem)
+        };
         self.out.problems.extend(problem);
         self.push(kind, start);
     }
@@ -324,7 +384,12 @@ impl Lexer<'_> {
         self.byte(1 + sign).is_ascii_digit()
     }
 
-    fn real(&self, text: &str, start: usize, problem: &mut Option<lambada_source::Problem>) -> TokenKind {
+    fn real(
+        &self,
+        text: &str,
+        start: usize,
+        problem: &mut Option<lambada_source::Problem>,
+    ) -> TokenKind {
         let value = text.parse::<f64>().unwrap_or(0.0);
         if value.is_infinite() {
             problem.get_or_insert(problems::real_too_large(self.span(start)));
@@ -332,7 +397,12 @@ impl Lexer<'_> {
         TokenKind::Real(value)
     }
 
-    fn int(&self, text: &str, start: usize, problem: &mut Option<lambada_source::Problem>) -> TokenKind {
+    fn int(
+        &self,
+        text: &str,
+        start: usize,
+        problem: &mut Option<lambada_source::Problem>,
+    ) -> TokenKind {
         match text.parse::<u64>() {
             Ok(value) if value <= 1 << 63 => TokenKind::Int(value),
             Ok(_) | Err(_) => {

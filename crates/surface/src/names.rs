@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::ast::{BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, PatternKind, TypeExpr};
+use crate::ast::{
+    BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, PatternKind, TypeExpr,
+};
 use crate::visit::{Visit, children, walk_def, walk_pattern, walk_type};
 
 impl Pattern {
@@ -16,10 +18,18 @@ impl Pattern {
     fn collect_names(&self, names: &mut Vec<Name>) {
         match &self.kind {
             PatternKind::Var(text) => names.push(Name { text: text.clone(), span: self.span }),
-            PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => parts.iter().for_each(|part| part.collect_names(names)),
-            PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| part.collect_names(names)),
+            PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
+                parts.iter().for_each(|part| part.collect_names(names))
+            }
+            PatternKind::Record(fields) => {
+                fields.iter().for_each(|(_, part)| part.collect_names(names))
+            }
             PatternKind::Annotated(inner, _) => inner.collect_names(names),
-            PatternKind::Wildcard | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Bool(_) | PatternKind::Error => {}
+            PatternKind::Wildcard
+            | PatternKind::Int(_)
+            | PatternKind::Real(_)
+            | PatternKind::Bool(_)
+            | PatternKind::Error => {}
         }
     }
 }
@@ -29,8 +39,12 @@ impl Pattern {
 pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
     let ExprKind::Binary(BinaryOp::Sub, left, right) = &expr.kind else { return false };
     let between = text.get(left.span.end as usize..right.span.start as usize).unwrap_or("");
-    let function = matches!(left.kind, ExprKind::Var(_) | ExprKind::Apply(..) | ExprKind::Field(..));
-    function && between.len() > 1 && between.ends_with('-') && between.trim_end_matches('-').ends_with(char::is_whitespace)
+    let function =
+        matches!(left.kind, ExprKind::Var(_) | ExprKind::Apply(..) | ExprKind::Field(..));
+    function
+        && between.len() > 1
+        && between.ends_with('-')
+        && between.trim_end_matches('-').ends_with(char::is_whitespace)
 }
 
 /// The variables that a definition mentions and does not bind itself, each once, in the order of the text: what it needs from
@@ -118,13 +132,31 @@ impl Free {
                 self.bound.push(name.text.clone());
                 self.expr(body);
             }
-            ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Tuple(_) => {
+            ExprKind::Var(_)
+            | ExprKind::Con(_)
+            | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Tuple(_) => {
                 return false;
             }
-            ExprKind::Record(_) | ExprKind::RecordUpdate(..) | ExprKind::Field(..) | ExprKind::Component(..) => return false,
-            ExprKind::Apply(..) | ExprKind::Operator(_) | ExprKind::SectionLeft(..) | ExprKind::SectionRight(..) => return false,
-            ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::If(..) | ExprKind::Array(_) | ExprKind::Index(..) => return false,
-            ExprKind::Slice(..) | ExprKind::Update(..) | ExprKind::UpdateSlice(..) | ExprKind::Add(..) => return false,
+            ExprKind::Record(_)
+            | ExprKind::RecordUpdate(..)
+            | ExprKind::Field(..)
+            | ExprKind::Component(..) => return false,
+            ExprKind::Apply(..)
+            | ExprKind::Operator(_)
+            | ExprKind::SectionLeft(..)
+            | ExprKind::SectionRight(..) => return false,
+            ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::If(..)
+            | ExprKind::Array(_)
+            | ExprKind::Index(..) => return false,
+            ExprKind::Slice(..)
+            | ExprKind::Update(..)
+            | ExprKind::UpdateSlice(..)
+            | ExprKind::Add(..) => return false,
             ExprKind::Sequence(..) | ExprKind::Annotated(..) | ExprKind::Error => return false,
             // Walked by `lets` before.
             ExprKind::Let(..) | ExprKind::LetFunctions(..) => return false,
@@ -262,9 +294,15 @@ mod tests {
 
     #[test]
     fn negative_arguments() {
-        for (text, expect) in
-            [("f -1", true), ("f x -y", true), ("f - 1", false), ("f-1", false), ("1 -1", false), ("f (-1)", false), ("f  -(x)", true)]
-        {
+        for (text, expect) in [
+            ("f -1", true),
+            ("f x -y", true),
+            ("f - 1", false),
+            ("f-1", false),
+            ("1 -1", false),
+            ("f (-1)", false),
+            ("f  -(x)", true),
+        ] {
             let (expr, problems) = parse_expr(text, FileId(0));
             assert!(problems.is_empty());
             assert_eq!(looks_like_negative_argument(&expr, text), expect, "{text}");

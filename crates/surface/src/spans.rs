@@ -2,7 +2,10 @@
 
 use lambada_source::Span;
 
-use crate::ast::{Clause, Def, Expr, ExprKind, Item, LoopKind, Module, Name, Param, Pattern, PatternKind, TypeBody, TypeExpr, TypeKind};
+use crate::ast::{
+    Clause, Def, Expr, ExprKind, Item, LoopKind, Module, Name, Param, Pattern, PatternKind,
+    TypeBody, TypeExpr, TypeKind,
+};
 use crate::visit::children_mut;
 
 /// Sets every span to the default.
@@ -73,7 +76,11 @@ fn erase_pattern(pattern: &mut Pattern) {
             erase_pattern(inner);
             erase_type(ty);
         }
-        PatternKind::Wildcard | PatternKind::Var(_) | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Bool(_) => {}
+        PatternKind::Wildcard
+        | PatternKind::Var(_)
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Bool(_) => {}
         PatternKind::Error => {}
     }
 }
@@ -115,11 +122,17 @@ fn erase_clause(clause: &mut Clause) {
 fn erase_expr(expr: &mut Expr) {
     expr.span = Span::default();
     match &mut expr.kind {
-        ExprKind::Record(fields) | ExprKind::RecordUpdate(_, fields) => names(fields.iter_mut().map(|(name, _)| name)),
-        ExprKind::Field(_, name) | ExprKind::Accumulate(name, ..) | ExprKind::Add(name, ..) => name.span = Span::default(),
+        ExprKind::Record(fields) | ExprKind::RecordUpdate(_, fields) => {
+            names(fields.iter_mut().map(|(name, _)| name))
+        }
+        ExprKind::Field(_, name) | ExprKind::Accumulate(name, ..) | ExprKind::Add(name, ..) => {
+            name.span = Span::default()
+        }
         ExprKind::Component(_, _, span) => *span = Span::default(),
         ExprKind::Lambda(params, _) => params.iter_mut().for_each(erase_param),
-        ExprKind::Let(param, ..) | ExprKind::Loop(param, _, LoopKind::While(_), _) => erase_param(param),
+        ExprKind::Let(param, ..) | ExprKind::Loop(param, _, LoopKind::While(_), _) => {
+            erase_param(param)
+        }
         ExprKind::Loop(param, _, LoopKind::For(clause), _) => {
             erase_param(param);
             erase_clause(clause);
@@ -128,10 +141,26 @@ fn erase_expr(expr: &mut Expr) {
         ExprKind::Match(_, arms) => arms.iter_mut().for_each(|arm| erase_pattern(&mut arm.pattern)),
         ExprKind::For(clauses, _) => clauses.iter_mut().for_each(erase_clause),
         ExprKind::Annotated(_, ty) => erase_type(ty),
-        ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Tuple(_) => {}
-        ExprKind::Apply(..) | ExprKind::Operator(_) | ExprKind::SectionLeft(..) | ExprKind::SectionRight(..) => {}
-        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::If(..) | ExprKind::Array(_) | ExprKind::Index(..) => {}
-        ExprKind::Slice(..) | ExprKind::Update(..) | ExprKind::UpdateSlice(..) | ExprKind::Sequence(..) | ExprKind::Error => {}
+        ExprKind::Var(_)
+        | ExprKind::Con(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Tuple(_) => {}
+        ExprKind::Apply(..)
+        | ExprKind::Operator(_)
+        | ExprKind::SectionLeft(..)
+        | ExprKind::SectionRight(..) => {}
+        ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::If(..)
+        | ExprKind::Array(_)
+        | ExprKind::Index(..) => {}
+        ExprKind::Slice(..)
+        | ExprKind::Update(..)
+        | ExprKind::UpdateSlice(..)
+        | ExprKind::Sequence(..)
+        | ExprKind::Error => {}
     }
     children_mut(expr, &mut erase_expr);
 }

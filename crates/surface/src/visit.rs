@@ -2,7 +2,10 @@
 
 use lambada_source::Span;
 
-use crate::ast::{Arm, Clause, Def, Expr, ExprKind, Item, LoopKind, Module, Param, Pattern, PatternKind, TypeBody, TypeExpr, TypeKind};
+use crate::ast::{
+    Arm, Clause, Def, Expr, ExprKind, Item, LoopKind, Module, Param, Pattern, PatternKind,
+    TypeBody, TypeExpr, TypeKind,
+};
 
 /// Something that looks at every node. The defaults walk on; an implementation that overrides one calls the `walk_…` of the same
 /// name to go deeper. Recursive: to be run where there is stack for the depth of the tree.
@@ -40,7 +43,9 @@ pub fn walk_item<V: Visit + ?Sized>(visit: &mut V, item: &Item) {
         Item::Def(def) => visit.def(def),
         Item::Type(def) => match &def.body {
             TypeBody::Alias(ty) => visit.type_expr(ty),
-            TypeBody::Variant(constructors) => constructors.iter().flat_map(|(_, args)| args).for_each(|ty| visit.type_expr(ty)),
+            TypeBody::Variant(constructors) => {
+                constructors.iter().flat_map(|(_, args)| args).for_each(|ty| visit.type_expr(ty))
+            }
         },
         Item::Import { .. } => {}
     }
@@ -98,11 +103,32 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
             visit.expr(inner);
             return visit.type_expr(ty);
         }
-        ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Operator(_) => {}
-        ExprKind::Tuple(_) | ExprKind::Record(_) | ExprKind::RecordUpdate(..) | ExprKind::Field(..) | ExprKind::Component(..) => {}
-        ExprKind::Apply(..) | ExprKind::SectionLeft(..) | ExprKind::SectionRight(..) | ExprKind::Unary(..) | ExprKind::Binary(..) => {}
-        ExprKind::If(..) | ExprKind::Array(_) | ExprKind::Index(..) | ExprKind::Slice(..) | ExprKind::Update(..) => {}
-        ExprKind::UpdateSlice(..) | ExprKind::Accumulate(..) | ExprKind::Add(..) | ExprKind::Sequence(..) | ExprKind::Error => {}
+        ExprKind::Var(_)
+        | ExprKind::Con(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Operator(_) => {}
+        ExprKind::Tuple(_)
+        | ExprKind::Record(_)
+        | ExprKind::RecordUpdate(..)
+        | ExprKind::Field(..)
+        | ExprKind::Component(..) => {}
+        ExprKind::Apply(..)
+        | ExprKind::SectionLeft(..)
+        | ExprKind::SectionRight(..)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary(..) => {}
+        ExprKind::If(..)
+        | ExprKind::Array(_)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..)
+        | ExprKind::Update(..) => {}
+        ExprKind::UpdateSlice(..)
+        | ExprKind::Accumulate(..)
+        | ExprKind::Add(..)
+        | ExprKind::Sequence(..)
+        | ExprKind::Error => {}
     }
     if let ExprKind::Loop(_, _, LoopKind::For(clause), _) = &expr.kind
         && let Clause::In(pattern, _) = &**clause
@@ -115,13 +141,19 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
 /// What is in a pattern.
 pub fn walk_pattern<V: Visit + ?Sized>(visit: &mut V, pattern: &Pattern) {
     match &pattern.kind {
-        PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => parts.iter().for_each(|part| visit.pattern(part)),
+        PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
+            parts.iter().for_each(|part| visit.pattern(part))
+        }
         PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| visit.pattern(part)),
         PatternKind::Annotated(inner, ty) => {
             visit.pattern(inner);
             visit.type_expr(ty);
         }
-        PatternKind::Wildcard | PatternKind::Var(_) | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Bool(_) => {}
+        PatternKind::Wildcard
+        | PatternKind::Var(_)
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Bool(_) => {}
         PatternKind::Error => {}
     }
 }
@@ -129,7 +161,9 @@ pub fn walk_pattern<V: Visit + ?Sized>(visit: &mut V, pattern: &Pattern) {
 /// What is in a type.
 pub fn walk_type<V: Visit + ?Sized>(visit: &mut V, ty: &TypeExpr) {
     match &ty.kind {
-        TypeKind::Name(_, parts) | TypeKind::Tuple(parts) => parts.iter().for_each(|part| visit.type_expr(part)),
+        TypeKind::Name(_, parts) | TypeKind::Tuple(parts) => {
+            parts.iter().for_each(|part| visit.type_expr(part))
+        }
         TypeKind::Record(fields) => fields.iter().for_each(|(_, part)| visit.type_expr(part)),
         TypeKind::Array(size, element) => {
             size.iter().for_each(|size| visit.expr(size));
@@ -250,7 +284,10 @@ impl Drop for Expr {
 fn take_children(expr: &mut Expr, pending: &mut Vec<Expr>) {
     children_mut(expr, &mut |child| {
         if !is_leaf(&child.kind) {
-            pending.push(std::mem::replace(child, Expr { kind: ExprKind::Error, span: Span::default() }));
+            pending.push(std::mem::replace(
+                child,
+                Expr { kind: ExprKind::Error, span: Span::default() },
+            ));
         }
     });
 }

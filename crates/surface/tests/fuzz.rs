@@ -146,16 +146,32 @@ fn check_deep(text: &str) {
 #[test]
 fn deep_nesting_is_a_problem() {
     let n = 100_000;
-    for (open, close) in
-        [("(", ")"), ("[", "]"), ("-", ""), ("not ", ""), ("f (", ")"), ("\\x -> ", ""), ("{x = ", "}"), ("2 ** ", ""), ("xs[", "]")]
-    {
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("-", ""),
+        ("not ", ""),
+        ("f (", ")"),
+        ("\\x -> ", ""),
+        ("{x = ", "}"),
+        ("2 ** ", ""),
+        ("xs[", "]"),
+    ] {
         check_deep(&format!("def f = {}1{}", open.repeat(n), close.repeat(n)));
         check_deep(&format!("def f = {}1", open.repeat(n)));
     }
     for (open, close) in [("(", ")"), ("[2]", ""), ("list (", ")"), ("{x : ", "}"), ("[a[", "]]")] {
         check_deep(&format!("def f (x : {}real{}) = 1", open.repeat(n), close.repeat(n)));
     }
-    for open in ["if a then ", "match x | y -> ", "for i < n => ", "match ", "loop x = ", "accumulate h = 0 in ", "if "] {
+    for open in [
+        "if a then ",
+        "match x | y -> ",
+        "for i < n => ",
+        "match ",
+        "loop x = ",
+        "accumulate h = 0 in ",
+        "if ",
+    ] {
         check_deep(&format!("def f = {}1", open.repeat(n)));
     }
     check_deep(&format!("def f {}x{} = 1", "(".repeat(n), ")".repeat(n)));
@@ -174,7 +190,10 @@ fn long_is_not_deep() {
     let ins: String = (0..n).map(|k| format!("let f{k} y = y in\n")).collect();
     assert_eq!(check(&format!("def f x = {ins} x")).1, 0);
     assert_eq!(check(&format!("def f x = {} 0", "if x then 1 else ".repeat(n))).1, 0);
-    assert_eq!(check(&format!("def f x = accumulate h = 0 in h += 1{}", "; h += 1".repeat(n))).1, 0);
+    assert_eq!(
+        check(&format!("def f x = accumulate h = 0 in h += 1{}", "; h += 1".repeat(n))).1,
+        0
+    );
     assert_eq!(check(&format!("def f x = [0{}]", ", 1".repeat(n))).1, 0);
     assert_eq!(check(&"def f = 1\n".repeat(n)).1, 0);
 }

@@ -112,7 +112,9 @@ fn check_format(text: &str) {
     assert_eq!(format(&formatted, FileId(0)).as_ref(), Ok(&formatted));
     let comments = |text: &str| {
         let spans = tokenize(text, FileId(0)).comments;
-        let comments = spans.iter().map(|span| text[span.start as usize..span.end as usize].trim_end().to_string());
+        let comments = spans
+            .iter()
+            .map(|span| text[span.start as usize..span.end as usize].trim_end().to_string());
         comments.collect::<Vec<_>>()
     };
     assert_eq!(comments(&formatted), comments(text));

@@ -60,7 +60,9 @@ pub fn citations(text: &str) -> Vec<(usize, Cite)> {
 /// What a text starts with, and how long that is.
 fn cite_at(text: &str) -> Option<(Cite, usize)> {
     let (first, length) = id_at(text)?;
-    let Some((last, end)) = range_end(first, text, length) else { return Some((Cite::One(first), length)) };
+    let Some((last, end)) = range_end(first, text, length) else {
+        return Some((Cite::One(first), length));
+    };
     Some((Cite::Range(first, last), end))
 }
 
@@ -113,7 +115,15 @@ mod tests {
 
     #[test]
     fn ranges() {
-        for text in ["M-1 … M-4", "M-1…M-4", "M-1..M-4", "M-1 ... M-4", "M-1–M-4", "M-1 to M-4", "M-1 …\nM-4"] {
+        for text in [
+            "M-1 … M-4",
+            "M-1…M-4",
+            "M-1..M-4",
+            "M-1 ... M-4",
+            "M-1–M-4",
+            "M-1 to M-4",
+            "M-1 …\nM-4",
+        ] {
             check(text, &["M-1..M-4"]);
         }
         check("S-1 … S-9, L-1 … L-15; E1", &["S-1..S-9", "L-1..L-15", "E1"]);
@@ -125,7 +135,21 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_an_id() {
-        for text in ["1E-1", "FS-2", "FW-2", "E0203", "E", "E-", "S7", "S-x", "T-7a", "LOp", "x_E1", "E-0", "D→(E)_1"] {
+        for text in [
+            "1E-1",
+            "FS-2",
+            "FW-2",
+            "E0203",
+            "E",
+            "E-",
+            "S7",
+            "S-x",
+            "T-7a",
+            "LOp",
+            "x_E1",
+            "E-0",
+            "D→(E)_1",
+        ] {
             check(text, &[]);
         }
         assert_eq!(Id::parse("derived"), None);

@@ -56,7 +56,10 @@ fn places(text: &str, stream: TokenStream, tokens: &mut Vec<Range<usize>>) {
                 places(text, group.stream(), tokens);
                 tokens.push(group.span_close().byte_range());
             }
-            TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tokens.push(range),
+            TokenTree::Group(_)
+            | TokenTree::Ident(_)
+            | TokenTree::Punct(_)
+            | TokenTree::Literal(_) => tokens.push(range),
         }
     }
 }
@@ -73,7 +76,9 @@ fn pieces(rest: &[u8]) -> Vec<Range<usize>> {
     let mut at = 0;
     while at + 1 < rest.len() {
         let end = match &rest[at..at + 2] {
-            b"//" => rest[at..].iter().position(|b| *b == b'\n').map_or(rest.len(), |length| at + length),
+            b"//" => {
+                rest[at..].iter().position(|b| *b == b'\n').map_or(rest.len(), |length| at + length)
+            }
             b"/*" => block_end(rest, at),
             _ => {
                 at += 1;
@@ -118,7 +123,11 @@ fn comment(text: &str, range: Range<usize>) -> Comment {
     } else {
         Style::After
     };
-    Comment { style, text: whole.trim_start_matches(['/', '!', '*']).trim_end_matches(['/', '*']).to_string(), range }
+    Comment {
+        style,
+        text: whole.trim_start_matches(['/', '!', '*']).trim_end_matches(['/', '*']).to_string(),
+        range,
+    }
 }
 
 /// Four slashes are no documentation.
@@ -146,7 +155,10 @@ mod tests {
 
     fn found(text: &str) -> Vec<(Style, String)> {
         let (comments, _) = comments(text, text.parse().unwrap());
-        comments.into_iter().map(|c| (c.style, c.text.lines().map(str::trim).collect::<Vec<_>>().join("|"))).collect()
+        comments
+            .into_iter()
+            .map(|c| (c.style, c.text.lines().map(str::trim).collect::<Vec<_>>().join("|")))
+            .collect()
     }
 
     #[test]

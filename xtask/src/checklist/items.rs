@@ -74,7 +74,10 @@ const SOURCE: &[Item] = &[
     code("S-6", r"`G |- t : T*S  =>  G |- snd t : S`"),
     code("S-7", r"`G, x:T |- t : S  =>  G |- \x.t : T->S`"),
     code("S-8", r"`G |- t : T->S`, `G |- s : T  =>  G |- t s : S`"),
-    code("S-9", r"derived: `G |- t : T`, `G, x:T |- s : S  =>  G |- let x=t in s : S`, an abbreviation of `(\x.s) t`"),
+    code(
+        "S-9",
+        r"derived: `G |- t : T`, `G, x:T |- s : S  =>  G |- let x=t in s : S`, an abbreviation of `(\x.s) t`",
+    ),
     code("S-10", r"`t = <> : 1`"),
     code("S-11", r"`fst <t,s> = t`"),
     code("S-12", r"`snd <t,s> = s`"),
@@ -106,7 +109,10 @@ const LINEAR: &[Item] = &[
     code("L-7", r"`G, y:T; x:τ |- t : σ  =>  G; x:τ |- \y.t : T->σ`"),
     code("L-8", r"`G; x:τ |- t : T->σ`, `G |- s : T  =>  G; x:τ |- t s : σ`"),
     code("L-9", r"`G |- t : T`, `G; x:τ |- s : σ  =>  G; x:τ |- !t (x) s : !T (x) σ`"),
-    code("L-10", r"`G; x:τ |- t : !T (x) σ`, `G, y:T; z:σ |- s : ρ  =>  G; x:τ |- case t of !y (x) z -> s : ρ`"),
+    code(
+        "L-10",
+        r"`G; x:τ |- t : !T (x) σ`, `G, y:T; z:σ |- s : ρ  =>  G; x:τ |- case t of !y (x) z -> s : ρ`",
+    ),
     code("L-11", r"`G; x:τ |- t : σ  =>  G |- \_x.t : τ -o σ`"),
     code("L-12", r"`G |- t : σ -o ρ`, `G; x:τ |- s : σ  =>  G; x:τ |- t{s} : ρ`"),
     code("L-13", r"`G; x:τ |- 0 : σ`"),
@@ -139,7 +145,10 @@ const APPLIED: &[Item] = &[
     code("A-11", r"`G |- lfst : LFun(T*S, T)`"),
     code("A-12", r"`G |- lsnd : LFun(T*S, S)`"),
     code("A-13", r"`G |- t : LFun(T,S)`, `G |- s : LFun(T,R)  =>  G |- lpair(t,s) : LFun(T, S*R)`"),
-    code("A-20", r"the translation `†`: `G; y:σ |- t : ρ` becomes `G† |- t† : LFun(σ†,ρ†)`, where `(!T (x) σ)† = Tens(T†,σ†)`"),
+    code(
+        "A-20",
+        r"the translation `†`: `G; y:σ |- t : ρ` becomes `G† |- t† : LFun(σ†,ρ†)`, where `(!T (x) σ)† = Tens(T†,σ†)`",
+    ),
     code("A-30", r"`0_T`, at every type: `0_LFun = \_.0`, `0_Tens = []`"),
     code("A-31", r"`t + s`, pointwise; at `Tens` it appends"),
     code("A-32", r"`lid = \x.x`"),
@@ -178,14 +187,32 @@ const PRIMITIVES: &[Item] = &[
 const THEOREMS: &[Item] = &[
     property("T-1", r"the equations are sound: if `t = s`, then `⟦t⟧ = ⟦s⟧`"),
     property("T-2", r"the macros respect equality: if `t = s`, then `D(t) = D(s)`"),
-    property("T-3", r"at first-order types, `⟦D(t)_1⟧ = ⟦t⟧`, `⟦D→(t)_2⟧ = D⟦t⟧` and `⟦D←(t)_2⟧ = (D⟦t⟧)^T` (Appendix A)"),
+    property(
+        "T-3",
+        r"at first-order types, `⟦D(t)_1⟧ = ⟦t⟧`, `⟦D→(t)_2⟧ = D⟦t⟧` and `⟦D←(t)_2⟧ = (D⟦t⟧)^T` (Appendix A)",
+    ),
     property("T-4", r"the same for the applied target language (Appendix C)"),
-    property("T-5", r"every second component is linear: `f(0) = 0`, `f(a+b) = f(a)+f(b)`, `f(c·a) = c·f(a)`"),
-    property("T-6", r"the fundamental lemmas: every term and its derivative are related, at function types too"),
-    property("T-7", r"soundness and adequacy of `⇓`: the result of running a term is its denotation"),
+    property(
+        "T-5",
+        r"every second component is linear: `f(0) = 0`, `f(a+b) = f(a)+f(b)`, `f(c·a) = c·f(a)`",
+    ),
+    property(
+        "T-6",
+        r"the fundamental lemmas: every term and its derivative are related, at function types too",
+    ),
+    property(
+        "T-7",
+        r"soundness and adequacy of `⇓`: the result of running a term is its denotation",
+    ),
     property("T-8", r"`†` keeps the meaning, and Appendix A through `†` is Appendix C"),
-    property("T-9", r"nothing depends on the order of the entries of a `Tens`, on merging them, or on zero entries"),
-    property("T-10", r"the applied target language is pure, and every term of it has a normal form"),
+    property(
+        "T-9",
+        r"nothing depends on the order of the entries of a `Tens`, on merging them, or on zero entries",
+    ),
+    property(
+        "T-10",
+        r"the applied target language is pure, and every term of it has a normal form",
+    ),
     property("T-11", r"`D(t)_1 = t` at first-order types"),
     property("T-12", r"mirror image: `D←` is the transpose of `D→`"),
 ];
@@ -207,7 +234,10 @@ const OPERATIONAL: &[Item] = &[
     code("E-14", r"`lapp(f,s)` for `f ⇓ f1+f2`: as `lapp(f1,s) + lapp(f2,s)`"),
     code("E-15", r"`lapp(f,s)` for `f ⇓ lid`: as `s`"),
     code("E-16", r"`lapp(f,s)` for `f ⇓ f1;;f2`: as `lapp(f2,lapp(f1,s))`"),
-    code("E-17", r"`lapp(f,s)` for `f ⇓ lop(t)`: the leaves of `t` and `s` are run to constants `c` and `c'`; `⟦lop⟧(c)(c')`"),
+    code(
+        "E-17",
+        r"`lapp(f,s)` for `f ⇓ lop(t)`: the leaves of `t` and `s` are run to constants `c` and `c'`; `⟦lop⟧(c)(c')`",
+    ),
     code("E-18", r"`lapp(f,s)` for `f ⇓ lfst`: as `fst s`"),
     code("E-19", r"`lapp(f,s)` for `f ⇓ lsnd`: as `snd s`"),
     code("E-20", r"`lapp(f,s)` for `f ⇓ lpair(f1,f2)`: `<lapp(f1,s),lapp(f2,s)>`"),
@@ -225,14 +255,23 @@ const ERRATA: &[Item] = &[
     code("E2", r"Appendix C, `⟦lapp(t,s)⟧`: `⟦t⟧(v)(⟦s⟧(v))`; printed is `⟦t⟧(v, ⟦s⟧(v))`"),
     code("E3", r"Appendix C, `⟦lcur^-1 t⟧`: the sum has indices, `Σ_i ⟦t⟧(v)(x_i)(y_i)`"),
     code("E4", r"§5, `⟦t{s}⟧`: first `⟦s⟧`, then `⟦t⟧`; printed is the opposite order"),
-    code("E5", r"§5, `⟦0⟧`: the zero morphism `τ -> σ`; printed is the map out of the initial object"),
+    code(
+        "E5",
+        r"§5, `⟦0⟧`: the zero morphism `τ -> σ`; printed is the map out of the initial object",
+    ),
     text_only(
         "E6",
         r"§5, the isomorphism `Ψ` of λ at linear types: from `L(C×C')(L,L')` to `L(C)(L, C'=>L')`; printed is `L(C×C)(L,L')`",
         "a misprint in the index of a category; with it, `Ψ` would have no type",
     ),
-    code("E7", r"§5, `⟦lop⟧`: ends in `real^m`, from a product of linear `real^n'`; printed is `real^k`"),
-    code("E8", r"§4, the grammar: `case t of !y (x) x -> s` and the linear `<>`, pairs, projections, `\`, application are missing"),
+    code(
+        "E7",
+        r"§5, `⟦lop⟧`: ends in `real^m`, from a product of linear `real^n'`; printed is `real^k`",
+    ),
+    code(
+        "E8",
+        r"§4, the grammar: `case t of !y (x) x -> s` and the linear `<>`, pairs, projections, `\`, application are missing",
+    ),
     code("E9", r"§5: `!S` is the free *commutative* monoid, and `!f` of a sum needs its index"),
     text_only(
         "E10",
@@ -241,21 +280,42 @@ const ERRATA: &[Item] = &[
     ),
     code("E11", r"§7, Appendix A: the second `D→(real^n)_2` is `D←(real^n)_2`"),
     code("E12", r"§2, the example `(*)`: its argument is `x : real^2`"),
-    property("E13", r"§8, the exponential of the subscone: *all* related arguments have related results; printed is one"),
-    property("E14", r"§8, sketch of the proof: curves through `x`, `γ(0) = x` and `Dγ_i(0)(1) = e_i`; printed is `γ(0) = 0`"),
-    code("E15", r"Appendix A, `Λ(t)_1`: its argument is `x : D(T)_1`, in both modes; the subscript is missing"),
+    property(
+        "E13",
+        r"§8, the exponential of the subscone: *all* related arguments have related results; printed is one",
+    ),
+    property(
+        "E14",
+        r"§8, sketch of the proof: curves through `x`, `γ(0) = x` and `Dγ_i(0)(1) = e_i`; printed is `γ(0) = 0`",
+    ),
+    code(
+        "E15",
+        r"Appendix A, `Λ(t)_1`: its argument is `x : D(T)_1`, in both modes; the subscript is missing",
+    ),
     code("E16", r"Appendix C, the quotient of `Tens`: also `(t,0) ~ 0`"),
     text_only(
         "E17",
         r"Appendix D: `D←` for `D→`, `LFun` for `->`, subscripts, curried arguments, the base case of `op` and of the unit",
         "misprints in the formulas of a proof; what it proves is tested as T-4 and T-6",
     ),
-    code("E18", r"Appendix F: the reverse semantics of `map` is that of `D←`, `f_1(π_n f_2(x))` has an argument"),
+    code(
+        "E18",
+        r"Appendix F: the reverse semantics of `map` is that of `D←`, `f_1(π_n f_2(x))` has an argument",
+    ),
     code("E19", r"Appendix E, `lpair`: `lapp(t,r)` and `lapp(s,r)`; printed is `lapp(t,s)`"),
     code("E20", r"Appendix E: the rule for `0_{real^n}` is missing"),
-    code("E21", r"Appendix E, `op` and `lop`: the components of the argument are run; pairs are lazy normal forms"),
-    code("E22", r"Appendix E, `lfst` and `lsnd`: the component is run; those of a pair are not normal"),
-    code("E23", r"Appendix E, application: by name, as announced; printed is a rule that runs the argument"),
+    code(
+        "E21",
+        r"Appendix E, `op` and `lop`: the components of the argument are run; pairs are lazy normal forms",
+    ),
+    code(
+        "E22",
+        r"Appendix E, `lfst` and `lsnd`: the component is run; those of a pair are not normal",
+    ),
+    code(
+        "E23",
+        r"Appendix E, application: by name, as announced; printed is a rule that runs the argument",
+    ),
     code(
         "E24",
         r"Appendix E, `lcur^-1` of `0`: the zero of the result; and `0` and `+` at function types are matched after the head has run",
@@ -265,7 +325,10 @@ const ERRATA: &[Item] = &[
         r"Appendix E, the lemma: for closed `|- t : T`, `⟦t⟧ = ⟦⇓t⟧`; the sentence is garbled",
         "a misprint in a statement; as corrected it is T-7",
     ),
-    code("E26", r"Appendices A and C: `(t;s)` mentions `t_1` twice, which is correct and exponential; `t_1` wants a name"),
+    code(
+        "E26",
+        r"Appendices A and C: `(t;s)` mentions `t_1` twice, which is correct and exponential; `t_1` wants a name",
+    ),
     property("E27", r"nothing in the paper differentiates the target language"),
 ];
 
@@ -293,7 +356,17 @@ mod tests {
     #[test]
     fn all_are_there() {
         let count = |family: &str| ids().iter().filter(|id| id.family == family).count();
-        let expect = [("S-", 15), ("C-", 10), ("L-", 26), ("A-", 26), ("M-", 8), ("P-", 7), ("T-", 12), ("E-", 24), ("E", 27)];
+        let expect = [
+            ("S-", 15),
+            ("C-", 10),
+            ("L-", 26),
+            ("A-", 26),
+            ("M-", 8),
+            ("P-", 7),
+            ("T-", 12),
+            ("E-", 24),
+            ("E", 27),
+        ];
         for (family, number) in expect {
             assert_eq!(count(family), number, "{family}");
         }
@@ -302,7 +375,8 @@ mod tests {
     /// Outside of code, these would be markup.
     #[test]
     fn formulas_are_code() {
-        let reasons = |item: &Item| if let Kind::TextOnly(reason) = item.kind { reason } else { "" };
+        let reasons =
+            |item: &Item| if let Kind::TextOnly(reason) = item.kind { reason } else { "" };
         for item in SECTIONS.iter().flat_map(|section| section.items) {
             for text in [item.text, reasons(item)] {
                 let parts: Vec<&str> = text.split('`').collect();

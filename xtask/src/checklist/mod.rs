@@ -21,12 +21,14 @@ const PAGE: &str = "docs/src/paper-checklist.md";
 /// Writes the page, and says what it lacks.
 pub fn run(root: &Path) -> ExitCode {
     let written = survey(root).and_then(|survey| {
-        fs::write(root.join(PAGE), page::page(SECTIONS, &survey)).map_err(|e| format!("{PAGE}: {e}"))?;
+        fs::write(root.join(PAGE), page::page(SECTIONS, &survey))
+            .map_err(|e| format!("{PAGE}: {e}"))?;
         Ok(survey)
     });
     match written {
         Ok(survey) => {
-            let (items, places, tests) = (survey.entries.len(), survey.homeless.len(), survey.untested.len());
+            let (items, places, tests) =
+                (survey.entries.len(), survey.homeless.len(), survey.untested.len());
             lacks(&survey).iter().for_each(|lack| eprintln!("checklist: {lack}"));
             println!("checklist: {items} items, {places} without a place, {tests} without a test");
             ExitCode::SUCCESS
@@ -52,13 +54,15 @@ pub fn complaints(root: &Path) -> Vec<String> {
 }
 
 fn survey(root: &Path) -> Result<Survey, String> {
-    let (mentions, _) = source::crate_mentions(&root.join(SOURCES)).map_err(|e| format!("{SOURCES}/{e}"))?;
+    let (mentions, _) =
+        source::crate_mentions(&root.join(SOURCES)).map_err(|e| format!("{SOURCES}/{e}"))?;
     Ok(survey::survey(SECTIONS, &mentions))
 }
 
 fn lacks(survey: &Survey) -> Vec<String> {
     let nonsense = survey.nonsense.iter().map(|complaint| format!("{SOURCES}/{complaint}"));
-    let homeless = survey.homeless.iter().map(|id| format!("no comment in {SOURCES} says where {id} is"));
+    let homeless =
+        survey.homeless.iter().map(|id| format!("no comment in {SOURCES} says where {id} is"));
     let untested = survey.untested.iter().map(|id| format!("no test in {SOURCES} cites {id}"));
     nonsense.chain(homeless).chain(untested).collect()
 }

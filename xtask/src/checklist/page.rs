@@ -26,7 +26,12 @@ pub fn page(sections: &[Section], survey: &Survey) -> String {
     let mut text = HEAD.to_string();
     let mut files = BTreeSet::new();
     for section in sections {
-        write!(text, "\n## {}\n\n| id | what | where | tests |\n|---|---|---|---|\n", section.title).expect("text grows");
+        write!(
+            text,
+            "\n## {}\n\n| id | what | where | tests |\n|---|---|---|---|\n",
+            section.title
+        )
+        .expect("text grows");
         for item in section.items {
             let Some(entry) = item.id().and_then(|id| survey.entries.get(&id)) else { continue };
             files.extend(entry.places.iter().map(|place| place.file.as_str()));
@@ -41,7 +46,13 @@ pub fn page(sections: &[Section], survey: &Survey) -> String {
 }
 
 fn row(item: &Item, entry: &Entry) -> String {
-    format!("| {} | {} | {} | {} |\n", item.id, cell(item.text), cell(&places(&entry.places)), cell(&tests(item, &entry.tests)))
+    format!(
+        "| {} | {} | {} | {} |\n",
+        item.id,
+        cell(item.text),
+        cell(&places(&entry.places)),
+        cell(&tests(item, &entry.tests))
+    )
 }
 
 /// A bar would end the cell, in code as well.
@@ -65,16 +76,29 @@ fn places(places: &[Place]) -> String {
         return "**nowhere**".to_string();
     }
     let files = groups(places, |place| &place.file).into_iter().map(|(file, places)| {
-        let items = groups(&places, |place| &place.item).into_iter().filter(|(item, _)| !item.is_empty());
+        let items =
+            groups(&places, |place| &place.item).into_iter().filter(|(item, _)| !item.is_empty());
         let items: Vec<String> = items.map(|(item, places)| within(item, &places)).collect();
-        if items.is_empty() { format!("[`{file}`]") } else { format!("[`{file}`] {}", items.join(", ")) }
+        if items.is_empty() {
+            format!("[`{file}`]")
+        } else {
+            format!("[`{file}`] {}", items.join(", "))
+        }
     });
     files.collect::<Vec<_>>().join("; ")
 }
 
 fn within(item: &str, places: &[Place]) -> String {
-    let details: Vec<String> = places.iter().filter_map(|place| place.detail.as_ref()).map(|detail| format!("`{detail}`")).collect();
-    if details.is_empty() { format!("`{item}`") } else { format!("`{item}` ({})", details.join(", ")) }
+    let details: Vec<String> = places
+        .iter()
+        .filter_map(|place| place.detail.as_ref())
+        .map(|detail| format!("`{detail}`"))
+        .collect();
+    if details.is_empty() {
+        format!("`{item}`")
+    } else {
+        format!("`{item}` ({})", details.join(", "))
+    }
 }
 
 /// Those with one key together, in order of first appearance.

@@ -49,8 +49,14 @@ pub struct Scopes {
 /// The parts of a file, which is the module `path`.
 pub fn scopes(text: &str, file: &syn::File, path: &str, support: bool) -> Scopes {
     let role = if support { Role::Support } else { Role::Code };
-    let whole = Scope { range: 0..text.len(), module: true, item: String::new(), detail: None, role };
-    let mut walk = Walk { text, path: path.to_string(), found: Scopes { scopes: vec![whole.clone()], ..Scopes::default() }, at: whole };
+    let whole =
+        Scope { range: 0..text.len(), module: true, item: String::new(), detail: None, role };
+    let mut walk = Walk {
+        text,
+        path: path.to_string(),
+        found: Scopes { scopes: vec![whole.clone()], ..Scopes::default() },
+        at: whole,
+    };
     walk.visit_file(file);
     walk.found
 }
@@ -66,7 +72,11 @@ struct Walk<'a> {
 
 /// `a::b`, or one of them if the other is empty.
 pub fn join(path: &str, name: &str) -> String {
-    if path.is_empty() || name.is_empty() { format!("{path}{name}") } else { format!("{path}::{name}") }
+    if path.is_empty() || name.is_empty() {
+        format!("{path}{name}")
+    } else {
+        format!("{path}::{name}")
+    }
 }
 
 impl Walk<'_> {
@@ -77,28 +87,46 @@ impl Walk<'_> {
         self.at = around;
     }
 
-    fn item(&mut self, node: &impl Spanned, attrs: &[Attribute], name: &str, inside: impl FnOnce(&mut Self)) {
+    fn item(
+        &mut self,
+        node: &impl Spanned,
+        attrs: &[Attribute],
+        name: &str,
+        inside: impl FnOnce(&mut Self),
+    ) {
         let item = join(&self.at.item, name);
         let role = match &self.at.role {
             Role::Test(test) => Role::Test(test.clone()),
-            Role::Code | Role::Support if attrs.iter().any(is_test) => Role::Test(join(&self.path, &item)),
+            Role::Code | Role::Support if attrs.iter().any(is_test) => {
+                Role::Test(join(&self.path, &item))
+            }
             Role::Code if attrs.iter().any(is_for_tests) => Role::Support,
             Role::Code | Role::Support => self.at.role.clone(),
         };
-        let scope = Scope { range: node.span().byte_range(), module: false, item, detail: None, role };
+        let scope =
+            Scope { range: node.span().byte_range(), module: false, item, detail: None, role };
         self.scope(scope, inside);
     }
 
     fn part(&mut self, node: &impl Spanned, detail: String, inside: impl FnOnce(&mut Self)) {
-        let scope = Scope { range: node.span().byte_range(), module: false, detail: Some(detail), ..self.at.clone() };
+        let scope = Scope {
+            range: node.span().byte_range(),
+            module: false,
+            detail: Some(detail),
+            ..self.at.clone()
+        };
         self.scope(scope, inside);
     }
 
     /// The constructors that a pattern is about.
     fn pattern(&self, pattern: &Pat) -> String {
-        let source = |node: &dyn Fn() -> Range<usize>| self.text[node()].split_whitespace().collect::<Vec<_>>().join(" ");
+        let source = |node: &dyn Fn() -> Range<usize>| {
+            self.text[node()].split_whitespace().collect::<Vec<_>>().join(" ")
+        };
         match pattern {
-            Pat::Or(or) => or.cases.iter().map(|case| self.pattern(case)).collect::<Vec<_>>().join(" | "),
+            Pat::Or(or) => {
+                or.cases.iter().map(|case| self.pattern(case)).collect::<Vec<_>>().join(" | ")
+            }
             Pat::TupleStruct(node) => source(&|| node.path.span().byte_range()),
             Pat::Struct(node) => source(&|| node.path.span().byte_range()),
             other => source(&|| other.span().byte_range()),
@@ -143,7 +171,13 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             return;
         }
         let role = if support { Role::Support } else { Role::Code };
-        let scope = Scope { range: node.span().byte_range(), module: true, item: String::new(), detail: None, role };
+        let scope = Scope {
+            range: node.span().byte_range(),
+            module: true,
+            item: String::new(),
+            detail: None,
+            role,
+        };
         let path = join(&self.path, &name);
         let around = std::mem::replace(&mut self.path, path);
         self.scope(scope, |walk| visit::visit_item_mod(walk, node));
@@ -155,7 +189,9 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_expr_struct(&mut self, node: &'ast syn::ExprStruct) {
-        let Some(id) = field(node, "id").and_then(|id| Id::parse(&id)) else { return visit::visit_expr_struct(self, node) };
+        let Some(id) = field(node, "id").and_then(|id| Id::parse(&id)) else {
+            return visit::visit_expr_struct(self, node);
+        };
         self.found.rows.push((id, self.found.scopes.len()));
         let name = field(node, "name").unwrap_or_else(|| id.to_string());
         self.part(node, name, |walk| visit::visit_expr_struct(walk, node));
@@ -165,7 +201,9 @@ impl<'ast> Visit<'ast> for Walk<'_> {
 /// The text of a field that is one.
 fn field(node: &syn::ExprStruct, name: &str) -> Option<String> {
     let named = |member: &Member| matches!(member, Member::Named(ident) if ident == name);
-    let Expr::Lit(value) = &node.fields.iter().find(|field| named(&field.member))?.expr else { return None };
+    let Expr::Lit(value) = &node.fields.iter().find(|field| named(&field.member))?.expr else {
+        return None;
+    };
     let Lit::Str(text) = &value.lit else { return None };
     Some(text.value())
 }
@@ -181,11 +219,14 @@ fn is_test(attr: &Attribute) -> bool {
 
 /// `#[cfg(test)]`, also as one condition of several.
 fn is_for_tests(attr: &Attribute) -> bool {
-    attr.path().is_ident("cfg") && attr.parse_args::<Meta>().is_ok_and(|condition| needs_tests(&condition))
+    attr.path().is_ident("cfg")
+        && attr.parse_args::<Meta>().is_ok_and(|condition| needs_tests(&condition))
 }
 
 fn needs_tests(condition: &Meta) -> bool {
     let Meta::List(list) = condition else { return condition.path().is_ident("test") };
-    let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default();
-    (list.path.is_ident("all") && parts.iter().any(needs_tests)) || (list.path.is_ident("any") && parts.iter().all(needs_tests))
+    let parts =
+        list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).unwrap_or_default();
+    (list.path.is_ident("all") && parts.iter().any(needs_tests))
+        || (list.path.is_ident("any") && parts.iter().all(needs_tests))
 }

@@ -40,7 +40,14 @@ pub fn crate_mentions(sources: &Path) -> Result<(Vec<Mention>, Vec<PathBuf>), St
     Ok((found, files))
 }
 
-fn walk(sources: &Path, file: &Path, path: &str, support: bool, found: &mut Vec<Mention>, files: &mut Vec<PathBuf>) -> Result<(), String> {
+fn walk(
+    sources: &Path,
+    file: &Path,
+    path: &str,
+    support: bool,
+    found: &mut Vec<Mention>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), String> {
     let name = file.display().to_string();
     let text = fs::read_to_string(sources.join(file)).map_err(|e| format!("{name}: {e}"))?;
     let (mentions, children) = module_mentions(&name, &text, path, support)?;
@@ -58,7 +65,12 @@ fn walk(sources: &Path, file: &Path, path: &str, support: bool, found: &mut Vec<
 }
 
 /// The mentions in one file, which is the module `path`.
-pub fn module_mentions(name: &str, text: &str, path: &str, support: bool) -> Result<Module, String> {
+pub fn module_mentions(
+    name: &str,
+    text: &str,
+    path: &str,
+    support: bool,
+) -> Result<Module, String> {
     let stream: TokenStream = text.parse().map_err(|e| format!("{name}: {e}"))?;
     let file: syn::File = syn::parse2(stream.clone()).map_err(|e| format!("{name}: {e}"))?;
     let (comments, tokens) = comments(text, stream);
@@ -71,12 +83,18 @@ pub fn module_mentions(name: &str, text: &str, path: &str, support: bool) -> Res
             let line = line(comment.range.start) + comment.text[..offset].matches('\n').count();
             let header = comment.style == Style::Header;
             let leading = matches!(comment.text[..offset].trim(), "" | "Erratum");
-            found.push((comment.range.start, Mention { header, leading, ..mention(name, line, cite, scope) }));
+            found.push((
+                comment.range.start,
+                Mention { header, leading, ..mention(name, line, cite, scope) },
+            ));
         }
     }
     for (id, scope) in &scopes.rows {
         let scope = &scopes.scopes[*scope];
-        found.push((scope.range.start, mention(name, line(scope.range.start), Cite::One(*id), scope)));
+        found.push((
+            scope.range.start,
+            mention(name, line(scope.range.start), Cite::One(*id), scope),
+        ));
     }
     found.sort_by_key(|(at, _)| *at);
     Ok((found.into_iter().map(|(_, mention)| mention).collect(), scopes.children))
@@ -88,7 +106,11 @@ fn mention(file: &str, line: usize, cite: Cite, scope: &Scope) -> Mention {
 }
 
 /// The part of the code that a comment is about.
-fn owner<'a>(comment: &Comment, scopes: &'a [Scope], tokens: &[std::ops::Range<usize>]) -> &'a Scope {
+fn owner<'a>(
+    comment: &Comment,
+    scopes: &'a [Scope],
+    tokens: &[std::ops::Range<usize>],
+) -> &'a Scope {
     let start = comment.range.start;
     let around = |at: usize| scopes.iter().rfind(|scope| scope.range.contains(&at));
     let owner = match comment.style {
@@ -96,10 +118,13 @@ fn owner<'a>(comment: &Comment, scopes: &'a [Scope], tokens: &[std::ops::Range<u
         Style::Doc => around(start),
         Style::Before => {
             let next = tokens.iter().find(|token| token.start >= comment.range.end);
-            let starts = next.and_then(|next| scopes[1..].iter().find(|scope| scope.range.start == next.start));
+            let starts = next
+                .and_then(|next| scopes[1..].iter().find(|scope| scope.range.start == next.start));
             starts.or_else(|| around(start))
         }
-        Style::After => tokens.iter().rfind(|token| token.end <= start).and_then(|token| around(token.start)),
+        Style::After => {
+            tokens.iter().rfind(|token| token.end <= start).and_then(|token| around(token.start))
+        }
     };
     owner.unwrap_or(&scopes[0])
 }
@@ -193,7 +218,10 @@ mod tests {
     fn lines_and_children() {
         let text = "//! A\n//! S-1\n\n// S-2\nmod b;\n#[cfg(all(test, unix))]\nmod c;\n";
         let (mentions, children) = module_mentions("lib.rs", text, "", false).unwrap();
-        assert_eq!(mentions.iter().map(|m| (m.line, m.item.as_str())).collect::<Vec<_>>(), [(2, ""), (4, "b")]);
+        assert_eq!(
+            mentions.iter().map(|m| (m.line, m.item.as_str())).collect::<Vec<_>>(),
+            [(2, ""), (4, "b")]
+        );
         assert_eq!(children, [("b".to_string(), false), ("c".to_string(), true)]);
     }
 
@@ -211,6 +239,10 @@ mod tests {
         let mut expect = Vec::new();
         crate::tidy::collect(&sources, &mut expect);
         assert_eq!(files.len(), expect.len());
-        assert!(mentions.iter().any(|m| matches!(&m.role, Role::Test(test) if test.starts_with("theorems::"))));
+        assert!(
+            mentions
+                .iter()
+                .any(|m| matches!(&m.role, Role::Test(test) if test.starts_with("theorems::")))
+        );
     }
 }

@@ -42,8 +42,12 @@ pub struct Survey {
 
 /// Collects the citations by item.
 pub fn survey(sections: &[Section], mentions: &[Mention]) -> Survey {
-    let items: BTreeMap<Id, &Item> = sections.iter().flat_map(|s| s.items).filter_map(|item| Some((item.id()?, item))).collect();
-    let mut survey = Survey { nonsense: mentions.iter().filter_map(|m| nonsense(m, &items)).collect(), ..Survey::default() };
+    let items: BTreeMap<Id, &Item> =
+        sections.iter().flat_map(|s| s.items).filter_map(|item| Some((item.id()?, item))).collect();
+    let mut survey = Survey {
+        nonsense: mentions.iter().filter_map(|m| nonsense(m, &items)).collect(),
+        ..Survey::default()
+    };
     for item in sections.iter().flat_map(|section| section.items) {
         let Some(id) = item.id() else { continue };
         let entry = entry(id, item.kind, mentions);
@@ -62,7 +66,9 @@ pub fn survey(sections: &[Section], mentions: &[Mention]) -> Survey {
 fn covers(cite: Cite, id: Id) -> bool {
     match cite {
         Cite::One(one) => one == id,
-        Cite::Range(first, last) => first.family == id.family && last.family == id.family && first <= id && id <= last,
+        Cite::Range(first, last) => {
+            first.family == id.family && last.family == id.family && first <= id && id <= last
+        }
     }
 }
 
@@ -102,27 +108,34 @@ fn distance(mention: &Mention, kind: Kind) -> Option<u8> {
     }
     match (kind, &mention.role) {
         (_, Role::Test(_)) | (Kind::Code, Role::Support) => None,
-        (Kind::Property | Kind::TextOnly(_), Role::Support) => Some(if mention.header { 0 } else { 4 }),
-        (Kind::Code | Kind::Property | Kind::TextOnly(_), Role::Code) => Some(match (mention.header, one) {
-            (false, true) => 1,
-            (false, false) => 2,
-            (true, _) => {
-                if mention.leading {
-                    1
-                } else {
-                    3
+        (Kind::Property | Kind::TextOnly(_), Role::Support) => {
+            Some(if mention.header { 0 } else { 4 })
+        }
+        (Kind::Code | Kind::Property | Kind::TextOnly(_), Role::Code) => {
+            Some(match (mention.header, one) {
+                (false, true) => 1,
+                (false, false) => 2,
+                (true, _) => {
+                    if mention.leading {
+                        1
+                    } else {
+                        3
+                    }
                 }
-            }
-        }),
+            })
+        }
     }
 }
 
 fn nonsense(mention: &Mention, items: &BTreeMap<Id, &Item>) -> Option<String> {
     let at = format!("{}:{}", mention.file, mention.line);
-    let unknown = |id: &Id| (!items.contains_key(id)).then(|| format!("{at}: the checklist has no {id}"));
+    let unknown =
+        |id: &Id| (!items.contains_key(id)).then(|| format!("{at}: the checklist has no {id}"));
     match &mention.cite {
         Cite::One(id) => unknown(id),
-        Cite::Range(first, last) if first.family != last.family || first >= last => Some(format!("{at}: {first} … {last} is no range")),
+        Cite::Range(first, last) if first.family != last.family || first >= last => {
+            Some(format!("{at}: {first} … {last} is no range"))
+        }
         Cite::Range(first, last) => unknown(first).or_else(|| unknown(last)),
     }
 }
@@ -145,7 +158,9 @@ mod tests {
     ];
 
     fn of(files: &[(&str, &str, bool)]) -> Survey {
-        let read = |(name, text, support): &(&str, &str, bool)| module_mentions(name, text, "m", *support).unwrap().0;
+        let read = |(name, text, support): &(&str, &str, bool)| {
+            module_mentions(name, text, "m", *support).unwrap().0
+        };
         let mentions: Vec<Mention> = files.iter().flat_map(read).collect();
         survey(&[Section { title: "", items: ITEMS }], &mentions)
     }
@@ -156,12 +171,16 @@ mod tests {
 
     fn places(survey: &Survey, id: &str) -> Vec<String> {
         let places = &survey.entries[&Id::parse(id).unwrap()].places;
-        places.iter().map(|p| format!("{} {} {}", p.file, p.item, p.detail.as_deref().unwrap_or("-"))).collect()
+        places
+            .iter()
+            .map(|p| format!("{} {} {}", p.file, p.item, p.detail.as_deref().unwrap_or("-")))
+            .collect()
     }
 
     #[test]
     fn missing_ids() {
-        let survey = of(&[("a.rs", "/// S-1\nfn f() {}\n\n/// S-2, T-1\n#[test]\nfn t() {}\n", false)]);
+        let survey =
+            of(&[("a.rs", "/// S-1\nfn f() {}\n\n/// S-2, T-1\n#[test]\nfn t() {}\n", false)]);
         assert_eq!(names(&survey.homeless), ["S-2", "S-4", "T-1", "E6"]);
         assert_eq!(names(&survey.untested), ["S-1", "S-4"]);
         assert_eq!(survey.nonsense, Vec::<String>::new());
@@ -183,7 +202,8 @@ mod tests {
 
     #[test]
     fn ranges_cover_what_is_between() {
-        let survey = of(&[("a.rs", "/// S-1 … S-4\nfn f() {}\n/// S-2 … S-4\n#[test]\nfn t() {}\n", false)]);
+        let survey =
+            of(&[("a.rs", "/// S-1 … S-4\nfn f() {}\n/// S-2 … S-4\n#[test]\nfn t() {}\n", false)]);
         assert_eq!(places(&survey, "S-2"), ["a.rs f -"]);
         assert_eq!(names(&survey.untested), ["S-1", "T-1"]);
     }
@@ -202,7 +222,10 @@ mod tests {
     /// What the head of a module starts with is what the module is, however often others mention it.
     #[test]
     fn a_module_can_be_an_item() {
-        let survey = of(&[("a.rs", "//! Erratum S-1: the module, unlike S-2.\n", false), ("b.rs", "/// f (S-1, S-2)\nfn f() {}\n", false)]);
+        let survey = of(&[
+            ("a.rs", "//! Erratum S-1: the module, unlike S-2.\n", false),
+            ("b.rs", "/// f (S-1, S-2)\nfn f() {}\n", false),
+        ]);
         assert_eq!(places(&survey, "S-1"), ["a.rs  -", "b.rs f -"]);
         assert_eq!(places(&survey, "S-2"), ["b.rs f -"]);
     }
@@ -215,6 +238,9 @@ mod tests {
         let support = ("b.rs", "//! S-1, T-1\n/// S-4, E6\nfn f() {}\n", true);
         let survey = of(&[contents, head, support]);
         assert_eq!(names(&survey.homeless), ["S-1", "S-2", "S-4"]);
-        assert_eq!((places(&survey, "T-1"), places(&survey, "E6")), (vec!["b.rs  -".to_string()], vec!["b.rs f -".to_string()]));
+        assert_eq!(
+            (places(&survey, "T-1"), places(&survey, "E6")),
+            (vec!["b.rs  -".to_string()], vec!["b.rs f -".to_string()])
+        );
     }
 }

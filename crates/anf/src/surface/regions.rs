@@ -34,17 +34,25 @@ struct Span {
 }
 
 /// The regions of a block. An accumulator that nothing is added to gets none: `plain` lists what its frozen value is.
-pub(super) fn regions(block: &Block, partial: &mut dyn FnMut(Var) -> Var) -> (Vec<Item>, Vec<(Var, Atom)>) {
+pub(super) fn regions(
+    block: &Block,
+    partial: &mut dyn FnMut(Var) -> Var,
+) -> (Vec<Item>, Vec<(Var, Atom)>) {
     let mut spans = Vec::new();
     let mut plain = Vec::new();
     let added: Vec<HashSet<Var>> = block.stms.iter().map(additions).collect();
     for stm in &block.stms {
         let Exp::Accumulator(init) = &stm.exp else { continue };
         let acc = stm.binds[0].var;
-        let out = block.stms.iter().find_map(|s| matches!(&s.exp, Exp::Freeze(a) if *a == acc).then(|| s.binds[0].var));
+        let out = block
+            .stms
+            .iter()
+            .find_map(|s| matches!(&s.exp, Exp::Freeze(a) if *a == acc).then(|| s.binds[0].var));
         let at: Vec<usize> = (0..added.len()).filter(|k| added[*k].contains(&acc)).collect();
         match (out, at.first(), at.last()) {
-            (Some(out), Some(first), Some(last)) => spans.push(Span { acc, init: *init, out, first: *first, last: *last }),
+            (Some(out), Some(first), Some(last)) => {
+                spans.push(Span { acc, init: *init, out, first: *first, last: *last })
+            }
             (Some(out), _, _) => plain.push((out, *init)),
             (None, _, _) => {}
         }
@@ -52,11 +60,18 @@ pub(super) fn regions(block: &Block, partial: &mut dyn FnMut(Var) -> Var) -> (Ve
     (arrange(0, block.stms.len(), spans, partial), plain)
 }
 
-fn arrange(from: usize, to: usize, mut spans: Vec<Span>, partial: &mut dyn FnMut(Var) -> Var) -> Vec<Item> {
+fn arrange(
+    from: usize,
+    to: usize,
+    mut spans: Vec<Span>,
+    partial: &mut dyn FnMut(Var) -> Var,
+) -> Vec<Item> {
     let mut items = Vec::new();
     let mut at = from;
     while !spans.is_empty() {
-        let k = (0..spans.len()).min_by_key(|k| (spans[*k].first, std::cmp::Reverse(spans[*k].last))).expect("not empty");
+        let k = (0..spans.len())
+            .min_by_key(|k| (spans[*k].first, std::cmp::Reverse(spans[*k].last)))
+            .expect("not empty");
         let span = spans.remove(k);
         items.extend((at..span.first).map(Item::Stm));
         at = span.last + 1;
@@ -74,7 +89,12 @@ fn arrange(from: usize, to: usize, mut spans: Vec<Span>, partial: &mut dyn FnMut
             }
         }
         spans.retain(|s| s.first >= at);
-        items.push(Item::Region(Region { acc: span.acc, init: span.init, out: span.out, items: arrange(span.first, at, inside, partial) }));
+        items.push(Item::Region(Region {
+            acc: span.acc,
+            init: span.init,
+            out: span.out,
+            items: arrange(span.first, at, inside, partial),
+        }));
     }
     items.extend((at..to).map(Item::Stm));
     items

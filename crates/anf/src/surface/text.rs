@@ -55,7 +55,11 @@ impl Text {
     }
 
     fn parenthesized(&self) -> String {
-        if self.is_line() { format!("({})", self.text) } else { format!("(\n{}\n)", indent(&self.text)) }
+        if self.is_line() {
+            format!("({})", self.text)
+        } else {
+            format!("(\n{}\n)", indent(&self.text))
+        }
     }
 }
 
@@ -67,7 +71,11 @@ pub(super) fn indent(text: &str) -> String {
 /// `head body` on one line if that fits, else the body below, indented.
 pub(super) fn hang(head: &str, body: &str) -> String {
     let last = head.lines().last().unwrap_or("").len();
-    if !body.contains('\n') && last + 1 + body.len() <= WIDTH { format!("{head} {body}") } else { format!("{head}\n{}", indent(body)) }
+    if !body.contains('\n') && last + 1 + body.len() <= WIDTH {
+        format!("{head} {body}")
+    } else {
+        format!("{head}\n{}", indent(body))
+    }
 }
 
 /// `(a, b)`, `a`, or `()`.
@@ -114,6 +122,10 @@ pub(super) fn for_(clause: String, body: Text) -> Text {
 pub(super) fn if_(cond: &Text, then: &Text, otherwise: &Text) -> Text {
     let (c, a, b) = (cond.at(Level::With), then.at(Level::Open), otherwise.at(Level::Open));
     let line = format!("if {c} then {a} else {b}");
-    let text = if line.contains('\n') || line.len() > WIDTH { format!("if {c} then\n{}\nelse\n{}", indent(&a), indent(&b)) } else { line };
+    let text = if line.contains('\n') || line.len() > WIDTH {
+        format!("if {c} then\n{}\nelse\n{}", indent(&a), indent(&b))
+    } else {
+        line
+    };
     Text::new(text, Level::Open)
 }

@@ -40,7 +40,9 @@ impl Uses {
 
     /// Is it mentioned once, and not in a loop that its definition is outside of?
     pub(super) fn once(&self, var: Var) -> bool {
-        self.uses.get(&var).is_some_and(|u| u.count == 1 && self.depth_of.get(&var) == Some(&u.deepest))
+        self.uses
+            .get(&var)
+            .is_some_and(|u| u.count == 1 && self.depth_of.get(&var) == Some(&u.deepest))
     }
 
     /// Which bindings of a statement are mentioned.
@@ -53,10 +55,16 @@ impl Uses {
         match &stm.exp {
             Exp::Check { .. } => false,
             Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Accumulate { .. } => true,
-            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => stm.binds.iter().any(|p| self.any(p.var)) || !additions(stm).is_empty(),
-            Exp::Prim(..) | Exp::Index(..) | Exp::Fill(_) | Exp::Array(_) | Exp::Constant(_) | Exp::Update { .. } | Exp::MatMul(..) => {
-                self.any(stm.binds[0].var)
+            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
+                stm.binds.iter().any(|p| self.any(p.var)) || !additions(stm).is_empty()
             }
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..) => self.any(stm.binds[0].var),
         }
     }
 

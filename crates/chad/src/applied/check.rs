@@ -32,9 +32,14 @@ fn linear(from: &Ty, to: &Ty) -> Ty {
 fn follows(context: &[Var], t: &Term) -> bool {
     let ty = t.ty();
     match t.kind() {
-        Kind::Var(x) => context.iter().rfind(|y| *y == x).is_some_and(|y| y.ty == *ty && x.ty == *ty),
+        Kind::Var(x) => {
+            context.iter().rfind(|y| *y == x).is_some_and(|y| y.ty == *ty && x.ty == *ty)
+        }
         Kind::Op(op, t) => *t.ty() == Ty::dom(&op.dom()) && *ty == Ty::Real(op.cod()),
-        Kind::Prim(p, t) => *t.ty() == dagger_ty(&of_source_ty(&p.from())) && *ty == dagger_ty(&of_source_ty(&p.to())),
+        Kind::Prim(p, t) => {
+            *t.ty() == dagger_ty(&of_source_ty(&p.from()))
+                && *ty == dagger_ty(&of_source_ty(&p.to()))
+        }
         Kind::Unit => *ty == Ty::Unit,
         Kind::Pair(t, s) => *ty == Ty::Prod(t.ty().clone().into(), s.ty().clone().into()),
         Kind::Fst(t) => matches!(t.ty(), Ty::Prod(a, _) if **a == *ty),
@@ -42,9 +47,15 @@ fn follows(context: &[Var], t: &Term) -> bool {
         Kind::Lam(x, t) => *ty == fun(&x.ty, t.ty()),
         Kind::App(t, s) => *t.ty() == fun(s.ty(), ty),
         //
-        Kind::LOp(lop, t) => *t.ty() == Ty::dom(&lop.dom()) && *ty == linear(&Ty::dom(&lop.ldom()), &Ty::Real(lop.cod())),
+        Kind::LOp(lop, t) => {
+            *t.ty() == Ty::dom(&lop.dom())
+                && *ty == linear(&Ty::dom(&lop.ldom()), &Ty::Real(lop.cod()))
+        }
         // Appendix F
-        Kind::LPrim(p, t) => *t.ty() == dagger_ty(&p.dom()) && *ty == linear(&dagger_linear_ty(&p.ldom()), &dagger_linear_ty(&p.cod())),
+        Kind::LPrim(p, t) => {
+            *t.ty() == dagger_ty(&p.dom())
+                && *ty == linear(&dagger_linear_ty(&p.ldom()), &dagger_linear_ty(&p.cod()))
+        }
         //
         Kind::Zero => true,
         //
@@ -54,28 +65,44 @@ fn follows(context: &[Var], t: &Term) -> bool {
         //
         Kind::LThen(t, s) => match (t.ty(), s.ty()) {
             (Ty::LFun(a, b), Ty::LFun(c, d)) => b == c && *ty == linear(a, d),
-            (Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..), _) => false,
+            (
+                Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..),
+                _,
+            ) => false,
         },
         //
         Kind::LApp(t, s) => *t.ty() == linear(s.ty(), ty),
         //
-        Kind::LSwap(t) => matches!(keyed(t.ty()), Some((key, from, to)) if *ty == linear(from, &fun(key, to))),
+        Kind::LSwap(t) => {
+            matches!(keyed(t.ty()), Some((key, from, to)) if *ty == linear(from, &fun(key, to)))
+        }
         //
         Kind::LEval(t) => matches!(ty, Ty::LFun(f, to) if **f == fun(t.ty(), to)),
         //
-        Kind::Singleton(t) => matches!(ty, Ty::LFun(from, to) if **to == Ty::Tens(t.ty().clone().into(), from.clone())),
+        Kind::Singleton(t) => {
+            matches!(ty, Ty::LFun(from, to) if **to == Ty::Tens(t.ty().clone().into(), from.clone()))
+        }
         //
         Kind::LCurInv(t) => {
             matches!(keyed(t.ty()), Some((key, from, to)) if *ty == linear(&Ty::Tens(key.clone().into(), from.clone().into()), to))
         }
         //
-        Kind::LFst => matches!(ty, Ty::LFun(from, to) if matches!(&**from, Ty::Prod(a, _) if a == to)),
+        Kind::LFst => {
+            matches!(ty, Ty::LFun(from, to) if matches!(&**from, Ty::Prod(a, _) if a == to))
+        }
         //
-        Kind::LSnd => matches!(ty, Ty::LFun(from, to) if matches!(&**from, Ty::Prod(_, b) if b == to)),
+        Kind::LSnd => {
+            matches!(ty, Ty::LFun(from, to) if matches!(&**from, Ty::Prod(_, b) if b == to))
+        }
         //
         Kind::LPair(t, s) => match (t.ty(), s.ty()) {
-            (Ty::LFun(a, b), Ty::LFun(c, d)) => a == c && *ty == linear(a, &Ty::Prod(b.clone(), d.clone())),
-            (Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..), _) => false,
+            (Ty::LFun(a, b), Ty::LFun(c, d)) => {
+                a == c && *ty == linear(a, &Ty::Prod(b.clone(), d.clone()))
+            }
+            (
+                Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..),
+                _,
+            ) => false,
         },
     }
 }

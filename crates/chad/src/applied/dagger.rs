@@ -63,7 +63,9 @@ pub fn dagger_linear(l: &Lin, env: &Env<Term>) -> Term {
         LinKind::Lam(y, l) => lswap(under(y, env, |env| dagger_linear(l, env))),
         LinKind::App(l, t) => lthen(go(l), leval(dagger(t, env), to)),
         LinKind::Tensor(t, l) => lthen(go(l), singleton(dagger(t, env), ty(l.to()))),
-        LinKind::Case(l, y, k) => lthen(go(l), lcur_inv(under(y, env, |env| dagger_linear(k, env)))),
+        LinKind::Case(l, y, k) => {
+            lthen(go(l), lcur_inv(under(y, env, |env| dagger_linear(k, env))))
+        }
         LinKind::LinApp(t, l) => lthen(go(l), dagger(t, env)),
         LinKind::Plus(l, k) => plus(go(l), go(k)),
     }

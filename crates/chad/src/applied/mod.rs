@@ -12,7 +12,9 @@ mod ty;
 pub use check::check;
 pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
 pub use eval::eval;
-pub use primitives::{forward_prim, forward_prim_from, primal_prim, reverse_prim, reverse_prim_from};
+pub use primitives::{
+    forward_prim, forward_prim_from, primal_prim, reverse_prim, reverse_prim_from,
+};
 pub use term::*;
 pub use tidy::tidy;
 pub use ty::Ty;

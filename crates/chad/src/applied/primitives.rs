@@ -43,13 +43,15 @@ pub fn reverse_prim_from(p: Primitive, x: &Term, result: &Term) -> Term {
     let linear = pair(component(x, snd), at.clone());
     match p {
         // P-1
-        Primitive::Map { arity, n } => {
-            lpair(lprim(LPrim::Zip { arity, n }, at), lprim(LPrim::ZipWith { arity, from: 1, to: arity, n }, linear))
-        }
+        Primitive::Map { arity, n } => lpair(
+            lprim(LPrim::Zip { arity, n }, at),
+            lprim(LPrim::ZipWith { arity, from: 1, to: arity, n }, linear),
+        ),
         // P-3
         Primitive::Scan { n } => {
             let (args, states) = dagger_linear_ty(&LPrim::Unscan { n }.cod()).components();
-            let entries = lthen(lsnd(args.clone(), states.clone()), lprim(LPrim::Zip { arity: 2, n }, at));
+            let entries =
+                lthen(lsnd(args.clone(), states.clone()), lprim(LPrim::Zip { arity: 2, n }, at));
             lthen(lprim(LPrim::Unscan { n }, linear), lpair(entries, lfst(args, states)))
         }
     }

@@ -50,9 +50,12 @@ impl Written for Term {
 
     fn look(&self) -> Look<Term> {
         let prefix = |name, t: &Term| Look::Prefix(name, t.clone());
-        let call = |name: &str, items: &[&Term]| Look::Call(name.into(), items.iter().copied().cloned().collect(), ",");
-        let infix =
-            |own, [(t, left), (s, right)]: [(&Term, u8); 2], symbol| Look::Infix(own, [(t.clone(), left), (s.clone(), right)], symbol);
+        let call = |name: &str, items: &[&Term]| {
+            Look::Call(name.into(), items.iter().copied().cloned().collect(), ",")
+        };
+        let infix = |own, [(t, left), (s, right)]: [(&Term, u8); 2], symbol| {
+            Look::Infix(own, [(t.clone(), left), (s.clone(), right)], symbol)
+        };
         match self.kind() {
             Kind::Var(x) => Look::Variable(x.into()),
             Kind::Op(op, t) => print::operation(op, t.clone(), t.both()),
@@ -69,7 +72,9 @@ impl Written for Term {
                     Look::Apply(f.clone(), s.clone())
                 }
             }
-            Kind::LOp(op, t) if op.dom().is_empty() && *t.kind() == Kind::Unit => Look::Word(op.to_string()),
+            Kind::LOp(op, t) if op.dom().is_empty() && *t.kind() == Kind::Unit => {
+                Look::Word(op.to_string())
+            }
             Kind::LOp(op, t) => call(&op.to_string(), &[t]),
             Kind::LPrim(p, t) => call(&p.to_string(), &[t]),
             Kind::Zero => Look::Word("0".into()),

@@ -88,7 +88,9 @@ impl Term {
     pub fn children(&self) -> Vec<&Term> {
         match self.kind() {
             Kind::Var(_) | Kind::Unit | Kind::Zero | Kind::LId | Kind::LFst | Kind::LSnd => vec![],
-            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => vec![t],
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => {
+                vec![t]
+            }
             Kind::LOp(_, t) | Kind::LPrim(_, t) => vec![t],
             Kind::LSwap(t) | Kind::LEval(t) | Kind::Singleton(t) | Kind::LCurInv(t) => vec![t],
             Kind::Pair(t, s) | Kind::App(t, s) | Kind::Plus(t, s) => vec![t, s],
@@ -126,7 +128,9 @@ impl Term {
     /// The same construct with other parts; binders stay.
     pub fn map_children(&self, f: &mut dyn FnMut(&Term) -> Term) -> Term {
         let kind = match self.kind() {
-            Kind::Var(_) | Kind::Unit | Kind::Zero | Kind::LId | Kind::LFst | Kind::LSnd => return self.clone(),
+            Kind::Var(_) | Kind::Unit | Kind::Zero | Kind::LId | Kind::LFst | Kind::LSnd => {
+                return self.clone();
+            }
             Kind::Op(o, t) => Kind::Op(o.clone(), f(t)),
             Kind::Prim(p, t) => Kind::Prim(*p, f(t)),
             Kind::Pair(t, s) => Kind::Pair(f(t), f(s)),

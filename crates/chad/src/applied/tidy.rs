@@ -105,7 +105,13 @@ impl Tidy {
     }
 
     /// `body[t/y]`, where what does not mention `y` stays the same node.
-    fn instance(&mut self, body: &Term, y: &Var, t: &Term, done: &mut HashMap<usize, Term>) -> Term {
+    fn instance(
+        &mut self,
+        body: &Term,
+        y: &Var,
+        t: &Term,
+        done: &mut HashMap<usize, Term>,
+    ) -> Term {
         if let Some(found) = done.get(&address(body)) {
             return found.clone();
         }
@@ -156,7 +162,9 @@ impl Tidy {
             return sum(&self.after(x, b), &self.after(y, b));
         }
         if let Kind::LPair(x, y) = b.kind()
-            && (is_zero(x) || is_zero(y) || (matches!(a.kind(), Kind::LPair(..)) && projects(x) && projects(y)))
+            && (is_zero(x)
+                || is_zero(y)
+                || (matches!(a.kind(), Kind::LPair(..)) && projects(x) && projects(y)))
         {
             return both(self.after(a, x), self.after(a, y));
         }

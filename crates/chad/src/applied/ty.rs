@@ -48,14 +48,18 @@ impl Ty {
     pub(crate) fn components(&self) -> (Ty, Ty) {
         match self {
             Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => panic!("{self} is not a product"),
+            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => {
+                panic!("{self} is not a product")
+            }
         }
     }
 
     pub(crate) fn arrow(&self) -> (Ty, Ty) {
         match self {
             Ty::Fun(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::LFun(..) | Ty::Tens(..) => panic!("{self} is not a function type"),
+            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::LFun(..) | Ty::Tens(..) => {
+                panic!("{self} is not a function type")
+            }
         }
     }
 
@@ -63,7 +67,9 @@ impl Ty {
     pub(crate) fn ends(&self) -> (Ty, Ty) {
         match self {
             Ty::LFun(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Tens(..) => panic!("{self} is not a linear function type"),
+            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Tens(..) => {
+                panic!("{self} is not a linear function type")
+            }
         }
     }
 }

@@ -17,7 +17,10 @@ pub fn check_linear(context: &[Var], l: &Lin) -> Result<(), String> {
 fn infer(context: &mut Vec<Var>, t: &Term) -> Result<Ty, String> {
     match t.kind() {
         Kind::Var(x) => {
-            let bound = context.iter().rfind(|y| *y == x).ok_or_else(|| format!("{} is not in scope", x.hint))?;
+            let bound = context
+                .iter()
+                .rfind(|y| *y == x)
+                .ok_or_else(|| format!("{} is not in scope", x.hint))?;
             same(&x.ty, &bound.ty, "a variable is used at another type")?;
             Ok(bound.ty.clone())
         }
@@ -62,8 +65,16 @@ fn infer_linear(context: &mut Vec<Var>, v: &LTy, l: &Lin) -> Result<LTy, String>
         }
         // L-2
         LinKind::LOp(lop, t, l) => {
-            same(&infer(context, t)?, &Ty::dom(&lop.dom()), "a linear operation's Cartesian argument")?;
-            same(&infer_linear(context, v, l)?, &LTy::dom(&lop.ldom()), "a linear operation's argument")?;
+            same(
+                &infer(context, t)?,
+                &Ty::dom(&lop.dom()),
+                "a linear operation's Cartesian argument",
+            )?;
+            same(
+                &infer_linear(context, v, l)?,
+                &LTy::dom(&lop.ldom()),
+                "a linear operation's argument",
+            )?;
             Ok(LTy::Real(lop.cod()))
         }
         // Appendix F

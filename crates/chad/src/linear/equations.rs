@@ -93,13 +93,41 @@ impl Instance {
 /// βη+, for linear terms.
 pub fn equations() -> &'static [Equation] {
     &[
-        Equation { id: "L-20", name: "unit-eta", sides: |i| (i.u.clone(), lunit(i.u.from().clone())) },
-        Equation { id: "L-20", name: "fst-beta", sides: |i| (lfst(lpair(i.a(), i.q.clone())), i.a()) },
-        Equation { id: "L-20", name: "snd-beta", sides: |i| (lsnd(lpair(i.q.clone(), i.a())), i.a()) },
-        Equation { id: "L-20", name: "pair-eta", sides: |i| (i.q.clone(), lpair(lfst(i.q.clone()), lsnd(i.q.clone()))) },
-        Equation { id: "L-20", name: "fun-beta", sides: |i| (lapp(i.abstracted(&i.k[0]), i.t.clone()), i.k_at_t().after(&i.a())) },
-        Equation { id: "L-20", name: "fun-eta", sides: |i| (i.g.clone(), llam("x", i.y.ty.clone(), |x| lapp(i.g.clone(), x))) },
-        Equation { id: "L-21", name: "case-beta", sides: |i| (i.case(tensor(i.t.clone(), i.a())), i.k_at_t().after(&i.a())) },
+        Equation {
+            id: "L-20",
+            name: "unit-eta",
+            sides: |i| (i.u.clone(), lunit(i.u.from().clone())),
+        },
+        Equation {
+            id: "L-20",
+            name: "fst-beta",
+            sides: |i| (lfst(lpair(i.a(), i.q.clone())), i.a()),
+        },
+        Equation {
+            id: "L-20",
+            name: "snd-beta",
+            sides: |i| (lsnd(lpair(i.q.clone(), i.a())), i.a()),
+        },
+        Equation {
+            id: "L-20",
+            name: "pair-eta",
+            sides: |i| (i.q.clone(), lpair(lfst(i.q.clone()), lsnd(i.q.clone()))),
+        },
+        Equation {
+            id: "L-20",
+            name: "fun-beta",
+            sides: |i| (lapp(i.abstracted(&i.k[0]), i.t.clone()), i.k_at_t().after(&i.a())),
+        },
+        Equation {
+            id: "L-20",
+            name: "fun-eta",
+            sides: |i| (i.g.clone(), llam("x", i.y.ty.clone(), |x| lapp(i.g.clone(), x))),
+        },
+        Equation {
+            id: "L-21",
+            name: "case-beta",
+            sides: |i| (i.case(tensor(i.t.clone(), i.a())), i.k_at_t().after(&i.a())),
+        },
         Equation {
             id: "L-22",
             name: "case-eta",
@@ -109,29 +137,69 @@ pub fn equations() -> &'static [Equation] {
                 (i.r.after(&i.p[0]), case(i.p[0].clone(), y, i.r.after(&one)))
             },
         },
-        Equation { id: "L-23", name: "linear-beta", sides: |i| (linapp(linlam(i.k_at_t()), i.a()), i.k_at_t().after(&i.a())) },
-        Equation { id: "L-24", name: "linear-eta", sides: |i| (linapp(i.f.clone(), i.a()), linapp(linear_eta(&i.f), i.a())) },
+        Equation {
+            id: "L-23",
+            name: "linear-beta",
+            sides: |i| (linapp(linlam(i.k_at_t()), i.a()), i.k_at_t().after(&i.a())),
+        },
+        Equation {
+            id: "L-24",
+            name: "linear-eta",
+            sides: |i| (linapp(i.f.clone(), i.a()), linapp(linear_eta(&i.f), i.a())),
+        },
         Equation { id: "L-25", name: "plus-zero", sides: |i| (plus(i.a(), i.none()), i.a()) },
         Equation { id: "L-26", name: "zero-plus", sides: |i| (plus(i.none(), i.a()), i.a()) },
-        Equation { id: "L-27", name: "plus-assoc", sides: |i| (plus(plus(i.a(), i.b()), i.c()), plus(i.a(), plus(i.b(), i.c()))) },
-        Equation { id: "L-28", name: "plus-comm", sides: |i| (plus(i.a(), i.b()), plus(i.b(), i.a())) },
-        Equation { id: "L-29", name: "map-zero", sides: |i| (i.k_at_t().after(&i.none()), i.zero(&i.rho())) },
+        Equation {
+            id: "L-27",
+            name: "plus-assoc",
+            sides: |i| (plus(plus(i.a(), i.b()), i.c()), plus(i.a(), plus(i.b(), i.c()))),
+        },
+        Equation {
+            id: "L-28",
+            name: "plus-comm",
+            sides: |i| (plus(i.a(), i.b()), plus(i.b(), i.a())),
+        },
+        Equation {
+            id: "L-29",
+            name: "map-zero",
+            sides: |i| (i.k_at_t().after(&i.none()), i.zero(&i.rho())),
+        },
         Equation {
             id: "L-30",
             name: "map-plus",
-            sides: |i| (i.k_at_t().after(&plus(i.a(), i.b())), plus(i.k_at_t().after(&i.a()), i.k_at_t().after(&i.b()))),
+            sides: |i| {
+                (
+                    i.k_at_t().after(&plus(i.a(), i.b())),
+                    plus(i.k_at_t().after(&i.a()), i.k_at_t().after(&i.b())),
+                )
+            },
         },
-        Equation { id: "derived", name: "fst-zero", sides: |i| (lfst(i.zero(&i.a().to().clone().times(i.rho()))), i.none()) },
-        Equation { id: "derived", name: "snd-zero", sides: |i| (lsnd(i.zero(&i.rho().times(i.a().to().clone()))), i.none()) },
+        Equation {
+            id: "derived",
+            name: "fst-zero",
+            sides: |i| (lfst(i.zero(&i.a().to().clone().times(i.rho()))), i.none()),
+        },
+        Equation {
+            id: "derived",
+            name: "snd-zero",
+            sides: |i| (lsnd(i.zero(&i.rho().times(i.a().to().clone()))), i.none()),
+        },
         Equation {
             id: "derived",
             name: "pair-zero",
-            sides: |i| (i.zero(&i.a().to().clone().times(i.rho())), lpair(i.none(), i.zero(&i.rho()))),
+            sides: |i| {
+                (i.zero(&i.a().to().clone().times(i.rho())), lpair(i.none(), i.zero(&i.rho())))
+            },
         },
         Equation {
             id: "derived",
             name: "pair-plus",
-            sides: |i| (plus(lpair(i.a(), i.b()), lpair(i.b(), i.c())), lpair(plus(i.a(), i.b()), plus(i.b(), i.c()))),
+            sides: |i| {
+                (
+                    plus(lpair(i.a(), i.b()), lpair(i.b(), i.c())),
+                    lpair(plus(i.a(), i.b()), plus(i.b(), i.c())),
+                )
+            },
         },
         Equation {
             id: "derived",
@@ -145,24 +213,49 @@ pub fn equations() -> &'static [Equation] {
         Equation {
             id: "derived",
             name: "fun-zero",
-            sides: |i| (llam("y", i.y.ty.clone(), |_| i.none()), i.zero(&i.a().to().clone().under(i.y.ty.clone()))),
+            sides: |i| {
+                (
+                    llam("y", i.y.ty.clone(), |_| i.none()),
+                    i.zero(&i.a().to().clone().under(i.y.ty.clone())),
+                )
+            },
         },
-        Equation { id: "derived", name: "linear-zero", sides: |i| (linapp(i.f.clone(), i.none()), i.zero(&i.rho())) },
+        Equation {
+            id: "derived",
+            name: "linear-zero",
+            sides: |i| (linapp(i.f.clone(), i.none()), i.zero(&i.rho())),
+        },
         Equation {
             id: "derived",
             name: "linear-plus",
-            sides: |i| (linapp(i.f.clone(), plus(i.a(), i.b())), plus(linapp(i.f.clone(), i.a()), linapp(i.f.clone(), i.b()))),
+            sides: |i| {
+                (
+                    linapp(i.f.clone(), plus(i.a(), i.b())),
+                    plus(linapp(i.f.clone(), i.a()), linapp(i.f.clone(), i.b())),
+                )
+            },
         },
-        Equation { id: "derived", name: "tensor-zero", sides: |i| (tensor(i.t.clone(), i.none()), i.zero(i.p[0].to())) },
+        Equation {
+            id: "derived",
+            name: "tensor-zero",
+            sides: |i| (tensor(i.t.clone(), i.none()), i.zero(i.p[0].to())),
+        },
         Equation {
             id: "derived",
             name: "tensor-plus",
             sides: |i| {
                 let t = &i.t;
-                (tensor(t.clone(), plus(i.a(), i.b())), plus(tensor(t.clone(), i.a()), tensor(t.clone(), i.b())))
+                (
+                    tensor(t.clone(), plus(i.a(), i.b())),
+                    plus(tensor(t.clone(), i.a()), tensor(t.clone(), i.b())),
+                )
             },
         },
-        Equation { id: "derived", name: "case-zero", sides: |i| (i.case(i.zero(i.p[0].to())), i.zero(&i.rho())) },
+        Equation {
+            id: "derived",
+            name: "case-zero",
+            sides: |i| (i.case(i.zero(i.p[0].to())), i.zero(&i.rho())),
+        },
         Equation {
             id: "derived",
             name: "case-plus",
@@ -171,7 +264,11 @@ pub fn equations() -> &'static [Equation] {
                 (i.case(plus(p.clone(), q.clone())), plus(i.case(p.clone()), i.case(q.clone())))
             },
         },
-        Equation { id: "derived", name: "lop-zero", sides: |i| (i.lop(i.zero(i.d[0].to())), i.zero(&LTy::Real(i.lop.0.cod()))) },
+        Equation {
+            id: "derived",
+            name: "lop-zero",
+            sides: |i| (i.lop(i.zero(i.d[0].to())), i.zero(&LTy::Real(i.lop.0.cod()))),
+        },
         Equation {
             id: "derived",
             name: "lop-plus",
@@ -180,8 +277,16 @@ pub fn equations() -> &'static [Equation] {
                 (i.lop(plus(d.clone(), e.clone())), plus(i.lop(d.clone()), i.lop(e.clone())))
             },
         },
-        Equation { id: "derived", name: "lprim-zero", sides: |_| preserves_zero(&zipped, LTy::Real(2)) },
-        Equation { id: "derived", name: "lprim-plus", sides: |_| preserves_plus(&zipped, LTy::Real(2)) },
+        Equation {
+            id: "derived",
+            name: "lprim-zero",
+            sides: |_| preserves_zero(&zipped, LTy::Real(2)),
+        },
+        Equation {
+            id: "derived",
+            name: "lprim-plus",
+            sides: |_| preserves_plus(&zipped, LTy::Real(2)),
+        },
     ]
 }
 
@@ -219,16 +324,38 @@ pub struct CartesianEquation {
 pub fn cartesian_equations() -> &'static [CartesianEquation] {
     &[
         CartesianEquation { id: "S-10", name: "unit-eta", sides: |i| (i.u.clone(), unit()) },
-        CartesianEquation { id: "S-11", name: "fst-beta", sides: |i| (fst(pair(i.s.clone(), i.f.clone())), i.s.clone()) },
-        CartesianEquation { id: "S-12", name: "snd-beta", sides: |i| (snd(pair(i.f.clone(), i.s.clone())), i.s.clone()) },
-        CartesianEquation { id: "S-13", name: "pair-eta", sides: |i| (i.p.clone(), pair(fst(i.p.clone()), snd(i.p.clone()))) },
+        CartesianEquation {
+            id: "S-11",
+            name: "fst-beta",
+            sides: |i| (fst(pair(i.s.clone(), i.f.clone())), i.s.clone()),
+        },
+        CartesianEquation {
+            id: "S-12",
+            name: "snd-beta",
+            sides: |i| (snd(pair(i.f.clone(), i.s.clone())), i.s.clone()),
+        },
+        CartesianEquation {
+            id: "S-13",
+            name: "pair-eta",
+            sides: |i| (i.p.clone(), pair(fst(i.p.clone()), snd(i.p.clone()))),
+        },
         CartesianEquation {
             id: "S-14",
             name: "fun-beta",
-            sides: |i| (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s)),
+            sides: |i| {
+                (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s))
+            },
         },
-        CartesianEquation { id: "S-15", name: "fun-eta", sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))) },
-        CartesianEquation { id: "L-24", name: "linear-eta", sides: |i| (i.m.clone(), linear_eta(&i.m)) },
+        CartesianEquation {
+            id: "S-15",
+            name: "fun-eta",
+            sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))),
+        },
+        CartesianEquation {
+            id: "L-24",
+            name: "linear-eta",
+            sides: |i| (i.m.clone(), linear_eta(&i.m)),
+        },
     ]
 }
 

@@ -50,7 +50,9 @@ pub fn eval_linear(l: &Lin, env: &Env<Value>, v: &Value) -> Value {
         LinKind::Tensor(t, l) => Value::Sum(Rc::new(vec![(eval(t, env), go(l))])),
         // E9: `!f` of a formal sum is a sum over its index.
         LinKind::Case(l, y, k) => {
-            let Value::Sum(entries) = go(l) else { panic!("a case on something else than a formal sum") };
+            let Value::Sum(entries) = go(l) else {
+                panic!("a case on something else than a formal sum")
+            };
             let each = entries.iter().map(|(x, z)| eval_linear(k, &env.with(y, x.clone()), z));
             each.fold(zero(k.to()), |sum, value| sum.plus(&value))
         }

@@ -13,12 +13,16 @@ mod transpose;
 mod ty;
 
 pub use check::{check, check_linear};
-pub use equations::{CartesianEquation, CartesianInstance, Equation, Instance, cartesian_equations, equations};
+pub use equations::{
+    CartesianEquation, CartesianInstance, Equation, Instance, cartesian_equations, equations,
+};
 pub use eval::{eval, eval_linear, zero};
 pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
 pub use ops::{forward_op, reverse_op};
 pub use primitives::{forward_prim, primal_prim, reverse_prim};
 pub use term::*;
 pub use tidy::{tidy, tidy_linear};
-pub use transpose::{transpose, transpose_linear, transposed_linear_ty, transposed_ty, transposed_var};
+pub use transpose::{
+    transpose, transpose_linear, transposed_linear_ty, transposed_ty, transposed_var,
+};
 pub use ty::{LTy, Ty, of_source_ty};

@@ -101,15 +101,21 @@ fn eval_linear(l: &Lin, env: &Env<Sem>, v: &LinSem) -> LinSem {
             LinSem::Fun(Rc::new(move |t| eval_linear(&l, &env.with(&y, t.clone()), &v)))
         }
         LinKind::App(l, t) => go(l).apply(&eval(t, env)),
-        LinKind::Tensor(t, l) => LinSem::Tensor(vec![Entry { cases: vec![], key: eval(t, env), value: go(l) }]),
+        LinKind::Tensor(t, l) => {
+            LinSem::Tensor(vec![Entry { cases: vec![], key: eval(t, env), value: go(l) }])
+        }
         LinKind::Case(l, y, k) => {
             let each = go(l).entries().into_iter();
-            let each = each.map(|entry| under(&entry.cases, &eval_linear(k, &env.with(y, entry.key), &entry.value)));
+            let each = each.map(|entry| {
+                under(&entry.cases, &eval_linear(k, &env.with(y, entry.key), &entry.value))
+            });
             each.fold(zero(k.to()), |sum, value| add(&sum, &value))
         }
         LinKind::LinApp(t, l) => match eval(t, env) {
             Sem::Lolli(f) => f(&go(l)),
-            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Fun(_) => unreachable!("a typed term applies linear functions only"),
+            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Fun(_) => {
+                unreachable!("a typed term applies linear functions only")
+            }
         },
         LinKind::Zero => zero(l.to()),
         LinKind::Plus(l, k) => add(&go(l), &go(k)),
@@ -120,14 +126,18 @@ impl Sem {
     fn components(&self) -> &(Sem, Sem) {
         match self {
             Sem::Pair(both) => both,
-            Sem::Ground(_) | Sem::Unit | Sem::Fun(_) | Sem::Lolli(_) => unreachable!("a typed term projects pairs only"),
+            Sem::Ground(_) | Sem::Unit | Sem::Fun(_) | Sem::Lolli(_) => {
+                unreachable!("a typed term projects pairs only")
+            }
         }
     }
 
     fn apply(&self, argument: &Sem) -> Sem {
         match self {
             Sem::Fun(f) => f(argument),
-            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Lolli(_) => unreachable!("a typed term applies functions only"),
+            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Lolli(_) => {
+                unreachable!("a typed term applies functions only")
+            }
         }
     }
 }
@@ -136,21 +146,27 @@ impl LinSem {
     fn components(&self) -> &(LinSem, LinSem) {
         match self {
             LinSem::Pair(both) => both,
-            LinSem::Ground(_) | LinSem::Unit | LinSem::Fun(_) | LinSem::Tensor(_) => unreachable!("a typed term projects pairs only"),
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Fun(_) | LinSem::Tensor(_) => {
+                unreachable!("a typed term projects pairs only")
+            }
         }
     }
 
     fn apply(&self, argument: &Sem) -> LinSem {
         match self {
             LinSem::Fun(f) => f(argument),
-            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Tensor(_) => unreachable!("a typed term applies functions only"),
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Tensor(_) => {
+                unreachable!("a typed term applies functions only")
+            }
         }
     }
 
     fn entries(self) -> Vec<Entry> {
         match self {
             LinSem::Tensor(entries) => entries,
-            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) => unreachable!("a case is on a tensor"),
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) => {
+                unreachable!("a case is on a tensor")
+            }
         }
     }
 }
@@ -173,13 +189,18 @@ fn add(a: &LinSem, b: &LinSem) -> LinSem {
     match (a, b) {
         (LinSem::Ground(a), LinSem::Ground(b)) => LinSem::Ground([a.as_slice(), b].concat()),
         (LinSem::Unit, LinSem::Unit) => LinSem::Unit,
-        (LinSem::Pair(a), LinSem::Pair(b)) => LinSem::Pair(Rc::new((add(&a.0, &b.0), add(&a.1, &b.1)))),
+        (LinSem::Pair(a), LinSem::Pair(b)) => {
+            LinSem::Pair(Rc::new((add(&a.0, &b.0), add(&a.1, &b.1))))
+        }
         (LinSem::Fun(f), LinSem::Fun(g)) => {
             let (f, g) = (f.clone(), g.clone());
             LinSem::Fun(Rc::new(move |t| add(&f(t), &g(t))))
         }
         (LinSem::Tensor(a), LinSem::Tensor(b)) => LinSem::Tensor([a.as_slice(), b].concat()),
-        (LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) | LinSem::Tensor(_), _) => {
+        (
+            LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) | LinSem::Tensor(_),
+            _,
+        ) => {
             unreachable!("summands have one type")
         }
     }
@@ -192,25 +213,34 @@ fn under(cases: &[Case], sem: &LinSem) -> LinSem {
     }
     let below = |inner: &[Case]| [cases, inner].concat();
     match sem {
-        LinSem::Ground(paths) => LinSem::Ground(paths.iter().map(|p| Path { cases: below(&p.cases), end: p.end.clone() }).collect()),
+        LinSem::Ground(paths) => LinSem::Ground(
+            paths.iter().map(|p| Path { cases: below(&p.cases), end: p.end.clone() }).collect(),
+        ),
         LinSem::Unit => LinSem::Unit,
         LinSem::Pair(both) => LinSem::Pair(Rc::new((under(cases, &both.0), under(cases, &both.1)))),
         LinSem::Fun(f) => {
             let (f, cases) = (f.clone(), cases.to_vec());
             LinSem::Fun(Rc::new(move |t| under(&cases, &f(t))))
         }
-        LinSem::Tensor(entries) => LinSem::Tensor(entries.iter().map(|e| Entry { cases: below(&e.cases), ..e.clone() }).collect()),
+        LinSem::Tensor(entries) => LinSem::Tensor(
+            entries.iter().map(|e| Entry { cases: below(&e.cases), ..e.clone() }).collect(),
+        ),
     }
 }
 
 /// L-29, L-30: a map distributes over the paths of its argument.
 fn distribute(ty: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> Vec<Path> {
-    reify_linear(ty, argument).into_iter().map(|path| Path { cases: path.cases, end: map(path.end) }).collect()
+    reify_linear(ty, argument)
+        .into_iter()
+        .map(|path| Path { cases: path.cases, end: map(path.end) })
+        .collect()
 }
 
 /// The same, with the values of the map as elements.
 fn image(from: &LTy, to: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> LinSem {
-    let results = distribute(from, argument, map).into_iter().map(|path| under(&path.cases, &reflect_linear(to, path.end)));
+    let results = distribute(from, argument, map)
+        .into_iter()
+        .map(|path| under(&path.cases, &reflect_linear(to, path.end)));
     results.fold(zero(to), |sum, value| add(&sum, &value))
 }
 
@@ -236,7 +266,9 @@ fn reflect_linear(ty: &LTy, l: Lin) -> LinSem {
     match ty {
         LTy::Real(_) => LinSem::Ground(vec![Path { cases: vec![], end: l }]),
         LTy::Unit => LinSem::Unit,
-        LTy::Prod(a, b) => LinSem::Pair(Rc::new((reflect_linear(a, lfst(l.clone())), reflect_linear(b, lsnd(l))))),
+        LTy::Prod(a, b) => {
+            LinSem::Pair(Rc::new((reflect_linear(a, lfst(l.clone())), reflect_linear(b, lsnd(l)))))
+        }
         LTy::Fun(a, b) => {
             let (a, b) = (a.clone(), b.clone());
             LinSem::Fun(Rc::new(move |s| reflect_linear(&b, lapp(l.clone(), reify(&a, s)))))
@@ -244,7 +276,11 @@ fn reflect_linear(ty: &LTy, l: Lin) -> LinSem {
         LTy::Tensor(key, z) => {
             let y = Var::fresh("y", (**key).clone());
             let value = reflect_linear(z, v((**z).clone()));
-            LinSem::Tensor(vec![Entry { cases: vec![(l, y.clone())], key: reflect(key, var(&y)), value }])
+            LinSem::Tensor(vec![Entry {
+                cases: vec![(l, y.clone())],
+                key: reflect(key, var(&y)),
+                value,
+            }])
         }
     }
 }
@@ -262,7 +298,9 @@ fn reify(ty: &Ty, sem: &Sem) -> Term {
             let result = f(&reflect_linear(a, v((**a).clone())));
             linlam(sum(a, b, reify_linear(b, &result)))
         }
-        (Ty::Real(_) | Ty::Prod(..) | Ty::Fun(..) | Ty::Lolli(..), _) => unreachable!("an element has the form that its type says"),
+        (Ty::Real(_) | Ty::Prod(..) | Ty::Fun(..) | Ty::Lolli(..), _) => {
+            unreachable!("an element has the form that its type says")
+        }
     }
 }
 
@@ -272,16 +310,26 @@ fn reify_linear(ty: &LTy, sem: &LinSem) -> Vec<Path> {
         (LTy::Real(_), LinSem::Ground(paths)) => paths.clone(),
         (LTy::Unit, _) => vec![],
         (LTy::Prod(a, b), LinSem::Pair(both)) => {
-            let first = distribute(a, &both.0, &|l| lpair(l.clone(), zero_lin(l.from().clone(), (**b).clone())));
-            let second = distribute(b, &both.1, &|l| lpair(zero_lin(l.from().clone(), (**a).clone()), l));
+            let first = distribute(a, &both.0, &|l| {
+                lpair(l.clone(), zero_lin(l.from().clone(), (**b).clone()))
+            });
+            let second =
+                distribute(b, &both.1, &|l| lpair(zero_lin(l.from().clone(), (**a).clone()), l));
             [first, second].concat()
         }
         (LTy::Fun(a, b), LinSem::Fun(f)) => {
             let y = Var::fresh("y", (**a).clone());
-            reify_linear(b, &f(&reflect(a, var(&y)))).into_iter().map(|path| abstracted(&y, path)).collect()
+            reify_linear(b, &f(&reflect(a, var(&y))))
+                .into_iter()
+                .map(|path| abstracted(&y, path))
+                .collect()
         }
-        (LTy::Tensor(key, z), LinSem::Tensor(entries)) => entries.iter().flat_map(|entry| keyed(key, z, entry)).collect(),
-        (LTy::Real(_) | LTy::Prod(..) | LTy::Fun(..) | LTy::Tensor(..), _) => unreachable!("an element has the form that its type says"),
+        (LTy::Tensor(key, z), LinSem::Tensor(entries)) => {
+            entries.iter().flat_map(|entry| keyed(key, z, entry)).collect()
+        }
+        (LTy::Real(_) | LTy::Prod(..) | LTy::Fun(..) | LTy::Tensor(..), _) => {
+            unreachable!("an element has the form that its type says")
+        }
     }
 }
 
@@ -295,7 +343,9 @@ fn abstracted(y: &Var, path: Path) -> Path {
 fn keyed(key: &Ty, value: &LTy, entry: &Entry) -> Vec<Path> {
     let t = reify(key, &entry.key);
     let paths = distribute(value, &entry.value, &|l| tensor(t.clone(), l)).into_iter();
-    paths.map(|path| Path { cases: [entry.cases.clone(), path.cases].concat(), end: path.end }).collect()
+    paths
+        .map(|path| Path { cases: [entry.cases.clone(), path.cases].concat(), end: path.end })
+        .collect()
 }
 
 fn wrap(cases: &[Case], end: Lin) -> Lin {
@@ -360,7 +410,10 @@ fn rename_linear(l: &Lin, level: u32, names: &Env<Term>) -> Lin {
         LinKind::Plus(..) => {
             let mut terms: Vec<Lin> = summands(l).into_iter().map(go).collect();
             terms.sort();
-            terms.into_iter().reduce(plus).unwrap_or_else(|| zero_lin(l.from().clone(), l.to().clone()))
+            terms
+                .into_iter()
+                .reduce(plus)
+                .unwrap_or_else(|| zero_lin(l.from().clone(), l.to().clone()))
         }
     }
 }

@@ -14,7 +14,8 @@ pub fn forward_op(o: &Op, x: &Term, v: &Lin) -> Lin {
 pub fn reverse_op(o: &Op, x: &Term, v: &Lin) -> Lin {
     let zero = |n: usize| zero_lin(v.from().clone(), LTy::Real(n));
     let flows = slopes_at(o, x).into_iter().zip(o.dom());
-    let parts = flows.map(|(slope, n)| flow(slope.transposed(), v.clone()).unwrap_or_else(|| zero(n)));
+    let parts =
+        flows.map(|(slope, n)| flow(slope.transposed(), v.clone()).unwrap_or_else(|| zero(n)));
     parts.reduce(lpair).unwrap_or_else(|| zero_lin(v.from().clone(), LTy::Unit))
 }
 

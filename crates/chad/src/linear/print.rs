@@ -38,7 +38,9 @@ fn lty_text(ty: &LTy, level: u8) -> String {
         LTy::Unit => "1".into(),
         LTy::Prod(a, b) => parens(level > 1, format!("{} * {}", lty_text(a, 1), lty_text(b, 2))),
         LTy::Fun(a, b) => parens(level > 0, format!("{} -> {}", ty_text(a, 1), lty_text(b, 0))),
-        LTy::Tensor(a, b) => parens(level > 0, format!("!{} (x) {}", ty_text(a, 2), lty_text(b, 2))),
+        LTy::Tensor(a, b) => {
+            parens(level > 0, format!("!{} (x) {}", ty_text(a, 2), lty_text(b, 2)))
+        }
     }
 }
 
@@ -132,7 +134,9 @@ fn look(term: &Term) -> Look<Either> {
 fn linear_look(term: &Lin) -> Look<Either> {
     match term.kind() {
         LinKind::Var => Look::Linear,
-        LinKind::LOp(op, a, k) if op.dom().is_empty() && *a.kind() == Kind::Unit => Look::Call(op.to_string(), vec![l(k)], ","),
+        LinKind::LOp(op, a, k) if op.dom().is_empty() && *a.kind() == Kind::Unit => {
+            Look::Call(op.to_string(), vec![l(k)], ",")
+        }
         LinKind::LOp(op, a, k) => Look::Call(op.to_string(), vec![t(a), l(k)], ";"),
         LinKind::LPrim(p, a, k) => Look::Call(p.to_string(), vec![t(a), l(k)], ";"),
         LinKind::Unit => Look::Word("<>".into()),
@@ -151,6 +155,8 @@ fn linear_look(term: &Lin) -> Look<Either> {
         LinKind::Case(k, y, body) => Look::Case(l(k), y.into(), l(body)),
         LinKind::LinApp(f, k) => Look::Braces(t(f), l(k)),
         LinKind::Zero => Look::Word("0".into()),
-        LinKind::Plus(j, k) => Look::Infix(level::SUM, [(l(j), level::SUM), (l(k), level::SUM)], "+"),
+        LinKind::Plus(j, k) => {
+            Look::Infix(level::SUM, [(l(j), level::SUM), (l(k), level::SUM)], "+")
+        }
     }
 }

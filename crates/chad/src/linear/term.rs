@@ -106,7 +106,9 @@ impl Term {
     fn parts(&self) -> (Vec<&Term>, Vec<&Lin>) {
         match self.kind() {
             Kind::Var(_) | Kind::Unit => (vec![], vec![]),
-            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => (vec![t], vec![]),
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => {
+                (vec![t], vec![])
+            }
             Kind::Pair(t, s) | Kind::App(t, s) => (vec![t, s], vec![]),
             Kind::LinLam(l) => (vec![], vec![l]),
         }
@@ -178,8 +180,12 @@ impl Lin {
         match self.kind() {
             LinKind::Var | LinKind::Unit | LinKind::Zero => (vec![], vec![]),
             LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => (vec![t], vec![l]),
-            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => (vec![t], vec![l]),
-            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => (vec![], vec![l, k]),
+            LinKind::App(l, t) | LinKind::Tensor(t, l) | LinKind::LinApp(t, l) => {
+                (vec![t], vec![l])
+            }
+            LinKind::Pair(l, k) | LinKind::Plus(l, k) | LinKind::Case(l, _, k) => {
+                (vec![], vec![l, k])
+            }
             LinKind::Fst(l) | LinKind::Snd(l) | LinKind::Lam(_, l) => (vec![], vec![l]),
         }
     }
@@ -242,11 +248,13 @@ impl Lin {
 fn fits((terms, linear): (Vec<&Term>, Vec<&Lin>), left: &mut usize) -> bool {
     let more = *left > 0;
     *left = left.saturating_sub(1);
-    more && terms.into_iter().all(|t| fits(t.parts(), left)) && linear.into_iter().all(|l| fits(l.parts(), left))
+    more && terms.into_iter().all(|t| fits(t.parts(), left))
+        && linear.into_iter().all(|l| fits(l.parts(), left))
 }
 
 fn size((terms, linear): (Vec<&Term>, Vec<&Lin>)) -> usize {
-    1 + terms.into_iter().map(Term::size).sum::<usize>() + linear.into_iter().map(Lin::size).sum::<usize>()
+    1 + terms.into_iter().map(Term::size).sum::<usize>()
+        + linear.into_iter().map(Lin::size).sum::<usize>()
 }
 
 fn mentions((terms, linear): (Vec<&Term>, Vec<&Lin>), x: &Var) -> bool {

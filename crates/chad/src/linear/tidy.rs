@@ -147,7 +147,11 @@ impl Tidy {
             }
             LinKind::LinApp(f, l) => {
                 let (f, l) = (self.term(f, visit), self.lin(l, k, visit));
-                if let Kind::LinLam(body) = f.kind() { self.lin(body, &l, Visit::Again) } else { linapp(f, l) }
+                if let Kind::LinLam(body) = f.kind() {
+                    self.lin(body, &l, Visit::Again)
+                } else {
+                    linapp(f, l)
+                }
             }
             LinKind::Zero => zero_lin(k.from().clone(), l.to().clone()),
             LinKind::Plus(a, b) => sum(self.lin(a, k, visit), self.lin(b, k, visit)),
@@ -189,7 +193,11 @@ impl Tidy {
 
 /// Is it a sum with an entry that a `case` can take apart?
 fn is_entry(l: &Lin) -> bool {
-    if let LinKind::Plus(a, b) = l.kind() { is_entry(a) || is_entry(b) } else { matches!(l.kind(), LinKind::Tensor(..)) }
+    if let LinKind::Plus(a, b) = l.kind() {
+        is_entry(a) || is_entry(b)
+    } else {
+        matches!(l.kind(), LinKind::Tensor(..))
+    }
 }
 
 impl Lin {
@@ -234,11 +242,19 @@ fn linear_second(l: Lin) -> Lin {
 
 /// `case l of !y (x) v -> body`
 fn split(l: &Lin, y: &Var, body: Lin) -> Lin {
-    if body.is_zero() { zero_lin(l.from().clone(), body.to().clone()) } else { case(l.clone(), y.clone(), body) }
+    if body.is_zero() {
+        zero_lin(l.from().clone(), body.to().clone())
+    } else {
+        case(l.clone(), y.clone(), body)
+    }
 }
 
 fn both(a: Lin, b: Lin) -> Lin {
-    if a.is_zero() && b.is_zero() { zero_lin(a.from().clone(), a.to().clone().times(b.to().clone())) } else { lpair(a, b) }
+    if a.is_zero() && b.is_zero() {
+        zero_lin(a.from().clone(), a.to().clone().times(b.to().clone()))
+    } else {
+        lpair(a, b)
+    }
 }
 
 fn sum(a: Lin, b: Lin) -> Lin {

@@ -53,14 +53,18 @@ impl Ty {
     pub(crate) fn components(&self) -> (Ty, Ty) {
         match self {
             Ty::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Lolli(..) => panic!("{self} is not a product"),
+            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Lolli(..) => {
+                panic!("{self} is not a product")
+            }
         }
     }
 
     pub(crate) fn arrow(&self) -> (Ty, Ty) {
         match self {
             Ty::Fun(a, b) => ((**a).clone(), (**b).clone()),
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Lolli(..) => panic!("{self} is not a function type"),
+            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Lolli(..) => {
+                panic!("{self} is not a function type")
+            }
         }
     }
 }
@@ -94,7 +98,9 @@ impl LTy {
     pub(crate) fn components(&self) -> (LTy, LTy) {
         match self {
             LTy::Prod(a, b) => ((**a).clone(), (**b).clone()),
-            LTy::Real(_) | LTy::Unit | LTy::Fun(..) | LTy::Tensor(..) => panic!("{self} is not a product"),
+            LTy::Real(_) | LTy::Unit | LTy::Fun(..) | LTy::Tensor(..) => {
+                panic!("{self} is not a product")
+            }
         }
     }
 }

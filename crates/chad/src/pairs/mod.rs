@@ -103,7 +103,12 @@ pub struct Mor<M: Model> {
 
 impl<M: Model> Clone for Mor<M> {
     fn clone(&self) -> Mor<M> {
-        Mor { from: self.from.clone(), to: self.to.clone(), first: self.first.clone(), second: self.second.clone() }
+        Mor {
+            from: self.from.clone(),
+            to: self.to.clone(),
+            first: self.first.clone(),
+            second: self.second.clone(),
+        }
     }
 }
 
@@ -151,7 +156,10 @@ fn linear_part<M: Model>(context: &Ty) -> M::Hom {
 
 impl<M: Model> PairCategory<M> for Forward<M> {
     fn exponential(a: &Ob, b: &Ob) -> Ob {
-        Ob(a.0.clone().to(b.0.clone().times(a.1.clone().lolli(b.1.clone()))), b.1.clone().under(a.0.clone()))
+        Ob(
+            a.0.clone().to(b.0.clone().times(a.1.clone().lolli(b.1.clone()))),
+            b.1.clone().under(a.0.clone()),
+        )
     }
 
     fn compose(f: &M::LHom, g: &M::LHom) -> M::LHom {
@@ -205,7 +213,10 @@ impl<M: Model> PairCategory<M> for Forward<M> {
 
 impl<M: Model> PairCategory<M> for Reverse<M> {
     fn exponential(a: &Ob, b: &Ob) -> Ob {
-        Ob(a.0.clone().to(b.0.clone().times(b.1.clone().lolli(a.1.clone()))), b.1.clone().tensor(a.0.clone()))
+        Ob(
+            a.0.clone().to(b.0.clone().times(b.1.clone().lolli(a.1.clone()))),
+            b.1.clone().tensor(a.0.clone()),
+        )
     }
 
     fn compose(f: &M::LHom, g: &M::LHom) -> M::LHom {
@@ -272,7 +283,12 @@ pub fn then<M: Model, P: PairCategory<M>>(f: &Mor<M>, g: &Mor<M>) -> Mor<M> {
 
 /// `<f, g>` in a pair category.
 pub fn pair<M: Model, P: PairCategory<M>>(f: &Mor<M>, g: &Mor<M>) -> Mor<M> {
-    Mor { from: f.from.clone(), to: times(&f.to, &g.to), first: M::pair(&f.first, &g.first), second: P::pair(f, g) }
+    Mor {
+        from: f.from.clone(),
+        to: times(&f.to, &g.to),
+        first: M::pair(&f.first, &g.first),
+        second: P::pair(f, g),
+    }
 }
 
 /// The structure-preserving functor from the source language.

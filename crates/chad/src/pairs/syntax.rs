@@ -130,6 +130,9 @@ impl Model for Syntax {
     }
     fn reverse_prim(p: Primitive, from: &Ob) -> Open<Lin> {
         let x = Var::fresh("x", from.0.clone());
-        Open(x.clone(), linear::reverse_prim(p, &linear::var(&x), &linear::v(LTy::dom(&p.results()))))
+        Open(
+            x.clone(),
+            linear::reverse_prim(p, &linear::var(&x), &linear::v(LTy::dom(&p.results()))),
+        )
     }
 }

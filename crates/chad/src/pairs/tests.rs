@@ -13,7 +13,10 @@ fn equal(a: &Mor<Syntax>, b: &Mor<Syntax>) {
     let b_first = b.first.1.subst(&b.first.0, &x);
     assert_eq!(linear::normalize(&a.first.1), linear::normalize(&b_first));
     let (left, right) = (a.second.1.subst(&a.second.0, &x), b.second.1.subst(&b.second.0, &x));
-    assert!(linear::normalize_linear(&left) == linear::normalize_linear(&right), "{left} and {right}");
+    assert!(
+        linear::normalize_linear(&left) == linear::normalize_linear(&right),
+        "{left} and {right}"
+    );
 }
 
 /// M-1 … M-8, Appendix A: the unique functors are the macros, on types of order up to 3.
@@ -25,16 +28,34 @@ fn functors_are_macros() {
         let t = g.morphism(&a, &b);
         let x = Var::fresh("x", forward::primal_ty(&a));
         let v = linear::v(forward::tangent_ty(&a));
-        let (first, second) = (forward::primal(&t, &linear::var(&x)), forward::tangent(&t, &linear::var(&x), &v));
+        let (first, second) =
+            (forward::primal(&t, &linear::var(&x)), forward::tangent(&t, &linear::var(&x), &v));
         let f = interpret::<Syntax, Forward<Syntax>>(&t);
         assert_eq!(f.to, Ob(forward::primal_ty(&b), forward::tangent_ty(&b)));
-        equal(&f, &Mor { from: f.from.clone(), to: f.to.clone(), first: Open(x.clone(), first), second: Open(x, second) });
+        equal(
+            &f,
+            &Mor {
+                from: f.from.clone(),
+                to: f.to.clone(),
+                first: Open(x.clone(), first),
+                second: Open(x, second),
+            },
+        );
         let x = Var::fresh("x", reverse::primal_ty(&a));
         let v = linear::v(reverse::cotangent_ty(&b));
-        let (first, second) = (reverse::primal(&t, &linear::var(&x)), reverse::cotangent(&t, &linear::var(&x), &v));
+        let (first, second) =
+            (reverse::primal(&t, &linear::var(&x)), reverse::cotangent(&t, &linear::var(&x), &v));
         let f = interpret::<Syntax, Reverse<Syntax>>(&t);
         assert_eq!(f.to, Ob(reverse::primal_ty(&b), reverse::cotangent_ty(&b)));
-        equal(&f, &Mor { from: f.from.clone(), to: f.to.clone(), first: Open(x.clone(), first), second: Open(x, second) });
+        equal(
+            &f,
+            &Mor {
+                from: f.from.clone(),
+                to: f.to.clone(),
+                first: Open(x.clone(), first),
+                second: Open(x, second),
+            },
+        );
     }
 }
 
@@ -60,16 +81,29 @@ fn laws<P: PairCategory<Syntax>>(g: &mut Generator) {
     let law = |left: Comb, right: Comb| equal(&of(&left), &of(&right));
     law(c::then(c::id(a.clone()), t.clone()), t.clone());
     law(c::then(t.clone(), c::id(b.clone())), t.clone());
-    law(c::then(c::then(t.clone(), s.clone()), r.clone()), c::then(t.clone(), c::then(s.clone(), r)));
+    law(
+        c::then(c::then(t.clone(), s.clone()), r.clone()),
+        c::then(t.clone(), c::then(s.clone(), r)),
+    );
     let (u, before) = (morphism(&a, &d), morphism(&e, &a));
     let both = c::pair(t.clone(), u.clone());
     law(c::then(both.clone(), c::fst(b.clone(), d.clone())), t.clone());
     law(c::then(both.clone(), c::snd(b.clone(), d.clone())), u.clone());
-    law(c::then(before.clone(), both), c::pair(c::then(before.clone(), t.clone()), c::then(before, u)));
-    law(c::pair(c::fst(a.clone(), b.clone()), c::snd(a.clone(), b.clone())), c::id(a.clone().times(b.clone())));
+    law(
+        c::then(before.clone(), both),
+        c::pair(c::then(before.clone(), t.clone()), c::then(before, u)),
+    );
+    law(
+        c::pair(c::fst(a.clone(), b.clone()), c::snd(a.clone(), b.clone())),
+        c::id(a.clone().times(b.clone())),
+    );
     law(c::then(t, c::unit(b.clone())), c::unit(a.clone()));
-    let apply =
-        |f: Comb| c::then(c::pair(c::then(c::fst(a.clone(), b.clone()), f), c::snd(a.clone(), b.clone())), c::ev(b.clone(), d.clone()));
+    let apply = |f: Comb| {
+        c::then(
+            c::pair(c::then(c::fst(a.clone(), b.clone()), f), c::snd(a.clone(), b.clone())),
+            c::ev(b.clone(), d.clone()),
+        )
+    };
     let f = morphism(&a.clone().times(b.clone()), &d);
     law(apply(c::curry(f.clone())), f);
     let f = morphism(&a, &b.clone().to(d.clone()));
@@ -83,11 +117,17 @@ fn semantics() {
         let mut g = Generator::new(seed);
         let (x, t) = g.program();
         let comb = combinators::of_term(&x, &t);
-        let (f, r) = (interpret::<Semantics, Forward<Semantics>>(&comb), interpret::<Semantics, Reverse<Semantics>>(&comb));
+        let (f, r) = (
+            interpret::<Semantics, Forward<Semantics>>(&comb),
+            interpret::<Semantics, Reverse<Semantics>>(&comb),
+        );
         let (at, v, w) = (g.value(&x.ty), g.value(&x.ty), g.value(t.ty()));
         assert_eq!((f.first)(&at).flatten(), combinators::eval(&comb, &at).flatten());
-        let (pushed, pulled) = ((f.second)(&at, &v).flatten().unwrap(), (r.second)(&at, &w).flatten().unwrap());
-        let dot = |a: &[f64], b: &Value| a.iter().zip(b.flatten().unwrap()).map(|(a, b)| a * b).sum::<f64>();
+        let (pushed, pulled) =
+            ((f.second)(&at, &v).flatten().unwrap(), (r.second)(&at, &w).flatten().unwrap());
+        let dot = |a: &[f64], b: &Value| {
+            a.iter().zip(b.flatten().unwrap()).map(|(a, b)| a * b).sum::<f64>()
+        };
         let (left, right) = (dot(&pushed, &w), dot(&pulled, &v));
         assert!((left - right).abs() <= 1e-9 * (1.0 + left.abs()), "{left} and {right}: {t}");
     }

@@ -31,26 +31,41 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[track_caller]
 fn close(a: &[f64], b: &[f64], tolerance: f64, what: &Term) {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).for_each(|(x, y)| assert!((x - y).abs() <= tolerance * (1.0 + x.abs()), "{x} and {y}: {what}"));
+    a.iter().zip(b).for_each(|(x, y)| {
+        assert!((x - y).abs() <= tolerance * (1.0 + x.abs()), "{x} and {y}: {what}")
+    });
 }
 
 /// The value at a point, the pushforward of a tangent and the pullback of a cotangent.
 fn derived(t: &Comb, at: &Value, v: &Value, w: &Value) -> [Vec<f64>; 3] {
-    let (forward, reverse) = (interpret::<Semantics, Forward<Semantics>>(t), interpret::<Semantics, Reverse<Semantics>>(t));
+    let (forward, reverse) = (
+        interpret::<Semantics, Forward<Semantics>>(t),
+        interpret::<Semantics, Reverse<Semantics>>(t),
+    );
     let numbers = |value: Value| value.flatten().unwrap();
     assert_eq!(numbers((forward.first)(at)), numbers((reverse.first)(at)));
-    [numbers((forward.first)(at)), numbers((forward.second)(at, v)), numbers((reverse.second)(at, w))]
+    [
+        numbers((forward.first)(at)),
+        numbers((forward.second)(at, v)),
+        numbers((reverse.second)(at, w)),
+    ]
 }
 
 /// P-1 … P-3: the value, its slope along a line, and the transpose.
 fn check(x: &Var, t: &Term, mut g: Generator) {
     let (at, v, w) = (g.value(&x.ty), g.value(&x.ty), g.value(t.ty()));
-    let value = |at: &Value| source::eval(t, &Env::default().with(x, at.clone())).flatten().unwrap();
+    let value =
+        |at: &Value| source::eval(t, &Env::default().with(x, at.clone())).flatten().unwrap();
     let [primal, pushed, pulled] = derived(&combinators::of_term(x, t), &at, &v, &w);
     assert_eq!(primal, value(&at), "{t}");
-    let moved = |h: f64| Value::real(at.numbers().iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect::<Vec<_>>());
+    let moved = |h: f64| {
+        Value::real(
+            at.numbers().iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect::<Vec<_>>(),
+        )
+    };
     let h = 1e-4;
-    let slope: Vec<f64> = value(&moved(h)).iter().zip(value(&moved(-h))).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+    let slope: Vec<f64> =
+        value(&moved(h)).iter().zip(value(&moved(-h))).map(|(a, b)| (a - b) / (2.0 * h)).collect();
     close(&pushed, &slope, 1e-4, t);
     close(&[dot(&pushed, &w.flatten().unwrap())], &[dot(&pulled, &v.numbers())], 1e-9, t);
 }
@@ -83,7 +98,13 @@ fn derived_primitives() {
     let step = REAL.times(REAL).to(REAL);
     for seed in 0..TERMS {
         let (g, x, t) = argument(seed, &step.clone().times(REAL.times(Ty::Real(3))), 32);
-        check(&x, &source::let_("a", t, |a| source::fold(fst(a.clone()), fst(snd(a.clone())), snd(snd(a)))), g);
+        check(
+            &x,
+            &source::let_("a", t, |a| {
+                source::fold(fst(a.clone()), fst(snd(a.clone())), snd(snd(a)))
+            }),
+            g,
+        );
         let (g, x, t) = argument(seed, &REAL.to(REAL), 32);
         check(&x, &source::build(3, t), g);
     }
@@ -105,7 +126,9 @@ fn unrolled(p: Primitive, t: Term) -> Term {
         let index = |v: &Term, n: usize, i: usize| op(Op::Index(n, i), v.clone());
         match p {
             Primitive::Map { n, .. } => {
-                let calls = (0..n).map(|i| app(f.clone(), tuple(&args.iter().map(|v| index(v, n, i)).collect::<Vec<_>>())));
+                let calls = (0..n).map(|i| {
+                    app(f.clone(), tuple(&args.iter().map(|v| index(v, n, i)).collect::<Vec<_>>()))
+                });
                 op_at(Op::Vector(n), &calls.collect::<Vec<_>>())
             }
             Primitive::Scan { n } => steps(&f, &args[1], n, vec![args[0].clone()]),
@@ -141,10 +164,23 @@ fn unrolled_definitions() {
 /// T-12: the linear primitives are closed under transposition: `<lprim(<h, p>; v), w> = <v, lprim^t(<h^t, p>; w)>`.
 #[test]
 fn transposition() {
-    let (map, zip_with) = (|arity| LPrim::Map { arity, n: 3 }, |arity, from, to| LPrim::ZipWith { arity, from, to, n: 3 });
-    for lprim in [map(1), map(2), zip_with(1, 1, 1), zip_with(2, 2, 1), zip_with(3, 1, 2), LPrim::Scan { n: 3 }] {
+    let (map, zip_with) = (
+        |arity| LPrim::Map { arity, n: 3 },
+        |arity, from, to| LPrim::ZipWith { arity, from, to, n: 3 },
+    );
+    for lprim in [
+        map(1),
+        map(2),
+        zip_with(1, 1, 1),
+        zip_with(2, 2, 1),
+        zip_with(3, 1, 2),
+        LPrim::Scan { n: 3 },
+    ] {
         let other = lprim.transposed();
-        assert_eq!((other.transposed(), transposed_ty(&lprim.ldom()), transposed_ty(&lprim.cod())), (lprim, other.cod(), other.ldom()));
+        assert_eq!(
+            (other.transposed(), transposed_ty(&lprim.ldom()), transposed_ty(&lprim.cod())),
+            (lprim, other.cod(), other.ldom())
+        );
         for seed in 0..TERMS {
             let mut g = Generator::new(seed);
             let matrix: Vec<f64> = (0..6).map(|_| g.number()).collect();
@@ -154,13 +190,18 @@ fn transposition() {
                     let points = points(&mut g, arity);
                     (points.clone(), points)
                 }
-                LPrim::ZipWith { arity, from, to, .. } => rows(&matrix, from, to, points(&mut g, arity)),
+                LPrim::ZipWith { arity, from, to, .. } => {
+                    rows(&matrix, from, to, points(&mut g, arity))
+                }
                 LPrim::Scan { .. } | LPrim::Unscan { .. } => rows(&matrix, 2, 1, points(&mut g, 2)),
             };
             let (v, w) = (element(&mut g, &lprim.ldom()), element(&mut g, &other.ldom()));
             let left = pairing(&lprim.eval::<Denotation>(&x, &v), &w);
             let right = pairing(&other.eval::<Denotation>(&y, &w), &v);
-            assert!((left - right).abs() <= 1e-12 * (1.0 + left.abs()), "{lprim:?}: {left} and {right}");
+            assert!(
+                (left - right).abs() <= 1e-12 * (1.0 + left.abs()),
+                "{lprim:?}: {left} and {right}"
+            );
         }
     }
 }
@@ -169,10 +210,12 @@ fn transposition() {
 fn rows(matrix: &[f64], from: usize, to: usize, points: Value) -> (Value, Value) {
     let linear = |rows: usize, columns: usize, entry: Rc<dyn Fn(usize, usize) -> f64>| {
         Value::fun(move |at| {
-            let (weight, entry) = (1.0 + at.flatten().unwrap().iter().map(|x| x.sin()).sum::<f64>(), entry.clone());
+            let (weight, entry) =
+                (1.0 + at.flatten().unwrap().iter().map(|x| x.sin()).sum::<f64>(), entry.clone());
             Value::fun(move |v| {
                 let v = v.flatten().unwrap();
-                let row = |i: usize| Rc::from([(0..columns).map(|j| weight * entry(i, j) * v[j]).sum()]);
+                let row =
+                    |i: usize| Rc::from([(0..columns).map(|j| weight * entry(i, j) * v[j]).sum()]);
                 Denotation::tuple(&(0..rows).map(row).collect::<Vec<_>>())
             })
         })
@@ -191,7 +234,9 @@ fn element(g: &mut Generator, ty: &LTy) -> Value {
         LTy::Prod(a, b) => Value::pair(element(g, a), element(g, b)),
         LTy::Fun(..) => {
             let weight = g.number();
-            Value::fun(move |at| Value::real([at.flatten().unwrap().iter().map(|x| (weight * x).cos()).sum::<f64>()]))
+            Value::fun(move |at| {
+                Value::real([at.flatten().unwrap().iter().map(|x| (weight * x).cos()).sum::<f64>()])
+            })
         }
         LTy::Tensor(..) => panic!("what is transposed here has no `{ty}` as its argument"),
     }

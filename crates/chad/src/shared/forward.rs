@@ -30,13 +30,17 @@ impl Context {
             }),
             Source::Prim(p, t) => let_("a", self.push(t), |a| {
                 let_("x", fst(a.clone()), |x| {
-                    let_("r", primal_prim(*p, &x), |r| pair(r.clone(), lthen(snd(a), forward_prim_from(*p, &x, &r))))
+                    let_("r", primal_prim(*p, &x), |r| {
+                        pair(r.clone(), lthen(snd(a), forward_prim_from(*p, &x, &r)))
+                    })
                 })
             }),
             Source::Unit => pair(unit(), zero(self.tangent_ty().lfun(Ty::Unit))),
-            Source::Pair(t, s) => {
-                let_("a", self.push(t), |a| let_("b", self.push(s), |b| pair(pair(fst(a.clone()), fst(b.clone())), lpair(snd(a), snd(b)))))
-            }
+            Source::Pair(t, s) => let_("a", self.push(t), |a| {
+                let_("b", self.push(s), |b| {
+                    pair(pair(fst(a.clone()), fst(b.clone())), lpair(snd(a), snd(b)))
+                })
+            }),
             Source::Fst(t) => let_("a", self.push(t), |a| {
                 let (b, c) = tangent_ty(t.ty()).components();
                 pair(fst(fst(a.clone())), lthen(snd(a), lfst(b, c)))
@@ -63,11 +67,13 @@ impl Context {
         let (context, argument) = (self.tangent_ty(), tangent_ty(&x.ty));
         let_("f", abs(y.clone(), body), |f| {
             let first = lam("y", y.ty.clone(), |y| {
-                let only = lpair(zero(argument.clone().lfun(context.clone())), lid(argument.clone()));
+                let only =
+                    lpair(zero(argument.clone().lfun(context.clone())), lid(argument.clone()));
                 let_("r", app(f.clone(), y), |r| pair(fst(r.clone()), lthen(only, snd(r))))
             });
             let second = lam("y", y.ty.clone(), |y| {
-                let only = lpair(lid(context.clone()), zero(context.clone().lfun(argument.clone())));
+                let only =
+                    lpair(lid(context.clone()), zero(context.clone().lfun(argument.clone())));
                 lthen(only, snd(app(f.clone(), y)))
             });
             pair(first, lswap(second))
@@ -78,7 +84,9 @@ impl Context {
     fn push_let(&self, x: &source::Var, s: &source::Term, t: &source::Term) -> Term {
         let_("a", self.push(s), |a| {
             let_(&x.hint, fst(a.clone()), |y| {
-                let_("r", self.with(x, y).push(t), |r| pair(fst(r.clone()), lthen(lpair(lid(self.tangent_ty()), snd(a)), snd(r))))
+                let_("r", self.with(x, y).push(t), |r| {
+                    pair(fst(r.clone()), lthen(lpair(lid(self.tangent_ty()), snd(a)), snd(r)))
+                })
             })
         })
     }

@@ -67,7 +67,9 @@ mod tests {
     fn same(found: (Value, Value), expect: &(Value, Value), t: &source::Term) {
         assert_eq!(found.0.flatten(), expect.0.flatten(), "{t}");
         let pairs = found.1.flatten().unwrap().into_iter().zip(expect.1.flatten().unwrap());
-        pairs.for_each(|(a, b)| assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} and {b}: {t}"));
+        pairs.for_each(|(a, b)| {
+            assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} and {b}: {t}")
+        });
     }
 
     /// E26: literal, shared and closure-converted agree, in both modes.
@@ -78,7 +80,8 @@ mod tests {
             let (x, t) = g.program();
             let (at, v, w) = (g.value(&x.ty), g.value(&x.ty), g.value(t.ty()));
             let [push, pull] = Applied::both(&of_term(&x, &t));
-            let (pushed, pulled) = ((push.first(&at), push.second(&at, &v)), (pull.first(&at), pull.second(&at, &w)));
+            let (pushed, pulled) =
+                ((push.first(&at), push.second(&at, &v)), (pull.first(&at), pull.second(&at, &w)));
             for lets in [Lets::Primitive, Lets::Encoded] {
                 same(run(&forward(&x, &t, lets), &at, &v), &pushed, &t);
                 same(run(&reverse(&x, &t, lets), &at, &w), &pulled, &t);

@@ -28,7 +28,9 @@ impl Context {
             }),
             Source::Prim(p, t) => let_("a", self.pull(t), |a| {
                 let_("x", fst(a.clone()), |x| {
-                    let_("r", primal_prim(*p, &x), |r| pair(r.clone(), lthen(reverse_prim_from(*p, &x, &r), snd(a))))
+                    let_("r", primal_prim(*p, &x), |r| {
+                        pair(r.clone(), lthen(reverse_prim_from(*p, &x, &r), snd(a)))
+                    })
                 })
             }),
             Source::Unit => pair(unit(), zero(Ty::Unit.lfun(self.cotangent_ty()))),
@@ -66,9 +68,13 @@ impl Context {
         let (context, argument) = (self.cotangent_ty(), cotangent_ty(&x.ty));
         let_("f", abs(y.clone(), body), |f| {
             let first = lam("y", y.ty.clone(), |y| {
-                let_("r", app(f.clone(), y), |r| pair(fst(r.clone()), lthen(snd(r), lsnd(context.clone(), argument.clone()))))
+                let_("r", app(f.clone(), y), |r| {
+                    pair(fst(r.clone()), lthen(snd(r), lsnd(context.clone(), argument.clone())))
+                })
             });
-            let second = lam("y", y.ty.clone(), |y| lthen(snd(app(f.clone(), y)), lfst(context.clone(), argument.clone())));
+            let second = lam("y", y.ty.clone(), |y| {
+                lthen(snd(app(f.clone(), y)), lfst(context.clone(), argument.clone()))
+            });
             pair(first, lcur_inv(second))
         })
     }
@@ -79,7 +85,10 @@ impl Context {
             let_(&x.hint, fst(a.clone()), |y| {
                 let_("r", self.with(x, y).pull(t), |r| {
                     let (context, argument) = (self.cotangent_ty(), cotangent_ty(&x.ty));
-                    let rest = plus(lfst(context.clone(), argument.clone()), lthen(lsnd(context, argument), snd(a)));
+                    let rest = plus(
+                        lfst(context.clone(), argument.clone()),
+                        lthen(lsnd(context, argument), snd(a)),
+                    );
                     pair(fst(r.clone()), lthen(snd(r), rest))
                 })
             })

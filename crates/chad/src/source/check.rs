@@ -12,7 +12,10 @@ fn infer(context: &mut Vec<Var>, t: &Term) -> Result<Ty, String> {
     match t.kind() {
         // S-1
         Kind::Var(x) => {
-            let bound = context.iter().rfind(|y| *y == x).ok_or_else(|| format!("{} is not in scope", x.hint))?;
+            let bound = context
+                .iter()
+                .rfind(|y| *y == x)
+                .ok_or_else(|| format!("{} is not in scope", x.hint))?;
             expect(&x.ty, &bound.ty, "a variable is used at another type")?;
             Ok(bound.ty.clone())
         }

@@ -33,16 +33,36 @@ pub struct Equation {
 pub fn equations() -> &'static [Equation] {
     &[
         Equation { id: "S-10", name: "unit-eta", sides: |i| (i.u.clone(), unit()) },
-        Equation { id: "S-11", name: "fst-beta", sides: |i| (fst(pair(i.s.clone(), i.f.clone())), i.s.clone()) },
-        Equation { id: "S-12", name: "snd-beta", sides: |i| (snd(pair(i.f.clone(), i.s.clone())), i.s.clone()) },
-        Equation { id: "S-13", name: "pair-eta", sides: |i| (i.p.clone(), pair(fst(i.p.clone()), snd(i.p.clone()))) },
+        Equation {
+            id: "S-11",
+            name: "fst-beta",
+            sides: |i| (fst(pair(i.s.clone(), i.f.clone())), i.s.clone()),
+        },
+        Equation {
+            id: "S-12",
+            name: "snd-beta",
+            sides: |i| (snd(pair(i.f.clone(), i.s.clone())), i.s.clone()),
+        },
+        Equation {
+            id: "S-13",
+            name: "pair-eta",
+            sides: |i| (i.p.clone(), pair(fst(i.p.clone()), snd(i.p.clone()))),
+        },
         Equation {
             id: "S-14",
             name: "fun-beta",
-            sides: |i| (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s)),
+            sides: |i| {
+                (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s))
+            },
         },
         Equation { id: "S-15", name: "fun-eta", sides: |i| (i.f.clone(), fun_eta(&i.f)) },
-        Equation { id: "S-9", name: "let", sides: |i| (let_("z", i.s.clone(), |z| i.body.subst(&i.x, &z)), i.body.subst(&i.x, &i.s)) },
+        Equation {
+            id: "S-9",
+            name: "let",
+            sides: |i| {
+                (let_("z", i.s.clone(), |z| i.body.subst(&i.x, &z)), i.body.subst(&i.x, &i.s))
+            },
+        },
     ]
 }
 

@@ -62,7 +62,9 @@ fn eval(t: &Term, env: &Env<Sem>) -> Sem {
         // S-14
         Kind::App(t, s) => match eval(t, env) {
             Sem::Fun(f) => f(&eval(s, env)),
-            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) => unreachable!("a typed term applies functions only"),
+            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) => {
+                unreachable!("a typed term applies functions only")
+            }
         },
     }
 }
@@ -70,7 +72,9 @@ fn eval(t: &Term, env: &Env<Sem>) -> Sem {
 fn split(both: &Sem) -> &(Sem, Sem) {
     match both {
         Sem::Pair(both) => both,
-        Sem::Ground(_) | Sem::Unit | Sem::Fun(_) => unreachable!("a typed term projects pairs only"),
+        Sem::Ground(_) | Sem::Unit | Sem::Fun(_) => {
+            unreachable!("a typed term projects pairs only")
+        }
     }
 }
 
@@ -97,6 +101,8 @@ fn reify(ty: &Ty, sem: &Sem) -> Term {
             let x = Var::fresh("x", (**a).clone());
             abs(x.clone(), reify(b, &f(&reflect(a, var(&x)))))
         }
-        (Ty::Real(_) | Ty::Prod(..) | Ty::Fun(..), _) => unreachable!("an element has the form that its type says"),
+        (Ty::Real(_) | Ty::Prod(..) | Ty::Fun(..), _) => {
+            unreachable!("an element has the form that its type says")
+        }
     }
 }

@@ -59,7 +59,9 @@ impl Term {
     pub fn children(&self) -> Vec<&Term> {
         match self.kind() {
             Kind::Var(_) | Kind::Unit => vec![],
-            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => vec![t],
+            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => {
+                vec![t]
+            }
             Kind::Pair(t, s) | Kind::App(t, s) => vec![t, s],
         }
     }
@@ -71,7 +73,8 @@ impl Term {
 
     /// Does the variable occur?
     pub fn mentions(&self, x: &Var) -> bool {
-        matches!(self.kind(), Kind::Var(y) if x == y) || self.children().into_iter().any(|t| t.mentions(x))
+        matches!(self.kind(), Kind::Var(y) if x == y)
+            || self.children().into_iter().any(|t| t.mentions(x))
     }
 
     /// `t[s/x]`

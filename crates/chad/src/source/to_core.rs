@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use lambada_core::{self as core, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, TermKind};
+use lambada_core::{
+    self as core, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, TermKind,
+};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 use lambada_source::Span;
 
@@ -21,7 +23,12 @@ pub fn to_core(program: &mut Program, context: &[Var], t: &Term) -> Result<core:
 }
 
 /// Adds `Γ ⊢ t : T` to a program as a definition of this name, whose signature tells all sizes.
-pub fn define(program: &mut Program, name: &str, context: &[Var], t: &Term) -> Result<DefId, String> {
+pub fn define(
+    program: &mut Program,
+    name: &str,
+    context: &[Var],
+    t: &Term,
+) -> Result<DefId, String> {
     let body = to_core(program, context, t)?;
     let params = context.iter().map(|x| (x.hint.clone(), sized(&x.ty))).collect();
     let signature = Signature { params, result: Some(sized(t.ty())) };
@@ -54,7 +61,11 @@ impl Writer<'_> {
 
     fn term(&mut self, t: &Term) -> Result<core::Term, String> {
         match t.kind() {
-            Kind::Var(x) => self.vars.get(&x.id).map(core::var).ok_or_else(|| format!("{} is not in scope", x.hint)),
+            Kind::Var(x) => self
+                .vars
+                .get(&x.id)
+                .map(core::var)
+                .ok_or_else(|| format!("{} is not in scope", x.hint)),
             Kind::Op(op, t) => {
                 let argument = self.term(t)?;
                 self.op(op, argument)
@@ -79,7 +90,10 @@ impl Writer<'_> {
     fn op(&mut self, op: &Op, argument: core::Term) -> Result<core::Term, String> {
         let whole = self.program.fresh("p", argument.ty().clone());
         let sizes = op.dom();
-        let part = |(k, n): (usize, &usize)| Vector { term: component(core::var(&whole), k, sizes.len()), size: *n };
+        let part = |(k, n): (usize, &usize)| Vector {
+            term: component(core::var(&whole), k, sizes.len()),
+            size: *n,
+        };
         let args: Vec<Vector> = sizes.iter().enumerate().map(part).collect();
         let body = self.at_vectors(op, &args)?;
         Ok(if args.is_empty() { body } else { core::let_(whole, argument, body) })
@@ -91,9 +105,17 @@ impl Writer<'_> {
         let first = |x: &Vector| x.at(&core::int(0));
         Ok(match op {
             Op::Const(values) => literal(&values.0),
-            Op::Each(prim, n) => self.build(*n, |_, i| core::prim(*prim, args.iter().map(|x| x.at(i)).collect())),
-            Op::Partial(..) => return Err(format!("{op} is written by derivatives alone, never in the source language")),
-            Op::MatVec(n, m) => self.build(*n, |w, i| w.sum(*m, |_, j| mul(args[0].at(&offset(i, *m, j)), args[1].at(j)))),
+            Op::Each(prim, n) => {
+                self.build(*n, |_, i| core::prim(*prim, args.iter().map(|x| x.at(i)).collect()))
+            }
+            Op::Partial(..) => {
+                return Err(format!(
+                    "{op} is written by derivatives alone, never in the source language"
+                ));
+            }
+            Op::MatVec(n, m) => self.build(*n, |w, i| {
+                w.sum(*m, |_, j| mul(args[0].at(&offset(i, *m, j)), args[1].at(j)))
+            }),
             Op::Sum(n) => self.sum(*n, |_, i| args[0].at(i)),
             Op::Replicate(n) => self.build(*n, |_, _| args[0].term.clone()),
             Op::Index(_, i) => args[0].at(&core::int(*i as i64)),
@@ -112,10 +134,15 @@ impl Writer<'_> {
         let whole = self.program.fresh("p", argument.ty().clone());
         let (f, vectors) = (core::proj(core::var(&whole), 0), core::proj(core::var(&whole), 1));
         let sizes = prim.args();
-        let part = |(k, n): (usize, &usize)| Vector { term: component(vectors.clone(), k, sizes.len()), size: *n };
+        let part = |(k, n): (usize, &usize)| Vector {
+            term: component(vectors.clone(), k, sizes.len()),
+            size: *n,
+        };
         let args: Vec<Vector> = sizes.iter().enumerate().map(part).collect();
         let body = match prim {
-            Primitive::Map { n, .. } => self.build(n, |_, i| core::app(f, point(args.iter().map(|x| x.at(i))))),
+            Primitive::Map { n, .. } => {
+                self.build(n, |_, i| core::app(f, point(args.iter().map(|x| x.at(i)))))
+            }
             Primitive::Scan { n } => self.scan(n, f, &args[0], &args[1]),
         };
         core::let_(whole, argument, body)
@@ -125,19 +152,32 @@ impl Writer<'_> {
     fn scan(&mut self, n: usize, f: core::Term, start: &Vector, v: &Vector) -> core::Term {
         let start = start.term.clone();
         if n == 1 {
-            return core::tuple(vec![start.clone(), core::app(f, point([start, v.term.clone()].into_iter()))]);
+            return core::tuple(vec![
+                start.clone(),
+                core::app(f, point([start, v.term.clone()].into_iter())),
+            ]);
         }
         let zeros = self.build(n, |_, _| core::real(0.0));
         let init = core::tuple(vec![zeros, start]);
-        let (state, i) = (self.program.fresh("s", init.ty().clone()), self.program.fresh("i", core::Ty::INT));
+        let (state, i) =
+            (self.program.fresh("s", init.ty().clone()), self.program.fresh("i", core::Ty::INT));
         let (visited, last) = (core::proj(core::var(&state), 0), core::proj(core::var(&state), 1));
         let visited = core::update(visited, vec![core::var(&i)], last.clone(), Span::default());
         let next = core::app(f, point([last, v.at(&core::var(&i))].into_iter()));
-        core::loop_(state, init, LoopKind::For(i, core::int(n as i64)), core::tuple(vec![visited, next]))
+        core::loop_(
+            state,
+            init,
+            LoopKind::For(i, core::int(n as i64)),
+            core::tuple(vec![visited, next]),
+        )
     }
 
     /// The vector whose elements the body gives.
-    fn build(&mut self, n: usize, body: impl FnOnce(&mut Self, &core::Term) -> core::Term) -> core::Term {
+    fn build(
+        &mut self,
+        n: usize,
+        body: impl FnOnce(&mut Self, &core::Term) -> core::Term,
+    ) -> core::Term {
         if n == 1 {
             return body(self, &core::int(0));
         }
@@ -147,7 +187,11 @@ impl Writer<'_> {
     }
 
     /// The sum of what the body gives.
-    fn sum(&mut self, n: usize, body: impl FnOnce(&mut Self, &core::Term) -> core::Term) -> core::Term {
+    fn sum(
+        &mut self,
+        n: usize,
+        body: impl FnOnce(&mut Self, &core::Term) -> core::Term,
+    ) -> core::Term {
         let terms = self.build(n, body);
         if n == 1 { terms } else { core::reduce(ReduceOp::Add, terms) }
     }
@@ -162,7 +206,11 @@ struct Vector {
 impl Vector {
     /// `real^1` is `real`: its only element is itself.
     fn at(&self, i: &core::Term) -> core::Term {
-        if self.size == 1 { self.term.clone() } else { core::index(self.term.clone(), vec![i.clone()], Span::default()) }
+        if self.size == 1 {
+            self.term.clone()
+        } else {
+            core::index(self.term.clone(), vec![i.clone()], Span::default())
+        }
     }
 }
 
@@ -187,7 +235,11 @@ fn offset(i: &core::Term, m: usize, j: &core::Term) -> core::Term {
 }
 
 fn literal(values: &[f64]) -> core::Term {
-    if let [value] = values { core::real(*value) } else { array(values.iter().map(|x| core::real(*x)).collect()) }
+    if let [value] = values {
+        core::real(*value)
+    } else {
+        array(values.iter().map(|x| core::real(*x)).collect())
+    }
 }
 
 fn array(items: Vec<core::Term>) -> core::Term {
@@ -214,7 +266,9 @@ fn ty(t: &Ty) -> core::Ty {
 fn sized(t: &Ty) -> SizedTy {
     match t {
         Ty::Real(1) => SizedTy::Scalar(ScalarTy::Real),
-        Ty::Real(n) => SizedTy::Array(Size::Const(*n as u64), Box::new(SizedTy::Scalar(ScalarTy::Real))),
+        Ty::Real(n) => {
+            SizedTy::Array(Size::Const(*n as u64), Box::new(SizedTy::Scalar(ScalarTy::Real)))
+        }
         Ty::Unit => SizedTy::Tuple(vec![]),
         Ty::Prod(a, b) => SizedTy::Tuple(vec![sized(a), sized(b)]),
         Ty::Fun(a, b) => SizedTy::Fun(Box::new(sized(a)), Box::new(sized(b))),
@@ -239,9 +293,12 @@ mod tests {
     #[track_caller]
     fn check_meaning(x: &Var, t: &Term, at: &Value) {
         let (program, id) = written(x, t);
-        let found = core::eval::run(&program, id, &[data(at).unwrap()]).unwrap_or_else(|f| panic!("{t}: {}", f.message));
+        let found = core::eval::run(&program, id, &[data(at).unwrap()])
+            .unwrap_or_else(|f| panic!("{t}: {}", f.message));
         let expect = data(&eval(t, &Env::default().with(x, at.clone()))).unwrap();
-        found.close(&expect, 1e-12).unwrap_or_else(|e| panic!("{t}: {e}\n{}", core::print_program(&program)));
+        found
+            .close(&expect, 1e-12)
+            .unwrap_or_else(|e| panic!("{t}: {e}\n{}", core::print_program(&program)));
     }
 
     /// Is there a vector in the term, or in the types of its variables? `of_core` knows none.
@@ -256,7 +313,10 @@ mod tests {
         within(t.ty()) || t.children().into_iter().any(has_vectors)
     }
 
-    fn generated(programs: usize, chosen: fn(&Var, &Term) -> bool) -> impl Iterator<Item = (Generator, Var, Term)> {
+    fn generated(
+        programs: usize,
+        chosen: fn(&Var, &Term) -> bool,
+    ) -> impl Iterator<Item = (Generator, Var, Term)> {
         let all = (0..).map(|seed| {
             let mut g = Generator::new(seed);
             let (x, t) = g.program();
@@ -268,7 +328,9 @@ mod tests {
     /// There and back: the same program, up to the equations of the language. (What `sigmoid` abbreviates is not among them.)
     #[test]
     fn round_trip() {
-        for (mut g, x, t) in generated(1000, |x, t| !has_vectors(t) && !has_vectors(&var(x)) && !t.to_string().contains("sigmoid")) {
+        for (mut g, x, t) in generated(1000, |x, t| {
+            !has_vectors(t) && !has_vectors(&var(x)) && !t.to_string().contains("sigmoid")
+        }) {
             check_meaning(&x, &t, &g.value(&x.ty));
             let (program, id) = written(&x, &t);
             let (y, back) = of_core(&program, id).unwrap();
@@ -288,9 +350,22 @@ mod tests {
     /// Every operation, at sizes that tell rows from columns, and at the sizes 0 and 1.
     #[test]
     fn operations() {
-        let mut ops = vec![Op::Sigmoid, Op::Swap, Op::Product, Op::constant([]), Op::constant([1.5]), Op::constant([1.0, -2.0, 3.0])];
+        let mut ops = vec![
+            Op::Sigmoid,
+            Op::Swap,
+            Op::Product,
+            Op::constant([]),
+            Op::constant([1.5]),
+            Op::constant([1.0, -2.0, 3.0]),
+        ];
         for n in 0..4 {
-            ops.extend([Op::Sum(n), Op::Inner(n), Op::Scale(n), Op::Each(Prim::Sub, n), Op::Each(Prim::Sin, n)]);
+            ops.extend([
+                Op::Sum(n),
+                Op::Inner(n),
+                Op::Scale(n),
+                Op::Each(Prim::Sub, n),
+                Op::Each(Prim::Sin, n),
+            ]);
             ops.extend((0..4).map(|m| Op::MatVec(n, m)));
         }
         for op in ops {
@@ -319,7 +394,8 @@ mod tests {
         let (program, id) = written(&x, &var(&x));
         let signature = &program.def(id).signature;
         let real = Box::new(SizedTy::Scalar(ScalarTy::Real));
-        let expect = SizedTy::Tuple(vec![SizedTy::Array(Size::Const(3), real), SizedTy::Tuple(vec![])]);
+        let expect =
+            SizedTy::Tuple(vec![SizedTy::Array(Size::Const(3), real), SizedTy::Tuple(vec![])]);
         assert_eq!((&signature.params[0].1, &signature.result), (&expect, &Some(expect.clone())));
     }
 
@@ -330,7 +406,12 @@ mod tests {
         let x = program.fresh("x", core::Ty::REAL);
         let less = core::prim(Prim::Lt, vec![core::var(&x), core::real(0.0)]);
         let body = core::lam(x, core::if_(less, core::real(1.0), core::real(2.0)));
-        program.defs.push(Def { name: "f".into(), body, signature: Default::default(), span: Default::default() });
+        program.defs.push(Def {
+            name: "f".into(),
+            body,
+            signature: Default::default(),
+            span: Default::default(),
+        });
         let error = of_core(&program, DefId(0)).unwrap_err();
         assert!(error.to_string().starts_with("`if` is not in the source language"), "{error}");
     }

@@ -16,8 +16,18 @@ fn operational_semantics() {
         let x = s.point();
         let inputs = [s.tangent(), s.cotangent()];
         for (derived, v) in Applied::both(&s.comb).iter().zip(&inputs) {
-            close(&observe(&derived.first_at(&x)).unwrap(), &numbers(&derived.first(&x)), 1e-12, &s.term);
-            close(&observe(&derived.second_at(&x, v)).unwrap(), &numbers(&derived.second(&x, v)), 1e-9, &s.term);
+            close(
+                &observe(&derived.first_at(&x)).unwrap(),
+                &numbers(&derived.first(&x)),
+                1e-12,
+                &s.term,
+            );
+            close(
+                &observe(&derived.second_at(&x, v)).unwrap(),
+                &numbers(&derived.second(&x, v)),
+                1e-9,
+                &s.term,
+            );
         }
     }
 }
@@ -46,7 +56,12 @@ fn normal_forms() {
     let mut seen = super::linear_terms::Constructs::new();
     for (t, _) in closed() {
         let normal = run(&t);
-        *seen.entry(normal_form(&normal).unwrap_or_else(|| panic!("{normal} : {} is not normal", t.ty()))).or_default() += 1;
+        *seen
+            .entry(
+                normal_form(&normal)
+                    .unwrap_or_else(|| panic!("{normal} : {} is not normal", t.ty())),
+            )
+            .or_default() += 1;
         assert_eq!(run(&normal).canonical(), normal.canonical());
     }
     println!("{seen:?}");
@@ -64,7 +79,9 @@ fn normal_form(t: &applied::Term) -> Option<&'static str> {
         (Ty::Fun(..), Kind::Plus(..)) => Some("+ : ->"),
         (Ty::Tens(..), Kind::Zero) => Some("0 : Tens"),
         (Ty::Tens(..), Kind::Plus(..)) => Some("+ : Tens"),
-        (Ty::Tens(..), Kind::LApp(f, _)) if matches!(f.kind(), Kind::Singleton(_)) => Some("lapp({(t,-)}, s)"),
+        (Ty::Tens(..), Kind::LApp(f, _)) if matches!(f.kind(), Kind::Singleton(_)) => {
+            Some("lapp({(t,-)}, s)")
+        }
         (Ty::LFun(..), kind) => linear_normal_form(kind),
         (Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Tens(..), _) => None,
     }
@@ -85,7 +102,12 @@ fn linear_normal_form(kind: &Kind) -> Option<&'static str> {
         Kind::LSwap(_) => Some("lswap"),
         Kind::Singleton(_) => Some("{(t,-)}"),
         Kind::LCurInv(_) => Some("lcur^-1"),
-        Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) => None,
+        Kind::Var(_)
+        | Kind::Op(..)
+        | Kind::Prim(..)
+        | Kind::Unit
+        | Kind::Pair(..)
+        | Kind::Fst(_) => None,
         Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) | Kind::LApp(..) => None,
     }
 }
@@ -103,7 +125,12 @@ fn contexts_cannot_tell() {
             let result = |t: &applied::Term| observe(&context.subst(x, t)).unwrap();
             let expect = result(&t);
             close(&result(&run(&t)), &expect, 1e-9, &t);
-            close(&result(&applied::plus(applied::zero(t.ty().clone()), t.clone())), &expect, 1e-9, &t);
+            close(
+                &result(&applied::plus(applied::zero(t.ty().clone()), t.clone())),
+                &expect,
+                1e-9,
+                &t,
+            );
         }
     }
 }
@@ -114,12 +141,18 @@ fn contexts_cannot_tell() {
 fn purity() {
     for (t, mut g) in closed() {
         let (first, second) = (counting(|| run(&t)), counting(|| run(&t)));
-        assert_eq!((first.0.canonical(), first.1, first.2), (second.0.canonical(), second.1, second.2));
+        assert_eq!(
+            (first.0.canonical(), first.1, first.2),
+            (second.0.canonical(), second.1, second.2)
+        );
         let (x, observer) = g.observer(t.ty());
         let observed = observer.subst(&x, &t);
         let value = || counting(|| numbers(&applied::eval(&observed, &Env::default())));
         assert_eq!(value(), value());
-        let unused = applied::app(applied::lam("x", t.ty().clone(), |_| applied::zero(Ty::Real(1))), t.clone());
+        let unused = applied::app(
+            applied::lam("x", t.ty().clone(), |_| applied::zero(Ty::Real(1))),
+            t.clone(),
+        );
         assert_eq!(counting(|| observe(&unused)), (Some(vec![0.0]), 0, 0));
     }
 }
@@ -136,8 +169,18 @@ fn dagger_takes_appendix_a_to_appendix_c() {
             let through = daggered(&derived, &applied);
             assert_eq!(numbers(&through.first(&x)), numbers(&derived.first(&x)));
             assert_eq!(numbers(&through.first(&x)), numbers(&applied.first(&x)));
-            close(&numbers(&through.second(&x, v)), &numbers(&derived.second(&x, v)), 1e-9, &s.term);
-            close(&numbers(&through.second(&x, v)), &numbers(&applied.second(&x, v)), 1e-9, &s.term);
+            close(
+                &numbers(&through.second(&x, v)),
+                &numbers(&derived.second(&x, v)),
+                1e-9,
+                &s.term,
+            );
+            close(
+                &numbers(&through.second(&x, v)),
+                &numbers(&applied.second(&x, v)),
+                1e-9,
+                &s.term,
+            );
             // Call by name takes exponential time in some of the larger ones.
             if through.second.size() < 800 {
                 let second = applied::lapp(through.second.subst(&through.x, &quote(&x)), quote(v));
@@ -155,7 +198,10 @@ fn daggered(derived: &Derived, other: &Applied) -> Applied {
     for term in [&through.first, &through.second] {
         applied::check(std::slice::from_ref(&through.x), term).unwrap();
     }
-    assert_eq!((&through.x.ty, through.first.ty(), through.second.ty()), (&other.x.ty, other.first.ty(), other.second.ty()));
+    assert_eq!(
+        (&through.x.ty, through.first.ty(), through.second.ty()),
+        (&other.x.ty, other.first.ty(), other.second.ty())
+    );
     through
 }
 
@@ -168,7 +214,8 @@ fn dagger_at_function_types() {
             let through = daggered(derived, applied);
             let at = g.applied_element(&applied.x.ty);
             g.same_applied(applied.first.ty(), &through.first(&at), &applied.first(&at), &s.term);
-            let [left, right] = [&through, applied].map(|d| applied::eval(&d.second, &Env::default().with(&d.x, at.clone())));
+            let [left, right] = [&through, applied]
+                .map(|d| applied::eval(&d.second, &Env::default().with(&d.x, at.clone())));
             g.same_applied(applied.second.ty(), &left, &right, &s.term);
         }
     }
@@ -181,17 +228,26 @@ fn dagger_preserves_meaning() {
     for Sample { context, l, mut generator } in samples(2) {
         let g = &mut generator;
         let closing = g.closing(&context);
-        let mapped = context.iter().fold(Env::default(), |env, x| env.with(x, applied::var(&dagger_var(x))));
+        let mapped =
+            context.iter().fold(Env::default(), |env, x| env.with(x, applied::var(&dagger_var(x))));
         let images: Vec<applied::Var> = context.iter().map(dagger_var).collect();
         let translated = applied::dagger_linear(&l, &mapped);
         applied::check(&images, &translated).unwrap();
-        assert_eq!(*translated.ty(), applied::dagger_linear_ty(l.from()).lfun(applied::dagger_linear_ty(l.to())));
-        let (before, after) = (g.linear(&[], &LTy::Real(1), l.from(), 16), g.linear(&[], l.to(), &LTy::Real(2), 16));
+        assert_eq!(
+            *translated.ty(),
+            applied::dagger_linear_ty(l.from()).lfun(applied::dagger_linear_ty(l.to()))
+        );
+        let (before, after) =
+            (g.linear(&[], &LTy::Real(1), l.from(), 16), g.linear(&[], l.to(), &LTy::Real(2), 16));
         let whole = after.after(&l.after(&before));
         let env = super::linear_terms::environment(&context, &closing);
         let expect = linear::eval_linear(&whole, &env, &Value::real([0.5])).numbers();
-        let terms = context.iter().zip(&closing).fold(Env::default(), |env, (x, t)| env.with(x, applied::dagger(t, &Env::default())));
-        let result = applied::lapp(applied::dagger_linear(&whole, &terms), applied::constant([0.5]));
+        let terms = context
+            .iter()
+            .zip(&closing)
+            .fold(Env::default(), |env, (x, t)| env.with(x, applied::dagger(t, &Env::default())));
+        let result =
+            applied::lapp(applied::dagger_linear(&whole, &terms), applied::constant([0.5]));
         applied::check(&[], &result).unwrap();
         close(&numbers(&applied::eval(&result, &Env::default())), &expect, 1e-9, &l);
         close(&observe(&result).unwrap(), &expect, 1e-9, &l);

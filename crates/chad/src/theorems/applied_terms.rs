@@ -29,7 +29,9 @@ impl Generator {
 
     /// `Γ ⊢ t : T`, of at most this many nodes, or one without fuel.
     pub(super) fn applied(&mut self, context: &[Var], ty: &Ty, size: usize) -> Term {
-        let found = super::linear_terms::fuels(size).map(|fuel| self.applied_term(context, ty, fuel)).find(|t| t.size() <= size);
+        let found = super::linear_terms::fuels(size)
+            .map(|fuel| self.applied_term(context, ty, fuel))
+            .find(|t| t.size() <= size);
         found.unwrap_or_else(|| self.applied_term(context, ty, 0))
     }
 
@@ -44,7 +46,9 @@ impl Generator {
         let less = fuel - 1;
         match self.below(20) {
             0..9 => self.applied_intro(context, ty, less),
-            9 | 10 => plus(self.applied_term(context, ty, less), self.applied_term(context, ty, less)),
+            9 | 10 => {
+                plus(self.applied_term(context, ty, less), self.applied_term(context, ty, less))
+            }
             11 if self.below(2) == 0 => zero(ty.clone()),
             11 | 12 => {
                 let other = self.applied_ty(1);
@@ -70,16 +74,25 @@ impl Generator {
     fn applied_intro(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Term {
         let less = fuel.saturating_sub(1);
         match ty {
-            Ty::Real(n) if fuel == 0 => constant((0..*n).map(|_| self.number()).collect::<Vec<_>>()),
-            Ty::Real(n @ (1 | 2)) if self.below(2) == 0 => self.applied_primitive(context, *n, less),
+            Ty::Real(n) if fuel == 0 => {
+                constant((0..*n).map(|_| self.number()).collect::<Vec<_>>())
+            }
+            Ty::Real(n @ (1 | 2)) if self.below(2) == 0 => {
+                self.applied_primitive(context, *n, less)
+            }
             Ty::Real(n) => {
                 let prim = [Prim::Add, Prim::Mul, Prim::Sin, Prim::Tanh][self.below(4)];
-                let args = prim.args().iter().map(|_| self.applied_term(context, ty, less)).reduce(pair);
+                let args =
+                    prim.args().iter().map(|_| self.applied_term(context, ty, less)).reduce(pair);
                 op(Op::Each(prim, *n), args.unwrap_or_else(unit))
             }
             Ty::Unit => unit(),
-            Ty::Prod(a, b) => pair(self.applied_term(context, a, less), self.applied_term(context, b, less)),
-            Ty::Fun(a, b) => self.applied_lambda(context, a, |g, context| g.applied_term(context, b, less)),
+            Ty::Prod(a, b) => {
+                pair(self.applied_term(context, a, less), self.applied_term(context, b, less))
+            }
+            Ty::Fun(a, b) => {
+                self.applied_lambda(context, a, |g, context| g.applied_term(context, b, less))
+            }
             Ty::LFun(a, b) => self.linear_map(context, a, b, fuel),
             Ty::Tens(key, value) => {
                 let t = self.applied_term(context, key, less);
@@ -96,7 +109,12 @@ impl Generator {
         if n == 1 { op(Op::Sum(2), t) } else { t }
     }
 
-    fn applied_lambda(&mut self, context: &[Var], from: &Ty, body: impl FnOnce(&mut Generator, &[Var]) -> Term) -> Term {
+    fn applied_lambda(
+        &mut self,
+        context: &[Var],
+        from: &Ty,
+        body: impl FnOnce(&mut Generator, &[Var]) -> Term,
+    ) -> Term {
         let y = Var::fresh("y", from.clone());
         let inside = [context, std::slice::from_ref(&y)].concat();
         abs(y, body(self, &inside))
@@ -113,7 +131,9 @@ impl Generator {
             return lthen(first, self.linear_map(context, &middle, to, fuel - 1));
         }
         let ends = |p: &LPrim| [p.ldom(), p.cod()].map(|ty| dagger_linear_ty(&ty));
-        if let Some(p) = super::linear_terms::linear_primitives().into_iter().find(|p| ends(p) == [from.clone(), to.clone()])
+        if let Some(p) = super::linear_terms::linear_primitives()
+            .into_iter()
+            .find(|p| ends(p) == [from.clone(), to.clone()])
             && self.below(2) == 0
         {
             return lprim(p, self.applied_term(context, &dagger_ty(&p.dom()), fuel.min(1)));
@@ -126,39 +146,72 @@ impl Generator {
             return lthen(lthen(before, one), self.linear_map(context, &end, to, fuel - 1));
         }
         match (to, from) {
-            (Ty::Prod(a, b), _) => lpair(self.linear_map(context, from, a, fuel), self.linear_map(context, from, b, fuel)),
-            (Ty::Fun(key, to), _) => lswap(self.applied_lambda(context, key, |g, context| g.linear_map(context, from, to, fuel))),
+            (Ty::Prod(a, b), _) => lpair(
+                self.linear_map(context, from, a, fuel),
+                self.linear_map(context, from, b, fuel),
+            ),
+            (Ty::Fun(key, to), _) => {
+                lswap(self.applied_lambda(context, key, |g, context| {
+                    g.linear_map(context, from, to, fuel)
+                }))
+            }
             (Ty::Tens(key, value), _) => {
-                let one = singleton(self.applied_term(context, key, fuel.min(1)), (**value).clone());
+                let one =
+                    singleton(self.applied_term(context, key, fuel.min(1)), (**value).clone());
                 self.linear_then(context, from, value, fuel, one)
             }
-            (Ty::Unit | Ty::LFun(..), _) | (Ty::Real(_), Ty::Unit | Ty::LFun(..)) => zero(from.clone().lfun(to.clone())),
+            (Ty::Unit | Ty::LFun(..), _) | (Ty::Real(_), Ty::Unit | Ty::LFun(..)) => {
+                zero(from.clone().lfun(to.clone()))
+            }
             (Ty::Real(n), Ty::Real(m)) => {
                 let all = super::linear_terms::linear_operations(*m, *n);
                 let o = all[self.below(all.len())];
                 lop(o, self.applied_term(context, &Ty::dom(&o.dom()), fuel.min(1)))
             }
-            (Ty::Real(_), Ty::Prod(a, b)) if self.below(2) == 0 => self.then_linear(context, lfst((**a).clone(), (**b).clone()), to, fuel),
-            (Ty::Real(_), Ty::Prod(a, b)) => self.then_linear(context, lsnd((**a).clone(), (**b).clone()), to, fuel),
+            (Ty::Real(_), Ty::Prod(a, b)) if self.below(2) == 0 => {
+                self.then_linear(context, lfst((**a).clone(), (**b).clone()), to, fuel)
+            }
+            (Ty::Real(_), Ty::Prod(a, b)) => {
+                self.then_linear(context, lsnd((**a).clone(), (**b).clone()), to, fuel)
+            }
             (Ty::Real(_), Ty::Fun(key, value)) => {
                 let at = leval(self.applied_term(context, key, fuel.min(1)), (**value).clone());
                 self.then_linear(context, at, to, fuel)
             }
             (Ty::Real(_), Ty::Tens(key, value)) => {
-                lcur_inv(self.applied_lambda(context, key, |g, context| g.linear_map(context, value, to, fuel)))
+                lcur_inv(self.applied_lambda(context, key, |g, context| {
+                    g.linear_map(context, value, to, fuel)
+                }))
             }
         }
     }
 
     /// A linear function, and then this one.
-    fn linear_then(&mut self, context: &[Var], from: &Ty, middle: &Ty, fuel: usize, last: Term) -> Term {
-        if from == middle && self.below(3) > 0 { last } else { lthen(self.linear_map(context, from, middle, fuel), last) }
+    fn linear_then(
+        &mut self,
+        context: &[Var],
+        from: &Ty,
+        middle: &Ty,
+        fuel: usize,
+        last: Term,
+    ) -> Term {
+        if from == middle && self.below(3) > 0 {
+            last
+        } else {
+            lthen(self.linear_map(context, from, middle, fuel), last)
+        }
     }
 
     /// This linear function, and then one to the type.
     fn then_linear(&mut self, context: &[Var], first: Term, to: &Ty, fuel: usize) -> Term {
-        let Ty::LFun(_, middle) = first.ty().clone() else { unreachable!("it is a linear function") };
-        if *middle == *to && self.below(3) > 0 { first } else { lthen(first, self.linear_map(context, &middle, to, fuel)) }
+        let Ty::LFun(_, middle) = first.ty().clone() else {
+            unreachable!("it is a linear function")
+        };
+        if *middle == *to && self.below(3) > 0 {
+            first
+        } else {
+            lthen(first, self.linear_map(context, &middle, to, fuel))
+        }
     }
 
     /// A variable of the type, and a first-order term that uses it as far as its type goes: what an observer can do with a term.
@@ -189,10 +242,18 @@ impl Generator {
 
     /// Are two meanings of a type the same, for generated observers?
     #[track_caller]
-    pub(super) fn same_applied(&mut self, ty: &Ty, a: &Value, b: &Value, what: &dyn std::fmt::Display) {
+    pub(super) fn same_applied(
+        &mut self,
+        ty: &Ty,
+        a: &Value,
+        b: &Value,
+        what: &dyn std::fmt::Display,
+    ) {
         for _ in 0..2 {
             let (x, observer) = self.observer(ty);
-            let [a, b] = [a, b].map(|value| super::numbers(&eval(&observer, &Env::default().with(&x, value.clone()))));
+            let [a, b] = [a, b].map(|value| {
+                super::numbers(&eval(&observer, &Env::default().with(&x, value.clone())))
+            });
             super::close(&a, &b, 1e-9, what);
         }
     }

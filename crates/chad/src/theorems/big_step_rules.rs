@@ -82,7 +82,9 @@ fn sums() {
     ends_in(plus(unit(), snd(pair(unit(), unit()))), &unit());
     let [a, b] = [pair(number(1.0), unit()), pair(number(2.0), unit())];
     ends_in(plus(a, b), &pair(plus(number(1.0), number(2.0)), plus(unit(), unit())));
-    [R.to(R), R.lfun(R), R.tens(R)].into_iter().for_each(|ty| normal(plus(zero(ty.clone()), zero(ty))));
+    [R.to(R), R.lfun(R), R.tens(R)]
+        .into_iter()
+        .for_each(|ty| normal(plus(zero(ty.clone()), zero(ty))));
 }
 
 /// E-13, E-14: `0` and a sum of linear functions, applied.
@@ -120,7 +122,10 @@ fn linear_pairs() {
 fn linear_functions() {
     let keyed = || lam("y", R, |y| lop(LOp::Mul(1), y));
     ends_in(lapp(leval(running(2.0), R), lam("x", R, |x| x)), &number(2.0));
-    ends_in(lapp(lswap(keyed()), number(3.0)), &lam("y", R, |y| lapp(app(keyed(), y), number(3.0))));
+    ends_in(
+        lapp(lswap(keyed()), number(3.0)),
+        &lam("y", R, |y| lapp(app(keyed(), y), number(3.0))),
+    );
     ends_in(app(lapp(lswap(keyed()), number(3.0)), number(5.0)), &number(15.0));
 }
 
@@ -132,6 +137,9 @@ fn folds() {
     normal(entry(2.0, 3.0));
     ends_in(lapp(fold(), entry(2.0, 3.0)), &number(6.0));
     ends_in(lapp(fold(), zero(R.tens(R))), &number(0.0));
-    ends_in(lapp(fold(), plus(entry(2.0, 3.0), plus(zero(R.tens(R)), entry(5.0, 7.0)))), &number(41.0));
+    ends_in(
+        lapp(fold(), plus(entry(2.0, 3.0), plus(zero(R.tens(R)), entry(5.0, 7.0)))),
+        &number(41.0),
+    );
     assert_eq!(observe(&lapp(fold(), lapp(lid(R.tens(R)), entry(2.0, 3.0)))), Some(vec![6.0]));
 }

@@ -38,16 +38,35 @@ fn types() {
         [firsts[0].clone(), seconds[0].clone(), firsts[1].clone(), seconds[1].clone()]
     };
     let applied = |ty: &Ty| {
-        let all = [applied_forward::primal_ty, applied_forward::tangent_ty, applied_reverse::primal_ty, applied_reverse::cotangent_ty];
+        let all = [
+            applied_forward::primal_ty,
+            applied_forward::tangent_ty,
+            applied_reverse::primal_ty,
+            applied_reverse::cotangent_ty,
+        ];
         all.map(|of| of(ty).to_string())
     };
-    for (ty, text) in [(Ty::Real(3), "real^3"), (Ty::Unit, "1"), (REAL.times(Ty::Unit), "real * 1")] {
-        assert_eq!((linear(&ty), applied(&ty)), ([text; 4].map(String::from), [text; 4].map(String::from)));
+    for (ty, text) in [(Ty::Real(3), "real^3"), (Ty::Unit, "1"), (REAL.times(Ty::Unit), "real * 1")]
+    {
+        assert_eq!(
+            (linear(&ty), applied(&ty)),
+            ([text; 4].map(String::from), [text; 4].map(String::from))
+        );
     }
     let function = REAL.to(Ty::Real(2));
-    let expect = ["real -> real^2 * (real -o real^2)", "real -> real^2", "real -> real^2 * (real^2 -o real)", "!real (x) real^2"];
+    let expect = [
+        "real -> real^2 * (real -o real^2)",
+        "real -> real^2",
+        "real -> real^2 * (real^2 -o real)",
+        "!real (x) real^2",
+    ];
     assert_eq!(linear(&function), expect);
-    let expect = ["real -> real^2 * LFun(real, real^2)", "real -> real^2", "real -> real^2 * LFun(real^2, real)", "Tens(real, real^2)"];
+    let expect = [
+        "real -> real^2 * LFun(real, real^2)",
+        "real -> real^2",
+        "real -> real^2 * LFun(real^2, real)",
+        "Tens(real, real^2)",
+    ];
     assert_eq!(applied(&function), expect);
 }
 
@@ -58,13 +77,19 @@ fn appendix_a_by_clause() {
     // (t;s)_2 = s_2[t_1/y1, t_2/y2]                        (t;s)_2 = t_2[s_2[t_1/y1] / x2]
     appendix_a(
         then(sin(), exp()),
-        [["exp(sin(x))", "lmul(exp(sin(x)); lmul(cos(x); v))"], ["exp(sin(x))", "lmul(cos(x); lmul(exp(sin(x)); v))"]],
+        [
+            ["exp(sin(x))", "lmul(exp(sin(x)); lmul(cos(x); v))"],
+            ["exp(sin(x))", "lmul(cos(x); lmul(exp(sin(x)); v))"],
+        ],
     );
     appendix_a(unit(REAL), [["<>", "<>"], ["<>", "0"]]);
     // <t,s>_2 = <t_2, s_2>                                 <t,s>_2 = t_2[fst v] + s_2[snd v]
     appendix_a(
         pair(sin(), exp()),
-        [["<sin(x), exp(x)>", "<lmul(cos(x); v), lmul(exp(x); v)>"], ["<sin(x), exp(x)>", "lmul(cos(x); fst v) + lmul(exp(x); snd v)"]],
+        [
+            ["<sin(x), exp(x)>", "<lmul(cos(x); v), lmul(exp(x); v)>"],
+            ["<sin(x), exp(x)>", "lmul(cos(x); fst v) + lmul(exp(x); snd v)"],
+        ],
     );
     appendix_a(fst(REAL, Ty::Real(2)), [["fst x", "fst v"], ["fst x", "<v, 0>"]]);
     appendix_a(snd(REAL, Ty::Real(2)), [["snd x", "snd v"], ["snd x", "<0, v>"]]);
@@ -91,7 +116,13 @@ fn appendix_a_by_clause() {
         ],
     );
     // op_2 = D op(x; v)                                    op_2 = (D op)^t(x; v)
-    appendix_a(each(Prim::Mul), [["(*)(x)", "lmul(snd x; fst v) + lmul(fst x; snd v)"], ["(*)(x)", "<lmul(snd x; v), lmul(fst x; v)>"]]);
+    appendix_a(
+        each(Prim::Mul),
+        [
+            ["(*)(x)", "lmul(snd x; fst v) + lmul(fst x; snd v)"],
+            ["(*)(x)", "<lmul(snd x; v), lmul(fst x; v)>"],
+        ],
+    );
 }
 
 /// M-1 … M-8, C-1 … C-9: Appendix C, point-free. An operation's derivative is the translation of the linear term, hence its `lid;;`.
@@ -101,7 +132,10 @@ fn appendix_c_by_clause() {
     // (t;s)_2 = t_2;;s_2[t_1]                              (t;s)_2 = s_2[t_1];;t_2
     appendix_c(
         then(sin(), exp()),
-        [["exp(sin(x))", "(lid;;lmul(cos(x)));;lid;;lmul(exp(sin(x)))"], ["exp(sin(x))", "(lid;;lmul(exp(sin(x))));;lid;;lmul(cos(x))"]],
+        [
+            ["exp(sin(x))", "(lid;;lmul(cos(x)));;lid;;lmul(exp(sin(x)))"],
+            ["exp(sin(x))", "(lid;;lmul(exp(sin(x))));;lid;;lmul(cos(x))"],
+        ],
     );
     appendix_c(unit(REAL), [["<>", "0"], ["<>", "0"]]);
     // <t,s>_2 = lpair(t_2, s_2)                            <t,s>_2 = lfst;;t_2 + lsnd;;s_2
@@ -138,14 +172,19 @@ fn appendix_c_by_clause() {
     );
     appendix_c(
         each(Prim::Mul),
-        [["(*)(x)", "(lid;;lfst);;lmul(snd x) + (lid;;lsnd);;lmul(fst x)"], ["(*)(x)", "lpair(lid;;lmul(snd x), lid;;lmul(fst x))"]],
+        [
+            ["(*)(x)", "(lid;;lfst);;lmul(snd x) + (lid;;lsnd);;lmul(fst x)"],
+            ["(*)(x)", "lpair(lid;;lmul(snd x), lid;;lmul(fst x))"],
+        ],
     );
 }
 
 /// `†`, clause by clause.
 #[test]
 fn dagger_by_clause() {
-    use crate::linear::{LTy, case, lapp, linapp, linlam, llam, lpair, lunit, plus, tensor, v, zero_lin};
+    use crate::linear::{
+        LTy, case, lapp, linapp, linlam, llam, lpair, lunit, plus, tensor, v, zero_lin,
+    };
     let r = LTy::Real(1);
     let one = || linear::op(Op::constant([1.0]), linear::unit());
     let both = || v(r.clone().times(r.clone()));
@@ -161,7 +200,10 @@ fn dagger_by_clause() {
     assert_eq!(text(&llam("y", y.ty.clone(), scale)), "lswap (\\y. lid;;lmul(y))");
     assert_eq!(text(&lapp(v(r.clone().under(y.ty.clone())), one())), "lid;;leval 1");
     assert_eq!(text(&tensor(one(), v(r.clone()))), "lid;;{(1,-)}");
-    assert_eq!(text(&case(v(r.clone().tensor(y.ty.clone())), y.clone(), scale(linear::var(&y)))), "lid;;lcur^-1 (\\y. lid;;lmul(y))");
+    assert_eq!(
+        text(&case(v(r.clone().tensor(y.ty.clone())), y.clone(), scale(linear::var(&y)))),
+        "lid;;lcur^-1 (\\y. lid;;lmul(y))"
+    );
     assert_eq!(applied::dagger(&linlam(scale(one())), &Env::default()).to_string(), "lid;;lmul(1)");
     assert_eq!(text(&linapp(linlam(scale(one())), v(r.clone()))), "lid;;lid;;lmul(1)");
     assert_eq!(text(&zero_lin(r.clone(), r.clone())), "0");
@@ -171,7 +213,10 @@ fn dagger_by_clause() {
 /// T-12: the mirror image, clause by clause.
 #[test]
 fn transposition_by_clause() {
-    use crate::linear::{LTy, case, lapp, linapp, linlam, llam, lpair, lunit, plus, tensor, transpose, transpose_linear, v, zero_lin};
+    use crate::linear::{
+        LTy, case, lapp, linapp, linlam, llam, lpair, lunit, plus, tensor, transpose,
+        transpose_linear, v, zero_lin,
+    };
     let r = LTy::Real(1);
     let one = || linear::op(Op::constant([1.0]), linear::unit());
     let both = || v(r.clone().times(r.clone()));
@@ -188,7 +233,10 @@ fn transposition_by_clause() {
     assert_eq!(text(&llam("y", y.ty.clone(), scale)), "case v of !y (x) w -> lmul(y; w)");
     assert_eq!(text(&lapp(v(r.clone().under(y.ty.clone())), one())), "!1 (x) v");
     assert_eq!(text(&tensor(one(), v(r.clone()))), "v 1");
-    assert_eq!(text(&case(v(r.clone().tensor(y.ty.clone())), y.clone(), scale(linear::var(&y)))), "\\y. lmul(y; v)");
+    assert_eq!(
+        text(&case(v(r.clone().tensor(y.ty.clone())), y.clone(), scale(linear::var(&y)))),
+        "\\y. lmul(y; v)"
+    );
     assert_eq!(transpose(&linlam(sum())).to_string(), "\\_v. lreplicate(v)");
     assert_eq!(text(&linapp(linlam(sum()), v(LTy::Real(2)))), "(\\_v2. lreplicate(v2)){v}");
     assert_eq!(text(&zero_lin(r.clone(), r.clone())), "0");

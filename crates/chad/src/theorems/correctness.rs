@@ -39,7 +39,8 @@ fn applied_language() {
 fn derivatives(s: &Subject, x: &Value, v: &Value, w: &Value, pushed: &Value, pulled: &Value) {
     let expect = slope(&|h| numbers(&s.value(&moved(x, v, h))));
     close(&numbers(pushed), &expect, 1e-5, &s.term);
-    let (forward, reverse) = (inner(&numbers(pushed), &numbers(w)), inner(&numbers(v), &numbers(pulled)));
+    let (forward, reverse) =
+        (inner(&numbers(pushed), &numbers(w)), inner(&numbers(v), &numbers(pulled)));
     close(&[forward], &[reverse], 1e-9, &s.term);
 }
 
@@ -52,7 +53,10 @@ fn first_order_types_are_unchanged() {
         assert_eq!([forward::primal_ty(&ty), reverse::primal_ty(&ty)], [same.clone(), same]);
         assert_eq!(forward::tangent_ty(&ty), reverse::cotangent_ty(&ty));
         let [first, second] = [applied_forward::primal_ty(&ty), applied_forward::tangent_ty(&ty)];
-        assert_eq!([applied_reverse::primal_ty(&ty), applied_reverse::cotangent_ty(&ty)], [first.clone(), second.clone()]);
+        assert_eq!(
+            [applied_reverse::primal_ty(&ty), applied_reverse::cotangent_ty(&ty)],
+            [first.clone(), second.clone()]
+        );
         assert_eq!((first.to_string(), second.to_string()), (ty.to_string(), ty.to_string()));
     }
 }
@@ -61,7 +65,12 @@ fn first_order_types_are_unchanged() {
 fn linear(f: &dyn Fn(&Value) -> Vec<f64>, a: &Value, b: &Value, what: &dyn std::fmt::Display) {
     let none = moved(a, a, -1.0);
     close(&f(&none), &vec![0.0; f(a).len()], 0.0, what);
-    close(&f(&a.plus(b)), &f(a).iter().zip(f(b)).map(|(a, b)| a + b).collect::<Vec<_>>(), 1e-9, what);
+    close(
+        &f(&a.plus(b)),
+        &f(a).iter().zip(f(b)).map(|(a, b)| a + b).collect::<Vec<_>>(),
+        1e-9,
+        what,
+    );
     close(&f(&moved(a, a, 1.5)), &f(a).iter().map(|a| 2.5 * a).collect::<Vec<_>>(), 1e-9, what);
 }
 
@@ -71,7 +80,9 @@ fn linearity() {
     for mut s in Subject::all() {
         let x = s.point();
         let inputs = [(s.tangent(), s.tangent()), (s.cotangent(), s.cotangent())];
-        for ((derived, applied), (a, b)) in Derived::both(&s.comb).iter().zip(&Applied::both(&s.comb)).zip(&inputs) {
+        for ((derived, applied), (a, b)) in
+            Derived::both(&s.comb).iter().zip(&Applied::both(&s.comb)).zip(&inputs)
+        {
             linear(&|v| numbers(&derived.second(&x, v)), a, b, &s.term);
             linear(&|v| numbers(&applied.second(&x, v)), a, b, &s.term);
         }
@@ -99,7 +110,9 @@ fn linearity_at_function_types() {
         }
         for derived in Applied::both(&s.comb) {
             let at = g.applied_element(&derived.x.ty);
-            let Ty::LFun(from, to) = derived.second.ty().clone() else { unreachable!("it is a linear function") };
+            let Ty::LFun(from, to) = derived.second.ty().clone() else {
+                unreachable!("it is a linear function")
+            };
             let [a, b] = [(); 2].map(|()| g.applied_element(&from));
             let [one, two, both] = [&a, &b, &a.plus(&b)].map(|v| derived.second(&at, v));
             g.same_applied(&to, &both, &one.plus(&two), &s.term);
@@ -112,7 +125,8 @@ fn linearity_at_function_types() {
 /// T-5, L-29, L-30 for every linear term: what its type system is for.
 #[test]
 fn linear_terms_are_linear() {
-    for super::linear_terms::Sample { context, l, mut generator } in super::linear_terms::samples(2) {
+    for super::linear_terms::Sample { context, l, mut generator } in super::linear_terms::samples(2)
+    {
         let g = &mut generator;
         let env = g.meanings(&context);
         let [a, b] = [(); 2].map(|()| g.element(l.from()));

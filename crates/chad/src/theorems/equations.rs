@@ -13,12 +13,19 @@ fn source_equations() {
         let mut g = Generator::new(seed);
         let context = [Var::fresh("c", g.ty(0)), Var::fresh("h", g.ty(2))];
         let instance = source_instance(&mut g, &context, [2, 2], 16);
-        let env = context.iter().fold(Env::default(), |env, x| env.with(x, source::eval(&g.bounded(&[], &x.ty, 4, 16), &Env::default())));
+        let env = context.iter().fold(Env::default(), |env, x| {
+            env.with(x, source::eval(&g.bounded(&[], &x.ty, 4, 16), &Env::default()))
+        });
         for row in source::equations() {
             let (left, right) = (row.sides)(&instance);
             source::check(&context, &left).unwrap();
             source::check(&context, &right).unwrap();
-            assert_eq!(source::normalize(&left), source::normalize(&right), "{}: {left} and {right}", row.name);
+            assert_eq!(
+                source::normalize(&left),
+                source::normalize(&right),
+                "{}: {left} and {right}",
+                row.name
+            );
             let [a, b] = [&left, &right].map(|t| source::eval(t, &env));
             g.same_cartesian(&linear::of_source_ty(left.ty()), &a, &b, &row.name);
         }
@@ -26,7 +33,12 @@ fn source_equations() {
 }
 
 /// Terms for the rows of Figure 2, at types of these orders.
-fn source_instance(g: &mut Generator, context: &[source::Var], orders: [usize; 2], size: usize) -> source::Instance {
+fn source_instance(
+    g: &mut Generator,
+    context: &[source::Var],
+    orders: [usize; 2],
+    size: usize,
+) -> source::Instance {
     let [a, b] = orders.map(|order| g.ty(order));
     let x = Var::fresh("x", a.clone());
     let inside = [context, std::slice::from_ref(&x)].concat();
@@ -107,14 +119,23 @@ fn linear_equations() {
             assert_eq!((left.from(), left.to()), (right.from(), right.to()), "{}", row.name);
             linear::check_linear(&context, &left).unwrap();
             linear::check_linear(&context, &right).unwrap();
-            assert!(normalize_linear(&left) == normalize_linear(&right), "{} {}: {left} and {right}", row.id, row.name);
+            assert!(
+                normalize_linear(&left) == normalize_linear(&right),
+                "{} {}: {left} and {right}",
+                row.id,
+                row.name
+            );
             let v = g.element(left.from());
             let [a, b] = [&left, &right].map(|l| linear::eval_linear(l, &env, &v));
             g.same_linear(left.to(), &a, &b, &row.name);
         }
-        let (left, right) = (linear::equations()[g.below(linear::equations().len())].sides)(&instance);
+        let (left, right) =
+            (linear::equations()[g.below(linear::equations().len())].sides)(&instance);
         let around = g.linear(&context, left.to(), &LTy::Real(1), 16);
-        assert!(normalize_linear(&around.after(&left)) == normalize_linear(&around.after(&right)), "{around} around {left} and {right}");
+        assert!(
+            normalize_linear(&around.after(&left)) == normalize_linear(&around.after(&right)),
+            "{around} around {left} and {right}"
+        );
     }
 }
 
@@ -128,7 +149,12 @@ fn normalization_is_sound() {
         assert_eq!((l.from(), l.to()), (normal.from(), normal.to()));
         assert!(normalize_linear(&normal) == normal, "{l}\n{normal}");
         let (env, v) = (g.meanings(&context), g.element(l.from()));
-        g.same_linear(l.to(), &linear::eval_linear(&l, &env, &v), &linear::eval_linear(&normal, &env, &v), &l);
+        g.same_linear(
+            l.to(),
+            &linear::eval_linear(&l, &env, &v),
+            &linear::eval_linear(&normal, &env, &v),
+            &l,
+        );
         let ty = g.cartesian_ty(3);
         let t = g.cartesian(&context, &ty, 40);
         let normal = normalize(&t);
@@ -143,7 +169,10 @@ fn equal_derivatives(g: &mut Generator, left: &Comb, right: &Comb, what: &dyn st
     for (a, b) in Derived::both(left).iter().zip(&Derived::both(right)) {
         let rename = Env::default().with(&b.x, linear::var(&a.x));
         assert!(normalize(&a.first) == normalize(&b.first.substitute(&rename)), "{what}");
-        assert!(normalize_linear(&a.second) == normalize_linear(&b.second.substitute(&rename)), "{what}");
+        assert!(
+            normalize_linear(&a.second) == normalize_linear(&b.second.substitute(&rename)),
+            "{what}"
+        );
         let at = linear::eval(&g.cartesian(&[], &a.x.ty, 16), &Env::default());
         let v = g.element(a.second.from());
         g.same_cartesian(a.first.ty(), &a.first(&at), &b.first(&at), what);
@@ -185,10 +214,13 @@ fn macros_respect_rows() {
         let mut g = Generator::new(seed);
         let c = Var::fresh("c", g.ty(2));
         let instance = source_instance(&mut g, std::slice::from_ref(&c), [1, 2], 8);
-        let both = |row: &source::Equation| <[source::Term; 2]>::from((row.sides)(&instance)).map(|t| combinators::of_term(&c, &t));
+        let both = |row: &source::Equation| {
+            <[source::Term; 2]>::from((row.sides)(&instance)).map(|t| combinators::of_term(&c, &t))
+        };
         (g, source::equations().iter().map(both).collect::<Vec<_>>())
     };
-    let small = |rows: &Vec<[Comb; 2]>| rows.iter().flatten().all(|t| literal::size(t) < LARGEST / 3.0);
+    let small =
+        |rows: &Vec<[Comb; 2]>| rows.iter().flatten().all(|t| literal::size(t) < LARGEST / 3.0);
     for (mut g, rows) in (0..).map(sides).filter(|(_, rows)| small(rows)).take(TERMS as usize) {
         for ([left, right], row) in rows.iter().zip(source::equations()) {
             equal_derivatives(&mut g, left, right, &row.name);

@@ -43,24 +43,34 @@ impl Generator {
     pub(super) fn linear_context(&mut self, order: usize) -> Vec<Var> {
         let f = self.cartesian_ty(order - 1).to(self.cartesian_ty(0));
         let m = self.linear_ty(order - 1).lolli(self.linear_ty(order - 1));
-        [f, m, self.cartesian_ty(order)].into_iter().enumerate().map(|(k, ty)| Var::fresh(["f", "m", "x"][k], ty)).collect()
+        [f, m, self.cartesian_ty(order)]
+            .into_iter()
+            .enumerate()
+            .map(|(k, ty)| Var::fresh(["f", "m", "x"][k], ty))
+            .collect()
     }
 
     /// `Γ ⊢ t : T`, of at most this many nodes.
     pub(super) fn cartesian(&mut self, context: &[Var], ty: &Ty, size: usize) -> Term {
-        let found = fuels(size).map(|fuel| self.cartesian_term(context, ty, fuel)).find(|t| t.size() <= size);
+        let found = fuels(size)
+            .map(|fuel| self.cartesian_term(context, ty, fuel))
+            .find(|t| t.size() <= size);
         found.unwrap_or_else(|| self.intro(context, ty, 0))
     }
 
     /// `Γ; v : σ ⊢ l : τ`, of at most this many nodes.
     pub(super) fn linear(&mut self, context: &[Var], from: &LTy, to: &LTy, size: usize) -> Lin {
-        let found = fuels(size).map(|fuel| self.linear_term(context, from, to, fuel)).find(|l| l.size() <= size);
+        let found = fuels(size)
+            .map(|fuel| self.linear_term(context, from, to, fuel))
+            .find(|l| l.size() <= size);
         found.unwrap_or_else(|| self.consume(context, v(from.clone()), to))
     }
 
     fn cartesian_term(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Term {
         match self.below(10) {
-            0..4 => self.in_context(context, ty, fuel).unwrap_or_else(|| self.intro(context, ty, fuel)),
+            0..4 => {
+                self.in_context(context, ty, fuel).unwrap_or_else(|| self.intro(context, ty, fuel))
+            }
             4..7 if fuel > 0 => self.redex_of(context, ty, fuel - 1),
             _ => self.intro(context, ty, fuel),
         }
@@ -71,8 +81,13 @@ impl Generator {
         let less = fuel.saturating_sub(1);
         match ty {
             Ty::Real(n) if fuel == 0 => {
-                let constant = op(Op::constant((0..*n).map(|_| self.number()).collect::<Vec<_>>()), unit());
-                if self.below(4) > 0 { self.in_context(context, ty, 0).unwrap_or(constant) } else { constant }
+                let constant =
+                    op(Op::constant((0..*n).map(|_| self.number()).collect::<Vec<_>>()), unit());
+                if self.below(4) > 0 {
+                    self.in_context(context, ty, 0).unwrap_or(constant)
+                } else {
+                    constant
+                }
             }
             Ty::Real(n @ (1 | 2)) if self.below(2) == 0 => {
                 let p = self.any_primitive();
@@ -82,11 +97,14 @@ impl Generator {
             }
             Ty::Real(n) => {
                 let prim = [Prim::Add, Prim::Mul, Prim::Sin, Prim::Tanh][self.below(4)];
-                let args: Vec<Term> = prim.args().iter().map(|_| self.cartesian_term(context, ty, less)).collect();
+                let args: Vec<Term> =
+                    prim.args().iter().map(|_| self.cartesian_term(context, ty, less)).collect();
                 op(Op::Each(prim, *n), tuple(&args))
             }
             Ty::Unit => unit(),
-            Ty::Prod(a, b) => pair(self.cartesian_term(context, a, less), self.cartesian_term(context, b, less)),
+            Ty::Prod(a, b) => {
+                pair(self.cartesian_term(context, a, less), self.cartesian_term(context, b, less))
+            }
             Ty::Fun(a, b) => {
                 let y = Var::fresh("y", (**a).clone());
                 let inside = [context, std::slice::from_ref(&y)].concat();
@@ -98,7 +116,8 @@ impl Generator {
 
     /// A variable, taken apart as far as it takes; applied to generated arguments.
     fn in_context(&mut self, context: &[Var], ty: &Ty, fuel: usize) -> Option<Term> {
-        let fitting: Vec<Term> = context.iter().flat_map(|x| self.parts(context, var(x), ty, fuel)).collect();
+        let fitting: Vec<Term> =
+            context.iter().flat_map(|x| self.parts(context, var(x), ty, fuel)).collect();
         if fitting.is_empty() { None } else { Some(fitting[self.below(fitting.len())].clone()) }
     }
 
@@ -107,7 +126,11 @@ impl Generator {
             return vec![t];
         }
         match t.ty().clone() {
-            Ty::Prod(..) => [self.parts(context, fst(t.clone()), ty, fuel), self.parts(context, snd(t), ty, fuel)].concat(),
+            Ty::Prod(..) => [
+                self.parts(context, fst(t.clone()), ty, fuel),
+                self.parts(context, snd(t), ty, fuel),
+            ]
+            .concat(),
             Ty::Fun(a, b) if fuel > 0 && ends_in(&b, ty) => {
                 let s = self.cartesian_term(context, &a, fuel / 2);
                 self.parts(context, app(t, s), ty, fuel - 1)
@@ -135,7 +158,10 @@ impl Generator {
         let less = fuel - 1;
         match self.below(14) {
             0..4 => self.linear_intro(context, from, to, less),
-            4 | 5 => plus(self.linear_term(context, from, to, less), self.linear_term(context, from, to, less)),
+            4 | 5 => plus(
+                self.linear_term(context, from, to, less),
+                self.linear_term(context, from, to, less),
+            ),
             6 => {
                 let other = self.linear_ty(1);
                 lfst(self.linear_term(context, from, &to.clone().times(other), less))
@@ -170,7 +196,8 @@ impl Generator {
 
     /// `t{l}`, for a variable of linear function type or any term of such a type.
     fn call(&mut self, context: &[Var], from: &LTy, to: &LTy, fuel: usize) -> Lin {
-        let functions: Vec<&Var> = context.iter().filter(|x| matches!(x.ty, Ty::Lolli(..))).collect();
+        let functions: Vec<&Var> =
+            context.iter().filter(|x| matches!(x.ty, Ty::Lolli(..))).collect();
         if !functions.is_empty() && self.below(2) == 0 {
             let f = functions[self.below(functions.len())];
             let Ty::Lolli(middle, _) = &f.ty else { unreachable!("it is a linear function") };
@@ -196,7 +223,10 @@ impl Generator {
                 self.resize(context, l, *n, fuel)
             }
             LTy::Unit => lunit(from.clone()),
-            LTy::Prod(a, b) => lpair(self.linear_term(context, from, a, fuel), self.linear_term(context, from, b, fuel)),
+            LTy::Prod(a, b) => lpair(
+                self.linear_term(context, from, a, fuel),
+                self.linear_term(context, from, b, fuel),
+            ),
             LTy::Fun(key, to) => {
                 let y = Var::fresh("y", (**key).clone());
                 let inside = [context, std::slice::from_ref(&y)].concat();
@@ -220,7 +250,11 @@ impl Generator {
 
     /// A primitive on two numbers.
     pub(super) fn any_primitive(&mut self) -> Primitive {
-        [Primitive::Map { arity: 1, n: 2 }, Primitive::Map { arity: 2, n: 2 }, Primitive::Scan { n: 2 }][self.below(3)]
+        [
+            Primitive::Map { arity: 1, n: 2 },
+            Primitive::Map { arity: 2, n: 2 },
+            Primitive::Scan { n: 2 },
+        ][self.below(3)]
     }
 
     /// A linear primitive on two numbers.
@@ -242,19 +276,26 @@ impl Generator {
         }
         match (to, l.to().clone()) {
             (LTy::Unit, _) => lunit(l.from().clone()),
-            (LTy::Prod(a, b), _) => lpair(self.consume(context, l.clone(), a), self.consume(context, l, b)),
+            (LTy::Prod(a, b), _) => {
+                lpair(self.consume(context, l.clone(), a), self.consume(context, l, b))
+            }
             (LTy::Fun(key, to), _) => {
                 let y = Var::fresh("y", (**key).clone());
                 let inside = [context, std::slice::from_ref(&y)].concat();
                 labs(y, self.consume(&inside, l, to))
             }
-            (LTy::Tensor(key, to), _) => tensor(self.cartesian_term(context, key, 0), self.consume(context, l, to)),
+            (LTy::Tensor(key, to), _) => {
+                tensor(self.cartesian_term(context, key, 0), self.consume(context, l, to))
+            }
             (LTy::Real(n), LTy::Real(_)) => self.resize(context, l, *n, 0),
             (LTy::Real(_), LTy::Unit) => zero_lin(l.from().clone(), to.clone()),
             (LTy::Real(_), LTy::Prod(..)) => match self.below(3) {
                 0 => self.consume(context, lfst(l), to),
                 1 => self.consume(context, lsnd(l), to),
-                _ => plus(self.consume(context, lfst(l.clone()), to), self.consume(context, lsnd(l), to)),
+                _ => plus(
+                    self.consume(context, lfst(l.clone()), to),
+                    self.consume(context, lsnd(l), to),
+                ),
             },
             (LTy::Real(_), LTy::Fun(key, _)) => {
                 let t = self.cartesian_term(context, &key, 0);
@@ -281,13 +322,20 @@ impl Generator {
 
     /// An element of a linear type: the value of a closed linear map from `real` at a number.
     pub(super) fn element(&mut self, ty: &LTy) -> Value {
-        let (one, two) = (self.linear(&[], &LTy::Real(1), ty, 20), self.linear(&[], &LTy::Real(1), ty, 20));
+        let (one, two) =
+            (self.linear(&[], &LTy::Real(1), ty, 20), self.linear(&[], &LTy::Real(1), ty, 20));
         eval_linear(&plus(one, two), &Env::default(), &Value::real([0.75]))
     }
 
     /// Are two meanings the same? Functions are compared at generated arguments, tensors through generated linear maps to `real^2`.
     #[track_caller]
-    pub(super) fn same_linear(&mut self, ty: &LTy, a: &Value, b: &Value, what: &dyn std::fmt::Display) {
+    pub(super) fn same_linear(
+        &mut self,
+        ty: &LTy,
+        a: &Value,
+        b: &Value,
+        what: &dyn std::fmt::Display,
+    ) {
         match ty {
             LTy::Real(_) => super::close(&a.numbers(), &b.numbers(), 1e-9, what),
             LTy::Unit => {}
@@ -302,7 +350,8 @@ impl Generator {
             LTy::Tensor(..) => {
                 let [one, two] = [(); 2].map(|()| self.linear(&[], ty, &LTy::Real(2), 20));
                 for observer in [one, two, self.consume(&[], v(ty.clone()), &LTy::Real(2))] {
-                    let [a, b] = [a, b].map(|value| eval_linear(&observer, &Env::default(), value).numbers());
+                    let [a, b] = [a, b]
+                        .map(|value| eval_linear(&observer, &Env::default(), value).numbers());
                     super::close(&a, &b, 1e-9, what);
                 }
             }
@@ -311,7 +360,13 @@ impl Generator {
 
     /// See [`Generator::same_linear`]; linear functions are compared at generated elements.
     #[track_caller]
-    pub(super) fn same_cartesian(&mut self, ty: &Ty, a: &Value, b: &Value, what: &dyn std::fmt::Display) {
+    pub(super) fn same_cartesian(
+        &mut self,
+        ty: &Ty,
+        a: &Value,
+        b: &Value,
+        what: &dyn std::fmt::Display,
+    ) {
         match ty {
             Ty::Real(_) => super::close(&a.numbers(), &b.numbers(), 1e-9, what),
             Ty::Unit => {}
@@ -338,7 +393,10 @@ pub(super) fn fuels(size: usize) -> impl Iterator<Item = usize> {
 
 /// The meanings of closed terms, as an environment.
 pub(super) fn environment(context: &[Var], terms: &[Term]) -> Env<Value> {
-    context.iter().zip(terms).fold(Env::default(), |env, (x, t)| env.with(x, eval(t, &Env::default())))
+    context
+        .iter()
+        .zip(terms)
+        .fold(Env::default(), |env, (x, t)| env.with(x, eval(t, &Env::default())))
 }
 
 /// Does something of the first type, applied or projected, end in the second?

@@ -64,12 +64,14 @@ impl Language {
     fn derivative(self, t: &Comb, in_reverse: bool) -> (Map, crate::pairs::LinearMap) {
         match self {
             Language::AppendixA => {
-                let derived = Rc::new(if in_reverse { Derived::reverse(t) } else { Derived::forward(t) });
+                let derived =
+                    Rc::new(if in_reverse { Derived::reverse(t) } else { Derived::forward(t) });
                 let also = derived.clone();
                 (Rc::new(move |x| derived.first(x)), Rc::new(move |x, v| also.second(x, v)))
             }
             Language::AppendixC => {
-                let derived = Rc::new(if in_reverse { Applied::reverse(t) } else { Applied::forward(t) });
+                let derived =
+                    Rc::new(if in_reverse { Applied::reverse(t) } else { Applied::forward(t) });
                 let also = derived.clone();
                 (Rc::new(move |x| derived.first(x)), Rc::new(move |x, v| also.second(x, v)))
             }
@@ -88,7 +90,11 @@ struct Point {
 impl Point {
     /// The identity curve: `c` itself.
     fn identity(&self) -> Related {
-        let second = if self.in_reverse { Second::Pullback(Rc::new(Value::clone)) } else { Second::Tangent(self.direction.clone()) };
+        let second = if self.in_reverse {
+            Second::Pullback(Rc::new(Value::clone))
+        } else {
+            Second::Tangent(self.direction.clone())
+        };
         Related { value: Rc::new(Value::clone), first: self.at.clone(), second }
     }
 
@@ -100,7 +106,11 @@ impl Point {
             Second::Tangent(tangent) => Second::Tangent(derivative(&at, &tangent)),
             Second::Pullback(pull) => Second::Pullback(Rc::new(move |v| pull(&derivative(&at, v)))),
         };
-        Related { value: Rc::new(move |at| combinators::eval(&t, &before(at))), first: primal(&r.first), second }
+        Related {
+            value: Rc::new(move |at| combinators::eval(&t, &before(at))),
+            first: primal(&r.first),
+            second,
+        }
     }
 
     /// A generated term over the point.
@@ -145,7 +155,9 @@ impl Point {
     fn split(&self, r: &Related, left: &Ty, right: &Ty) -> [Related; 2] {
         let [value, other] = [r.value.clone(), r.value.clone()];
         let [one, two] = match r.second.clone() {
-            Second::Tangent(tangent) => [Second::Tangent(tangent.fst()), Second::Tangent(tangent.snd())],
+            Second::Tangent(tangent) => {
+                [Second::Tangent(tangent.fst()), Second::Tangent(tangent.snd())]
+            }
             Second::Pullback(pull) => {
                 let [no_left, no_right] = [left, right].map(|ty| self.language.zero_cotangent(ty));
                 let also = pull.clone();
@@ -154,8 +166,16 @@ impl Point {
                 [Second::Pullback(Rc::new(first)), Second::Pullback(Rc::new(second))]
             }
         };
-        let first = Related { value: Rc::new(move |at| value(at).fst()), first: r.first.fst(), second: one };
-        let second = Related { value: Rc::new(move |at| other(at).snd()), first: r.first.snd(), second: two };
+        let first = Related {
+            value: Rc::new(move |at| value(at).fst()),
+            first: r.first.fst(),
+            second: one,
+        };
+        let second = Related {
+            value: Rc::new(move |at| other(at).snd()),
+            first: r.first.snd(),
+            second: two,
+        };
         [first, second]
     }
 
@@ -163,13 +183,18 @@ impl Point {
     fn applied(&self, f: &Related, s: &Related) -> Related {
         let (language, result, at) = (self.language, f.first.apply(&s.first), s.first.clone());
         let second = match (f.second.clone(), s.second.clone()) {
-            (Second::Tangent(df), Second::Tangent(ds)) => Second::Tangent(df.apply(&at).plus(&language.apply(&result.snd(), &ds))),
+            (Second::Tangent(df), Second::Tangent(ds)) => {
+                Second::Tangent(df.apply(&at).plus(&language.apply(&result.snd(), &ds)))
+            }
             (Second::Pullback(pull_f), Second::Pullback(pull_s)) => {
                 let linear = result.snd();
-                let pull = move |v: &Value| pull_f(&language.entry(&at, v)).plus(&pull_s(&language.apply(&linear, v)));
+                let pull = move |v: &Value| {
+                    pull_f(&language.entry(&at, v)).plus(&pull_s(&language.apply(&linear, v)))
+                };
                 Second::Pullback(Rc::new(pull))
             }
-            (Second::Tangent(_), Second::Pullback(_)) | (Second::Pullback(_), Second::Tangent(_)) => unreachable!("one mode"),
+            (Second::Tangent(_), Second::Pullback(_))
+            | (Second::Pullback(_), Second::Tangent(_)) => unreachable!("one mode"),
         };
         let (f, s) = (f.value.clone(), s.value.clone());
         Related { value: Rc::new(move |at| f(at).apply(&s(at))), first: result.fst(), second }
@@ -189,14 +214,28 @@ fn fundamental_lemmas() {
         let (c, x) = (Var::fresh("c", Ty::Real(2)), Var::fresh("x", from.clone()));
         let t = g.bounded(std::slice::from_ref(&x), &to, 6, 20);
         let comb = combinators::of_term(&x, &t);
-        for (in_reverse, language) in
-            [(false, Language::AppendixA), (true, Language::AppendixA), (false, Language::AppendixC), (true, Language::AppendixC)]
-        {
-            let point = Point { c: c.clone(), at: g.value(&c.ty), direction: g.value(&c.ty), in_reverse, language };
+        for (in_reverse, language) in [
+            (false, Language::AppendixA),
+            (true, Language::AppendixA),
+            (false, Language::AppendixC),
+            (true, Language::AppendixC),
+        ] {
+            let point = Point {
+                c: c.clone(),
+                at: g.value(&c.ty),
+                direction: g.value(&c.ty),
+                in_reverse,
+                language,
+            };
             let context = point.generated(&mut g, &from, 12);
             point.check(&mut g, &to, &point.through(&comb, &context));
         }
     }
-    println!("{functions} terms are functions, {from_functions} are given one, of order up to {highest}");
-    assert!(functions > 750 && from_functions > 300 && highest == 3, "{functions} {from_functions} {highest}");
+    println!(
+        "{functions} terms are functions, {from_functions} are given one, of order up to {highest}"
+    );
+    assert!(
+        functions > 750 && from_functions > 300 && highest == 3,
+        "{functions} {from_functions} {highest}"
+    );
 }

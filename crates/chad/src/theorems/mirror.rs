@@ -3,7 +3,10 @@
 
 use super::linear_terms::{Sample, environment, samples};
 use super::*;
-use crate::linear::{LTy, Ty, normalize, normalize_linear, transpose, transpose_linear, transposed_linear_ty, transposed_var};
+use crate::linear::{
+    LTy, Ty, normalize, normalize_linear, transpose, transpose_linear, transposed_linear_ty,
+    transposed_var,
+};
 
 /// T-12: `D←(t)_1 = (D→(t)_1)°` and `D←(t)_2 = (D→(t)_2)°` up to βη+, programs between function types included.
 #[test]
@@ -13,8 +16,14 @@ fn reverse_is_the_mirror_image_of_forward() {
         let x = transposed_var(&forward.x);
         assert_eq!(x.ty, reverse.x.ty);
         let rename = Env::default().with(&x, linear::var(&reverse.x));
-        let (first, second) = (transpose(&forward.first).substitute(&rename), transpose_linear(&forward.second).substitute(&rename));
-        assert_eq!((first.ty(), second.from(), second.to()), (reverse.first.ty(), reverse.second.from(), reverse.second.to()));
+        let (first, second) = (
+            transpose(&forward.first).substitute(&rename),
+            transpose_linear(&forward.second).substitute(&rename),
+        );
+        assert_eq!(
+            (first.ty(), second.from(), second.to()),
+            (reverse.first.ty(), reverse.second.from(), reverse.second.to())
+        );
         linear::check(std::slice::from_ref(&reverse.x), &first).unwrap();
         linear::check_linear(std::slice::from_ref(&reverse.x), &second).unwrap();
         assert!(normalize(&first) == normalize(&reverse.first), "{}", s.term);
@@ -27,9 +36,16 @@ fn reverse_is_the_mirror_image_of_forward() {
 fn transposition_is_an_involution() {
     for Sample { context, l, .. } in samples(2) {
         let mirrored = transpose_linear(&l);
-        assert_eq!((mirrored.from(), mirrored.to()), (&transposed_linear_ty(l.to()), &transposed_linear_ty(l.from())));
-        linear::check_linear(&context.iter().map(transposed_var).collect::<Vec<_>>(), &mirrored).unwrap();
-        assert!(normalize_linear(&transpose_linear(&mirrored)) == normalize_linear(&l), "{l}\n{mirrored}");
+        assert_eq!(
+            (mirrored.from(), mirrored.to()),
+            (&transposed_linear_ty(l.to()), &transposed_linear_ty(l.from()))
+        );
+        linear::check_linear(&context.iter().map(transposed_var).collect::<Vec<_>>(), &mirrored)
+            .unwrap();
+        assert!(
+            normalize_linear(&transpose_linear(&mirrored)) == normalize_linear(&l),
+            "{l}\n{mirrored}"
+        );
     }
 }
 
@@ -37,7 +53,11 @@ fn transposition_is_an_involution() {
 #[test]
 fn transposition_respects_equality() {
     for Sample { l, .. } in samples(2) {
-        assert!(normalize_linear(&transpose_linear(&normalize_linear(&l))) == normalize_linear(&transpose_linear(&l)), "{l}");
+        assert!(
+            normalize_linear(&transpose_linear(&normalize_linear(&l)))
+                == normalize_linear(&transpose_linear(&l)),
+            "{l}"
+        );
     }
 }
 
@@ -65,9 +85,14 @@ fn transposition_is_the_adjoint() {
             close(&[pairing(l.to(), &out, &w)], &[left], 1e-9, &l);
             explicit += 1;
         }
-        higher += u64::from([l.from(), l.to()].into_iter().any(|ty| matches!(ty, LTy::Fun(..) | LTy::Tensor(..))));
+        higher += u64::from(
+            [l.from(), l.to()].into_iter().any(|ty| matches!(ty, LTy::Fun(..) | LTy::Tensor(..))),
+        );
     }
-    assert!(explicit > 500 && higher > 500, "{explicit} pairings are explicit, {higher} are between functions or tensors");
+    assert!(
+        explicit > 500 && higher > 500,
+        "{explicit} pairings are explicit, {higher} are between functions or tensors"
+    );
 }
 
 /// A closed linear term from `real` to a type, which stands for an element of it: its value at 1.

@@ -66,7 +66,10 @@ impl Subject {
             (start..).step_by(4).filter(fits).take(TERMS as usize / 4).collect::<Vec<_>>()
         };
         let find = || {
-            let special = [quarter(0, |seen| seen.unknown_calls > 0), quarter(1, |seen| seen.captured_functions > 0)];
+            let special = [
+                quarter(0, |seen| seen.unknown_calls > 0),
+                quarter(1, |seen| seen.captured_functions > 0),
+            ];
             [special.concat(), quarter(2, |_| true), quarter(3, |_| true)].concat()
         };
         seeds.get_or_init(find).iter().copied().map(make)
@@ -144,16 +147,22 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
 /// `x + h v`, on first-order values.
 fn moved(x: &Value, v: &Value, h: f64) -> Value {
     match x {
-        Value::Real(x) => Value::Real(x.iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect()),
+        Value::Real(x) => {
+            Value::Real(x.iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect())
+        }
         Value::Unit => Value::Unit,
         Value::Pair(_) => Value::pair(moved(&x.fst(), &v.fst(), h), moved(&x.snd(), &v.snd(), h)),
-        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => panic!("{x:?} is not first-order"),
+        Value::Fun(_) | Value::Sum(_) | Value::LinFun(_) | Value::Copower(_) => {
+            panic!("{x:?} is not first-order")
+        }
     }
 }
 
 /// The derivative of a curve at 0, by central differences, extrapolated once.
 fn slope(curve: &dyn Fn(f64) -> Vec<f64>) -> Vec<f64> {
-    let central = |h: f64| curve(h).iter().zip(curve(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect::<Vec<_>>();
+    let central = |h: f64| {
+        curve(h).iter().zip(curve(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect::<Vec<_>>()
+    };
     let (coarse, fine) = (central(2e-3), central(1e-3));
     coarse.iter().zip(fine).map(|(c, f)| (4.0 * f - c) / 3.0).collect()
 }
@@ -174,7 +183,12 @@ fn subjects_are_of_higher_order() {
     assert_eq!([programs.terms, functions.terms], [1000; 2]);
     for seen in [programs, functions] {
         assert!(seen.unknown_calls >= 500 && seen.captured_functions >= 250, "{seen:?}");
-        assert!(seen.function_arguments >= 450 && seen.function_results >= 150 && seen.highest_order >= 3, "{seen:?}");
+        assert!(
+            seen.function_arguments >= 450
+                && seen.function_results >= 150
+                && seen.highest_order >= 3,
+            "{seen:?}"
+        );
     }
     assert!(given >= 600 && returned >= 500, "{given} are given a function, {returned} return one");
 }

@@ -62,7 +62,8 @@ fn functions() -> impl Iterator<Item = Function> {
 fn observed(law: Law, in_linear_language: bool) -> usize {
     let mut nonzero = 0;
     for mut f in functions() {
-        let pulled = if in_linear_language { linear_sides(law, &mut f) } else { applied_sides(law, &mut f) };
+        let pulled =
+            if in_linear_language { linear_sides(law, &mut f) } else { applied_sides(law, &mut f) };
         let [left, right] = pulled.map(|value| numbers(&value));
         close(&left, &right, 1e-9, &f.comb);
         nonzero += usize::from(left.iter().any(|x| *x != 0.0));
@@ -72,18 +73,26 @@ fn observed(law: Law, in_linear_language: bool) -> usize {
 
 fn linear_sides(law: Law, f: &mut Function) -> [Value; 2] {
     let (key, value) = (reverse::primal_ty(&f.argument), reverse::cotangent_ty(&f.result));
-    let keys = [(); 3].map(|()| linear::eval(&f.generator.cartesian(&[], &key, 12), &Env::default()));
+    let keys =
+        [(); 3].map(|()| linear::eval(&f.generator.cartesian(&[], &key, 12), &Env::default()));
     let values = [(); 3].map(|()| f.generator.element(&value));
-    let sums = Sums { entry: &|key, value| Value::Sum(vec![(key.clone(), value.clone())].into()), none: linear::zero(&value) };
+    let sums = Sums {
+        entry: &|key, value| Value::Sum(vec![(key.clone(), value.clone())].into()),
+        none: linear::zero(&value),
+    };
     let derived = Derived::reverse(&f.comb);
     law.sides(&keys, &values, &sums).map(|sum| derived.second(&f.at, &sum))
 }
 
 fn applied_sides(law: Law, f: &mut Function) -> [Value; 2] {
-    let (key, value) = (applied_reverse::primal_ty(&f.argument), applied_reverse::cotangent_ty(&f.result));
+    let (key, value) =
+        (applied_reverse::primal_ty(&f.argument), applied_reverse::cotangent_ty(&f.result));
     let keys = [(); 3].map(|()| f.generator.applied_element(&key));
     let values = [(); 3].map(|()| f.generator.applied_element(&value));
-    let sums = Sums { entry: &|key, value| LinFun::singleton(key).lapp(value), none: linfun::zero(&value) };
+    let sums = Sums {
+        entry: &|key, value| LinFun::singleton(key).lapp(value),
+        none: linfun::zero(&value),
+    };
     let derived = Applied::reverse(&f.comb);
     law.sides(&keys, &values, &sums).map(|sum| derived.second(&f.at, &sum))
 }

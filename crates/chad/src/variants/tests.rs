@@ -34,9 +34,13 @@ fn over(g: &mut Generator, ty: &Ty, x: &Value) -> Value {
 /// `x + h v` over the same tags.
 fn moved(ty: &Ty, x: &Value, v: &Value, h: f64) -> Value {
     match ty {
-        Ty::Real(_) => Value::real(x.numbers().iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect::<Vec<_>>()),
+        Ty::Real(_) => Value::real(
+            x.numbers().iter().zip(v.numbers().iter()).map(|(x, v)| x + h * v).collect::<Vec<_>>(),
+        ),
         Ty::Unit => Value::Unit,
-        Ty::Prod(a, b) => Value::pair(moved(a, &x.fst(), &v.fst(), h), moved(b, &x.snd(), &v.snd(), h)),
+        Ty::Prod(a, b) => {
+            Value::pair(moved(a, &x.fst(), &v.fst(), h), moved(b, &x.snd(), &v.snd(), h))
+        }
         Ty::Sum(arms) => tagged(tag(x), moved(&arms[tag(x)], &x.snd(), v, h)),
         Ty::Fun(..) => panic!("{ty} is not first-order"),
     }
@@ -79,7 +83,9 @@ fn slope(t: &Comb, x: &Value, v: &Value) -> Option<Vec<f64>> {
     let (coarse, fine) = (central(1e-3), central(5e-4));
     let ((_, left), (_, here), (_, right)) = (at(-1e-3), at(0.0), at(1e-3));
     let kink = |k: usize| (left[k] - here[k]) + (right[k] - here[k]);
-    let smooth = (0..here.len()).all(|k| (coarse[k] - fine[k]).abs() < 1e-3 * (1.0 + fine[k].abs()) && kink(k).abs() < 1e-5);
+    let smooth = (0..here.len()).all(|k| {
+        (coarse[k] - fine[k]).abs() < 1e-3 * (1.0 + fine[k].abs()) && kink(k).abs() < 1e-5
+    });
     smooth.then(|| coarse.iter().zip(&fine).map(|(c, f)| (4.0 * f - c) / 3.0).collect())
 }
 
@@ -91,7 +97,8 @@ fn check(g: &mut Generator, t: &Comb) -> bool {
     let expect = split(&t.to, &eval(t, &x));
     assert_eq!((split(&t.to, &first), split(&t.to, &again)), (expect.clone(), expect));
     let (pushed, pulled) = (push(&v).flatten().unwrap(), pull(&w).flatten().unwrap());
-    let dot = |a: &[f64], b: &Value| a.iter().zip(b.flatten().unwrap()).map(|(x, y)| x * y).sum::<f64>();
+    let dot =
+        |a: &[f64], b: &Value| a.iter().zip(b.flatten().unwrap()).map(|(x, y)| x * y).sum::<f64>();
     let (left, right) = (dot(&pushed, &w), dot(&pulled, &v));
     assert!((left - right).abs() < 1e-9 * (1.0 + left.abs()), "{left} and {right}: {t}");
     let Some(slope) = slope(t, &x, &v) else { return false };
@@ -150,7 +157,10 @@ impl Draw<'_> {
         self.cases_under_lambda += usize::from(self.depth > 0);
         let arms = scrutinee.to.arms().to_vec();
         let context = scrutinee.from.clone();
-        let arms = arms.into_iter().map(|arm| self.comb(&context.clone().times(arm), to, fuel / 2)).collect();
+        let arms = arms
+            .into_iter()
+            .map(|arm| self.comb(&context.clone().times(arm), to, fuel / 2))
+            .collect();
         case_of(scrutinee, arms)
     }
 
@@ -167,10 +177,14 @@ impl Draw<'_> {
                 then(unit(from.clone()), op(constant))
             }
             Ty::Real(n) => {
-                let prim = [Prim::Add, Prim::Mul, Prim::Sub, Prim::Sin, Prim::Tanh, Prim::Cos][self.g.below(6)];
+                let prim = [Prim::Add, Prim::Mul, Prim::Sub, Prim::Sin, Prim::Tanh, Prim::Cos]
+                    [self.g.below(6)];
                 let args = prim.args().len();
                 let args = (0..args).map(|_| self.comb(from, to, (fuel - 1) / args));
-                then(args.collect::<Vec<_>>().into_iter().reduce(pair).expect("an argument"), op(Op::Each(prim, *n)))
+                then(
+                    args.collect::<Vec<_>>().into_iter().reduce(pair).expect("an argument"),
+                    op(Op::Each(prim, *n)),
+                )
             }
             Ty::Unit => unit(from.clone()),
             Ty::Prod(a, b) => pair(self.comb(from, a, fuel / 2), self.comb(from, b, fuel / 2)),
@@ -215,7 +229,10 @@ fn absolute_value() {
     let abs = case_of(sign(), vec![then(here(), op(Op::Each(Prim::Neg, 1))), here()]);
     for x in [-1.5, 0.25, 3.0] {
         let (value, pull) = reverse(&abs, &Value::real([x]));
-        assert_eq!((value.numbers()[0], pull(&Value::real([1.0])).numbers()[0]), (x.abs(), x.signum()));
+        assert_eq!(
+            (value.numbers()[0], pull(&Value::real([1.0])).numbers()[0]),
+            (x.abs(), x.signum())
+        );
     }
 }
 
@@ -245,5 +262,8 @@ fn cotangents_are_indexed_by_the_tag() {
     assert_eq!(*total.from(), sum);
     let pulled = |x: Value| reverse(&total, &x).1(&Value::real([2.0])).flatten().unwrap();
     assert_eq!(pulled(tagged(0, Value::real([5.0]))), [2.0]);
-    assert_eq!(pulled(tagged(1, Value::pair(Value::real([5.0]), Value::real([6.0, 7.0])))), [0.0, 2.0, 2.0]);
+    assert_eq!(
+        pulled(tagged(1, Value::pair(Value::real([5.0]), Value::real([6.0, 7.0])))),
+        [0.0, 2.0, 2.0]
+    );
 }

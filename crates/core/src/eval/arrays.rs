@@ -32,7 +32,9 @@ pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], span: Span) -> Run<&'v Value>
 fn index_mut<'v>(xs: &'v mut Value, at: &[i64], span: Span) -> Run<&'v mut Value> {
     let mut found = xs;
     for &k in at {
-        let Value::Array(array) = found else { unreachable!("ill-typed core: {found:?} is indexed") };
+        let Value::Array(array) = found else {
+            unreachable!("ill-typed core: {found:?} is indexed")
+        };
         let size = array.items.len();
         let k = match usize::try_from(k) {
             Ok(k) if k < size => k,
@@ -127,7 +129,9 @@ pub(crate) fn reduce(op: ReduceOp, ty: ScalarTy, xs: &Value, span: Span) -> Run<
 /// The form of an array of scalars.
 fn form_of(value: &Value) -> Form {
     match value {
-        Value::Array(array) => Form::Array(Box::new(array.items.first().map_or(Form::Plain, form_of))),
+        Value::Array(array) => {
+            Form::Array(Box::new(array.items.first().map_or(Form::Plain, form_of)))
+        }
         _ => Form::Plain,
     }
 }
@@ -135,14 +139,22 @@ fn form_of(value: &Value) -> Form {
 /// A value of a shape, all of whose scalars are equal.
 fn fill(shape: &Shape, scalar: &Value) -> Value {
     match shape {
-        Shape::Array(size, elem) if *size > 0 => Value::array((0..*size).map(|_| fill(elem, scalar)).collect()),
+        Shape::Array(size, elem) if *size > 0 => {
+            Value::array((0..*size).map(|_| fill(elem, scalar)).collect())
+        }
         Shape::Array(_, elem) => empty((**elem).clone()),
         Shape::Plain | Shape::Tuple(_) | Shape::Variant(_) => scalar.clone(),
     }
 }
 
 /// `a @ b`
-pub(crate) fn matmul(ty: ScalarTy, a: &Value, b: &Value, ranks: (usize, usize), span: Span) -> Run<Value> {
+pub(crate) fn matmul(
+    ty: ScalarTy,
+    a: &Value,
+    b: &Value,
+    ranks: (usize, usize),
+    span: Span,
+) -> Run<Value> {
     let inner = dim(a, ranks.0 - 1);
     let rows = dim(b, 0);
     if inner != rows {
@@ -152,13 +164,18 @@ pub(crate) fn matmul(ty: ScalarTy, a: &Value, b: &Value, ranks: (usize, usize), 
         let rows = &a.as_array().items;
         if rows.is_empty() { empty(elem) } else { Value::array(rows.iter().map(f).collect()) }
     };
-    let times = |row: &[&Value], columns: &[Vec<&Value>]| Value::array(columns.iter().map(|column| dot(ty, row, column)).collect());
+    let times = |row: &[&Value], columns: &[Vec<&Value>]| {
+        Value::array(columns.iter().map(|column| dot(ty, row, column)).collect())
+    };
     Ok(match ranks {
         (2, 1) => each_row(&|row| dot(ty, &items(row), &items(b)), Shape::Plain),
         (1, 2) => times(&items(a), &columns(b)),
         _ => {
             let columns = columns(b);
-            each_row(&|row| times(&items(row), &columns), Shape::Array(columns.len(), Box::new(Shape::Plain)))
+            each_row(
+                &|row| times(&items(row), &columns),
+                Shape::Array(columns.len(), Box::new(Shape::Plain)),
+            )
         }
     })
 }
@@ -169,7 +186,8 @@ fn items(xs: &Value) -> Vec<&Value> {
 
 /// The columns of a matrix.
 fn columns(xs: &Value) -> Vec<Vec<&Value>> {
-    let column = |j: usize| xs.as_array().items.iter().map(|row| &row.as_array().items[j]).collect();
+    let column =
+        |j: usize| xs.as_array().items.iter().map(|row| &row.as_array().items[j]).collect();
     (0..dim(xs, 1)).map(column).collect()
 }
 

@@ -16,7 +16,8 @@ use crate::{Arm, LoopKind, Program, Term, TermKind, Ty, Var};
 
 /// A closed term as a function of no parameters. `moves`: are values moved out of their slots when they are mentioned for the last time?
 pub(crate) fn compile(program: &Program, term: &Term, moves: bool) -> Function {
-    let mut compiler = Compiler { program, moves, mentions: mentions(term), scopes: vec![Scope::default()] };
+    let mut compiler =
+        Compiler { program, moves, mentions: mentions(term), scopes: vec![Scope::default()] };
     let mut body = compiler.term(term);
     let scope = compiler.scopes.pop().expect("the scope that was opened");
     if moves {
@@ -167,10 +168,14 @@ impl Compiler<'_> {
             TermKind::Prim(prim, args) => match &args[..] {
                 [a] => Code::Prim1(*prim, self.boxed(a)),
                 [a, b] => Code::Prim2(*prim, Box::new([self.term(a), self.term(b)])),
-                [a, b, c] => Code::Prim3(*prim, Box::new([self.term(a), self.term(b), self.term(c)])),
+                [a, b, c] => {
+                    Code::Prim3(*prim, Box::new([self.term(a), self.term(b), self.term(c)]))
+                }
                 _ => unreachable!("primitives have one to three arguments"),
             },
-            TermKind::Array(items) => Code::Array(self.terms(items), Box::new(self.info(term, term.ty().elem()))),
+            TermKind::Array(items) => {
+                Code::Array(self.terms(items), Box::new(self.info(term, term.ty().elem())))
+            }
             TermKind::For(i, n, body) => {
                 let n = self.term(n);
                 let (slot, body) = self.inside_loop(|c| (c.bind_slot(i), c.term(body)));
@@ -186,10 +191,17 @@ impl Compiler<'_> {
                 let (xs, at, value) = (self.term(xs), self.terms(at), self.term(value));
                 Code::Update(Box::new([xs, value]), at, Box::new(info))
             }
-            TermKind::Reduce(op, xs) => Code::Reduce(*op, scalar_of(xs.ty()), self.boxed(xs), term.span()),
+            TermKind::Reduce(op, xs) => {
+                Code::Reduce(*op, scalar_of(xs.ty()), self.boxed(xs), term.span())
+            }
             TermKind::MatMul(a, b) => {
                 let ranks = (rank(a.ty()), rank(b.ty()));
-                Code::MatMul(scalar_of(a.ty()), ranks, Box::new([self.term(a), self.term(b)]), term.span())
+                Code::MatMul(
+                    scalar_of(a.ty()),
+                    ranks,
+                    Box::new([self.term(a), self.term(b)]),
+                    term.span(),
+                )
             }
             TermKind::Loop { state, init, kind, body } => self.loop_(term, state, init, kind, body),
             TermKind::Accumulate { acc, init, body } => {
@@ -202,7 +214,9 @@ impl Compiler<'_> {
                 let (index, info) = (self.terms(index), self.info(term, value.ty()));
                 Code::Add(slot, index, self.boxed(value), Box::new(info))
             }
-            TermKind::Jvp(f, x, dx) => Code::Jvp(Box::new([self.term(f), self.term(x), self.term(dx)]), term.span()),
+            TermKind::Jvp(f, x, dx) => {
+                Code::Jvp(Box::new([self.term(f), self.term(x), self.term(dx)]), term.span())
+            }
             TermKind::Vjp(f, x) => Code::Vjp(Box::new([self.term(f), self.term(x)]), term.span()),
         }
     }
@@ -222,7 +236,10 @@ impl Compiler<'_> {
         }
         let captured = scope.captures.iter().map(|(key, _)| (self.mention(*key), false)).collect();
         let captures = scope.captures.iter().map(|(_, slot)| *slot).collect();
-        Code::Lambda(Rc::new(Function { params, captures, slots: scope.depths.len(), body }), captured)
+        Code::Lambda(
+            Rc::new(Function { params, captures, slots: scope.depths.len(), body }),
+            captured,
+        )
     }
 
     fn application(&mut self, mut term: &Term) -> Code {
@@ -265,7 +282,14 @@ impl Compiler<'_> {
         ArmCode { places, branch: Branch { drops: Vec::new(), body: self.term(&arm.body) } }
     }
 
-    fn loop_(&mut self, term: &Term, state: &Var, init: &Term, kind: &LoopKind, body: &Term) -> Code {
+    fn loop_(
+        &mut self,
+        term: &Term,
+        state: &Var,
+        init: &Term,
+        kind: &LoopKind,
+        body: &Term,
+    ) -> Code {
         let info = self.info(term, &state.ty);
         let init = self.term(init);
         let code = match kind {
@@ -273,7 +297,13 @@ impl Compiler<'_> {
                 let n = self.term(n);
                 self.inside_loop(|c| {
                     let (state, i) = (c.bind(state), c.bind_slot(i));
-                    LoopCode { state, init, kind: LoopKindCode::For(i, n), body: c.term(body), info }
+                    LoopCode {
+                        state,
+                        init,
+                        kind: LoopKindCode::For(i, n),
+                        body: c.term(body),
+                        info,
+                    }
                 })
             }
             LoopKind::While(cond) => self.inside_loop(|c| {
@@ -296,7 +326,9 @@ fn scalar_of(ty: &Ty) -> ScalarTy {
     match ty {
         Ty::Scalar(scalar) => *scalar,
         Ty::Array(elem) => scalar_of(elem),
-        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => unreachable!("ill-typed core: not an array of scalars"),
+        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => {
+            unreachable!("ill-typed core: not an array of scalars")
+        }
     }
 }
 

@@ -11,39 +11,65 @@ use crate::{Data, Program, Ty, print_type};
 
 /// The value of data, or why it does not have the type.
 pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value, String> {
-    let mismatch = || Err(format!("a value of type {} was expected, not {data}", print_type(program, ty)));
+    let mismatch =
+        || Err(format!("a value of type {} was expected, not {data}", print_type(program, ty)));
     match (ty, data) {
         (Ty::Scalar(scalar), Data::Tensor(tensor)) => match tensor.as_scalar() {
             Some(value) if value.ty() == *scalar => Ok(value.into()),
             _ => mismatch(),
         },
         (Ty::Array(_), Data::Tensor(tensor)) => match scalars(ty) {
-            Some((rank, scalar)) if rank == tensor.dims.len() && scalar == tensor.elem() => Ok(from_tensor(tensor, &mut 0, &tensor.dims)),
-            _ if tensor.data.is_empty() && !tensor.dims.is_empty() => Ok(arrays::empty(Form::of(program, ty.elem()).empty())),
+            Some((rank, scalar)) if rank == tensor.dims.len() && scalar == tensor.elem() => {
+                Ok(from_tensor(tensor, &mut 0, &tensor.dims))
+            }
+            _ if tensor.data.is_empty() && !tensor.dims.is_empty() => {
+                Ok(arrays::empty(Form::of(program, ty.elem()).empty()))
+            }
             _ => mismatch(),
         },
         (Ty::Array(elem), Data::Array(items)) => {
             let form = Form::of(program, elem);
-            let items: Vec<Value> = items.iter().map(|item| to_value(program, item, elem)).collect::<Result<_, _>>()?;
+            let items: Vec<Value> =
+                items.iter().map(|item| to_value(program, item, elem)).collect::<Result<_, _>>()?;
             let info = super::code::ForInfo { form, span: Default::default() };
             arrays::regular(items, &info).map_err(|failure| failure.message)
         }
-        (Ty::Tuple(types), Data::Tuple(items)) if types.len() == items.len() => components(program, items.iter().zip(types.iter())),
-        (Ty::Record(types), Data::Record(fields)) if types.iter().map(|(name, _)| name).eq(fields.iter().map(|(name, _)| name)) => {
-            components(program, fields.iter().map(|(_, item)| item).zip(types.iter().map(|(_, ty)| ty)))
+        (Ty::Tuple(types), Data::Tuple(items)) if types.len() == items.len() => {
+            components(program, items.iter().zip(types.iter()))
         }
-        (Ty::Variant(id), Data::Con { name: _, tag, args }) => match program.type_decl(*id).constructors.get(*tag) {
-            Some((_, types)) if types.len() == args.len() => {
-                let args = args.iter().zip(types).map(|(arg, ty)| to_value(program, arg, ty));
-                Ok(Value::con(*tag, args.collect::<Result<_, _>>()?))
+        (Ty::Record(types), Data::Record(fields))
+            if types.iter().map(|(name, _)| name).eq(fields.iter().map(|(name, _)| name)) =>
+        {
+            components(
+                program,
+                fields.iter().map(|(_, item)| item).zip(types.iter().map(|(_, ty)| ty)),
+            )
+        }
+        (Ty::Variant(id), Data::Con { name: _, tag, args }) => {
+            match program.type_decl(*id).constructors.get(*tag) {
+                Some((_, types)) if types.len() == args.len() => {
+                    let args = args.iter().zip(types).map(|(arg, ty)| to_value(program, arg, ty));
+                    Ok(Value::con(*tag, args.collect::<Result<_, _>>()?))
+                }
+                _ => mismatch(),
             }
-            _ => mismatch(),
-        },
-        (Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_), _) => mismatch(),
+        }
+        (
+            Ty::Scalar(_)
+            | Ty::Tuple(_)
+            | Ty::Record(_)
+            | Ty::Array(_)
+            | Ty::Fun(..)
+            | Ty::Variant(_),
+            _,
+        ) => mismatch(),
     }
 }
 
-fn components<'a>(program: &Program, items: impl Iterator<Item = (&'a Data, &'a Ty)>) -> Result<Value, String> {
+fn components<'a>(
+    program: &Program,
+    items: impl Iterator<Item = (&'a Data, &'a Ty)>,
+) -> Result<Value, String> {
     Ok(Value::tuple(items.map(|(item, ty)| to_value(program, item, ty)).collect::<Result<_, _>>()?))
 }
 
@@ -63,7 +89,8 @@ fn from_tensor(tensor: &Tensor, next: &mut usize, dims: &[usize]) -> Value {
         return tensor.data.get(*next - 1).into();
     };
     let items = (0..*size).map(|_| from_tensor(tensor, next, inner)).collect();
-    let elem = inner.iter().rev().fold(Shape::Plain, |elem, size| Shape::Array(*size, Box::new(elem)));
+    let elem =
+        inner.iter().rev().fold(Shape::Plain, |elem, size| Shape::Array(*size, Box::new(elem)));
     Value::Array(Rc::new(Array { items, elem }))
 }
 
@@ -74,20 +101,37 @@ pub(crate) fn to_data(program: &Program, value: &Value, ty: &Ty) -> Option<Data>
         (Ty::Scalar(_), scalar) => Some(scalar.scalar().into()),
         (Ty::Array(elem), Value::Array(array)) => match scalars(ty) {
             Some((_, scalar)) => Some(Data::Tensor(to_tensor(program, value, ty, scalar))),
-            None => array.items.iter().map(|item| to_data(program, item, elem)).collect::<Option<_>>().map(Data::Array),
+            None => array
+                .items
+                .iter()
+                .map(|item| to_data(program, item, elem))
+                .collect::<Option<_>>()
+                .map(Data::Array),
         },
         (Ty::Tuple(types), value) => {
             let items = value.clone().into_components();
-            items.iter().zip(types.iter()).map(|(item, ty)| to_data(program, item, ty)).collect::<Option<_>>().map(Data::Tuple)
+            items
+                .iter()
+                .zip(types.iter())
+                .map(|(item, ty)| to_data(program, item, ty))
+                .collect::<Option<_>>()
+                .map(Data::Tuple)
         }
         (Ty::Record(types), value) => {
             let items = value.clone().into_components();
-            let field = |(item, (name, ty)): (&Value, &(Rc<str>, Ty))| Some((name.clone(), to_data(program, item, ty)?));
+            let field = |(item, (name, ty)): (&Value, &(Rc<str>, Ty))| {
+                Some((name.clone(), to_data(program, item, ty)?))
+            };
             items.iter().zip(types.iter()).map(field).collect::<Option<_>>().map(Data::Record)
         }
         (Ty::Variant(id), Value::Con(con)) => {
             let (name, types) = &program.type_decl(*id).constructors[con.tag];
-            let args = con.args.iter().zip(types).map(|(arg, ty)| to_data(program, arg, ty)).collect::<Option<_>>()?;
+            let args = con
+                .args
+                .iter()
+                .zip(types)
+                .map(|(arg, ty)| to_data(program, arg, ty))
+                .collect::<Option<_>>()?;
             Some(Data::Con { name: name.clone(), tag: con.tag, args })
         }
         (Ty::Array(_) | Ty::Variant(_), value) => unreachable!("ill-typed core: {value:?}"),

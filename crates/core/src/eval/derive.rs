@@ -36,7 +36,11 @@ impl Machine<'_> {
         let tape = Rc::new(Tape { level: self.fresh_level(), nodes: RefCell::new(Vec::new()) });
         let traced = map_reals(&x, &mut |primal| {
             let node = tape.push(Node::default());
-            Value::Active(Rc::new(Active::Traced { tape: tape.clone(), primal: primal.clone(), node }))
+            Value::Active(Rc::new(Active::Traced {
+                tape: tape.clone(),
+                primal: primal.clone(),
+                node,
+            }))
         });
         let result = self.call(f, vec![traced])?;
         let primal = strip(&result, tape.level);
@@ -84,8 +88,12 @@ impl Pullback {
                 same_size(xs, ds, self.span)?;
                 self.seed_all(&xs.items, &ds.items, cotangents)
             }
-            (Value::Con(x), Value::Con(d)) if x.tag == d.tag => self.seed_all(&x.args, &d.args, cotangents),
-            (Value::Con(_), Value::Con(_)) => fail(self.span, "the cotangent has another constructor than the result"),
+            (Value::Con(x), Value::Con(d)) if x.tag == d.tag => {
+                self.seed_all(&x.args, &d.args, cotangents)
+            }
+            (Value::Con(_), Value::Con(_)) => {
+                fail(self.span, "the cotangent has another constructor than the result")
+            }
             _ => Ok(()),
         }
     }
@@ -102,18 +110,31 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
 
 /// The point with its tangent, at a new level.
 fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
-    let all = |xs: &[Value], ds: &[Value]| xs.iter().zip(ds).map(|(x, d)| lift(x, d, level, span)).collect::<Run<Vec<Value>>>();
+    let all = |xs: &[Value], ds: &[Value]| {
+        xs.iter().zip(ds).map(|(x, d)| lift(x, d, level, span)).collect::<Run<Vec<Value>>>()
+    };
     match (x, dx) {
         (Value::Real(_) | Value::Active(_), tangent) => {
-            Ok(Value::Active(Rc::new(Active::Forward { level, primal: x.clone(), tangent: tangent.clone() })))
+            Ok(Value::Active(Rc::new(Active::Forward {
+                level,
+                primal: x.clone(),
+                tangent: tangent.clone(),
+            })))
         }
         (Value::Tuple(xs), Value::Tuple(ds)) => Ok(Value::tuple(all(xs, ds)?)),
         (Value::Array(xs), Value::Array(ds)) => {
             same_size(xs, ds, span)?;
-            Ok(Value::Array(Rc::new(Array { items: all(&xs.items, &ds.items)?, elem: xs.elem.clone() })))
+            Ok(Value::Array(Rc::new(Array {
+                items: all(&xs.items, &ds.items)?,
+                elem: xs.elem.clone(),
+            })))
         }
-        (Value::Con(x), Value::Con(d)) if x.tag == d.tag => Ok(Value::con(x.tag, all(&x.args, &d.args)?)),
-        (Value::Con(_), Value::Con(_)) => fail(span, "the tangent has another constructor than the point"),
+        (Value::Con(x), Value::Con(d)) if x.tag == d.tag => {
+            Ok(Value::con(x.tag, all(&x.args, &d.args)?))
+        }
+        (Value::Con(_), Value::Con(_)) => {
+            fail(span, "the tangent has another constructor than the point")
+        }
         _ => Ok(x.clone()),
     }
 }
@@ -145,7 +166,9 @@ pub(crate) fn strip(value: &Value, from: u64) -> Value {
 
 /// The first-order value with each real replaced, in order.
 fn map_reals(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
-    map_scalars(value, &mut |scalar| if matches!(scalar, Value::Real(_) | Value::Active(_)) { f(scalar) } else { scalar.clone() })
+    map_scalars(value, &mut |scalar| {
+        if matches!(scalar, Value::Real(_) | Value::Active(_)) { f(scalar) } else { scalar.clone() }
+    })
 }
 
 /// A value of the shape of another: what `f` gives for its reals, zero for its other scalars.
@@ -161,12 +184,16 @@ fn map_scalars(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
     match value {
         Value::Real(_) | Value::Active(_) | Value::Int(_) | Value::Bool(_) => f(value),
         Value::Unit => Value::Unit,
-        Value::Tuple(items) => Value::tuple(items.iter().map(|item| map_scalars(item, f)).collect()),
+        Value::Tuple(items) => {
+            Value::tuple(items.iter().map(|item| map_scalars(item, f)).collect())
+        }
         Value::Array(array) => {
             let items = array.items.iter().map(|item| map_scalars(item, f)).collect();
             Value::Array(Rc::new(Array { items, elem: array.elem.clone() }))
         }
-        Value::Con(con) => Value::con(con.tag, con.args.iter().map(|arg| map_scalars(arg, f)).collect()),
+        Value::Con(con) => {
+            Value::con(con.tag, con.args.iter().map(|arg| map_scalars(arg, f)).collect())
+        }
         Value::Closure(_) | Value::Pullback(_) | Value::Accumulator(_) | Value::Absent => {
             unreachable!("ill-typed core: {value:?} is not first-order")
         }

@@ -36,7 +36,11 @@ impl Slots {
     /// Those that the other set lacks.
     fn without(&self, other: &Slots) -> Vec<Slot> {
         let words = self.0.iter().zip(&other.0).enumerate().filter(|(_, (a, b))| *a & !*b != 0);
-        words.flat_map(|(k, (a, b))| (0..64).filter(move |bit| (a & !b) >> bit & 1 == 1).map(move |bit| 64 * k + bit)).collect()
+        words
+            .flat_map(|(k, (a, b))| {
+                (0..64).filter(move |bit| (a & !b) >> bit & 1 == 1).map(move |bit| 64 * k + bit)
+            })
+            .collect()
     }
 }
 
@@ -84,7 +88,9 @@ impl Marker<'_> {
         match code {
             Code::Const(_) | Code::Global(_) => {}
             Code::Local(slot, last) => *last = self.read(*slot),
-            Code::Lambda(_, captured) => captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot)),
+            Code::Lambda(_, captured) => {
+                captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot))
+            }
             Code::Call(f, args) => {
                 self.all(args);
                 self.code(f);
@@ -94,9 +100,12 @@ impl Marker<'_> {
                 steps.iter_mut().rev().for_each(|step| self.step(step));
             }
             Code::Tuple(items) | Code::Con(_, items) | Code::Array(items, _) => self.all(items),
-            Code::Proj(a, _) | Code::Prim1(_, a) | Code::Dim(a, _) | Code::Reduce(_, _, a, _) => self.code(a),
+            Code::Proj(a, _) | Code::Prim1(_, a) | Code::Dim(a, _) | Code::Reduce(_, _, a, _) => {
+                self.code(a)
+            }
             Code::Match(t, arms) => {
-                let arms = arms.iter_mut().map(|arm| (&mut arm.places[..], &mut arm.branch)).collect();
+                let arms =
+                    arms.iter_mut().map(|arm| (&mut arm.places[..], &mut arm.branch)).collect();
                 self.branches(arms);
                 self.code(t);
             }
@@ -104,7 +113,9 @@ impl Marker<'_> {
                 self.branches(vec![(&mut [], yes), (&mut [], no)]);
                 self.code(c);
             }
-            Code::Prim2(_, ab) | Code::MatMul(_, _, ab, _) | Code::Vjp(ab, _) => self.all(&mut ab[..]),
+            Code::Prim2(_, ab) | Code::MatMul(_, _, ab, _) | Code::Vjp(ab, _) => {
+                self.all(&mut ab[..])
+            }
             Code::Prim3(_, abc) | Code::Jvp(abc, _) => self.all(&mut abc[..]),
             Code::For(index, parts, _) => {
                 self.inside_loop(|m| m.code(&mut parts[1]));
@@ -166,7 +177,11 @@ impl Marker<'_> {
             entries.push((self.live.clone(), branch));
         }
         for (live, branch) in entries {
-            branch.drops = any.without(&live).into_iter().filter(|slot| self.depths[*slot] == self.depth).collect();
+            branch.drops = any
+                .without(&live)
+                .into_iter()
+                .filter(|slot| self.depths[*slot] == self.depth)
+                .collect();
         }
         self.live = any;
     }

@@ -42,7 +42,15 @@ pub(crate) struct Machine<'p> {
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program) -> Machine<'p> {
         let globals = vec![None; program.defs.len()];
-        Machine { program, globals, stack: Vec::new(), base: 0, level: 0, rehearsing: false, moves: true }
+        Machine {
+            program,
+            globals,
+            stack: Vec::new(),
+            base: 0,
+            level: 0,
+            rehearsing: false,
+            moves: true,
+        }
     }
 
     /// The level of a new application of `jvp` or `vjp`.
@@ -77,7 +85,8 @@ impl<'p> Machine<'p> {
                     let missing = closure.function.params.len() - closure.args.len();
                     if args.len() < missing {
                         let args = closure.args.iter().cloned().chain(args).collect();
-                        let (function, captured) = (closure.function.clone(), closure.captured.clone());
+                        let (function, captured) =
+                            (closure.function.clone(), closure.captured.clone());
                         return Ok(Value::Closure(Rc::new(Closure { function, captured, args })));
                     }
                     let rest = args.split_off(missing);
@@ -94,7 +103,12 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs a function in a new frame.
-    fn enter(&mut self, function: &Function, captured: &[Value], args: impl IntoIterator<Item = Value>) -> Run<Value> {
+    fn enter(
+        &mut self,
+        function: &Function,
+        captured: &[Value],
+        args: impl IntoIterator<Item = Value>,
+    ) -> Run<Value> {
         let around = std::mem::replace(&mut self.base, self.stack.len());
         self.stack.resize(self.base + function.slots, Value::Absent);
         for (slot, value) in function.captures.iter().zip(captured) {
@@ -157,8 +171,13 @@ impl<'p> Machine<'p> {
                 Code::Local(slot, last) => return Ok(self.read(*slot, *last)),
                 Code::Global(k) => return self.global(*k),
                 Code::Lambda(function, captured) => {
-                    let captured = captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
-                    return Ok(Value::Closure(Rc::new(Closure { function: function.clone(), captured, args: Vec::new() })));
+                    let captured =
+                        captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
+                    return Ok(Value::Closure(Rc::new(Closure {
+                        function: function.clone(),
+                        captured,
+                        args: Vec::new(),
+                    })));
                 }
                 Code::Call(f, args) => {
                     let f = self.eval(f)?;
@@ -190,9 +209,16 @@ impl<'p> Machine<'p> {
                     let b = self.eval(&args[1])?;
                     return Ok(apply2(*prim, &a, &b));
                 }
-                Code::Prim3(prim, args) => return Ok(apply(*prim, &[self.eval(&args[0])?, self.eval(&args[1])?, self.eval(&args[2])?])),
+                Code::Prim3(prim, args) => {
+                    return Ok(apply(
+                        *prim,
+                        &[self.eval(&args[0])?, self.eval(&args[1])?, self.eval(&args[2])?],
+                    ));
+                }
                 Code::Array(items, info) => return arrays::regular(self.all(items)?, info),
-                Code::For(index, parts, info) => return self.for_(*index, &parts[0], &parts[1], info),
+                Code::For(index, parts, info) => {
+                    return self.for_(*index, &parts[0], &parts[1], info);
+                }
                 Code::Dim(xs, axis) => return Ok(Value::Int(self.dim(xs, *axis)? as i64)),
                 Code::Index(at, xs, span) => return self.index(at, xs, *span),
                 Code::Update(parts, at, info) => {
@@ -201,14 +227,18 @@ impl<'p> Machine<'p> {
                     let value = self.eval(&parts[1])?;
                     return arrays::update(xs, &at, value, info);
                 }
-                Code::Reduce(op, ty, xs, span) => return arrays::reduce(*op, *ty, &self.eval(xs)?, *span),
+                Code::Reduce(op, ty, xs, span) => {
+                    return arrays::reduce(*op, *ty, &self.eval(xs)?, *span);
+                }
                 Code::MatMul(ty, ranks, parts, span) => {
                     let a = self.eval(&parts[0])?;
                     let b = self.eval(&parts[1])?;
                     return arrays::matmul(*ty, &a, &b, *ranks, *span);
                 }
                 Code::Loop(code) => return self.loop_(code),
-                Code::Accumulate(slot, parts) => return self.accumulate(*slot, &parts[0], &parts[1]),
+                Code::Accumulate(slot, parts) => {
+                    return self.accumulate(*slot, &parts[0], &parts[1]);
+                }
                 Code::Add(slot, at, value, info) => {
                     let at = self.ints(at)?;
                     let value = self.eval(value)?;
@@ -250,8 +280,13 @@ impl<'p> Machine<'p> {
     fn bind_fields(&mut self, places: &[Place], value: Value) {
         let Value::Con(con) = value else { unreachable!("ill-typed core: {value:?} is matched") };
         match Rc::try_unwrap(con) {
-            Ok(mut con) => places.iter().zip(std::mem::take(&mut con.args)).for_each(|(place, arg)| self.bind(place, arg)),
-            Err(con) => places.iter().zip(&con.args).for_each(|(place, arg)| self.bind(place, arg.clone())),
+            Ok(mut con) => places
+                .iter()
+                .zip(std::mem::take(&mut con.args))
+                .for_each(|(place, arg)| self.bind(place, arg)),
+            Err(con) => {
+                places.iter().zip(&con.args).for_each(|(place, arg)| self.bind(place, arg.clone()))
+            }
         }
     }
 
@@ -337,7 +372,10 @@ impl<'p> Machine<'p> {
             self.bind(&code.state, state);
             state = self.eval(&code.body)?;
             if !plain && let Err((old, new)) = shape.unite(Shape::of(&state, &code.info.form)) {
-                return fail(code.info.span, format!("the loop's state changes size: {old} becomes {new}"));
+                return fail(
+                    code.info.span,
+                    format!("the loop's state changes size: {old} becomes {new}"),
+                );
             }
         }
         Ok(state)
@@ -356,7 +394,11 @@ impl<'p> Machine<'p> {
     fn add(&mut self, slot: Slot, at: &[i64], value: &Value, info: &ForInfo) -> Run<Value> {
         let accumulator = self.get(slot).as_accumulator().clone();
         if !self.rehearsing {
-            let value = if self.level > accumulator.level { &derive::strip(value, accumulator.level + 1) } else { value };
+            let value = if self.level > accumulator.level {
+                &derive::strip(value, accumulator.level + 1)
+            } else {
+                value
+            };
             arrays::add_at(&mut accumulator.content.borrow_mut(), at, value, info)?;
         }
         Ok(Value::Unit)

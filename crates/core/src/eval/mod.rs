@@ -27,21 +27,36 @@ pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failu
     let mut machine = Machine::new(program);
     let def = program.def(entry);
     let function = machine.global(entry.0 as usize);
-    finish(function.and_then(|function| apply(program, &mut machine, function, def.body.ty(), args, def.span)))
+    finish(
+        function.and_then(|function| {
+            apply(program, &mut machine, function, def.body.ty(), args, def.span)
+        }),
+    )
 }
 
 /// A closed term applied to arguments.
 pub fn run_term(program: &Program, term: &Term, args: &[Data]) -> Result<Data, Failure> {
     let mut machine = Machine::new(program);
     let function = machine.closed(term);
-    finish(function.and_then(|function| apply(program, &mut machine, function, term.ty(), args, term.span())))
+    finish(
+        function.and_then(|function| {
+            apply(program, &mut machine, function, term.ty(), args, term.span())
+        }),
+    )
 }
 
 fn finish<T>(result: Run<T>) -> Result<T, Failure> {
     result.map_err(|failure| *failure)
 }
 
-fn apply(program: &Program, machine: &mut Machine, function: Value, ty: &Ty, args: &[Data], span: Span) -> Run<Data> {
+fn apply(
+    program: &Program,
+    machine: &mut Machine,
+    function: Value,
+    ty: &Ty,
+    args: &[Data],
+    span: Span,
+) -> Run<Data> {
     let (mut ty, mut values) = (ty, Vec::new());
     for (k, arg) in args.iter().enumerate() {
         let Ty::Fun(from, to) = ty else {

@@ -158,7 +158,13 @@ fn apply_active(prim: Prim, args: &[Value]) -> Value {
     }
 }
 
-fn push_forward(partials: &[Option<Expr>], args: &[Value], primals: &[Value], out: Value, level: u64) -> Value {
+fn push_forward(
+    partials: &[Option<Expr>],
+    args: &[Value],
+    primals: &[Value],
+    out: Value,
+    level: u64,
+) -> Value {
     let mut sum = None;
     for (partial, arg) in partials.iter().zip(args) {
         let Some(partial) = partial else { continue };
@@ -175,7 +181,13 @@ fn push_forward(partials: &[Option<Expr>], args: &[Value], primals: &[Value], ou
     }
 }
 
-fn trace(partials: &[Option<Expr>], args: &[Value], primals: &[Value], out: Value, tape: &Rc<Tape>) -> Value {
+fn trace(
+    partials: &[Option<Expr>],
+    args: &[Value],
+    primals: &[Value],
+    out: Value,
+    tape: &Rc<Tape>,
+) -> Value {
     let mut node = Node::default();
     for (parent, (partial, arg)) in node.parents.iter_mut().zip(partials.iter().zip(args)) {
         let Some(partial) = partial else { continue };
@@ -205,7 +217,9 @@ fn factor(partial: &Expr, args: &[Value], out: &Value) -> Option<Factor> {
             let chosen = if value(&items[0], args, out).bool() { &items[1] } else { &items[2] };
             factor(chosen, args, out)
         }
-        Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => Some(Factor::Times(value(partial, args, out))),
+        Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => {
+            Some(Factor::Times(value(partial, args, out)))
+        }
     }
 }
 

@@ -36,21 +36,33 @@ impl Form {
     fn within(program: &Program, ty: &Ty, around: &mut Vec<TypeId>) -> Option<Form> {
         let plain = |forms: &[Form]| forms.iter().all(|form| *form == Form::Plain);
         Some(match ty {
-            Ty::Scalar(ScalarTy::Real | ScalarTy::Int | ScalarTy::Bool) | Ty::Fun(..) => Form::Plain,
+            Ty::Scalar(ScalarTy::Real | ScalarTy::Int | ScalarTy::Bool) | Ty::Fun(..) => {
+                Form::Plain
+            }
             Ty::Array(elem) => Form::Array(Box::new(Form::within(program, elem, around)?)),
             Ty::Tuple(_) | Ty::Record(_) => {
-                let items: Vec<Form> = ty.components().iter().map(|ty| Form::within(program, ty, around)).collect::<Option<_>>()?;
+                let items: Vec<Form> = ty
+                    .components()
+                    .iter()
+                    .map(|ty| Form::within(program, ty, around))
+                    .collect::<Option<_>>()?;
                 if plain(&items) { Form::Plain } else { Form::Tuple(items) }
             }
             Ty::Variant(id) if around.contains(id) => return None,
             Ty::Variant(id) => {
                 around.push(*id);
                 let constructors = &program.type_decl(*id).constructors;
-                let args = |(_, args): &(_, Vec<Ty>)| args.iter().map(|ty| Form::within(program, ty, around)).collect();
+                let args = |(_, args): &(_, Vec<Ty>)| {
+                    args.iter().map(|ty| Form::within(program, ty, around)).collect()
+                };
                 let forms: Option<Vec<Vec<Form>>> = constructors.iter().map(args).collect();
                 around.pop();
                 let forms = forms.unwrap_or_default();
-                if forms.iter().all(|args| plain(args)) { Form::Plain } else { Form::Variant(forms) }
+                if forms.iter().all(|args| plain(args)) {
+                    Form::Plain
+                } else {
+                    Form::Variant(forms)
+                }
             }
         })
     }
@@ -89,7 +101,9 @@ impl Shape {
                     None => array.elem.clone(),
                     Some(first) if elem.varies() => {
                         let mut shape = Shape::of(first, elem);
-                        let united = array.items[1..].iter().try_for_each(|item| shape.unite(Shape::of(item, elem)));
+                        let united = array.items[1..]
+                            .iter()
+                            .try_for_each(|item| shape.unite(Shape::of(item, elem)));
                         debug_assert!(united.is_ok(), "arrays are regular");
                         shape
                     }
@@ -97,15 +111,23 @@ impl Shape {
                 };
                 Shape::Array(array.items.len(), Box::new(shape))
             }
-            (Form::Tuple(forms), Value::Tuple(items)) => {
-                Shape::Tuple(items.iter().zip(forms).map(|(item, form)| Shape::of(item, form)).collect())
-            }
+            (Form::Tuple(forms), Value::Tuple(items)) => Shape::Tuple(
+                items.iter().zip(forms).map(|(item, form)| Shape::of(item, form)).collect(),
+            ),
             (Form::Variant(forms), Value::Con(con)) => {
                 let mut seen = vec![None; forms.len()];
-                seen[con.tag] = Some(con.args.iter().zip(&forms[con.tag]).map(|(arg, form)| Shape::of(arg, form)).collect());
+                seen[con.tag] = Some(
+                    con.args
+                        .iter()
+                        .zip(&forms[con.tag])
+                        .map(|(arg, form)| Shape::of(arg, form))
+                        .collect(),
+                );
                 Shape::Variant(seen)
             }
-            (Form::Array(_) | Form::Tuple(_) | Form::Variant(_), value) => unreachable!("ill-typed core: {value:?}"),
+            (Form::Array(_) | Form::Tuple(_) | Form::Variant(_), value) => {
+                unreachable!("ill-typed core: {value:?}")
+            }
         }
     }
 
@@ -115,14 +137,16 @@ impl Shape {
             (Shape::Array(m, _), Shape::Array(n, _)) if *m != n => Err((*m, n)),
             (Shape::Array(_, a), Shape::Array(_, b)) => a.unite(*b),
             (Shape::Tuple(xs), Shape::Tuple(ys)) => unite_all(xs, ys),
-            (Shape::Variant(xs), Shape::Variant(ys)) => xs.iter_mut().zip(ys).try_for_each(|(x, y)| match (x, y) {
-                (Some(x), Some(y)) => unite_all(x, y),
-                (x @ None, y) => {
-                    *x = y;
-                    Ok(())
-                }
-                (Some(_), None) => Ok(()),
-            }),
+            (Shape::Variant(xs), Shape::Variant(ys)) => {
+                xs.iter_mut().zip(ys).try_for_each(|(x, y)| match (x, y) {
+                    (Some(x), Some(y)) => unite_all(x, y),
+                    (x @ None, y) => {
+                        *x = y;
+                        Ok(())
+                    }
+                    (Some(_), None) => Ok(()),
+                })
+            }
             (Shape::Plain | Shape::Tuple(_) | Shape::Array(..) | Shape::Variant(_), _) => Ok(()),
         }
     }

@@ -29,24 +29,41 @@ fn ratio(build: &dyn Fn(&mut Writer) -> Vec<(Atom, Ty)>, sizes: &[usize]) -> Rat
     let params: Vec<Tensor> = program.f.params.iter().map(|p| fill(&p.ty.dims)).collect();
     let point = Point { constants: vec![], params };
     let (results, primal) = program.run(&point).expect("the program runs");
-    let ones = results.iter().filter(|t| t.elem() == ScalarTy::Real).map(|t| Tensor::reals(t.dims.clone(), vec![1.0; elements(t).len()]));
+    let ones = results
+        .iter()
+        .filter(|t| t.elem() == ScalarTy::Real)
+        .map(|t| Tensor::reals(t.dims.clone(), vec![1.0; elements(t).len()]));
     let seeded = Point { params: point.params.iter().cloned().chain(ones).collect(), ..point };
     let (_, reverse) = program.reverse().run(&seeded).expect("the derivative runs");
     // A program may do without memory; what it computes may have to be remembered.
     let all = (primal.reals + primal.loads + primal.stores) as f64;
-    Ratio { reals: reverse.reals as f64 / primal.reals as f64, memory: (reverse.loads + reverse.stores) as f64 / all }
+    Ratio {
+        reals: reverse.reals as f64 / primal.reals as f64,
+        memory: (reverse.loads + reverse.stores) as f64 / all,
+    }
 }
 
 /// The ratio stays below the bounds at all sizes, and does not grow.
-fn cheap(name: &str, sizes: &[&[usize]], reals: f64, memory: f64, build: impl Fn(&mut Writer) -> Vec<(Atom, Ty)>) {
+fn cheap(
+    name: &str,
+    sizes: &[&[usize]],
+    reals: f64,
+    memory: f64,
+    build: impl Fn(&mut Writer) -> Vec<(Atom, Ty)>,
+) {
     let ratios: Vec<Ratio> = sizes.iter().map(|sizes| ratio(&build, sizes)).collect();
-    let text: Vec<String> = ratios.iter().map(|r| format!("{:.2}/{:.2}", r.reals, r.memory)).collect();
+    let text: Vec<String> =
+        ratios.iter().map(|r| format!("{:.2}/{:.2}", r.reals, r.memory)).collect();
     eprintln!("{name}: {}", text.join(" "));
     for r in &ratios {
         assert!(r.reals <= reals && r.memory <= memory, "{name}: reals/memory {}", text.join(" "));
     }
     let (first, last) = (&ratios[0], &ratios[ratios.len() - 1]);
-    assert!(last.reals <= 1.2 * first.reals && last.memory <= 1.2 * first.memory, "{name} grows: {}", text.join(" "));
+    assert!(
+        last.reals <= 1.2 * first.reals && last.memory <= 1.2 * first.memory,
+        "{name} grows: {}",
+        text.join(" ")
+    );
 }
 
 const SMALL_TO_LARGE: &[&[usize]] = &[&[8], &[16], &[64]];
@@ -290,7 +307,10 @@ fn long_programs() {
         }
         vec![(x, Ty::real())]
     });
-    let point = |extra: usize| Point { constants: vec![], params: vec![Tensor::scalar(Scalar::Real(1.0)); 1 + extra] };
+    let point = |extra: usize| Point {
+        constants: vec![],
+        params: vec![Tensor::scalar(Scalar::Real(1.0)); 1 + extra],
+    };
     for derivative in [program.forward(), program.reverse()] {
         assert!(derivative.run(&point(1)).is_ok());
     }

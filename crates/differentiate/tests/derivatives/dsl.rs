@@ -26,13 +26,33 @@ pub trait Dsl {
     fn at(&mut self, x: Atom, at: &[Atom]) -> Atom;
     /// `x[at]`, an array of the given sizes.
     fn row(&mut self, x: Atom, at: &[Atom], dims: &[Atom]) -> Atom;
-    fn for_(&mut self, n: Atom, outs: &[(Out, Ty)], body: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>) -> Vec<Atom>;
+    fn for_(
+        &mut self,
+        n: Atom,
+        outs: &[(Out, Ty)],
+        body: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
+    ) -> Vec<Atom>;
     /// `for i < n { … }`, elements of the given sizes.
-    fn map(&mut self, n: Atom, dims: &[Atom], body: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom;
-    fn reduce(&mut self, op: ReduceOp, n: Atom, body: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom;
+    fn map(
+        &mut self,
+        n: Atom,
+        dims: &[Atom],
+        body: impl FnOnce(&mut Builder, Atom) -> Atom,
+    ) -> Atom;
+    fn reduce(
+        &mut self,
+        op: ReduceOp,
+        n: Atom,
+        body: impl FnOnce(&mut Builder, Atom) -> Atom,
+    ) -> Atom;
     fn sum(&mut self, n: Atom, body: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom;
     fn each(&mut self, n: Atom, body: impl FnOnce(&mut Builder, Atom));
-    fn loop_(&mut self, n: Atom, state: &[(Atom, Ty)], body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>) -> Vec<Atom>;
+    fn loop_(
+        &mut self,
+        n: Atom,
+        state: &[(Atom, Ty)],
+        body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
+    ) -> Vec<Atom>;
     fn while_(
         &mut self,
         state: &[(Atom, Ty)],
@@ -60,7 +80,13 @@ fn atoms(params: &[Param]) -> Vec<Atom> {
     params.iter().map(|p| p.var.into()).collect()
 }
 
-fn end_loop(b: &mut Builder, params: Vec<Param>, inits: Vec<Atom>, kind: LoopKind, body: Block) -> Vec<Atom> {
+fn end_loop(
+    b: &mut Builder,
+    params: Vec<Param>,
+    inits: Vec<Atom>,
+    kind: LoopKind,
+    body: Block,
+) -> Vec<Atom> {
     let types: Vec<Ty> = params.iter().map(|p| p.ty.clone()).collect();
     let binds = fresh(b, "z", &types);
     let results = atoms(&binds);
@@ -81,21 +107,39 @@ impl Dsl for Builder<'_> {
         self.bind("row", reals(dims), Exp::Index(var(x), at.to_vec()))
     }
 
-    fn for_(&mut self, n: Atom, outs: &[(Out, Ty)], body: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>) -> Vec<Atom> {
+    fn for_(
+        &mut self,
+        n: Atom,
+        outs: &[(Out, Ty)],
+        body: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
+    ) -> Vec<Atom> {
         let index = self.names.fresh("i");
         let body = self.block(|b| body(b, index.into()));
         let types: Vec<Ty> = outs.iter().map(|(_, ty)| ty.clone()).collect();
         let binds = fresh(self, "ys", &types);
         let results = atoms(&binds);
-        self.stms.push(Stm { binds, exp: Exp::For { index, extent: n, outs: outs.iter().map(|o| o.0).collect(), body } });
+        self.stms.push(Stm {
+            binds,
+            exp: Exp::For { index, extent: n, outs: outs.iter().map(|o| o.0).collect(), body },
+        });
         results
     }
 
-    fn map(&mut self, n: Atom, dims: &[Atom], body: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom {
+    fn map(
+        &mut self,
+        n: Atom,
+        dims: &[Atom],
+        body: impl FnOnce(&mut Builder, Atom) -> Atom,
+    ) -> Atom {
         self.for_(n, &[(Out::Collect, reals(dims).array_of(n))], |b, i| vec![body(b, i)])[0]
     }
 
-    fn reduce(&mut self, op: ReduceOp, n: Atom, body: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom {
+    fn reduce(
+        &mut self,
+        op: ReduceOp,
+        n: Atom,
+        body: impl FnOnce(&mut Builder, Atom) -> Atom,
+    ) -> Atom {
         self.for_(n, &[(Out::Reduce(op), Ty::real())], |b, i| vec![body(b, i)])[0]
     }
 
@@ -110,11 +154,22 @@ impl Dsl for Builder<'_> {
         });
     }
 
-    fn loop_(&mut self, n: Atom, state: &[(Atom, Ty)], body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>) -> Vec<Atom> {
+    fn loop_(
+        &mut self,
+        n: Atom,
+        state: &[(Atom, Ty)],
+        body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
+    ) -> Vec<Atom> {
         let types: Vec<Ty> = state.iter().map(|(_, ty)| ty.clone()).collect();
         let (params, index) = (fresh(self, "s", &types), self.names.fresh("k"));
         let body = self.block(|b| body(b, index.into(), &atoms(&params)));
-        end_loop(self, params, state.iter().map(|s| s.0).collect(), LoopKind::For { index, extent: n }, body)
+        end_loop(
+            self,
+            params,
+            state.iter().map(|s| s.0).collect(),
+            LoopKind::For { index, extent: n },
+            body,
+        )
     }
 
     fn while_(

@@ -9,10 +9,14 @@ use crate::shrink::shrink;
 
 /// The arguments, moved a little so that no two are equal: at ties, extrema have no derivative to compare with.
 fn at(program: &Program, args: Vec<Tensor>, random: &mut Random) -> Point {
-    let (params, constants): (Vec<Tensor>, Vec<Tensor>) = args.into_iter().partition(|t| t.elem() == ScalarTy::Real);
+    let (params, constants): (Vec<Tensor>, Vec<Tensor>) =
+        args.into_iter().partition(|t| t.elem() == ScalarTy::Real);
     assert_eq!(params.len(), program.f.params.len());
     let nudges = like(random, &params);
-    Point { constants, params: axpy(&params, 0.0137, &axpy(&nudges, 0.0123, &like(random, &params))) }
+    Point {
+        constants,
+        params: axpy(&params, 0.0137, &axpy(&nudges, 0.0123, &like(random, &params))),
+    }
 }
 
 /// The laws at a point; a panic breaks them too.
@@ -41,14 +45,20 @@ fn test(seeds: std::ops::Range<u64>) {
         for (seed, message, ..) in &problems {
             eprintln!("seed {seed}: {}", message.lines().next().unwrap_or_default());
         }
-        panic!("{} of {total}, the first is seed {seed}: {}", problems.len(), smallest(program, point, *seed, message));
+        panic!(
+            "{} of {total}, the first is seed {seed}: {}",
+            problems.len(),
+            smallest(program, point, *seed, message)
+        );
     }
     assert!(2 * ran > total, "{ran}");
 }
 
 fn smallest(program: &Program, point: &Point, seed: u64, message: &str) -> String {
-    let kind = |message: &str| message.split([':', '=', ' ']).next().unwrap_or_default().to_string();
-    let small = shrink(program, &|p| verdict(p, point, seed).is_err_and(|m| kind(&m) == kind(message)));
+    let kind =
+        |message: &str| message.split([':', '=', ' ']).next().unwrap_or_default().to_string();
+    let small =
+        shrink(program, &|p| verdict(p, point, seed).is_err_and(|m| kind(&m) == kind(message)));
     verdict(&small, point, seed).err().unwrap_or_default()
 }
 
@@ -75,11 +85,13 @@ fn second_order() {
         let Ok((primal, _)) = program.run(&point) else { continue };
         let real: Vec<Tensor> = primal.into_iter().filter(|t| t.elem() == ScalarTy::Real).collect();
         let loose = Strictness { differences: None, dot: 1e-8 };
-        for (what, derivative, extra) in
-            [("forward", program.forward(), like(&mut random, &point.params)), ("reverse", program.reverse(), like(&mut random, &real))]
-        {
+        for (what, derivative, extra) in [
+            ("forward", program.forward(), like(&mut random, &point.params)),
+            ("reverse", program.reverse(), like(&mut random, &real)),
+        ] {
             let point = Point { params: [point.params.clone(), extra].concat(), ..point.clone() };
-            laws(&derivative, &point, &mut random, loose).unwrap_or_else(|e| panic!("seed {seed}, of the {what} derivative: {e}"));
+            laws(&derivative, &point, &mut random, loose)
+                .unwrap_or_else(|e| panic!("seed {seed}, of the {what} derivative: {e}"));
         }
     }
 }

@@ -7,7 +7,9 @@ use crate::program::{Point, Program, axpy, dot, elements};
 
 /// Random reals of the shape of others.
 pub fn like(random: &mut Random, tensors: &[Tensor]) -> Vec<Tensor> {
-    let one = |t: &Tensor, random: &mut Random| Tensor::reals(t.dims.clone(), elements(t).iter().map(|_| random.real()).collect());
+    let one = |t: &Tensor, random: &mut Random| {
+        Tensor::reals(t.dims.clone(), elements(t).iter().map(|_| random.real()).collect())
+    };
     tensors.iter().map(|t| one(t, random)).collect()
 }
 
@@ -20,7 +22,9 @@ fn bits(tensors: &[Tensor]) -> Vec<u64> {
 }
 
 fn close(a: f64, b: f64, tolerance: f64, scale: f64) -> bool {
-    (a - b).abs() <= tolerance * (1.0 + scale + a.abs().max(b.abs())) || a == b || (a.is_nan() && b.is_nan())
+    (a - b).abs() <= tolerance * (1.0 + scale + a.abs().max(b.abs()))
+        || a == b
+        || (a.is_nan() && b.is_nan())
 }
 
 fn scale(tensors: &[Tensor]) -> f64 {
@@ -37,21 +41,37 @@ pub struct Strictness {
 pub const STRICT: Strictness = Strictness { differences: Some(1e-5), dot: 1e-9 };
 
 /// Checks all laws at a point; false where the program fails there, as its derivatives then must.
-pub fn laws(program: &Program, at: &Point, random: &mut Random, strictness: Strictness) -> Result<bool, String> {
+pub fn laws(
+    program: &Program,
+    at: &Point,
+    random: &mut Random,
+    strictness: Strictness,
+) -> Result<bool, String> {
     program.check("the program");
     let (jvp, vjp) = (program.forward(), program.reverse());
-    let explain = |what: &str| format!("{what}\n{}\nforward {}\nreverse {}", program.show(), jvp.show(), vjp.show());
+    let explain = |what: &str| {
+        format!("{what}\n{}\nforward {}\nreverse {}", program.show(), jvp.show(), vjp.show())
+    };
     let primal = match program.run(at) {
         Ok((primal, _)) => primal,
-        Err(message) => return fails(&jvp, &vjp, program, at, random, &message).map(|()| false).map_err(|what| explain(&what)),
+        Err(message) => {
+            return fails(&jvp, &vjp, program, at, random, &message)
+                .map(|()| false)
+                .map_err(|what| explain(&what));
+        }
     };
     let real: Vec<Tensor> = primal.iter().filter(|t| t.elem() == ScalarTy::Real).cloned().collect();
     let (dx, w) = (like(random, &at.params), like(random, &real));
-    let with = |extra: &[Tensor]| Point { constants: at.constants.clone(), params: [&at.params, extra].concat() };
+    let with = |extra: &[Tensor]| Point {
+        constants: at.constants.clone(),
+        params: [&at.params, extra].concat(),
+    };
     let (forward, _) = jvp.run(&with(&dx)).map_err(|e| explain(&format!("forward fails: {e}")))?;
     let (reverse, _) = vjp.run(&with(&w)).map_err(|e| explain(&format!("reverse fails: {e}")))?;
     let (dy, gradient) = (&forward[primal.len()..], &reverse[primal.len()..]);
-    if bits(&primal) != bits(&forward[..primal.len()]) || bits(&primal) != bits(&reverse[..primal.len()]) {
+    if bits(&primal) != bits(&forward[..primal.len()])
+        || bits(&primal) != bits(&reverse[..primal.len()])
+    {
         return Err(explain("the primal is not kept"));
     }
     let (left, right) = (dot(dy, &w), dot(&dx, gradient));
@@ -66,7 +86,8 @@ pub fn laws(program: &Program, at: &Point, random: &mut Random, strictness: Stri
     let (second, _) = vjp.run(&with(&w2)).map_err(|e| explain(&e))?;
     let (both, _) = vjp.run(&with(&axpy(&w, -3.0, &w2))).map_err(|e| explain(&e))?;
     let expected = axpy(gradient, -3.0, &second[primal.len()..]);
-    same(&both[primal.len()..], &expected, 1e-9).map_err(|e| explain(&format!("the pullback is not linear: {e}")))?;
+    same(&both[primal.len()..], &expected, 1e-9)
+        .map_err(|e| explain(&format!("the pullback is not linear: {e}")))?;
     let finite = real.iter().chain(dy).flat_map(elements).all(|x| x.abs() < 100.0);
     if let Some(tolerance) = strictness.differences.filter(|_| finite) {
         differences(program, at, &dx, dy, tolerance).map_err(|e| explain(&e))?;
@@ -75,15 +96,31 @@ pub fn laws(program: &Program, at: &Point, random: &mut Random, strictness: Stri
 }
 
 /// Where the primal fails, so do the derivatives, with the same message.
-fn fails(jvp: &Program, vjp: &Program, program: &Program, at: &Point, random: &mut Random, message: &str) -> Result<(), String> {
-    let forward = jvp.run(&Point { params: [at.params.clone(), like(random, &at.params)].concat(), ..at.clone() });
+fn fails(
+    jvp: &Program,
+    vjp: &Program,
+    program: &Program,
+    at: &Point,
+    random: &mut Random,
+    message: &str,
+) -> Result<(), String> {
+    let forward = jvp.run(&Point {
+        params: [at.params.clone(), like(random, &at.params)].concat(),
+        ..at.clone()
+    });
     if forward.as_ref().err().is_none_or(|m| m != message) {
         return Err(format!("the primal fails ({message}), forward gives {forward:?}"));
     }
     // Sizes of results may be unknown where the program fails: a pullback with scalars only.
     let scalars = program.f.results.iter().all(|ty| ty.dims.is_empty());
     if scalars {
-        let seeds = program.f.results.iter().filter(|ty| ty.elem == ScalarTy::Real).map(|_| Tensor::reals(vec![], vec![1.0])).collect();
+        let seeds = program
+            .f
+            .results
+            .iter()
+            .filter(|ty| ty.elem == ScalarTy::Real)
+            .map(|_| Tensor::reals(vec![], vec![1.0]))
+            .collect();
         let reverse = vjp.run(&Point { params: [at.params.clone(), seeds].concat(), ..at.clone() });
         if reverse.as_ref().err().is_none_or(|m| m != message) {
             return Err(format!("the primal fails ({message}), reverse gives {reverse:?}"));
@@ -106,13 +143,22 @@ pub fn same(a: &[Tensor], b: &[Tensor], tolerance: f64) -> Result<(), String> {
 }
 
 /// Central differences along `dx` against the tangents.
-fn differences(program: &Program, at: &Point, dx: &[Tensor], dy: &[Tensor], tolerance: f64) -> Result<(), String> {
+fn differences(
+    program: &Program,
+    at: &Point,
+    dx: &[Tensor],
+    dy: &[Tensor],
+    tolerance: f64,
+) -> Result<(), String> {
     let at_step = |h: f64| {
         let point = Point { params: axpy(&at.params, h, dx), ..at.clone() };
         let results = program.run(&point).map_err(|e| format!("a neighbor fails: {e}"))?.0;
-        Ok::<_, String>(results.into_iter().filter(|t| t.elem() == ScalarTy::Real).collect::<Vec<_>>())
+        Ok::<_, String>(
+            results.into_iter().filter(|t| t.elem() == ScalarTy::Real).collect::<Vec<_>>(),
+        )
     };
-    let slope = |h: f64| Ok::<_, String>(axpy(&scaled(&at_step(h)?, 0.5 / h), -0.5 / h, &at_step(-h)?));
+    let slope =
+        |h: f64| Ok::<_, String>(axpy(&scaled(&at_step(h)?, 0.5 / h), -0.5 / h, &at_step(-h)?));
     // Two steps and their extrapolation: the error is of order h⁴.
     let (coarse, fine) = (slope(2e-4)?, slope(1e-4)?);
     let expected = axpy(&scaled(&fine, 4.0 / 3.0), -1.0 / 3.0, &coarse);
@@ -120,5 +166,7 @@ fn differences(program: &Program, at: &Point, dx: &[Tensor], dy: &[Tensor], tole
 }
 
 fn scaled(a: &[Tensor], k: f64) -> Vec<Tensor> {
-    a.iter().map(|t| Tensor::reals(t.dims.clone(), elements(t).iter().map(|x| k * x).collect())).collect()
+    a.iter()
+        .map(|t| Tensor::reals(t.dims.clone(), elements(t).iter().map(|x| k * x).collect()))
+        .collect()
 }

@@ -1,6 +1,9 @@
 //! Programs under test: functions with real parameters to differentiate by, and constants. Derivatives of programs are programs.
 
-use lambada_anf::{Atom, Block, Builder, Counts, Function, Lambda, Names, Param, Renaming, Ty, Var, check, eval, print};
+use lambada_anf::{
+    Atom, Block, Builder, Counts, Function, Lambda, Names, Param, Renaming, Ty, Var, check, eval,
+    print,
+};
 use lambada_differentiate::{forward, reverse};
 use lambada_prim::{Data, ScalarTy, Tensor};
 
@@ -24,7 +27,12 @@ impl Program {
     /// A program from its parts: `build` gives the results.
     pub fn new(build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) -> Program {
         let mut names = Names::default();
-        let mut w = Writer { b: Builder::new(&mut names), sizes: Vec::new(), constants: Vec::new(), params: Vec::new() };
+        let mut w = Writer {
+            b: Builder::new(&mut names),
+            sizes: Vec::new(),
+            constants: Vec::new(),
+            params: Vec::new(),
+        };
         let (results, types) = build(&mut w).into_iter().unzip();
         let Writer { b, sizes, constants, params } = w;
         let body = b.finish(results);
@@ -33,19 +41,33 @@ impl Program {
 
     /// The real parameters of a function are differentiated by.
     pub fn of(function: &Function) -> Program {
-        let (params, constants) = function.params.iter().cloned().partition(|p| p.ty.elem == ScalarTy::Real);
+        let (params, constants) =
+            function.params.iter().cloned().partition(|p| p.ty.elem == ScalarTy::Real);
         // A cotangent is a parameter here, so its sizes must be in scope before the body.
-        let known = |ty: &Ty| ty.dims.iter().all(|d| d.as_var().is_none_or(|d| function.sizes.contains(&d)));
-        let results = function.body.results.iter().copied().zip(function.results.iter().cloned()).filter(|(_, ty)| known(ty));
+        let known = |ty: &Ty| {
+            ty.dims.iter().all(|d| d.as_var().is_none_or(|d| function.sizes.contains(&d)))
+        };
+        let results = function
+            .body
+            .results
+            .iter()
+            .copied()
+            .zip(function.results.iter().cloned())
+            .filter(|(_, ty)| known(ty));
         let (atoms, types) = results.unzip();
-        let f = Lambda { params, results: types, body: Block { stms: function.body.stms.clone(), results: atoms } };
+        let f = Lambda {
+            params,
+            results: types,
+            body: Block { stms: function.body.stms.clone(), results: atoms },
+        };
         Program { names: function.names.clone(), sizes: function.sizes.clone(), constants, f }
     }
 
     pub fn function(&self) -> Function {
         let params: Vec<Param> = self.constants.iter().chain(&self.f.params).cloned().collect();
         let sizes = self.sizes.iter().copied().filter(|n| mentions(&params, *n)).collect();
-        let (results, body, names) = (self.f.results.clone(), self.f.body.clone(), self.names.clone());
+        let (results, body, names) =
+            (self.f.results.clone(), self.f.body.clone(), self.names.clone());
         Function { name: "f".into(), sizes, params, results, body, names }
     }
 
@@ -80,8 +102,10 @@ impl Program {
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();
-        let body =
-            Block { stms: [sweep.body.stms, pullback.body.stms].concat(), results: [sweep.body.results, pullback.body.results].concat() };
+        let body = Block {
+            stms: [sweep.body.stms, pullback.body.stms].concat(),
+            results: [sweep.body.results, pullback.body.results].concat(),
+        };
         program.f = Lambda { params, results, body };
         program.check("the reverse derivative");
         program
@@ -161,6 +185,11 @@ pub fn dot(a: &[Tensor], b: &[Tensor]) -> f64 {
 
 /// `a + k b`
 pub fn axpy(a: &[Tensor], k: f64, b: &[Tensor]) -> Vec<Tensor> {
-    let sum = |a: &Tensor, b: &Tensor| Tensor::reals(a.dims.clone(), elements(a).iter().zip(elements(b)).map(|(a, b)| a + k * b).collect());
+    let sum = |a: &Tensor, b: &Tensor| {
+        Tensor::reals(
+            a.dims.clone(),
+            elements(a).iter().zip(elements(b)).map(|(a, b)| a + k * b).collect(),
+        )
+    };
     a.iter().zip(b).map(|(a, b)| sum(a, b)).collect()
 }

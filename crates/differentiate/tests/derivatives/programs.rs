@@ -10,18 +10,25 @@ use crate::dsl::{Dsl, SUM, int, real, var};
 use crate::laws::{STRICT, Strictness, laws, like};
 use crate::program::{Point, Program, Writer, reals};
 
-use Prim::{Add, AddInt, And, Div, Exp as ExpP, Log, Lt, LtInt, Mul, RemInt, Sin, Sqrt, Sub, SubInt, Tanh};
+use Prim::{
+    Add, AddInt, And, Div, Exp as ExpP, Log, Lt, LtInt, Mul, RemInt, Sin, Sqrt, Sub, SubInt, Tanh,
+};
 
 /// Checks the laws of a program and of both its derivatives, at random points of the given sizes.
 fn check(sizes: &[usize], build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) {
     check_with(sizes, vec![], build);
 }
 
-fn check_with(sizes: &[usize], constants: Vec<Tensor>, build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) {
+fn check_with(
+    sizes: &[usize],
+    constants: Vec<Tensor>,
+    build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>,
+) {
     let program = Program::new(build);
     let mut random = Random(7);
     for _ in 0..3 {
-        let point = Point { constants: constants.clone(), params: positive(&program, sizes, &mut random) };
+        let point =
+            Point { constants: constants.clone(), params: positive(&program, sizes, &mut random) };
         orders(&program, &point, &mut random, 2);
     }
 }
@@ -42,7 +49,8 @@ fn positive(program: &Program, sizes: &[usize], random: &mut Random) -> Vec<Tens
 }
 
 fn orders(program: &Program, point: &Point, random: &mut Random, order: usize) {
-    let strictness = if order == 2 { STRICT } else { Strictness { differences: Some(1e-4), dot: 1e-8 } };
+    let strictness =
+        if order == 2 { STRICT } else { Strictness { differences: Some(1e-4), dot: 1e-8 } };
     let ran = laws(program, point, random, strictness).unwrap_or_else(|e| panic!("{e}"));
     assert!(ran || order < 2, "a program by hand that does not run");
     if order == 0 || !ran {
@@ -70,7 +78,13 @@ fn primitives() {
         let p = w.b.op(Prim::Pow, &[x, p]);
         let z = w.b.op(Prim::Atan2, &[p, y]);
         // One result twice, a parameter, a constant, a truth value.
-        vec![(z, Ty::real()), (z, Ty::real()), (x, Ty::real()), (real(3.0), Ty::real()), (c, Ty::bool())]
+        vec![
+            (z, Ty::real()),
+            (z, Ty::real()),
+            (x, Ty::real()),
+            (real(3.0), Ty::real()),
+            (c, Ty::bool()),
+        ]
     });
 }
 
@@ -113,16 +127,25 @@ fn rows() {
         let (n, m) = (w.size("n"), w.size("m"));
         let (a, x) = (w.param("a", &[n, m]), w.param("x", &[m]));
         let row = w.b.row(a, &[int(1)], &[m]);
-        let ys = w.b.for_(n, &[(Out::Collect, reals(&[n, m])), (Out::Collect, reals(&[n, m])), (SUM, Ty::real())], |b, i| {
-            let r = b.row(a, &[i], &[m]);
-            let s = b.sum(m, |b, j| {
-                let (p, q, z) = (b.at(r, &[j]), b.at(row, &[j]), b.at(x, &[j]));
-                let p = b.op(Mul, &[p, q]);
-                b.op(Mul, &[p, z])
-            });
-            vec![r, row, s]
-        });
-        vec![(ys[0], reals(&[n, m])), (ys[1], reals(&[n, m])), (ys[2], Ty::real()), (row, reals(&[m]))]
+        let ys = w.b.for_(
+            n,
+            &[(Out::Collect, reals(&[n, m])), (Out::Collect, reals(&[n, m])), (SUM, Ty::real())],
+            |b, i| {
+                let r = b.row(a, &[i], &[m]);
+                let s = b.sum(m, |b, j| {
+                    let (p, q, z) = (b.at(r, &[j]), b.at(row, &[j]), b.at(x, &[j]));
+                    let p = b.op(Mul, &[p, q]);
+                    b.op(Mul, &[p, z])
+                });
+                vec![r, row, s]
+            },
+        );
+        vec![
+            (ys[0], reals(&[n, m])),
+            (ys[1], reals(&[n, m])),
+            (ys[2], Ty::real()),
+            (row, reals(&[m])),
+        ]
     });
 }
 
@@ -132,7 +155,8 @@ fn extrema_and_products() {
         let n = w.size("n");
         let (xs, t) = (w.param("xs", &[n]), w.param("t", &[]));
         let acc = w.b.accumulator(t, &Ty::real());
-        let outs = [ReduceOp::Max, ReduceOp::Min, ReduceOp::Mul, ReduceOp::Add].map(|op| (Out::Reduce(op), Ty::real()));
+        let outs = [ReduceOp::Max, ReduceOp::Min, ReduceOp::Mul, ReduceOp::Add]
+            .map(|op| (Out::Reduce(op), Ty::real()));
         let ys = w.b.for_(n, &outs, |b, i| {
             let x = b.at(xs, &[i]);
             let y = b.op(Mul, &[x, t]);
@@ -154,9 +178,15 @@ fn products_with_zeros() {
         vec![(p, Ty::real())]
     });
     let gradient = program.reverse().last(1);
-    let at = |xs: &[f64]| vec![Tensor::reals(vec![3], xs.to_vec()), Tensor::scalar(Scalar::Real(1.0))];
-    let run = |p: &Program, params: Vec<Tensor>| p.run(&Point { constants: vec![], params }).expect("runs").0;
-    assert_eq!(run(&gradient, at(&[2.0, 0.0, 5.0])), [Tensor::reals(vec![3], vec![0.0, 10.0, 0.0])]);
+    let at =
+        |xs: &[f64]| vec![Tensor::reals(vec![3], xs.to_vec()), Tensor::scalar(Scalar::Real(1.0))];
+    let run = |p: &Program, params: Vec<Tensor>| {
+        p.run(&Point { constants: vec![], params }).expect("runs").0
+    };
+    assert_eq!(
+        run(&gradient, at(&[2.0, 0.0, 5.0])),
+        [Tensor::reals(vec![3], vec![0.0, 10.0, 0.0])]
+    );
     let hessian = gradient.renamed().reverse().last(2);
     let seeds = [at(&[0.0, 0.0, 5.0]), vec![Tensor::reals(vec![3], vec![1.0, 0.0, 0.0])]].concat();
     assert_eq!(run(&hessian, seeds)[0], Tensor::reals(vec![3], vec![0.0, 5.0, 0.0]));
@@ -172,9 +202,13 @@ fn extrema_of_ties_nan_and_nothing() {
     });
     let gradient = program.reverse();
     let at = |xs: &[f64]| {
-        let params = vec![Tensor::reals(vec![xs.len()], xs.to_vec()), Tensor::scalar(Scalar::Real(1.0))];
+        let params =
+            vec![Tensor::reals(vec![xs.len()], xs.to_vec()), Tensor::scalar(Scalar::Real(1.0))];
         let results = gradient.run(&Point { constants: vec![], params }).expect("runs").0;
-        (results[0].as_scalar().expect("a scalar").real(), crate::program::elements(&results[1]).to_vec())
+        (
+            results[0].as_scalar().expect("a scalar").real(),
+            crate::program::elements(&results[1]).to_vec(),
+        )
     };
     assert_eq!(at(&[1.0, 3.0, 3.0]), (3.0, vec![0.0, 1.0, 0.0]));
     assert_eq!(at(&[]), (f64::NEG_INFINITY, vec![]));
@@ -272,7 +306,8 @@ fn histograms() {
 fn matrix_products() {
     check(&[2, 3, 4], |w| {
         let (n, m, k) = (w.size("n"), w.size("m"), w.size("k"));
-        let (a, b, x, y) = (w.param("a", &[n, m]), w.param("b", &[m, k]), w.param("x", &[k]), w.param("y", &[n]));
+        let (a, b, x, y) =
+            (w.param("a", &[n, m]), w.param("b", &[m, k]), w.param("x", &[k]), w.param("y", &[n]));
         let ab = w.b.bind("ab", reals(&[n, k]), Exp::MatMul(var(a), var(b)));
         let abx = w.b.bind("abx", reals(&[n]), Exp::MatMul(var(ab), var(x)));
         let ya = w.b.bind("ya", reals(&[m]), Exp::MatMul(var(y), var(a)));

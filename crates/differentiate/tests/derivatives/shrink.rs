@@ -8,7 +8,8 @@ use crate::program::Program;
 pub fn shrink(program: &Program, fails: &dyn Fn(&Program) -> bool) -> Program {
     let mut best = program.clone();
     loop {
-        let smaller = candidates(&best).find(|p| lambada_anf::check(&p.function()).is_ok() && fails(p));
+        let smaller =
+            candidates(&best).find(|p| lambada_anf::check(&p.function()).is_ok() && fails(p));
         match smaller {
             Some(smaller) => best = smaller,
             None => return best,

@@ -39,7 +39,9 @@ impl Infer<'_> {
         }
         if let ExprKind::Field(record, name) = &head.kind
             && let ExprKind::Var(module) = &record.kind
-            && let Some(constructor) = self.module_named(module).and_then(|k| self.qualified_constructor(k, module, &name.text))
+            && let Some(constructor) = self
+                .module_named(module)
+                .and_then(|k| self.qualified_constructor(k, module, &name.text))
         {
             return self.construct(&constructor, &args, head.span, expr.span);
         }
@@ -62,18 +64,27 @@ impl Infer<'_> {
     /// A name. `blame` is the place to blame for what fails inside of a definition of the prelude.
     pub(super) fn variable(&mut self, name: &Rc<str>, span: Span, blame: Span) -> (Exp, Bound) {
         match self.env.get(name).cloned() {
-            Some(Entry::Local(local)) => (Exp { kind: ExpKind::Local(local), ty: self.locals[local.0 as usize].ty, span }, Vec::new()),
+            Some(Entry::Local(local)) => (
+                Exp { kind: ExpKind::Local(local), ty: self.locals[local.0 as usize].ty, span },
+                Vec::new(),
+            ),
             Some(Entry::Function(id, scheme)) => {
                 let instance = self.solver.instantiate(&scheme, name, span);
-                (Exp { kind: ExpKind::Function(id, instance.args), ty: instance.ty, span }, instance.bound)
+                (
+                    Exp { kind: ExpKind::Function(id, instance.args), ty: instance.ty, span },
+                    instance.bound,
+                )
             }
             Some(Entry::Accumulator(..)) => {
                 self.problems.push(problems::accumulator_as_value(name, span));
                 (self.wrong(span), Vec::new())
             }
             Some(Entry::Own(recursive)) => {
-                let problem =
-                    if recursive { problems::recursion_unsupported(name, span) } else { problems::needs_rec("let", name, span, &[]) };
+                let problem = if recursive {
+                    problems::recursion_unsupported(name, span)
+                } else {
+                    problems::needs_rec("let", name, span, &[])
+                };
                 self.problems.push(problem);
                 (self.wrong(span), Vec::new())
             }
@@ -104,12 +115,26 @@ impl Infer<'_> {
     }
 
     /// `module.name`
-    pub(super) fn member(&mut self, module: usize, module_name: &str, name: &Name, blame: Span) -> (Exp, Bound) {
+    pub(super) fn member(
+        &mut self,
+        module: usize,
+        module_name: &str,
+        name: &Name,
+        blame: Span,
+    ) -> (Exp, Bound) {
         match self.scopes[module].defs.get(&name.text).copied() {
             Some(id) => self.global_instance(id, name.span, blame),
             None => {
-                let near = lambada_source::suggest(&name.text, self.scopes[module].defs.keys().map(|name| &**name));
-                self.problems.push(problems::unknown_member(module_name, &name.text, name.span, near));
+                let near = lambada_source::suggest(
+                    &name.text,
+                    self.scopes[module].defs.keys().map(|name| &**name),
+                );
+                self.problems.push(problems::unknown_member(
+                    module_name,
+                    &name.text,
+                    name.span,
+                    near,
+                ));
                 (self.wrong(name.span), Vec::new())
             }
         }
@@ -122,7 +147,10 @@ impl Infer<'_> {
         };
         let name = self.globals[id.0 as usize].name.clone();
         let instance = self.solver.instantiate(&done.scheme, &name, span);
-        (Exp { kind: ExpKind::Global(id, instance.args), ty: instance.ty, span: blame }, instance.bound)
+        (
+            Exp { kind: ExpKind::Global(id, instance.args), ty: instance.ty, span: blame },
+            instance.bound,
+        )
     }
 
     fn report_cycle(&mut self, id: GlobalId, span: Span) {
@@ -147,7 +175,14 @@ impl Infer<'_> {
     }
 
     /// A function applied to arguments, one after the other. Where an instance has sizes that are values of arguments, they are found here.
-    pub(super) fn apply(&mut self, head: Exp, bound: Bound, args: Vec<Arg>, span: Span, name: &str) -> Exp {
+    pub(super) fn apply(
+        &mut self,
+        head: Exp,
+        bound: Bound,
+        args: Vec<Arg>,
+        span: Span,
+        name: &str,
+    ) -> Exp {
         let count = args.len();
         let head_span = head.span;
         let too_many = self.arity(head.ty).is_some_and(|arity| (1..count).contains(&arity));
@@ -166,7 +201,8 @@ impl Infer<'_> {
                 let mut index = 0;
                 self.problems.retain(|problem| {
                     index += 1;
-                    index <= before || problem.labels.first().is_none_or(|label| label.span != arg.span)
+                    index <= before
+                        || problem.labels.first().is_none_or(|label| label.span != arg.span)
                 });
             } else if k == 0 && self.problems.len() == before + 1 && self.is_gradient(name) {
                 // The type of the point follows from that of the function, which is wrong.
@@ -182,7 +218,14 @@ impl Infer<'_> {
         exp
     }
 
-    fn function_type(&mut self, f: &Exp, k: usize, arg: &Arg, name: &str, head: Span) -> Option<(Ty, Ty)> {
+    fn function_type(
+        &mut self,
+        f: &Exp,
+        k: usize,
+        arg: &Arg,
+        name: &str,
+        head: Span,
+    ) -> Option<(Ty, Ty)> {
         match self.solver.get(f.ty).clone() {
             Node::Fun(from, to) => Some((from, to)),
             Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
@@ -201,7 +244,11 @@ impl Infer<'_> {
                 let problem = match k {
                     0 => problems::not_a_function(f.span, &found, at),
                     _ => problems::too_many_arguments(
-                        &if name == "this" { "this function".to_string() } else { format!("`{name}`") },
+                        &if name == "this" {
+                            "this function".to_string()
+                        } else {
+                            format!("`{name}`")
+                        },
                         k,
                         head,
                         at,
@@ -228,17 +275,24 @@ impl Infer<'_> {
             (arity, at) = (arity + 1, *to);
         }
         match self.solver.get(at) {
-            Node::Unknown(unknown) => (unknown.kind != Kind::Any || unknown.rigid.is_some()).then_some(arity),
-            Node::Error => None,
-            Node::Link(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => {
-                Some(arity)
+            Node::Unknown(unknown) => {
+                (unknown.kind != Kind::Any || unknown.rigid.is_some()).then_some(arity)
             }
+            Node::Error => None,
+            Node::Link(_)
+            | Node::Scalar(_)
+            | Node::Tuple(_)
+            | Node::Record(_)
+            | Node::Array(..)
+            | Node::Fun(..)
+            | Node::Variant(..) => Some(arity),
         }
     }
 
     fn argument(&mut self, arg: Arg, expected: Ty, name: &str, k: usize) -> Exp {
         let before = self.problems.len();
-        let of: Rc<str> = if name == "this" { "this function".into() } else { format!("`{name}`").into() };
+        let of: Rc<str> =
+            if name == "this" { "this function".into() } else { format!("`{name}`").into() };
         let why = Why::Argument(of, k + 1);
         let exp = match arg {
             Arg::Written(expr) => self.check(expr, expected, &why),
@@ -261,7 +315,11 @@ impl Infer<'_> {
 
     /// The function does not fit `hessian`, and the point is no array: then the point is what is wrong.
     fn explain_point(&mut self, name: &str, before: usize, point: Option<&Exp>) {
-        let Some(point) = point.filter(|point| name == "hessian" && self.solver.is_scalar(point.ty)) else { return };
+        let Some(point) =
+            point.filter(|point| name == "hessian" && self.solver.is_scalar(point.ty))
+        else {
+            return;
+        };
         self.problems.remove(before);
         let shown = self.solver.show(point.ty);
         self.problems.push(problems::scalar_point(&shown, point.span));
@@ -284,7 +342,11 @@ impl Infer<'_> {
         if let Node::Fun(_, to) = self.solver.get(f.ty) {
             result = Some(*to);
         }
-        let Some(result) = result.filter(|ty| !self.solver.is_scalar(*ty) && !self.solver.has_error(*ty)) else { return };
+        let Some(result) =
+            result.filter(|ty| !self.solver.is_scalar(*ty) && !self.solver.has_error(*ty))
+        else {
+            return;
+        };
         self.problems.pop();
         let shown = self.solver.show(result);
         self.problems.push(problems::not_real_result(name, &shown, f.span));
@@ -306,7 +368,10 @@ impl Infer<'_> {
 
     fn expect_equal_size(&mut self, atom: Atom, size: &Poly, span: Span) {
         let mut namer = crate::solve::show::Namer::default();
-        let (a, b) = (self.solver.show_size(&Poly::atom(atom), &mut namer), self.solver.show_size(size, &mut namer));
+        let (a, b) = (
+            self.solver.show_size(&Poly::atom(atom), &mut namer),
+            self.solver.show_size(size, &mut namer),
+        );
         self.problems.push(problems::different_sizes(&a, &b, span, None));
     }
 

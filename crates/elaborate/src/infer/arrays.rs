@@ -13,7 +13,12 @@ use super::{Entry, Infer};
 
 impl Infer<'_> {
     /// `for` with one clause or more: they nest.
-    pub(super) fn comprehension(&mut self, clauses: &[ast::Clause], body: &Expr, span: Span) -> Exp {
+    pub(super) fn comprehension(
+        &mut self,
+        clauses: &[ast::Clause],
+        body: &Expr,
+        span: Span,
+    ) -> Exp {
         let Some((first, rest)) = clauses.split_first() else { return self.infer(body) };
         let scope = self.env.mark();
         let (clause, size) = self.clause(first, true);
@@ -105,10 +110,13 @@ impl Infer<'_> {
         let at = self.solver.sizes.resolve(&at);
         let size = self.solver.sizes.resolve(size);
         let negative = at.as_constant().is_some_and(|k| k < 0);
-        let beyond = !self.has_closed(&at) && !self.has_closed(&size) && at.minus(&size).as_constant().is_some_and(|k| k >= 0);
+        let beyond = !self.has_closed(&at)
+            && !self.has_closed(&size)
+            && at.minus(&size).as_constant().is_some_and(|k| k >= 0);
         if negative || beyond {
             let mut namer = Namer::default();
-            let (at, size) = (self.solver.show_size(&at, &mut namer), self.solver.show_size(&size, &mut namer));
+            let (at, size) =
+                (self.solver.show_size(&at, &mut namer), self.solver.show_size(&size, &mut namer));
             self.problems.push(problems::index_out_of_range(&at, &size, index.span));
         }
     }
@@ -117,7 +125,13 @@ impl Infer<'_> {
         self.solver.sizes.any_closed(size)
     }
 
-    pub(super) fn slice(&mut self, array: &Expr, from: Option<&Expr>, to: Option<&Expr>, span: Span) -> Exp {
+    pub(super) fn slice(
+        &mut self,
+        array: &Expr,
+        from: Option<&Expr>,
+        to: Option<&Expr>,
+        span: Span,
+    ) -> Exp {
         let array = self.infer(array);
         let (from, to, length, elem) = self.range(&array, from, to, span);
         let ty = self.solver.array(length, elem);
@@ -126,7 +140,13 @@ impl Infer<'_> {
 
     /// The ends of a slice, its size and the type of its elements.
     #[allow(clippy::type_complexity)]
-    fn range(&mut self, array: &Exp, from: Option<&Expr>, to: Option<&Expr>, span: Span) -> (Option<Box<Exp>>, Option<Box<Exp>>, Poly, Ty) {
+    fn range(
+        &mut self,
+        array: &Exp,
+        from: Option<&Expr>,
+        to: Option<&Expr>,
+        span: Span,
+    ) -> (Option<Box<Exp>>, Option<Box<Exp>>, Poly, Ty) {
         let (size, elem) = self.array_parts(array, &Why::Form("an array to slice"));
         let end = |infer: &mut Self, end: Option<&Expr>| {
             end.map(|end| {
@@ -169,7 +189,14 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Update(Box::new(array), at, Box::new(value)), ty, span }
     }
 
-    pub(super) fn update_slice(&mut self, array: &Expr, from: Option<&Expr>, to: Option<&Expr>, value: &Expr, span: Span) -> Exp {
+    pub(super) fn update_slice(
+        &mut self,
+        array: &Expr,
+        from: Option<&Expr>,
+        to: Option<&Expr>,
+        value: &Expr,
+        span: Span,
+    ) -> Exp {
         let array = self.infer(array);
         let (from, to, length, elem) = self.range(&array, from, to, span);
         let slice = self.solver.array(length, elem);
@@ -178,7 +205,14 @@ impl Infer<'_> {
         Exp { kind: ExpKind::UpdateSlice(Box::new(array), from, to, Box::new(value)), ty, span }
     }
 
-    pub(super) fn loop_(&mut self, param: &Param, init: &Expr, kind: &LoopKind, body: &Expr, span: Span) -> Exp {
+    pub(super) fn loop_(
+        &mut self,
+        param: &Param,
+        init: &Expr,
+        kind: &LoopKind,
+        body: &Expr,
+        span: Span,
+    ) -> Exp {
         let scope = self.env.mark();
         let init = match &param.ty {
             Some(written) => {
@@ -210,6 +244,10 @@ impl Infer<'_> {
         self.close_and_forget();
         self.env.restore(scope);
         let ty = init.ty;
-        Exp { kind: ExpKind::Loop { state, init: Box::new(init), driver, body: Box::new(body) }, ty, span }
+        Exp {
+            kind: ExpKind::Loop { state, init: Box::new(init), driver, body: Box::new(body) },
+            ty,
+            span,
+        }
     }
 }

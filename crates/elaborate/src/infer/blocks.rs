@@ -40,7 +40,9 @@ impl Infer<'_> {
     }
 
     fn let_(&mut self, param: &Param, value: &Expr, stmts: &mut Vec<Stmt>) {
-        if let (PatternKind::Var(name), None, true) = (&param.pattern.kind, &param.ty, self.is_generalizable(value)) {
+        if let (PatternKind::Var(name), None, true) =
+            (&param.pattern.kind, &param.ty, self.is_generalizable(value))
+        {
             let stmt = self.let_function(name, value);
             stmts.push(stmt);
             return;
@@ -52,10 +54,12 @@ impl Infer<'_> {
             self.signatures += 1;
             self.declare_sizes_in(&types, |_| false);
         }
-        let expected = param
-            .ty
-            .as_ref()
-            .map(|written| (self.ty(written, Some(&Place::start(0, &super::patterns::call(&param.pattern, 0)))), written.span));
+        let expected = param.ty.as_ref().map(|written| {
+            (
+                self.ty(written, Some(&Place::start(0, &super::patterns::call(&param.pattern, 0)))),
+                written.span,
+            )
+        });
         let undecided = self.solver.undecided.len();
         let value = match expected {
             Some((ty, span)) => self.check(value, ty, &Why::Annotation(span)),
@@ -123,7 +127,8 @@ impl Infer<'_> {
     fn is_function_name(&self, name: &str) -> bool {
         match self.global_named(name) {
             Some(id) => !self.globals[id.0 as usize].syntax.params.is_empty(),
-            None => crate::builtin::Builtin::find(name, self.in_prelude()).is_some_and(|builtin| builtin.arity() > 0),
+            None => crate::builtin::Builtin::find(name, self.in_prelude())
+                .is_some_and(|builtin| builtin.arity() > 0),
         }
     }
 

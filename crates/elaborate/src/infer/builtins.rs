@@ -22,8 +22,12 @@ impl Infer<'_> {
             }
             Builtin::Sum => self.reduction_type(Kind::shaped(Bases::NUM), "sum", span),
             Builtin::Product => self.reduction_type(Kind::NUMBER, "product", span),
-            Builtin::Maximum | Builtin::Extremum(Extremum::Max) => self.reduction_type(Kind::NUMBER, "maximum", span),
-            Builtin::Minimum | Builtin::Extremum(Extremum::Min) => self.reduction_type(Kind::NUMBER, "minimum", span),
+            Builtin::Maximum | Builtin::Extremum(Extremum::Max) => {
+                self.reduction_type(Kind::NUMBER, "maximum", span)
+            }
+            Builtin::Minimum | Builtin::Extremum(Extremum::Min) => {
+                self.reduction_type(Kind::NUMBER, "minimum", span)
+            }
             Builtin::Jvp => {
                 let (a, b) = self.differentiable("jvp", span);
                 let f = self.solver.fun(a, b);
@@ -40,7 +44,12 @@ impl Infer<'_> {
             Builtin::Jacobian => {
                 let (a, b) = self.differentiable("jacobian", span);
                 let (f, result) = (self.solver.fun(a, b), self.solver.fresh());
-                self.solver.add(Constraint::Jacobian { from: a, to: b, result, origin: Origin::new("jacobian", span) });
+                self.solver.add(Constraint::Jacobian {
+                    from: a,
+                    to: b,
+                    result,
+                    origin: Origin::new("jacobian", span),
+                });
                 self.solver.funs(&[f, a], result)
             }
             Builtin::Check(_) => {
@@ -84,7 +93,8 @@ impl Infer<'_> {
             }
             FunctionShape::Binary(bases) => {
                 let kind = Kind::shaped(bases);
-                let [a, b, result] = [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
+                let [a, b, result] =
+                    [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
                 self.solver.add(Constraint::Arith { a, b, result, origin });
                 self.solver.funs(&[a, b], result)
             }

@@ -14,7 +14,13 @@ use super::apply::variable_of;
 
 impl Infer<'_> {
     /// A constructor with its arguments; with fewer, a function of the others.
-    pub(super) fn construct(&mut self, name: &Rc<str>, args: &[&Expr], head: Span, span: Span) -> Exp {
+    pub(super) fn construct(
+        &mut self,
+        name: &Rc<str>,
+        args: &[&Expr],
+        head: Span,
+        span: Span,
+    ) -> Exp {
         let Some((variant, tag)) = self.constructor_named(name) else {
             self.report_unknown_constructor(name, head);
             args.iter().for_each(|arg| {
@@ -29,7 +35,11 @@ impl Infer<'_> {
         }
         let of: Rc<str> = format!("`{name}`").into();
         let pairs = args.iter().zip(&fields).enumerate();
-        let given: Vec<Exp> = pairs.map(|(k, (arg, ty))| self.field_of_constructor(arg, *ty, &Why::Argument(of.clone(), k + 1))).collect();
+        let given: Vec<Exp> = pairs
+            .map(|(k, (arg, ty))| {
+                self.field_of_constructor(arg, *ty, &Why::Argument(of.clone(), k + 1))
+            })
+            .collect();
         self.saturate(tag, given, &fields, whole, span)
     }
 
@@ -43,23 +53,49 @@ impl Infer<'_> {
         let mut claims = Vec::new();
         self.constant_claims(ty, &mut Vec::new(), value.span, &mut claims);
         let (ty, span) = (value.ty, value.span);
-        if claims.is_empty() { value } else { Exp { kind: ExpKind::Claimed(Box::new(value), claims), ty, span } }
+        if claims.is_empty() {
+            value
+        } else {
+            Exp { kind: ExpKind::Claimed(Box::new(value), claims), ty, span }
+        }
     }
 
     /// The constant sizes of a type, as claims.
-    fn constant_claims(&mut self, ty: Ty, path: &mut Vec<Step>, span: Span, claims: &mut Vec<Claim>) {
+    fn constant_claims(
+        &mut self,
+        ty: Ty,
+        path: &mut Vec<Step>,
+        span: Span,
+        claims: &mut Vec<Claim>,
+    ) {
         let parts: Vec<(Step, Ty)> = match self.solver.get(ty).clone() {
             Node::Array(size, elem) => {
                 if let Some(constant) = self.solver.sizes.resolve(&size).as_constant() {
-                    let value = Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
+                    let value =
+                        Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
                     let what = Said::Equals(Box::new(value), constant.to_string().into());
-                    claims.push(Claim { param: 0, path: path.clone(), what, owner: "this".into(), span });
+                    claims.push(Claim {
+                        param: 0,
+                        path: path.clone(),
+                        what,
+                        owner: "this".into(),
+                        span,
+                    });
                 }
                 vec![(Step::Element, elem)]
             }
-            Node::Tuple(items) => items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect(),
-            Node::Record(fields) => fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect(),
-            Node::Unknown(_) | Node::Link(_) | Node::Scalar(_) | Node::Fun(..) | Node::Variant(..) | Node::Error => Vec::new(),
+            Node::Tuple(items) => {
+                items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect()
+            }
+            Node::Record(fields) => {
+                fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect()
+            }
+            Node::Unknown(_)
+            | Node::Link(_)
+            | Node::Scalar(_)
+            | Node::Fun(..)
+            | Node::Variant(..)
+            | Node::Error => Vec::new(),
         };
         for (step, ty) in parts {
             path.push(step);
@@ -68,18 +104,37 @@ impl Infer<'_> {
         }
     }
 
-    fn saturate(&mut self, tag: usize, mut given: Vec<Exp>, fields: &[Ty], whole: Ty, span: Span) -> Exp {
+    fn saturate(
+        &mut self,
+        tag: usize,
+        mut given: Vec<Exp>,
+        fields: &[Ty],
+        whole: Ty,
+        span: Span,
+    ) -> Exp {
         let missing = &fields[given.len()..];
         if missing.is_empty() {
             return Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
         }
-        let params: Vec<Pat> =
-            missing.iter().map(|ty| Pat { kind: PatKind::Var(self.local(&"field".into(), *ty)), ty: *ty, span }).collect();
+        let params: Vec<Pat> = missing
+            .iter()
+            .map(|ty| Pat { kind: PatKind::Var(self.local(&"field".into(), *ty)), ty: *ty, span })
+            .collect();
         given.extend(params.iter().map(variable_of));
         let body = Exp { kind: ExpKind::Con(tag, given), ty: whole, span };
         let ty = self.solver.funs(missing, whole);
         let names = (0..params.len()).map(super::patterns::by_place).collect();
-        Exp { kind: ExpKind::Lambda(Rc::new(Function { names, params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
+        Exp {
+            kind: ExpKind::Lambda(Rc::new(Function {
+                names,
+                params,
+                claims: Vec::new(),
+                body,
+                result_claims: Vec::new(),
+            })),
+            ty,
+            span,
+        }
     }
 
     /// The constructor of this name, which may say its module: `shapes.Circle`.
@@ -94,7 +149,12 @@ impl Infer<'_> {
     }
 
     /// The name of the constructor that `module.Name` is.
-    pub(super) fn qualified_constructor(&self, module: usize, module_name: &str, name: &str) -> Option<Rc<str>> {
+    pub(super) fn qualified_constructor(
+        &self,
+        module: usize,
+        module_name: &str,
+        name: &str,
+    ) -> Option<Rc<str>> {
         let found = self.scopes[module].constructors.contains_key(name);
         found.then(|| format!("{module_name}.{name}").into())
     }

@@ -17,9 +17,13 @@ impl<'a> Infer<'a> {
             let Item::Type(def) = item else { continue };
             let entry = match &def.body {
                 TypeBody::Alias(_) => TypeEntry::Alias(def),
-                TypeBody::Variant(constructors) => TypeEntry::Variant(self.declare_variant(module, def, constructors)),
+                TypeBody::Variant(constructors) => {
+                    TypeEntry::Variant(self.declare_variant(module, def, constructors))
+                }
             };
-            if ["real", "int", "bool"].contains(&&*def.name.text) || self.scopes[module].types.contains_key(&def.name.text) {
+            if ["real", "int", "bool"].contains(&&*def.name.text)
+                || self.scopes[module].types.contains_key(&def.name.text)
+            {
                 self.problems.push(problems::duplicate_type(&def.name.text, def.name.span));
                 continue;
             }
@@ -27,7 +31,12 @@ impl<'a> Infer<'a> {
         }
     }
 
-    fn declare_variant(&mut self, module: usize, def: &TypeDef, constructors: &[(Name, Vec<TypeExpr>)]) -> VariantId {
+    fn declare_variant(
+        &mut self,
+        module: usize,
+        def: &TypeDef,
+        constructors: &[(Name, Vec<TypeExpr>)],
+    ) -> VariantId {
         let id = VariantId(self.solver.variants.len() as u32);
         let params = self.type_parameters(&def.params);
         for (tag, (name, _)) in constructors.iter().enumerate() {
@@ -37,7 +46,8 @@ impl<'a> Infer<'a> {
             }
             self.scopes[module].constructors.insert(name.text.clone(), (id, tag));
         }
-        let constructors = constructors.iter().map(|(name, _)| (name.text.clone(), Vec::new())).collect();
+        let constructors =
+            constructors.iter().map(|(name, _)| (name.text.clone(), Vec::new())).collect();
         self.solver.variants.push(Variant { name: def.name.text.clone(), params, constructors });
         id
     }
@@ -45,7 +55,11 @@ impl<'a> Infer<'a> {
     fn type_parameters(&mut self, params: &[Name]) -> Vec<Ty> {
         for (k, param) in params.iter().enumerate() {
             if let Some(first) = params[..k].iter().find(|other| other.text == param.text) {
-                self.problems.push(problems::duplicate_variable(&param.text, param.span, first.span));
+                self.problems.push(problems::duplicate_variable(
+                    &param.text,
+                    param.span,
+                    first.span,
+                ));
             }
         }
         let outer = std::mem::replace(&mut self.solver.level, GENERIC);
@@ -83,7 +97,8 @@ impl<'a> Infer<'a> {
 
     /// An alias is expanded where it is used; here only to find what is wrong with it.
     fn check_alias(&mut self, def: &'a TypeDef, body: &'a TypeExpr) {
-        let vars: HashMap<Rc<str>, Ty> = def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();
+        let vars: HashMap<Rc<str>, Ty> =
+            def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
         self.expanding.push((self.module, def.name.text.clone()));
         self.ty(body, None);
@@ -91,7 +106,12 @@ impl<'a> Infer<'a> {
         self.type_vars = outer;
     }
 
-    fn constructor_types(&mut self, id: VariantId, def: &TypeDef, constructors: &[(Name, Vec<TypeExpr>)]) {
+    fn constructor_types(
+        &mut self,
+        id: VariantId,
+        def: &TypeDef,
+        constructors: &[(Name, Vec<TypeExpr>)],
+    ) {
         let params = self.solver.variant(id).params.clone();
         let vars = def.params.iter().map(|p| p.text.clone()).zip(params).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);

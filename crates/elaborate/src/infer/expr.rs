@@ -35,7 +35,8 @@ impl Infer<'_> {
             ExprKind::Let(..) | ExprKind::LetFunctions(..) => self.block(expr, expected),
             ExprKind::Sequence(first, second) => self.sequence(first, second, expected, span),
             ExprKind::Lambda(params, body) => {
-                let (function, ty) = self.lambda(&Syntax::of_lambda(params, body), expected.map(|(ty, _)| ty));
+                let (function, ty) =
+                    self.lambda(&Syntax::of_lambda(params, body), expected.map(|(ty, _)| ty));
                 let exp = Exp { kind: ExpKind::Lambda(Rc::new(function)), ty, span };
                 self.finish(exp, expected)
             }
@@ -109,9 +110,13 @@ impl Infer<'_> {
             ExprKind::For(clauses, body) => self.comprehension(clauses, body, span),
             ExprKind::Array(items) => self.array(items, span),
             ExprKind::Index(array, at) => self.index(array, at, span),
-            ExprKind::Slice(array, from, to) => self.slice(array, from.as_deref(), to.as_deref(), span),
+            ExprKind::Slice(array, from, to) => {
+                self.slice(array, from.as_deref(), to.as_deref(), span)
+            }
             ExprKind::Update(array, at, value) => self.update(array, at, value, span),
-            ExprKind::UpdateSlice(array, from, to, value) => self.update_slice(array, from.as_deref(), to.as_deref(), value, span),
+            ExprKind::UpdateSlice(array, from, to, value) => {
+                self.update_slice(array, from.as_deref(), to.as_deref(), value, span)
+            }
             ExprKind::Loop(state, init, kind, body) => self.loop_(state, init, kind, body, span),
             ExprKind::Accumulate(name, init, body) => self.accumulate(name, init, body, span),
             ExprKind::Add(name, at, value) => self.addition(name, at, value, span),
@@ -157,7 +162,11 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Record(typed), ty, span }
     }
 
-    fn fields(&mut self, fields: &[(Name, Expr)], mut of: impl FnMut(&mut Self, &Name, &Expr) -> Exp) -> Vec<(Rc<str>, Exp)> {
+    fn fields(
+        &mut self,
+        fields: &[(Name, Expr)],
+        mut of: impl FnMut(&mut Self, &Name, &Expr) -> Exp,
+    ) -> Vec<(Rc<str>, Exp)> {
         let mut typed: Vec<(Rc<str>, Exp)> = Vec::new();
         for (name, value) in fields {
             let value = of(self, name, value);
@@ -175,7 +184,12 @@ impl Infer<'_> {
         let typed = self.fields(fields, |infer, name, value| {
             let ty = infer.solver.fresh();
             let origin = Origin::new(&name.text, name.span);
-            infer.solver.add(Constraint::Field { record: record.ty, name: name.text.clone(), ty, origin });
+            infer.solver.add(Constraint::Field {
+                record: record.ty,
+                name: name.text.clone(),
+                ty,
+                origin,
+            });
             infer.check(value, ty, &Why::Form("the field's type"))
         });
         let ty = record.ty;
@@ -195,18 +209,35 @@ impl Infer<'_> {
         let record = self.infer(record);
         let ty = self.solver.fresh();
         let origin = Origin::new(&name.text, name.span);
-        self.solver.add(Constraint::Field { record: record.ty, name: name.text.clone(), ty, origin });
+        self.solver.add(Constraint::Field {
+            record: record.ty,
+            name: name.text.clone(),
+            ty,
+            origin,
+        });
         Exp { kind: ExpKind::Field(Box::new(record), name.text.clone()), ty, span }
     }
 
     fn component(&mut self, tuple: &Expr, index: usize, at: Span, span: Span) -> Exp {
         let tuple = self.infer(tuple);
         let ty = self.solver.fresh();
-        self.solver.add(Constraint::Component { tuple: tuple.ty, index, ty, origin: Origin::new(&index.to_string(), at) });
+        self.solver.add(Constraint::Component {
+            tuple: tuple.ty,
+            index,
+            ty,
+            origin: Origin::new(&index.to_string(), at),
+        });
         Exp { kind: ExpKind::Component(Box::new(tuple), index), ty, span }
     }
 
-    fn conditional(&mut self, c: &Expr, t: &Expr, e: &Expr, expected: Option<(Ty, &Why)>, span: Span) -> Exp {
+    fn conditional(
+        &mut self,
+        c: &Expr,
+        t: &Expr,
+        e: &Expr,
+        expected: Option<(Ty, &Why)>,
+        span: Span,
+    ) -> Exp {
         let bool = self.solver.bool();
         let c = self.check(c, bool, &Why::Condition);
         let t = self.expression(t, expected);
@@ -218,7 +249,13 @@ impl Infer<'_> {
         Exp { kind: ExpKind::If(Box::new(c), Box::new(t), Box::new(e)), ty, span }
     }
 
-    fn matching(&mut self, value: &Expr, arms: &[Arm], expected: Option<(Ty, &Why)>, span: Span) -> Exp {
+    fn matching(
+        &mut self,
+        value: &Expr,
+        arms: &[Arm],
+        expected: Option<(Ty, &Why)>,
+        span: Span,
+    ) -> Exp {
         let value = self.infer(value);
         let (mut patterns, mut bodies): (Vec<_>, Vec<Exp>) = (Vec::new(), Vec::new());
         let before = self.problems.len();
@@ -243,11 +280,19 @@ impl Infer<'_> {
         if self.problems.len() == before && !self.solver.is_error(value.ty) {
             self.report_coverage(&tree, &patterns, value.span);
         }
-        let ty = expected.map(|(ty, _)| ty).or(bodies.first().map(|body| body.ty)).unwrap_or_else(|| self.solver.error());
+        let ty = expected
+            .map(|(ty, _)| ty)
+            .or(bodies.first().map(|body| body.ty))
+            .unwrap_or_else(|| self.solver.error());
         Exp { kind: ExpKind::Match(Box::new(value), Rc::new(tree), bodies), ty, span }
     }
 
-    fn report_coverage(&mut self, tree: &matching::Tree, patterns: &[crate::typed::Pat], span: Span) {
+    fn report_coverage(
+        &mut self,
+        tree: &matching::Tree,
+        patterns: &[crate::typed::Pat],
+        span: Span,
+    ) {
         if let Some(witness) = &tree.missing {
             self.problems.push(problems::missing_case(witness, span));
         }
@@ -258,7 +303,13 @@ impl Infer<'_> {
         }
     }
 
-    fn sequence(&mut self, first: &Expr, second: &Expr, expected: Option<(Ty, &Why)>, span: Span) -> Exp {
+    fn sequence(
+        &mut self,
+        first: &Expr,
+        second: &Expr,
+        expected: Option<(Ty, &Why)>,
+        span: Span,
+    ) -> Exp {
         let first = self.infer(first);
         self.solver.add(Constraint::Units { ty: first.ty, origin: Origin::new(";", first.span) });
         let second = self.expression(second, expected);
@@ -266,7 +317,12 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Sequence(Box::new(first), Box::new(second)), ty, span }
     }
 
-    fn annotated(&mut self, inner: &Expr, written: &lambada_surface::ast::TypeExpr, span: Span) -> Exp {
+    fn annotated(
+        &mut self,
+        inner: &Expr,
+        written: &lambada_surface::ast::TypeExpr,
+        span: Span,
+    ) -> Exp {
         let outer = std::mem::take(&mut self.claims);
         let ty = self.ty(written, Some(&super::types::Place::start(0, "this")));
         let claims = std::mem::replace(&mut self.claims, outer);
@@ -280,7 +336,8 @@ impl Infer<'_> {
 
     /// The imported module of this name, if the name means nothing else here.
     pub(super) fn module_named(&self, name: &str) -> Option<usize> {
-        let free = self.env.get(name).is_none() && !self.scopes[self.module].defs.contains_key(name);
+        let free =
+            self.env.get(name).is_none() && !self.scopes[self.module].defs.contains_key(name);
         if free { self.scopes[self.module].imports.get(name).copied() } else { None }
     }
 
@@ -295,14 +352,21 @@ impl Infer<'_> {
         let origin = Origin::new("accumulate", body.span);
         self.solver.add(Constraint::FirstOrder { ty: body.ty, origin: origin.clone() });
         let result = self.solver.fresh();
-        self.solver.add(Constraint::Accumulated { whole: body.ty, body: body.ty, acc: init.ty, result, origin });
+        self.solver.add(Constraint::Accumulated {
+            whole: body.ty,
+            body: body.ty,
+            acc: init.ty,
+            result,
+            origin,
+        });
         Exp { kind: ExpKind::Accumulate(local, Box::new(init), Box::new(body)), ty: result, span }
     }
 
     fn addition(&mut self, name: &Name, at: &[Expr], value: &Expr, span: Span) -> Exp {
         let unit = self.solver.tuple(Vec::new());
         let Some(Entry::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
-            let known = self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
+            let known =
+                self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
             self.problems.push(problems::not_an_accumulator(&name.text, name.span, known));
             self.infer(value);
             return Exp { kind: ExpKind::Error, ty: unit, span };

@@ -38,7 +38,12 @@ pub(super) struct Left {
 impl<'e> Syntax<'e> {
     /// A definition; a body that is a λ adds its parameters.
     pub fn of_def(def: &'e Def) -> Syntax<'e> {
-        let mut syntax = Syntax { sizes: &def.sizes, params: def.params.iter().collect(), result: def.result.as_ref(), body: &def.body };
+        let mut syntax = Syntax {
+            sizes: &def.sizes,
+            params: def.params.iter().collect(),
+            result: def.result.as_ref(),
+            body: &def.body,
+        };
         if syntax.result.is_none() {
             syntax.uncurry();
         }
@@ -54,7 +59,12 @@ impl<'e> Syntax<'e> {
 
     fn uncurry(&mut self) {
         while let ExprKind::Lambda(params, body) = &self.body.kind {
-            let taken = |name: &Name| self.params.iter().flat_map(|p| p.pattern.names()).any(|other| other.text == name.text);
+            let taken = |name: &Name| {
+                self.params
+                    .iter()
+                    .flat_map(|p| p.pattern.names())
+                    .any(|other| other.text == name.text)
+            };
             if params.iter().flat_map(|p| p.pattern.names()).any(|name| taken(&name)) {
                 return;
             }
@@ -98,7 +108,12 @@ impl<'a> Infer<'a> {
         self.report_failed();
         if self.problems.len() > before {
             let error = self.solver.error();
-            scheme = Scheme { vars: Vec::new(), atoms: Vec::new(), constraints: Vec::new(), ty: self.sound_signature(ty).unwrap_or(error) };
+            scheme = Scheme {
+                vars: Vec::new(),
+                atoms: Vec::new(),
+                constraints: Vec::new(),
+                ty: self.sound_signature(ty).unwrap_or(error),
+            };
         }
         self.solver.undecided.clear();
         let defaults = self.defaults(&scheme, &name, def.name.span);
@@ -110,7 +125,9 @@ impl<'a> Infer<'a> {
     fn sound_signature(&self, ty: Ty) -> Option<Ty> {
         let known = self.solver.unknowns(ty).is_empty() && !self.solver.has_error(ty);
         let mut sized = false;
-        self.solver.visit(ty, &mut |solver, part| sized |= matches!(solver.get(part), crate::solve::ty::Node::Array(..)));
+        self.solver.visit(ty, &mut |solver, part| {
+            sized |= matches!(solver.get(part), crate::solve::ty::Node::Array(..))
+        });
         (known && !sized).then_some(ty)
     }
 
@@ -135,7 +152,11 @@ impl<'a> Infer<'a> {
     }
 
     /// A function. The scopes of its parameters are left again; `expected` is what its type should be, if that is known.
-    pub(super) fn function(&mut self, syntax: &Syntax<'_>, expected: Option<Ty>) -> (Function, Ty, Left) {
+    pub(super) fn function(
+        &mut self,
+        syntax: &Syntax<'_>,
+        expected: Option<Ty>,
+    ) -> (Function, Ty, Left) {
         let env = self.env.mark();
         let outer_vars = self.type_vars.clone();
         let outer_claims = std::mem::take(&mut self.claims);
@@ -152,7 +173,8 @@ impl<'a> Infer<'a> {
         let claims = std::mem::take(&mut self.claims);
         self.rigid = false;
         let (body, result_claims, result) = self.result(syntax, rest);
-        let result_claims = if self.solver.undecided.len() > undecided { result_claims } else { Vec::new() };
+        let result_claims =
+            if self.solver.undecided.len() > undecided { result_claims } else { Vec::new() };
         let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
         let inside = self.close_region();
         self.type_vars = outer_vars;
@@ -160,9 +182,20 @@ impl<'a> Infer<'a> {
         self.unbound = outer_unbound;
         self.env.restore(env);
         let ty = self.function_of(syntax, &types, result);
-        let named =
-            named.into_iter().chain(inside.iter().copied().filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..)))).collect();
-        (Function { names, params, claims, body, result_claims }, ty, Left { named, params: param_atoms, inside })
+        let named = named
+            .into_iter()
+            .chain(
+                inside
+                    .iter()
+                    .copied()
+                    .filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..))),
+            )
+            .collect();
+        (
+            Function { names, params, claims, body, result_claims },
+            ty,
+            Left { named, params: param_atoms, inside },
+        )
     }
 
     /// The type of a function, if it is not too large.
@@ -233,7 +266,8 @@ impl<'a> Infer<'a> {
         if !syntax.sizes.is_empty() {
             return;
         }
-        let types: Vec<&TypeExpr> = syntax.params.iter().flat_map(|param| super::types::types_of(param)).collect();
+        let types: Vec<&TypeExpr> =
+            syntax.params.iter().flat_map(|param| super::types::types_of(param)).collect();
         self.declare_sizes_in(&types, |name| names.contains_key(name));
     }
 
@@ -278,7 +312,9 @@ impl<'a> Infer<'a> {
                 let claims = std::mem::take(&mut self.claims);
                 (self.check(syntax.body, ty, &Why::Result(written.span)), claims, ty)
             }
-            (None, Some(ty)) => (self.check(syntax.body, ty, &Why::Form("what is returned")), Vec::new(), ty),
+            (None, Some(ty)) => {
+                (self.check(syntax.body, ty, &Why::Form("what is returned")), Vec::new(), ty)
+            }
             (None, None) => {
                 let body = self.infer(syntax.body);
                 let ty = body.ty;
@@ -289,7 +325,9 @@ impl<'a> Infer<'a> {
 
     fn parameter_atom(&self, pat: &crate::typed::Pat) -> Option<Atom> {
         match pat.kind {
-            crate::typed::PatKind::Var(local) => self.locals[local.0 as usize].size.as_ref().and_then(Poly::as_atom),
+            crate::typed::PatKind::Var(local) => {
+                self.locals[local.0 as usize].size.as_ref().and_then(Poly::as_atom)
+            }
             _ => None,
         }
     }
@@ -361,7 +399,12 @@ impl<'a> Infer<'a> {
         }
     }
 
-    pub(super) fn bind_function(&mut self, name: &Rc<str>, function: Function, scheme: Scheme) -> Stmt {
+    pub(super) fn bind_function(
+        &mut self,
+        name: &Rc<str>,
+        function: Function,
+        scheme: Scheme,
+    ) -> Stmt {
         let id = FunctionId(self.functions.len() as u32);
         let scheme = Rc::new(scheme);
         self.functions.push((name.clone(), scheme.clone()));

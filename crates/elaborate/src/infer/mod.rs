@@ -113,7 +113,11 @@ pub(crate) struct Infer<'a> {
 
 impl<'a> Infer<'a> {
     /// Elaborates all modules.
-    pub fn run(prelude: &'a Module, imports: &[(Rc<str>, &'a Module)], main: &'a Module) -> Infer<'a> {
+    pub fn run(
+        prelude: &'a Module,
+        imports: &[(Rc<str>, &'a Module)],
+        main: &'a Module,
+    ) -> Infer<'a> {
         let mut infer = Infer {
             solver: Solver::default(),
             problems: Vec::new(),
@@ -166,11 +170,20 @@ impl<'a> Infer<'a> {
     fn declare_def(&mut self, module: usize, def: &'a Def) {
         if let Some(first) = self.scopes[module].defs.get(&def.name.text) {
             let first = self.globals[first.0 as usize].syntax.name.span;
-            self.problems.push(problems::duplicate_definition(&def.name.text, def.name.span, first));
+            self.problems.push(problems::duplicate_definition(
+                &def.name.text,
+                def.name.span,
+                first,
+            ));
             return;
         }
         let id = GlobalId(self.globals.len() as u32);
-        self.globals.push(Global { name: def.name.text.clone(), module, syntax: def, state: State::New });
+        self.globals.push(Global {
+            name: def.name.text.clone(),
+            module,
+            syntax: def,
+            state: State::New,
+        });
         self.scopes[module].defs.insert(def.name.text.clone(), id);
     }
 

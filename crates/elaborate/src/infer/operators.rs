@@ -48,7 +48,9 @@ impl Infer<'_> {
             | BinaryOp::Gt
             | BinaryOp::Ge
             | BinaryOp::Compose => {
-                let (Some(x), y) = (self.left_operand(op, a), self.infer(b)) else { return self.wrong(span) };
+                let (Some(x), y) = (self.left_operand(op, a), self.infer(b)) else {
+                    return self.wrong(span);
+                };
                 if op == BinaryOp::Sub && self.report_negative_argument(&x, b) {
                     return self.wrong(span);
                 }
@@ -63,10 +65,17 @@ impl Infer<'_> {
     /// An operator on operands that are elaborated.
     fn combine(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => self.arith(op, a, b, span),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                self.arith(op, a, b, span)
+            }
             BinaryOp::Pow => self.power(a, b, span),
             BinaryOp::MatMul => self.matmul(a, b, span),
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => self.compare(op, a, b, span),
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => self.compare(op, a, b, span),
             BinaryOp::And | BinaryOp::Or => {
                 let bool = self.solver.bool();
                 self.expect(&a, bool, &Why::Operand(op.spelling()));
@@ -104,17 +113,29 @@ impl Infer<'_> {
         };
         let shown = [self.solver.show(a.ty), self.solver.show(b.ty)];
         let operands = [(a.span, &*shown[0]), (b.span, &*shown[1])];
-        self.problems.push(problems::mixed(&format!("`{}`", op.spelling()), a.span.to(b.span), Some(operands), Some(&brief(int))));
+        self.problems.push(problems::mixed(
+            &format!("`{}`", op.spelling()),
+            a.span.to(b.span),
+            Some(operands),
+            Some(&brief(int)),
+        ));
         true
     }
 
     /// The left operand; nothing for `not a < b`, where `a` is no truth value.
     fn left_operand(&mut self, op: BinaryOp, left: &Expr) -> Option<Exp> {
-        let (ExprKind::Unary(UnaryOp::Not, inner), true) = (&left.kind, is_comparison(op)) else { return Some(self.infer(left)) };
+        let (ExprKind::Unary(UnaryOp::Not, inner), true) = (&left.kind, is_comparison(op)) else {
+            return Some(self.infer(left));
+        };
         let operand = self.infer(inner);
         if self.never_bool(operand.ty) {
             let found = self.solver.show_expected(&[operand.ty]).remove(0);
-            self.problems.push(problems::not_before_comparison(op.spelling(), left.span, &brief(inner), &found));
+            self.problems.push(problems::not_before_comparison(
+                op.spelling(),
+                left.span,
+                &brief(inner),
+                &found,
+            ));
             return None;
         }
         let ty = self.solver.bool();
@@ -126,9 +147,16 @@ impl Infer<'_> {
     fn never_bool(&self, ty: Ty) -> bool {
         match self.solver.get(ty) {
             Node::Error => false,
-            Node::Unknown(unknown) => unknown.kind.meet(Kind::scalar(Bases::of(ScalarTy::Bool))).is_none(),
+            Node::Unknown(unknown) => {
+                unknown.kind.meet(Kind::scalar(Bases::of(ScalarTy::Bool))).is_none()
+            }
             Node::Scalar(scalar) => *scalar != ScalarTy::Bool,
-            Node::Link(_) | Node::Tuple(_) | Node::Record(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => true,
+            Node::Link(_)
+            | Node::Tuple(_)
+            | Node::Record(_)
+            | Node::Array(..)
+            | Node::Fun(..)
+            | Node::Variant(..) => true,
         }
     }
 
@@ -139,7 +167,11 @@ impl Infer<'_> {
             return false;
         }
         let found = self.solver.show(f.ty);
-        self.problems.push(problems::negative_argument(&found, f.span, &lambada_surface::print_expr(number)));
+        self.problems.push(problems::negative_argument(
+            &found,
+            f.span,
+            &lambada_surface::print_expr(number),
+        ));
         true
     }
 
@@ -190,7 +222,11 @@ impl Infer<'_> {
             _ => (op.spelling(), false),
         };
         let ty = self.solver.bool();
-        Exp { kind: ExpKind::Compare(Comparison { spelling, swap }, Box::new(a), Box::new(b)), ty, span }
+        Exp {
+            kind: ExpKind::Compare(Comparison { spelling, swap }, Box::new(a), Box::new(b)),
+            ty,
+            span,
+        }
     }
 
     /// `a && b` and `a || b` are conditionals.
@@ -224,7 +260,8 @@ impl Infer<'_> {
         let f = self.share("f", f, &mut stmts);
         let g = self.share("g", g, &mut stmts);
         let x = self.parameter("x", a, span);
-        let inner = Exp { kind: ExpKind::Apply(Box::new(f), Box::new(variable_of(&x))), ty: b, span };
+        let inner =
+            Exp { kind: ExpKind::Apply(Box::new(f), Box::new(variable_of(&x))), ty: b, span };
         let body = Exp { kind: ExpKind::Apply(Box::new(g), Box::new(inner)), ty: c, span };
         let function = self.lambda_of(vec![x], body, span);
         within(stmts, function)
@@ -259,12 +296,23 @@ impl Infer<'_> {
         let types: Vec<Ty> = params.iter().map(|p| p.ty).collect();
         let ty = self.solver.funs(&types, body.ty);
         let names = (0..params.len()).map(super::patterns::by_place).collect();
-        Exp { kind: ExpKind::Lambda(Rc::new(Function { names, params, claims: Vec::new(), body, result_claims: Vec::new() })), ty, span }
+        Exp {
+            kind: ExpKind::Lambda(Rc::new(Function {
+                names,
+                params,
+                claims: Vec::new(),
+                body,
+                result_claims: Vec::new(),
+            })),
+            ty,
+            span,
+        }
     }
 
     /// `(op)`
     pub(super) fn operator_function(&mut self, op: BinaryOp, span: Span) -> Exp {
-        let params = [("x", self.solver.fresh()), ("y", self.solver.fresh())].map(|(hint, ty)| self.parameter(hint, ty, span));
+        let params = [("x", self.solver.fresh()), ("y", self.solver.fresh())]
+            .map(|(hint, ty)| self.parameter(hint, ty, span));
         let body = self.combine(op, variable_of(&params[0]), variable_of(&params[1]), span);
         self.lambda_of(params.into(), body, span)
     }
@@ -326,11 +374,15 @@ fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
 }
 
 fn arithmetic(op: BinaryOp) -> Option<()> {
-    matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem).then_some(())
+    matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem)
+        .then_some(())
 }
 
 fn is_comparison(op: BinaryOp) -> bool {
-    matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+    matches!(
+        op,
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
+    )
 }
 
 /// `2` and `-2`

@@ -19,7 +19,9 @@ pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
     let plain = without_types(pattern);
     match &plain.kind {
         PatternKind::Var(name) => name.clone(),
-        PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Con(..) => lambada_surface::print_pattern(&plain).into(),
+        PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Con(..) => {
+            lambada_surface::print_pattern(&plain).into()
+        }
         PatternKind::Wildcard
         | PatternKind::Int(_)
         | PatternKind::Real(_)
@@ -40,7 +42,9 @@ fn without_types(pattern: &Pattern) -> Pattern {
         PatternKind::Annotated(inner, _) => return without_types(inner),
         PatternKind::Tuple(items) => PatternKind::Tuple(all(items)),
         PatternKind::Con(name, items) => PatternKind::Con(name.clone(), all(items)),
-        PatternKind::Record(fields) => PatternKind::Record(fields.iter().map(|(name, item)| (name.clone(), without_types(item))).collect()),
+        PatternKind::Record(fields) => PatternKind::Record(
+            fields.iter().map(|(name, item)| (name.clone(), without_types(item))).collect(),
+        ),
         PatternKind::Wildcard
         | PatternKind::Var(_)
         | PatternKind::Int(_)
@@ -55,7 +59,13 @@ type Names = HashMap<Rc<str>, LocalId>;
 
 impl Infer<'_> {
     /// A pattern for values of a type. Its variables have been declared.
-    pub(super) fn pattern(&mut self, pattern: &Pattern, ty: Ty, names: &Names, place: Option<&Place>) -> Pat {
+    pub(super) fn pattern(
+        &mut self,
+        pattern: &Pattern,
+        ty: Ty,
+        names: &Names,
+        place: Option<&Place>,
+    ) -> Pat {
         let span = pattern.span;
         let kind = match &pattern.kind {
             PatternKind::Wildcard => PatKind::Wildcard,
@@ -65,7 +75,8 @@ impl Infer<'_> {
             }
             PatternKind::Var(name) => self.variable_pattern(name, ty, names, span),
             PatternKind::Int(value) => {
-                let number = self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
+                let number =
+                    self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
                 self.expect_type(number, ty, span, &Why::Pattern(span));
                 PatKind::Number(*value)
             }
@@ -93,11 +104,23 @@ impl Infer<'_> {
 
     fn variable_pattern(&mut self, name: &Rc<str>, ty: Ty, names: &Names, span: Span) -> PatKind {
         let Some(local) = names.get(name) else { return PatKind::Wildcard };
-        self.expect_type(ty, self.locals[local.0 as usize].ty, span, &Why::Form("what it is used as"));
+        self.expect_type(
+            ty,
+            self.locals[local.0 as usize].ty,
+            span,
+            &Why::Form("what it is used as"),
+        );
         PatKind::Var(*local)
     }
 
-    fn tuple_pattern(&mut self, items: &[Pattern], ty: Ty, names: &Names, place: Option<&Place>, span: Span) -> PatKind {
+    fn tuple_pattern(
+        &mut self,
+        items: &[Pattern],
+        ty: Ty,
+        names: &Names,
+        place: Option<&Place>,
+        span: Span,
+    ) -> PatKind {
         let parts: Vec<Ty> = match self.solver.get(ty) {
             Node::Tuple(parts) if parts.len() == items.len() => parts.to_vec(),
             _ => items.iter().map(|_| self.solver.fresh()).collect(),
@@ -105,40 +128,82 @@ impl Infer<'_> {
         let tuple = self.solver.tuple(parts.clone());
         self.expect_type(tuple, ty, span, &Why::Pattern(span));
         let inner = items.iter().zip(parts).enumerate();
-        PatKind::Tuple(inner.map(|(k, (item, ty))| self.pattern(item, ty, names, place.map(|p| p.then(Step::Part(k))).as_ref())).collect())
+        PatKind::Tuple(
+            inner
+                .map(|(k, (item, ty))| {
+                    self.pattern(item, ty, names, place.map(|p| p.then(Step::Part(k))).as_ref())
+                })
+                .collect(),
+        )
     }
 
     /// The fields that are named; of a type that is not known yet, these are all.
-    fn record_pattern(&mut self, fields: &[(Name, Pattern)], ty: Ty, names: &Names, place: Option<&Place>, span: Span) -> PatKind {
+    fn record_pattern(
+        &mut self,
+        fields: &[(Name, Pattern)],
+        ty: Ty,
+        names: &Names,
+        place: Option<&Place>,
+        span: Span,
+    ) -> PatKind {
         for (k, (name, _)) in fields.iter().enumerate() {
             if fields[..k].iter().any(|(other, _)| other.text == name.text) {
                 self.problems.push(problems::duplicate_field(&name.text, name.span));
             }
         }
         if self.solver.is_unknown(ty) {
-            let mut all: Vec<(Rc<str>, Ty)> = fields.iter().map(|(name, _)| (name.text.clone(), self.solver.fresh())).collect();
+            let mut all: Vec<(Rc<str>, Ty)> =
+                fields.iter().map(|(name, _)| (name.text.clone(), self.solver.fresh())).collect();
             all.sort();
             all.dedup_by(|a, b| a.0 == b.0);
             let record = self.solver.node(Node::Record(all.into()));
             self.expect_type(record, ty, span, &Why::Pattern(span));
         }
-        PatKind::Record(fields.iter().map(|(name, item)| self.field_pattern(name, item, ty, names, place, span)).collect())
+        PatKind::Record(
+            fields
+                .iter()
+                .map(|(name, item)| self.field_pattern(name, item, ty, names, place, span))
+                .collect(),
+        )
     }
 
-    fn field_pattern(&mut self, name: &Name, item: &Pattern, ty: Ty, names: &Names, place: Option<&Place>, span: Span) -> (Rc<str>, Pat) {
+    fn field_pattern(
+        &mut self,
+        name: &Name,
+        item: &Pattern,
+        ty: Ty,
+        names: &Names,
+        place: Option<&Place>,
+        span: Span,
+    ) -> (Rc<str>, Pat) {
         let found = match self.solver.get(ty) {
-            Node::Record(known) => known.iter().enumerate().find(|(_, (field, _))| *field == name.text).map(|(k, (_, ty))| (k, *ty)),
+            Node::Record(known) => known
+                .iter()
+                .enumerate()
+                .find(|(_, (field, _))| *field == name.text)
+                .map(|(k, (_, ty))| (k, *ty)),
             _ => None,
         };
         let (k, field) = found.unwrap_or_else(|| {
-            self.report_no_field(&name.text, ty, if self.solver.is_error(ty) { None } else { Some(name.span.to(span)) });
+            self.report_no_field(
+                &name.text,
+                ty,
+                if self.solver.is_error(ty) { None } else { Some(name.span.to(span)) },
+            );
             (0, self.solver.error())
         });
         let place = place.map(|p| p.then(Step::Part(k)));
         (name.text.clone(), self.pattern(item, field, names, place.as_ref()))
     }
 
-    fn constructor_pattern(&mut self, name: &Name, items: &[Pattern], ty: Ty, names: &Names, span: Span) -> PatKind {
+    fn constructor_pattern(
+        &mut self,
+        name: &Name,
+        items: &[Pattern],
+        ty: Ty,
+        names: &Names,
+        span: Span,
+    ) -> PatKind {
         let Some((variant, tag)) = self.constructor_named(&name.text) else {
             self.report_unknown_constructor(&name.text, name.span);
             let error = self.solver.error();
@@ -150,7 +215,12 @@ impl Infer<'_> {
         let (whole, mut fields) = self.instantiate_constructor(variant, tag);
         self.expect_type(whole, ty, span, &Why::Pattern(span));
         if fields.len() != items.len() {
-            self.problems.push(problems::constructor_arity(&name.text, fields.len(), items.len(), span));
+            self.problems.push(problems::constructor_arity(
+                &name.text,
+                fields.len(),
+                items.len(),
+                span,
+            ));
             let error = self.solver.error();
             fields.resize(items.len(), error);
             items.iter().zip(fields).for_each(|(item, ty)| {
@@ -158,11 +228,23 @@ impl Infer<'_> {
             });
             return PatKind::Wildcard;
         }
-        PatKind::Con(variant, tag, items.iter().zip(fields).map(|(item, ty)| self.pattern(item, ty, names, None)).collect())
+        PatKind::Con(
+            variant,
+            tag,
+            items
+                .iter()
+                .zip(fields)
+                .map(|(item, ty)| self.pattern(item, ty, names, None))
+                .collect(),
+        )
     }
 
     /// The type of a constructor's result and those of its arguments, with new unknowns.
-    pub(super) fn instantiate_constructor(&mut self, variant: VariantId, tag: usize) -> (Ty, Vec<Ty>) {
+    pub(super) fn instantiate_constructor(
+        &mut self,
+        variant: VariantId,
+        tag: usize,
+    ) -> (Ty, Vec<Ty>) {
         let info = self.solver.variant(variant).clone();
         let args: Vec<Ty> = info.params.iter().map(|_| self.solver.fresh()).collect();
         let vars = info.params.iter().copied().zip(args.iter().copied()).collect();
@@ -170,12 +252,20 @@ impl Infer<'_> {
         for ty in &info.constructors[tag].1 {
             self.loose_sizes(*ty, &mut atoms);
         }
-        let fields = info.constructors[tag].1.iter().map(|ty| self.solver.copy(*ty, &vars, &atoms)).collect();
+        let fields = info.constructors[tag]
+            .1
+            .iter()
+            .map(|ty| self.solver.copy(*ty, &vars, &atoms))
+            .collect();
         (self.solver.node(Node::Variant(variant, args.into())), fields)
     }
 
     /// `[]` in a constructor's argument is another size each time.
-    fn loose_sizes(&mut self, ty: Ty, atoms: &mut HashMap<crate::solve::poly::Atom, crate::solve::poly::Poly>) {
+    fn loose_sizes(
+        &mut self,
+        ty: Ty,
+        atoms: &mut HashMap<crate::solve::poly::Atom, crate::solve::poly::Poly>,
+    ) {
         let mut found = Vec::new();
         self.solver.visit(ty, &mut |solver, part| {
             if let Node::Array(size, _) = solver.get(part) {
@@ -191,7 +281,12 @@ impl Infer<'_> {
 
     /// The constructors of a variant, for the compiler of matches.
     pub(super) fn constructors(&self, variant: VariantId) -> Vec<(Rc<str>, usize)> {
-        self.solver.variant(variant).constructors.iter().map(|(name, args)| (name.clone(), args.len())).collect()
+        self.solver
+            .variant(variant)
+            .constructors
+            .iter()
+            .map(|(name, args)| (name.clone(), args.len()))
+            .collect()
     }
 
     pub(super) fn demand_irrefutable(&mut self, pat: &Pat) {

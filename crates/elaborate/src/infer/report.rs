@@ -28,12 +28,20 @@ impl Infer<'_> {
         }
     }
 
-    fn report_clash(&mut self, clash: Clash, found: Ty, expected: Ty, span: Span, why: Option<&Why>) {
+    fn report_clash(
+        &mut self,
+        clash: Clash,
+        found: Ty,
+        expected: Ty,
+        span: Span,
+        why: Option<&Why>,
+    ) {
         let problem = match clash {
             Clash::Named(a, b) => problems::clashing_sizes(&a, &b, span, why),
             Clash::Sizes(a, b) => {
                 let mut namer = Namer::default();
-                let (a, b) = (self.solver.show_size(&a, &mut namer), self.solver.show_size(&b, &mut namer));
+                let (a, b) =
+                    (self.solver.show_size(&a, &mut namer), self.solver.show_size(&b, &mut namer));
                 problems::different_sizes(&a, &b, span, why)
             }
             Clash::Infinite => {
@@ -44,7 +52,9 @@ impl Infer<'_> {
                 let known = self.solver.show(known);
                 problems::too_general(&name, span, &known, why)
             }
-            Clash::Rigid(..) | Clash::Types(..) | Clash::Kind(..) => self.mismatch(found, expected, span, why),
+            Clash::Rigid(..) | Clash::Types(..) | Clash::Kind(..) => {
+                self.mismatch(found, expected, span, why)
+            }
         };
         self.problems.push(problem);
     }
@@ -56,33 +66,57 @@ impl Infer<'_> {
         }
     }
 
-    fn mismatch(&self, found: Ty, expected: Ty, span: Span, why: Option<&Why>) -> lambada_source::Problem {
+    fn mismatch(
+        &self,
+        found: Ty,
+        expected: Ty,
+        span: Span,
+        why: Option<&Why>,
+    ) -> lambada_source::Problem {
         let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
-        problems::mismatch(span, &shown[0], &shown[1], &why, Details { hint: self.mismatch_hint(found, expected) })
+        problems::mismatch(
+            span,
+            &shown[0],
+            &shown[1],
+            &why,
+            Details { hint: self.mismatch_hint(found, expected) },
+        )
     }
 
     fn mismatch_hint(&self, found: Ty, expected: Ty) -> Option<String> {
         use lambada_prim::ScalarTy::{Int, Real};
         match (self.solver.as_scalar(expected), self.solver.as_scalar(found)) {
-            (Some(Real), Some(Int)) => return Some("`real n` converts an int to a real".to_string()),
-            (Some(Int), Some(Real)) => return Some("`int x` truncates a real to an int".to_string()),
+            (Some(Real), Some(Int)) => {
+                return Some("`real n` converts an int to a real".to_string());
+            }
+            (Some(Int), Some(Real)) => {
+                return Some("`int x` truncates a real to an int".to_string());
+            }
             _ => {}
         }
-        let forgotten = self.solver.is_function(found) && !self.solver.is_function(expected) && !self.solver.is_unknown(expected);
+        let forgotten = self.solver.is_function(found)
+            && !self.solver.is_function(expected)
+            && !self.solver.is_unknown(expected);
         forgotten.then(|| problems::FORGOTTEN_ARGUMENT.to_string())
     }
 
     fn not_data(&self, ty: Ty, kind: Kind, origin: &Origin) -> lambada_source::Problem {
         let wanted = match kind {
-            Kind::Data { bases, arrays: true } if bases == Bases::REAL => "reals and arrays of them",
+            Kind::Data { bases, arrays: true } if bases == Bases::REAL => {
+                "reals and arrays of them"
+            }
             Kind::Data { arrays: true, .. } => "numbers and arrays of them",
             Kind::Data { bases, arrays: false } if bases == Bases::ALL => "scalars",
             Kind::Data { bases, arrays: false } if bases == Bases::REAL => "reals",
             Kind::Data { .. } | Kind::Any => "numbers",
         };
         let problem = problems::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
-        if self.solver.is_function(ty) { problem.hint(problems::FORGOTTEN_ARGUMENT) } else { problem }
+        if self.solver.is_function(ty) {
+            problem.hint(problems::FORGOTTEN_ARGUMENT)
+        } else {
+            problem
+        }
     }
 
     /// Narrows what an expression may be.
@@ -90,7 +124,10 @@ impl Infer<'_> {
         let origin = Origin::new(what, exp.span);
         if let Err(clash) = self.solver.require(exp.ty, kind, origin.clone()) {
             match clash {
-                Clash::Kind(ty, _, _) if self.solver.root(ty) == self.solver.root(exp.ty) || self.solver.rank(exp.ty) > 0 => {
+                Clash::Kind(ty, _, _)
+                    if self.solver.root(ty) == self.solver.root(exp.ty)
+                        || self.solver.rank(exp.ty) > 0 =>
+                {
                     let problem = self.not_data(exp.ty, kind, &origin);
                     self.problems.push(problem);
                 }
@@ -118,7 +155,10 @@ impl Infer<'_> {
         let Failed { constraint, trouble } = failed;
         let types = constraint.types();
         if types.iter().any(|ty| self.solver.has_error(*ty))
-            && !matches!(trouble, Trouble::Function(_) | Trouble::NoField(_) | Trouble::NoComponent(_))
+            && !matches!(
+                trouble,
+                Trouble::Function(_) | Trouble::NoField(_) | Trouble::NoComponent(_)
+            )
         {
             // The last type has been made wrong by the failure itself; that of an operand was wrong before.
             let operands = &types[..types.len() - 1];
@@ -133,10 +173,18 @@ impl Infer<'_> {
             Trouble::Mixed(..) => problems::mixed(&what, span, None, None),
             Trouble::Ranks(a, b) => problems::ranks(&what, span, &show(a), &show(b)),
             Trouble::NoField(record) => return self.report_no_field(&what, record, Some(span)),
-            Trouble::NotRecord(ty) => problems::not_a_record(what.trim_matches('`'), &show(ty), span),
-            Trouble::NoComponent(ty) => problems::no_component(component(&constraint), &show(ty), span),
-            Trouble::NotTuple(ty) => problems::no_component(component(&constraint), &show(ty), span),
-            Trouble::Function(ty) if &*what == "`accumulate`" => problems::accumulate_function(&show(ty), span),
+            Trouble::NotRecord(ty) => {
+                problems::not_a_record(what.trim_matches('`'), &show(ty), span)
+            }
+            Trouble::NoComponent(ty) => {
+                problems::no_component(component(&constraint), &show(ty), span)
+            }
+            Trouble::NotTuple(ty) => {
+                problems::no_component(component(&constraint), &show(ty), span)
+            }
+            Trouble::Function(ty) if &*what == "`accumulate`" => {
+                problems::accumulate_function(&show(ty), span)
+            }
             Trouble::Function(ty) => problems::holds_function(&what, &show(ty), span),
             Trouble::NotMatrix(ty) => problems::not_a_matrix(&show(ty), span),
             Trouble::Vectors => problems::two_vectors(span),
@@ -169,10 +217,19 @@ impl Infer<'_> {
     pub(super) fn report_stuck(&mut self, stuck: &[Constraint]) {
         for constraint in stuck {
             let what = match constraint {
-                Constraint::Component { index, .. } => (format!("the component `.{index}`"), "(t : (real, real))"),
-                _ => (format!("the field {}", constraint.origin().what), "(r : {x : real, y : real})"),
+                Constraint::Component { index, .. } => {
+                    (format!("the component `.{index}`"), "(t : (real, real))")
+                }
+                _ => (
+                    format!("the field {}", constraint.origin().what),
+                    "(r : {x : real, y : real})",
+                ),
             };
-            self.problems.push(problems::annotation_needed(&what.0, what.1, constraint.origin().span));
+            self.problems.push(problems::annotation_needed(
+                &what.0,
+                what.1,
+                constraint.origin().span,
+            ));
         }
     }
 
@@ -192,7 +249,14 @@ impl Infer<'_> {
     pub(super) fn report_unknown_name(&mut self, name: &str, span: Span) {
         let scope = &self.scopes[self.module];
         let mut known: Vec<&str> = self.env.names().collect();
-        known.extend(scope.defs.keys().chain(self.scopes[0].defs.keys()).chain(scope.imports.keys()).map(|name| &**name));
+        known.extend(
+            scope
+                .defs
+                .keys()
+                .chain(self.scopes[0].defs.keys())
+                .chain(scope.imports.keys())
+                .map(|name| &**name),
+        );
         for name in Builtin::names() {
             known.push(name);
         }
@@ -203,7 +267,8 @@ impl Infer<'_> {
 
     pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span) {
         let scope = &self.scopes[self.module];
-        let modules = std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
+        let modules =
+            std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
         let known = modules.flat_map(|k| self.scopes[*k].constructors.keys()).map(|name| &**name);
         let near = suggest(name, known);
         self.problems.push(problems::unknown_constructor(name, span, near));

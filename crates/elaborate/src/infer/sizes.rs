@@ -22,7 +22,9 @@ impl Infer<'_> {
             },
             ExpKind::Negate(inner) => Some(self.size_of(inner)?.scale(-1)),
             ExpKind::Arith(op, a, b) => self.arithmetic_size(op, a, b),
-            ExpKind::Apply(f, xs) if matches!(f.kind, ExpKind::Builtin(Builtin::Length)) => self.length_of(xs),
+            ExpKind::Apply(f, xs) if matches!(f.kind, ExpKind::Builtin(Builtin::Length)) => {
+                self.length_of(xs)
+            }
             ExpKind::Claimed(inner, _) => self.size_of(inner),
             ExpKind::Function(..)
             | ExpKind::Builtin(_)
@@ -112,8 +114,14 @@ impl Infer<'_> {
 /// How an expression is called in hints: a variable by its name, anything else in parentheses.
 pub(super) fn brief(expr: &Expr) -> String {
     let text = lambada_surface::print_expr(expr);
-    let atomic =
-        matches!(expr.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Component(..));
+    let atomic = matches!(
+        expr.kind,
+        ExprKind::Var(_)
+            | ExprKind::Int(_)
+            | ExprKind::Index(..)
+            | ExprKind::Field(..)
+            | ExprKind::Component(..)
+    );
     match text {
         text if text.len() > 40 || text.contains('\n') => "(…)".to_string(),
         text if atomic => text,

@@ -59,8 +59,12 @@ fn types_of_pattern<'e>(pattern: &'e Pattern, types: &mut Vec<&'e TypeExpr>) {
             types.push(ty);
             types_of_pattern(inner, types);
         }
-        PatternKind::Tuple(items) | PatternKind::Con(_, items) => items.iter().for_each(|item| types_of_pattern(item, types)),
-        PatternKind::Record(fields) => fields.iter().for_each(|(_, item)| types_of_pattern(item, types)),
+        PatternKind::Tuple(items) | PatternKind::Con(_, items) => {
+            items.iter().for_each(|item| types_of_pattern(item, types))
+        }
+        PatternKind::Record(fields) => {
+            fields.iter().for_each(|(_, item)| types_of_pattern(item, types))
+        }
         PatternKind::Wildcard
         | PatternKind::Var(_)
         | PatternKind::Int(_)
@@ -79,7 +83,9 @@ fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
             }
             size_names(elem, alone);
         }
-        TypeKind::Name(_, items) | TypeKind::Tuple(items) => items.iter().for_each(|item| size_names(item, alone)),
+        TypeKind::Name(_, items) | TypeKind::Tuple(items) => {
+            items.iter().for_each(|item| size_names(item, alone))
+        }
         TypeKind::Record(fields) => fields.iter().for_each(|(_, item)| size_names(item, alone)),
         TypeKind::Function(from, to) => {
             size_names(from, alone);
@@ -91,11 +97,17 @@ fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
 
 impl<'a> Infer<'a> {
     /// Sizes that types name by themselves and that nothing in scope is called: size variables of the current signature.
-    pub(super) fn declare_sizes_in(&mut self, types: &[&TypeExpr], bound: impl Fn(&Rc<str>) -> bool) {
+    pub(super) fn declare_sizes_in(
+        &mut self,
+        types: &[&TypeExpr],
+        bound: impl Fn(&Rc<str>) -> bool,
+    ) {
         let mut names = Vec::new();
         types.iter().for_each(|ty| size_names(ty, &mut names));
         for name in names {
-            let known = bound(&name.text) || self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
+            let known = bound(&name.text)
+                || self.env.get(&name.text).is_some()
+                || self.global_named(&name.text).is_some();
             if !known {
                 self.declare_size(&name);
             }
@@ -107,8 +119,11 @@ impl<'a> Infer<'a> {
         match &written.kind {
             TypeKind::Name(name, args) => self.named_type(name, args, written.span, place),
             TypeKind::Tuple(items) => {
-                let items =
-                    items.iter().enumerate().map(|(k, item)| self.ty(item, place.map(|p| p.then(Step::Part(k))).as_ref())).collect();
+                let items = items
+                    .iter()
+                    .enumerate()
+                    .map(|(k, item)| self.ty(item, place.map(|p| p.then(Step::Part(k))).as_ref()))
+                    .collect();
                 self.solver.tuple(items)
             }
             TypeKind::Record(fields) => self.record_type(fields, place),
@@ -143,12 +158,20 @@ impl<'a> Infer<'a> {
         let typed: Vec<(Rc<str>, Ty)> = sorted
             .into_iter()
             .enumerate()
-            .map(|(k, (name, ty))| (name.text.clone(), self.ty(ty, place.map(|p| p.then(Step::Part(k))).as_ref())))
+            .map(|(k, (name, ty))| {
+                (name.text.clone(), self.ty(ty, place.map(|p| p.then(Step::Part(k))).as_ref()))
+            })
             .collect();
         self.solver.node(Node::Record(typed.into()))
     }
 
-    fn named_type(&mut self, name: &Name, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
+    fn named_type(
+        &mut self,
+        name: &Name,
+        args: &[TypeExpr],
+        span: Span,
+        place: Option<&Place>,
+    ) -> Ty {
         let scalar = match &*name.text {
             "real" => Some(ScalarTy::Real),
             "int" => Some(ScalarTy::Int),
@@ -174,15 +197,30 @@ impl<'a> Infer<'a> {
         }
     }
 
-    fn check_type_arguments(&mut self, name: &str, wanted: usize, args: &[TypeExpr], span: Span) -> bool {
+    fn check_type_arguments(
+        &mut self,
+        name: &str,
+        wanted: usize,
+        args: &[TypeExpr],
+        span: Span,
+    ) -> bool {
         if wanted != args.len() {
             self.problems.push(problems::type_arguments(name, wanted, args.len(), span));
         }
         wanted == args.len()
     }
 
-    fn alias(&mut self, module: usize, def: &'a lambada_surface::ast::TypeDef, args: &[TypeExpr], span: Span, place: Option<&Place>) -> Ty {
-        let lambada_surface::ast::TypeBody::Alias(body) = &def.body else { unreachable!("declared as an alias") };
+    fn alias(
+        &mut self,
+        module: usize,
+        def: &'a lambada_surface::ast::TypeDef,
+        args: &[TypeExpr],
+        span: Span,
+        place: Option<&Place>,
+    ) -> Ty {
+        let lambada_surface::ast::TypeBody::Alias(body) = &def.body else {
+            unreachable!("declared as an alias")
+        };
         if self.too_large && !self.expanding.is_empty() {
             return self.solver.error();
         }
@@ -225,8 +263,10 @@ impl<'a> Infer<'a> {
             return Some((k, *self.scopes[k].types.get(name)?));
         }
         let scope = &self.scopes[self.module];
-        let modules = std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
-        let mut found: Vec<(usize, TypeEntry<'a>)> = modules.filter_map(|k| Some((*k, *self.scopes[*k].types.get(name)?))).collect();
+        let modules =
+            std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
+        let mut found: Vec<(usize, TypeEntry<'a>)> =
+            modules.filter_map(|k| Some((*k, *self.scopes[*k].types.get(name)?))).collect();
         // One's own types first, then those of imports in their order, then the prelude's.
         found.sort_by_key(|(k, _)| (*k != self.module, *k == 0, *k));
         found.first().copied()
@@ -237,7 +277,10 @@ impl<'a> Infer<'a> {
             return *ty;
         }
         let long = name.text.chars().count() > 2;
-        if !self.expanding.is_empty() || name.text.contains('.') || (long && self.near_type(&name.text).is_some()) {
+        if !self.expanding.is_empty()
+            || name.text.contains('.')
+            || (long && self.near_type(&name.text).is_some())
+        {
             return self.unknown_type(name);
         }
         let ty = if self.rigid { self.solver.rigid(&name.text) } else { self.solver.fresh() };
@@ -268,7 +311,12 @@ impl<'a> Infer<'a> {
                 Some(Entry::Local(local)) => {
                     self.claim(place, size.span, |infer| infer.named_claim(local, size));
                     let int = self.solver.int();
-                    self.expect_type(self.locals[local.0 as usize].ty, int, size.span, &Why::Form("a size in a type"));
+                    self.expect_type(
+                        self.locals[local.0 as usize].ty,
+                        int,
+                        size.span,
+                        &Why::Form("a size in a type"),
+                    );
                     return self.local_size(local);
                 }
                 Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own(_)) => {}
@@ -288,10 +336,21 @@ impl<'a> Infer<'a> {
         poly
     }
 
-    fn claim(&mut self, place: Option<&Place>, span: Span, said: impl FnOnce(&mut Infer<'a>) -> Said) {
+    fn claim(
+        &mut self,
+        place: Option<&Place>,
+        span: Span,
+        said: impl FnOnce(&mut Infer<'a>) -> Said,
+    ) {
         let Some(place) = place else { return };
         let what = said(self);
-        self.claims.push(Claim { param: place.param, path: place.path.clone(), what, owner: place.describe(), span });
+        self.claims.push(Claim {
+            param: place.param,
+            path: place.path.clone(),
+            what,
+            owner: place.describe(),
+            span,
+        });
     }
 
     /// A size variable is bound where it is first found, and claimed to be equal from then on.

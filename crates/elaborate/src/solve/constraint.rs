@@ -92,7 +92,9 @@ impl Constraint {
     /// The types it relates.
     pub fn types(&self) -> Vec<Ty> {
         match *self {
-            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => vec![a, b, result],
+            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+                vec![a, b, result]
+            }
             Constraint::Base { whole, scalar, .. } => vec![whole, scalar],
             Constraint::Part { part, whole, .. } => vec![part, whole],
             Constraint::Pow { base, exponent, result, .. } => vec![base, exponent, result],
@@ -100,25 +102,45 @@ impl Constraint {
             Constraint::Component { tuple, ty, .. } => vec![tuple, ty],
             Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => vec![ty],
             Constraint::Jacobian { from, to, result, .. } => vec![from, to, result],
-            Constraint::Accumulated { whole, body, acc, result, .. } => vec![whole, body, acc, result],
+            Constraint::Accumulated { whole, body, acc, result, .. } => {
+                vec![whole, body, acc, result]
+            }
         }
     }
 
     /// The same of other types, asked for by someone else.
-    pub fn map(&self, at: impl FnOnce(&Origin) -> Origin, mut of: impl FnMut(Ty) -> Ty) -> Constraint {
+    pub fn map(
+        &self,
+        at: impl FnOnce(&Origin) -> Origin,
+        mut of: impl FnMut(Ty) -> Ty,
+    ) -> Constraint {
         let mut copy = self.clone();
         match &mut copy {
             Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
                 [a, b, result].into_iter().for_each(|t| *t = of(*t))
             }
-            Constraint::Base { whole, scalar, .. } => [whole, scalar].into_iter().for_each(|t| *t = of(*t)),
-            Constraint::Part { part, whole, .. } => [part, whole].into_iter().for_each(|t| *t = of(*t)),
-            Constraint::Pow { base, exponent, result, .. } => [base, exponent, result].into_iter().for_each(|t| *t = of(*t)),
-            Constraint::Field { record, ty, .. } => [record, ty].into_iter().for_each(|t| *t = of(*t)),
-            Constraint::Component { tuple, ty, .. } => [tuple, ty].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Base { whole, scalar, .. } => {
+                [whole, scalar].into_iter().for_each(|t| *t = of(*t))
+            }
+            Constraint::Part { part, whole, .. } => {
+                [part, whole].into_iter().for_each(|t| *t = of(*t))
+            }
+            Constraint::Pow { base, exponent, result, .. } => {
+                [base, exponent, result].into_iter().for_each(|t| *t = of(*t))
+            }
+            Constraint::Field { record, ty, .. } => {
+                [record, ty].into_iter().for_each(|t| *t = of(*t))
+            }
+            Constraint::Component { tuple, ty, .. } => {
+                [tuple, ty].into_iter().for_each(|t| *t = of(*t))
+            }
             Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => *ty = of(*ty),
-            Constraint::Jacobian { from, to, result, .. } => [from, to, result].into_iter().for_each(|t| *t = of(*t)),
-            Constraint::Accumulated { whole, body, acc, result, .. } => [whole, body, acc, result].into_iter().for_each(|t| *t = of(*t)),
+            Constraint::Jacobian { from, to, result, .. } => {
+                [from, to, result].into_iter().for_each(|t| *t = of(*t))
+            }
+            Constraint::Accumulated { whole, body, acc, result, .. } => {
+                [whole, body, acc, result].into_iter().for_each(|t| *t = of(*t))
+            }
         }
         *copy.origin_mut() = at(self.origin());
         copy
@@ -211,8 +233,13 @@ impl Solver {
     }
 
     /// The constraints since `from` that wait for something at a deeper level than this: taken out.
-    pub(super) fn take_pending(&mut self, from: usize, wanted: impl Fn(&Solver, &Constraint) -> bool) -> Vec<Constraint> {
-        let ids = (from..self.constraints.len()).filter(|id| self.constraints[*id].as_ref().is_some_and(|c| wanted(self, c)));
+    pub(super) fn take_pending(
+        &mut self,
+        from: usize,
+        wanted: impl Fn(&Solver, &Constraint) -> bool,
+    ) -> Vec<Constraint> {
+        let ids = (from..self.constraints.len())
+            .filter(|id| self.constraints[*id].as_ref().is_some_and(|c| wanted(self, c)));
         let ids: Vec<usize> = ids.collect();
         ids.into_iter().filter_map(|id| self.constraints[id].take()).collect()
     }
@@ -254,7 +281,9 @@ impl Solver {
             | Constraint::Component { .. }
             | Constraint::FirstOrder { .. }
             | Constraint::Jacobian { .. }
-            | Constraint::Accumulated { .. } => constraint.types().into_iter().any(|ty| self.default_type(ty)),
+            | Constraint::Accumulated { .. } => {
+                constraint.types().into_iter().any(|ty| self.default_type(ty))
+            }
         }
     }
 

@@ -65,7 +65,12 @@ impl Solver {
     /// A type variable of a signature.
     pub fn rigid(&mut self, name: &Rc<str>) -> Ty {
         let level = self.level;
-        self.node(Node::Unknown(Unknown { level, kind: Kind::Any, rigid: Some(name.clone()), origin: None }))
+        self.node(Node::Unknown(Unknown {
+            level,
+            kind: Kind::Any,
+            rigid: Some(name.clone()),
+            origin: None,
+        }))
     }
 
     /// A new unknown size.
@@ -187,7 +192,9 @@ impl Solver {
             Node::Error => true,
             Node::Unknown(_) | Node::Scalar(_) => false,
             Node::Link(_) => unreachable!("`get` follows links"),
-            Node::Tuple(items) | Node::Variant(_, items) => items.iter().any(|t| self.has_error(*t)),
+            Node::Tuple(items) | Node::Variant(_, items) => {
+                items.iter().any(|t| self.has_error(*t))
+            }
             Node::Record(fields) => fields.iter().any(|(_, t)| self.has_error(*t)),
             Node::Array(_, elem) => self.has_error(*elem),
             Node::Fun(from, to) => self.has_error(*from) || self.has_error(*to),

@@ -71,7 +71,12 @@ impl Poly {
 
     /// `factor * self`
     pub fn scale(&self, factor: i64) -> Poly {
-        Poly::from_monomials(self.0.iter().map(|(atoms, count)| (atoms.clone(), count.wrapping_mul(factor))).collect())
+        Poly::from_monomials(
+            self.0
+                .iter()
+                .map(|(atoms, count)| (atoms.clone(), count.wrapping_mul(factor)))
+                .collect(),
+        )
     }
 
     /// `self * other`
@@ -81,20 +86,32 @@ impl Poly {
             atoms.sort();
             (atoms, m.wrapping_mul(*n))
         };
-        Poly::from_monomials(self.0.iter().flat_map(|a| other.0.iter().map(move |b| product(a, b))).collect())
+        Poly::from_monomials(
+            self.0.iter().flat_map(|a| other.0.iter().map(move |b| product(a, b))).collect(),
+        )
     }
 
     /// `self / divisor`, if that is exact in every coefficient.
     pub fn divided(&self, divisor: i64) -> Option<Poly> {
-        let exact = divisor != 0 && self.0.iter().all(|(_, count)| count.checked_rem(divisor) == Some(0));
-        exact.then(|| Poly(self.0.iter().map(|(atoms, count)| (atoms.clone(), count.wrapping_div(divisor))).collect()))
+        let exact =
+            divisor != 0 && self.0.iter().all(|(_, count)| count.checked_rem(divisor) == Some(0));
+        exact.then(|| {
+            Poly(
+                self.0
+                    .iter()
+                    .map(|(atoms, count)| (atoms.clone(), count.wrapping_div(divisor)))
+                    .collect(),
+            )
+        })
     }
 
     /// Every atom replaced by a polynomial.
     pub fn substitute(&self, of: &mut impl FnMut(Atom) -> Poly) -> Poly {
         let mut sum = Poly::default();
         for (atoms, count) in &self.0 {
-            let product = atoms.iter().fold(Poly::constant(*count), |product, atom| product.times(&of(*atom)));
+            let product = atoms
+                .iter()
+                .fold(Poly::constant(*count), |product, atom| product.times(&of(*atom)));
             sum = sum.plus(&product);
         }
         sum
@@ -104,7 +121,9 @@ impl Poly {
     /// the equation `self = 0` can be solved for any of them.
     pub fn solvable(&self) -> impl Iterator<Item = (Atom, i64)> + '_ {
         let alone = self.0.iter().filter(|(atoms, count)| atoms.len() == 1 && count.abs() == 1);
-        alone.map(|(atoms, count)| (atoms[0], *count)).filter(|(atom, _)| self.atoms().filter(|a| a == atom).count() == 1)
+        alone
+            .map(|(atoms, count)| (atoms[0], *count))
+            .filter(|(atom, _)| self.atoms().filter(|a| a == atom).count() == 1)
     }
 }
 

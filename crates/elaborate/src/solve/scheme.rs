@@ -45,9 +45,16 @@ impl Solver {
     /// Quantifies what is known at a deeper level than the current one only. `classify` says how the atoms of the definition's own
     /// scope are instantiated. Constraints since `mark` that mention something quantified go along; those that must not are given back
     /// if the level is the outermost.
-    pub fn generalize(&mut self, ty: Ty, mark: usize, classify: &dyn Fn(Atom) -> Option<Quantified>) -> (Scheme, Vec<Constraint>) {
+    pub fn generalize(
+        &mut self,
+        ty: Ty,
+        mark: usize,
+        classify: &dyn Fn(Atom) -> Option<Quantified>,
+    ) -> (Scheme, Vec<Constraint>) {
         let level = self.level;
-        let deeper = |solver: &Solver, c: &Constraint| c.types().iter().any(|ty| solver.deepest(*ty) > level);
+        let deeper = |solver: &Solver, c: &Constraint| {
+            c.types().iter().any(|ty| solver.deepest(*ty) > level)
+        };
         let stuck = self.take_pending(mark, |solver, c| c.needs_annotation() && deeper(solver, c));
         let stuck = if level == 0 { stuck } else { self.keep_monomorphic(stuck) };
         if !stuck.is_empty() {
@@ -109,7 +116,9 @@ impl Solver {
         match self.get(ty) {
             Node::Unknown(_) | Node::Scalar(_) | Node::Error => {}
             Node::Link(_) => unreachable!("`get` follows links"),
-            Node::Tuple(items) | Node::Variant(_, items) => items.iter().for_each(|t| self.visit(*t, at)),
+            Node::Tuple(items) | Node::Variant(_, items) => {
+                items.iter().for_each(|t| self.visit(*t, at))
+            }
             Node::Record(fields) => fields.iter().for_each(|(_, t)| self.visit(*t, at)),
             Node::Array(_, elem) => self.visit(*elem, at),
             Node::Fun(from, to) => {
@@ -119,13 +128,20 @@ impl Solver {
         }
     }
 
-    fn quantify(&mut self, ty: Ty, classify: &dyn Fn(Atom) -> Option<Quantified>, scheme: &mut Scheme) {
+    fn quantify(
+        &mut self,
+        ty: Ty,
+        classify: &dyn Fn(Atom) -> Option<Quantified>,
+        scheme: &mut Scheme,
+    ) {
         let mut parts = Vec::new();
         self.visit(ty, &mut |_, part| parts.push(part));
         for part in parts {
             let root = self.find(part);
             match self.nodes[root.0 as usize].clone() {
-                Node::Unknown(unknown) if unknown.level > self.level && unknown.level != GENERIC => {
+                Node::Unknown(unknown)
+                    if unknown.level > self.level && unknown.level != GENERIC =>
+                {
                     self.unknown_mut(root).level = GENERIC;
                     scheme.vars.push(root);
                 }
@@ -135,7 +151,12 @@ impl Solver {
         }
     }
 
-    fn quantify_size(&mut self, size: &Poly, classify: &dyn Fn(Atom) -> Option<Quantified>, scheme: &mut Scheme) {
+    fn quantify_size(
+        &mut self,
+        size: &Poly,
+        classify: &dyn Fn(Atom) -> Option<Quantified>,
+        scheme: &mut Scheme,
+    ) {
         let size = self.sizes.resolve(size);
         let mut atoms = Vec::new();
         self.sizes.atoms(&size, &mut atoms);
@@ -157,7 +178,9 @@ impl Solver {
         let mut vars = HashMap::new();
         let mut args = Vec::with_capacity(scheme.vars.len());
         for var in &scheme.vars {
-            let Node::Unknown(Unknown { kind, origin, .. }) = self.get(*var).clone() else { unreachable!("quantified types stay unknown") };
+            let Node::Unknown(Unknown { kind, origin, .. }) = self.get(*var).clone() else {
+                unreachable!("quantified types stay unknown")
+            };
             let origin = origin.map(|_| Origin::new(name, span));
             let fresh = self.unknown(kind, origin);
             vars.insert(*var, fresh);
@@ -166,17 +189,27 @@ impl Solver {
         let (atoms, bound) = self.fresh_atoms(&scheme.atoms);
         let ty = self.copy(scheme.ty, &vars, &atoms);
         for constraint in &scheme.constraints {
-            let copy = constraint.map(|origin| origin_at(constraint, origin, name, span), |ty| self.copy(ty, &vars, &atoms));
+            let copy = constraint.map(
+                |origin| origin_at(constraint, origin, name, span),
+                |ty| self.copy(ty, &vars, &atoms),
+            );
             self.add(copy);
         }
         Instance { ty, args: args.into(), bound }
     }
 
-    fn fresh_atoms(&mut self, quantified: &[(Atom, Quantified)]) -> (HashMap<Atom, Poly>, Vec<(Atom, Quantified)>) {
+    fn fresh_atoms(
+        &mut self,
+        quantified: &[(Atom, Quantified)],
+    ) -> (HashMap<Atom, Poly>, Vec<(Atom, Quantified)>) {
         let mut atoms = HashMap::new();
         let mut bound = Vec::new();
         for (atom, how) in quantified {
-            let kind = if *how == Quantified::Result { AtomKind::Opaque } else { AtomKind::Flexible(self.level) };
+            let kind = if *how == Quantified::Result {
+                AtomKind::Opaque
+            } else {
+                AtomKind::Flexible(self.level)
+            };
             let fresh = self.sizes.fresh(kind);
             atoms.insert(*atom, Poly::atom(fresh));
             if *how != Quantified::Free {
@@ -203,7 +236,10 @@ impl Solver {
                 self.node(Node::Variant(id, items))
             }
             Node::Record(fields) => {
-                let fields = fields.iter().map(|(name, ty)| (name.clone(), self.copy(*ty, vars, atoms))).collect();
+                let fields = fields
+                    .iter()
+                    .map(|(name, ty)| (name.clone(), self.copy(*ty, vars, atoms)))
+                    .collect();
                 self.node(Node::Record(fields))
             }
             Node::Array(size, elem) => {
@@ -219,7 +255,12 @@ impl Solver {
         }
     }
 
-    fn copy_all(&mut self, items: &[Ty], vars: &HashMap<Ty, Ty>, atoms: &HashMap<Atom, Poly>) -> Rc<[Ty]> {
+    fn copy_all(
+        &mut self,
+        items: &[Ty],
+        vars: &HashMap<Ty, Ty>,
+        atoms: &HashMap<Atom, Poly>,
+    ) -> Rc<[Ty]> {
         items.iter().map(|ty| self.copy(*ty, vars, atoms)).collect()
     }
 }

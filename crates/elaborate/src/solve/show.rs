@@ -26,8 +26,12 @@ impl Namer {
 
     fn pick(&mut self, letters: &str) -> Rc<str> {
         let rounds = (0..).flat_map(|round| letters.chars().map(move |c| (round, c)));
-        let names = rounds.map(|(round, c)| if round == 0 { c.to_string() } else { format!("{c}{round}") });
-        let name: Rc<str> = names.map(Rc::from).find(|name| !self.taken.contains(name)).expect("names do not run out");
+        let names =
+            rounds.map(|(round, c)| if round == 0 { c.to_string() } else { format!("{c}{round}") });
+        let name: Rc<str> = names
+            .map(Rc::from)
+            .find(|name| !self.taken.contains(name))
+            .expect("names do not run out");
         self.taken.push(name.clone());
         name
     }
@@ -82,9 +86,15 @@ impl Solver {
         for constraint in &scheme.constraints {
             let Some((result, operands)) = relation(constraint) else { continue };
             if visible.contains(&self.root(result)) {
-                let text = operands.map(|ty| self.show_operand(ty, &visible, &scheme.constraints, &mut namer, &mut covered));
+                let text = operands.map(|ty| {
+                    self.show_operand(ty, &visible, &scheme.constraints, &mut namer, &mut covered)
+                });
                 covered.push(self.root(result));
-                said.push(format!("{} = {}", self.show_with(result, &mut namer), join(constraint, &text)));
+                said.push(format!(
+                    "{} = {}",
+                    self.show_with(result, &mut namer),
+                    join(constraint, &text)
+                ));
             }
         }
         let mut seen = covered;
@@ -98,10 +108,21 @@ impl Solver {
     }
 
     /// An operand; one that is only a result in between is shown as what it is the result of.
-    fn show_operand(&self, ty: Ty, visible: &[Ty], all: &[Constraint], namer: &mut Namer, covered: &mut Vec<Ty>) -> String {
+    fn show_operand(
+        &self,
+        ty: Ty,
+        visible: &[Ty],
+        all: &[Constraint],
+        namer: &mut Namer,
+        covered: &mut Vec<Ty>,
+    ) -> String {
         let root = self.root(ty);
         if self.is_unknown(root) && !visible.contains(&root) {
-            let source = all.iter().find_map(|c| relation(c).filter(|(result, _)| self.root(*result) == root).map(|found| (c, found.1)));
+            let source = all.iter().find_map(|c| {
+                relation(c)
+                    .filter(|(result, _)| self.root(*result) == root)
+                    .map(|found| (c, found.1))
+            });
             if let Some((constraint, operands)) = source {
                 let text = operands.map(|ty| self.show_operand(ty, visible, all, namer, covered));
                 return format!("({})", join(constraint, &text));
@@ -140,7 +161,10 @@ impl Solver {
     fn given_name(&self, atom: Atom) -> Option<Rc<str>> {
         match self.sizes.kind(atom) {
             AtomKind::Named(name, _) | AtomKind::Value(name) => Some(name.clone()),
-            AtomKind::Flexible(_) | AtomKind::Solved(_) | AtomKind::Opaque | AtomKind::Quotient(..) => None,
+            AtomKind::Flexible(_)
+            | AtomKind::Solved(_)
+            | AtomKind::Opaque
+            | AtomKind::Quotient(..) => None,
         }
     }
 
@@ -151,27 +175,43 @@ impl Solver {
 
     fn show_in(&self, ty: Ty, place: Place, namer: &mut Namer) -> String {
         let text = match self.get(ty) {
-            Node::Unknown(unknown) => return unknown.rigid.as_ref().map_or_else(|| self.unknown_name(ty, namer), |name| name.to_string()),
+            Node::Unknown(unknown) => {
+                return unknown
+                    .rigid
+                    .as_ref()
+                    .map_or_else(|| self.unknown_name(ty, namer), |name| name.to_string());
+            }
             Node::Link(_) => unreachable!("`get` follows links"),
             Node::Scalar(scalar) => return scalar.to_string(),
             Node::Error => return "_".to_string(),
             Node::Tuple(items) => return format!("({})", self.list(items.iter(), namer)),
             Node::Record(fields) => {
-                let shown: Vec<String> =
-                    fields.iter().map(|(name, ty)| format!("{name} : {}", self.show_in(*ty, Place::Result, namer))).collect();
+                let shown: Vec<String> = fields
+                    .iter()
+                    .map(|(name, ty)| {
+                        format!("{name} : {}", self.show_in(*ty, Place::Result, namer))
+                    })
+                    .collect();
                 return format!("{{{}}}", shown.join(", "));
             }
             Node::Array(size, elem) => {
                 let size = self.show_size_of_array(size, namer);
                 return format!("[{size}]{}", self.show_in(*elem, Place::Atomic, namer));
             }
-            Node::Variant(id, args) if args.is_empty() => return self.variant(*id).name.to_string(),
+            Node::Variant(id, args) if args.is_empty() => {
+                return self.variant(*id).name.to_string();
+            }
             Node::Variant(id, args) => {
-                let args: Vec<String> = args.iter().map(|ty| self.show_in(*ty, Place::Atomic, namer)).collect();
+                let args: Vec<String> =
+                    args.iter().map(|ty| self.show_in(*ty, Place::Atomic, namer)).collect();
                 format!("{} {}", self.variant(*id).name, args.join(" "))
             }
             Node::Fun(from, to) => {
-                let text = format!("{} -> {}", self.show_in(*from, Place::Argument, namer), self.show_in(*to, Place::Result, namer));
+                let text = format!(
+                    "{} -> {}",
+                    self.show_in(*from, Place::Argument, namer),
+                    self.show_in(*to, Place::Result, namer)
+                );
                 return if place == Place::Result { text } else { format!("({text})") };
             }
         };
@@ -203,10 +243,12 @@ impl Solver {
     pub fn show_size(&self, size: &Poly, namer: &mut Namer) -> String {
         let size = self.sizes.expand(size);
         let product = |(atoms, count): &(Vec<Atom>, i64), namer: &mut Namer| {
-            let factors: Vec<String> = atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
+            let factors: Vec<String> =
+                atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
             (*count, factors)
         };
-        let mut terms: Vec<(i64, Vec<String>)> = size.monomials().iter().map(|monomial| product(monomial, namer)).collect();
+        let mut terms: Vec<(i64, Vec<String>)> =
+            size.monomials().iter().map(|monomial| product(monomial, namer)).collect();
         // Sums read better when they start with a positive term.
         terms.sort_by_key(|(count, atoms)| (*count < 0, atoms.is_empty()));
         let mut text = String::new();
@@ -217,7 +259,8 @@ impl Solver {
                 (_, true) => " - ",
                 (_, false) => " + ",
             };
-            let number = (factors.is_empty() || count.abs() != 1).then(|| count.unsigned_abs().to_string());
+            let number =
+                (factors.is_empty() || count.abs() != 1).then(|| count.unsigned_abs().to_string());
             let product: Vec<String> = number.into_iter().chain(factors.iter().cloned()).collect();
             text += &format!("{sign}{}", product.join("*"));
         }
@@ -235,7 +278,9 @@ impl Solver {
         match self.sizes.kind(atom) {
             AtomKind::Named(name, _) | AtomKind::Value(name) => name.to_string(),
             AtomKind::Solved(value) => format!("({})", self.show_size(value, namer)),
-            AtomKind::Quotient(a, b) => format!("{}/{}", self.show_factor(a, namer), self.show_factor(b, namer)),
+            AtomKind::Quotient(a, b) => {
+                format!("{}/{}", self.show_factor(a, namer), self.show_factor(b, namer))
+            }
             AtomKind::Flexible(_) | AtomKind::Opaque => {
                 if !namer.sizes.contains_key(&atom) {
                     let name = namer.pick("nmkpqrst");
@@ -250,7 +295,9 @@ impl Solver {
 /// A constraint that says what its result is.
 fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
     match constraint {
-        Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => Some((*result, [*a, *b])),
+        Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+            Some((*result, [*a, *b]))
+        }
         Constraint::Pow { base, exponent, result, .. } => Some((*result, [*base, *exponent])),
         Constraint::Jacobian { from, to, result, .. } => Some((*result, [*from, *to])),
         Constraint::Base { .. }
@@ -267,5 +314,9 @@ fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
 fn join(constraint: &Constraint, operands: &[String; 2]) -> String {
     let operator = constraint.origin().what.trim_matches('`');
     let [a, b] = operands;
-    if operator.starts_with(char::is_alphabetic) { format!("{operator} {a} {b}") } else { format!("{a} {operator} {b}") }
+    if operator.starts_with(char::is_alphabetic) {
+        format!("{operator} {a} {b}")
+    } else {
+        format!("{a} {operator} {b}")
+    }
 }

@@ -50,7 +50,9 @@ pub(crate) enum Answer {
 /// The floor of `a / b`, where it is a polynomial.
 fn known_quotient(a: &Poly, b: &Poly) -> Option<Poly> {
     let divisor = b.as_constant().filter(|d| *d != 0)?;
-    a.as_constant().map(|value| Poly::constant(floor_div(value, divisor))).or_else(|| a.divided(divisor))
+    a.as_constant()
+        .map(|value| Poly::constant(floor_div(value, divisor)))
+        .or_else(|| a.divided(divisor))
 }
 
 /// All atoms.
@@ -99,7 +101,10 @@ impl Sizes {
 
     /// The polynomial with all that is solved put in.
     pub fn resolve(&mut self, poly: &Poly) -> Poly {
-        if !poly.atoms().any(|atom| matches!(self.kind(atom), AtomKind::Solved(_) | AtomKind::Quotient(..))) {
+        if !poly
+            .atoms()
+            .any(|atom| matches!(self.kind(atom), AtomKind::Solved(_) | AtomKind::Quotient(..)))
+        {
             return poly.clone();
         }
         self.replace(poly, &mut |_| None)
@@ -127,8 +132,12 @@ impl Sizes {
     pub fn expand(&self, poly: &Poly) -> Poly {
         poly.substitute(&mut |atom| match self.kind(atom) {
             AtomKind::Solved(value) => self.expand(value),
-            AtomKind::Quotient(a, b) => known_quotient(&self.expand(a), &self.expand(b)).unwrap_or_else(|| Poly::atom(atom)),
-            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => Poly::atom(atom),
+            AtomKind::Quotient(a, b) => {
+                known_quotient(&self.expand(a), &self.expand(b)).unwrap_or_else(|| Poly::atom(atom))
+            }
+            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => {
+                Poly::atom(atom)
+            }
         })
     }
 
@@ -146,7 +155,10 @@ impl Sizes {
                     self.atoms(b, into);
                 }
                 AtomKind::Solved(value) => self.atoms(value, into),
-                AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => into.push(atom),
+                AtomKind::Flexible(_)
+                | AtomKind::Named(..)
+                | AtomKind::Value(_)
+                | AtomKind::Opaque => into.push(atom),
             }
         }
     }
@@ -191,9 +203,15 @@ impl Sizes {
     fn choose(&self, difference: &Poly) -> Option<(Atom, i64)> {
         let level = |atom: Atom| match self.kind(atom) {
             AtomKind::Flexible(level) => Some(*level),
-            AtomKind::Solved(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque | AtomKind::Quotient(..) => None,
+            AtomKind::Solved(_)
+            | AtomKind::Named(..)
+            | AtomKind::Value(_)
+            | AtomKind::Opaque
+            | AtomKind::Quotient(..) => None,
         };
-        let solvable = difference.solvable().filter(|(atom, _)| level(*atom).is_some() && !self.in_quotient(difference, *atom));
+        let solvable = difference
+            .solvable()
+            .filter(|(atom, _)| level(*atom).is_some() && !self.in_quotient(difference, *atom));
         solvable.max_by_key(|(atom, _)| level(*atom))
     }
 
@@ -213,7 +231,9 @@ impl Sizes {
 
     fn clash(&self, a: &Poly, b: &Poly) -> Option<Answer> {
         match (self.kind(a.as_atom()?), self.kind(b.as_atom()?)) {
-            (AtomKind::Named(x, s), AtomKind::Named(y, t)) if s == t => Some(Answer::Clash(x.clone(), y.clone())),
+            (AtomKind::Named(x, s), AtomKind::Named(y, t)) if s == t => {
+                Some(Answer::Clash(x.clone(), y.clone()))
+            }
             _ => None,
         }
     }

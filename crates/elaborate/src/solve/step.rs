@@ -21,13 +21,19 @@ impl Solver {
             Constraint::Arith { a, b, result, origin } => self.arith(*a, *b, *result, origin),
             Constraint::Base { whole, scalar, origin } => self.is_base(*whole, *scalar, origin),
             Constraint::Part { part, whole, origin } => self.part(*part, *whole, origin),
-            Constraint::Pow { base, exponent, result, origin } => self.pow(*base, *exponent, *result, origin),
+            Constraint::Pow { base, exponent, result, origin } => {
+                self.pow(*base, *exponent, *result, origin)
+            }
             Constraint::MatMul { a, b, result, .. } => self.matmul(*a, *b, *result),
             Constraint::Field { record, name, ty, .. } => self.field(*record, name, *ty),
             Constraint::Component { tuple, index, ty, .. } => self.component(*tuple, *index, *ty),
             Constraint::FirstOrder { ty, .. } => self.first_order(*ty),
-            Constraint::Jacobian { from, to, result, origin } => self.jacobian(*from, *to, *result, origin),
-            Constraint::Accumulated { whole, body, acc, result, origin } => self.accumulated(*whole, *body, *acc, *result, origin),
+            Constraint::Jacobian { from, to, result, origin } => {
+                self.jacobian(*from, *to, *result, origin)
+            }
+            Constraint::Accumulated { whole, body, acc, result, origin } => {
+                self.accumulated(*whole, *body, *acc, *result, origin)
+            }
             Constraint::Units { ty, .. } => self.units(*ty),
         }
     }
@@ -55,7 +61,8 @@ impl Solver {
     }
 
     fn mixed(&self, types: &[Ty]) -> Trouble {
-        let scalars: Vec<ScalarTy> = types.iter().filter_map(|ty| self.base_kind(*ty).single()).collect();
+        let scalars: Vec<ScalarTy> =
+            types.iter().filter_map(|ty| self.base_kind(*ty).single()).collect();
         match scalars[..] {
             [a, b, ..] if a != b => Trouble::Mixed(a, b),
             [a, _, b] => Trouble::Mixed(a, b),
@@ -73,8 +80,12 @@ impl Solver {
             return self.same(result, error);
         }
         self.share_bases(&[a, b, result], origin)?;
-        let base = |whole, scalar| Step::Become(vec![Constraint::Base { whole, scalar, origin: origin.clone() }]);
-        let part = |part, whole| Step::Become(vec![Constraint::Part { part, whole, origin: origin.clone() }]);
+        let base = |whole, scalar| {
+            Step::Become(vec![Constraint::Base { whole, scalar, origin: origin.clone() }])
+        };
+        let part = |part, whole| {
+            Step::Become(vec![Constraint::Part { part, whole, origin: origin.clone() }])
+        };
         let (array_a, array_b) = (self.rank(a) > 0, self.rank(b) > 0);
         if self.root(a) == self.root(b) {
             return self.same(result, a);
@@ -139,7 +150,11 @@ impl Solver {
         }
         self.share_bases(&[part, whole], origin)?;
         if self.is_scalar(part) {
-            return Ok(Step::Become(vec![Constraint::Base { whole, scalar: part, origin: origin.clone() }]));
+            return Ok(Step::Become(vec![Constraint::Base {
+                whole,
+                scalar: part,
+                origin: origin.clone(),
+            }]));
         }
         if self.rank(part) > 0 {
             self.same_rank(part, whole)?;
@@ -164,15 +179,26 @@ impl Solver {
         match self.as_scalar(self.base(exponent)) {
             None => {
                 if self.as_scalar(self.base(base)) == Some(ScalarTy::Int) {
-                    self.restrict(exponent, Kind::shaped(Bases::of(ScalarTy::Int)), Some(origin.clone()))?;
+                    self.restrict(
+                        exponent,
+                        Kind::shaped(Bases::of(ScalarTy::Int)),
+                        Some(origin.clone()),
+                    )?;
                 }
                 Ok(Step::Wait(vec![base, exponent, result]))
             }
             Some(ScalarTy::Real) => {
                 self.share_bases(&[base, exponent], origin)?;
-                Ok(Step::Become(vec![Constraint::Arith { a: base, b: exponent, result, origin: origin.clone() }]))
+                Ok(Step::Become(vec![Constraint::Arith {
+                    a: base,
+                    b: exponent,
+                    result,
+                    origin: origin.clone(),
+                }]))
             }
-            Some(ScalarTy::Int | ScalarTy::Bool) => self.integer_power(base, exponent, result, origin),
+            Some(ScalarTy::Int | ScalarTy::Bool) => {
+                self.integer_power(base, exponent, result, origin)
+            }
         }
     }
 
@@ -186,7 +212,12 @@ impl Solver {
             return Ok(Step::Wait(vec![base, result]));
         }
         let shaped = self.rebase(exponent, scalar);
-        Ok(Step::Become(vec![Constraint::Arith { a: base, b: shaped, result, origin: origin.clone() }]))
+        Ok(Step::Become(vec![Constraint::Arith {
+            a: base,
+            b: shaped,
+            result,
+            origin: origin.clone(),
+        }]))
     }
 
     /// An array of the same shape of something else.
@@ -206,12 +237,19 @@ impl Solver {
             return self.same(result, error);
         }
         for ty in [a, b] {
-            if self.is_scalar(ty) || self.rank(ty) > 2 || !matches!(self.base_kind(ty), Kind::Data { .. }) {
+            if self.is_scalar(ty)
+                || self.rank(ty) > 2
+                || !matches!(self.base_kind(ty), Kind::Data { .. })
+            {
                 return Err(Trouble::NotMatrix(ty));
             }
         }
-        let exact = |solver: &Solver, ty| (solver.is_scalar(solver.base(ty)) || solver.rank(ty) == 2).then(|| solver.rank(ty));
-        let (Some(m), Some(n)) = (exact(self, a), exact(self, b)) else { return Ok(Step::Wait(vec![a, b])) };
+        let exact = |solver: &Solver, ty| {
+            (solver.is_scalar(solver.base(ty)) || solver.rank(ty) == 2).then(|| solver.rank(ty))
+        };
+        let (Some(m), Some(n)) = (exact(self, a), exact(self, b)) else {
+            return Ok(Step::Wait(vec![a, b]));
+        };
         let (rows, inner, columns) = (self.fresh_size(), self.fresh_size(), self.fresh_size());
         let real = self.real();
         let row = self.array(inner.clone(), real);
@@ -219,7 +257,9 @@ impl Solver {
         let (left, right, product) = match (m, n) {
             (2, 1) => (self.array(rows.clone(), row), row, self.array(rows, real)),
             (1, 2) => (row, self.array(inner, across), across),
-            (2, 2) => (self.array(rows.clone(), row), self.array(inner, across), self.array(rows, across)),
+            (2, 2) => {
+                (self.array(rows.clone(), row), self.array(inner, across), self.array(rows, across))
+            }
             _ => return Err(Trouble::Vectors),
         };
         self.equal(a, left)?;
@@ -229,7 +269,9 @@ impl Solver {
 
     fn field(&mut self, record: Ty, name: &str, ty: Ty) -> Result {
         match self.get(record).clone() {
-            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => Ok(Step::Wait(vec![record])),
+            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
+                Ok(Step::Wait(vec![record]))
+            }
             Node::Error => {
                 let error = self.error();
                 self.same(ty, error)
@@ -239,15 +281,20 @@ impl Solver {
                 None => Err(Trouble::NoField(record)),
             },
             Node::Link(_) => unreachable!("`get` follows links"),
-            Node::Unknown(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => {
-                Err(Trouble::NotRecord(record))
-            }
+            Node::Unknown(_)
+            | Node::Scalar(_)
+            | Node::Tuple(_)
+            | Node::Array(..)
+            | Node::Fun(..)
+            | Node::Variant(..) => Err(Trouble::NotRecord(record)),
         }
     }
 
     fn component(&mut self, tuple: Ty, index: usize, ty: Ty) -> Result {
         match self.get(tuple).clone() {
-            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => Ok(Step::Wait(vec![tuple])),
+            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
+                Ok(Step::Wait(vec![tuple]))
+            }
             Node::Error => {
                 let error = self.error();
                 self.same(ty, error)
@@ -257,9 +304,12 @@ impl Solver {
                 None => Err(Trouble::NoComponent(tuple)),
             },
             Node::Link(_) => unreachable!("`get` follows links"),
-            Node::Unknown(_) | Node::Scalar(_) | Node::Record(_) | Node::Array(..) | Node::Fun(..) | Node::Variant(..) => {
-                Err(Trouble::NotTuple(tuple))
-            }
+            Node::Unknown(_)
+            | Node::Scalar(_)
+            | Node::Record(_)
+            | Node::Array(..)
+            | Node::Fun(..)
+            | Node::Variant(..) => Err(Trouble::NotTuple(tuple)),
         }
     }
 
@@ -286,7 +336,9 @@ impl Solver {
             Node::Fun(..) => Some(ty),
             Node::Array(_, elem) => self.find_function(*elem, unknowns),
             Node::Tuple(items) => items.iter().find_map(|t| self.find_function(*t, unknowns)),
-            Node::Record(fields) => fields.iter().find_map(|(_, t)| self.find_function(*t, unknowns)),
+            Node::Record(fields) => {
+                fields.iter().find_map(|(_, t)| self.find_function(*t, unknowns))
+            }
             Node::Variant(id, args) => {
                 let fields = self.variant(*id).constructors.iter().flat_map(|(_, fields)| fields);
                 args.iter().chain(fields).find_map(|t| self.find_function(*t, unknowns))
@@ -305,29 +357,45 @@ impl Solver {
                 let rows = self.fresh();
                 let array = self.array(size, rows);
                 self.equal(result, array)?;
-                Ok(Step::Become(vec![Constraint::Jacobian { from, to: elem, result: rows, origin: origin.clone() }]))
+                Ok(Step::Become(vec![Constraint::Jacobian {
+                    from,
+                    to: elem,
+                    result: rows,
+                    origin: origin.clone(),
+                }]))
             }
             Node::Unknown(_) => Ok(Step::Wait(vec![to])),
             Node::Link(_) => unreachable!("`get` follows links"),
-            Node::Scalar(ScalarTy::Int | ScalarTy::Bool) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
-                Err(Trouble::NotReals(to))
-            }
+            Node::Scalar(ScalarTy::Int | ScalarTy::Bool)
+            | Node::Tuple(_)
+            | Node::Record(_)
+            | Node::Fun(..)
+            | Node::Variant(..) => Err(Trouble::NotReals(to)),
         }
     }
 
     fn accumulated(&mut self, whole: Ty, body: Ty, acc: Ty, result: Ty, origin: &Origin) -> Result {
         match self.get(body).clone() {
             Node::Tuple(items) if items.is_empty() => self.same(result, acc),
-            Node::Array(_, elem) => {
-                Ok(Step::Become(vec![Constraint::Accumulated { whole, body: elem, acc, result, origin: origin.clone() }]))
-            }
+            Node::Array(_, elem) => Ok(Step::Become(vec![Constraint::Accumulated {
+                whole,
+                body: elem,
+                acc,
+                result,
+                origin: origin.clone(),
+            }])),
             Node::Unknown(unknown) if unknown.kind == Kind::Any => Ok(Step::Wait(vec![body])),
             Node::Error => {
                 let error = self.error();
                 self.same(result, error)
             }
             Node::Link(_) => unreachable!("`get` follows links"),
-            Node::Unknown(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
+            Node::Unknown(_)
+            | Node::Scalar(_)
+            | Node::Tuple(_)
+            | Node::Record(_)
+            | Node::Fun(..)
+            | Node::Variant(..) => {
                 let both = self.tuple(vec![whole, acc]);
                 self.same(result, both)
             }
@@ -341,9 +409,12 @@ impl Solver {
             Node::Error => Ok(Step::Done),
             Node::Unknown(unknown) if unknown.kind == Kind::Any => Ok(Step::Wait(vec![base])),
             Node::Link(_) | Node::Array(..) => unreachable!("`base` goes through them"),
-            Node::Unknown(_) | Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
-                Err(Trouble::NotUnits(ty))
-            }
+            Node::Unknown(_)
+            | Node::Scalar(_)
+            | Node::Tuple(_)
+            | Node::Record(_)
+            | Node::Fun(..)
+            | Node::Variant(..) => Err(Trouble::NotUnits(ty)),
         }
     }
 }

@@ -101,7 +101,10 @@ impl Bases {
     /// What an overload that nothing decides becomes: real, if it may.
     pub fn default(self) -> ScalarTy {
         let order = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool];
-        order.into_iter().find(|s| !self.intersect(Bases::of(*s)).is_empty()).unwrap_or(ScalarTy::Real)
+        order
+            .into_iter()
+            .find(|s| !self.intersect(Bases::of(*s)).is_empty())
+            .unwrap_or(ScalarTy::Real)
     }
 }
 

@@ -47,11 +47,15 @@ impl Solver {
             (Node::Unknown(x), _) => self.bind(a, x, b),
             (_, Node::Unknown(y)) => self.bind(b, y, a),
             (Node::Scalar(x), Node::Scalar(y)) if x == y => Ok(()),
-            (Node::Tuple(xs), Node::Tuple(ys)) if xs.len() == ys.len() => self.all_equal(xs.iter().copied().zip(ys.iter().copied())),
+            (Node::Tuple(xs), Node::Tuple(ys)) if xs.len() == ys.len() => {
+                self.all_equal(xs.iter().copied().zip(ys.iter().copied()))
+            }
             (Node::Record(xs), Node::Record(ys)) if same_fields(&xs, &ys) => {
                 self.all_equal(xs.iter().map(|f| f.1).zip(ys.iter().map(|f| f.1)))
             }
-            (Node::Variant(x, xs), Node::Variant(y, ys)) if x == y => self.all_equal(xs.iter().copied().zip(ys.iter().copied())),
+            (Node::Variant(x, xs), Node::Variant(y, ys)) if x == y => {
+                self.all_equal(xs.iter().copied().zip(ys.iter().copied()))
+            }
             (Node::Array(m, x), Node::Array(n, y)) => {
                 let elements = self.equal(x, y);
                 let sizes = self.equal_sizes(&m, &n);
@@ -91,8 +95,13 @@ impl Solver {
         }
         let Some(kind) = x.kind.meet(y.kind) else { return Err(Clash::Kind(b, x.kind, x.origin)) };
         let (keep, gone, kept) = if x.rigid.is_some() { (a, b, &x) } else { (b, a, &y) };
-        let origin = if y.kind == kind { y.origin.clone().or(x.origin.clone()) } else { x.origin.clone().or(y.origin.clone()) };
-        let unknown = Unknown { level: x.level.min(y.level), kind, rigid: kept.rigid.clone(), origin };
+        let origin = if y.kind == kind {
+            y.origin.clone().or(x.origin.clone())
+        } else {
+            x.origin.clone().or(y.origin.clone())
+        };
+        let unknown =
+            Unknown { level: x.level.min(y.level), kind, rigid: kept.rigid.clone(), origin };
         self.join_watchers((a, x.kind != kind), (b, y.kind != kind), keep);
         self.set(keep, Node::Unknown(unknown));
         self.set(gone, Node::Link(keep));
@@ -101,8 +110,15 @@ impl Solver {
 
     /// Two unknowns become one: those constraints are looked at again that may mention both, or whose unknown has a narrower kind now.
     fn join_watchers(&mut self, a: (Ty, bool), b: (Ty, bool), keep: Ty) {
-        let lists = (self.watchers.remove(&a.0).unwrap_or_default(), self.watchers.remove(&b.0).unwrap_or_default());
-        let ((mut long, news), short) = if lists.0.len() > lists.1.len() { ((lists.0, a.1), lists.1) } else { ((lists.1, b.1), lists.0) };
+        let lists = (
+            self.watchers.remove(&a.0).unwrap_or_default(),
+            self.watchers.remove(&b.0).unwrap_or_default(),
+        );
+        let ((mut long, news), short) = if lists.0.len() > lists.1.len() {
+            ((lists.0, a.1), lists.1)
+        } else {
+            ((lists.1, b.1), lists.0)
+        };
         if news {
             self.queue.extend(&long);
         }
@@ -156,7 +172,9 @@ impl Solver {
             }
             Node::Scalar(_) | Node::Error => true,
             Node::Link(_) => unreachable!("`find` follows links"),
-            Node::Tuple(items) | Node::Variant(_, items) => items.iter().all(|t| self.lift(*t, avoid, level)),
+            Node::Tuple(items) | Node::Variant(_, items) => {
+                items.iter().all(|t| self.lift(*t, avoid, level))
+            }
             Node::Record(fields) => fields.iter().all(|(_, t)| self.lift(*t, avoid, level)),
             Node::Fun(from, to) => self.lift(from, avoid, level) && self.lift(to, avoid, level),
             Node::Array(size, elem) => {
@@ -172,10 +190,14 @@ impl Solver {
         let root = self.find(ty);
         match self.nodes[root.0 as usize].clone() {
             Node::Error => Ok(()),
-            Node::Scalar(scalar) if !bases.intersect(super::ty::Bases::of(scalar)).is_empty() => Ok(()),
+            Node::Scalar(scalar) if !bases.intersect(super::ty::Bases::of(scalar)).is_empty() => {
+                Ok(())
+            }
             Node::Array(_, elem) if arrays => self.restrict(elem, kind, origin),
             Node::Unknown(unknown) => {
-                let Some(met) = unknown.kind.meet(kind) else { return Err(Clash::Kind(root, kind, origin)) };
+                let Some(met) = unknown.kind.meet(kind) else {
+                    return Err(Clash::Kind(root, kind, origin));
+                };
                 if met != unknown.kind {
                     if let Some(watchers) = self.watchers.get(&root) {
                         self.queue.extend(watchers);
@@ -186,9 +208,12 @@ impl Solver {
                 }
                 self.decide(root)
             }
-            Node::Scalar(_) | Node::Array(..) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) | Node::Variant(..) => {
-                Err(Clash::Kind(root, kind, origin))
-            }
+            Node::Scalar(_)
+            | Node::Array(..)
+            | Node::Tuple(_)
+            | Node::Record(_)
+            | Node::Fun(..)
+            | Node::Variant(..) => Err(Clash::Kind(root, kind, origin)),
             Node::Link(_) => unreachable!("`find` follows links"),
         }
     }

@@ -52,7 +52,14 @@ impl Specialize<'_> {
     }
 
     /// The ends of a slice of `array`, checked: where it begins, and how long it is.
-    fn ends(&mut self, array: &Term, from: Option<&Exp>, to: Option<&Exp>, span: Span, spine: &mut Spine) -> (Term, Term) {
+    fn ends(
+        &mut self,
+        array: &Term,
+        from: Option<&Exp>,
+        to: Option<&Exp>,
+        span: Span,
+        spine: &mut Spine,
+    ) -> (Term, Term) {
         let start = from.map_or_else(|| core::int(0), |from| self.exp(from));
         let start = self.share(spine, "from", start);
         let stop = to.map_or_else(|| core::dim(array.clone(), 0), |to| self.exp(to));
@@ -68,15 +75,25 @@ impl Specialize<'_> {
         if to.is_some() {
             conditions.push(in_order(&stop, &size));
         }
-        let all = conditions.into_iter().reduce(|a, b| core::prim(Prim::And, vec![a, b])).expect("there is a condition");
+        let all = conditions
+            .into_iter()
+            .reduce(|a, b| core::prim(Prim::And, vec![a, b]))
+            .expect("there is a condition");
         let message = "slice {0}:{1} is out of range for size {2}";
         self.check_in(spine, all, span, message, vec![start.clone(), stop.clone(), size]);
         let begins_at_zero = matches!(start.kind(), TermKind::Lit(Scalar::Int(0)));
-        let length = if begins_at_zero { stop } else { core::prim(Prim::SubInt, vec![stop, start.clone()]) };
+        let length =
+            if begins_at_zero { stop } else { core::prim(Prim::SubInt, vec![stop, start.clone()]) };
         (start, length)
     }
 
-    pub(super) fn slice(&mut self, array: &Exp, from: Option<&Exp>, to: Option<&Exp>, span: Span) -> Term {
+    pub(super) fn slice(
+        &mut self,
+        array: &Exp,
+        from: Option<&Exp>,
+        to: Option<&Exp>,
+        span: Span,
+    ) -> Term {
         let mut spine = Spine::default();
         let array = self.exp(array);
         let array = self.share_as_var(&mut spine, "array", array);
@@ -89,7 +106,14 @@ impl Specialize<'_> {
     }
 
     /// `xs with [a:b] = ys` is a loop of updates, in place when `xs` is dead after.
-    pub(super) fn update_slice(&mut self, array: &Exp, from: Option<&Exp>, to: Option<&Exp>, value: &Exp, span: Span) -> Term {
+    pub(super) fn update_slice(
+        &mut self,
+        array: &Exp,
+        from: Option<&Exp>,
+        to: Option<&Exp>,
+        value: &Exp,
+        span: Span,
+    ) -> Term {
         let mut spine = Spine::default();
         let array = self.exp(array);
         let array = self.share_as_var(&mut spine, "array", array);

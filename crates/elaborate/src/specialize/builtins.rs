@@ -23,7 +23,12 @@ impl Specialize<'_> {
     }
 
     /// A builtin with all its arguments.
-    pub(super) fn builtin_applied(&mut self, builtin: Builtin, mut args: Vec<Term>, span: Span) -> Term {
+    pub(super) fn builtin_applied(
+        &mut self,
+        builtin: Builtin,
+        mut args: Vec<Term>,
+        span: Span,
+    ) -> Term {
         let mut next = || args.remove(0);
         let term = match builtin {
             Builtin::Constant(value) => core::lit(constant(value)),
@@ -33,8 +38,12 @@ impl Specialize<'_> {
             Builtin::Product => core::reduce(ReduceOp::Mul, next()),
             Builtin::Extremum(Extremum::Max) => core::reduce(ReduceOp::Max, next()),
             Builtin::Extremum(Extremum::Min) => core::reduce(ReduceOp::Min, next()),
-            Builtin::Maximum => return self.nonempty(ReduceOp::Max, next(), "maximum of an empty array", span),
-            Builtin::Minimum => return self.nonempty(ReduceOp::Min, next(), "minimum of an empty array", span),
+            Builtin::Maximum => {
+                return self.nonempty(ReduceOp::Max, next(), "maximum of an empty array", span);
+            }
+            Builtin::Minimum => {
+                return self.nonempty(ReduceOp::Min, next(), "minimum of an empty array", span);
+            }
             Builtin::Jvp => {
                 let (f, x, dx) = (next(), next(), next());
                 core::jvp(f, x, dx, self.span(span))
@@ -57,7 +66,13 @@ impl Specialize<'_> {
         self.at(term, span)
     }
 
-    fn scalar_function(&mut self, name: &'static str, shape: FunctionShape, mut args: Vec<Term>, span: Span) -> Term {
+    fn scalar_function(
+        &mut self,
+        name: &'static str,
+        shape: FunctionShape,
+        mut args: Vec<Term>,
+        span: Span,
+    ) -> Term {
         let surface = Surface::Call(name);
         match shape {
             FunctionShape::Unary(_) | FunctionShape::Scalar(..) => {
@@ -70,7 +85,9 @@ impl Specialize<'_> {
             }
             FunctionShape::Indexed(..) => {
                 let prim = self.primitive(surface, &[&args[0], &args[1]]);
-                self.elementwise(args, None, span, &mut |this, args| this.at(core::prim(prim, args), span))
+                self.elementwise(args, None, span, &mut |this, args| {
+                    this.at(core::prim(prim, args), span)
+                })
             }
         }
     }
@@ -95,13 +112,18 @@ impl Specialize<'_> {
         let f = self.share_as_var(&mut spine, "f", f);
         let x = self.share_as_var(&mut spine, "point", x);
         let vectors = *x.ty() == Ty::array(Ty::REAL) && *to == Ty::array(Ty::REAL);
-        let jacobian = if vectors { self.vector_jacobian(&f, &x, &mut spine, span) } else { self.rows(&f, &x, span) };
+        let jacobian = if vectors {
+            self.vector_jacobian(&f, &x, &mut spine, span)
+        } else {
+            self.rows(&f, &x, span)
+        };
         self.close(spine, jacobian)
     }
 
     fn vector_jacobian(&mut self, f: &Term, x: &Term, spine: &mut Spine, span: Span) -> Term {
         let value = self.share_as_var(spine, "value", core::app(f.clone(), x.clone()));
-        let fewer = core::prim(Prim::LtInt, vec![core::dim(x.clone(), 0), core::dim(value.clone(), 0)]);
+        let fewer =
+            core::prim(Prim::LtInt, vec![core::dim(x.clone(), 0), core::dim(value.clone(), 0)]);
         let columns = self.columns(f, x, &value, span);
         let rows = self.rows(f, x, span);
         core::if_(fewer, columns, rows)
@@ -132,20 +154,31 @@ impl Specialize<'_> {
         let vars: Vec<Var> = (0..Self::rank(y.ty())).map(|_| self.fresh("i", Ty::INT)).collect();
         let seed = self.one_hot(&y, &vars);
         let row = core::app(pullback, seed);
-        let rows = vars.into_iter().enumerate().rev().fold(row, |row, (axis, var)| core::for_(var, core::dim(y.clone(), axis), row));
+        let rows = vars
+            .into_iter()
+            .enumerate()
+            .rev()
+            .fold(row, |row, (axis, var)| core::for_(var, core::dim(y.clone(), axis), row));
         self.close(spine, rows)
     }
 
     /// 1 at a place, 0 elsewhere, of the shape of `like`.
     fn one_hot(&mut self, like: &Term, place: &[Var]) -> Term {
         let vars: Vec<Var> = place.iter().map(|_| self.fresh("k", Ty::INT)).collect();
-        let equal = primitive(Surface::Infix("=="), &[lambada_prim::ScalarTy::Int; 2]).expect("integers are compared");
-        let here = vars.iter().zip(place).map(|(a, b)| core::prim(equal, vec![core::var(a), core::var(b)]));
+        let equal = primitive(Surface::Infix("=="), &[lambada_prim::ScalarTy::Int; 2])
+            .expect("integers are compared");
+        let here = vars
+            .iter()
+            .zip(place)
+            .map(|(a, b)| core::prim(equal, vec![core::var(a), core::var(b)]));
         let here = here.reduce(|a, b| core::prim(Prim::And, vec![a, b]));
         let element = match here {
             Some(here) => core::if_(here, core::real(1.0), core::real(0.0)),
             None => core::real(1.0),
         };
-        vars.into_iter().enumerate().rev().fold(element, |body, (axis, var)| core::for_(var, core::dim(like.clone(), axis), body))
+        vars.into_iter()
+            .enumerate()
+            .rev()
+            .fold(element, |body, (axis, var)| core::for_(var, core::dim(like.clone(), axis), body))
     }
 }

@@ -23,7 +23,14 @@ impl Specialize<'_> {
     }
 
     /// A primitive of two arguments, elementwise and with a scalar for every element.
-    pub(super) fn binary(&mut self, surface: Surface, a: Term, b: Term, types: Types, span: Span) -> Term {
+    pub(super) fn binary(
+        &mut self,
+        surface: Surface,
+        a: Term,
+        b: Term,
+        types: Types,
+        span: Span,
+    ) -> Term {
         let prim = self.primitive(surface, &[&a, &b]);
         self.elementwise(vec![a, b], types, span, &mut |this, args| this.guarded(prim, args, span))
     }
@@ -37,7 +44,8 @@ impl Specialize<'_> {
     /// The primitive of a spelling on what these consist of.
     pub(super) fn primitive(&self, surface: Surface, args: &[&Term]) -> Prim {
         let scalars: Vec<ScalarTy> = args.iter().map(|arg| scalar_inside(arg.ty())).collect();
-        builtin::primitive(surface, &scalars).unwrap_or_else(|| panic!("no primitive {surface:?} on {scalars:?}"))
+        builtin::primitive(surface, &scalars)
+            .unwrap_or_else(|| panic!("no primitive {surface:?} on {scalars:?}"))
     }
 
     /// A primitive on scalars; division by zero is an error.
@@ -67,7 +75,8 @@ impl Specialize<'_> {
             return op(self, args);
         }
         let mut spine = Spine::default();
-        let args: Vec<Term> = args.into_iter().map(|arg| self.share(&mut spine, "operand", arg)).collect();
+        let args: Vec<Term> =
+            args.into_iter().map(|arg| self.share(&mut spine, "operand", arg)).collect();
         let arrays: Vec<&Term> = args.iter().filter(|arg| Self::rank(arg.ty()) > 0).collect();
         for other in &arrays[1..] {
             for axis in 0..rank {
@@ -89,7 +98,15 @@ impl Specialize<'_> {
     }
 
     /// Two sizes are equal, or the program stops. What is evident is not checked.
-    fn check_equal(&mut self, a: &Term, b: &Term, axis: usize, types: Types, span: Span, spine: &mut Spine) {
+    fn check_equal(
+        &mut self,
+        a: &Term,
+        b: &Term,
+        axis: usize,
+        types: Types,
+        span: Span,
+        spine: &mut Spine,
+    ) {
         let (m, n) = (self.scope.shapes.size(a, axis), self.scope.shapes.size(b, axis));
         if m.is_some() && m == n {
             return;
@@ -97,7 +114,9 @@ impl Specialize<'_> {
         let a = core::dim(a.clone(), axis);
         let b = core::dim(b.clone(), axis);
         let equal = core::prim(Prim::EqInt, vec![a.clone(), b.clone()]);
-        let message = types.and_then(|types| self.named_sizes(types, axis)).unwrap_or_else(|| "sizes differ: {0} and {1}".to_string());
+        let message = types
+            .and_then(|types| self.named_sizes(types, axis))
+            .unwrap_or_else(|| "sizes differ: {0} and {1}".to_string());
         self.check_in(spine, equal, span, message, vec![a, b]);
     }
 
@@ -112,6 +131,8 @@ pub(super) fn scalar_inside(ty: &Ty) -> ScalarTy {
     match ty {
         Ty::Scalar(scalar) => *scalar,
         Ty::Array(elem) => scalar_inside(elem),
-        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => panic!("an operator on {ty:?}"),
+        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => {
+            panic!("an operator on {ty:?}")
+        }
     }
 }

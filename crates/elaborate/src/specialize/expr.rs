@@ -82,10 +82,16 @@ impl Specialize<'_> {
             ExpKind::For(clause, body) => self.comprehension(clause, body, span),
             ExpKind::Array(items) => self.array(items, exp.ty, span),
             ExpKind::Index(array, at) => self.index(array, at, span),
-            ExpKind::Slice(array, from, to) => self.slice(array, from.as_deref(), to.as_deref(), span),
+            ExpKind::Slice(array, from, to) => {
+                self.slice(array, from.as_deref(), to.as_deref(), span)
+            }
             ExpKind::Update(array, at, value) => self.update(array, at, value, span),
-            ExpKind::UpdateSlice(array, from, to, value) => self.update_slice(array, from.as_deref(), to.as_deref(), value, span),
-            ExpKind::Loop { state, init, driver, body } => self.loop_(state, init, driver, body, span),
+            ExpKind::UpdateSlice(array, from, to, value) => {
+                self.update_slice(array, from.as_deref(), to.as_deref(), value, span)
+            }
+            ExpKind::Loop { state, init, driver, body } => {
+                self.loop_(state, init, driver, body, span)
+            }
             ExpKind::Accumulate(acc, init, body) => self.accumulate(*acc, init, body, span),
             ExpKind::Add(acc, at, value) => self.addition(*acc, at, value, span),
             ExpKind::Sequence(first, second) => self.sequence(first, second),
@@ -155,7 +161,10 @@ impl Specialize<'_> {
     /// A field of a record.
     pub(super) fn field_of(&self, record: Term, name: &str) -> Term {
         let Ty::Record(fields) = record.ty() else { panic!("a field of {:?}", record.ty()) };
-        let k = fields.iter().position(|(field, _)| &**field == name).expect("inference has found the field");
+        let k = fields
+            .iter()
+            .position(|(field, _)| &**field == name)
+            .expect("inference has found the field");
         core::proj(record, k)
     }
 
@@ -163,10 +172,16 @@ impl Specialize<'_> {
         let mut spine = Spine::default();
         let record = self.exp(record);
         let record = self.share(&mut spine, "record", record);
-        let Ty::Record(known) = record.ty().clone() else { panic!("an update of {:?}", record.ty()) };
-        let mut items: Vec<Term> = (0..known.len()).map(|k| core::proj(record.clone(), k)).collect();
+        let Ty::Record(known) = record.ty().clone() else {
+            panic!("an update of {:?}", record.ty())
+        };
+        let mut items: Vec<Term> =
+            (0..known.len()).map(|k| core::proj(record.clone(), k)).collect();
         for (name, value) in fields {
-            let k = known.iter().position(|(field, _)| field == name).expect("inference has found the field");
+            let k = known
+                .iter()
+                .position(|(field, _)| field == name)
+                .expect("inference has found the field");
             items[k] = self.exp(value);
         }
         let updated = Term::new(TermKind::Tuple(items), record.ty().clone(), self.span(span));
@@ -184,7 +199,8 @@ impl Specialize<'_> {
         args.reverse();
         let (mut term, used) = match head.kind {
             ExpKind::Builtin(builtin) if args.len() >= builtin.arity() => {
-                let given: Vec<Term> = args[..builtin.arity()].iter().map(|(arg, _)| self.exp(arg)).collect();
+                let given: Vec<Term> =
+                    args[..builtin.arity()].iter().map(|(arg, _)| self.exp(arg)).collect();
                 let span = args[builtin.arity() - 1].1;
                 (self.builtin_applied(builtin, given, span), builtin.arity())
             }
@@ -209,7 +225,8 @@ impl Specialize<'_> {
             std::mem::swap(&mut a, &mut b);
         }
         let Ty::Scalar(scalar) = *a.ty() else { panic!("a comparison of {:?}", a.ty()) };
-        let prim = builtin::primitive(Surface::Infix(op.spelling), &[scalar, scalar]).expect("inference has found the comparison");
+        let prim = builtin::primitive(Surface::Infix(op.spelling), &[scalar, scalar])
+            .expect("inference has found the comparison");
         let compared = self.at(core::prim(prim, vec![a, b]), span);
         self.close(spine, compared)
     }
@@ -238,13 +255,17 @@ impl Specialize<'_> {
                 let condition = self.exp(condition);
                 LoopKind::While(self.close(spine, condition))
             }
-            (Driver::For(Clause::Range(local, _)), Some(n)) => LoopKind::For(self.declare(*local), n),
+            (Driver::For(Clause::Range(local, _)), Some(n)) => {
+                LoopKind::For(self.declare(*local), n)
+            }
             (Driver::For(Clause::In(..)), Some(n)) => LoopKind::For(self.fresh("i", Ty::INT), n),
             (Driver::For(_), None) => unreachable!("a `for` has an extent"),
         };
         let mut spine = Spine::default();
         self.destructure(state, &root, &mut spine);
-        if let (Driver::For(Clause::In(pat, _)), LoopKind::For(i, _), Some(array)) = (driver, &kind, &array) {
+        if let (Driver::For(Clause::In(pat, _)), LoopKind::For(i, _), Some(array)) =
+            (driver, &kind, &array)
+        {
             let element = core::index(array.clone(), vec![core::var(i)], array.span());
             self.bind_pattern(pat, element, &mut spine);
         }
@@ -337,7 +358,12 @@ pub(super) fn number(value: i64, ty: &Ty) -> Term {
     match ty {
         Ty::Scalar(ScalarTy::Int) => core::int(value),
         Ty::Scalar(ScalarTy::Real) => core::real(value as f64),
-        Ty::Scalar(ScalarTy::Bool) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+        Ty::Scalar(ScalarTy::Bool)
+        | Ty::Tuple(_)
+        | Ty::Record(_)
+        | Ty::Array(_)
+        | Ty::Fun(..)
+        | Ty::Variant(_) => {
             panic!("a number of type {ty:?}")
         }
     }

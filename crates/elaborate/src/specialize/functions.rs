@@ -63,7 +63,14 @@ impl Specialize<'_> {
         }
     }
 
-    fn claim_equal(&mut self, claim: &Claim, root: &Term, value: Term, text: &str, spine: &mut Spine) {
+    fn claim_equal(
+        &mut self,
+        claim: &Claim,
+        root: &Term,
+        value: Term,
+        text: &str,
+        spine: &mut Spine,
+    ) {
         let (array, axis) = self.axis_of(root, &claim.path, spine);
         let wanted = self.scope.shapes.value(&value);
         let found = self.scope.shapes.size(&array, axis);
@@ -73,7 +80,8 @@ impl Specialize<'_> {
         let value = self.share(spine, "size", value);
         let size = core::dim(array.clone(), axis);
         let size = self.share(spine, "size", size);
-        let says = if text.parse::<i64>().is_ok() { text.to_string() } else { format!("{text} = {{1}}") };
+        let says =
+            if text.parse::<i64>().is_ok() { text.to_string() } else { format!("{text} = {{1}}") };
         let message = format!("sizes differ: {} has size {{0}}, its type says {says}", claim.owner);
         let equal = core::prim(Prim::EqInt, vec![size.clone(), value.clone()]);
         self.check_in(spine, equal, claim.span, message, vec![size, value]);
@@ -102,9 +110,13 @@ impl Specialize<'_> {
         }
         let array = self.share(spine, "parts", array); // it is mentioned several times
         let vars: Vec<Var> = (0..axes).map(|_| self.fresh("i", Ty::INT)).collect();
-        let element = core::index(array.clone(), vars.iter().map(core::var).collect(), array.span());
+        let element =
+            core::index(array.clone(), vars.iter().map(core::var).collect(), array.span());
         let part = core::proj(element, k);
-        vars.into_iter().enumerate().rev().fold(part, |part, (axis, var)| core::for_(var, core::dim(array.clone(), axis), part))
+        vars.into_iter()
+            .enumerate()
+            .rev()
+            .fold(part, |part, (axis, var)| core::for_(var, core::dim(array.clone(), axis), part))
     }
 
     /// Binds the variables of a pattern that always matches.
@@ -112,7 +124,11 @@ impl Specialize<'_> {
         match &pat.kind {
             PatKind::Wildcard | PatKind::Number(_) | PatKind::Real(_) | PatKind::Bool(_) => {}
             PatKind::Var(local) => {
-                let same = self.scope.vars.get(local).is_some_and(|var| matches!(value.kind(), TermKind::Var(x) if x == var));
+                let same = self
+                    .scope
+                    .vars
+                    .get(local)
+                    .is_some_and(|var| matches!(value.kind(), TermKind::Var(x) if x == var));
                 if !same {
                     let var = self.declare(*local);
                     self.let_in(spine, var, value.clone());
@@ -143,7 +159,9 @@ impl Specialize<'_> {
 
     /// The k-th argument of the only constructor of a type.
     fn only_argument(&mut self, value: Term, tag: usize, k: usize) -> Term {
-        let Ty::Variant(id) = value.ty() else { panic!("a constructor pattern for {:?}", value.ty()) };
+        let Ty::Variant(id) = value.ty() else {
+            panic!("a constructor pattern for {:?}", value.ty())
+        };
         let fields = self.program.type_decl(*id).constructors[tag].1.clone();
         let vars: Vec<Var> = fields.into_iter().map(|ty| self.fresh("field", ty)).collect();
         let body = core::var(&vars[k]);
@@ -153,7 +171,9 @@ impl Specialize<'_> {
     /// A use of a local function at types; its instances are written where it is bound.
     pub(super) fn local_function(&mut self, id: FunctionId, args: &[solve::Ty], ty: Ty) -> Term {
         let types: Vec<Ty> = args.iter().map(|ty| self.mono(*ty)).collect();
-        if let Some((_, var)) = self.scope.functions.get(&id).into_iter().flatten().find(|(known, _)| *known == types) {
+        if let Some((_, var)) =
+            self.scope.functions.get(&id).into_iter().flatten().find(|(known, _)| *known == types)
+        {
             return core::var(var);
         }
         let name = self.from.function_name(id);
@@ -163,7 +183,12 @@ impl Specialize<'_> {
     }
 
     /// The instances of a local function that `term` asks for, around it.
-    pub(super) fn local_instances(&mut self, id: FunctionId, function: &Rc<Function>, term: Term) -> Term {
+    pub(super) fn local_instances(
+        &mut self,
+        id: FunctionId,
+        function: &Rc<Function>,
+        term: Term,
+    ) -> Term {
         let instances = self.scope.functions.remove(&id).unwrap_or_default();
         let vars = self.from.function_vars(id);
         let mut term = term;
@@ -185,7 +210,9 @@ impl Specialize<'_> {
                     let whole = self.bind_pattern(pat, value, spine);
                     self.claims(claims, &[whole], spine);
                 }
-                crate::typed::Stmt::Function(id, function) => spine.0.push(Item::Function(*id, function.clone())),
+                crate::typed::Stmt::Function(id, function) => {
+                    spine.0.push(Item::Function(*id, function.clone()))
+                }
             }
         }
     }

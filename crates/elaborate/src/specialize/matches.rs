@@ -24,12 +24,25 @@ struct Context<'t> {
 }
 
 impl Specialize<'_> {
-    pub(super) fn matching(&mut self, value: &Exp, tree: &Tree, arms: &[Exp], ty: solve::Ty, span: Span) -> Term {
+    pub(super) fn matching(
+        &mut self,
+        value: &Exp,
+        tree: &Tree,
+        arms: &[Exp],
+        ty: solve::Ty,
+        span: Span,
+    ) -> Term {
         let mut spine = Spine::default();
         let value = self.exp(value);
         let value = self.share_as_var(&mut spine, "value", value);
         let ty = self.mono(ty);
-        let mut context = Context { tree, arms, parts: HashMap::from([(Part(0), value)]), shared: HashMap::new(), ty };
+        let mut context = Context {
+            tree,
+            arms,
+            parts: HashMap::from([(Part(0), value)]),
+            shared: HashMap::new(),
+            ty,
+        };
         for (arm, uses) in tree.uses.iter().enumerate() {
             if *uses > 1 {
                 self.share_arm(arm, &mut context, &mut spine);
@@ -42,7 +55,11 @@ impl Specialize<'_> {
 
     /// `let arm = \x y -> body`, for an arm that several leaves lead to.
     fn share_arm(&mut self, arm: usize, context: &mut Context, spine: &mut Spine) {
-        let mut locals: Vec<LocalId> = leaf_binds(&context.tree.root, arm).unwrap_or_default().iter().map(|(local, _)| *local).collect();
+        let mut locals: Vec<LocalId> = leaf_binds(&context.tree.root, arm)
+            .unwrap_or_default()
+            .iter()
+            .map(|(local, _)| *local)
+            .collect();
         locals.sort();
         let mut vars: Vec<Var> = locals.iter().map(|local| self.declare(*local)).collect();
         if vars.is_empty() {
@@ -60,7 +77,11 @@ impl Specialize<'_> {
             Node::Leaf { arm, binds } => self.leaf(*arm, binds, context),
             Node::Variant { on, cases, .. } => {
                 let value = self.part(*on, context);
-                let arms = cases.iter().enumerate().map(|(tag, (parts, node))| self.case(&value, tag, parts, node, context)).collect();
+                let arms = cases
+                    .iter()
+                    .enumerate()
+                    .map(|(tag, (parts, node))| self.case(&value, tag, parts, node, context))
+                    .collect();
                 core::match_(value, arms)
             }
             Node::Bool { on, yes, no } => {
@@ -78,7 +99,14 @@ impl Specialize<'_> {
         }
     }
 
-    fn case(&mut self, value: &Term, tag: usize, parts: &[Part], node: &Node, context: &mut Context) -> Arm {
+    fn case(
+        &mut self,
+        value: &Term,
+        tag: usize,
+        parts: &[Part],
+        node: &Node,
+        context: &mut Context,
+    ) -> Arm {
         let Ty::Variant(id) = value.ty() else { panic!("a match on {:?}", value.ty()) };
         let fields = self.program.type_decl(*id).constructors[tag].1.clone();
         let vars: Vec<Var> = fields.into_iter().map(|ty| self.fresh("field", ty)).collect();
@@ -91,7 +119,9 @@ impl Specialize<'_> {
 
     fn leaf(&mut self, arm: usize, binds: &[(LocalId, Part)], context: &mut Context) -> Term {
         if let Some((function, locals)) = context.shared.get(&arm).cloned() {
-            let part_of = |local: &LocalId| binds.iter().find(|(bound, _)| bound == local).map(|(_, part)| *part);
+            let part_of = |local: &LocalId| {
+                binds.iter().find(|(bound, _)| bound == local).map(|(_, part)| *part)
+            };
             let args: Vec<Part> = locals.iter().filter_map(part_of).collect();
             let args: Vec<Term> = args.into_iter().map(|part| self.part(part, context)).collect();
             let args = if args.is_empty() { vec![core::tuple(Vec::new())] } else { args };
@@ -114,9 +144,12 @@ impl Specialize<'_> {
             (Literal::Number(value), ty) => super::expr::number(value, ty),
             (Literal::Real(value), _) => core::lit(Scalar::Real(value)),
         };
-        let Ty::Scalar(scalar) = *part.ty() else { panic!("a literal pattern for {:?}", part.ty()) };
+        let Ty::Scalar(scalar) = *part.ty() else {
+            panic!("a literal pattern for {:?}", part.ty())
+        };
         debug_assert!(scalar != ScalarTy::Bool);
-        let prim = builtin::primitive(Surface::Infix("=="), &[scalar, scalar]).expect("scalars are compared");
+        let prim = builtin::primitive(Surface::Infix("=="), &[scalar, scalar])
+            .expect("scalars are compared");
         core::prim(prim, vec![part, literal])
     }
 
@@ -146,6 +179,8 @@ fn leaf_binds(node: &Node, wanted: usize) -> Option<&[(LocalId, Part)]> {
         Node::Leaf { arm, binds } => (*arm == wanted).then_some(&binds[..]),
         Node::Variant { cases, .. } => cases.iter().find_map(|(_, node)| leaf_binds(node, wanted)),
         Node::Bool { yes, no, .. } => leaf_binds(yes, wanted).or_else(|| leaf_binds(no, wanted)),
-        Node::Literal { equal, other, .. } => leaf_binds(equal, wanted).or_else(|| leaf_binds(other, wanted)),
+        Node::Literal { equal, other, .. } => {
+            leaf_binds(equal, wanted).or_else(|| leaf_binds(other, wanted))
+        }
     }
 }

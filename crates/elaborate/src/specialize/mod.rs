@@ -84,13 +84,19 @@ impl<'e> Specialize<'e> {
         let from = self.from;
         let global = from.global(id);
         let vars = global.scheme.vars.iter().copied().zip(types.iter().cloned()).collect();
-        let outer = std::mem::replace(&mut self.scope, Scope { types: vars, blame, ..Scope::default() });
+        let outer =
+            std::mem::replace(&mut self.scope, Scope { types: vars, blame, ..Scope::default() });
         let failing = self.failing;
         let body = self.function(&global.function);
         let signature = self.signature(global, body.ty());
         self.scope = outer;
         let def = DefId(self.program.defs.len() as u32);
-        self.program.defs.push(Def { name: global.name.clone(), body, signature, span: global.span });
+        self.program.defs.push(Def {
+            name: global.name.clone(),
+            body,
+            signature,
+            span: global.span,
+        });
         let fallible = self.failing > failing;
         self.fallible.insert(def, fallible);
         self.instances.insert((id, types, blame.filter(|_| fallible)), def);
@@ -135,7 +141,9 @@ impl<'e> Specialize<'e> {
         let solver = &self.from.solver;
         let root = solver.root(ty);
         match solver.get(root) {
-            Node::Unknown(unknown) => self.scope.types.get(&root).cloned().unwrap_or(Ty::Scalar(unknown.kind.default())),
+            Node::Unknown(unknown) => {
+                self.scope.types.get(&root).cloned().unwrap_or(Ty::Scalar(unknown.kind.default()))
+            }
             Node::Link(_) => unreachable!("`get` follows links"),
             Node::Scalar(scalar) => Ty::Scalar(*scalar),
             Node::Error => Ty::unit(),
@@ -144,7 +152,8 @@ impl<'e> Specialize<'e> {
                 Ty::tuple(items)
             }
             Node::Record(fields) => {
-                let fields: Vec<(Rc<str>, Ty)> = fields.iter().map(|(name, ty)| (name.clone(), self.mono(*ty))).collect();
+                let fields: Vec<(Rc<str>, Ty)> =
+                    fields.iter().map(|(name, ty)| (name.clone(), self.mono(*ty))).collect();
                 Ty::Record(fields.into())
             }
             Node::Array(_, elem) => Ty::array(self.mono(*elem)),
@@ -163,11 +172,15 @@ impl<'e> Specialize<'e> {
         }
         let variant = self.from.solver.variant(id);
         let shown: Vec<String> = args.iter().map(|ty| self.type_argument(ty)).collect();
-        let name = std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
+        let name =
+            std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
         let outer = self.scope.types.clone();
         self.scope.types.extend(variant.params.iter().copied().zip(args.iter().cloned()));
-        let constructors =
-            variant.constructors.iter().map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect())).collect();
+        let constructors = variant
+            .constructors
+            .iter()
+            .map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect()))
+            .collect();
         self.scope.types = outer;
         let type_id = TypeId(self.program.types.len() as u32);
         self.program.types.push(TypeDecl { name: name.into(), constructors });
@@ -177,7 +190,11 @@ impl<'e> Specialize<'e> {
 
     fn type_argument(&self, ty: &Ty) -> String {
         let text = core::print_type(&self.program, ty);
-        if text.contains(' ') && !text.starts_with(['(', '{', '[']) { format!("({text})") } else { text }
+        if text.contains(' ') && !text.starts_with(['(', '{', '[']) {
+            format!("({text})")
+        } else {
+            text
+        }
     }
 
     /// The number of axes.

@@ -53,9 +53,15 @@ impl Shapes {
                 None => Some(self.symbol(Symbol::Value(x.id))),
             },
             TermKind::Dim(xs, axis) => self.size(xs, *axis),
-            TermKind::Prim(Prim::AddInt, args) => Some(self.value(&args[0])?.plus(&self.value(&args[1])?)),
-            TermKind::Prim(Prim::SubInt, args) => Some(self.value(&args[0])?.minus(&self.value(&args[1])?)),
-            TermKind::Prim(Prim::MulInt, args) => Some(self.value(&args[0])?.times(&self.value(&args[1])?)),
+            TermKind::Prim(Prim::AddInt, args) => {
+                Some(self.value(&args[0])?.plus(&self.value(&args[1])?))
+            }
+            TermKind::Prim(Prim::SubInt, args) => {
+                Some(self.value(&args[0])?.minus(&self.value(&args[1])?))
+            }
+            TermKind::Prim(Prim::MulInt, args) => {
+                Some(self.value(&args[0])?.times(&self.value(&args[1])?))
+            }
             TermKind::Lit(Scalar::Real(_) | Scalar::Bool(_))
             | TermKind::Prim(..)
             | TermKind::Let(..)
@@ -91,7 +97,9 @@ impl Shapes {
                 TermKind::Var(x) => return Some(self.axis(x, axis)),
                 TermKind::For(_, n, _) if axis == 0 => return self.extent(n),
                 TermKind::For(_, _, body) => return self.size(body, axis - 1),
-                TermKind::Array(items) if axis == 0 => return Some(Poly::constant(items.len() as i64)),
+                TermKind::Array(items) if axis == 0 => {
+                    return Some(Poly::constant(items.len() as i64));
+                }
                 TermKind::Array(items) => return self.size(items.first()?, axis - 1),
                 TermKind::Index(xs, indices) => return self.size(xs, axis + indices.len()),
                 TermKind::Update(xs, _, _) => at = xs,
@@ -125,8 +133,15 @@ impl Shapes {
     }
 
     fn is_size(&self, value: &Poly) -> bool {
-        let axis = |atom: Atom| self.symbols.iter().any(|(symbol, known)| *known == atom && matches!(symbol, Symbol::Axis(..)));
-        value.monomials().iter().all(|(atoms, count)| *count > 0 && atoms.iter().all(|atom| axis(*atom)))
+        let axis = |atom: Atom| {
+            self.symbols
+                .iter()
+                .any(|(symbol, known)| *known == atom && matches!(symbol, Symbol::Axis(..)))
+        };
+        value
+            .monomials()
+            .iter()
+            .all(|(atoms, count)| *count > 0 && atoms.iter().all(|atom| axis(*atom)))
     }
 
     /// What is evident of the value of a variable.

@@ -47,12 +47,20 @@ impl Specialize<'_> {
         match (core, node) {
             (Ty::Scalar(scalar), _) => SizedTy::Scalar(*scalar),
             (Ty::Variant(id), _) => SizedTy::Variant(*id),
-            (Ty::Tuple(items), Node::Tuple(types)) => {
-                SizedTy::Tuple(items.iter().zip(types.iter()).map(|(item, ty)| self.sized(*ty, item, namer)).collect())
-            }
+            (Ty::Tuple(items), Node::Tuple(types)) => SizedTy::Tuple(
+                items
+                    .iter()
+                    .zip(types.iter())
+                    .map(|(item, ty)| self.sized(*ty, item, namer))
+                    .collect(),
+            ),
             (Ty::Record(fields), Node::Record(types)) => {
                 let pairs = fields.iter().zip(types.iter());
-                SizedTy::Record(pairs.map(|((name, item), (_, ty))| (name.clone(), self.sized(*ty, item, namer))).collect())
+                SizedTy::Record(
+                    pairs
+                        .map(|((name, item), (_, ty))| (name.clone(), self.sized(*ty, item, namer)))
+                        .collect(),
+                )
             }
             (Ty::Array(elem), Node::Array(size, inner)) => {
                 let size = self.size(&size, namer);
@@ -101,7 +109,9 @@ fn unsized_ty(ty: &Ty) -> SizedTy {
     match ty {
         Ty::Scalar(scalar) => SizedTy::Scalar(*scalar),
         Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
-        Ty::Record(fields) => SizedTy::Record(fields.iter().map(|(name, ty)| (name.clone(), unsized_ty(ty))).collect()),
+        Ty::Record(fields) => SizedTy::Record(
+            fields.iter().map(|(name, ty)| (name.clone(), unsized_ty(ty))).collect(),
+        ),
         Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
         Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
         Ty::Variant(id) => SizedTy::Variant(*id),

@@ -47,7 +47,14 @@ impl Specialize<'_> {
     }
 
     /// A check before what follows.
-    pub(super) fn check_in(&mut self, spine: &mut Spine, cond: Term, span: Span, message: impl Into<Rc<str>>, values: Vec<Term>) {
+    pub(super) fn check_in(
+        &mut self,
+        spine: &mut Spine,
+        cond: Term,
+        span: Span,
+        message: impl Into<Rc<str>>,
+        values: Vec<Term>,
+    ) {
         self.failing += 1;
         spine.0.push(Item::Check(cond, Site::new(self.span(span), message), values));
     }

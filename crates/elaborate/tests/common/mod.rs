@@ -21,7 +21,8 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
     assert!(problems.is_empty(), "{}", render(&sources, &problems, false));
     let file = sources.add(name, text);
     let (main, mut problems) = lambada_surface::parse(text, file);
-    let (checked, found) = elaborate(&Input { prelude: &prelude, imports: Vec::new(), main: &main });
+    let (checked, found) =
+        elaborate(&Input { prelude: &prelude, imports: Vec::new(), main: &main });
     problems.extend(found);
     (sources, checked, problems)
 }

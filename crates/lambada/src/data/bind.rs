@@ -13,7 +13,12 @@ use super::raw::Entry;
 use super::{Inputs, Raw, json, names_match, problems};
 
 /// One value per parameter, in order; or all that is wrong with the inputs.
-pub fn bind(program: &Program, definition: &str, signature: &Signature, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
+pub fn bind(
+    program: &Program,
+    definition: &str,
+    signature: &Signature,
+    inputs: &Inputs,
+) -> Result<Vec<Data>, Vec<Problem>> {
     let nothing = vec![None; signature.params.len()];
     bind_or(program, definition, signature, inputs, nothing)
 }
@@ -38,7 +43,9 @@ pub fn bind_or(
     for k in order {
         let (name, ty) = &signature.params[k];
         match (given.get(&**name), &otherwise[k]) {
-            (None, None) => wrong.push(problems::missing(definition, name, &print_type(program, ty))),
+            (None, None) => {
+                wrong.push(problems::missing(definition, name, &print_type(program, ty)))
+            }
             (None, Some(value)) => values.push((k, value.clone())),
             (Some(entry), _) => match one(program, name, ty, &entry.value, &mut sizes) {
                 Ok(data) => values.push((k, data)),
@@ -50,11 +57,20 @@ pub fn bind_or(
     for (k, data) in &mut values {
         sizes.fill_in(&signature.params[*k].1, data);
     }
-    if wrong.is_empty() { Ok(values.into_iter().map(|(_, data)| data).collect()) } else { Err(wrong) }
+    if wrong.is_empty() {
+        Ok(values.into_iter().map(|(_, data)| data).collect())
+    } else {
+        Err(wrong)
+    }
 }
 
 /// The inputs by the names of the parameters; those without a name belong to the parameters in their order.
-fn by_name<'i>(definition: &str, names: &[&'i str], inputs: &'i Inputs, wrong: &mut Vec<Problem>) -> HashMap<&'i str, &'i Entry> {
+fn by_name<'i>(
+    definition: &str,
+    names: &[&'i str],
+    inputs: &'i Inputs,
+    wrong: &mut Vec<Problem>,
+) -> HashMap<&'i str, &'i Entry> {
     let mut given: HashMap<&str, &Entry> = HashMap::new();
     let mut places = names.iter();
     for entry in &inputs.entries {
@@ -68,7 +84,9 @@ fn by_name<'i>(definition: &str, names: &[&'i str], inputs: &'i Inputs, wrong: &
                     wrong.push(problems::twice(name, &first.origin, &entry.origin));
                 }
             }
-            (None, Some(name)) => wrong.push(problems::unknown(definition, name, &entry.origin, names)),
+            (None, Some(name)) => {
+                wrong.push(problems::unknown(definition, name, &entry.origin, names))
+            }
             (None, None) => wrong.push(problems::too_many(definition, &entry.origin, names)),
         }
     }
@@ -80,7 +98,13 @@ pub fn bind_one(program: &Program, name: &str, ty: &SizedTy, value: &Raw) -> Res
     one(program, name, ty, value, &mut Sizes::default())
 }
 
-fn one(program: &Program, name: &str, ty: &SizedTy, value: &Raw, sizes: &mut Sizes) -> Result<Data, Problem> {
+fn one(
+    program: &Program,
+    name: &str,
+    ty: &SizedTy,
+    value: &Raw,
+    sizes: &mut Sizes,
+) -> Result<Data, Problem> {
     let expected = print_type(program, ty);
     let reader = Reader { program, name, expected: &expected };
     let data = match value {
@@ -101,13 +125,23 @@ fn one(program: &Program, name: &str, ty: &SizedTy, value: &Raw, sizes: &mut Siz
 pub fn print_type(program: &Program, ty: &SizedTy) -> String {
     match ty {
         SizedTy::Scalar(elem) => elem.to_string(),
-        SizedTy::Tuple(items) => format!("({})", items.iter().map(|t| print_type(program, t)).collect::<Vec<_>>().join(", ")),
+        SizedTy::Tuple(items) => format!(
+            "({})",
+            items.iter().map(|t| print_type(program, t)).collect::<Vec<_>>().join(", ")
+        ),
         SizedTy::Record(fields) => {
-            let fields: Vec<String> = fields.iter().map(|(name, t)| format!("{name} : {}", print_type(program, t))).collect();
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, t)| format!("{name} : {}", print_type(program, t)))
+                .collect();
             format!("{{{}}}", fields.join(", "))
         }
-        SizedTy::Array(size, elem) => format!("[{}]{}", print_size(size), print_type(program, elem)),
-        SizedTy::Fun(from, to) => format!("({} -> {})", print_type(program, from), print_type(program, to)),
+        SizedTy::Array(size, elem) => {
+            format!("[{}]{}", print_size(size), print_type(program, elem))
+        }
+        SizedTy::Fun(from, to) => {
+            format!("({} -> {})", print_type(program, from), print_type(program, to))
+        }
         SizedTy::Variant(id) => program.type_decl(*id).name.to_string(),
     }
 }
@@ -145,7 +179,9 @@ impl Sizes {
                 self.size(reader, size, items.len())?;
                 items.iter().try_for_each(|item| self.compare(reader, elem, item))
             }
-            (SizedTy::Tuple(types), Data::Tuple(items)) => types.iter().zip(items).try_for_each(|(t, d)| self.compare(reader, t, d)),
+            (SizedTy::Tuple(types), Data::Tuple(items)) => {
+                types.iter().zip(items).try_for_each(|(t, d)| self.compare(reader, t, d))
+            }
             (SizedTy::Record(types), Data::Record(items)) => {
                 types.iter().zip(items).try_for_each(|((_, t), (_, d))| self.compare(reader, t, d))
             }
@@ -171,9 +207,15 @@ impl Sizes {
                     at = elem;
                 }
             }
-            (SizedTy::Tuple(types), Data::Tuple(items)) => types.iter().zip(items).for_each(|(t, d)| self.fill_in(t, d)),
-            (SizedTy::Record(types), Data::Record(items)) => types.iter().zip(items).for_each(|((_, t), (_, d))| self.fill_in(t, d)),
-            (SizedTy::Array(_, elem), Data::Array(items)) => items.iter_mut().for_each(|d| self.fill_in(elem, d)),
+            (SizedTy::Tuple(types), Data::Tuple(items)) => {
+                types.iter().zip(items).for_each(|(t, d)| self.fill_in(t, d))
+            }
+            (SizedTy::Record(types), Data::Record(items)) => {
+                types.iter().zip(items).for_each(|((_, t), (_, d))| self.fill_in(t, d))
+            }
+            (SizedTy::Array(_, elem), Data::Array(items)) => {
+                items.iter_mut().for_each(|d| self.fill_in(elem, d))
+            }
             _ => {}
         }
     }
@@ -182,14 +224,24 @@ impl Sizes {
         match size {
             Size::Any | Size::Expr(_) => Ok(()),
             Size::Const(n) if *n as usize == found => Ok(()),
-            Size::Const(n) => Err(reader.mismatch(format!("an array with {found} elements where {n} belong"))),
+            Size::Const(n) => {
+                Err(reader.mismatch(format!("an array with {found} elements where {n} belong")))
+            }
             Size::Var(name) => {
                 let from = || format!("the shape of `{}`", reader.name);
-                let (value, origin) = self.known.entry(name.clone()).or_insert_with(|| (found, from()));
+                let (value, origin) =
+                    self.known.entry(name.clone()).or_insert_with(|| (found, from()));
                 if *value == found {
                     return Ok(());
                 }
-                Err(problems::size_conflict(reader.name, reader.expected, found, name, *value, origin))
+                Err(problems::size_conflict(
+                    reader.name,
+                    reader.expected,
+                    found,
+                    name,
+                    *value,
+                    origin,
+                ))
             }
         }
     }
@@ -214,14 +266,20 @@ impl Reader<'_> {
                 None => self.list(ty, value),
             },
             SizedTy::Tuple(types) => match value {
-                Value::Array(items) if items.len() == types.len() => {
-                    types.iter().zip(items).map(|(t, v)| self.json(t, v)).collect::<Result<_, _>>().map(Data::Tuple)
-                }
+                Value::Array(items) if items.len() == types.len() => types
+                    .iter()
+                    .zip(items)
+                    .map(|(t, v)| self.json(t, v))
+                    .collect::<Result<_, _>>()
+                    .map(Data::Tuple),
                 other => Err(self.mismatch(json::describe(other))),
             },
             SizedTy::Record(types) => self.record(types, value),
             SizedTy::Variant(id) => self.variant(*id, value),
-            SizedTy::Fun(..) => Err(self.mismatch(format!("{}; a function cannot be given as data", json::describe(value)))),
+            SizedTy::Fun(..) => Err(self.mismatch(format!(
+                "{}; a function cannot be given as data",
+                json::describe(value)
+            ))),
         }
     }
 
@@ -239,7 +297,9 @@ impl Reader<'_> {
         };
         match (read, elem, value) {
             (Some(scalar), ..) => Ok(scalar),
-            (None, ScalarTy::Int, Value::Number(n)) => Err(problems::not_integral(self.name, self.expected, &n.to_string())),
+            (None, ScalarTy::Int, Value::Number(n)) => {
+                Err(problems::not_integral(self.name, self.expected, &n.to_string()))
+            }
             _ => Err(self.mismatch(json::describe(value))),
         }
     }
@@ -265,13 +325,17 @@ impl Reader<'_> {
             push(
                 data,
                 match self.scalar(elem, value) {
-                    Err(_) if axis > 0 && matches!(value, Value::Array(_)) => return Err(self.mismatch(json::describe(whole))),
+                    Err(_) if axis > 0 && matches!(value, Value::Array(_)) => {
+                        return Err(self.mismatch(json::describe(whole)));
+                    }
                     read => read?,
                 },
             );
             return Ok(());
         }
-        let Value::Array(items) = value else { return Err(self.mismatch(json::describe(if axis == 0 { value } else { whole }))) };
+        let Value::Array(items) = value else {
+            return Err(self.mismatch(json::describe(if axis == 0 { value } else { whole })));
+        };
         match dims[axis] {
             Some(first) if first != items.len() => {
                 let place = format!("a list at depth {}", axis + 1);
@@ -283,13 +347,24 @@ impl Reader<'_> {
     }
 
     fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {
-        let Value::Object(members) = value else { return Err(self.mismatch(json::describe(value))) };
-        let missing: Vec<&str> = types.iter().map(|(n, _)| &**n).filter(|n| !members.contains_key(*n)).collect();
-        let extra: Vec<&str> = members.keys().map(String::as_str).filter(|n| !types.iter().any(|(t, _)| &**t == *n)).collect();
+        let Value::Object(members) = value else {
+            return Err(self.mismatch(json::describe(value)));
+        };
+        let missing: Vec<&str> =
+            types.iter().map(|(n, _)| &**n).filter(|n| !members.contains_key(*n)).collect();
+        let extra: Vec<&str> = members
+            .keys()
+            .map(String::as_str)
+            .filter(|n| !types.iter().any(|(t, _)| &**t == *n))
+            .collect();
         if !missing.is_empty() || !extra.is_empty() {
             return Err(problems::fields(self.name, self.expected, &missing, &extra));
         }
-        types.iter().map(|(n, t)| Ok((n.clone(), self.json(t, &members[&**n])?))).collect::<Result<_, _>>().map(Data::Record)
+        types
+            .iter()
+            .map(|(n, t)| Ok((n.clone(), self.json(t, &members[&**n])?)))
+            .collect::<Result<_, _>>()
+            .map(Data::Record)
     }
 
     fn variant(&self, id: TypeId, value: &Value) -> Result<Data, Problem> {
@@ -309,9 +384,17 @@ impl Reader<'_> {
         };
         let (constructor, types) = &decl.constructors[tag];
         if types.len() != args.len() {
-            return Err(self.mismatch(format!("`{found}` with {} instead of {}", problems::arguments(args.len()), types.len())));
+            return Err(self.mismatch(format!(
+                "`{found}` with {} instead of {}",
+                problems::arguments(args.len()),
+                types.len()
+            )));
         }
-        let args = types.iter().zip(args).map(|(t, v)| self.json(&unsized_ty(t), v)).collect::<Result<_, _>>()?;
+        let args = types
+            .iter()
+            .zip(args)
+            .map(|(t, v)| self.json(&unsized_ty(t), v))
+            .collect::<Result<_, _>>()?;
         Ok(Data::Con { name: constructor.clone(), tag, args })
     }
 
@@ -329,7 +412,9 @@ impl Reader<'_> {
             return Err(self.mismatch(found()));
         }
         let data = match (elem, &tensor.data) {
-            (ScalarTy::Real, Elements::Int(v)) => Elements::Real(v.iter().map(|x| *x as f64).collect()),
+            (ScalarTy::Real, Elements::Int(v)) => {
+                Elements::Real(v.iter().map(|x| *x as f64).collect())
+            }
             (_, data) if data.ty() == elem => data.clone(),
             _ => return Err(self.mismatch(found())),
         };
@@ -364,7 +449,9 @@ pub fn unsized_ty(ty: &Ty) -> SizedTy {
     match ty {
         Ty::Scalar(elem) => SizedTy::Scalar(*elem),
         Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
-        Ty::Record(fields) => SizedTy::Record(fields.iter().map(|(n, t)| (n.clone(), unsized_ty(t))).collect()),
+        Ty::Record(fields) => {
+            SizedTy::Record(fields.iter().map(|(n, t)| (n.clone(), unsized_ty(t))).collect())
+        }
         Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
         Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
         Ty::Variant(id) => SizedTy::Variant(*id),

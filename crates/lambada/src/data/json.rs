@@ -26,14 +26,20 @@ pub fn describe(value: &Value) -> String {
             let (dims, leaf) = shape(value);
             let dims: String = dims.iter().map(|n| format!("[{n}]")).collect();
             match leaf {
-                Some(_) if !regular(value) => "a list whose elements are of different kinds or sizes".to_string(),
+                Some(_) if !regular(value) => {
+                    "a list whose elements are of different kinds or sizes".to_string()
+                }
                 Some(leaf) => format!("an array of shape {dims} of {}", plural(leaf)),
                 None => format!("an empty array of shape {dims}"),
             }
         }
         Value::Object(members) => {
             let names: Vec<&str> = members.keys().map(String::as_str).collect();
-            if names.is_empty() { "an empty object".to_string() } else { format!("an object with {}", super::problems::quoted(&names)) }
+            if names.is_empty() {
+                "an empty object".to_string()
+            } else {
+                format!("an object with {}", super::problems::quoted(&names))
+            }
         }
     }
 }
@@ -89,7 +95,9 @@ pub fn real(value: &Value) -> Option<f64> {
 pub fn int(value: &Value) -> Option<i64> {
     let n = match value {
         Value::Number(n) => n,
-        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => return None,
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            return None;
+        }
     };
     let exact = |x: f64| (x.fract() == 0.0 && x.abs() < 9.2e18).then_some(x as i64);
     n.as_i64().or_else(|| n.as_f64().and_then(exact))

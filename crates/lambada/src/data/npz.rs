@@ -11,13 +11,16 @@ use super::problems;
 
 /// All arrays of an archive, by name, in alphabetical order.
 pub fn read_npz(file: impl Read + Seek, origin: &str) -> Result<Vec<(String, Tensor)>, Problem> {
-    let broken = |e: &dyn std::fmt::Display| Problem::general("E0605", format!("{origin} is not a readable .npz archive: {e}"));
+    let broken = |e: &dyn std::fmt::Display| {
+        Problem::general("E0605", format!("{origin} is not a readable .npz archive: {e}"))
+    };
     let mut archive = NpzReader::new(file).map_err(|e| broken(&e))?;
     let mut names = archive.names().map_err(|e| broken(&e))?;
     names.sort();
     let mut arrays = Vec::with_capacity(names.len());
     for name in names {
-        let tensor = archive_member(&mut archive, &name).map_err(|e| problems::npz_type(origin, &name, e))?;
+        let tensor = archive_member(&mut archive, &name)
+            .map_err(|e| problems::npz_type(origin, &name, e))?;
         arrays.push((name.trim_end_matches(".npy").to_string(), tensor));
     }
     Ok(arrays)
@@ -35,7 +38,10 @@ macro_rules! first_that_fits {
     }};
 }
 
-fn archive_member<R: Read + Seek>(archive: &mut NpzReader<R>, name: &str) -> Result<Tensor, String> {
+fn archive_member<R: Read + Seek>(
+    archive: &mut NpzReader<R>,
+    name: &str,
+) -> Result<Tensor, String> {
     macro_rules! read {
         ($ty:ty) => {
             archive.by_name::<ndarray::OwnedRepr<$ty>, IxDyn>(name)
@@ -55,11 +61,17 @@ pub fn read_npy(bytes: &[u8]) -> Result<Tensor, String> {
 }
 
 fn reals<T: Copy + Into<f64>>(array: ArrayD<T>) -> Tensor {
-    Tensor { dims: array.shape().to_vec(), data: Elements::Real(array.iter().map(|x| (*x).into()).collect()) }
+    Tensor {
+        dims: array.shape().to_vec(),
+        data: Elements::Real(array.iter().map(|x| (*x).into()).collect()),
+    }
 }
 
 fn ints<T: Copy + Into<i64>>(array: ArrayD<T>) -> Tensor {
-    Tensor { dims: array.shape().to_vec(), data: Elements::Int(array.iter().map(|x| (*x).into()).collect()) }
+    Tensor {
+        dims: array.shape().to_vec(),
+        data: Elements::Int(array.iter().map(|x| (*x).into()).collect()),
+    }
 }
 
 fn bools(array: ArrayD<bool>) -> Tensor {

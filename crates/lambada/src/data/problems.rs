@@ -19,8 +19,11 @@ pub fn not_json(origin: &str, error: impl Display) -> Problem {
 
 /// JSON that is no object.
 pub fn not_an_object(origin: &str, found: &str) -> Problem {
-    Problem::general("E0603", format!("{origin} holds {found}, not an object from parameter names to values"))
-        .hint("write {\"x\": 1.0, \"y\": [1.0, 2.0]} for the parameters x and y")
+    Problem::general(
+        "E0603",
+        format!("{origin} holds {found}, not an object from parameter names to values"),
+    )
+    .hint("write {\"x\": 1.0, \"y\": [1.0, 2.0]} for the parameters x and y")
 }
 
 /// A file whose kind we do not know.
@@ -37,14 +40,26 @@ pub fn npz_type(origin: &str, name: &str, error: impl Display) -> Problem {
 
 /// A parameter without a value.
 pub fn missing(definition: &str, name: &str, expected: &str) -> Problem {
-    let argument = if is_identifier(name) { format!("as `{name}=…`") } else { format!("at its place or as `'{name}=…'`") };
-    Problem::general("E0606", format!("`{definition}` needs a value for its parameter `{name} : {expected}`"))
-        .hint(format!("give it {argument} on the command line, or as a member \"{name}\" of the --data file"))
+    let argument = if is_identifier(name) {
+        format!("as `{name}=…`")
+    } else {
+        format!("at its place or as `'{name}=…'`")
+    };
+    Problem::general(
+        "E0606",
+        format!("`{definition}` needs a value for its parameter `{name} : {expected}`"),
+    )
+    .hint(format!(
+        "give it {argument} on the command line, or as a member \"{name}\" of the --data file"
+    ))
 }
 
 /// A value without a parameter.
 pub fn unknown(definition: &str, name: &str, origin: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general("E0607", format!("`{definition}` has no parameter `{name}`, but {origin} gives it a value"));
+    let problem = Problem::general(
+        "E0607",
+        format!("`{definition}` has no parameter `{name}`, but {origin} gives it a value"),
+    );
     match suggest(name, known.iter().copied()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
         None if known.is_empty() => problem.hint(format!("`{definition}` takes no parameters")),
@@ -54,18 +69,31 @@ pub fn unknown(definition: &str, name: &str, origin: &str, known: &[&str]) -> Pr
 
 /// More values without names than parameters.
 pub fn too_many(definition: &str, origin: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general("E0607", format!("`{definition}` takes {}, and {origin} is one more", arguments(known.len())));
-    if known.is_empty() { problem } else { problem.hint(format!("its parameters are {}", quoted(known))) }
+    let problem = Problem::general(
+        "E0607",
+        format!("`{definition}` takes {}, and {origin} is one more", arguments(known.len())),
+    );
+    if known.is_empty() {
+        problem
+    } else {
+        problem.hint(format!("its parameters are {}", quoted(known)))
+    }
 }
 
 /// Two values for one parameter.
 pub fn twice(name: &str, first: &str, second: &str) -> Problem {
-    Problem::general("E0608", format!("the parameter `{name}` is given twice, by {first} and by {second}"))
+    Problem::general(
+        "E0608",
+        format!("the parameter `{name}` is given twice, by {first} and by {second}"),
+    )
 }
 
 /// A value of another type or shape.
 pub fn mismatch(name: &str, expected: &str, found: &str) -> Problem {
-    Problem::general("E0609", format!("the parameter `{name}` should be `{expected}`, but the data has {found}"))
+    Problem::general(
+        "E0609",
+        format!("the parameter `{name}` should be `{expected}`, but the data has {found}"),
+    )
 }
 
 /// Rows of different lengths.
@@ -79,14 +107,24 @@ pub fn ragged(name: &str, expected: &str, place: &str, this: usize, first: usize
 }
 
 /// Two uses of one size variable with different values.
-pub fn size_conflict(name: &str, expected: &str, found: usize, size: &str, value: usize, from: &str) -> Problem {
+pub fn size_conflict(
+    name: &str,
+    expected: &str,
+    found: usize,
+    size: &str,
+    value: usize,
+    from: &str,
+) -> Problem {
     Problem::general("E0611", format!("the parameter `{name}` should be `{expected}`, but it has {found} where {size} = {value}"))
         .hint(format!("{size} = {value} comes from {from}"))
 }
 
 /// A constructor that the variant type does not have.
 pub fn no_constructor(name: &str, ty: &str, found: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general("E0612", format!("the parameter `{name}` should be a `{ty}`, which has no constructor `{found}`"));
+    let problem = Problem::general(
+        "E0612",
+        format!("the parameter `{name}` should be a `{ty}`, which has no constructor `{found}`"),
+    );
     match suggest(found, known.iter().copied()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
         None => problem.hint(format!("its constructors are {}", quoted(known))),
@@ -102,7 +140,13 @@ pub fn fields(name: &str, expected: &str, missing: &[&str], extra: &[&str]) -> P
     if !extra.is_empty() {
         parts.push(format!("has {}, which the type has not", quoted(extra)));
     }
-    Problem::general("E0613", format!("the parameter `{name}` should be `{expected}`, but the data {}", parts.join(" and ")))
+    Problem::general(
+        "E0613",
+        format!(
+            "the parameter `{name}` should be `{expected}`, but the data {}",
+            parts.join(" and ")
+        ),
+    )
 }
 
 /// An argument on the command line that is neither a value nor gives one to a name.
@@ -113,15 +157,22 @@ pub fn not_an_assignment(text: &str) -> Problem {
 
 /// A result that the format cannot hold.
 pub fn not_for_npz(place: &str) -> Problem {
-    Problem::general("E0615", format!("the result{place} is no array of numbers, so it cannot be written to an .npz file"))
-        .hint("use --output with a name that ends in .json")
+    Problem::general(
+        "E0615",
+        format!(
+            "the result{place} is no array of numbers, so it cannot be written to an .npz file"
+        ),
+    )
+    .hint("use --output with a name that ends in .json")
 }
 
 /// A number that the type cannot hold.
 pub fn not_integral(name: &str, expected: &str, found: &str) -> Problem {
     Problem::general(
         "E0616",
-        format!("the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"),
+        format!(
+            "the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"
+        ),
     )
 }
 

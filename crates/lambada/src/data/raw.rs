@@ -61,7 +61,8 @@ impl Inputs {
         let origin = format!("`{}`", path.display());
         match extension {
             "json" => {
-                let text = std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
+                let text =
+                    std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
                 self.read_json(&text, &origin)
             }
             "npz" => {
@@ -74,7 +75,8 @@ impl Inputs {
             "npy" => {
                 let bytes = std::fs::read(path).map_err(|e| problems::io(path, "read", e))?;
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let tensor = npz::read_npy(&bytes).map_err(|e| problems::npz_type(&origin, &name, e))?;
+                let tensor =
+                    npz::read_npy(&bytes).map_err(|e| problems::npz_type(&origin, &name, e))?;
                 self.insert(name, Raw::Tensor(tensor), origin);
                 Ok(())
             }
@@ -89,10 +91,13 @@ impl Inputs {
             let text = std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
             let origin = format!("`{}`", path.display());
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let value: Value = serde_json::from_str(text).map_err(|e| problems::not_json(&origin, e))?;
+            let value: Value =
+                serde_json::from_str(text).map_err(|e| problems::not_json(&origin, e))?;
             match value {
                 Value::Object(members) if members.len() == 1 => {
-                    members.into_iter().for_each(|(_, value)| inputs.insert(name, Raw::Json(value), origin.clone()));
+                    members.into_iter().for_each(|(_, value)| {
+                        inputs.insert(name, Raw::Json(value), origin.clone())
+                    });
                 }
                 value => inputs.insert(name, Raw::Json(value), origin),
             }
@@ -122,7 +127,9 @@ impl Inputs {
         let Some((name, value)) = split_assignment(text) else {
             let value = text.trim();
             let forgotten = is_definition(value);
-            let json = json_value(value).map_err(|error| problems::not_json(&format!("the argument `{}`", shortened(text)), error))?;
+            let json = json_value(value).map_err(|error| {
+                problems::not_json(&format!("the argument `{}`", shortened(text)), error)
+            })?;
             if forgotten {
                 return Err(problems::not_an_assignment(text));
             }
@@ -130,7 +137,8 @@ impl Inputs {
             self.entries.push(Entry { name: None, value: Raw::Json(json), origin });
             return Ok(());
         };
-        let json = json_value(value).map_err(|error| problems::not_json(&format!("the value of `{name}`"), error))?;
+        let json = json_value(value)
+            .map_err(|error| problems::not_json(&format!("the value of `{name}`"), error))?;
         self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
         Ok(())
     }
@@ -145,5 +153,9 @@ fn json_value(text: &str) -> Result<Value, serde_json::Error> {
 }
 
 fn shortened(value: &str) -> String {
-    if value.chars().count() <= 20 { value.to_string() } else { value.chars().take(17).chain("...".chars()).collect() }
+    if value.chars().count() <= 20 {
+        value.to_string()
+    } else {
+        value.chars().take(17).chain("...".chars()).collect()
+    }
 }

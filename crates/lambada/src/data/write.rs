@@ -34,12 +34,20 @@ impl Format {
 pub fn to_json(data: &Data) -> Value {
     match data {
         Data::Tensor(tensor) => tensor_json(tensor),
-        Data::Tuple(items) | Data::Array(items) => Value::Array(items.iter().map(to_json).collect()),
-        Data::Record(fields) => Value::Object(fields.iter().map(|(name, value)| (name.to_string(), to_json(value))).collect::<Map<_, _>>()),
-        Data::Con { name, args, .. } if args.is_empty() => json!(&**name),
-        Data::Con { name, args, .. } => {
-            Value::Object(Map::from_iter([(name.to_string(), Value::Array(args.iter().map(to_json).collect()))]))
+        Data::Tuple(items) | Data::Array(items) => {
+            Value::Array(items.iter().map(to_json).collect())
         }
+        Data::Record(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(name, value)| (name.to_string(), to_json(value)))
+                .collect::<Map<_, _>>(),
+        ),
+        Data::Con { name, args, .. } if args.is_empty() => json!(&**name),
+        Data::Con { name, args, .. } => Value::Object(Map::from_iter([(
+            name.to_string(),
+            Value::Array(args.iter().map(to_json).collect()),
+        )])),
     }
 }
 
@@ -71,12 +79,14 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     let mut bytes = Vec::new();
     match Format::of(path)? {
         Format::Json => {
-            serde_json::to_writer(&mut bytes, &to_json(data)).map_err(|e| problems::io(path, "write", e))?;
+            serde_json::to_writer(&mut bytes, &to_json(data))
+                .map_err(|e| problems::io(path, "write", e))?;
             bytes.push(b'\n');
         }
         Format::Npz => {
             let mut cursor = std::io::Cursor::new(&mut bytes);
-            npz::write_npz(&mut cursor, &arrays(data)?).map_err(|e| problems::io(path, "write", e))?;
+            npz::write_npz(&mut cursor, &arrays(data)?)
+                .map_err(|e| problems::io(path, "write", e))?;
         }
     }
     replace(path, &bytes).map_err(|e| problems::io(path, "write", e))
@@ -105,14 +115,23 @@ fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
 }
 
 fn leaves(data: &Data, name: &str, out: &mut Vec<(String, Tensor)>) -> Result<(), Problem> {
-    let inner = |part: &str| if name.is_empty() { part.to_string() } else { format!("{name}.{part}") };
+    let inner =
+        |part: &str| if name.is_empty() { part.to_string() } else { format!("{name}.{part}") };
     match data {
         Data::Tensor(tensor) => {
-            out.push((if name.is_empty() { "result".to_string() } else { name.to_string() }, tensor.clone()));
+            out.push((
+                if name.is_empty() { "result".to_string() } else { name.to_string() },
+                tensor.clone(),
+            ));
             Ok(())
         }
-        Data::Record(fields) => fields.iter().try_for_each(|(field, value)| leaves(value, &inner(field), out)),
-        Data::Tuple(items) => items.iter().enumerate().try_for_each(|(k, value)| leaves(value, &inner(&k.to_string()), out)),
+        Data::Record(fields) => {
+            fields.iter().try_for_each(|(field, value)| leaves(value, &inner(field), out))
+        }
+        Data::Tuple(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(k, value)| leaves(value, &inner(&k.to_string()), out)),
         Data::Array(_) | Data::Con { .. } => {
             let place = if name.is_empty() { String::new() } else { format!(" `{name}`") };
             Err(problems::not_for_npz(&place))

@@ -110,7 +110,9 @@ impl<'a> Compiler<'a> {
         let regs: Vec<u32> = function.regs.iter().map(&mut slots).collect();
         let cells = function.cells.iter().map(&mut slots).collect();
         let param = |param: &Param| match param {
-            Param::Scalar(reg) => Slot::Scalar(function.regs[reg.0 as usize].0.elem, regs[reg.0 as usize]),
+            Param::Scalar(reg) => {
+                Slot::Scalar(function.regs[reg.0 as usize].0.elem, regs[reg.0 as usize])
+            }
             Param::Buffer(buf) => Slot::Buffer(function.bufs[buf.0 as usize].0, buf.0),
         };
         let program = Program {
@@ -142,9 +144,12 @@ impl<'a> Compiler<'a> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Let(reg, op) => self.op(self.regs[reg.0 as usize], self.function.regs[reg.0 as usize].0, op),
+            Stmt::Let(reg, op) => {
+                self.op(self.regs[reg.0 as usize], self.function.regs[reg.0 as usize].0, op)
+            }
             Stmt::Cell(cell, value) | Stmt::Set(cell, value) => {
-                let (to, lanes) = (self.cells[cell.0 as usize], self.function.cells[cell.0 as usize].0.lanes);
+                let (to, lanes) =
+                    (self.cells[cell.0 as usize], self.function.cells[cell.0 as usize].0.lanes);
                 let from = self.arg(*value);
                 self.move_to(to, from, lanes);
             }
@@ -167,7 +172,9 @@ impl<'a> Compiler<'a> {
                 let (value, len) = (self.slot(*value), self.slot(*len));
                 self.put(Code::Fill { buf: buf.0, value, len });
             }
-            Stmt::For { index, start, end, step, body, .. } => self.counted(self.regs[index.0 as usize], *start, *end, *step, body),
+            Stmt::For { index, start, end, step, body, .. } => {
+                self.counted(self.regs[index.0 as usize], *start, *end, *step, body)
+            }
             Stmt::While { cond, body } => {
                 let top = self.here();
                 self.body(&cond.before);
@@ -196,7 +203,11 @@ impl<'a> Compiler<'a> {
             Op::Prim(prim, args) => self.prim(to, lanes, *prim, args),
             Op::Load(buf, offset) => {
                 let (buf, offset) = (buf.0, self.slot(*offset));
-                self.put(if lanes == 1 { Code::Load { to, buf, offset } } else { Code::LoadLanes { to, buf, offset, lanes } });
+                self.put(if lanes == 1 {
+                    Code::Load { to, buf, offset }
+                } else {
+                    Code::LoadLanes { to, buf, offset, lanes }
+                });
             }
             Op::Get(cell) => {
                 let from = Arg { slot: self.cells[cell.0 as usize], stride: 1, elem: ty.elem };
@@ -229,17 +240,23 @@ impl<'a> Compiler<'a> {
 
     fn store(&mut self, buf: u32, offset: Operand, value: Operand) {
         let (offset, from, lanes) = (self.slot(offset), self.slot(value), self.lanes(value));
-        self.put(if lanes == 1 { Code::Store { from, buf, offset } } else { Code::StoreLanes { from, buf, offset, lanes } });
+        self.put(if lanes == 1 {
+            Code::Store { from, buf, offset }
+        } else {
+            Code::StoreLanes { from, buf, offset, lanes }
+        });
     }
 
     fn constant(&mut self, buf: u32, tensor: &Tensor) {
         let low = self.program.constants.len();
         self.program.constants.extend((0..tensor.data.len()).map(|k| word(tensor.data.get(k))));
-        self.program.ranges[buf as usize] = Range { low, high: self.program.constants.len(), origin: low as i64 };
+        self.program.ranges[buf as usize] =
+            Range { low, high: self.program.constants.len(), origin: low as i64 };
     }
 
     fn counted(&mut self, index: u32, start: Operand, end: Operand, step: i64, body: &[Stmt]) {
-        let (start, end, step) = (self.slot(start), self.slot(end), self.literal(Scalar::Int(step)));
+        let (start, end, step) =
+            (self.slot(start), self.slot(end), self.literal(Scalar::Int(step)));
         let first = self.here() as usize;
         self.put(Code::First { index, start, end, target: 0 });
         let top = self.here();
@@ -271,7 +288,9 @@ impl<'a> Compiler<'a> {
     fn land(&mut self, from: usize) {
         let here = self.here();
         match &mut self.program.code[from] {
-            Code::Jump { target } | Code::JumpUnless { target, .. } | Code::First { target, .. } => *target = here,
+            Code::Jump { target }
+            | Code::JumpUnless { target, .. }
+            | Code::First { target, .. } => *target = here,
             other => unreachable!("{other:?} is not a jump"),
         }
     }
@@ -286,7 +305,11 @@ impl<'a> Compiler<'a> {
         match operand {
             Operand::Reg(reg) => {
                 let ty = self.function.regs[reg.0 as usize].0;
-                Arg { slot: self.regs[reg.0 as usize], stride: u32::from(ty.lanes > 1), elem: ty.elem }
+                Arg {
+                    slot: self.regs[reg.0 as usize],
+                    stride: u32::from(ty.lanes > 1),
+                    elem: ty.elem,
+                }
             }
             Operand::Lit(value) => Arg { slot: self.literal(value), stride: 0, elem: value.ty() },
         }

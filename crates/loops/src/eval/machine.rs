@@ -69,32 +69,45 @@ impl<'a> Machine<'a> {
                 Code::EqInt { to, a, b } => self.put(to, u64::from(self.int(a) == self.int(b))),
                 Code::Lt { to, a, b } => self.put(to, u64::from(self.real(a) < self.real(b))),
                 Code::Le { to, a, b } => self.put(to, u64::from(self.real(a) <= self.real(b))),
-                Code::And { to, a, b } => self.put(to, u64::from(self.get(a) != 0 && self.get(b) != 0)),
+                Code::And { to, a, b } => {
+                    self.put(to, u64::from(self.get(a) != 0 && self.get(b) != 0))
+                }
                 Code::Prim { to, prim, args } => self.prim(to, prim, args as usize, 0),
                 Code::Lanes { to, prim, args, lanes } => {
-                    (0..u32::from(lanes)).for_each(|lane| self.prim(to + lane, prim, args as usize, lane));
+                    (0..u32::from(lanes))
+                        .for_each(|lane| self.prim(to + lane, prim, args as usize, lane));
                 }
-                Code::Fold { to, prim, elem, from, lanes } => self.fold(to, prim, elem, from, lanes),
-                Code::Iota { to, lanes } => (0..u32::from(lanes)).for_each(|lane| self.put(to + lane, u64::from(lane))),
+                Code::Fold { to, prim, elem, from, lanes } => {
+                    self.fold(to, prim, elem, from, lanes)
+                }
+                Code::Iota { to, lanes } => {
+                    (0..u32::from(lanes)).for_each(|lane| self.put(to + lane, u64::from(lane)))
+                }
                 Code::Move { to, from } => self.put(to, self.get(from)),
                 Code::MoveLanes { to, from, stride, lanes } => {
-                    (0..u32::from(lanes)).for_each(|lane| self.put(to + lane, self.get(from + lane * u32::from(stride))));
+                    (0..u32::from(lanes)).for_each(|lane| {
+                        self.put(to + lane, self.get(from + lane * u32::from(stride)))
+                    });
                 }
                 Code::Load { to, buf, offset } => {
                     let place = self.place(buf, self.int(offset), 1)?;
                     self.put(to, self.memory[place]);
                 }
                 Code::LoadLanes { to, buf, offset, lanes } => {
-                    let (place, lanes) = (self.place(buf, self.int(offset), i64::from(lanes))?, lanes as usize);
-                    self.slots[to as usize..to as usize + lanes].copy_from_slice(&self.memory[place..place + lanes]);
+                    let (place, lanes) =
+                        (self.place(buf, self.int(offset), i64::from(lanes))?, lanes as usize);
+                    self.slots[to as usize..to as usize + lanes]
+                        .copy_from_slice(&self.memory[place..place + lanes]);
                 }
                 Code::Store { from, buf, offset } => {
                     let place = self.place(buf, self.int(offset), 1)?;
                     self.memory[place] = self.get(from);
                 }
                 Code::StoreLanes { from, buf, offset, lanes } => {
-                    let (place, lanes) = (self.place(buf, self.int(offset), i64::from(lanes))?, lanes as usize);
-                    self.memory[place..place + lanes].copy_from_slice(&self.slots[from as usize..from as usize + lanes]);
+                    let (place, lanes) =
+                        (self.place(buf, self.int(offset), i64::from(lanes))?, lanes as usize);
+                    self.memory[place..place + lanes]
+                        .copy_from_slice(&self.slots[from as usize..from as usize + lanes]);
                 }
                 Code::Alloc { buf, len } => self.alloc(buf, self.int(len))?,
                 Code::View { buf, base, offset } => {
@@ -185,7 +198,8 @@ impl<'a> Machine<'a> {
 
     /// Combines lanes k and k + half until one is left.
     fn fold(&mut self, to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16) {
-        let mut values: Vec<Scalar> = (0..u32::from(lanes)).map(|lane| scalar(elem, self.get(from + lane))).collect();
+        let mut values: Vec<Scalar> =
+            (0..u32::from(lanes)).map(|lane| scalar(elem, self.get(from + lane))).collect();
         while values.len() > 1 {
             let half = values.len() / 2;
             values = (0..half).map(|k| prim.eval(&[values[k], values[k + half]])).collect();
@@ -231,14 +245,18 @@ impl<'a> Machine<'a> {
         let len = len.max(0);
         let (to, from) = (self.place(to, 0, len)?, self.place(from, 0, len)?);
         if len > 0 && to.abs_diff(from) < len as usize {
-            return Err(internal(format!("`{}` copies {len} elements over themselves", self.program.name)));
+            return Err(internal(format!(
+                "`{}` copies {len} elements over themselves",
+                self.program.name
+            )));
         }
         self.memory.copy_within(from..from + len as usize, to);
         Ok(())
     }
 
     fn failure(&self, site: u32, args: usize, count: usize) -> Failure {
-        let values: Vec<i64> = self.program.args[args..args + count].iter().map(|arg| self.int(arg.slot)).collect();
+        let values: Vec<i64> =
+            self.program.args[args..args + count].iter().map(|arg| self.int(arg.slot)).collect();
         let site = &self.program.sites[site as usize];
         Failure { span: site.span, message: site.describe(&values) }
     }

@@ -94,20 +94,37 @@ pub fn param_types(function: &Function) -> Vec<(ScalarTy, bool)> {
 }
 
 /// Are there as many arguments as parameters, of the same types? The callers have checked, so a mismatch is a mistake of theirs.
-pub fn check_arguments(name: &str, params: impl ExactSizeIterator<Item = (ScalarTy, bool)>, args: &[Tensor]) -> Result<(), Failure> {
+pub fn check_arguments(
+    name: &str,
+    params: impl ExactSizeIterator<Item = (ScalarTy, bool)>,
+    args: &[Tensor],
+) -> Result<(), Failure> {
     if params.len() != args.len() {
-        return Err(internal(format!("`{name}` takes {} arguments but is given {}", params.len(), args.len())));
+        return Err(internal(format!(
+            "`{name}` takes {} arguments but is given {}",
+            params.len(),
+            args.len()
+        )));
     }
     for (k, ((elem, scalar), arg)) in params.zip(args).enumerate() {
         let shape = |scalar| if scalar { "a scalar" } else { "an array" };
         if elem != arg.elem() {
-            return Err(internal(format!("argument {k} of `{name}` has elements of type {} instead of {elem}", arg.elem())));
+            return Err(internal(format!(
+                "argument {k} of `{name}` has elements of type {} instead of {elem}",
+                arg.elem()
+            )));
         }
         if scalar && !arg.dims.is_empty() {
-            return Err(internal(format!("argument {k} of `{name}` is {} instead of {}", shape(false), shape(true))));
+            return Err(internal(format!(
+                "argument {k} of `{name}` is {} instead of {}",
+                shape(false),
+                shape(true)
+            )));
         }
         if arg.dims.iter().product::<usize>() != arg.data.len() {
-            return Err(internal(format!("argument {k} of `{name}` has not as many elements as its sizes say")));
+            return Err(internal(format!(
+                "argument {k} of `{name}` has not as many elements as its sizes say"
+            )));
         }
     }
     Ok(())
@@ -126,7 +143,9 @@ pub fn out_of_memory() -> Failure {
 /// The sizes of a result, and their product.
 pub fn sizes(name: &str, dims: &[i64]) -> Result<(Vec<usize>, usize), Failure> {
     let sizes: Option<Vec<usize>> = dims.iter().map(|dim| usize::try_from(*dim).ok()).collect();
-    let product = |sizes: &Vec<usize>| sizes.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
+    let product = |sizes: &Vec<usize>| {
+        sizes.iter().try_fold(1usize, |product, size| product.checked_mul(*size))
+    };
     match sizes.and_then(|sizes| product(&sizes).map(|len| (sizes, len))) {
         Some(found) if found.1 <= i64::MAX as usize => Ok(found),
         Some(_) | None => Err(internal(format!("a result of `{name}` has the sizes {dims:?}"))),

@@ -142,7 +142,11 @@ impl Draw<'_> {
         let mut both = b.bind("lit", ty.clone(), Exp::Array(vec![x, y]));
         if self.r.once_in(2) {
             let value = pool.pick(self.r, 1);
-            both = b.bind("u", ty.clone(), Exp::Update { array: var(both), index: vec![Atom::int(1)], value });
+            both = b.bind(
+                "u",
+                ty.clone(),
+                Exp::Update { array: var(both), index: vec![Atom::int(1)], value },
+            );
         }
         let row = b.index(var(both), &ty, vec![Atom::int(self.r.below(2) as i64)]);
         pool.add(1, row);
@@ -171,7 +175,10 @@ impl Draw<'_> {
     fn loop_(&mut self, b: &mut Builder, pool: &mut Pool, depth: usize) {
         let ranks: Vec<usize> = (0..1 + self.r.below(4)).map(|_| self.rank()).collect();
         let inits = ranks.iter().map(|rank| pool.pick(self.r, *rank)).collect();
-        let params: Vec<Param> = ranks.iter().map(|rank| Param { var: b.names.fresh("s"), ty: pool.ty(*rank) }).collect();
+        let params: Vec<Param> = ranks
+            .iter()
+            .map(|rank| Param { var: b.names.fresh("s"), ty: pool.ty(*rank) })
+            .collect();
         let mut inner = pool.clone();
         ranks.iter().zip(&params).for_each(|(rank, p)| _ = inner.add(*rank, p.var.into()));
         let kind = if self.r.once_in(3) { self.while_(b, &inner, depth) } else { None };
@@ -198,8 +205,14 @@ impl Draw<'_> {
     }
 
     /// The loop with a counter, if it is a `while`: a scalar that has been computed decides as well.
-    fn counted(&mut self, b: &mut Builder, exp: Exp, mut binds: Vec<(std::rc::Rc<str>, Ty)>) -> Vec<Atom> {
-        let Exp::Loop { mut params, mut inits, kind: LoopKind::While(mut cond), mut body } = exp else {
+    fn counted(
+        &mut self,
+        b: &mut Builder,
+        exp: Exp,
+        mut binds: Vec<(std::rc::Rc<str>, Ty)>,
+    ) -> Vec<Atom> {
+        let Exp::Loop { mut params, mut inits, kind: LoopKind::While(mut cond), mut body } = exp
+        else {
             return b.bind_all(binds, exp);
         };
         let counter = b.names.fresh("count");
@@ -272,7 +285,12 @@ fn draw(seed: u64) -> (Function, Vec<Tensor>) {
         let picked: Vec<usize> = (0..2 + r.below(3)).map(|_| r.below(3)).collect();
         picked
             .into_iter()
-            .map(|rank| (pool.pick(&mut r, rank), [Ty::real(), vector.clone(), vector.array_of(sizes[0])][rank].clone()))
+            .map(|rank| {
+                (
+                    pool.pick(&mut r, rank),
+                    [Ty::real(), vector.clone(), vector.array_of(sizes[0])][rank].clone(),
+                )
+            })
             .collect()
     });
     let n = 1 + r.below(3);

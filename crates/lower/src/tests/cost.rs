@@ -4,7 +4,10 @@ use lambada_anf::{Atom, Builder, Exp, Out, Ty};
 use lambada_loops::{Op, Stmt};
 use lambada_prim::{Prim, ReduceOp};
 
-use super::{agrees, allocs, collect, copies, count, each, function, loop_bodies, loop_for, numbers, update, var, vector};
+use super::{
+    agrees, allocs, collect, copies, count, each, function, loop_bodies, loop_for, numbers, update,
+    var, vector,
+};
 
 fn element(b: &mut Builder, x: Atom, ty: &Ty, index: &[Atom]) -> Atom {
     b.index(var(x), ty, index.to_vec())
@@ -25,7 +28,8 @@ fn a_tape_is_written_in_place() {
         let (ty, rows) = (vector(n), vector(m).array_of(n));
         let tape = b.bind("tape", ty.clone(), Exp::Fill(Atom::real(0.0)));
         let records = b.bind("records", rows.clone(), Exp::Fill(Atom::real(0.0)));
-        let states = vec![(Atom::real(1.0), Ty::real()), (tape, ty.clone()), (records, rows.clone())];
+        let states =
+            vec![(Atom::real(1.0), Ty::real()), (tape, ty.clone()), (records, rows.clone())];
         let all = loop_for(b, n, states, |b, i, s| {
             let e = element(b, params[0].into(), &ty, &[i]);
             let next = b.prim(Prim::Mul, [s[0].into(), e]);
@@ -37,7 +41,11 @@ fn a_tape_is_written_in_place() {
     });
     let lowered = agrees(&f, &[numbers(&[4]), numbers(&[4, 5])]);
     let [body] = loop_bodies(&lowered)[..] else { panic!("one loop") };
-    assert_eq!((copies(body), allocs(body), swaps(body)), (1, 0, 0), "the record, and nothing else");
+    assert_eq!(
+        (copies(body), allocs(body), swaps(body)),
+        (1, 0, 0),
+        "the record, and nothing else"
+    );
     assert_eq!((copies(&lowered.body), allocs(&lowered.body)), (1, 2));
 }
 
@@ -82,7 +90,11 @@ fn a_state_made_anew_exchanges_buffers() {
     let lowered = agrees(&f, &[numbers(&[3])]);
     let body = loop_bodies(&lowered)[0];
     assert_eq!((copies(body), allocs(body), swaps(body)), (0, 0, 1));
-    assert_eq!((copies(&lowered.body), allocs(&lowered.body)), (1, 2), "the first value is a parameter");
+    assert_eq!(
+        (copies(&lowered.body), allocs(&lowered.body)),
+        (1, 2),
+        "the first value is a parameter"
+    );
 }
 
 /// `(before, now) ← (now, 2 now - before)`: three buffers take turns.
@@ -92,7 +104,8 @@ fn a_state_moves_on_to_the_next() {
         let (n, x, ty) = (sizes[0], Atom::Var(params[0]), vector(sizes[0]));
         let all = loop_for(b, n, vec![(x, ty.clone()), (x, ty.clone())], |b, _, s| {
             let next = collect(b, n, &Ty::real(), |b, j| {
-                let (e, before) = (element(b, s[1].into(), &ty, &[j]), element(b, s[0].into(), &ty, &[j]));
+                let (e, before) =
+                    (element(b, s[1].into(), &ty, &[j]), element(b, s[0].into(), &ty, &[j]));
                 let twice = b.prim(Prim::Add, [e, e]);
                 b.prim(Prim::Sub, [twice, before])
             });
@@ -139,7 +152,11 @@ fn views_cost_nothing() {
             let row = element(b, x, &ty, &[i]);
             let index = b.names.fresh("j");
             let body = b.block(|b| vec![element(b, row, &row_ty, &[index.into()])]);
-            b.bind("sum", Ty::real(), Exp::For { index, extent: m, outs: vec![Out::Reduce(ReduceOp::Add)], body })
+            b.bind(
+                "sum",
+                Ty::real(),
+                Exp::For { index, extent: m, outs: vec![Out::Reduce(ReduceOp::Add)], body },
+            )
         });
         vec![(ys, vector(n))]
     });
@@ -168,7 +185,9 @@ fn addresses_are_computed_where_they_change() {
         vec![(ys, vector(n).array_of(m))]
     });
     let lowered = agrees(&f, &[numbers(&[2, 3]), numbers(&[3, 2])]);
-    let [Stmt::For { body: inner, .. }] = &loop_bodies(&lowered)[0][1..] else { panic!("{}", lambada_loops::print(&lowered)) };
+    let [Stmt::For { body: inner, .. }] = &loop_bodies(&lowered)[0][1..] else {
+        panic!("{}", lambada_loops::print(&lowered))
+    };
     assert_eq!(prims(inner, Prim::MulInt), 1, "j·m");
     assert_eq!(prims(inner, Prim::AddInt), 2, "… + i, and i·n + j for both the read and the write");
     assert_eq!(prims(inner, Prim::ToReal), 0);

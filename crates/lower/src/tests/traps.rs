@@ -8,7 +8,9 @@ use super::{agrees, collect, each, function, loop_for, numbers, update, var, vec
 
 /// A function of `x : [n]real` and `y : [n][n]real`.
 fn on_square(build: impl FnOnce(&mut Builder, Atom, Atom, Atom) -> Vec<(Atom, Ty)>) -> Function {
-    function(&[&["n"], &["n", "n"]], |b, params, sizes| build(b, params[0].into(), params[1].into(), sizes[0]))
+    function(&[&["n"], &["n", "n"]], |b, params, sizes| {
+        build(b, params[0].into(), params[1].into(), sizes[0])
+    })
 }
 
 fn agrees_on_square(f: &Function) {
@@ -60,7 +62,14 @@ fn rows_change_places() {
     let body = super::loop_bodies(&lowered)[1];
     let n = lambada_loops::Operand::Reg(lambada_loops::Reg(0));
     assert_eq!(super::copies(body), 4, "two rows to save them, two to write them");
-    assert_eq!(super::count(body, |stmt| matches!(stmt, lambada_loops::Stmt::Copy { len, .. } if *len != n)), 0, "no matrix");
+    assert_eq!(
+        super::count(
+            body,
+            |stmt| matches!(stmt, lambada_loops::Stmt::Copy { len, .. } if *len != n)
+        ),
+        0,
+        "no matrix"
+    );
 }
 
 #[test]
@@ -111,8 +120,13 @@ fn states_exchange_their_roles() {
         let z = b.index(var(y), &ty.array_of(n), vec![zero()]);
         let w = b.bind("w", ty.clone(), Exp::Fill(Atom::real(3.0)));
         let scalars = [(Atom::real(1.0), Ty::real()), (Atom::real(2.0), Ty::real())];
-        let states = [(x, ty.clone()), (z, ty.clone()), (w, ty.clone())].into_iter().chain(scalars).collect();
-        let all = loop_for(b, Atom::int(4), states, |_, _, s| [1, 2, 0, 4, 3].map(|k| Atom::Var(s[k])).to_vec());
+        let states = [(x, ty.clone()), (z, ty.clone()), (w, ty.clone())]
+            .into_iter()
+            .chain(scalars)
+            .collect();
+        let all = loop_for(b, Atom::int(4), states, |_, _, s| {
+            [1, 2, 0, 4, 3].map(|k| Atom::Var(s[k])).to_vec()
+        });
         all.into_iter().zip([ty.clone(), ty.clone(), ty, Ty::real(), Ty::real()]).collect()
     });
     agrees_on_square(&f);
@@ -168,7 +182,10 @@ fn a_branch_updates_what_the_other_needs() {
                 let u = update(b, &ty, s[1].into(), &[zero()], e);
                 vec![u, s[1].into()]
             });
-            b.bind_all(vec![("a".into(), ty.clone()), ("b".into(), ty.clone())], Exp::If { cond, then, otherwise })
+            b.bind_all(
+                vec![("a".into(), ty.clone()), ("b".into(), ty.clone())],
+                Exp::If { cond, then, otherwise },
+            )
         });
         all.into_iter().map(|a| (a, ty.clone())).collect()
     });
@@ -217,7 +234,12 @@ fn a_state_grows() {
         });
         let params = vec![Param { var: k, ty: Ty::int() }, Param { var: xs, ty }];
         let index = b.names.fresh("i");
-        let exp = Exp::Loop { params, inits: vec![n, x], kind: LoopKind::For { index, extent: Atom::int(3) }, body };
+        let exp = Exp::Loop {
+            params,
+            inits: vec![n, x],
+            kind: LoopKind::For { index, extent: Atom::int(3) },
+            body,
+        };
         let (len, ys) = (b.names.fresh("len"), b.names.fresh("ys"));
         let ty = vector(len.into());
         let binds = vec![Param { var: len, ty: Ty::int() }, Param { var: ys, ty: ty.clone() }];
@@ -265,7 +287,9 @@ fn nothing_runs_for_a_negative_extent() {
         let k = b.prim(Prim::SubInt, [Atom::int(0), n]);
         let ys = collect(b, k, &vector(n), |b, i| b.index(var(y), &vector(n).array_of(n), vec![i]));
         let fill = b.bind("fill", vector(k), Exp::Fill(Atom::real(1.0)));
-        let all = loop_for(b, k, vec![(x, vector(n))], |b, i, s| vec![update(b, &vector(n), s[0].into(), &[i], Atom::real(0.0))]);
+        let all = loop_for(b, k, vec![(x, vector(n))], |b, i, s| {
+            vec![update(b, &vector(n), s[0].into(), &[i], Atom::real(0.0))]
+        });
         vec![(ys, vector(n).array_of(k)), (fill, vector(k)), (all[0], vector(n))]
     });
     agrees_on_square(&f);
@@ -304,7 +328,8 @@ fn a_condition_may_build_arrays_and_may_not_change_the_state() {
             vec![doubled, b.prim(Prim::AddInt, [count.into(), Atom::int(1)])]
         });
         let params = vec![Param { var: s, ty: vector(n) }, Param { var: count, ty: Ty::int() }];
-        let exp = Exp::Loop { params, inits: vec![x, Atom::int(0)], kind: LoopKind::While(cond), body };
+        let exp =
+            Exp::Loop { params, inits: vec![x, Atom::int(0)], kind: LoopKind::While(cond), body };
         let all = b.bind_all(vec![("r".into(), vector(n)), ("count".into(), Ty::int())], exp);
         vec![(all[0], vector(n)), (all[1], Ty::int())]
     });
@@ -320,7 +345,8 @@ fn elements_and_constants_need_no_memory() {
         let first = b.index(var(pair), &three, vec![zero()]);
         let second = b.index(var(pair), &three, vec![Atom::int(1)]);
         let product = b.prim(Prim::Mul, [first, second]);
-        let fixed = b.bind("fixed", three.clone(), Exp::Array([1.0, 2.0, 3.0].map(Atom::real).to_vec()));
+        let fixed =
+            b.bind("fixed", three.clone(), Exp::Array([1.0, 2.0, 3.0].map(Atom::real).to_vec()));
         let one = std::rc::Rc::new(Tensor::scalar(Scalar::Real(4.0)));
         let four = b.bind("four", Ty::real(), Exp::Constant(one));
         vec![(product, Ty::real()), (fixed, three), (four, Ty::real())]

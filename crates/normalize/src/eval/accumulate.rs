@@ -90,8 +90,11 @@ impl Merge for Freeze {
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else { return Ok(leaf.clone()) };
-        let (hint, ty) = (emit.names.hint(acc), Ty { elem: place.elem, dims: place.extents.clone() });
+        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else {
+            return Ok(leaf.clone());
+        };
+        let (hint, ty) =
+            (emit.names.hint(acc), Ty { elem: place.elem, dims: place.extents.clone() });
         let atom = emit.bind(&hint, ty, Exp::Freeze(acc));
         Ok(Leaf { atom, ..leaf.clone() })
     }
@@ -112,7 +115,9 @@ impl Merge for Add {
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let target = parts[0].ok_or_else(ill_typed)?;
-        let Some(acc) = target.atom.as_var().filter(|_| is_summed(place)) else { return Ok(target.clone()) };
+        let Some(acc) = target.atom.as_var().filter(|_| is_summed(place)) else {
+            return Ok(target.clone());
+        };
         let mask = vec![true; place.extents.len()];
         let value = match parts[1] {
             Some(leaf) => emit.broadcast(leaf, &mask, &place.extents),

@@ -18,12 +18,20 @@ impl Evaluator<'_> {
     pub(super) fn array(&mut self, term: &Term) -> Eval<std::rc::Rc<ArrayVal>> {
         match self.eval(term, None)? {
             Val::Array(array) => Ok(array),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => Err(ill_typed()),
+            Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => {
+                Err(ill_typed())
+            }
         }
     }
 
     /// `[a, b, c]`
-    pub(super) fn literal(&mut self, items: &[Term], ty: &CoreTy, span: Span, hint: Hint) -> Eval<Val> {
+    pub(super) fn literal(
+        &mut self,
+        items: &[Term],
+        ty: &CoreTy,
+        span: Span,
+        hint: Hint,
+    ) -> Eval<Val> {
         let CoreTy::Array(elem) = ty else { return Err(ill_typed()) };
         if items.is_empty() {
             return Ok(Val::array(Atom::int(0), same(&absent(self.program, elem))));
@@ -68,14 +76,26 @@ impl Evaluator<'_> {
         let (a, b) = (self.eval(a, None)?, self.eval(b, None)?);
         let (x, rows) = self.matrix(&a)?;
         let (y, columns) = self.matrix(&b)?;
-        let (Some(inner), Some(x_var), Some(y_var)) = (rows.last(), x.as_var(), y.as_var()) else { return Err(ill_typed()) };
-        self.emit.check_equal(*inner, columns[0], span, "sizes differ: the inner sizes of `@` are {0} and {1}");
+        let (Some(inner), Some(x_var), Some(y_var)) = (rows.last(), x.as_var(), y.as_var()) else {
+            return Err(ill_typed());
+        };
+        self.emit.check_equal(
+            *inner,
+            columns[0],
+            span,
+            "sizes differ: the inner sizes of `@` are {0} and {1}",
+        );
         let dims: Vec<Atom> = rows[..rows.len() - 1].iter().chain(&columns[1..]).copied().collect();
         let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
         let product = self.named(hint, |this| {
             Ok(match ty.elem {
                 ScalarTy::Real => this.emit.bind("t", ty, Exp::MatMul(x_var, y_var)),
-                ScalarTy::Int | ScalarTy::Bool => this.emit.int_product((x_var, rows.len()), (y_var, columns.len()), *inner, &dims),
+                ScalarTy::Int | ScalarTy::Bool => this.emit.int_product(
+                    (x_var, rows.len()),
+                    (y_var, columns.len()),
+                    *inner,
+                    &dims,
+                ),
             })
         })?;
         Ok(stored(product, &dims))
@@ -114,12 +134,26 @@ impl Emit {
 
 impl Emit {
     /// The product of arrays of integers, with their ranks, as a sum for each element: it has no kernel of its own.
-    fn int_product(&mut self, a: (Var, usize), b: (Var, usize), inner: Atom, dims: &[Atom]) -> Atom {
+    fn int_product(
+        &mut self,
+        a: (Var, usize),
+        b: (Var, usize),
+        inner: Atom,
+        dims: &[Atom],
+    ) -> Atom {
         let hint = self.hint.take().unwrap_or_else(|| "t".into());
         self.int_element(&hint, a, b, inner, dims, &mut Vec::new())
     }
 
-    fn int_element(&mut self, hint: &str, a: (Var, usize), b: (Var, usize), inner: Atom, dims: &[Atom], at: &mut Vec<Atom>) -> Atom {
+    fn int_element(
+        &mut self,
+        hint: &str,
+        a: (Var, usize),
+        b: (Var, usize),
+        inner: Atom,
+        dims: &[Atom],
+        at: &mut Vec<Atom>,
+    ) -> Atom {
         let extent = dims.first().copied().unwrap_or(inner);
         self.enter();
         let index = self.index("i", extent);
@@ -148,7 +182,8 @@ struct Items {
 impl Merge for Items {
     fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
         let hint = emit.hint.take();
-        let sizes: Vec<(Atom, &[Guard])> = parts.iter().zip(ways).filter_map(|(p, way)| p.map(|size| (size, &way[..]))).collect();
+        let sizes: Vec<(Atom, &[Guard])> =
+            parts.iter().zip(ways).filter_map(|(p, way)| p.map(|size| (size, &way[..]))).collect();
         let size = emit.agree(&sizes, self.span, "elements have different sizes: {0} and {1}");
         emit.hint = hint;
         Ok(size)
@@ -164,9 +199,15 @@ impl Merge for Items {
         }
         let hint = emit.hint.take();
         let mask = joint_axes(parts);
-        let atoms: Vec<Atom> = parts.iter().enumerate().map(|(k, part)| emit.fit(*part, k, &mask, &[], place)).collect();
+        let atoms: Vec<Atom> = parts
+            .iter()
+            .enumerate()
+            .map(|(k, part)| emit.fit(*part, k, &mask, &[], place))
+            .collect();
         emit.hint = hint;
-        let dims = std::iter::once(Atom::int(atoms.len() as i64)).chain(Leaf::select(&mask, &place.extents)).collect();
+        let dims = std::iter::once(Atom::int(atoms.len() as i64))
+            .chain(Leaf::select(&mask, &place.extents))
+            .collect();
         let atom = items(emit, atoms, Ty { elem: place.elem, dims });
         Ok(Leaf { atom, prefix: Vec::new(), axes: std::iter::once(true).chain(mask).collect() })
     }
@@ -183,7 +224,11 @@ fn items(emit: &mut Emit, atoms: Vec<Atom>, ty: Ty) -> Atom {
 }
 
 fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
-    let dims = ty.dims.iter().map(|d| d.as_lit().map(|size| size.int() as usize)).collect::<Option<Vec<usize>>>()?;
+    let dims = ty
+        .dims
+        .iter()
+        .map(|d| d.as_lit().map(|size| size.int() as usize))
+        .collect::<Option<Vec<usize>>>()?;
     let mut tensor = Tensor { data: Data::zeros(ty.elem, dims.iter().product()), dims };
     let mut at = 0;
     for atom in atoms {
@@ -218,7 +263,11 @@ impl Merge for Rows {
         let leaf = parts[0].ok_or_else(ill_typed)?;
         let mask = &leaf.axes[1..];
         let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
-        let atom = if ty.dims.is_empty() { self.scalars(emit, leaf, ty) } else { self.rows(emit, leaf, ty) };
+        let atom = if ty.dims.is_empty() {
+            self.scalars(emit, leaf, ty)
+        } else {
+            self.rows(emit, leaf, ty)
+        };
         Ok(Leaf { atom, prefix: Vec::new(), axes: mask.to_vec() })
     }
 }
@@ -231,7 +280,10 @@ impl Rows {
         let element = emit.force(&leaf.at(index.into()));
         let body = emit.leave().finish(vec![element]);
         let var = emit.fresh(hint, ty.clone());
-        emit.push(vec![Param { var, ty }], Exp::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body });
+        emit.push(
+            vec![Param { var, ty }],
+            Exp::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body },
+        );
         var.into()
     }
 

@@ -13,7 +13,14 @@ use crate::val::{Leaf, Val};
 
 impl Evaluator<'_> {
     /// `xs with [i, j] = value`
-    pub(super) fn update(&mut self, t: &Term, at: &[Term], value: &Term, span: Span, hint: Hint) -> Eval<Val> {
+    pub(super) fn update(
+        &mut self,
+        t: &Term,
+        at: &[Term],
+        value: &Term,
+        span: Span,
+        hint: Hint,
+    ) -> Eval<Val> {
         let array = self.eval(t, None)?;
         let index = self.scalars(at)?;
         let value = self.eval(value, None)?;
@@ -26,7 +33,8 @@ impl Evaluator<'_> {
         }
         let extents = outer.clone();
         let mut cells = Cells { outer, index, span };
-        let family = self.named(hint, |this| merge(&mut cells, &mut this.emit, &[Some(elem), Some(&value)]))?;
+        let family = self
+            .named(hint, |this| merge(&mut cells, &mut this.emit, &[Some(elem), Some(&value)]))?;
         Ok(extents.into_iter().rev().fold(family, |elem, extent| Val::array(extent, elem)))
     }
 }
@@ -40,11 +48,17 @@ struct Cells {
 
 impl Merge for Cells {
     fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
-        let (Some(old), Some(new)) = (parts[0], parts[1]) else { return parts[0].or(parts[1]).ok_or_else(ill_typed) };
+        let (Some(old), Some(new)) = (parts[0], parts[1]) else {
+            return parts[0].or(parts[1]).ok_or_else(ill_typed);
+        };
         let hint = emit.hint.take();
         let around = self.outer.iter().map(|extent| Guard::Axis(*extent));
         let way: Vec<Guard> = around.chain(ways[0].iter().cloned()).collect();
-        let size = emit.agree(&[(old, &way), (new, &ways[1])], self.span, "the new value has size {1}, the old one {0}");
+        let size = emit.agree(
+            &[(old, &way), (new, &ways[1])],
+            self.span,
+            "the new value has size {1}, the old one {0}",
+        );
         emit.hint = hint;
         Ok(size)
     }

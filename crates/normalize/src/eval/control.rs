@@ -14,7 +14,12 @@ use crate::val::{Val, VariantVal};
 
 impl Evaluator<'_> {
     /// `if cond { run(true) } else { run(false) }`
-    pub(super) fn branch(&mut self, cond: Atom, hint: Hint, run: &mut dyn FnMut(&mut Self, bool) -> Eval<Val>) -> Eval<Val> {
+    pub(super) fn branch(
+        &mut self,
+        cond: Atom,
+        hint: Hint,
+        run: &mut dyn FnMut(&mut Self, bool) -> Eval<Val>,
+    ) -> Eval<Val> {
         if let Some(known) = cond.as_lit() {
             return run(self, known.bool());
         }
@@ -53,7 +58,11 @@ impl Evaluator<'_> {
         }
         let cond = self.emit.prim(Prim::EqInt, &[tag, Atom::int(numbers[first])]);
         self.branch(cond, hint, &mut |this, holds| {
-            if holds { run(this, first) } else { this.select_from(first + 1, tag, numbers, hint, run) }
+            if holds {
+                run(this, first)
+            } else {
+                this.select_from(first + 1, tag, numbers, hint, run)
+            }
         })
     }
 
@@ -65,7 +74,8 @@ impl Evaluator<'_> {
         {
             return self.arm(&variant, tag.int() as usize, &arms[tag.int() as usize], hint);
         }
-        let possible: Vec<i64> = (0..arms.len() as i64).filter(|c| variant.fields[*c as usize].is_some()).collect();
+        let possible: Vec<i64> =
+            (0..arms.len() as i64).filter(|c| variant.fields[*c as usize].is_some()).collect();
         if possible.is_empty() {
             return Ok(absent(self.program, ty));
         }
@@ -76,7 +86,13 @@ impl Evaluator<'_> {
         })
     }
 
-    fn arm(&mut self, variant: &VariantVal, constructor: usize, arm: &Arm, hint: Hint) -> Eval<Val> {
+    fn arm(
+        &mut self,
+        variant: &VariantVal,
+        constructor: usize,
+        arm: &Arm,
+        hint: Hint,
+    ) -> Eval<Val> {
         let fields = variant.fields[constructor].as_ref().ok_or_else(ill_typed)?;
         self.scoped(|this| {
             for (x, value) in arm.vars.iter().zip(fields) {

@@ -37,7 +37,8 @@ impl Evaluator<'_> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let anf::Reverse { mut forward, pullback } = self.derivatives.reverse(&mut self.emit.names, &traced.lambda);
+        let anf::Reverse { mut forward, pullback } =
+            self.derivatives.reverse(&mut self.emit.names, &traced.lambda);
         let renaming = actual(&forward.params, &traced.actuals);
         self.place(&mut forward, &renaming);
         let value = traced.rebuild(&self.emit, &forward.body.results);
@@ -51,11 +52,19 @@ impl Evaluator<'_> {
     }
 
     /// `jvp f x dx`, of type `ty = (b, b)`
-    pub(super) fn jvp(&mut self, f: &Term, x: &Term, dx: &Term, ty: &CoreTy, span: Span) -> Eval<Val> {
+    pub(super) fn jvp(
+        &mut self,
+        f: &Term,
+        x: &Term,
+        dx: &Term,
+        ty: &CoreTy,
+        span: Span,
+    ) -> Eval<Val> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let dx = self.eval(dx, None)?;
-        let tangents = self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
+        let tangents =
+            self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
         let mut forward = self.derivatives.forward(&mut self.emit.names, &traced.lambda);
         let actuals: Vec<Atom> = traced.actuals.iter().chain(&tangents).copied().collect();
@@ -70,7 +79,9 @@ impl Evaluator<'_> {
 
     /// The code of a pullback: one that is known already, if they are alike.
     fn pullback(&mut self, pullback: Pullback) -> Rc<Code> {
-        let known = self.pullbacks.iter().find(|code| matches!(&code.kind, CodeKind::Pullback(other) if alike(other, &pullback)));
+        let known = self.pullbacks.iter().find(
+            |code| matches!(&code.kind, CodeKind::Pullback(other) if alike(other, &pullback)),
+        );
         if let Some(code) = known {
             return code.clone();
         }
@@ -96,7 +107,8 @@ impl Evaluator<'_> {
                 return leaf.clone();
             }
             let ty = emit.ty(leaf.atom);
-            let hint = if leaf.atom.as_var().is_some() { emit.hint_of(leaf.atom) } else { "x".into() };
+            let hint =
+                if leaf.atom.as_var().is_some() { emit.hint_of(leaf.atom) } else { "x".into() };
             let var = emit.fresh(hint, ty.clone());
             params.push(Param { var, ty });
             actuals.push(leaf.atom);
@@ -105,7 +117,12 @@ impl Evaluator<'_> {
         let x = point.map(&mut parameter, &mut |size| size);
         let value = self.apply(f, x, ty, None)?;
         first_order(&value, span)?;
-        let mut results = Results { level: self.emit.level(), atoms: Vec::new(), reals: Vec::new(), others: Vec::new() };
+        let mut results = Results {
+            level: self.emit.level(),
+            atoms: Vec::new(),
+            reals: Vec::new(),
+            others: Vec::new(),
+        };
         let value = merge(&mut results, &mut self.emit, &[Some(&value)])?;
         let types = results.atoms.iter().map(|a| self.emit.ty(*a)).collect();
         let body = self.emit.leave().finish(results.atoms);
@@ -125,7 +142,13 @@ impl Evaluator<'_> {
     }
 
     /// The real leaves of a tangent or a cotangent of a value of this skeleton.
-    fn along(&mut self, skeleton: &Val, tangent: &Val, span: Span, message: &'static str) -> Eval<Vec<Atom>> {
+    fn along(
+        &mut self,
+        skeleton: &Val,
+        tangent: &Val,
+        span: Span,
+        message: &'static str,
+    ) -> Eval<Vec<Atom>> {
         let mut along = Along { span, message, leaves: Vec::new() };
         merge(&mut along, &mut self.emit, &[Some(skeleton), Some(tangent)])?;
         Ok(along.leaves)
@@ -152,19 +175,30 @@ impl Evaluator<'_> {
     /// A pullback applied to a cotangent.
     pub(super) fn pull(&mut self, pullback: &Pullback, env: &[Val], cotangent: &Val) -> Eval<Val> {
         let [result, point, captured @ ..] = env else { return Err(ill_typed()) };
-        let cotangents = self.along(result, cotangent, pullback.span, "the cotangent has another constructor than the result")?;
+        let cotangents = self.along(
+            result,
+            cotangent,
+            pullback.span,
+            "the cotangent has another constructor than the result",
+        )?;
         let mut renaming = Renaming::new();
         let mut known: HashSet<anf::Var> = HashSet::new();
         for (p, value) in pullback.free.iter().zip(captured) {
             let (atom, dims) = self.matrix(value)?;
-            let sizes = p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
+            let sizes =
+                p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
             for (var, atom) in sizes.chain([(p.var, atom)]) {
                 if known.insert(var) {
                     renaming.insert(var, atom);
                 }
             }
         }
-        pullback.map.params.iter().zip(cotangents).for_each(|(p, atom)| renaming.insert(p.var, atom));
+        pullback
+            .map
+            .params
+            .iter()
+            .zip(cotangents)
+            .for_each(|(p, atom)| renaming.insert(p.var, atom));
         let body = renaming.copy(&pullback.map.body, &mut self.emit.names);
         body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
         Ok(with_reals(&self.emit, point, &body.results))
@@ -175,7 +209,8 @@ impl Traced {
     /// The value, with the results of a differentiated block for those of the original.
     fn rebuild(&self, emit: &Emit, results: &[Atom]) -> Val {
         let reals: Vec<Atom> = self.reals.iter().map(|k| results[*k]).collect();
-        let others: HashMap<Atom, Atom> = self.others.iter().map(|(atom, k)| (*atom, results[*k])).collect();
+        let others: HashMap<Atom, Atom> =
+            self.others.iter().map(|(atom, k)| (*atom, results[*k])).collect();
         let other = |atom: Atom| others.get(&atom).copied().unwrap_or(atom);
         let value = with_reals(emit, &self.value, &reals);
         let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
@@ -190,7 +225,9 @@ impl Traced {
 fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
     let mut atoms = atoms.iter();
     let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
-        ScalarTy::Real => Leaf::stored(*atoms.next().expect("one atom per real leaf"), leaf.axes.len()),
+        ScalarTy::Real => {
+            Leaf::stored(*atoms.next().expect("one atom per real leaf"), leaf.axes.len())
+        }
         ScalarTy::Int | ScalarTy::Bool => leaf.clone(),
     };
     structure.map(on_leaf, &mut |size| size)
@@ -216,7 +253,12 @@ fn first_order(value: &Val, span: Span) -> Eval<()> {
         return Ok(());
     }
     let title = "only functions from data to data have derivatives";
-    Err(Box::new(Problem::error("E0501", title, span, "the argument or the result contains a function")))
+    Err(Box::new(Problem::error(
+        "E0501",
+        title,
+        span,
+        "the argument or the result contains a function",
+    )))
 }
 
 /// Stores the real leaves.
@@ -292,7 +334,11 @@ impl Merge for Skeleton {
 
     fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.is_tag { Ok(leaf.clone()) } else { Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len())) }
+        if place.is_tag {
+            Ok(leaf.clone())
+        } else {
+            Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()))
+        }
     }
 }
 
@@ -318,7 +364,12 @@ impl Along {
         }
         emit.enter();
         let index = emit.index("i", *extent);
-        self.same_constructor(emit, &point.at(index.into()), &tangent.at(index.into()), &extents[1..]);
+        self.same_constructor(
+            emit,
+            &point.at(index.into()),
+            &tangent.at(index.into()),
+            &extents[1..],
+        );
         let block = emit.leave();
         if !block.is_empty() {
             let body = block.finish(Vec::new());

@@ -46,7 +46,9 @@ impl Evaluator<'_> {
         }
         let tag = self.emit.force(&fun.tag);
         let numbers: Vec<i64> = fun.alternatives.iter().map(|c| c.code.number).collect();
-        self.select(tag, &numbers, hint, &mut |this, k| this.call(&fun.alternatives[k], x.clone(), hint))
+        self.select(tag, &numbers, hint, &mut |this, k| {
+            this.call(&fun.alternatives[k], x.clone(), hint)
+        })
     }
 
     fn call(&mut self, closure: &Closure, x: Val, hint: Hint) -> Eval<Val> {
@@ -109,7 +111,10 @@ impl Evaluator<'_> {
     fn is_visible(&self, value: &Val) -> bool {
         let mut visible = true;
         let mut leaves = true;
-        value.visit(&mut |leaf| leaves &= leaf.atoms().all(|a| self.emit.is_visible(a)), &mut |size| visible &= self.emit.is_visible(size));
+        value.visit(
+            &mut |leaf| leaves &= leaf.atoms().all(|a| self.emit.is_visible(a)),
+            &mut |size| visible &= self.emit.is_visible(size),
+        );
         visible && leaves
     }
 }
@@ -134,9 +139,13 @@ pub(crate) fn may_fail(stm: &Stm) -> bool {
 pub(super) fn absent(program: &lambada_core::Program, ty: &Ty) -> Val {
     match ty {
         Ty::Scalar(elem) => Val::scalar(Atom::Lit(elem.zero())),
-        Ty::Tuple(_) | Ty::Record(_) => Val::tuple(ty.components().iter().map(|t| absent(program, t)).collect::<Vec<_>>()),
+        Ty::Tuple(_) | Ty::Record(_) => {
+            Val::tuple(ty.components().iter().map(|t| absent(program, t)).collect::<Vec<_>>())
+        }
         Ty::Array(elem) => Val::array(Atom::int(0), same(&absent(program, elem))),
-        Ty::Fun(..) => Val::Fun(Rc::new(FunVal { tag: Leaf::scalar(Atom::int(0)), alternatives: Vec::new() })),
+        Ty::Fun(..) => {
+            Val::Fun(Rc::new(FunVal { tag: Leaf::scalar(Atom::int(0)), alternatives: Vec::new() }))
+        }
         Ty::Variant(id) => {
             let fields = vec![None; program.type_decl(*id).constructors.len()];
             Val::Variant(Rc::new(VariantVal { tag: Leaf::scalar(Atom::int(0)), fields }))

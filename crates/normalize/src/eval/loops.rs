@@ -19,7 +19,14 @@ use crate::val::{Leaf, Val};
 
 impl Evaluator<'_> {
     /// `for i < n => body`
-    pub(super) fn for_(&mut self, i: &CoreVar, n: &Term, body: &Term, span: Span, hint: Hint) -> Eval<Val> {
+    pub(super) fn for_(
+        &mut self,
+        i: &CoreVar,
+        n: &Term,
+        body: &Term,
+        span: Span,
+        hint: Hint,
+    ) -> Eval<Val> {
         let n = self.scalar(n)?;
         let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
         self.emit.enter();
@@ -33,18 +40,35 @@ impl Evaluator<'_> {
         })?;
         let sizes = self.sizes(&value, index, extent, span)?;
         let level = self.emit.level();
-        let mut collect = Collect { level, index, extent, hint: hint.cloned(), sizes, binds: Vec::new(), results: Vec::new() };
+        let mut collect = Collect {
+            level,
+            index,
+            extent,
+            hint: hint.cloned(),
+            sizes,
+            binds: Vec::new(),
+            results: Vec::new(),
+        };
         let elem = merge(&mut collect, &mut self.emit, &[Some(&value)])?;
         let block = self.emit.leave();
         if !collect.binds.is_empty() || !block.is_empty() {
             let outs = vec![Out::Collect; collect.binds.len()];
-            self.emit.push(collect.binds, Exp::For { index, extent, outs, body: block.finish(collect.results) });
+            self.emit.push(
+                collect.binds,
+                Exp::For { index, extent, outs, body: block.finish(collect.results) },
+            );
         }
         Ok(Val::array(extent, elem))
     }
 
     /// What the sizes in the value of a body are outside of it.
-    fn sizes(&mut self, value: &Val, index: Var, extent: Atom, span: Span) -> Eval<HashMap<Atom, Atom>> {
+    fn sizes(
+        &mut self,
+        value: &Val,
+        index: Var,
+        extent: Atom,
+        span: Span,
+    ) -> Eval<HashMap<Atom, Atom>> {
         let level = self.emit.level();
         let message = "elements have different sizes: {0} and {1}";
         let (mut known, mut unknown) = (HashMap::new(), Vec::new());
@@ -60,7 +84,9 @@ impl Evaluator<'_> {
                 unknown.push(size);
             }
         }
-        for (size, outer) in unknown.iter().zip(hoist_sizes(&mut self.emit, index, extent, &unknown)) {
+        for (size, outer) in
+            unknown.iter().zip(hoist_sizes(&mut self.emit, index, extent, &unknown))
+        {
             self.emit.check_equal(outer, *size, span, message);
             known.insert(*size, outer);
         }
@@ -83,8 +109,13 @@ impl Collect {
     /// `for i < length x => x[i]` is `x`.
     fn row_of(&self, emit: &Emit, leaf: &Leaf, extents: &[Atom]) -> Option<Leaf> {
         let (last, rest) = leaf.prefix.split_last()?;
-        let outer = Leaf { prefix: rest.to_vec(), axes: [&[true], &leaf.axes[..]].concat(), ..leaf.clone() };
-        let whole = *last == self.index.into() && emit.is_static(&outer, &[&[self.extent], extents].concat(), self.level);
+        let outer = Leaf {
+            prefix: rest.to_vec(),
+            axes: [&[true], &leaf.axes[..]].concat(),
+            ..leaf.clone()
+        };
+        let whole = *last == self.index.into()
+            && emit.is_static(&outer, &[&[self.extent], extents].concat(), self.level);
         whole.then_some(outer)
     }
 }
@@ -108,7 +139,8 @@ impl Merge for Collect {
         if let Some(known) = self.results.iter().position(|r| *r == atom) {
             return Ok(Leaf { atom: self.binds[known].var.into(), prefix: Vec::new(), axes });
         }
-        let dims = std::iter::once(self.extent).chain(Leaf::select(&leaf.axes, &place.extents)).collect();
+        let dims =
+            std::iter::once(self.extent).chain(Leaf::select(&leaf.axes, &place.extents)).collect();
         let ty = Ty { elem: place.elem, dims };
         let hint = self.hint.clone().unwrap_or_else(|| emit.hint_of(atom));
         let var = emit.fresh_at(self.level - 1, hint, ty.clone());

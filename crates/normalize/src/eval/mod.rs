@@ -50,8 +50,19 @@ impl<'a> Evaluator<'a> {
         let mut emit = Emit::default();
         emit.enter();
         let slots = vec![None; program.next_var as usize];
-        let (trail, codes, pullbacks, constants) = (Vec::new(), HashMap::new(), Vec::new(), HashMap::new());
-        Evaluator { program, derivatives, emit, slots, trail, codes, pullbacks, numbers: 0, constants }
+        let (trail, codes, pullbacks, constants) =
+            (Vec::new(), HashMap::new(), Vec::new(), HashMap::new());
+        Evaluator {
+            program,
+            derivatives,
+            emit,
+            slots,
+            trail,
+            codes,
+            pullbacks,
+            numbers: 0,
+            constants,
+        }
     }
 
     // Environment
@@ -69,7 +80,12 @@ impl<'a> Evaluator<'a> {
     fn settle(&mut self, value: Val) -> Val {
         match value {
             Val::Leaf(leaf) if !leaf.prefix.is_empty() => Val::scalar(self.emit.force(&leaf)),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => value,
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Acc(_) => value,
         }
     }
 
@@ -132,7 +148,9 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Accumulate { .. }
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
-                | TermKind::Vjp(..) => return self.node(term, hint).map_err(|problem| place(problem, term)),
+                | TermKind::Vjp(..) => {
+                    return self.node(term, hint).map_err(|problem| place(problem, term));
+                }
             }
         }
     }
@@ -149,16 +167,22 @@ impl<'a> Evaluator<'a> {
                 let x = self.eval(x, None)?;
                 self.apply(&f, x, term.ty(), hint)
             }
-            TermKind::Tuple(items) => Ok(Val::tuple(items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?)),
+            TermKind::Tuple(items) => Ok(Val::tuple(
+                items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?,
+            )),
             TermKind::Proj(t, k) => match self.eval(t, None)? {
                 Val::Tuple(items) => items.get(*k).cloned().ok_or_else(ill_typed),
-                Val::Leaf(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => Err(ill_typed()),
+                Val::Leaf(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => {
+                    Err(ill_typed())
+                }
             },
             TermKind::Con(tag, args) => self.construct(*tag, args, term.ty(), hint),
             TermKind::Match(t, arms) => self.match_(t, arms, term.ty(), hint),
             TermKind::If(c, t, s) => {
                 let cond = self.scalar(c)?;
-                self.branch(cond, hint, &mut |this, holds| this.eval(if holds { t } else { s }, hint))
+                self.branch(cond, hint, &mut |this, holds| {
+                    this.eval(if holds { t } else { s }, hint)
+                })
             }
             TermKind::Prim(op, args) => {
                 let args = self.scalars(args)?;
@@ -194,7 +218,12 @@ impl<'a> Evaluator<'a> {
     fn atom(&mut self, value: &Val) -> Eval<Atom> {
         match value {
             Val::Leaf(leaf) if leaf.axes.is_empty() => Ok(self.emit.force(leaf)),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => Err(ill_typed()),
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Acc(_) => Err(ill_typed()),
         }
     }
 
@@ -206,7 +235,13 @@ impl<'a> Evaluator<'a> {
         result
     }
 
-    fn construct(&mut self, tag: usize, args: &[Term], ty: &lambada_core::Ty, hint: Hint) -> Eval<Val> {
+    fn construct(
+        &mut self,
+        tag: usize,
+        args: &[Term],
+        ty: &lambada_core::Ty,
+        hint: Hint,
+    ) -> Eval<Val> {
         let lambada_core::Ty::Variant(id) = ty else { return Err(ill_typed()) };
         let mut fields = vec![None; self.program.type_decl(*id).constructors.len()];
         fields[tag] = Some(args.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?);

@@ -34,7 +34,14 @@ struct Iteration {
 
 impl Evaluator<'_> {
     /// `loop state = init … do body`
-    pub(super) fn loop_(&mut self, state: &CoreVar, init: &Term, kind: &LoopKind, body: &Term, span: Span) -> Eval<Val> {
+    pub(super) fn loop_(
+        &mut self,
+        state: &CoreVar,
+        init: &Term,
+        kind: &LoopKind,
+        body: &Term,
+        span: Span,
+    ) -> Eval<Val> {
         let init = self.eval(init, Some(&state.hint))?;
         let extent = match kind {
             LoopKind::For(_, n) => self.scalar(n)?,
@@ -61,8 +68,16 @@ impl Evaluator<'_> {
     }
 
     /// Runs the body once on a state of the structure of the parts. The block of the parameters stays open.
-    fn iteration(&mut self, var: &CoreVar, parts: &[Option<&Val>], kind: &LoopKind, extent: Atom, body: &Term) -> Eval<Iteration> {
-        let mut shape = Shape { level: self.emit.level(), hint: var.hint.clone(), params: Vec::new() };
+    fn iteration(
+        &mut self,
+        var: &CoreVar,
+        parts: &[Option<&Val>],
+        kind: &LoopKind,
+        extent: Atom,
+        body: &Term,
+    ) -> Eval<Iteration> {
+        let mut shape =
+            Shape { level: self.emit.level(), hint: var.hint.clone(), params: Vec::new() };
         let state = merge(&mut shape, &mut self.emit, parts)?;
         self.scoped(|this| {
             this.bind(var, state.clone());
@@ -109,16 +124,38 @@ impl Evaluator<'_> {
         if !idle {
             self.emit.push(binds, exp);
         }
-        Ok(state.map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| size))
+        Ok(state
+            .map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| {
+                size
+            }))
     }
 
     /// The iterations one after the other, if their number is known.
-    fn unroll(&mut self, var: &CoreVar, init: Val, kind: &LoopKind, extent: Atom, body: &Term, span: Span) -> Eval<Val> {
-        let count = extent.as_lit().filter(|_| matches!(kind, LoopKind::For(..))).map(|n| n.int()).filter(|n| *n <= UNROLLED);
+    fn unroll(
+        &mut self,
+        var: &CoreVar,
+        init: Val,
+        kind: &LoopKind,
+        extent: Atom,
+        body: &Term,
+        span: Span,
+    ) -> Eval<Val> {
+        let count = extent
+            .as_lit()
+            .filter(|_| matches!(kind, LoopKind::For(..)))
+            .map(|n| n.int())
+            .filter(|n| *n <= UNROLLED);
         let (Some(count), LoopKind::For(i, _)) = (count, kind) else {
             let title = "the function that this loop carries grows with every iteration";
-            let problem = Problem::error("E0503", title, span, "each iteration wraps the function of the one before");
-            return Err(Box::new(problem.hint("carry what the function is made of, and make the function after the loop")));
+            let problem = Problem::error(
+                "E0503",
+                title,
+                span,
+                "each iteration wraps the function of the one before",
+            );
+            return Err(Box::new(problem.hint(
+                "carry what the function is made of, and make the function after the loop",
+            )));
         };
         let mut state = init;
         for k in 0..count {
@@ -133,7 +170,12 @@ impl Evaluator<'_> {
 }
 
 /// The loop without parameters that no iteration changes, the parameters that are left, and what the others are.
-fn without_constants(params: Vec<Param>, inits: Vec<Atom>, driver: Driver, mut body: Block) -> (Exp, Vec<Param>, Renaming) {
+fn without_constants(
+    params: Vec<Param>,
+    inits: Vec<Atom>,
+    driver: Driver,
+    mut body: Block,
+) -> (Exp, Vec<Param>, Renaming) {
     let mut constant = Renaming::new();
     let (mut kept, mut first, mut next) = (Vec::new(), Vec::new(), Vec::new());
     for ((p, init), result) in params.into_iter().zip(inits).zip(&body.results) {
@@ -170,15 +212,21 @@ impl Merge for Shape {
         let level = self.level;
         let outer = parts.iter().flatten().find_map(|size| emit.outer_form(*size, level));
         outer.ok_or_else(|| {
-            let title = "the size of an array in the state of this loop is known only inside of the loop";
-            Box::new(Problem::general("E0305", title).hint("start the loop with an array of that size"))
+            let title =
+                "the size of an array in the state of this loop is known only inside of the loop";
+            Box::new(
+                Problem::general("E0305", title).hint("start the loop with an array of that size"),
+            )
         })
     }
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
-        let fixed =
-            if place.is_captured { emit.is_static(first, &place.extents, self.level) } else { place.is_tag && first.constant().is_some() };
+        let fixed = if place.is_captured {
+            emit.is_static(first, &place.extents, self.level)
+        } else {
+            place.is_tag && first.constant().is_some()
+        };
         if fixed && parts.iter().flatten().all(|p| p == first) {
             return Ok((*first).clone());
         }
@@ -195,9 +243,15 @@ impl Merge for Shape {
 fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
     let leaf = |s: &Leaf, n: &Leaf| {
         let is_param = params.iter().any(|p| s.atom == Atom::Var(p.var));
-        if is_param { s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs) } else { s == n }
+        if is_param {
+            s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs)
+        } else {
+            s == n
+        }
     };
-    let list = |s: &[Val], n: &[Val]| s.len() == n.len() && s.iter().zip(n).all(|(s, n)| covers(s, n, params));
+    let list = |s: &[Val], n: &[Val]| {
+        s.len() == n.len() && s.iter().zip(n).all(|(s, n)| covers(s, n, params))
+    };
     match (state, next) {
         (Val::Leaf(s), Val::Leaf(n)) => leaf(s, n),
         (Val::Tuple(s), Val::Tuple(n)) => list(s, n),
@@ -212,11 +266,22 @@ fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
             absent || leaf(&s.tag, &n.tag) && fields
         }
         (Val::Fun(s), Val::Fun(n)) => {
-            let foreseen = n.alternatives.iter().all(|c| s.env(c.code.number).is_some_and(|env| list(env, &c.env)));
+            let foreseen = n
+                .alternatives
+                .iter()
+                .all(|c| s.env(c.code.number).is_some_and(|env| list(env, &c.env)));
             n.alternatives.is_empty() || leaf(&s.tag, &n.tag) && foreseen
         }
         (Val::Acc(s), Val::Acc(n)) => std::rc::Rc::ptr_eq(s, n),
-        (Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => false,
+        (
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Acc(_),
+            _,
+        ) => false,
     }
 }
 
@@ -245,7 +310,13 @@ impl Merge for Feed {
             && !emit.equal(old, new)
         {
             let active = emit.active(&ways[1]);
-            emit.check_equal_if(active, old, new, span, "the loop's state changes size: {0} becomes {1}");
+            emit.check_equal_if(
+                active,
+                old,
+                new,
+                span,
+                "the loop's state changes size: {0} becomes {1}",
+            );
         }
         parts[0].or(parts[1]).ok_or_else(ill_typed)
     }

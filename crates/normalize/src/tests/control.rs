@@ -21,8 +21,14 @@ fn checks_fail_where_they_stand() {
     let xs = || Data::from(vec![1.0, 2.0]);
     m.check(&[xs(), 0.into()], 2.0);
     let failure = |i: i64| m.run(&[xs(), i.into()]).expect_err("it fails");
-    assert_eq!(failure(1), Failure { span: span(9), message: "index 2 is out of range for size 2".into() });
-    assert_eq!(failure(-1), Failure { span: span(5), message: "index -1 is out of range for size 2".into() });
+    assert_eq!(
+        failure(1),
+        Failure { span: span(9), message: "index 2 is out of range for size 2".into() }
+    );
+    assert_eq!(
+        failure(-1),
+        Failure { span: span(5), message: "index -1 is out of range for size 2".into() }
+    );
 }
 
 #[test]
@@ -31,7 +37,11 @@ fn while_loops() {
     let mut m = Make::new();
     let main = m.lam("x0", Ty::REAL, |m, x0| {
         let init = tuple(vec![int(0), x0]);
-        m.while_(init, |s| less(proj(s, 1), real(100.0)), |_, s| tuple(vec![add(proj(s.clone(), 0), int(1)), mul(proj(s, 1), real(2.0))]))
+        m.while_(
+            init,
+            |s| less(proj(s, 1), real(100.0)),
+            |_, s| tuple(vec![add(proj(s.clone(), 0), int(1)), mul(proj(s, 1), real(2.0))]),
+        )
     });
     m.def("main", main);
     m.check(&[1.0.into()], pair(7, 128.0));
@@ -45,7 +55,10 @@ fn constant_conditions_and_parameters_vanish() {
     let main = m.lam("x0", Ty::REAL, |m, x0| {
         let s = m.loop_(tuple(vec![x0, real(2.0)]), int(3), |_, s, _| {
             let cond = lit(Scalar::Bool(true));
-            tuple(vec![if_(cond, mul(proj(s.clone(), 0), proj(s.clone(), 1)), real(0.0)), proj(s, 1)])
+            tuple(vec![
+                if_(cond, mul(proj(s.clone(), 0), proj(s.clone(), 1)), real(0.0)),
+                proj(s, 1),
+            ])
         });
         proj(s, 0)
     });
@@ -91,13 +104,18 @@ fn histograms() {
     let main = m.lam("ks", Ty::array(Ty::INT), |m, ks| {
         m.lam("ws", reals(), |m, ws| {
             let zeros = m.for_(int(3), |_, _| real(0.0));
-            let sum = accumulate(m, zeros, |m, h| m.for_(length(ks.clone()), |_, i| add_to(h, vec![at(ks, i.clone())], at(ws, i))));
+            let sum = accumulate(m, zeros, |m, h| {
+                m.for_(length(ks.clone()), |_, i| add_to(h, vec![at(ks, i.clone())], at(ws, i)))
+            });
             proj(sum, 1)
         })
     });
     m.def("main", main);
     m.check(&[vec![0, 2, 0].into(), vec![1.0, 2.0, 4.0].into()], vec![5.0, 0.0, 2.0]);
-    m.check_fails(&[vec![0, 3].into(), vec![1.0, 2.0].into()], "index 3 is out of range for size 3");
+    m.check_fails(
+        &[vec![0, 3].into(), vec![1.0, 2.0].into()],
+        "index 3 is out of range for size 3",
+    );
 }
 
 #[test]
@@ -108,13 +126,20 @@ fn accumulators_in_closures_and_rows() {
         m.lam("xs", reals(), |m, xs| {
             accumulate(m, rows, |m, h| {
                 let f = m.lam("row", reals(), |_, row| add_to(h, vec![int(0)], row));
-                m.let_("f", f, |m, f| m.let_("u", app(f.clone(), xs.clone()), |m, _| m.let_("v", app(f, xs), |_, _| real(1.0))))
+                m.let_("f", f, |m, f| {
+                    m.let_("u", app(f.clone(), xs.clone()), |m, _| {
+                        m.let_("v", app(f, xs), |_, _| real(1.0))
+                    })
+                })
             })
         })
     });
     m.def("main", main);
     let matrix = Data::matrix(&[&[1.0, 2.0], &[3.0, 4.0]]);
-    m.check(&[matrix.clone(), vec![10.0, 20.0].into()], pair(1.0, Data::matrix(&[&[21.0, 42.0], &[3.0, 4.0]])));
+    m.check(
+        &[matrix.clone(), vec![10.0, 20.0].into()],
+        pair(1.0, Data::matrix(&[&[21.0, 42.0], &[3.0, 4.0]])),
+    );
     m.check_fails(&[matrix, vec![1.0].into()], "sizes differ: 2 and 1");
 }
 
@@ -162,7 +187,14 @@ fn constants_that_fail_do_so_only_where_they_are_used() {
 fn explicit_checks() {
     let mut m = Make::new();
     let site = lambada_source::Site::new(span(1), "`n` is {0}");
-    let main = m.lam("n", Ty::INT, |_, n| lambada_core::build::check(less(int(0), n.clone()), site, vec![n.clone()], mul(n.clone(), n)));
+    let main = m.lam("n", Ty::INT, |_, n| {
+        lambada_core::build::check(
+            less(int(0), n.clone()),
+            site,
+            vec![n.clone()],
+            mul(n.clone(), n),
+        )
+    });
     m.def("main", main);
     m.check(&[3.into()], 9);
     m.check_fails(&[(-3).into()], "`n` is -3");

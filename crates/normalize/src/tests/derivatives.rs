@@ -59,10 +59,14 @@ fn pullbacks_are_values() {
     // let (y, pb) = vjp (\xs -> for i < n => xs[i] * sum xs) xs in for k < n => pb (one_hot k)
     let mut m = Make::new();
     let main = m.lam("xs", reals(), |m, xs| {
-        let f = m.lam("xs", reals(), |m, xs| m.for_(length(xs.clone()), |_, i| mul(at(xs.clone(), i), sum(xs))));
+        let f = m.lam("xs", reals(), |m, xs| {
+            m.for_(length(xs.clone()), |_, i| mul(at(xs.clone(), i), sum(xs)))
+        });
         m.let_("p", vjp(f, xs.clone()), |m, p| {
             let rows = m.for_(length(xs.clone()), |m, k| {
-                let hot = m.for_(length(xs), |_, j| if_(prim(Prim::EqInt, vec![j, k.clone()]), real(1.0), real(0.0)));
+                let hot = m.for_(length(xs), |_, j| {
+                    if_(prim(Prim::EqInt, vec![j, k.clone()]), real(1.0), real(0.0))
+                });
                 app(proj(p.clone(), 1), hot)
             });
             tuple(vec![proj(p, 0), rows])
@@ -85,17 +89,31 @@ fn pullbacks_leave_their_scope() {
             let wave = m.def("wave", wave);
             let (s, w) = (vjp(square.clone(), x.clone()), vjp(wave, x.clone()));
             let joined = app(proj(if_(less(x.clone(), real(0.0)), s, w), 1), real(1.0));
-            let pullbacks = m.for_(n.clone(), |_, i| proj(vjp(square.clone(), mul(x.clone(), prim(Prim::ToReal, vec![i]))), 1));
-            let array = m.let_("ps", pullbacks, |m, ps| m.for_(length(ps.clone()), |_, i| app(at(ps, i), real(1.0))));
+            let pullbacks = m.for_(n.clone(), |_, i| {
+                proj(vjp(square.clone(), mul(x.clone(), prim(Prim::ToReal, vec![i]))), 1)
+            });
+            let array = m.let_("ps", pullbacks, |m, ps| {
+                m.for_(length(ps.clone()), |_, i| app(at(ps, i), real(1.0)))
+            });
             let first = proj(vjp(square.clone(), x.clone()), 1);
-            let carried = m.loop_(first, n, |_, _, i| proj(vjp(square.clone(), add(x.clone(), prim(Prim::ToReal, vec![i]))), 1));
+            let carried = m.loop_(first, n, |_, _, i| {
+                proj(vjp(square.clone(), add(x.clone(), prim(Prim::ToReal, vec![i]))), 1)
+            });
             tuple(vec![joined, array, app(carried, real(1.0))])
         })
     });
     m.def("main", main);
-    close(&m, &[(-2.0).into(), 3.into()], Data::Tuple(vec![(-4.0).into(), vec![0.0, -4.0, -8.0].into(), 0.0.into()]));
+    close(
+        &m,
+        &[(-2.0).into(), 3.into()],
+        Data::Tuple(vec![(-4.0).into(), vec![0.0, -4.0, -8.0].into(), 0.0.into()]),
+    );
     let wave = 0.5f64.sin().cos() * 0.5f64.cos();
-    close(&m, &[0.5.into(), 0.into()], Data::Tuple(vec![wave.into(), Vec::<f64>::new().into(), 1.0.into()]));
+    close(
+        &m,
+        &[0.5.into(), 0.into()],
+        Data::Tuple(vec![wave.into(), Vec::<f64>::new().into(), 1.0.into()]),
+    );
 }
 
 #[test]
@@ -104,18 +122,28 @@ fn pullbacks_that_leave_take_their_arrays_along() {
     let mut m = Make::new();
     let main = m.lam("x", Ty::REAL, |m, x| {
         m.lam("n", Ty::INT, |m, n| {
-            let f = m.lam("v", reals(), |m, v| m.for_(length(v.clone()), |_, j| mul(at(v.clone(), j.clone()), sin(at(v, j)))));
+            let f = m.lam("v", reals(), |m, v| {
+                m.for_(length(v.clone()), |_, j| mul(at(v.clone(), j.clone()), sin(at(v, j))))
+            });
             let f = m.def("f", f);
             let pullbacks = m.for_(n, |m, i| {
                 let point = m.for_(int(2), |_, j| add(x, prim(Prim::ToReal, vec![add(i, j)])));
                 proj(vjp(f, point), 1)
             });
-            m.let_("ps", pullbacks, |m, ps| m.for_(length(ps.clone()), |_, i| app(at(ps, i), array(vec![real(1.0), real(10.0)]))))
+            m.let_("ps", pullbacks, |m, ps| {
+                m.for_(length(ps.clone()), |_, i| {
+                    app(at(ps, i), array(vec![real(1.0), real(10.0)]))
+                })
+            })
         })
     });
     m.def("main", main);
     let d = |x: f64| x.sin() + x * x.cos();
-    close(&m, &[1.0.into(), 2.into()], Data::matrix(&[&[d(1.0), 10.0 * d(2.0)], &[d(2.0), 10.0 * d(3.0)]]));
+    close(
+        &m,
+        &[1.0.into(), 2.into()],
+        Data::matrix(&[&[d(1.0), 10.0 * d(2.0)], &[d(2.0), 10.0 * d(3.0)]]),
+    );
 }
 
 #[test]
@@ -141,11 +169,14 @@ fn points_with_integers_and_records() {
     let mut m = Make::new();
     let ty = Ty::Record(Rc::from([("n".into(), Ty::INT), ("w".into(), reals())]));
     let main = m.lam("p", ty.clone(), |m, p| {
-        let f = m.lam("p", ty, |_, p| mul(sum(proj(p.clone(), 1)), prim(Prim::ToReal, vec![proj(p, 0)])));
+        let f = m.lam("p", ty, |_, p| {
+            mul(sum(proj(p.clone(), 1)), prim(Prim::ToReal, vec![proj(p, 0)]))
+        });
         grad(f, p)
     });
     m.def("main", main);
-    let record = |n: i64, w: Vec<f64>| Data::Record(vec![("n".into(), n.into()), ("w".into(), w.into())]);
+    let record =
+        |n: i64, w: Vec<f64>| Data::Record(vec![("n".into(), n.into()), ("w".into(), w.into())]);
     close(&m, &[record(3, vec![1.0, 2.0])], record(0, vec![3.0, 3.0]));
 }
 
@@ -171,9 +202,14 @@ fn points_that_are_variants() {
     });
     m.def("main", main);
     let circle = |r: f64| Data::Con { name: "Circle".into(), tag: 0, args: vec![r.into()] };
-    let rect = |w: f64, h: f64| Data::Con { name: "Rect".into(), tag: 1, args: vec![w.into(), h.into()] };
+    let rect =
+        |w: f64, h: f64| Data::Con { name: "Rect".into(), tag: 1, args: vec![w.into(), h.into()] };
     let all = Data::Array(vec![rect(2.0, 5.0), circle(1.0)]);
-    close(&m, &[circle(2.0), all], pair(circle(12.0), Data::Array(vec![rect(5.0, 2.0), circle(6.0)])));
+    close(
+        &m,
+        &[circle(2.0), all],
+        pair(circle(12.0), Data::Array(vec![rect(5.0, 2.0), circle(6.0)])),
+    );
 }
 
 #[test]
@@ -185,7 +221,12 @@ fn higher_order_inside() {
             let a = m.lam("y", Ty::REAL, |_, y| mul(y, x.clone()));
             let b = m.lam("y", Ty::REAL, |_, y| add(y, mul(x.clone(), x.clone())));
             m.let_("fs", array(vec![a, b]), |m, fs| {
-                let values = m.for_(int(4), |_, i| app(at(fs, prim(Prim::RemInt, vec![i.clone(), int(2)])), prim(Prim::ToReal, vec![i])));
+                let values = m.for_(int(4), |_, i| {
+                    app(
+                        at(fs, prim(Prim::RemInt, vec![i.clone(), int(2)])),
+                        prim(Prim::ToReal, vec![i]),
+                    )
+                });
                 sum(values)
             })
         });
@@ -200,7 +241,9 @@ fn sizes_of_cotangents_are_checked() {
     let mut m = Make::new();
     let main = m.lam("x", reals(), |m, x| {
         m.lam("d", reals(), |m, d| {
-            let f = m.lam("x", reals(), |m, x| m.for_(length(x.clone()), |_, i| mul(at(x.clone(), i.clone()), at(x, i))));
+            let f = m.lam("x", reals(), |m, x| {
+                m.for_(length(x.clone()), |_, i| mul(at(x.clone(), i.clone()), at(x, i)))
+            });
             app(proj(vjp(f, x), 1), d)
         })
     });
@@ -217,7 +260,9 @@ fn constructors_of_tangents_are_checked() {
     let id = m.lam("s", ty.clone(), |_, s| s);
     let id = m.def("id", id);
     let main = m.lam("s", ty.clone(), |m, s| {
-        m.lam("d", ty, |_, d| tuple(vec![jvp(id.clone(), s.clone(), d.clone()), app(proj(vjp(id, s), 1), d)]))
+        m.lam("d", ty, |_, d| {
+            tuple(vec![jvp(id.clone(), s.clone(), d.clone()), app(proj(vjp(id, s), 1), d)])
+        })
     });
     m.def("main", main);
     let circle = |r: f64| Data::Con { name: "Circle".into(), tag: 0, args: vec![r.into()] };

@@ -75,7 +75,9 @@ fn joined_with_array_environments() {
     let mut m = Make::new();
     let main = m.lam("b", Ty::BOOL, |m, b| {
         m.lam("n", Ty::INT, |m, n| {
-            let sum_with = m.lam("xs", reals(), |m, xs| m.lam("y", Ty::REAL, |_, y| add(reduce(ReduceOp::Add, xs), y)));
+            let sum_with = m.lam("xs", reals(), |m, xs| {
+                m.lam("y", Ty::REAL, |_, y| add(reduce(ReduceOp::Add, xs), y))
+            });
             m.let_("s", sum_with, |m, s| {
                 let xs = m.for_(n.clone(), |_, i| prim(Prim::ToReal, vec![i]));
                 let ys = m.for_(mul(n.clone(), n), |_, _| real(1.0));
@@ -97,7 +99,9 @@ fn arrays_of_closures() {
     let main = m.lam("ks", reals(), |m, ks| {
         m.lam("j", Ty::INT, |m, j| {
             let fs = m.for_(length(ks.clone()), |m, i| {
-                m.lam("x", Ty::REAL, |_, x| add(mul(x, at(ks.clone(), i)), reduce(ReduceOp::Add, ks.clone())))
+                m.lam("x", Ty::REAL, |_, x| {
+                    add(mul(x, at(ks.clone(), i)), reduce(ReduceOp::Add, ks.clone()))
+                })
             });
             m.let_("fs", fs, |_, fs| app(at(fs, j), real(10.0)))
         })
@@ -113,11 +117,14 @@ fn arrays_of_different_closures() {
     let mut m = Make::new();
     let main = m.lam("k", Ty::REAL, |m, k| {
         m.lam("j", Ty::INT, |m, j| {
-            let items = vec![scale(m, k.clone()), shift(m, k.clone()), m.lam("x", Ty::REAL, |_, x| x)];
+            let items =
+                vec![scale(m, k.clone()), shift(m, k.clone()), m.lam("x", Ty::REAL, |_, x| x)];
             let last = shift(m, mul(k.clone(), k));
             m.let_("fs", array(items), |m, fs| {
                 let fs = update(fs, vec![j], last, Span::default());
-                m.let_("gs", fs, |m, gs| m.for_(length(gs.clone()), |_, i| app(at(gs, i), real(1.0))))
+                m.let_("gs", fs, |m, gs| {
+                    m.for_(length(gs.clone()), |_, i| app(at(gs, i), real(1.0)))
+                })
             })
         })
     });
@@ -162,7 +169,8 @@ fn a_function_that_grows_is_unrolled_or_refused() {
         m
     };
     grows(int(5)).check(&[1.0.into()], 32.0);
-    let problems = grows(prim(Prim::ToInt, vec![real(1e9)])).normalized().expect_err("it cannot be compiled");
+    let problems =
+        grows(prim(Prim::ToInt, vec![real(1e9)])).normalized().expect_err("it cannot be compiled");
     assert_eq!(problems[0].code, "E0503");
 }
 
@@ -179,7 +187,10 @@ fn functions_do_not_cross_the_boundary() {
     let mut m = Make::new();
     let main = m.lam("f", endo(), |_, f| app(f, real(1.0)));
     m.def("main", main);
-    assert_eq!(m.normalized().expect_err("it cannot be compiled")[0].title, "the parameter `f` of `main` contains a function");
+    assert_eq!(
+        m.normalized().expect_err("it cannot be compiled")[0].title,
+        "the parameter `f` of `main` contains a function"
+    );
 }
 
 #[test]
@@ -194,7 +205,8 @@ fn a_long_spine() {
         body = let_(vars[k].clone(), add(var(before), real(1.0)), body);
     }
     m.def("main", lam(x, body));
-    let normalized = normalize(&m.program, m.entry(), &Differentiate).expect("it can be normalized");
+    let normalized =
+        normalize(&m.program, m.entry(), &Differentiate).expect("it can be normalized");
     assert_eq!(run(&normalized, &[0.5.into()]), Ok(20_000.5.into()));
     std::mem::forget(m); // core's terms are dropped recursively
 }

@@ -71,7 +71,8 @@ impl Draw {
             1 => if_(self.term(&Ty::BOOL, fuel), self.term(ty, fuel), self.term(ty, fuel)),
             2 => {
                 let from = if self.below(2) == 0 { Ty::REAL } else { reals() };
-                let (f, x) = (self.term(&Ty::fun(from.clone(), ty.clone()), fuel), self.term(&from, fuel));
+                let (f, x) =
+                    (self.term(&Ty::fun(from.clone(), ty.clone()), fuel), self.term(&from, fuel));
                 app(f, x)
             }
             3 => {
@@ -99,7 +100,14 @@ impl Draw {
         let circle = self.bound(&r, |d| d.term(ty, fuel));
         let poly = self.bound(&xs, |d| d.term(ty, fuel));
         let dot = self.term(ty, fuel);
-        match_(t, vec![Arm { vars: vec![r], body: circle }, Arm { vars: vec![xs], body: poly }, Arm { vars: vec![], body: dot }])
+        match_(
+            t,
+            vec![
+                Arm { vars: vec![r], body: circle },
+                Arm { vars: vec![xs], body: poly },
+                Arm { vars: vec![], body: dot },
+            ],
+        )
     }
 
     /// A term by a construct of the type.
@@ -107,7 +115,10 @@ impl Draw {
         match ty {
             Ty::Scalar(ScalarTy::Real) => match self.below(6) {
                 4 => self.derivative(ty, fuel),
-                5 => mul(prim(Prim::Sin, vec![self.term(ty, fuel)]), prim(Prim::Sin, vec![self.term(ty, fuel)])),
+                5 => mul(
+                    prim(Prim::Sin, vec![self.term(ty, fuel)]),
+                    prim(Prim::Sin, vec![self.term(ty, fuel)]),
+                ),
                 0 => reduce(ReduceOp::Add, self.term(&reals(), fuel)),
                 1 => prim(Prim::ToReal, vec![self.term(&Ty::INT, fuel)]),
                 2 => add(self.term(ty, fuel), self.term(ty, fuel)),
@@ -153,7 +164,8 @@ impl Draw {
 
     /// `(accumulate h = xs in for i < 2 => h[i] += x).1`
     fn accumulated(&mut self, fuel: usize) -> Term {
-        let (init, acc, i) = (self.term(&reals(), fuel), self.m.var("h", reals()), self.m.var("i", Ty::INT));
+        let (init, acc, i) =
+            (self.term(&reals(), fuel), self.m.var("h", reals()), self.m.var("i", Ty::INT));
         let value = self.bound(&i, |d| d.term(&Ty::REAL, fuel));
         let add = TermKind::Add { acc: acc.clone(), index: vec![var(&i)], value };
         let body = for_(i, int(2), Term::new(add, Ty::unit(), Span::default()));
@@ -210,8 +222,12 @@ fn draw(seed: u64, fuel: usize) -> Make {
     let mut m = Make::new();
     let figure = m.type_("figure", &[("Circle", &[Ty::REAL]), ("Poly", &[reals()]), ("Dot", &[])]);
     let (x, k, xs) = (m.var("x", Ty::REAL), m.var("k", Ty::INT), m.var("xs", reals()));
-    let mut d = Draw { m, random: Random(seed), scope: vec![x.clone(), k.clone(), xs.clone()], figure };
-    let all: Vec<Ty> = types(&d.figure).into_iter().filter(|ty| lambada_core::first_order(&d.m.program, ty)).collect();
+    let mut d =
+        Draw { m, random: Random(seed), scope: vec![x.clone(), k.clone(), xs.clone()], figure };
+    let all: Vec<Ty> = types(&d.figure)
+        .into_iter()
+        .filter(|ty| lambada_core::first_order(&d.m.program, ty))
+        .collect();
     let ty = all[d.below(all.len())].clone();
     let body = d.term(&ty, fuel);
     let mut m = d.m;
@@ -231,7 +247,9 @@ fn settled(data: Data) -> Data {
             Data::Tensor(tensor)
         }
         Data::Tuple(items) => Data::Tuple(all(items)),
-        Data::Record(fields) => Data::Record(fields.into_iter().map(|(name, value)| (name, settled(value))).collect()),
+        Data::Record(fields) => {
+            Data::Record(fields.into_iter().map(|(name, value)| (name, settled(value))).collect())
+        }
         Data::Array(items) => Data::Array(all(items)),
         Data::Con { name, tag, args } => Data::Con { name, tag, args: all(args) },
     }
@@ -252,16 +270,24 @@ fn compare(seed: u64, fuel: usize) {
             return;
         }
     };
-    for (x, k, xs) in [(0.5, 1, vec![1.0, 2.0]), (-1.0, 0, vec![]), (1.5, 3, vec![3.0, -1.0, 0.5])] {
+    for (x, k, xs) in [(0.5, 1, vec![1.0, 2.0]), (-1.0, 0, vec![]), (1.5, 3, vec![3.0, -1.0, 0.5])]
+    {
         let args = [x.into(), Data::from(k), xs.into()];
         let (actual, meaning) = (run(&normalized, &args), eval::run(&m.program, m.entry(), &args));
-        let text = || format!("seed {seed}\n{}\n{}", lambada_core::print_program(&m.program), anf::print(&normalized.function));
+        let text = || {
+            format!(
+                "seed {seed}\n{}\n{}",
+                lambada_core::print_program(&m.program),
+                anf::print(&normalized.function)
+            )
+        };
         match (actual, meaning) {
-            (Ok(a), Ok(b)) => {
-                settled(a.clone()).close(&settled(b.clone()), 1e-9).unwrap_or_else(|e| panic!("{e}: {a} is not {b}\n{}", text()))
-            }
+            (Ok(a), Ok(b)) => settled(a.clone())
+                .close(&settled(b.clone()), 1e-9)
+                .unwrap_or_else(|e| panic!("{e}: {a} is not {b}\n{}", text())),
             (Err(_), Err(_)) => {} // which of several failures comes first, iterations do not say
-            (Err(f), Ok(_)) if is_about_start(&f.message) && text().matches("Poly").count() > 1 => {}
+            (Err(f), Ok(_)) if is_about_start(&f.message) && text().matches("Poly").count() > 1 => {
+            }
             (actual, meaning) => panic!("{actual:?} is not {meaning:?}\n{}", text()),
         }
     }

@@ -11,8 +11,14 @@ mod variants;
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_core::{Arm, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty, TypeDecl, TypeId, Var};
-use lambada_core::{app, dim, eval, for_, if_, index, int, lam, let_, lit, loop_, match_, prim, proj, real, reduce, tuple, update, var};
+use lambada_core::{
+    Arm, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty,
+    TypeDecl, TypeId, Var,
+};
+use lambada_core::{
+    app, dim, eval, for_, if_, index, int, lam, let_, lit, loop_, match_, prim, proj, real, reduce,
+    tuple, update, var,
+};
 use lambada_differentiate::Differentiate;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, FileId, Problem, Span};
@@ -56,21 +62,32 @@ impl Make {
     }
 
     /// `loop s = init for i < n do body s i`
-    fn loop_(&mut self, init: Term, n: Term, body: impl FnOnce(&mut Make, Term, Term) -> Term) -> Term {
+    fn loop_(
+        &mut self,
+        init: Term,
+        n: Term,
+        body: impl FnOnce(&mut Make, Term, Term) -> Term,
+    ) -> Term {
         let (s, i) = (self.var("s", init.ty().clone()), self.var("i", Ty::INT));
         let inner = body(self, var(&s), var(&i));
         loop_(s, init, LoopKind::For(i, n), inner)
     }
 
     /// `loop s = init while cond s do body s`
-    fn while_(&mut self, init: Term, cond: impl FnOnce(Term) -> Term, body: impl FnOnce(&mut Make, Term) -> Term) -> Term {
+    fn while_(
+        &mut self,
+        init: Term,
+        cond: impl FnOnce(Term) -> Term,
+        body: impl FnOnce(&mut Make, Term) -> Term,
+    ) -> Term {
         let s = self.var("s", init.ty().clone());
         let (c, inner) = (cond(var(&s)), body(self, var(&s)));
         loop_(s, init, LoopKind::While(c), inner)
     }
 
     fn type_(&mut self, name: &str, constructors: &[(&str, &[Ty])]) -> Ty {
-        let constructors = constructors.iter().map(|(name, args)| (Rc::from(*name), args.to_vec())).collect();
+        let constructors =
+            constructors.iter().map(|(name, args)| (Rc::from(*name), args.to_vec())).collect();
         self.program.types.push(TypeDecl { name: name.into(), constructors });
         Ty::Variant(TypeId(self.program.types.len() as u32 - 1))
     }
@@ -98,10 +115,15 @@ impl Make {
     /// Runs the last definition, and checks that it does what its meaning is.
     fn run(&self, args: &[Data]) -> Result<Data, Failure> {
         let normalized = self.normalized().expect("it can be normalized");
-        let (actual, meaning) = (run(&normalized, args), eval::run(&self.program, self.entry(), args));
+        let (actual, meaning) =
+            (run(&normalized, args), eval::run(&self.program, self.entry(), args));
         match (&actual, &meaning) {
-            (Ok(a), Ok(b)) => a.close(b, 1e-12).unwrap_or_else(|e| panic!("{e}: {a} is not {b}\n{}", anf::print(&normalized.function))),
-            (Ok(_), Err(_)) | (Err(_), _) => assert_eq!(actual, meaning, "{}", anf::print(&normalized.function)),
+            (Ok(a), Ok(b)) => a.close(b, 1e-12).unwrap_or_else(|e| {
+                panic!("{e}: {a} is not {b}\n{}", anf::print(&normalized.function))
+            }),
+            (Ok(_), Err(_)) | (Err(_), _) => {
+                assert_eq!(actual, meaning, "{}", anf::print(&normalized.function))
+            }
         }
         actual
     }
@@ -119,7 +141,11 @@ impl Make {
     /// How many statements there are, nested ones included.
     fn size(&self) -> usize {
         fn count(block: &anf::Block) -> usize {
-            block.stms.iter().map(|s| 1 + s.exp.blocks().into_iter().map(count).sum::<usize>()).sum()
+            block
+                .stms
+                .iter()
+                .map(|s| 1 + s.exp.blocks().into_iter().map(count).sum::<usize>())
+                .sum()
         }
         count(&self.normalized().expect("it can be normalized").function.body)
     }
@@ -131,8 +157,12 @@ fn run(normalized: &Normalized, args: &[Data]) -> Result<Data, Failure> {
     if let Err(message) = anf::check(function) {
         panic!("{message}\n{}", anf::print(function));
     }
-    let tensors: Vec<Tensor> =
-        normalized.params.iter().zip(args).flat_map(|((_, layout), data)| layout.flatten(data).expect("the argument fits")).collect();
+    let tensors: Vec<Tensor> = normalized
+        .params
+        .iter()
+        .zip(args)
+        .flat_map(|((_, layout), data)| layout.flatten(data).expect("the argument fits"))
+        .collect();
     let outcome = anf::eval(function, &tensors)?;
     Ok(normalized.result.unflatten(&mut outcome.results.into_iter()))
 }

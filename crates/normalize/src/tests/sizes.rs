@@ -6,7 +6,11 @@ use super::*;
 fn checks(m: &Make) -> usize {
     fn count(block: &anf::Block) -> usize {
         let own = |s: &anf::Stm| usize::from(matches!(s.exp, anf::Exp::Check { .. }));
-        block.stms.iter().map(|s| own(s) + s.exp.blocks().into_iter().map(count).sum::<usize>()).sum()
+        block
+            .stms
+            .iter()
+            .map(|s| own(s) + s.exp.blocks().into_iter().map(count).sum::<usize>())
+            .sum()
     }
     count(&m.normalized().expect("it can be normalized").function.body)
 }
@@ -32,8 +36,11 @@ fn evident_indices_are_not_checked() {
 fn conditions_prove_indices() {
     // for i < n => if 0 < i then xs[i - 1] else 0.0
     let mut m = Make::new();
-    let main =
-        m.lam("xs", reals(), |m, xs| m.for_(length(xs.clone()), |_, i| if_(less(int(0), i.clone()), at(xs, sub(i, int(1))), real(0.0))));
+    let main = m.lam("xs", reals(), |m, xs| {
+        m.for_(length(xs.clone()), |_, i| {
+            if_(less(int(0), i.clone()), at(xs, sub(i, int(1))), real(0.0))
+        })
+    });
     m.def("main", main);
     assert_eq!(checks(&m), 0);
     m.check(&[vec![1.0, 2.0, 4.0].into()], vec![0.0, 1.0, 2.0]);
@@ -46,8 +53,16 @@ fn short_circuited_conditions_prove_indices() {
     let main = m.lam("xs", reals(), |m, xs| {
         let n = length(xs.clone());
         m.for_(n.clone(), |_, i| {
-            let inside = if_(less(int(0), i.clone()), less(add(i.clone(), int(1)), n.clone()), lit(Scalar::Bool(false)));
-            let outside = if_(less(int(1), i.clone()), lit(Scalar::Bool(true)), prim(Prim::LeInt, vec![n, int(1)]));
+            let inside = if_(
+                less(int(0), i.clone()),
+                less(add(i.clone(), int(1)), n.clone()),
+                lit(Scalar::Bool(false)),
+            );
+            let outside = if_(
+                less(int(1), i.clone()),
+                lit(Scalar::Bool(true)),
+                prim(Prim::LeInt, vec![n, int(1)]),
+            );
             let sum = add(at(xs.clone(), sub(i.clone(), int(1))), at(xs.clone(), add(i, int(1))));
             if_(inside, sum, if_(outside, real(0.0), at(xs, int(1))))
         })
@@ -64,11 +79,16 @@ fn flattened_indices_are_proved() {
     let main = m.lam("a", Ty::array(reals()), |m, a| {
         let (rows, columns) = (length(a.clone()), dim(a, 1));
         let flat = m.for_(mul(rows.clone(), columns.clone()), |_, k| prim(Prim::ToReal, vec![k]));
-        m.let_("flat", flat, |m, flat| m.for_(rows, |m, i| m.for_(columns.clone(), |_, j| at(flat, add(mul(i, columns), j)))))
+        m.let_("flat", flat, |m, flat| {
+            m.for_(rows, |m, i| m.for_(columns.clone(), |_, j| at(flat, add(mul(i, columns), j))))
+        })
     });
     m.def("main", main);
     assert_eq!(checks(&m), 0);
-    m.check(&[Data::matrix(&[&[0.0, 0.0], &[0.0, 0.0]])], Data::matrix(&[&[0.0, 1.0], &[2.0, 3.0]]));
+    m.check(
+        &[Data::matrix(&[&[0.0, 0.0], &[0.0, 0.0]])],
+        Data::matrix(&[&[0.0, 1.0], &[2.0, 3.0]]),
+    );
 }
 
 #[test]
@@ -97,7 +117,9 @@ fn sizes_of_rows_are_constant_or_checked() {
 
     // for i < n => for j < i => 1.0
     let mut m = Make::new();
-    let main = m.lam("n", Ty::INT, |m, n| m.for_(n, |m, i| m.for_(add(i, int(1)), |_, j| prim(Prim::ToReal, vec![j]))));
+    let main = m.lam("n", Ty::INT, |m, n| {
+        m.for_(n, |m, i| m.for_(add(i, int(1)), |_, j| prim(Prim::ToReal, vec![j])))
+    });
     m.def("main", main);
     m.check(&[1.into()], Data::matrix(&[&[0.0]]));
     m.check_fails(&[3.into()], "elements have different sizes: 1 and 2");
@@ -109,7 +131,9 @@ fn sizes_from_data() {
     let mut m = Make::new();
     let main = m.lam("ks", Ty::array(Ty::INT), |m, ks| {
         m.lam("n", Ty::INT, |m, n| {
-            m.lam("d", Ty::INT, |m, d| m.for_(n, |m, i| m.for_(at(ks, add(i, d)), |_, j| prim(Prim::ToReal, vec![j]))))
+            m.lam("d", Ty::INT, |m, d| {
+                m.for_(n, |m, i| m.for_(at(ks, add(i, d)), |_, j| prim(Prim::ToReal, vec![j])))
+            })
         })
     });
     m.def("main", main);
@@ -133,7 +157,13 @@ fn sizes_from_loops() {
         })
     });
     m.def("main", main);
-    m.check(&[2.into(), 3.into()], Data::Tensor(Tensor { dims: vec![2, 4], data: lambada_prim::Data::Int(vec![0, 0, 0, 0, 1, 1, 1, 1]) }));
+    m.check(
+        &[2.into(), 3.into()],
+        Data::Tensor(Tensor {
+            dims: vec![2, 4],
+            data: lambada_prim::Data::Int(vec![0, 0, 0, 0, 1, 1, 1, 1]),
+        }),
+    );
 }
 
 #[test]
@@ -141,7 +171,11 @@ fn loops_keep_sizes() {
     // loop xs = xs for i < n do (for j < m => xs[0] + 1)
     let mut m = Make::new();
     let main = m.lam("xs", reals(), |m, xs| {
-        m.lam("n", Ty::INT, |m, n| m.lam("k", Ty::INT, |m, k| m.loop_(xs, n, |m, s, _| m.for_(k, |_, _| add(at(s, int(0)), real(1.0))))))
+        m.lam("n", Ty::INT, |m, n| {
+            m.lam("k", Ty::INT, |m, k| {
+                m.loop_(xs, n, |m, s, _| m.for_(k, |_, _| add(at(s, int(0)), real(1.0))))
+            })
+        })
     });
     m.def("main", main);
     let xs = || Data::from(vec![1.0, 2.0]);
@@ -156,5 +190,8 @@ fn elements_of_literals_have_one_size() {
     let main = m.lam("x", reals(), |m, x| m.lam("y", reals(), |_, y| array(vec![x, y])));
     m.def("main", main);
     m.check(&[vec![1.0].into(), vec![2.0].into()], Data::matrix(&[&[1.0], &[2.0]]));
-    m.check_fails(&[vec![1.0].into(), vec![2.0, 3.0].into()], "elements have different sizes: 1 and 2");
+    m.check_fails(
+        &[vec![1.0].into(), vec![2.0, 3.0].into()],
+        "elements have different sizes: 1 and 2",
+    );
 }

@@ -63,7 +63,11 @@ fn joined_by_branches() {
     let main = m.lam("x", Ty::REAL, |m, x| {
         m.lam("n", Ty::INT, |m, n| {
             let row = m.for_(n, |_, _| x.clone());
-            let other = if_(less(x.clone(), real(1.0)), con(&ty, 1, vec![row]), con(&ty, 0, vec![x.clone()]));
+            let other = if_(
+                less(x.clone(), real(1.0)),
+                con(&ty, 1, vec![row]),
+                con(&ty, 0, vec![x.clone()]),
+            );
             let f = if_(less(x, real(0.0)), con(&ty, 2, vec![]), other);
             m.let_("f", f, |m, f| tuple(vec![measure(m, f.clone()), f]))
         })
@@ -93,7 +97,9 @@ fn arrays_of_variants() {
         })
     });
     m.def("main", main);
-    let result = |first: Data, size: f64| pair(vec![size, 2.0], Data::Array(vec![first, poly(vec![1.0, 1.0])]));
+    let result = |first: Data, size: f64| {
+        pair(vec![size, 2.0], Data::Array(vec![first, poly(vec![1.0, 1.0])]))
+    };
     m.check(&[Data::Array(vec![dot(), dot()])], result(dot(), -1.0));
     m.check(&[Data::Array(vec![poly(vec![2.0, 3.0]), dot()])], result(poly(vec![2.0, 3.0]), 5.0));
 }
@@ -108,7 +114,10 @@ fn updates_may_add_constructors() {
         update(circles, vec![int(1)], con(&ty, 1, vec![xs]), Span::default())
     });
     m.def("main", main);
-    m.check(&[vec![4.0, 5.0].into()], Data::Array(vec![circle(1.0), poly(vec![4.0, 5.0]), circle(1.0)]));
+    m.check(
+        &[vec![4.0, 5.0].into()],
+        Data::Array(vec![circle(1.0), poly(vec![4.0, 5.0]), circle(1.0)]),
+    );
 }
 
 #[test]
@@ -117,7 +126,11 @@ fn literals_of_different_constructors() {
     let ty = figure(&mut m);
     let main = m.lam("x", Ty::REAL, |m, x| {
         m.lam("i", Ty::INT, |m, i| {
-            let items = vec![con(&ty, 2, vec![]), con(&ty, 0, vec![x.clone()]), con(&ty, 1, vec![array(vec![x.clone(), x])])];
+            let items = vec![
+                con(&ty, 2, vec![]),
+                con(&ty, 0, vec![x.clone()]),
+                con(&ty, 1, vec![array(vec![x.clone(), x])]),
+            ];
             let item = at(array(items), i);
             m.let_("f", item, |m, f| tuple(vec![measure(m, f.clone()), f]))
         })
@@ -139,7 +152,10 @@ fn loops_over_variants() {
                 let (r, ys) = (m.var("r", Ty::REAL), m.var("ys", reals()));
                 let next = con(&ty, 0, vec![add(var(&r), real(1.0))]);
                 let arms = vec![
-                    Arm { body: if_(less(var(&r), real(3.0)), next, con(&ty, 1, vec![xs])), vars: vec![r] },
+                    Arm {
+                        body: if_(less(var(&r), real(3.0)), next, con(&ty, 1, vec![xs])),
+                        vars: vec![r],
+                    },
                     Arm { vars: vec![ys], body: con(&ty, 2, vec![]) },
                     Arm { vars: vec![], body: con(&ty, 0, vec![real(1.0)]) },
                 ];
@@ -162,10 +178,25 @@ fn recursive_types_stay_inside() {
     let ty = Ty::Variant(TypeId(0));
     m.type_("list", &[("Nil", &[]), ("Cons", &[Ty::REAL, ty.clone()])]);
     let main = m.lam("x", Ty::REAL, |m, x| {
-        let list = con(&ty, 1, vec![x.clone(), con(&ty, 1, vec![mul(x, real(2.0)), con(&ty, 0, vec![])])]);
-        let (h, t, h2, t2) = (m.var("h", Ty::REAL), m.var("t", ty.clone()), m.var("h", Ty::REAL), m.var("t", ty.clone()));
-        let inner = vec![Arm { vars: vec![], body: real(0.0) }, Arm { body: add(var(&h), var(&h2)), vars: vec![h2, t2] }];
-        match_(list, vec![Arm { vars: vec![], body: real(0.0) }, Arm { body: match_(var(&t), inner), vars: vec![h, t] }])
+        let list =
+            con(&ty, 1, vec![x.clone(), con(&ty, 1, vec![mul(x, real(2.0)), con(&ty, 0, vec![])])]);
+        let (h, t, h2, t2) = (
+            m.var("h", Ty::REAL),
+            m.var("t", ty.clone()),
+            m.var("h", Ty::REAL),
+            m.var("t", ty.clone()),
+        );
+        let inner = vec![
+            Arm { vars: vec![], body: real(0.0) },
+            Arm { body: add(var(&h), var(&h2)), vars: vec![h2, t2] },
+        ];
+        match_(
+            list,
+            vec![
+                Arm { vars: vec![], body: real(0.0) },
+                Arm { body: match_(var(&t), inner), vars: vec![h, t] },
+            ],
+        )
     });
     m.def("main", main);
     m.check(&[3.0.into()], 9.0);
@@ -175,5 +206,8 @@ fn recursive_types_stay_inside() {
     m.type_("list", &[("Nil", &[]), ("Cons", &[Ty::REAL, ty.clone()])]);
     let main = m.lam("l", ty, |_, _| real(0.0));
     m.def("main", main);
-    assert_eq!(m.normalized().expect_err("it cannot be compiled")[0].title, "the parameter `l` of `main` is of a recursive type");
+    assert_eq!(
+        m.normalized().expect_err("it cannot be compiled")[0].title,
+        "the parameter `l` of `main` is of a recursive type"
+    );
 }

@@ -131,7 +131,9 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R, I],
         result: R,
         eval: |a| Real(special::powi(a[0].real(), a[1].int())),
-        partials: || vec![Some(call(Prim::ToReal, y()) * call2(Prim::PowInt, x(), lower_power(y()))), None],
+        partials: || {
+            vec![Some(call(Prim::ToReal, y()) * call2(Prim::PowInt, x(), lower_power(y()))), None]
+        },
         c: CText::Call("lam_powi"),
         cost: Cost::Costly,
         doc: "x to an integer power, by repeated squaring; x ** 0 is 1.",
@@ -253,7 +255,13 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[B, R, R],
         result: R,
         eval: |a| Real(if a[0].bool() { a[1].real() } else { a[2].real() }),
-        partials: || vec![None, Some(select(x(), real(1.0), real(0.0))), Some(select(x(), real(0.0), real(1.0)))],
+        partials: || {
+            vec![
+                None,
+                Some(select(x(), real(1.0), real(0.0))),
+                Some(select(x(), real(0.0), real(1.0))),
+            ]
+        },
         c: CText::Template("$0 ? $1 : $2"),
         cost: Cost::Cheap,
         doc: "One of two values that are both there.",

@@ -168,12 +168,17 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R, R],
         result: R,
         eval: |a| Real(a[0].real().atan2(a[1].real())),
-        partials: || vec![Some(y() / (x() * x() + y() * y())), Some(-(x() / (x() * x() + y() * y())))],
+        partials: || {
+            vec![Some(y() / (x() * x() + y() * y())), Some(-(x() / (x() * x() + y() * y())))]
+        },
         c: CText::Call("atan2"),
         cost: Cost::Costly,
         doc: "The angle of the point (x, y), as `atan2 y x`.",
         example: (&[Real(1.0), Real(-1.0)], Real(2.356194490192345)),
-        domain: Domain { text: "but for the origin and the cut y = 0, x < 0", samples: &[(0.2, 3.0), (-3.0, 3.0)] },
+        domain: Domain {
+            text: "but for the origin and the cut y = 0, x < 0",
+            samples: &[(0.2, 3.0), (-3.0, 3.0)],
+        },
     },
     Row {
         prim: Prim::Sinh,

@@ -36,7 +36,11 @@ pub(crate) const HELPERS: &[Helper] = &[
         needs: &[],
         text: "static inline double lam_max(double x, double y) { return (x >= y) | (x != x) ? x : y; }\n",
     },
-    Helper { name: "lam_sign", needs: &[], text: "static inline double lam_sign(double x) { return x != x ? x : (x > 0) - (x < 0); }\n" },
+    Helper {
+        name: "lam_sign",
+        needs: &[],
+        text: "static inline double lam_sign(double x) { return x != x ? x : (x > 0) - (x < 0); }\n",
+    },
     Helper {
         name: "lam_div_int",
         needs: &[],
@@ -87,7 +91,11 @@ pub(crate) const HELPERS: &[Helper] = &[
         needs: &[],
         text: "static inline int64_t lam_abs_int(int64_t x) { return x < 0 ? (int64_t)(-(uint64_t)x) : x; }\n",
     },
-    Helper { name: "lam_sign_int", needs: &[], text: "static inline int64_t lam_sign_int(int64_t x) { return (x > 0) - (x < 0); }\n" },
+    Helper {
+        name: "lam_sign_int",
+        needs: &[],
+        text: "static inline int64_t lam_sign_int(int64_t x) { return (x > 0) - (x < 0); }\n",
+    },
     Helper {
         name: "lam_to_int",
         needs: &[],

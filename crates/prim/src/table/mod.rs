@@ -12,7 +12,8 @@ use crate::{Domain, Row};
 pub(crate) use helpers::HELPERS;
 
 /// All rows, by family.
-pub(crate) const FAMILIES: [&[Row]; 5] = [arithmetic::ROWS, elementary::ROWS, special::ROWS, integer::ROWS, comparison::ROWS];
+pub(crate) const FAMILIES: [&[Row]; 5] =
+    [arithmetic::ROWS, elementary::ROWS, special::ROWS, integer::ROWS, comparison::ROWS];
 
 /// The domain of what has no derivative.
 const DISCRETE: Domain = Domain { text: "all; no derivative", samples: &[] };

@@ -15,7 +15,9 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(libm::erf(a[0].real())),
-        partials: || vec![Some(real(std::f64::consts::FRAC_2_SQRT_PI) * call(Prim::Exp, -(x() * x())))],
+        partials: || {
+            vec![Some(real(std::f64::consts::FRAC_2_SQRT_PI) * call(Prim::Exp, -(x() * x())))]
+        },
         c: CText::Call("erf"),
         cost: Cost::Costly,
         doc: "The error function.",
@@ -57,11 +59,16 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[I, R],
         result: R,
         eval: |a| Real(special::polygamma(a[0].int(), a[1].real())),
-        partials: || vec![None, Some(call2(Prim::Polygamma, call2(Prim::AddInt, x(), int(1)), y()))],
+        partials: || {
+            vec![None, Some(call2(Prim::Polygamma, call2(Prim::AddInt, x(), int(1)), y()))]
+        },
         c: CText::Call("lam_polygamma"),
         cost: Cost::Costly,
         doc: "`polygamma n x` is the n-th derivative of digamma; NaN for negative n, at the poles inf for odd n and NaN for even n.",
         example: (&[Int(1), Real(1.0)], Real(1.6449340668482264)),
-        domain: Domain { text: "but for the poles 0, -1, -2, …", samples: &[(0.0, 4.0), (0.6, 6.0)] },
+        domain: Domain {
+            text: "but for the poles 0, -1, -2, …",
+            samples: &[(0.0, 4.0), (0.6, 6.0)],
+        },
     },
 ];

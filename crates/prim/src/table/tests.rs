@@ -57,10 +57,19 @@ fn rows_are_well_formed() {
         assert_eq!(Prim::from_name(row.name), Some(prim), "{} is not unique", row.name);
         assert_eq!(prim.partials().len(), row.args.len(), "{}", row.name);
         for (partial, ty) in prim.partials().iter().zip(row.args) {
-            assert!(partial.is_none() || (*ty, row.result) == (ScalarTy::Real, ScalarTy::Real), "{}", row.name);
+            assert!(
+                partial.is_none() || (*ty, row.result) == (ScalarTy::Real, ScalarTy::Real),
+                "{}",
+                row.name
+            );
         }
         let differentiable = row.result == ScalarTy::Real && row.args.contains(&ScalarTy::Real);
-        assert_eq!(row.domain.samples.len(), if differentiable { row.args.len() } else { 0 }, "{}", row.name);
+        assert_eq!(
+            row.domain.samples.len(),
+            if differentiable { row.args.len() } else { 0 },
+            "{}",
+            row.name
+        );
         let arity = match row.surface {
             Surface::Infix(_) => Some(2),
             Surface::Prefix(_) => Some(1),
@@ -79,7 +88,12 @@ fn partials_are_derivatives() {
             let at = sample(prim.row(), &mut dice);
             for by in (0..at.len()).filter(|&k| prim.args()[k] == ScalarTy::Real) {
                 let expected = slope(|step| prim.eval(&moved(&at, by, step)).real(), 0.02);
-                assert_close(derivatives(prim, &at, by, by).0, expected, 1e-9, &format!("{} by {by} at {at:?}", prim.name()));
+                assert_close(
+                    derivatives(prim, &at, by, by).0,
+                    expected,
+                    1e-9,
+                    &format!("{} by {by} at {at:?}", prim.name()),
+                );
             }
         }
     }
@@ -93,9 +107,15 @@ fn partials_of_partials_are_second_derivatives() {
             let at = sample(prim.row(), &mut dice);
             let reals = || (0..prim.args().len()).filter(|&k| prim.args()[k] == ScalarTy::Real);
             for (by, again) in reals().flat_map(|by| reals().map(move |again| (by, again))) {
-                let expected = slope(|step| derivatives(prim, &moved(&at, again, step), by, by).0, 0.02);
+                let expected =
+                    slope(|step| derivatives(prim, &moved(&at, again, step), by, by).0, 0.02);
                 let found = derivatives(prim, &at, by, again).1;
-                assert_close(found, expected, 1e-9, &format!("{} by {by}, {again} at {at:?}", prim.name()));
+                assert_close(
+                    found,
+                    expected,
+                    1e-9,
+                    &format!("{} by {by}, {again} at {at:?}", prim.name()),
+                );
             }
         }
     }
@@ -104,7 +124,11 @@ fn partials_of_partials_are_second_derivatives() {
 #[test]
 fn units_are_neutral() {
     for op in ReduceOp::ALL {
-        for (ty, value) in [(ScalarTy::Real, Scalar::Real(-2.5)), (ScalarTy::Int, Scalar::Int(7)), (ScalarTy::Bool, Scalar::Bool(true))] {
+        for (ty, value) in [
+            (ScalarTy::Real, Scalar::Real(-2.5)),
+            (ScalarTy::Int, Scalar::Int(7)),
+            (ScalarTy::Bool, Scalar::Bool(true)),
+        ] {
             if op.accepts(ty) {
                 assert_eq!(op.prim(ty).eval(&[op.unit(ty), value]), value, "{}", op.name());
                 assert_eq!(op.prim(ty).eval(&[value, op.unit(ty)]), value, "{}", op.name());
@@ -121,7 +145,14 @@ fn helpers_are_complete() {
         }
     }
     for (k, helper) in HELPERS.iter().enumerate() {
-        assert!(helper.needs.iter().all(|need| HELPERS[..k].iter().any(|earlier| earlier.name == *need)), "{}", helper.name);
+        assert!(
+            helper
+                .needs
+                .iter()
+                .all(|need| HELPERS[..k].iter().any(|earlier| earlier.name == *need)),
+            "{}",
+            helper.name
+        );
     }
 }
 

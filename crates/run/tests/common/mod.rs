@@ -126,7 +126,13 @@ impl Builder {
         self.bodies.pop().unwrap()
     }
 
-    pub fn for_loop(&mut self, start: Operand, end: Operand, step: i64, body: impl FnOnce(&mut Self, Operand)) {
+    pub fn for_loop(
+        &mut self,
+        start: Operand,
+        end: Operand,
+        step: i64,
+        body: impl FnOnce(&mut Self, Operand),
+    ) {
         let index = self.function.reg(Ty::scalar(INT), "i");
         self.open();
         body(self, index.into());
@@ -134,7 +140,12 @@ impl Builder {
         self.put(Stmt::For { index, start, end, step, mode: Mode::Sequential, body });
     }
 
-    pub fn choice(&mut self, cond: Operand, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+    pub fn choice(
+        &mut self,
+        cond: Operand,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
         self.open();
         then(self);
         let then = self.close();
@@ -160,7 +171,9 @@ impl Builder {
         self.function.body = self.bodies.pop().unwrap();
         assert!(self.bodies.is_empty());
         self.function.results = results;
-        lambada_loops::check(&self.function).unwrap_or_else(|problem| panic!("{problem}\n{}", lambada_loops::print(&self.function)));
+        lambada_loops::check(&self.function).unwrap_or_else(|problem| {
+            panic!("{problem}\n{}", lambada_loops::print(&self.function))
+        });
         self.function
     }
 }
@@ -174,9 +187,14 @@ pub fn reg(operand: Operand) -> Reg {
 
 /// Machine code that rounds as the interpreter does.
 pub fn exact(functions: &[&Function]) -> Vec<Kernel> {
-    let kernels = Kernel::compile_with(functions, Settings { engine: Engine::Native, contract: false });
-    let kernels = kernels.unwrap_or_else(|error| panic!("{error}\n{}", lambada_codegen::c_module(functions)));
-    assert!(kernels.iter().all(|kernel| kernel.engine() == Engine::Native), "these tests need a C compiler");
+    let kernels =
+        Kernel::compile_with(functions, Settings { engine: Engine::Native, contract: false });
+    let kernels =
+        kernels.unwrap_or_else(|error| panic!("{error}\n{}", lambada_codegen::c_module(functions)));
+    assert!(
+        kernels.iter().all(|kernel| kernel.engine() == Engine::Native),
+        "these tests need a C compiler"
+    );
     kernels
 }
 
@@ -187,11 +205,19 @@ pub fn agree(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failur
 }
 
 /// Compares both ways, to a relative tolerance.
-pub fn compare(function: &Function, kernel: &Kernel, args: &[Tensor], tolerance: f64) -> Result<Vec<Tensor>, Failure> {
+pub fn compare(
+    function: &Function,
+    kernel: &Kernel,
+    args: &[Tensor],
+    tolerance: f64,
+) -> Result<Vec<Tensor>, Failure> {
     let expected = lambada_loops::eval(function, args);
     let got = kernel.call(args);
     let same = match (&expected, &got) {
-        (Ok(expected), Ok(got)) => expected.len() == got.len() && expected.iter().zip(got).all(|(a, b)| same_tensor(a, b, tolerance)),
+        (Ok(expected), Ok(got)) => {
+            expected.len() == got.len()
+                && expected.iter().zip(got).all(|(a, b)| same_tensor(a, b, tolerance))
+        }
         (Err(expected), Err(got)) => expected == got,
         (Ok(_) | Err(_), _) => false,
     };
@@ -207,7 +233,9 @@ pub fn compare(function: &Function, kernel: &Kernel, args: &[Tensor], tolerance:
 fn same_tensor(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
     a.dims == b.dims
         && match (&a.data, &b.data) {
-            (Data::Real(a), Data::Real(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_real(*a, *b, tolerance)),
+            (Data::Real(a), Data::Real(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_real(*a, *b, tolerance))
+            }
             (a, b) => a == b,
         }
 }

@@ -11,7 +11,9 @@ impl Parser<'_> {
         let start = self.at;
         let kind = match self.kind() {
             TokenKind::Lower if self.lambda_word() => return self.lambda_with_word(),
-            TokenKind::Lower if self.here() == "_" => return self.halt(forms::wildcard_value(self.span())),
+            TokenKind::Lower if self.here() == "_" => {
+                return self.halt(forms::wildcard_value(self.span()));
+            }
             TokenKind::Lower => ExprKind::Var(self.bump_name().text),
             TokenKind::Upper => ExprKind::Con(self.bump_name().text),
             TokenKind::Int(value) => self.int(value),
@@ -22,17 +24,31 @@ impl Parser<'_> {
                 self.report_reserved(keyword);
                 ExprKind::Var(self.bump_name().text)
             }
-            TokenKind::Keyword(Keyword::While) => return self.halt(forms::bare_for(self.span(), "while")),
+            TokenKind::Keyword(Keyword::While) => {
+                return self.halt(forms::bare_for(self.span(), "while"));
+            }
             TokenKind::Open(Bracket::Round) => return self.round(),
             TokenKind::Open(Bracket::Square) => self.square()?,
             TokenKind::Open(Bracket::Curly) => self.curly()?,
-            TokenKind::Keyword(_) | TokenKind::Text | TokenKind::Op(_) | TokenKind::Close(_) | TokenKind::Equals => {
+            TokenKind::Keyword(_)
+            | TokenKind::Text
+            | TokenKind::Op(_)
+            | TokenKind::Close(_)
+            | TokenKind::Equals => {
                 return self.no_expression();
             }
-            TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Bar | TokenKind::Comma => {
+            TokenKind::PlusEquals
+            | TokenKind::Arrow
+            | TokenKind::FatArrow
+            | TokenKind::Bar
+            | TokenKind::Comma => {
                 return self.no_expression();
             }
-            TokenKind::Semicolon | TokenKind::Colon | TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash => {
+            TokenKind::Semicolon
+            | TokenKind::Colon
+            | TokenKind::Dot
+            | TokenKind::DotDot
+            | TokenKind::Backslash => {
                 return self.no_expression();
             }
             TokenKind::Bad | TokenKind::End => return self.no_expression(),
@@ -48,7 +64,8 @@ impl Parser<'_> {
     /// An integer; the one that only fits with a sign asks for the sign.
     fn int(&mut self, value: u64) -> ExprKind {
         let span = self.bump().span;
-        let negative = self.at >= 2 && self.tokens[self.at - 2].kind == TokenKind::Op(BinaryOp::Sub);
+        let negative =
+            self.at >= 2 && self.tokens[self.at - 2].kind == TokenKind::Op(BinaryOp::Sub);
         if value > i64::MAX as u64 && !negative {
             self.report(lexical::int_too_large(span));
         }
@@ -58,7 +75,10 @@ impl Parser<'_> {
     /// A reserved word that was reported as a name is read as one, as is one that can start nothing.
     fn is_mistaken_name(&self, keyword: Keyword) -> bool {
         let next = self.ahead(1).kind;
-        let operand = matches!(next, TokenKind::Op(_) | TokenKind::Comma | TokenKind::Close(_) | TokenKind::Dot);
+        let operand = matches!(
+            next,
+            TokenKind::Op(_) | TokenKind::Comma | TokenKind::Close(_) | TokenKind::Dot
+        );
         match keyword {
             Keyword::Rec | Keyword::Type | Keyword::Import | Keyword::With => {
                 self.reserved.contains(&keyword) || (operand && !self.ends_item())
@@ -66,7 +86,13 @@ impl Parser<'_> {
             Keyword::Do | Keyword::Def | Keyword::While | Keyword::And | Keyword::In => {
                 self.reserved.contains(&keyword) && !self.ends_item()
             }
-            Keyword::Let | Keyword::If | Keyword::Then | Keyword::Else | Keyword::Match | Keyword::For | Keyword::Loop => false,
+            Keyword::Let
+            | Keyword::If
+            | Keyword::Then
+            | Keyword::Else
+            | Keyword::Match
+            | Keyword::For
+            | Keyword::Loop => false,
             Keyword::Accumulate | Keyword::True | Keyword::False | Keyword::Not => false,
         }
     }
@@ -103,8 +129,14 @@ impl Parser<'_> {
         let span = self.span_from(start);
         let x = self.intern("x");
         let pattern = Pattern { kind: PatternKind::Var(x.clone()), span };
-        let body = Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(Expr { kind: ExprKind::Var(x), span })), span };
-        Box::new(Expr { kind: ExprKind::Lambda(vec![Param { pattern, ty: None }], Box::new(body)), span })
+        let body = Expr {
+            kind: ExprKind::Unary(UnaryOp::Not, Box::new(Expr { kind: ExprKind::Var(x), span })),
+            span,
+        };
+        Box::new(Expr {
+            kind: ExprKind::Lambda(vec![Param { pattern, ty: None }], Box::new(body)),
+            span,
+        })
     }
 
     fn section_right(&mut self, op: BinaryOp) -> Parse<Box<Expr>> {
@@ -183,7 +215,9 @@ impl Parser<'_> {
             let elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
             match p.kind() {
                 TokenKind::Semicolon => p.halt(forms::semicolon_in_list(p.span())),
-                TokenKind::Keyword(Keyword::For) | TokenKind::Bar => p.halt(forms::comprehension(p.span())),
+                TokenKind::Keyword(Keyword::For) | TokenKind::Bar => {
+                    p.halt(forms::comprehension(p.span()))
+                }
                 TokenKind::DotDot => p.halt(forms::range_for(p.span())),
                 _ => Ok(elements),
             }
@@ -201,11 +235,17 @@ impl Parser<'_> {
                 return Ok(ExprKind::Record(p.separated(Self::field)?));
             }
             let record = p.nested(Self::single)?;
-            if matches!(record.kind, ExprKind::Update(..) | ExprKind::UpdateSlice(..)) && !p.is(Keyword::With) {
+            if matches!(record.kind, ExprKind::Update(..) | ExprKind::UpdateSlice(..))
+                && !p.is(Keyword::With)
+            {
                 return p.halt(forms::array_update_in_braces(record.span));
             }
             if !p.eat_keyword(Keyword::With) {
-                return if p.kind() == TokenKind::Bad { Err(Halt) } else { p.halt(forms::not_a_field(record.span)) };
+                return if p.kind() == TokenKind::Bad {
+                    Err(Halt)
+                } else {
+                    p.halt(forms::not_a_field(record.span))
+                };
             }
             Ok(ExprKind::RecordUpdate(record, p.separated(Self::field)?))
         })?;
@@ -216,7 +256,14 @@ impl Parser<'_> {
     fn is_field(&self) -> bool {
         let name = matches!(self.kind(), TokenKind::Lower | TokenKind::Keyword(_));
         let next = self.ahead(1).kind;
-        name && matches!(next, TokenKind::Equals | TokenKind::Colon | TokenKind::Comma | TokenKind::Close(_) | TokenKind::Op(BinaryOp::Eq))
+        name && matches!(
+            next,
+            TokenKind::Equals
+                | TokenKind::Colon
+                | TokenKind::Comma
+                | TokenKind::Close(_)
+                | TokenKind::Op(BinaryOp::Eq)
+        )
     }
 
     /// `x = e`; `x` is `x = x`.
@@ -241,7 +288,9 @@ impl Parser<'_> {
                 self.report_reserved(keyword);
                 Ok(self.bump_name())
             }
-            TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => self.halt(syntax::unopened(self.span(), bracket)),
+            TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => {
+                self.halt(syntax::unopened(self.span(), bracket))
+            }
             _ => Err(self.expected("E0013", "the name of a field")),
         }
     }
@@ -254,16 +303,29 @@ pub(crate) fn level(expr: &Expr) -> u8 {
         ExprKind::Unary(..) => UNARY,
         ExprKind::Sequence(..) => 0,
         ExprKind::Update(..) | ExprKind::UpdateSlice(..) | ExprKind::Add(..) => 1,
-        ExprKind::Lambda(..) | ExprKind::Let(..) | ExprKind::LetFunctions(..) | ExprKind::If(..) | ExprKind::Match(..) => 0,
+        ExprKind::Lambda(..)
+        | ExprKind::Let(..)
+        | ExprKind::LetFunctions(..)
+        | ExprKind::If(..)
+        | ExprKind::Match(..) => 0,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => 0,
         ExprKind::Apply(..) => POWER + 1,
-        ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Tuple(_) => POWER + 2,
-        ExprKind::Record(_) | ExprKind::RecordUpdate(..) | ExprKind::Field(..) | ExprKind::Component(..) | ExprKind::Operator(_) => {
-            POWER + 2
-        }
-        ExprKind::SectionLeft(..) | ExprKind::SectionRight(..) | ExprKind::Array(_) | ExprKind::Index(..) | ExprKind::Slice(..) => {
-            POWER + 2
-        }
+        ExprKind::Var(_)
+        | ExprKind::Con(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Tuple(_) => POWER + 2,
+        ExprKind::Record(_)
+        | ExprKind::RecordUpdate(..)
+        | ExprKind::Field(..)
+        | ExprKind::Component(..)
+        | ExprKind::Operator(_) => POWER + 2,
+        ExprKind::SectionLeft(..)
+        | ExprKind::SectionRight(..)
+        | ExprKind::Array(_)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..) => POWER + 2,
         ExprKind::Annotated(..) | ExprKind::Error => POWER + 2,
     }
 }
@@ -272,8 +334,15 @@ pub(crate) fn level(expr: &Expr) -> u8 {
 pub(crate) fn may_precede(e: &Expr, op: BinaryOp) -> bool {
     let least = match op {
         BinaryOp::Pow => POWER + 1,
-        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => op.level() + 1,
-        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::MatMul | BinaryOp::Add | BinaryOp::Sub => op.level(),
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+            op.level() + 1
+        }
+        BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::MatMul
+        | BinaryOp::Add
+        | BinaryOp::Sub => op.level(),
         BinaryOp::And | BinaryOp::Or | BinaryOp::Compose | BinaryOp::Pipe => op.level(),
     };
     level(e) >= least
@@ -287,12 +356,35 @@ pub(crate) fn may_follow(e: &Expr, op: BinaryOp) -> bool {
 /// Does it extend as far right as it can?
 pub(crate) fn is_open(e: &Expr) -> bool {
     match &e.kind {
-        ExprKind::Lambda(..) | ExprKind::Let(..) | ExprKind::LetFunctions(..) | ExprKind::If(..) | ExprKind::Match(..) => true,
+        ExprKind::Lambda(..)
+        | ExprKind::Let(..)
+        | ExprKind::LetFunctions(..)
+        | ExprKind::If(..)
+        | ExprKind::Match(..) => true,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => true,
-        ExprKind::Sequence(..) | ExprKind::Update(..) | ExprKind::UpdateSlice(..) | ExprKind::Add(..) | ExprKind::Binary(..) => false,
-        ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Tuple(_) => false,
-        ExprKind::Record(_) | ExprKind::RecordUpdate(..) | ExprKind::Field(..) | ExprKind::Component(..) | ExprKind::Operator(_) => false,
-        ExprKind::SectionLeft(..) | ExprKind::SectionRight(..) | ExprKind::Array(_) | ExprKind::Index(..) | ExprKind::Slice(..) => false,
-        ExprKind::Annotated(..) | ExprKind::Unary(..) | ExprKind::Apply(..) | ExprKind::Error => false,
+        ExprKind::Sequence(..)
+        | ExprKind::Update(..)
+        | ExprKind::UpdateSlice(..)
+        | ExprKind::Add(..)
+        | ExprKind::Binary(..) => false,
+        ExprKind::Var(_)
+        | ExprKind::Con(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Tuple(_) => false,
+        ExprKind::Record(_)
+        | ExprKind::RecordUpdate(..)
+        | ExprKind::Field(..)
+        | ExprKind::Component(..)
+        | ExprKind::Operator(_) => false,
+        ExprKind::SectionLeft(..)
+        | ExprKind::SectionRight(..)
+        | ExprKind::Array(_)
+        | ExprKind::Index(..)
+        | ExprKind::Slice(..) => false,
+        ExprKind::Annotated(..) | ExprKind::Unary(..) | ExprKind::Apply(..) | ExprKind::Error => {
+            false
+        }
     }
 }

@@ -15,7 +15,12 @@ impl BinaryOp {
             BinaryOp::Compose => 3,
             BinaryOp::Or => 4,
             BinaryOp::And => 5,
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => COMPARISON,
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => COMPARISON,
             BinaryOp::Add | BinaryOp::Sub => ADDITIVE,
             BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::MatMul => 8,
             BinaryOp::Pow => POWER,
@@ -125,7 +130,11 @@ impl Parser<'_> {
             self.report(forms::double_equals(span));
             return Ok(());
         }
-        if self.eat(TokenKind::Equals) { Ok(()) } else { Err(self.expected_in("E0014", "`=`", form)) }
+        if self.eat(TokenKind::Equals) {
+            Ok(())
+        } else {
+            Err(self.expected_in("E0014", "`=`", form))
+        }
     }
 
     fn addition(&mut self, start: usize, mut left: Box<Expr>) -> Parse<Box<Expr>> {
@@ -136,7 +145,9 @@ impl Parser<'_> {
             ExprKind::Slice(..) => return self.halt(forms::slice_addition(place)),
             _ => (&mut *left, Vec::new()),
         };
-        let ExprKind::Var(text) = &base.kind else { return self.halt(forms::not_an_accumulator(sign, place)) };
+        let ExprKind::Var(text) = &base.kind else {
+            return self.halt(forms::not_an_accumulator(sign, place));
+        };
         let name = Name { text: text.clone(), span: base.span };
         let value = self.nested(Self::single)?;
         Ok(self.make(start, ExprKind::Add(name, places, value)))
@@ -196,12 +207,23 @@ impl Parser<'_> {
             first -= 1;
         }
         let line = self.tokens[first];
-        if self.open.is_empty() && first > start && line.column <= self.item_column && line.kind == TokenKind::Lower {
+        if self.open.is_empty()
+            && first > start
+            && line.column <= self.item_column
+            && line.kind == TokenKind::Lower
+        {
             let known = self.foreign_word(first);
             self.at = first;
-            return if known { Err(Halt) } else { self.halt(items::missing_def(line.span, self.here())) };
+            return if known {
+                Err(Halt)
+            } else {
+                self.halt(items::missing_def(line.span, self.here()))
+            };
         }
-        if self.open.last() == Some(&Bracket::Curly) && self.at > start + 1 && self.tokens[self.at - 1].kind == TokenKind::Lower {
+        if self.open.last() == Some(&Bracket::Curly)
+            && self.at > start + 1
+            && self.tokens[self.at - 1].kind == TokenKind::Lower
+        {
             return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
         }
         let problem = forms::single_equals(self.span());
@@ -237,11 +259,27 @@ impl Parser<'_> {
     fn without_operand(&self) -> bool {
         match self.kind() {
             TokenKind::Op(op) => op != BinaryOp::Sub,
-            TokenKind::Keyword(keyword) => matches!(keyword, Keyword::Then | Keyword::Else | Keyword::In | Keyword::Do | Keyword::With),
+            TokenKind::Keyword(keyword) => matches!(
+                keyword,
+                Keyword::Then | Keyword::Else | Keyword::In | Keyword::Do | Keyword::With
+            ),
             TokenKind::Close(_) | TokenKind::Comma | TokenKind::Bar | TokenKind::Semicolon => true,
-            TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Text | TokenKind::Open(_) => false,
-            TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Colon => false,
-            TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
+            TokenKind::Lower
+            | TokenKind::Upper
+            | TokenKind::Int(_)
+            | TokenKind::Real(_)
+            | TokenKind::Text
+            | TokenKind::Open(_) => false,
+            TokenKind::Equals
+            | TokenKind::PlusEquals
+            | TokenKind::Arrow
+            | TokenKind::FatArrow
+            | TokenKind::Colon => false,
+            TokenKind::Dot
+            | TokenKind::DotDot
+            | TokenKind::Backslash
+            | TokenKind::Bad
+            | TokenKind::End => false,
         }
     }
 
@@ -253,7 +291,9 @@ impl Parser<'_> {
     /// `a ** b`, to the right, where `b` may have a sign.
     fn power(&mut self, start: usize) -> Parse<Box<Expr>> {
         let base = self.application(start)?;
-        if self.kind() != TokenKind::Op(BinaryOp::Pow) || self.ahead(1).kind == TokenKind::Close(Bracket::Round) {
+        if self.kind() != TokenKind::Op(BinaryOp::Pow)
+            || self.ahead(1).kind == TokenKind::Close(Bracket::Round)
+        {
             return Ok(base);
         }
         self.exponent(start, base)
@@ -282,11 +322,19 @@ impl Parser<'_> {
 
     fn argument(&mut self) -> Parse<Option<Box<Expr>>> {
         match self.kind() {
-            TokenKind::Lower if self.in_then && matches!(self.here(), "elif" | "elsif" | "elseif") => Ok(None),
-            TokenKind::Lower if self.here() == "where" && self.where_follows() => self.halt(items::where_clause(self.span())),
+            TokenKind::Lower
+                if self.in_then && matches!(self.here(), "elif" | "elsif" | "elseif") =>
+            {
+                Ok(None)
+            }
+            TokenKind::Lower if self.here() == "where" && self.where_follows() => {
+                self.halt(items::where_clause(self.span()))
+            }
             TokenKind::Lower if self.lambda_word() => self.lambda_with_word().map(Some),
             TokenKind::Backslash => self.nested(Self::lambda).map(Some),
-            TokenKind::Keyword(Keyword::If | Keyword::Match | Keyword::Loop | Keyword::Accumulate) => {
+            TokenKind::Keyword(
+                Keyword::If | Keyword::Match | Keyword::Loop | Keyword::Accumulate,
+            ) => {
                 let problem = forms::argument_needs_parentheses(self.span(), self.here());
                 self.report(problem);
                 self.nested(Self::form).map(Some)
@@ -320,11 +368,28 @@ impl Parser<'_> {
 
     fn starts_atom(&self) -> bool {
         match self.kind() {
-            TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Text | TokenKind::Open(_) => true,
+            TokenKind::Lower
+            | TokenKind::Upper
+            | TokenKind::Int(_)
+            | TokenKind::Real(_)
+            | TokenKind::Text
+            | TokenKind::Open(_) => true,
             TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
-            TokenKind::Op(_) | TokenKind::Close(_) | TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow => false,
-            TokenKind::FatArrow | TokenKind::Bar | TokenKind::Comma | TokenKind::Semicolon | TokenKind::Colon => false,
-            TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
+            TokenKind::Op(_)
+            | TokenKind::Close(_)
+            | TokenKind::Equals
+            | TokenKind::PlusEquals
+            | TokenKind::Arrow => false,
+            TokenKind::FatArrow
+            | TokenKind::Bar
+            | TokenKind::Comma
+            | TokenKind::Semicolon
+            | TokenKind::Colon => false,
+            TokenKind::Dot
+            | TokenKind::DotDot
+            | TokenKind::Backslash
+            | TokenKind::Bad
+            | TokenKind::End => false,
         }
     }
 
@@ -398,7 +463,8 @@ impl Parser<'_> {
 
     fn one_slice(&mut self, mut places: Vec<Place>, start: lambada_source::Span) -> Parse<Places> {
         if places.len() == 1
-            && let Some(Place::Slice(from, to)) = places.pop_if(|place| matches!(place, Place::Slice(..)))
+            && let Some(Place::Slice(from, to)) =
+                places.pop_if(|place| matches!(place, Place::Slice(..)))
         {
             return Ok(Places::Slice(from, to));
         }
@@ -417,7 +483,8 @@ impl Parser<'_> {
     }
 
     fn index_or_slice(&mut self) -> Parse<Place> {
-        let from = if self.kind() == TokenKind::Colon { None } else { Some(self.nested(Self::single)?) };
+        let from =
+            if self.kind() == TokenKind::Colon { None } else { Some(self.nested(Self::single)?) };
         if !self.eat(TokenKind::Colon) {
             return from.map(Place::Index).ok_or(Halt);
         }
@@ -432,8 +499,12 @@ impl Parser<'_> {
     pub(super) fn no_expression<T>(&mut self) -> Parse<T> {
         let span = self.span();
         match self.kind() {
-            TokenKind::Keyword(Keyword::Def) if !self.ends_item() && self.token().starts_line => self.halt(items::nested_def(span)),
-            TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => self.halt(syntax::unopened(span, bracket)),
+            TokenKind::Keyword(Keyword::Def) if !self.ends_item() && self.token().starts_line => {
+                self.halt(items::nested_def(span))
+            }
+            TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => {
+                self.halt(syntax::unopened(span, bracket))
+            }
             TokenKind::DotDot => self.halt(forms::range_for(span)),
             TokenKind::Text => self.halt(forms::text_value(span)),
             _ => Err(self.expected("E0010", "an expression")),

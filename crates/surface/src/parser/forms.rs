@@ -40,12 +40,18 @@ impl Parser<'_> {
     }
 
     fn lambda_after(&mut self, start: usize) -> Parse<Box<Expr>> {
-        let params = self.params_until(|kind| matches!(kind, TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot))?;
+        let params = self.params_until(|kind| {
+            matches!(kind, TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot)
+        })?;
         if params.is_empty() {
             return Err(self.expected("E0011", "a parameter"));
         }
         let comma = self.kind() == TokenKind::Comma;
-        let form = if comma { "parameters are separated by spaces: `\\x y -> e`" } else { "a function is written `\\x -> e`" };
+        let form = if comma {
+            "parameters are separated by spaces: `\\x y -> e`"
+        } else {
+            "a function is written `\\x -> e`"
+        };
         self.arrow(TokenKind::Arrow, "->", form)?;
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::Lambda(params, body)))
@@ -61,7 +67,8 @@ impl Parser<'_> {
         }
         let end = self.tokens[at].kind;
         word && at > self.at + 1
-            && (matches!(end, TokenKind::Arrow | TokenKind::FatArrow) || (self.here() == "lambda" && end == TokenKind::Colon))
+            && (matches!(end, TokenKind::Arrow | TokenKind::FatArrow)
+                || (self.here() == "lambda" && end == TokenKind::Colon))
     }
 
     pub(super) fn lambda_with_word(&mut self) -> Parse<Box<Expr>> {
@@ -77,14 +84,19 @@ impl Parser<'_> {
 
     /// An arrow, or the other one with a problem.
     fn arrow(&mut self, arrow: TokenKind, spelling: &'static str, form: &str) -> Parse<()> {
-        let swapped = matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.kind() != arrow;
+        let swapped =
+            matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.kind() != arrow;
         if swapped || (self.kind() == TokenKind::Dot && arrow == TokenKind::Arrow) {
             let problem = forms::wrong_arrow(self.span(), self.here(), spelling, form);
             self.report(problem);
             self.bump();
             return Ok(());
         }
-        if self.eat(arrow) { Ok(()) } else { Err(self.expected_in("E0014", &format!("`{spelling}`"), form)) }
+        if self.eat(arrow) {
+            Ok(())
+        } else {
+            Err(self.expected_in("E0014", &format!("`{spelling}`"), form))
+        }
     }
 
     /// One `let` after the other, without recursion.
@@ -122,7 +134,8 @@ impl Parser<'_> {
     fn missing_in<T>(&mut self, start: usize, keyword: Span) -> Parse<T> {
         let end = self.at;
         let edge = self.tokens[start].column;
-        let line = (start + 1..=end).find(|k| self.tokens[*k].starts_line && self.tokens[*k].column <= edge);
+        let line = (start + 1..=end)
+            .find(|k| self.tokens[*k].starts_line && self.tokens[*k].column <= edge);
         if self.kind() == TokenKind::Bad {
             return Err(Halt);
         }
@@ -144,7 +157,14 @@ impl Parser<'_> {
             return Ok(Binding::Functions(functions?));
         }
         let next = self.ahead(1).kind;
-        let params = matches!(next, TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) | TokenKind::Open(_));
+        let params = matches!(
+            next,
+            TokenKind::Lower
+                | TokenKind::Upper
+                | TokenKind::Int(_)
+                | TokenKind::Real(_)
+                | TokenKind::Open(_)
+        );
         if self.kind() == TokenKind::Lower
             && self.here() != "_"
             && (params || matches!(next, TokenKind::Keyword(Keyword::True | Keyword::False)))
@@ -219,7 +239,9 @@ impl Parser<'_> {
         let yes = self.expr();
         self.in_then = in_then;
         let yes = yes?;
-        if self.is(Keyword::Else) || (self.kind() == TokenKind::Lower && self.here().starts_with("el")) {
+        if self.is(Keyword::Else)
+            || (self.kind() == TokenKind::Lower && self.here().starts_with("el"))
+        {
             return Ok(yes);
         }
         if self.kind() == TokenKind::Bad {
@@ -277,7 +299,9 @@ impl Parser<'_> {
                 TokenKind::Backslash if depth == 0 => lambdas += 1,
                 TokenKind::Arrow if depth == 0 && lambdas > 0 => lambdas -= 1,
                 TokenKind::Arrow if depth == 0 => return line,
-                TokenKind::Bar | TokenKind::Keyword(Keyword::With) if depth == 0 => return usize::MAX,
+                TokenKind::Bar | TokenKind::Keyword(Keyword::With) if depth == 0 => {
+                    return usize::MAX;
+                }
                 TokenKind::Keyword(Keyword::Def) => return usize::MAX,
                 _ => {}
             }
@@ -290,7 +314,9 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Bar => return self.halt(forms::or_pattern(self.span())),
             TokenKind::Keyword(Keyword::If) => return self.halt(forms::guard(self.span(), "if")),
-            TokenKind::Lower if self.here() == "when" => return self.halt(forms::guard(self.span(), "when")),
+            TokenKind::Lower if self.here() == "when" => {
+                return self.halt(forms::guard(self.span(), "when"));
+            }
             TokenKind::Colon => return self.halt(forms::colon_in_case(self.span())),
             _ => self.arrow(TokenKind::Arrow, "->", "a case is written `| p -> e`")?,
         }
@@ -307,7 +333,11 @@ impl Parser<'_> {
             self.report(problem);
             self.bump();
         } else {
-            self.arrow(TokenKind::FatArrow, "=>", "an array is written `for i < n => e` or `for x in xs => e`")?;
+            self.arrow(
+                TokenKind::FatArrow,
+                "=>",
+                "an array is written `for i < n => e` or `for x in xs => e`",
+            )?;
         }
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::For(clauses, body)))
@@ -315,7 +345,9 @@ impl Parser<'_> {
 
     /// `i < n` or `p in xs`
     fn clause(&mut self) -> Parse<Clause> {
-        if self.kind() == TokenKind::Lower && matches!(self.ahead(1).kind, TokenKind::Op(BinaryOp::Lt | BinaryOp::Le)) {
+        if self.kind() == TokenKind::Lower
+            && matches!(self.ahead(1).kind, TokenKind::Op(BinaryOp::Lt | BinaryOp::Le))
+        {
             let name = self.bump_name();
             if self.kind() == TokenKind::Op(BinaryOp::Le) {
                 let problem = forms::inclusive_for(self.span());
@@ -329,7 +361,11 @@ impl Parser<'_> {
             return self.halt(forms::range_for(self.span()));
         }
         if !self.eat_keyword(Keyword::In) {
-            return Err(self.expected_in("E0014", "`<` or `in`", "each part of a `for` is written `i < n` or `x in xs`"));
+            return Err(self.expected_in(
+                "E0014",
+                "`<` or `in`",
+                "each part of a `for` is written `i < n` or `x in xs`",
+            ));
         }
         let array = *self.nested(Self::single)?;
         if self.kind() == TokenKind::DotDot {
@@ -372,7 +408,12 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Comma => self.halt(forms::one_clause(self.span())),
             TokenKind::FatArrow | TokenKind::Arrow => {
-                let problem = forms::wrong_arrow(self.span(), self.here(), "do", "a loop is written `loop x = e for i < n do …`");
+                let problem = forms::wrong_arrow(
+                    self.span(),
+                    self.here(),
+                    "do",
+                    "a loop is written `loop x = e for i < n do …`",
+                );
                 self.report(problem);
                 self.bump();
                 Ok(())

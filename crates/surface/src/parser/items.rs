@@ -5,12 +5,16 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 
 use super::{Halt, Parse, Parser};
-use crate::ast::{BinaryOp, Def, Expr, ExprKind, Item, Mode, Module, Name, Param, Rule, TypeBody, TypeDef, TypeExpr, TypeKind};
+use crate::ast::{
+    BinaryOp, Def, Expr, ExprKind, Item, Mode, Module, Name, Param, Rule, TypeBody, TypeDef,
+    TypeExpr, TypeKind,
+};
 use crate::problems::{forms, items, syntax};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 /// Words of other languages for `def`, `type` and `import`.
-const DEF_WORDS: &[&str] = &["fun", "func", "fn", "function", "define", "val", "var", "const", "entry"];
+const DEF_WORDS: &[&str] =
+    &["fun", "func", "fn", "function", "define", "val", "var", "const", "entry"];
 const TYPE_WORDS: &[&str] = &["data", "datatype", "enum", "struct", "newtype", "record"];
 const IMPORT_WORDS: &[&str] = &["open", "include", "use", "from", "require", "using"];
 
@@ -46,7 +50,8 @@ impl Parser<'_> {
 
     /// The doc comments before the current token.
     fn doc(&mut self) -> Option<Rc<str>> {
-        let texts: Vec<&str> = self.docs.iter().filter(|doc| doc.before == self.at).map(|doc| &*doc.text).collect();
+        let texts: Vec<&str> =
+            self.docs.iter().filter(|doc| doc.before == self.at).map(|doc| &*doc.text).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n").into())
     }
 
@@ -71,14 +76,22 @@ impl Parser<'_> {
     fn at_item(&self) -> bool {
         let token = self.token();
         let here = token.starts_line && token.column <= self.item_column;
-        self.ends_item() || (here && (self.is(Keyword::Let) || self.foreign_word(self.at))) || self.forgotten_def()
+        self.ends_item()
+            || (here && (self.is(Keyword::Let) || self.foreign_word(self.at)))
+            || self.forgotten_def()
     }
 
     /// Is this another language's `def`, `type` or `import`?
     pub(super) fn foreign_word(&self, at: usize) -> bool {
         let word = self.text_at(at);
-        let known = DEF_WORDS.contains(&word) || TYPE_WORDS.contains(&word) || IMPORT_WORDS.contains(&word);
-        known && at + 1 < self.tokens.len() && matches!(self.tokens[at + 1].kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Text)
+        let known =
+            DEF_WORDS.contains(&word) || TYPE_WORDS.contains(&word) || IMPORT_WORDS.contains(&word);
+        known
+            && at + 1 < self.tokens.len()
+            && matches!(
+                self.tokens[at + 1].kind,
+                TokenKind::Lower | TokenKind::Upper | TokenKind::Text
+            )
     }
 
     fn item(&mut self) -> Parse<Option<Item>> {
@@ -108,11 +121,21 @@ impl Parser<'_> {
         let next = self.ahead(1).kind;
         let named = matches!(next, TokenKind::Lower | TokenKind::Upper);
         if DEF_WORDS.contains(&word) && named {
-            self.report(items::other_word_for(span, word, "def", "a definition is written `def f x = …`"));
+            self.report(items::other_word_for(
+                span,
+                word,
+                "def",
+                "a definition is written `def f x = …`",
+            ));
             return self.def_item(true).map(Some);
         }
         if TYPE_WORDS.contains(&word) && named {
-            self.report(items::other_word_for(span, word, "type", "a type is written `type shape = Circle real | Rect real real`"));
+            self.report(items::other_word_for(
+                span,
+                word,
+                "type",
+                "a type is written `type shape = Circle real | Rect real real`",
+            ));
             return self.type_item().map(Some);
         }
         if IMPORT_WORDS.contains(&word) && (named || next == TokenKind::Text) {
@@ -162,11 +185,21 @@ impl Parser<'_> {
     /// Reports what is left of an item after its end.
     fn end_item(&mut self) -> Parse<()> {
         match self.kind() {
-            TokenKind::End | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => Ok(()),
+            TokenKind::End | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => {
+                Ok(())
+            }
             TokenKind::Bad => Err(Halt),
             TokenKind::Close(bracket) => self.halt(syntax::unopened(self.span(), bracket)),
-            TokenKind::Lower if self.token().starts_line && self.token().column <= self.item_column => Ok(()),
-            TokenKind::Keyword(Keyword::Let) if self.token().starts_line && self.token().column <= self.item_column => Ok(()),
+            TokenKind::Lower
+                if self.token().starts_line && self.token().column <= self.item_column =>
+            {
+                Ok(())
+            }
+            TokenKind::Keyword(Keyword::Let)
+                if self.token().starts_line && self.token().column <= self.item_column =>
+            {
+                Ok(())
+            }
             TokenKind::Equals => self.halt(forms::single_equals(self.span())),
             // Said at the `let`.
             TokenKind::Keyword(Keyword::In) if self.item_is_let => Err(Halt),
@@ -240,13 +273,21 @@ impl Parser<'_> {
         let body = self.braced_body();
         head.params = self.params_until(|kind| kind == TokenKind::Equals || body == Some(kind))?;
         match self.kind() {
-            TokenKind::Open(Bracket::Square) => return self.halt(items::sizes_come_first(self.span())),
-            TokenKind::Open(Bracket::Curly) => return self.halt(forms::braces_around_body(self.span())),
+            TokenKind::Open(Bracket::Square) => {
+                return self.halt(items::sizes_come_first(self.span()));
+            }
+            TokenKind::Open(Bracket::Curly) => {
+                return self.halt(forms::braces_around_body(self.span()));
+            }
             TokenKind::Arrow | TokenKind::FatArrow => {
                 let typed = self.equals_follows();
                 let better = if typed { ":" } else { "=" };
-                let problem =
-                    forms::wrong_arrow(self.span(), self.here(), better, "a definition is written `def f x : t = e` or `def f x = e`");
+                let problem = forms::wrong_arrow(
+                    self.span(),
+                    self.here(),
+                    better,
+                    "a definition is written `def f x : t = e` or `def f x = e`",
+                );
                 self.report(problem);
                 self.bump();
                 if !typed {
@@ -262,7 +303,10 @@ impl Parser<'_> {
             }
             let colon = self.tokens[self.at - 1].span;
             head.result = Some(self.type_expr()?);
-            if !matches!(self.kind(), TokenKind::Equals | TokenKind::Op(BinaryOp::Eq) | TokenKind::Bad) {
+            if !matches!(
+                self.kind(),
+                TokenKind::Equals | TokenKind::Op(BinaryOp::Eq) | TokenKind::Bad
+            ) {
                 let problem = forms::body_after_type(colon, &self.found(), self.place());
                 return self.halt(problem);
             }
@@ -288,7 +332,11 @@ impl Parser<'_> {
                 TokenKind::Open(_) => depth += 1,
                 TokenKind::Close(Bracket::Curly) if depth == 1 => {
                     let next = self.tokens[at + 1];
-                    let ends = matches!(next.kind, TokenKind::End | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import));
+                    let ends = matches!(
+                        next.kind,
+                        TokenKind::End
+                            | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import)
+                    );
                     return ends.then_some(TokenKind::Open(Bracket::Curly));
                 }
                 TokenKind::Close(_) if depth > 0 => depth -= 1,
@@ -316,7 +364,17 @@ impl Parser<'_> {
         self.head(&mut head)?;
         let body = *self.expr()?;
         let Head { sizes, params, result } = head;
-        Ok(Def { doc: None, recursive, name, sizes, params, result, body, rules: Vec::new(), span: self.span_from(start) })
+        Ok(Def {
+            doc: None,
+            recursive,
+            name,
+            sizes,
+            params,
+            result,
+            body,
+            rules: Vec::new(),
+            span: self.span_from(start),
+        })
     }
 
     /// `with jvp dx = e`
@@ -354,7 +412,8 @@ impl Parser<'_> {
             params.push(self.bump_name());
         }
         let mut constructors = Vec::new();
-        let body = self.type_body(&mut constructors).and_then(|body| self.end_item().map(|()| body));
+        let body =
+            self.type_body(&mut constructors).and_then(|body| self.end_item().map(|()| body));
         let span = self.span_from(start);
         if body.is_err() {
             self.resynchronize(start);
@@ -384,7 +443,10 @@ impl Parser<'_> {
             let ty = self.type_expr()?;
             if self.kind() == TokenKind::Bar {
                 let text = &self.text[ty.span.start as usize..ty.span.end as usize];
-                return self.halt(items::constructor_case(ty.span, text.split_whitespace().next().unwrap_or(text)));
+                return self.halt(items::constructor_case(
+                    ty.span,
+                    text.split_whitespace().next().unwrap_or(text),
+                ));
             }
             return Ok(TypeBody::Alias(ty));
         }

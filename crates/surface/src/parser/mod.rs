@@ -112,7 +112,9 @@ impl<'a> Parser<'a> {
         }
         match result {
             Ok(expr) if self.problems.is_empty() => *expr,
-            Ok(_) | Err(Halt) => Expr { kind: ExprKind::Error, span: Span::new(self.file, 0, self.text.len()) },
+            Ok(_) | Err(Halt) => {
+                Expr { kind: ExprKind::Error, span: Span::new(self.file, 0, self.text.len()) }
+            }
         }
     }
 
@@ -191,7 +193,8 @@ impl<'a> Parser<'a> {
     /// Reports a problem, unless it is probably one that has been told: behind a bracket with a problem, or of a token that the lexer has
     /// found wrong.
     fn report(&mut self, problem: Problem) {
-        let lexical = problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
+        let lexical =
+            problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
         if self.at != self.recovered && !lexical {
             self.problems.push(problem);
         }
@@ -232,7 +235,9 @@ impl<'a> Parser<'a> {
     fn expected_in(&mut self, code: &'static str, what: &str, form: &str) -> Halt {
         if self.kind() != TokenKind::Bad {
             let problem = match self.enclosing() {
-                Some((opener, bracket)) if self.ends_item() => syntax::unclosed(opener, bracket, self.place()),
+                Some((opener, bracket)) if self.ends_item() => {
+                    syntax::unclosed(opener, bracket, self.place())
+                }
                 _ => syntax::expected(code, what, &self.found(), self.place()),
             };
             self.report(if form.is_empty() { problem } else { problem.hint(form) });
@@ -260,7 +265,9 @@ impl<'a> Parser<'a> {
         let token = self.token();
         match token.kind {
             TokenKind::End => true,
-            TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => token.starts_line && token.column <= self.item_column,
+            TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => {
+                token.starts_line && token.column <= self.item_column
+            }
             _ => false,
         }
     }
@@ -299,14 +306,19 @@ impl<'a> Parser<'a> {
 
     /// Reads the opening bracket at the current token, what is inside, and the closing one. Gives `None` where the inside had a problem
     /// and reading can go on behind the closing bracket. `what` could have come instead of a wrong token.
-    fn brackets<T>(&mut self, what: &str, inside: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<Option<T>> {
+    fn brackets<T>(
+        &mut self,
+        what: &str,
+        inside: impl FnOnce(&mut Self) -> Parse<T>,
+    ) -> Parse<Option<T>> {
         let opener = self.bump();
         let TokenKind::Open(bracket) = opener.kind else { return Err(Halt) };
         let (barrier, in_then, in_rec) = (self.barrier, self.in_then, self.in_rec);
         (self.barrier, self.in_then, self.in_rec) = (usize::MAX, false, false);
         self.open.push(bracket);
         let depth = self.depth;
-        let result = inside(self).and_then(|value| self.close(opener.span, bracket, what).map(|()| value));
+        let result =
+            inside(self).and_then(|value| self.close(opener.span, bracket, what).map(|()| value));
         self.depth = depth;
         self.open.pop();
         (self.barrier, self.in_then, self.in_rec) = (barrier, in_then, in_rec);
@@ -324,12 +336,25 @@ impl<'a> Parser<'a> {
         if self.eat(TokenKind::Close(bracket)) {
             return Ok(());
         }
-        let what = if what.is_empty() { format!("`{}`", bracket.closing()) } else { format!("{what} or `{}`", bracket.closing()) };
+        let what = if what.is_empty() {
+            format!("`{}`", bracket.closing())
+        } else {
+            format!("{what} or `{}`", bracket.closing())
+        };
         match self.kind() {
             TokenKind::Bad => Err(Halt),
-            TokenKind::Close(found) => self.halt(syntax::mismatched(opener, bracket, self.span(), found)),
+            TokenKind::Close(found) => {
+                self.halt(syntax::mismatched(opener, bracket, self.span(), found))
+            }
             _ if self.ends_item() => self.halt(syntax::unclosed(opener, bracket, self.place())),
-            _ => self.halt(syntax::in_brackets("E0014", &what, &self.found(), self.place(), opener, bracket)),
+            _ => self.halt(syntax::in_brackets(
+                "E0014",
+                &what,
+                &self.found(),
+                self.place(),
+                opener,
+                bracket,
+            )),
         }
     }
 
@@ -343,8 +368,12 @@ impl<'a> Parser<'a> {
                     self.bump();
                     return Ok(());
                 }
-                TokenKind::Close(found) if inner.is_empty() && self.open.contains(&found) => return Err(Halt),
-                TokenKind::Close(found) if inner.contains(&found) => while inner.pop() != Some(found) {},
+                TokenKind::Close(found) if inner.is_empty() && self.open.contains(&found) => {
+                    return Err(Halt);
+                }
+                TokenKind::Close(found) if inner.contains(&found) => {
+                    while inner.pop() != Some(found) {}
+                }
                 TokenKind::Close(found) if found == bracket || self.open.contains(&found) => {
                     inner.clear();
                     continue;

@@ -12,8 +12,17 @@ pub(super) fn starts_pattern(token: Token) -> bool {
         TokenKind::Open(bracket) => bracket != Bracket::Square,
         TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
         TokenKind::Op(op) => op == BinaryOp::Sub,
-        TokenKind::Text | TokenKind::Close(_) | TokenKind::Equals | TokenKind::PlusEquals | TokenKind::Arrow => false,
-        TokenKind::FatArrow | TokenKind::Bar | TokenKind::Comma | TokenKind::Semicolon | TokenKind::Colon | TokenKind::Dot => false,
+        TokenKind::Text
+        | TokenKind::Close(_)
+        | TokenKind::Equals
+        | TokenKind::PlusEquals
+        | TokenKind::Arrow => false,
+        TokenKind::FatArrow
+        | TokenKind::Bar
+        | TokenKind::Comma
+        | TokenKind::Semicolon
+        | TokenKind::Colon
+        | TokenKind::Dot => false,
         TokenKind::DotDot | TokenKind::Backslash | TokenKind::Bad | TokenKind::End => false,
     }
 }
@@ -45,7 +54,9 @@ impl Parser<'_> {
 
     /// `shapes.Circle`, a constructor of an imported file?
     fn at_qualified(&self) -> bool {
-        self.kind() == TokenKind::Lower && self.ahead(1).kind == TokenKind::Dot && self.ahead(2).kind == TokenKind::Upper
+        self.kind() == TokenKind::Lower
+            && self.ahead(1).kind == TokenKind::Dot
+            && self.ahead(2).kind == TokenKind::Upper
     }
 
     /// `Circle` or `shapes.Circle`, as one name.
@@ -64,7 +75,9 @@ impl Parser<'_> {
         let start = self.at;
         let kind = match self.kind() {
             TokenKind::Upper => PatternKind::Con(self.constructor(), Vec::new()),
-            TokenKind::Lower if self.at_qualified() => PatternKind::Con(self.constructor(), Vec::new()),
+            TokenKind::Lower if self.at_qualified() => {
+                PatternKind::Con(self.constructor(), Vec::new())
+            }
             TokenKind::Lower if self.here() == "_" => self.literal_pattern(PatternKind::Wildcard),
             TokenKind::Lower => PatternKind::Var(self.bump_name().text),
             TokenKind::Keyword(Keyword::True) => self.literal_pattern(PatternKind::Bool(true)),
@@ -76,16 +89,30 @@ impl Parser<'_> {
             TokenKind::Int(_) | TokenKind::Real(_) => self.number(false)?,
             TokenKind::Open(Bracket::Round) => return self.round_pattern(),
             TokenKind::Open(Bracket::Curly) => self.curly_pattern()?,
-            TokenKind::Open(Bracket::Square) => return self.halt(forms::array_pattern(self.span())),
+            TokenKind::Open(Bracket::Square) => {
+                return self.halt(forms::array_pattern(self.span()));
+            }
             TokenKind::Keyword(keyword) if !self.ends_item() => {
                 self.report_reserved(keyword);
                 PatternKind::Var(self.bump_name().text)
             }
-            TokenKind::Keyword(_) | TokenKind::Text | TokenKind::Op(_) | TokenKind::Close(_) | TokenKind::Equals => {
+            TokenKind::Keyword(_)
+            | TokenKind::Text
+            | TokenKind::Op(_)
+            | TokenKind::Close(_)
+            | TokenKind::Equals => {
                 return self.no_pattern();
             }
-            TokenKind::PlusEquals | TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Bar | TokenKind::Comma => return self.no_pattern(),
-            TokenKind::Semicolon | TokenKind::Colon | TokenKind::Dot | TokenKind::DotDot | TokenKind::Backslash => {
+            TokenKind::PlusEquals
+            | TokenKind::Arrow
+            | TokenKind::FatArrow
+            | TokenKind::Bar
+            | TokenKind::Comma => return self.no_pattern(),
+            TokenKind::Semicolon
+            | TokenKind::Colon
+            | TokenKind::Dot
+            | TokenKind::DotDot
+            | TokenKind::Backslash => {
                 return self.no_pattern();
             }
             TokenKind::Bad | TokenKind::End => return self.no_pattern(),
@@ -110,7 +137,11 @@ impl Parser<'_> {
                 if value > i64::MAX as u64 && !negative {
                     self.report(lexical::int_too_large(span));
                 }
-                Ok(PatternKind::Int(if negative { (value as i64).wrapping_neg() } else { value as i64 }))
+                Ok(PatternKind::Int(if negative {
+                    (value as i64).wrapping_neg()
+                } else {
+                    value as i64
+                }))
             }
             TokenKind::Real(value) => {
                 self.bump();
@@ -158,7 +189,8 @@ impl Parser<'_> {
             p.separated(|p| {
                 let name = p.field_name()?;
                 if matches!(p.kind(), TokenKind::Comma | TokenKind::Close(Bracket::Curly)) {
-                    let pattern = Pattern { kind: PatternKind::Var(name.text.clone()), span: name.span };
+                    let pattern =
+                        Pattern { kind: PatternKind::Var(name.text.clone()), span: name.span };
                     return Ok((name, pattern));
                 }
                 p.equals("a pattern of a record is written `{x, y = p}`")?;
@@ -192,11 +224,21 @@ impl Parser<'_> {
         let mut params = Vec::new();
         let mistaken = |token: Token| match token.kind {
             TokenKind::Keyword(keyword) => {
-                matches!(keyword, Keyword::With | Keyword::Type | Keyword::Rec | Keyword::Do | Keyword::In | Keyword::And)
+                matches!(
+                    keyword,
+                    Keyword::With
+                        | Keyword::Type
+                        | Keyword::Rec
+                        | Keyword::Do
+                        | Keyword::In
+                        | Keyword::And
+                )
             }
             _ => false,
         };
-        while !ends(self.kind()) && (self.at_pattern() || (mistaken(self.token()) && !self.ends_item())) {
+        while !ends(self.kind())
+            && (self.at_pattern() || (mistaken(self.token()) && !self.ends_item()))
+        {
             params.push(Self::into_param(self.atomic_pattern()?));
         }
         if self.kind() == TokenKind::Bad { Err(Halt) } else { Ok(params) }

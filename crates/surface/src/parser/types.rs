@@ -85,14 +85,21 @@ impl Parser<'_> {
     }
 
     /// `[n]t`, `[]t`
-    fn array_type(&mut self, element: impl FnOnce(&mut Self) -> Parse<TypeExpr>) -> Parse<TypeExpr> {
+    fn array_type(
+        &mut self,
+        element: impl FnOnce(&mut Self) -> Parse<TypeExpr>,
+    ) -> Parse<TypeExpr> {
         let start = self.at;
         let size = self.brackets("", |p| {
             if p.kind() == TokenKind::Close(Bracket::Square) {
                 return Ok(None);
             }
             let size = p.nested(Self::single)?;
-            if p.kind() == TokenKind::Comma { p.halt(items::many_sizes(p.span())) } else { Ok(Some(size)) }
+            if p.kind() == TokenKind::Comma {
+                p.halt(items::many_sizes(p.span()))
+            } else {
+                Ok(Some(size))
+            }
         })?;
         let error = Box::new(self.error_expr(start));
         let element = Box::new(self.nested(element)?);

@@ -31,7 +31,11 @@ impl Follow {
 
 /// An expression in a place that needs a level, followed by something.
 pub(super) fn expr(e: &Expr, least: u8, follow: Follow) -> Doc {
-    if needs_parentheses(e, least, follow) { parens(bare(e, Follow::NOTHING)) } else { bare(e, follow) }
+    if needs_parentheses(e, least, follow) {
+        parens(bare(e, Follow::NOTHING))
+    } else {
+        bare(e, follow)
+    }
 }
 
 fn parens(doc: Doc) -> Doc {
@@ -78,7 +82,10 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
         ExprKind::RecordUpdate(record, fields) => {
             let open = text("{") + expr(record, POWER + 1, Follow::OPERATOR) + " with ".into();
-            (open + Doc::join(&(text(",") + Doc::line()), fields.iter().map(field)).nest(2) + "}".into()).group()
+            (open
+                + Doc::join(&(text(",") + Doc::line()), fields.iter().map(field)).nest(2)
+                + "}".into())
+            .group()
         }
         ExprKind::Field(inner, name) => base(inner) + text(format!(".{}", name.text)),
         ExprKind::Component(inner, k, _) => base(inner) + text(format!(".{k}")),
@@ -86,11 +93,15 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Lambda(params, body) => lambda(params, body, follow),
         ExprKind::Operator(op) => text(format!("({})", op.spelling())),
         ExprKind::SectionLeft(inner, op) => {
-            text("(") + expr(inner, left_level(*op), Follow::OPERATOR) + text(format!(" {})", op.spelling()))
+            text("(")
+                + expr(inner, left_level(*op), Follow::OPERATOR)
+                + text(format!(" {})", op.spelling()))
         }
         ExprKind::SectionRight(op, inner) => section_right(*op, inner),
         ExprKind::Unary(op, inner) => unary(*op, inner, follow),
-        ExprKind::Binary(BinaryOp::Pow, a, b) => expr(a, POWER + 1, Follow::OPERATOR) + " ** ".into() + expr(b, UNARY, follow),
+        ExprKind::Binary(BinaryOp::Pow, a, b) => {
+            expr(a, POWER + 1, Follow::OPERATOR) + " ** ".into() + expr(b, UNARY, follow)
+        }
         ExprKind::Binary(op, a, b) => chain(*op, a, b, follow),
         ExprKind::Let(..) | ExprKind::LetFunctions(..) => lets(e, follow),
         ExprKind::If(..) => choice(e, follow),
@@ -103,17 +114,23 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Index(array, places) => base(array) + indices(places),
         ExprKind::Slice(array, from, to) => base(array) + slice(from.as_deref(), to.as_deref()),
         ExprKind::Update(array, places, value) => update(array, indices(places), value, follow),
-        ExprKind::UpdateSlice(array, from, to, value) => update(array, slice(from.as_deref(), to.as_deref()), value, follow),
-        ExprKind::Loop(state, init, kind, body) => looping(state, init, kind, body, follow),
-        ExprKind::Accumulate(name, init, body) => {
-            with_body(equation(text(format!("accumulate {}", name.text)), init, 2) + " in".into(), body, follow)
+        ExprKind::UpdateSlice(array, from, to, value) => {
+            update(array, slice(from.as_deref(), to.as_deref()), value, follow)
         }
+        ExprKind::Loop(state, init, kind, body) => looping(state, init, kind, body, follow),
+        ExprKind::Accumulate(name, init, body) => with_body(
+            equation(text(format!("accumulate {}", name.text)), init, 2) + " in".into(),
+            body,
+            follow,
+        ),
         ExprKind::Add(name, places, value) => {
             let places = if places.is_empty() { Doc::nil() } else { indices(places) };
             text(&*name.text) + places + " += ".into() + expr(value, 1, follow)
         }
         ExprKind::Sequence(..) => sequence(e, follow),
-        ExprKind::Annotated(inner, t) => text("(") + closed(inner).nest(1) + " : ".into() + ty(t) + ")".into(),
+        ExprKind::Annotated(inner, t) => {
+            text("(") + closed(inner).nest(1) + " : ".into() + ty(t) + ")".into()
+        }
         ExprKind::Error => "_".into(),
     }
 }
@@ -136,7 +153,11 @@ fn indices(places: &[Expr]) -> Doc {
 }
 
 fn slice(from: Option<&Expr>, to: Option<&Expr>) -> Doc {
-    text("[") + from.map_or(Doc::nil(), single) + ":".into() + to.map_or(Doc::nil(), single) + "]".into()
+    text("[")
+        + from.map_or(Doc::nil(), single)
+        + ":".into()
+        + to.map_or(Doc::nil(), single)
+        + "]".into()
 }
 
 fn update(array: &Expr, places: Doc, value: &Expr, follow: Follow) -> Doc {
@@ -153,12 +174,18 @@ fn field((name, value): &(Name, Expr)) -> Doc {
 
 /// Literals side by side, other elements on one line or each on its own.
 fn array(parts: &[Expr]) -> Doc {
-    let literal = |e: &Expr| matches!(e.kind, ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Unary(..));
+    let literal = |e: &Expr| {
+        matches!(
+            e.kind,
+            ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Unary(..)
+        )
+    };
     if parts.len() < 2 || !parts.iter().all(literal) {
         return Doc::brackets("[", parts.iter().map(single), "]");
     }
     let last = parts.len() - 1;
-    let element = |(k, e): (usize, &Expr)| if k < last { single(e) + ",".into() } else { single(e) };
+    let element =
+        |(k, e): (usize, &Expr)| if k < last { single(e) + ",".into() } else { single(e) };
     text("[") + Doc::fill(parts.iter().enumerate().map(element)).nest(1) + "]".into()
 }
 
@@ -171,7 +198,11 @@ fn application(e: &Expr, follow: Follow) -> Doc {
     }
     let last = *arguments.first().unwrap_or(&function);
     let trailing = matches!(last.kind, ExprKind::Lambda(..)) && !needs_parentheses(last, 0, follow);
-    let plain = arguments.iter().rev().take(arguments.len() - usize::from(trailing)).map(|argument| Doc::line() + self_contained(argument));
+    let plain = arguments
+        .iter()
+        .rev()
+        .take(arguments.len() - usize::from(trailing))
+        .map(|argument| Doc::line() + self_contained(argument));
     let head = (expr(function, POWER + 1, Follow::OPERATOR) + Doc::concat(plain).nest(2)).group();
     if trailing { head + " ".into() + bare(last, follow) } else { head }
 }
@@ -191,7 +222,9 @@ fn section_right(op: BinaryOp, inner: &Expr) -> Doc {
     if op == BinaryOp::Sub {
         return text("(+ ") + unary(UnaryOp::Neg, inner, Follow::NOTHING) + ")".into();
     }
-    text(format!("({} ", op.spelling())) + expr(inner, right_level(op), Follow::NOTHING) + ")".into()
+    text(format!("({} ", op.spelling()))
+        + expr(inner, right_level(op), Follow::NOTHING)
+        + ")".into()
 }
 
 /// Two signs in a row would start a comment.
@@ -220,7 +253,8 @@ fn lets(e: &Expr, follow: Follow) -> Doc {
         }
     }
     let line = if bindings.len() > 1 { Doc::hard_line() } else { Doc::line() };
-    (Doc::join(&line, bindings) + line.clone() + "in ".into() + expr(body, 0, follow).nest(3)).group()
+    (Doc::join(&line, bindings) + line.clone() + "in ".into() + expr(body, 0, follow).nest(3))
+        .group()
 }
 
 /// `let rec f x = … and g y = …`
@@ -230,7 +264,10 @@ fn local_functions(defs: &[Def]) -> Doc {
         (0, false) => "let ",
         _ => "and ",
     };
-    Doc::join(&Doc::line(), defs.iter().enumerate().map(|(k, def)| text(word(k, def)) + function(def)))
+    Doc::join(
+        &Doc::line(),
+        defs.iter().enumerate().map(|(k, def)| text(word(k, def)) + function(def)),
+    )
 }
 
 /// `if … else if … else`
@@ -238,7 +275,14 @@ fn choice(e: &Expr, follow: Follow) -> Doc {
     let mut parts = Vec::new();
     let mut rest = e;
     while let ExprKind::If(condition, yes, no) = &rest.kind {
-        parts.push(text("if ") + closed(condition) + " then".into() + (Doc::line() + closed(yes)).nest(2) + Doc::line() + "else".into());
+        parts.push(
+            text("if ")
+                + closed(condition)
+                + " then".into()
+                + (Doc::line() + closed(yes)).nest(2)
+                + Doc::line()
+                + "else".into(),
+        );
         rest = no;
         if matches!(rest.kind, ExprKind::If(..)) {
             parts.push(" ".into());
@@ -251,14 +295,18 @@ fn matching(subject: &Expr, arms: &[Arm], follow: Follow) -> Doc {
     let last = arms.len().saturating_sub(1);
     let arm = |(k, arm): (usize, &Arm)| {
         let follow = if k < last { Follow::BAR } else { follow };
-        Doc::hard_line() + "| ".into() + with_body(pattern(&arm.pattern) + " ->".into(), &arm.body, follow).nest(2)
+        Doc::hard_line()
+            + "| ".into()
+            + with_body(pattern(&arm.pattern) + " ->".into(), &arm.body, follow).nest(2)
     };
     text("match ") + expr(subject, 1, Follow::BAR) + Doc::concat(arms.iter().enumerate().map(arm))
 }
 
 fn clause(clause: &Clause) -> Doc {
     match clause {
-        Clause::Range(name, bound) => text(format!("{} < ", name.text)) + expr(bound, ADDITIVE, Follow::NOTHING),
+        Clause::Range(name, bound) => {
+            text(format!("{} < ", name.text)) + expr(bound, ADDITIVE, Follow::NOTHING)
+        }
         Clause::In(p, array) => pattern(p) + " in ".into() + single(array),
     }
 }
@@ -268,7 +316,8 @@ fn looping(state: &Param, init: &Expr, kind: &LoopKind, body: &Expr, follow: Fol
         LoopKind::For(one) => text("for ") + clause(one),
         LoopKind::While(condition) => text("while ") + closed(condition),
     };
-    let init = text("loop ") + let_param(state) + " =".into() + (Doc::line() + single(init)).nest(4);
+    let init =
+        text("loop ") + let_param(state) + " =".into() + (Doc::line() + single(init)).nest(4);
     with_body((init + (Doc::line() + driver).nest(2)).group() + " do".into(), body, follow)
 }
 

@@ -10,7 +10,9 @@ use std::rc::Rc;
 
 use lambada_source::Doc;
 
-use crate::ast::{Def, Expr, Item, Mode, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr};
+use crate::ast::{
+    Def, Expr, Item, Mode, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr,
+};
 use expr::{Follow, expr};
 use types::{argument_type, param, pattern, ty};
 
@@ -144,7 +146,8 @@ fn bare_type_def(def: &TypeDef) -> Doc {
 }
 
 fn constructor(name: &Name, arguments: &[TypeExpr]) -> Doc {
-    Doc::text(&*name.text) + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
+    Doc::text(&*name.text)
+        + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
 }
 
 /// What follows the keyword of a `let`: `p : t`.

@@ -14,7 +14,8 @@ pub(super) fn level(e: &Expr) -> u8 {
 
 /// Is this a literal below zero? The parser makes one of the least integer only; other passes make them too.
 pub(super) fn is_negative(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Int(value) if value < 0) || matches!(e.kind, ExprKind::Real(value) if value.is_sign_negative())
+    matches!(e.kind, ExprKind::Int(value) if value < 0)
+        || matches!(e.kind, ExprKind::Real(value) if value.is_sign_negative())
 }
 
 /// The level that the left operand of an operator needs.
@@ -41,7 +42,11 @@ pub(super) fn chain(op: BinaryOp, left: &Expr, right: &Expr, follow: Follow) -> 
     let count = rest.len();
     let operands = rest.into_iter().rev().enumerate().map(|(k, (op, operand))| {
         let follow = if k + 1 == count { follow } else { Follow::OPERATOR };
-        Doc::line() + Doc::text(format!("{} ", op.spelling())) + expr(operand, right_level(op), follow)
+        Doc::line()
+            + Doc::text(format!("{} ", op.spelling()))
+            + expr(operand, right_level(op), follow)
     });
-    (expr(first, left_level(op), Follow::OPERATOR) + Doc::concat(operands.collect::<Vec<_>>()).nest(2)).group()
+    (expr(first, left_level(op), Follow::OPERATOR)
+        + Doc::concat(operands.collect::<Vec<_>>()).nest(2))
+    .group()
 }

@@ -14,9 +14,14 @@ pub(super) fn ty(t: &TypeExpr) -> Doc {
     match &t.kind {
         TypeKind::Function(..) => arrows(t),
         TypeKind::Name(name, arguments) => {
-            Doc::text(&*name.text) + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
+            Doc::text(&*name.text)
+                + Doc::concat(
+                    arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)),
+                )
         }
-        TypeKind::Array(..) | TypeKind::Tuple(_) | TypeKind::Record(_) | TypeKind::Error => argument_type(t),
+        TypeKind::Array(..) | TypeKind::Tuple(_) | TypeKind::Record(_) | TypeKind::Error => {
+            argument_type(t)
+        }
     }
 }
 
@@ -25,7 +30,11 @@ fn arrows(t: &TypeExpr) -> Doc {
     let mut parts = Vec::new();
     let mut last = t;
     while let TypeKind::Function(domain, codomain) = &last.kind {
-        parts.push(if matches!(domain.kind, TypeKind::Function(..)) { parens(ty(domain)) } else { ty(domain) });
+        parts.push(if matches!(domain.kind, TypeKind::Function(..)) {
+            parens(ty(domain))
+        } else {
+            ty(domain)
+        });
         last = codomain;
     }
     parts.push(ty(last));
@@ -40,7 +49,8 @@ pub(super) fn argument_type(t: &TypeExpr) -> Doc {
         TypeKind::Function(..) => parens(ty(t)),
         TypeKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(ty), ")"),
         TypeKind::Record(fields) => {
-            let field = |(name, t): &(Name, TypeExpr)| Doc::text(format!("{} : ", name.text)) + ty(t);
+            let field =
+                |(name, t): &(Name, TypeExpr)| Doc::text(format!("{} : ", name.text)) + ty(t);
             Doc::brackets("{", fields.iter().map(field), "}")
         }
         TypeKind::Array(size, element) => {
@@ -62,7 +72,8 @@ pub(super) fn param(param: &Param) -> Doc {
 pub(super) fn pattern(p: &Pattern) -> Doc {
     match &p.kind {
         PatternKind::Con(name, arguments) => {
-            Doc::text(&*name.text) + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + atomic(argument)))
+            Doc::text(&*name.text)
+                + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + atomic(argument)))
         }
         PatternKind::Int(value) => Doc::text(value.to_string()),
         PatternKind::Real(value) => Doc::text(real(*value)),
@@ -79,8 +90,15 @@ pub(super) fn pattern(p: &Pattern) -> Doc {
 fn element(p: &Pattern) -> Doc {
     match &p.kind {
         PatternKind::Annotated(inner, t) => pattern(inner) + " : ".into() + ty(t),
-        PatternKind::Con(..) | PatternKind::Int(_) | PatternKind::Real(_) | PatternKind::Wildcard | PatternKind::Error => pattern(p),
-        PatternKind::Var(_) | PatternKind::Bool(_) | PatternKind::Tuple(_) | PatternKind::Record(_) => pattern(p),
+        PatternKind::Con(..)
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Wildcard
+        | PatternKind::Error => pattern(p),
+        PatternKind::Var(_)
+        | PatternKind::Bool(_)
+        | PatternKind::Tuple(_)
+        | PatternKind::Record(_) => pattern(p),
     }
 }
 
@@ -96,7 +114,10 @@ fn atomic(p: &Pattern) -> Doc {
         PatternKind::Con(_, arguments) => !arguments.is_empty(),
         PatternKind::Int(value) => *value < 0,
         PatternKind::Real(value) => value.is_sign_negative(),
-        PatternKind::Wildcard | PatternKind::Var(_) | PatternKind::Bool(_) | PatternKind::Tuple(_) => false,
+        PatternKind::Wildcard
+        | PatternKind::Var(_)
+        | PatternKind::Bool(_)
+        | PatternKind::Tuple(_) => false,
         PatternKind::Record(_) | PatternKind::Annotated(..) | PatternKind::Error => false,
     };
     if wide { parens(pattern(p)) } else { pattern(p) }

@@ -16,11 +16,18 @@ pub fn single_equals(span: Span) -> Problem {
 }
 
 pub fn double_equals(span: Span) -> Problem {
-    Problem::error("E0031", "`==` does not define", span, "expected `=`").hint("`==` compares two values; write `=` here")
+    Problem::error("E0031", "`==` does not define", span, "expected `=`")
+        .hint("`==` compares two values; write `=` here")
 }
 
 pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem {
-    Problem::error("E0032", format!("expected `{better}`, found `{found}`"), span, format!("write `{better}`")).hint(form)
+    Problem::error(
+        "E0032",
+        format!("expected `{better}`, found `{found}`"),
+        span,
+        format!("write `{better}`"),
+    )
+    .hint(form)
 }
 
 pub fn missing_in(keyword: Span, found: &str, place: Place) -> Problem {
@@ -31,21 +38,29 @@ pub fn missing_in(keyword: Span, found: &str, place: Place) -> Problem {
 }
 
 pub fn missing_then(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0034", "`then`", found, place).label(keyword, "for this `if`").hint("a choice is written `if c then a else b`")
+    expected("E0034", "`then`", found, place)
+        .label(keyword, "for this `if`")
+        .hint("a choice is written `if c then a else b`")
 }
 
 pub fn missing_else(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0034", "`else`", found, place)
-        .label(keyword, "this `if` has no `else`")
-        .hint("every `if` gives a value in both cases; where there is nothing to do, write `else ()`")
+    expected("E0034", "`else`", found, place).label(keyword, "this `if` has no `else`").hint(
+        "every `if` gives a value in both cases; where there is nothing to do, write `else ()`",
+    )
 }
 
 pub fn else_if(span: Span, found: &str) -> Problem {
-    Problem::error("E0034", format!("there is no `{found}`"), span, "write `else if`").hint("write `if a then x else if b then y else z`")
+    Problem::error("E0034", format!("there is no `{found}`"), span, "write `else if`")
+        .hint("write `if a then x else if b then y else z`")
 }
 
 pub fn word_operator(span: Span, found: &str, better: &str) -> Problem {
-    Problem::error("E0035", format!("`{found}` is not an operator"), span, format!("write `{better}`"))
+    Problem::error(
+        "E0035",
+        format!("`{found}` is not an operator"),
+        span,
+        format!("write `{better}`"),
+    )
 }
 
 pub fn ambiguous_section(span: Span, op: &str) -> Problem {
@@ -59,11 +74,13 @@ pub fn ambiguous_section(span: Span, op: &str) -> Problem {
 }
 
 pub fn lambda_word(span: Span, word: &str) -> Problem {
-    Problem::error("E0037", format!("`{word}` does not start a function"), span, "write `\\`").hint("a function is written `\\x -> e`")
+    Problem::error("E0037", format!("`{word}` does not start a function"), span, "write `\\`")
+        .hint("a function is written `\\x -> e`")
 }
 
 pub fn match_with(span: Span) -> Problem {
-    Problem::error("E0038", "a `match` has no `with`", span, "leave it out").hint("write `match e | P x -> a | Q -> b`")
+    Problem::error("E0038", "a `match` has no `with`", span, "leave it out")
+        .hint("write `match e | P x -> a | Q -> b`")
 }
 
 pub fn guard(span: Span, word: &str) -> Problem {
@@ -72,20 +89,29 @@ pub fn guard(span: Span, word: &str) -> Problem {
 }
 
 pub fn or_pattern(span: Span) -> Problem {
-    Problem::error("E0038", "a case has one pattern", span, "expected `->`").hint("write the case twice: `| P -> e | Q -> e`")
+    Problem::error("E0038", "a case has one pattern", span, "expected `->`")
+        .hint("write the case twice: `| P -> e | Q -> e`")
 }
 
 pub fn no_cases(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0038", "`|`", found, place).label(keyword, "this `match` has no cases").hint("write `match e | P x -> a | Q -> b`")
+    expected("E0038", "`|`", found, place)
+        .label(keyword, "this `match` has no cases")
+        .hint("write `match e | P x -> a | Q -> b`")
 }
 
 pub fn argument_needs_parentheses(span: Span, word: &str) -> Problem {
-    Problem::error("E0039", format!("`{word}` as an argument needs parentheses"), span, format!("put parentheses around this `{word}`"))
-        .hint("only a function, `\\x -> e`, may be a last argument without them")
+    Problem::error(
+        "E0039",
+        format!("`{word}` as an argument needs parentheses"),
+        span,
+        format!("put parentheses around this `{word}`"),
+    )
+    .hint("only a function, `\\x -> e`, may be a last argument without them")
 }
 
 pub fn empty_index(span: Span) -> Problem {
-    Problem::error("E0040", "an index is missing", span, "expected an index").hint("write `xs[i]`, or `xs[a:b]` for a part")
+    Problem::error("E0040", "an index is missing", span, "expected an index")
+        .hint("write `xs[i]`, or `xs[a:b]` for a part")
 }
 
 pub fn slice_of_many(span: Span) -> Problem {
@@ -94,11 +120,13 @@ pub fn slice_of_many(span: Span) -> Problem {
 }
 
 pub fn stepped_slice(span: Span) -> Problem {
-    Problem::error("E0040", "a slice has no step", span, "expected `]`").hint("write `for i < n => xs[2 * i]`")
+    Problem::error("E0040", "a slice has no step", span, "expected `]`")
+        .hint("write `for i < n => xs[2 * i]`")
 }
 
 pub fn dotted_index(span: Span) -> Problem {
-    Problem::error("E0040", "an index is written without a dot", span, "leave out this `.`").hint("write `xs[i]`")
+    Problem::error("E0040", "an index is written without a dot", span, "leave out this `.`")
+        .hint("write `xs[i]`")
 }
 
 pub fn update_brackets(span: Span) -> Problem {
@@ -107,13 +135,19 @@ pub fn update_brackets(span: Span) -> Problem {
 }
 
 pub fn not_an_accumulator(span: Span, place: Span) -> Problem {
-    Problem::error("E0042", "only an accumulator can be added to", span, "`+=` needs its name on the left")
-        .label(place, "not the name of an accumulator, with or without an index")
-        .hint("write `accumulate h = e in … h[i] += v …`")
+    Problem::error(
+        "E0042",
+        "only an accumulator can be added to",
+        span,
+        "`+=` needs its name on the left",
+    )
+    .label(place, "not the name of an accumulator, with or without an index")
+    .hint("write `accumulate h = e in … h[i] += v …`")
 }
 
 pub fn slice_addition(span: Span) -> Problem {
-    Problem::error("E0042", "`+=` does not take a slice", span, "expected an index").hint("write `for i < n => h[a + i] += v[i]`")
+    Problem::error("E0042", "`+=` does not take a slice", span, "expected an index")
+        .hint("write `for i < n => h[a + i] += v[i]`")
 }
 
 pub fn record_colon(span: Span) -> Problem {
@@ -127,7 +161,8 @@ pub fn record_type_equals(span: Span) -> Problem {
 }
 
 pub fn empty_record(span: Span) -> Problem {
-    Problem::error("E0043", "a record has at least one field", span, "no field").hint("the empty value and its type are written `()`")
+    Problem::error("E0043", "a record has at least one field", span, "no field")
+        .hint("the empty value and its type are written `()`")
 }
 
 pub fn not_a_field(span: Span) -> Problem {
@@ -136,16 +171,23 @@ pub fn not_a_field(span: Span) -> Problem {
 }
 
 pub fn missing_comma(span: Span) -> Problem {
-    Problem::error("E0044", "a `,` is missing", span, "expected `,` before this").hint("fields are separated by `,`: `{x = 1.0, y = 2.0}`")
+    Problem::error("E0044", "a `,` is missing", span, "expected `,` before this")
+        .hint("fields are separated by `,`: `{x = 1.0, y = 2.0}`")
 }
 
 pub fn semicolon_in_list(span: Span) -> Problem {
-    Problem::error("E0044", "elements are separated by `,`", span, "expected `,`").hint("write `[a, b, c]`")
+    Problem::error("E0044", "elements are separated by `,`", span, "expected `,`")
+        .hint("write `[a, b, c]`")
 }
 
 pub fn comprehension(span: Span) -> Problem {
-    Problem::error("E0045", "the `for` comes first and needs no brackets", span, "expected `,` or `]`")
-        .hint("write `for x in xs => e` or `for i < n => e`")
+    Problem::error(
+        "E0045",
+        "the `for` comes first and needs no brackets",
+        span,
+        "expected `,` or `]`",
+    )
+    .hint("write `for x in xs => e` or `for i < n => e`")
 }
 
 pub fn range_for(span: Span) -> Problem {
@@ -170,7 +212,8 @@ pub fn loop_without_driver(keyword: Span, found: &str, place: Place) -> Problem 
 }
 
 pub fn one_clause(span: Span) -> Problem {
-    Problem::error("E0047", "a `loop` counts one variable", span, "expected `do`").hint("put a `loop` into the body of a `loop`")
+    Problem::error("E0047", "a `loop` counts one variable", span, "expected `do`")
+        .hint("put a `loop` into the body of a `loop`")
 }
 
 pub fn bare_for(span: Span, word: &str) -> Problem {
@@ -189,11 +232,18 @@ pub fn wildcard_value(span: Span) -> Problem {
 }
 
 pub fn text_value(span: Span) -> Problem {
-    Problem::error("E0049", "there are no values of text", span, "expected an expression").hint("quotes are only for `import \"path\"`")
+    Problem::error("E0049", "there are no values of text", span, "expected an expression")
+        .hint("quotes are only for `import \"path\"`")
 }
 
 pub fn space_before_dot(span: Span) -> Problem {
-    Problem::error("E0050", "a field is selected without spaces", span, "a space before or after this `.`").hint("write `r.x`")
+    Problem::error(
+        "E0050",
+        "a field is selected without spaces",
+        span,
+        "a space before or after this `.`",
+    )
+    .hint("write `r.x`")
 }
 
 pub fn and_without_rec(span: Span) -> Problem {
@@ -202,7 +252,8 @@ pub fn and_without_rec(span: Span) -> Problem {
 }
 
 pub fn braces_around_body(span: Span) -> Problem {
-    Problem::error("E0052", "bodies have no braces", span, "expected `=`").hint("write `def f x = e`; braces are for records, `{x = 1.0}`")
+    Problem::error("E0052", "bodies have no braces", span, "expected `=`")
+        .hint("write `def f x = e`; braces are for records, `{x = 1.0}`")
 }
 
 pub fn body_after_type(colon: Span, found: &str, place: Place) -> Problem {
@@ -222,7 +273,8 @@ pub fn body_after_colon(span: Span) -> Problem {
 }
 
 pub fn array_pattern(span: Span) -> Problem {
-    Problem::error("E0053", "arrays cannot be matched", span, "expected a pattern").hint("write `xs[0]`, `xs[1:]` and `length xs` instead")
+    Problem::error("E0053", "arrays cannot be matched", span, "expected a pattern")
+        .hint("write `xs[0]`, `xs[1:]` and `length xs` instead")
 }
 
 pub fn colon_in_case(span: Span) -> Problem {

@@ -5,16 +5,27 @@ use lambada_source::{Problem, Span};
 use super::syntax::{Place, expected};
 
 pub fn not_an_item(span: Span, found: &str) -> Problem {
-    Problem::error("E0020", format!("expected a definition, found {found}"), span, "not the start of a definition")
-        .hint("a file consists of `def f x = …`, `type t = …` and `import \"path\"`")
+    Problem::error(
+        "E0020",
+        format!("expected a definition, found {found}"),
+        span,
+        "not the start of a definition",
+    )
+    .hint("a file consists of `def f x = …`, `type t = …` and `import \"path\"`")
 }
 
 pub fn missing_def(span: Span, name: &str) -> Problem {
-    Problem::error("E0020", "a definition starts with `def`", span, "`def` is missing").hint(format!("write `def {name} …`"))
+    Problem::error("E0020", "a definition starts with `def`", span, "`def` is missing")
+        .hint(format!("write `def {name} …`"))
 }
 
 pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
-    let problem = Problem::error("E0020", format!("unexpected {found}"), span, "the definition should end before this");
+    let problem = Problem::error(
+        "E0020",
+        format!("unexpected {found}"),
+        span,
+        "the definition should end before this",
+    );
     match word {
         "in" => problem.hint("`in` belongs to a `let`, and every `let` before it has its own already"),
         "then" | "else" => problem.hint("a choice is written `if c then a else b`; check the brackets around it"),
@@ -30,7 +41,13 @@ pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
 }
 
 pub fn other_word_for(span: Span, found: &str, better: &str, form: &str) -> Problem {
-    Problem::error("E0021", format!("expected a definition, found `{found}`"), span, format!("write `{better}`")).hint(form)
+    Problem::error(
+        "E0021",
+        format!("expected a definition, found `{found}`"),
+        span,
+        format!("write `{better}`"),
+    )
+    .hint(form)
 }
 
 pub fn let_at_top(span: Span, recursive: bool) -> Problem {
@@ -40,8 +57,13 @@ pub fn let_at_top(span: Span, recursive: bool) -> Problem {
 }
 
 pub fn nested_def(span: Span) -> Problem {
-    Problem::error("E0022", "a `def` inside a definition", span, "only allowed at the top of a file")
-        .hint("a local function is written `let f x = … in …`")
+    Problem::error(
+        "E0022",
+        "a `def` inside a definition",
+        span,
+        "only allowed at the top of a file",
+    )
+    .hint("a local function is written `let f x = … in …`")
 }
 
 pub fn needs_name(span: Span) -> Problem {
@@ -54,8 +76,13 @@ pub fn no_body(found: &str, place: Place) -> Problem {
 }
 
 pub fn sizes_come_first(span: Span) -> Problem {
-    Problem::error("E0023", "size variables come before the parameters", span, "expected a parameter")
-        .hint("write `def f [n] (x : [n]real) = …`")
+    Problem::error(
+        "E0023",
+        "size variables come before the parameters",
+        span,
+        "expected a parameter",
+    )
+    .hint("write `def f [n] (x : [n]real) = …`")
 }
 
 pub fn size_is_a_name(span: Span) -> Problem {
@@ -64,9 +91,14 @@ pub fn size_is_a_name(span: Span) -> Problem {
 }
 
 pub fn rule_mode(span: Span, found: &str) -> Problem {
-    Problem::error("E0024", format!("expected `jvp` or `vjp` after `with`, found {found}"), span, "not a derivative")
-        .hint("a definition's own derivative is written `with jvp dx = …` or `with vjp dy = …`")
-        .hint("an update is written `xs with [i] = e`, that of a record `{r with x = e}`")
+    Problem::error(
+        "E0024",
+        format!("expected `jvp` or `vjp` after `with`, found {found}"),
+        span,
+        "not a derivative",
+    )
+    .hint("a definition's own derivative is written `with jvp dx = …` or `with vjp dy = …`")
+    .hint("an update is written `xs with [i] = e`, that of a record `{r with x = e}`")
 }
 
 pub fn rule_params(span: Span) -> Problem {
@@ -76,8 +108,13 @@ pub fn rule_params(span: Span) -> Problem {
 
 pub fn type_name_case(span: Span, name: &str) -> Problem {
     let better = lower(name);
-    Problem::error("E0025", format!("the type name `{name}` starts with a capital letter"), span, "types are lower case")
-        .hint(format!("write `{better}`; capital letters are for constructors"))
+    Problem::error(
+        "E0025",
+        format!("the type name `{name}` starts with a capital letter"),
+        span,
+        "types are lower case",
+    )
+    .hint(format!("write `{better}`; capital letters are for constructors"))
 }
 
 /// Its usual spelling here.
@@ -86,20 +123,33 @@ fn lower(name: &str) -> String {
         "Float" | "Double" | "Real" | "Number" => "real".into(),
         "Integer" | "Int" => "int".into(),
         "Boolean" | "Bool" => "bool".into(),
-        _ => name.chars().take(1).flat_map(char::to_lowercase).chain(name.chars().skip(1)).collect(),
+        _ => {
+            name.chars().take(1).flat_map(char::to_lowercase).chain(name.chars().skip(1)).collect()
+        }
     }
 }
 
 pub fn constructor_case(span: Span, name: &str) -> Problem {
     let mut letters = name.chars();
-    let better: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    Problem::error("E0025", format!("the constructor `{name}` starts with a small letter"), span, "constructors are upper case")
-        .hint(format!("write `{better}`"))
+    let better: String =
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    Problem::error(
+        "E0025",
+        format!("the constructor `{name}` starts with a small letter"),
+        span,
+        "constructors are upper case",
+    )
+    .hint(format!("write `{better}`"))
 }
 
 pub fn name_case(span: Span, name: &str) -> Problem {
-    Problem::error("E0025", format!("the name `{name}` starts with a capital letter"), span, "names of values are lower case")
-        .hint("capital letters are for constructors")
+    Problem::error(
+        "E0025",
+        format!("the name `{name}` starts with a capital letter"),
+        span,
+        "names of values are lower case",
+    )
+    .hint("capital letters are for constructors")
 }
 
 pub fn import_path(span: Span, found: &str) -> Problem {
@@ -108,7 +158,8 @@ pub fn import_path(span: Span, found: &str) -> Problem {
 }
 
 pub fn foreign_import(span: Span, found: &str) -> Problem {
-    Problem::error("E0026", format!("`{found}` does not bring in a file"), span, "write `import`").hint("write `import \"path\"`")
+    Problem::error("E0026", format!("`{found}` does not bring in a file"), span, "write `import`")
+        .hint("write `import \"path\"`")
 }
 
 pub fn where_clause(span: Span) -> Problem {
@@ -117,16 +168,23 @@ pub fn where_clause(span: Span) -> Problem {
 }
 
 pub fn tuple_pattern(span: Span) -> Problem {
-    Problem::error("E0028", "a tuple of names needs parentheses", span, "expected `=`").hint("write `let (a, b) = … in …`")
+    Problem::error("E0028", "a tuple of names needs parentheses", span, "expected `=`")
+        .hint("write `let (a, b) = … in …`")
 }
 
 pub fn type_case(span: Span, name: &str) -> Problem {
-    Problem::error("E0025", format!("the type `{name}` starts with a capital letter"), span, "types are lower case")
-        .hint(format!("write `{}`", lower(name)))
+    Problem::error(
+        "E0025",
+        format!("the type `{name}` starts with a capital letter"),
+        span,
+        "types are lower case",
+    )
+    .hint(format!("write `{}`", lower(name)))
 }
 
 pub fn many_sizes(span: Span) -> Problem {
-    Problem::error("E0029", "each size has its own brackets", span, "expected `]`").hint("write `[n][m]real`")
+    Problem::error("E0029", "each size has its own brackets", span, "expected `]`")
+        .hint("write `[n][m]real`")
 }
 
 pub fn constructor_of(span: Span) -> Problem {

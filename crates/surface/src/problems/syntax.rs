@@ -23,18 +23,29 @@ pub fn expected(code: &'static str, what: &str, found: &str, place: Place) -> Pr
 
 pub fn unclosed(opener: Span, bracket: Bracket, place: Place) -> Problem {
     let closing = bracket.closing();
-    let problem =
-        Problem::error("E0015", format!("this `{}` is never closed", bracket.opening()), opener, format!("no `{closing}` belongs to it"));
+    let problem = Problem::error(
+        "E0015",
+        format!("this `{}` is never closed", bracket.opening()),
+        opener,
+        format!("no `{closing}` belongs to it"),
+    );
     if place.span == opener {
         return problem;
     }
-    problem.label(place.span, format!("`{closing}` is missing at the latest {}", if place.after { "after this" } else { "here" }))
+    problem.label(
+        place.span,
+        format!(
+            "`{closing}` is missing at the latest {}",
+            if place.after { "after this" } else { "here" }
+        ),
+    )
 }
 
 pub fn mismatched(opener: Span, bracket: Bracket, closer: Span, found: Bracket) -> Problem {
     let (opening, wrong) = (bracket.opening(), found.closing());
     let title = format!("`{opening}` is closed by `{wrong}`");
-    Problem::error("E0016", title, closer, format!("expected `{}`", bracket.closing())).label(opener, format!("for this `{opening}`"))
+    Problem::error("E0016", title, closer, format!("expected `{}`", bracket.closing()))
+        .label(opener, format!("for this `{opening}`"))
 }
 
 pub fn unopened(span: Span, bracket: Bracket) -> Problem {
@@ -46,21 +57,39 @@ pub fn unopened(span: Span, bracket: Bracket) -> Problem {
     )
 }
 
-pub fn in_brackets(code: &'static str, what: &str, found: &str, place: Place, opener: Span, bracket: Bracket) -> Problem {
+pub fn in_brackets(
+    code: &'static str,
+    what: &str,
+    found: &str,
+    place: Place,
+    opener: Span,
+    bracket: Bracket,
+) -> Problem {
     expected(code, what, found, place).label(opener, format!("inside this `{}`", bracket.opening()))
 }
 
 pub fn reserved(span: Span, word: &str) -> Problem {
-    let problem = Problem::error("E0017", format!("`{word}` is a reserved word"), span, "cannot be a name");
+    let problem =
+        Problem::error("E0017", format!("`{word}` is a reserved word"), span, "cannot be a name");
     problem.hint(format!("choose another name, such as `{word}_`"))
 }
 
 pub fn too_deep(span: Span, limit: usize) -> Problem {
-    Problem::error("E0018", "this is nested too deeply", span, format!("more than {limit} constructs inside each other"))
-        .hint("give inner parts names with `let`, or make them definitions")
+    Problem::error(
+        "E0018",
+        "this is nested too deeply",
+        span,
+        format!("more than {limit} constructs inside each other"),
+    )
+    .hint("give inner parts names with `let`, or make them definitions")
 }
 
 pub fn too_long(span: Span, limit: usize) -> Problem {
-    Problem::error("E0019", "this expression is too long", span, format!("more than {limit} operations in a row"))
-        .hint("give parts of it names with `let`")
+    Problem::error(
+        "E0019",
+        "this expression is too long",
+        span,
+        format!("more than {limit} operations in a row"),
+    )
+    .hint("give parts of it names with `let`")
 }

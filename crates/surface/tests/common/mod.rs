@@ -87,7 +87,9 @@ impl<'a> Draw<'a> {
     }
 
     fn doc(&mut self) -> Rc<str> {
-        ["one line", "two\nlines", "  indented\n\nand an empty line", "-- dashes | bars"][self.below(4)].into()
+        ["one line", "two\nlines", "  indented\n\nand an empty line", "-- dashes | bars"]
+            [self.below(4)]
+        .into()
     }
 
     fn item(&mut self) -> Item {
@@ -123,7 +125,13 @@ impl<'a> Draw<'a> {
         } else {
             TypeBody::Variant(self.many(1, |d| (d.upper(), d.many(0, |d| d.ty(2)))))
         };
-        TypeDef { doc: self.some(Self::doc), name: self.name(), params: self.many(0, Self::name), body, span: span() }
+        TypeDef {
+            doc: self.some(Self::doc),
+            name: self.name(),
+            params: self.many(0, Self::name),
+            body,
+            span: span(),
+        }
     }
 
     fn ty(&mut self, depth: usize) -> TypeExpr {
@@ -131,9 +139,16 @@ impl<'a> Draw<'a> {
         let kind = match self.below(n) {
             0 => TypeKind::Name(self.name(), Vec::new()),
             1 => TypeKind::Name(self.name(), self.many(1, |d| d.ty(depth - 1))),
-            2 => TypeKind::Tuple(if self.flip() { Vec::new() } else { self.many(2, |d| d.ty(depth - 1)) }),
+            2 => TypeKind::Tuple(if self.flip() {
+                Vec::new()
+            } else {
+                self.many(2, |d| d.ty(depth - 1))
+            }),
             3 => TypeKind::Record(self.many(1, |d| (d.name(), d.ty(depth - 1)))),
-            4 => TypeKind::Array(self.some(|d| Box::new(d.expr(depth - 1))), Box::new(self.ty(depth - 1))),
+            4 => TypeKind::Array(
+                self.some(|d| Box::new(d.expr(depth - 1))),
+                Box::new(self.ty(depth - 1)),
+            ),
             _ => TypeKind::Function(Box::new(self.ty(depth - 1)), Box::new(self.ty(depth - 1))),
         };
         TypeExpr { kind, span: span() }
@@ -144,7 +159,9 @@ impl<'a> Draw<'a> {
         let ty = if self.below(3) == 1 { Some(self.ty(depth.min(2))) } else { None };
         let pattern = self.pattern(depth.min(2));
         match pattern.kind {
-            PatternKind::Annotated(inner, inner_ty) if ty.is_none() => Param { pattern: *inner, ty: Some(inner_ty) },
+            PatternKind::Annotated(inner, inner_ty) if ty.is_none() => {
+                Param { pattern: *inner, ty: Some(inner_ty) }
+            }
             kind => Param { pattern: Pattern { kind, span: span() }, ty },
         }
     }
@@ -158,7 +175,11 @@ impl<'a> Draw<'a> {
             3 => PatternKind::Real([1.0, -0.5, 1e100][self.below(3)]),
             4 => PatternKind::Bool(self.flip()),
             5 => PatternKind::Con(self.upper(), Vec::new()),
-            6 => PatternKind::Tuple(if self.flip() { Vec::new() } else { self.many(2, |d| d.pattern(depth - 1)) }),
+            6 => PatternKind::Tuple(if self.flip() {
+                Vec::new()
+            } else {
+                self.many(2, |d| d.pattern(depth - 1))
+            }),
             7 => PatternKind::Record(self.many(1, |d| (d.name(), d.pattern(depth - 1)))),
             8 => PatternKind::Con(self.upper(), self.many(1, |d| d.pattern(depth - 1))),
             _ => PatternKind::Annotated(Box::new(self.pattern(depth - 1)), self.ty(1)),
@@ -167,7 +188,11 @@ impl<'a> Draw<'a> {
     }
 
     fn clause(&mut self, depth: usize) -> Clause {
-        if self.flip() { Clause::Range(self.name(), self.expr(depth)) } else { Clause::In(self.pattern(1), self.expr(depth)) }
+        if self.flip() {
+            Clause::Range(self.name(), self.expr(depth))
+        } else {
+            Clause::In(self.pattern(1), self.expr(depth))
+        }
     }
 
     fn boxed(&mut self, depth: usize) -> Box<Expr> {
@@ -183,13 +208,23 @@ impl<'a> Draw<'a> {
         e(match choice {
             0..=3 => return self.leaf(),
             4..=7 => ExprKind::Binary(self.operator(), self.boxed(depth), self.boxed(depth)),
-            8 => ExprKind::Unary(if self.flip() { UnaryOp::Neg } else { UnaryOp::Not }, self.boxed(depth)),
+            8 => ExprKind::Unary(
+                if self.flip() { UnaryOp::Neg } else { UnaryOp::Not },
+                self.boxed(depth),
+            ),
             9 | 10 => ExprKind::Apply(self.boxed(depth), self.boxed(depth)),
             11 => ExprKind::Lambda(self.many(1, |d| d.param(depth)), self.boxed(depth)),
             12 | 13 => self.postfix(depth),
-            14 => ExprKind::Tuple(if self.flip() { Vec::new() } else { self.many(2, |d| d.expr(depth)) }),
+            14 => ExprKind::Tuple(if self.flip() {
+                Vec::new()
+            } else {
+                self.many(2, |d| d.expr(depth))
+            }),
             15 => ExprKind::Record(self.many(1, |d| (d.name(), d.expr(depth)))),
-            16 => ExprKind::RecordUpdate(self.boxed(depth), self.many(1, |d| (d.name(), d.expr(depth)))),
+            16 => ExprKind::RecordUpdate(
+                self.boxed(depth),
+                self.many(1, |d| (d.name(), d.expr(depth))),
+            ),
             17 => ExprKind::Array(self.many(0, |d| d.expr(depth))),
             18 => ExprKind::SectionLeft(self.boxed(depth), self.operator()),
             19 => match self.operator() {
@@ -199,10 +234,17 @@ impl<'a> Draw<'a> {
             20 => ExprKind::Let(self.param(1), self.boxed(depth), self.boxed(depth)),
             21 => self.functions(depth),
             22 => ExprKind::If(self.boxed(depth), self.boxed(depth), self.boxed(depth)),
-            23 | 24 => ExprKind::Match(self.boxed(depth), self.many(1, |d| Arm { pattern: d.pattern(2), body: d.expr(depth) })),
+            23 | 24 => ExprKind::Match(
+                self.boxed(depth),
+                self.many(1, |d| Arm { pattern: d.pattern(2), body: d.expr(depth) }),
+            ),
             25 => ExprKind::For(self.many(1, |d| d.clause(depth)), self.boxed(depth)),
             26 => {
-                let kind = if self.flip() { LoopKind::While(self.boxed(depth)) } else { LoopKind::For(Box::new(self.clause(depth))) };
+                let kind = if self.flip() {
+                    LoopKind::While(self.boxed(depth))
+                } else {
+                    LoopKind::For(Box::new(self.clause(depth)))
+                };
                 ExprKind::Loop(self.param(1), self.boxed(depth), kind, self.boxed(depth))
             }
             27 => ExprKind::Accumulate(self.name(), self.boxed(depth), self.boxed(depth)),
@@ -224,7 +266,9 @@ impl<'a> Draw<'a> {
         let base = self.boxed(depth);
         match self.below(4) {
             0 => ExprKind::Index(base, self.many(1, |d| d.expr(depth))),
-            1 => ExprKind::Slice(base, self.some(|d| d.boxed(depth)), self.some(|d| d.boxed(depth))),
+            1 => {
+                ExprKind::Slice(base, self.some(|d| d.boxed(depth)), self.some(|d| d.boxed(depth)))
+            }
             2 => ExprKind::Field(base, if self.flip() { self.name() } else { self.upper() }),
             _ => ExprKind::Component(base, self.below(12), span()),
         }
@@ -235,7 +279,12 @@ impl<'a> Draw<'a> {
         if self.flip() {
             ExprKind::Update(base, self.many(1, |d| d.expr(depth)), self.boxed(depth))
         } else {
-            ExprKind::UpdateSlice(base, self.some(|d| d.boxed(depth)), self.some(|d| d.boxed(depth)), self.boxed(depth))
+            ExprKind::UpdateSlice(
+                base,
+                self.some(|d| d.boxed(depth)),
+                self.some(|d| d.boxed(depth)),
+                self.boxed(depth),
+            )
         }
     }
 

@@ -54,7 +54,10 @@ fn cartesian_terms() {
 fn linear_variable() {
     accepted(&vector());
     rejected(Lin::new(LinKind::Var, R, LTy::Real(2)), "annotated");
-    rejected(Lin::new(LinKind::Pair(v(R), vector()), R, R.times(LTy::Real(2))), "the linear variable is used at another type");
+    rejected(
+        Lin::new(LinKind::Pair(v(R), vector()), R, R.times(LTy::Real(2))),
+        "the linear variable is used at another type",
+    );
 }
 
 /// L-2: a linear operation takes `Dom(lop)` and, linearly, `LDom(lop)`.
@@ -63,7 +66,10 @@ fn linear_operations() {
     accepted(&lop(LOp::Mul(1), number(), v(R)));
     rejected(lop(LOp::Mul(1), unit(), v(R)), "Cartesian argument");
     rejected(lop(LOp::Mul(1), number(), vector()), "a linear operation's argument");
-    rejected(Lin::new(LinKind::LOp(LOp::Sum(2), unit(), vector()), LTy::Real(2), LTy::Real(2)), "annotated");
+    rejected(
+        Lin::new(LinKind::LOp(LOp::Sum(2), unit(), vector()), LTy::Real(2), LTy::Real(2)),
+        "annotated",
+    );
 }
 
 /// L-3, L-4: `<>` and pairs have the types of their form, and a pair one linear variable.
@@ -103,7 +109,10 @@ fn linear_applications() {
     rejected(Lin::new(LinKind::App(v(R), number()), R, R), "is applied");
     accepted(&let_lin("y", number(), |y| lop(LOp::Mul(1), y, v(R))));
     let y = Var::fresh("y", Ty::Real(1));
-    rejected(lapp(labs(y.clone(), lop(LOp::Mul(1), var(&y), v(R))), unit()), "a linear function's argument");
+    rejected(
+        lapp(labs(y.clone(), lop(LOp::Mul(1), var(&y), v(R))), unit()),
+        "a linear function's argument",
+    );
 }
 
 /// L-9: `!t (x) l` has the type of its form.
@@ -141,7 +150,10 @@ fn linear_calls() {
     accepted(&linapp(f.clone(), vector()));
     rejected(linapp(f, v(R)), "the argument of a linear function");
     rejected(Lin::new(LinKind::LinApp(number(), v(R)), R, R), "is applied linearly");
-    rejected(Lin::new(LinKind::LinApp(abs(Var::fresh("x", Ty::Unit), unit()), v(R)), R, R), "is applied linearly");
+    rejected(
+        Lin::new(LinKind::LinApp(abs(Var::fresh("x", Ty::Unit), unit()), v(R)), R, R),
+        "is applied linearly",
+    );
 }
 
 /// L-13, L-14: `0` has every linear type; summands have one type, and one linear variable.
@@ -149,6 +161,9 @@ fn linear_calls() {
 fn sums() {
     accepted(&plus(zero_lin(R, R), v(R)));
     rejected(Lin::new(LinKind::Plus(v(R), lunit(R)), R, R), "the second summand");
-    rejected(Lin::new(LinKind::Plus(v(R), lop(LOp::Sum(2), unit(), vector())), R, R), "the linear variable is used at another type");
+    rejected(
+        Lin::new(LinKind::Plus(v(R), lop(LOp::Sum(2), unit(), vector())), R, R),
+        "the linear variable is used at another type",
+    );
     rejected(Lin::new(LinKind::Plus(v(R), v(R)), R, LTy::Unit), "annotated");
 }

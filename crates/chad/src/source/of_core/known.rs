@@ -38,11 +38,23 @@ impl Known {
         match ty {
             core::Ty::Tuple(_) | core::Ty::Record(_) => {
                 let items = ty.components();
-                let part = |(k, item)| Known::of_type(item, sized_component(sized, k), component(t.clone(), k, items.len()));
+                let part = |(k, item)| {
+                    Known::of_type(
+                        item,
+                        sized_component(sized, k),
+                        component(t.clone(), k, items.len()),
+                    )
+                };
                 let parts: Vec<Known> = items.iter().enumerate().map(part).collect();
-                if parts.iter().all(|part| part.plain().is_some()) { Known::Term(t) } else { Known::Tuple(parts) }
+                if parts.iter().all(|part| part.plain().is_some()) {
+                    Known::Term(t)
+                } else {
+                    Known::Tuple(parts)
+                }
             }
-            core::Ty::Scalar(_) | core::Ty::Array(_) | core::Ty::Fun(..) | core::Ty::Variant(_) => Known::Term(t),
+            core::Ty::Scalar(_) | core::Ty::Array(_) | core::Ty::Fun(..) | core::Ty::Variant(_) => {
+                Known::Term(t)
+            }
         }
     }
 
@@ -50,12 +62,16 @@ impl Known {
     pub fn term(&self, span: Span) -> Result<Term, Outside> {
         match self {
             Known::Term(t) | Known::Array(t, _) => Ok(t.clone()),
-            Known::Tuple(items) => Ok(tuple(&items.iter().map(|item| item.term(span)).collect::<Result<Vec<_>, _>>()?)),
+            Known::Tuple(items) => {
+                Ok(tuple(&items.iter().map(|item| item.term(span)).collect::<Result<Vec<_>, _>>()?))
+            }
             Known::Rows(..) => outside(span, "an array of tuples"),
             Known::Static(value) => outside(span, format!("a constant of type `{}`", value.ty())),
             Known::Each(..) => outside(span, "an integer that depends on the index of a loop"),
             Known::Table(_) => outside(span, "an array of integers"),
-            Known::Code(..) => outside(span, "a function of arrays or of integers that is used as a value"),
+            Known::Code(..) => {
+                outside(span, "a function of arrays or of integers that is used as a value")
+            }
         }
     }
 
@@ -63,8 +79,15 @@ impl Known {
     pub fn plain(&self) -> Option<Term> {
         match self {
             Known::Term(t) => Some(t.clone()),
-            Known::Tuple(items) => Some(tuple(&items.iter().map(Known::plain).collect::<Option<Vec<_>>>()?)),
-            Known::Array(..) | Known::Rows(..) | Known::Static(_) | Known::Each(..) | Known::Table(_) | Known::Code(..) => None,
+            Known::Tuple(items) => {
+                Some(tuple(&items.iter().map(Known::plain).collect::<Option<Vec<_>>>()?))
+            }
+            Known::Array(..)
+            | Known::Rows(..)
+            | Known::Static(_)
+            | Known::Each(..)
+            | Known::Table(_)
+            | Known::Code(..) => None,
         }
     }
 
@@ -80,9 +103,11 @@ impl Known {
             Known::Rows(n, _) if axis == 0 => Ok(*n),
             Known::Table(values) if axis == 0 => Ok(values.len()),
             Known::Rows(..) | Known::Table(_) => outside(span, "an array of arrays"),
-            Known::Term(_) | Known::Tuple(_) | Known::Static(_) | Known::Each(..) | Known::Code(..) => {
-                outside(span, "the size of an array")
-            }
+            Known::Term(_)
+            | Known::Tuple(_)
+            | Known::Static(_)
+            | Known::Each(..)
+            | Known::Code(..) => outside(span, "the size of an array"),
         }
     }
 }
@@ -93,27 +118,45 @@ pub fn lift(args: &[Known], f: impl Fn(&[Scalar]) -> Option<Scalar>) -> Option<K
     for arg in args {
         match arg {
             Known::Static(_) => {}
-            Known::Each(l, values) if around.is_none_or(|(other, _)| other == *l) => around = Some((*l, values.len())),
-            Known::Each(..) | Known::Term(_) | Known::Array(..) | Known::Tuple(_) | Known::Rows(..) | Known::Table(_) | Known::Code(..) => {
+            Known::Each(l, values) if around.is_none_or(|(other, _)| other == *l) => {
+                around = Some((*l, values.len()))
+            }
+            Known::Each(..)
+            | Known::Term(_)
+            | Known::Array(..)
+            | Known::Tuple(_)
+            | Known::Rows(..)
+            | Known::Table(_)
+            | Known::Code(..) => {
                 return None;
             }
         }
     }
     let at = |i: usize| {
-        let scalar = |arg: &Known| if let Known::Each(_, values) = arg { Some(values[i]) } else { arg.scalar() };
+        let scalar = |arg: &Known| {
+            if let Known::Each(_, values) = arg { Some(values[i]) } else { arg.scalar() }
+        };
         f(&args.iter().map(scalar).collect::<Option<Vec<_>>>()?)
     };
     match around {
         None => at(0).map(Known::Static),
-        Some((l, n)) => (0..n).map(at).collect::<Option<Vec<_>>>().map(|values| Known::Each(l, values)),
+        Some((l, n)) => {
+            (0..n).map(at).collect::<Option<Vec<_>>>().map(|values| Known::Each(l, values))
+        }
     }
 }
 
 /// The sizes of an array of reals, if the signature says them all.
 pub fn dimensions(ty: &core::Ty, sized: Option<&SizedTy>) -> Option<Vec<usize>> {
-    let (core::Ty::Array(elem), SizedTy::Array(Size::Const(n), item)) = (ty, sized?) else { return None };
+    let (core::Ty::Array(elem), SizedTy::Array(Size::Const(n), item)) = (ty, sized?) else {
+        return None;
+    };
     let n = usize::try_from(*n).ok()?;
-    if let core::Ty::Scalar(ScalarTy::Real) = **elem { Some(vec![n]) } else { Some([vec![n], dimensions(elem, Some(item))?].concat()) }
+    if let core::Ty::Scalar(ScalarTy::Real) = **elem {
+        Some(vec![n])
+    } else {
+        Some([vec![n], dimensions(elem, Some(item))?].concat())
+    }
 }
 
 /// Is it an array of reals, of any rank?

@@ -10,7 +10,9 @@ use lambada_source::Span;
 use super::known::{Known, lift};
 use super::{LARGEST, Let, Outside, Read, Reader, TOO_LARGE, component, outside, vector, wrap};
 use crate::op::Op;
-use crate::source::{Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var};
+use crate::source::{
+    Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var,
+};
 use crate::var::Env;
 
 /// A loop whose body is being read.
@@ -41,7 +43,13 @@ impl Loop {
 
 impl Reader<'_> {
     /// Reads the body of a loop, in which `bound` are bound too.
-    fn body(&mut self, i: &core::Var, n: usize, body: &core::Term, bound: Vec<Var>) -> Result<(Known, Vec<Let>, Loop), Outside> {
+    fn body(
+        &mut self,
+        i: &core::Var,
+        n: usize,
+        body: &core::Term,
+        bound: Vec<Var>,
+    ) -> Result<(Known, Vec<Let>, Loop), Outside> {
         let (l, depth) = (self.loops.len(), self.blocks.len());
         self.loops.push(Loop { depth, n, vectors: vec![] });
         self.env.insert(i.id, Known::Each(l, (0..n as i64).map(Scalar::Int).collect()));
@@ -56,7 +64,10 @@ impl Reader<'_> {
                 Ok(size) if size <= LARGEST => Ok(size),
                 _ => outside(n.span(), TOO_LARGE),
             },
-            _ => outside(n.span(), "a size that is not known: arrays need a literal size such as `[3]real`"),
+            _ => outside(
+                n.span(),
+                "a size that is not known: arrays need a literal size such as `[3]real`",
+            ),
         }
     }
 
@@ -68,7 +79,14 @@ impl Reader<'_> {
     }
 
     /// `loop state = init for i < n do body`
-    pub fn fold(&mut self, state: &core::Var, init: &core::Term, (i, n): (&core::Var, &core::Term), body: &core::Term, span: Span) -> Read {
+    pub fn fold(
+        &mut self,
+        state: &core::Var,
+        init: &core::Term,
+        (i, n): (&core::Var, &core::Term),
+        body: &core::Term,
+        span: Span,
+    ) -> Read {
         if state.ty != core::Ty::REAL {
             return outside(span, "a `loop` whose state is not one real number");
         }
@@ -83,7 +101,9 @@ impl Reader<'_> {
             [(v, element)] => (v.clone(), element.clone()),
             _ => return outside(span, "a `loop` over several arrays"),
         };
-        let step = lam("p", REAL.times(REAL), |p| body.substitute(&Env::default().with(&s, fst(p.clone())).with(&element, snd(p))));
+        let step = lam("p", REAL.times(REAL), |p| {
+            body.substitute(&Env::default().with(&s, fst(p.clone())).with(&element, snd(p)))
+        });
         Ok(Known::Term(fold(step, init, v)))
     }
 
@@ -93,32 +113,56 @@ impl Reader<'_> {
             Known::Array(v, dims) if dims.len() == indices.len() => {
                 let size: usize = dims.iter().product();
                 match lift(indices, |at| flat(dims, at)) {
-                    Some(Known::Static(Scalar::Int(i))) => Ok(Known::Term(op(Op::Index(size, i as usize), v.clone()))),
+                    Some(Known::Static(Scalar::Int(i))) => {
+                        Ok(Known::Term(op(Op::Index(size, i as usize), v.clone())))
+                    }
                     Some(Known::Each(l, places)) => {
                         let Some(v) = gathered(v, size, &places) else {
-                            return outside(span, format!("more than {MOST_GATHERED} elements that are not read in order"));
+                            return outside(
+                                span,
+                                format!(
+                                    "more than {MOST_GATHERED} elements that are not read in order"
+                                ),
+                            );
                         };
                         Ok(Known::Term(self.element(l, v, span)?))
                     }
-                    _ => outside(span, "an index that is out of range or depends on more than the index of one loop"),
+                    _ => outside(
+                        span,
+                        "an index that is out of range or depends on more than the index of one loop",
+                    ),
                 }
             }
             Known::Array(..) => outside(span, "a row of a matrix"),
-            Known::Rows(_, items) => {
-                Ok(Known::Tuple(items.iter().map(|item| self.index(item, indices, span)).collect::<Result<Vec<_>, _>>()?))
-            }
-            Known::Table(values) => match lift(indices, |at| flat(&[values.len()], at).map(|i| values[i.int() as usize])) {
+            Known::Rows(_, items) => Ok(Known::Tuple(
+                items
+                    .iter()
+                    .map(|item| self.index(item, indices, span))
+                    .collect::<Result<Vec<_>, _>>()?,
+            )),
+            Known::Table(values) => match lift(indices, |at| {
+                flat(&[values.len()], at).map(|i| values[i.int() as usize])
+            }) {
                 Some(known) => Ok(known),
-                None => outside(span, "an index that is out of range or depends on more than the index of one loop"),
+                None => outside(
+                    span,
+                    "an index that is out of range or depends on more than the index of one loop",
+                ),
             },
-            Known::Term(_) | Known::Tuple(_) | Known::Static(_) | Known::Each(..) | Known::Code(..) => outside(span, "an index"),
+            Known::Term(_)
+            | Known::Tuple(_)
+            | Known::Static(_)
+            | Known::Each(..)
+            | Known::Code(..) => outside(span, "an index"),
         }
     }
 
     /// The variable for the elements of a vector that a loop goes over.
     pub fn element(&mut self, l: usize, v: Term, span: Span) -> Result<Term, Outside> {
         let inner = self.blocks[self.loops[l].depth..].iter().flat_map(|block| &block.bound);
-        let elements = self.loops[l..].iter().flat_map(|inner| inner.vectors.iter().map(|(_, element)| element));
+        let elements = self.loops[l..]
+            .iter()
+            .flat_map(|inner| inner.vectors.iter().map(|(_, element)| element));
         if inner.chain(elements).any(|x| v.mentions(x)) {
             return outside(span, "an index into an array that is made inside of the loop");
         }
@@ -157,10 +201,15 @@ fn gathered(v: &Term, size: usize, places: &[Scalar]) -> Option<Term> {
 fn array(around: &Loop, lets: &[Let], known: Known, span: Span) -> Read {
     match known {
         Known::Tuple(items) => {
-            let items = items.into_iter().map(|item| array(around, lets, item, span)).collect::<Result<Vec<_>, _>>()?;
+            let items = items
+                .into_iter()
+                .map(|item| array(around, lets, item, span))
+                .collect::<Result<Vec<_>, _>>()?;
             Ok(Known::Rows(around.n, items))
         }
-        Known::Term(t) if *t.ty() == REAL => Ok(Known::Array(collected(around, wrap(lets, t)), vec![around.n])),
+        Known::Term(t) if *t.ty() == REAL => {
+            Ok(Known::Array(collected(around, wrap(lets, t)), vec![around.n]))
+        }
         Known::Static(value) => Ok(Known::Table(vec![value; around.n])),
         Known::Each(_, values) => Ok(Known::Table(values)),
         Known::Term(_) | Known::Array(..) | Known::Rows(..) | Known::Table(_) | Known::Code(..) => {
@@ -198,9 +247,18 @@ fn replicated(t: &Term, n: usize) -> Term {
 fn elementwise(body: &Term, n: usize, vectors: &[Term], elements: &[Var]) -> Option<Term> {
     let Kind::Op(Op::Each(prim, _), t) = body.kind() else { return None };
     let vector = |t: &Term| match t.kind() {
-        Kind::Var(x) => elements.iter().position(|element| element == x).map(|k| vectors[k].clone()),
+        Kind::Var(x) => {
+            elements.iter().position(|element| element == x).map(|k| vectors[k].clone())
+        }
         Kind::Op(Op::Const(_), _) => Some(replicated(t, n)),
-        Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) => None,
+        Kind::Op(..)
+        | Kind::Prim(..)
+        | Kind::Unit
+        | Kind::Pair(..)
+        | Kind::Fst(_)
+        | Kind::Snd(_)
+        | Kind::Lam(..)
+        | Kind::App(..) => None,
     };
     let args = match (prim.args().len(), t.kind()) {
         (1, _) => vec![vector(t)?],
@@ -225,7 +283,9 @@ fn function(body: Term, elements: &[Var]) -> Term {
     let types = tuple(&elements.iter().map(var).collect::<Vec<_>>()).ty().clone();
     lam("p", types, |p: Term| {
         let parts = elements.iter().enumerate();
-        let env = parts.fold(Env::default(), |env, (k, element)| env.with(element, component(p.clone(), k, elements.len())));
+        let env = parts.fold(Env::default(), |env, (k, element)| {
+            env.with(element, component(p.clone(), k, elements.len()))
+        });
         body.substitute(&env)
     })
 }

@@ -14,7 +14,10 @@ use lambada_core::{self as core, DefId, LoopKind, Program, SizedTy, TermKind};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
 
-use super::{Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, pair, prim, snd, tuple, var};
+use super::{
+    Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, pair, prim, snd,
+    tuple, var,
+};
 use crate::op::Op;
 use known::{Known, lift};
 use loops::Loop;
@@ -30,7 +33,8 @@ pub struct Outside {
 
 impl fmt::Display for Outside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fragment = "real numbers, arrays of them of literal sizes, tuples, records, functions and `let`";
+        let fragment =
+            "real numbers, arrays of them of literal sizes, tuples, records, functions and `let`";
         write!(f, "{} is not in the source language of the paper: {fragment}", self.construct)
     }
 }
@@ -55,11 +59,17 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
         body = inside;
     }
     let mut reader = Reader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
-    let types = params.iter().map(|(x, sized)| reader.ty(&x.ty, *sized, def.span)).collect::<Result<Vec<_>, _>>()?;
+    let types = params
+        .iter()
+        .map(|(x, sized)| reader.ty(&x.ty, *sized, def.span))
+        .collect::<Result<Vec<_>, _>>()?;
     let hint = if params.len() == 1 { &*params[0].0.hint } else { "x" };
     let x = Var::fresh(hint, types.into_iter().reduce(Ty::times).unwrap_or(Ty::Unit));
     for (k, (param, sized)) in params.iter().enumerate() {
-        reader.env.insert(param.id, Known::of_type(&param.ty, *sized, component(var(&x), k, params.len())));
+        reader.env.insert(
+            param.id,
+            Known::of_type(&param.ty, *sized, component(var(&x), k, params.len())),
+        );
     }
     let (known, lets) = reader.block(vec![x.clone()], |reader| reader.read(body, vec![]))?;
     Ok((x, wrap(&lets, known.term(body.span())?)))
@@ -122,14 +132,23 @@ fn called(t: &Term) -> Term {
         Kind::Lam(x, t) => abs(x.clone(), called(t)),
         Kind::App(f, s) => {
             let (f, s) = (called(f), called(s));
-            if let (Kind::Lam(x, body), true) = (f.kind(), is_atom(&s)) { called(&body.subst(x, &s)) } else { app(f, s) }
+            if let (Kind::Lam(x, body), true) = (f.kind(), is_atom(&s)) {
+                called(&body.subst(x, &s))
+            } else {
+                app(f, s)
+            }
         }
     }
 }
 
 /// How often a variable occurs, and whether below a λ that is not that of a `let`.
 fn occurrences(t: &Term, x: &Var) -> (usize, bool) {
-    let all = |terms: &[&Term]| terms.iter().map(|t| occurrences(t, x)).fold((0, false), |(n, below), (m, b)| (n + m, below || b));
+    let all = |terms: &[&Term]| {
+        terms
+            .iter()
+            .map(|t| occurrences(t, x))
+            .fold((0, false), |(n, below), (m, b)| (n + m, below || b))
+    };
     match t.kind() {
         Kind::Var(y) => (usize::from(x == y), false),
         Kind::Lam(_, body) => {
@@ -138,11 +157,21 @@ fn occurrences(t: &Term, x: &Var) -> (usize, bool) {
         }
         Kind::App(f, s) => match f.kind() {
             Kind::Lam(_, body) => all(&[body, s]),
-            Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::App(..) => {
-                all(&[f, s])
-            }
+            Kind::Var(_)
+            | Kind::Op(..)
+            | Kind::Prim(..)
+            | Kind::Unit
+            | Kind::Pair(..)
+            | Kind::Fst(_)
+            | Kind::Snd(_)
+            | Kind::App(..) => all(&[f, s]),
         },
-        Kind::Op(..) | Kind::Prim(..) | Kind::Unit | Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) => all(&t.children()),
+        Kind::Op(..)
+        | Kind::Prim(..)
+        | Kind::Unit
+        | Kind::Pair(..)
+        | Kind::Fst(_)
+        | Kind::Snd(_) => all(&t.children()),
     }
 }
 
@@ -160,24 +189,36 @@ impl Reader<'_> {
             core::Ty::Scalar(scalar) => outside(span, format!("the type `{scalar}`")),
             core::Ty::Tuple(_) | core::Ty::Record(_) => {
                 let items = ty.components().into_iter().enumerate();
-                let items = items.map(|(k, item)| self.ty(&item, known::sized_component(sized, k), span)).collect::<Result<Vec<_>, _>>()?;
+                let items = items
+                    .map(|(k, item)| self.ty(&item, known::sized_component(sized, k), span))
+                    .collect::<Result<Vec<_>, _>>()?;
                 Ok(items.into_iter().reduce(Ty::times).unwrap_or(Ty::Unit))
             }
             core::Ty::Fun(a, b) => Ok(self.ty(a, None, span)?.to(self.ty(b, None, span)?)),
             core::Ty::Array(_) => match known::dimensions(ty, sized) {
-                Some(dims) => match dims.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) {
-                    Some(n) if n <= LARGEST => Ok(Ty::Real(n)),
-                    _ => outside(span, TOO_LARGE),
-                },
-                None if known::of_reals(ty) => outside(span, "an array without a literal size such as `[3]real`"),
+                Some(dims) => {
+                    match dims.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) {
+                        Some(n) if n <= LARGEST => Ok(Ty::Real(n)),
+                        _ => outside(span, TOO_LARGE),
+                    }
+                }
+                None if known::of_reals(ty) => {
+                    outside(span, "an array without a literal size such as `[3]real`")
+                }
                 None => outside(span, "an array of something else than reals"),
             },
-            core::Ty::Variant(_) => outside(span, format!("the variant type `{}`", core::print_type(self.program, ty))),
+            core::Ty::Variant(_) => {
+                outside(span, format!("the variant type `{}`", core::print_type(self.program, ty)))
+            }
         }
     }
 
     /// Runs under a binder.
-    fn block(&mut self, bound: Vec<Var>, run: impl FnOnce(&mut Self) -> Read) -> Result<(Known, Vec<Let>), Outside> {
+    fn block(
+        &mut self,
+        bound: Vec<Var>,
+        run: impl FnOnce(&mut Self) -> Read,
+    ) -> Result<(Known, Vec<Let>), Outside> {
         self.blocks.push(Block { bound, lets: vec![] });
         let known = run(self)?;
         let block = self.blocks.pop().expect("the block that was pushed");
@@ -200,7 +241,11 @@ impl Reader<'_> {
                 Some(known) => known.clone(),
                 None => return outside(span, format!("the free variable `{}`", x.hint)),
             },
-            TermKind::Global(id) => return self.inside(HashMap::new(), |reader| reader.read(&reader.program.def(*id).body, args)),
+            TermKind::Global(id) => {
+                return self.inside(HashMap::new(), |reader| {
+                    reader.read(&reader.program.def(*id).body, args)
+                });
+            }
             TermKind::Lit(Scalar::Real(value)) => Known::Term(constant([*value])),
             TermKind::Lit(value) => Known::Static(*value),
             TermKind::Lam(x, body) => match args.pop() {
@@ -226,17 +271,23 @@ impl Reader<'_> {
             },
             TermKind::Prim(prim, items) => self.prim(*prim, items, span)?,
             TermKind::If(c, a, b) => match self.read(c, vec![]) {
-                Ok(Known::Static(Scalar::Bool(holds))) => return self.read(if holds { a } else { b }, args),
+                Ok(Known::Static(Scalar::Bool(holds))) => {
+                    return self.read(if holds { a } else { b }, args);
+                }
                 _ => return outside(span, "`if`"),
             },
             TermKind::Check { cond, body, .. } => match self.read(cond, vec![]) {
                 Ok(Known::Static(Scalar::Bool(true))) => return self.read(body, args),
-                Ok(Known::Static(Scalar::Bool(false))) => return outside(span, "a check that fails"),
+                Ok(Known::Static(Scalar::Bool(false))) => {
+                    return outside(span, "a check that fails");
+                }
                 _ => return outside(span, "a check that can fail"),
             },
             TermKind::Array(items) => self.array(t.ty(), items, span)?,
             TermKind::For(i, n, body) => self.for_(i, n, body, span)?,
-            TermKind::Dim(array, axis) => Known::Static(Scalar::Int(self.read(array, vec![])?.size(*axis, span)? as i64)),
+            TermKind::Dim(array, axis) => {
+                Known::Static(Scalar::Int(self.read(array, vec![])?.size(*axis, span)? as i64))
+            }
             TermKind::Index(array, indices) => {
                 let array = self.read(array, vec![])?;
                 let indices = self.each(indices)?;
@@ -244,17 +295,23 @@ impl Reader<'_> {
             }
             TermKind::Reduce(reduce, array) => self.reduce(*reduce, array, span)?,
             TermKind::MatMul(a, b) => match (self.read(a, vec![])?, self.read(b, vec![])?) {
-                (Known::Array(a, rows), Known::Array(x, size)) if rows.len() == 2 && size == rows[1..] => {
+                (Known::Array(a, rows), Known::Array(x, size))
+                    if rows.len() == 2 && size == rows[1..] =>
+                {
                     Known::Array(op_at(Op::MatVec(rows[0], rows[1]), &[a, x]), vec![rows[0]])
                 }
                 _ => return outside(span, "`@` of something else than a matrix and a vector"),
             },
-            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => self.fold(state, init, (i, n), body, span)?,
+            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => {
+                self.fold(state, init, (i, n), body, span)?
+            }
             TermKind::Loop { kind: LoopKind::While(_), .. } => return outside(span, "`while`"),
             TermKind::Con(..) => return outside(span, "a constructor"),
             TermKind::Match(..) => return outside(span, "`match`"),
             TermKind::Update(..) => return outside(span, "an update"),
-            TermKind::Accumulate { .. } | TermKind::Add { .. } => return outside(span, "`accumulate`"),
+            TermKind::Accumulate { .. } | TermKind::Add { .. } => {
+                return outside(span, "`accumulate`");
+            }
             TermKind::Jvp(..) => return outside(span, "`jvp`"),
             TermKind::Vjp(..) => return outside(span, "`vjp`"),
         };
@@ -281,7 +338,9 @@ impl Reader<'_> {
 
     /// A function is a term where its type is one of the source language, and read at its calls where not.
     fn function(&mut self, t: &core::Term, x: &core::Var, body: &core::Term) -> Read {
-        let Ok(Ty::Fun(from, _)) = self.ty(t.ty(), None, t.span()) else { return Ok(Known::Code(t.clone(), self.env.clone())) };
+        let Ok(Ty::Fun(from, _)) = self.ty(t.ty(), None, t.span()) else {
+            return Ok(Known::Code(t.clone(), self.env.clone()));
+        };
         let y = Var::fresh(&x.hint, (*from).clone());
         self.env.insert(x.id, Known::Term(var(&y)));
         let (known, lets) = self.block(vec![y.clone()], |reader| reader.read(body, vec![]))?;
@@ -298,12 +357,19 @@ impl Reader<'_> {
         match known {
             Known::Term(t) => Known::Term(self.name_term(hint, t, written)),
             Known::Array(t, dims) => Known::Array(self.name_term(hint, t, written), dims),
-            Known::Tuple(items) => match items.iter().map(|item| item.plain()).collect::<Option<Vec<_>>>() {
-                Some(terms) if terms.iter().all(is_atom) => Known::Tuple(items),
-                Some(terms) => Known::Term(self.name_term(hint, tuple(&terms), written)),
-                None => Known::Tuple(items.into_iter().map(|item| self.name(hint, item, written)).collect()),
-            },
-            Known::Rows(n, items) => Known::Rows(n, items.into_iter().map(|item| self.name(hint, item, written)).collect()),
+            Known::Tuple(items) => {
+                match items.iter().map(|item| item.plain()).collect::<Option<Vec<_>>>() {
+                    Some(terms) if terms.iter().all(is_atom) => Known::Tuple(items),
+                    Some(terms) => Known::Term(self.name_term(hint, tuple(&terms), written)),
+                    None => Known::Tuple(
+                        items.into_iter().map(|item| self.name(hint, item, written)).collect(),
+                    ),
+                }
+            }
+            Known::Rows(n, items) => Known::Rows(
+                n,
+                items.into_iter().map(|item| self.name(hint, item, written)).collect(),
+            ),
             Known::Static(_) | Known::Each(..) | Known::Table(_) | Known::Code(..) => known,
         }
     }
@@ -328,7 +394,9 @@ impl Reader<'_> {
         }
         if let (Prim::PowInt, [base, Known::Static(Scalar::Int(n))]) = (prim, &args[..]) {
             let base = base.term(span)?;
-            let Known::Term(base) = self.name("b", Known::Term(base), false) else { unreachable!("a term has a name") };
+            let Known::Term(base) = self.name("b", Known::Term(base), false) else {
+                unreachable!("a term has a name")
+            };
             return Ok(Known::Term(power(&base, *n)));
         }
         match lift(&args, |args| Some(prim.eval(args))) {
@@ -349,7 +417,9 @@ impl Reader<'_> {
         {
             return Ok(Known::Table(values));
         }
-        let Some(terms) = items.iter().map(Known::plain).collect::<Option<Vec<_>>>() else { return outside(span, "an array of arrays") };
+        let Some(terms) = items.iter().map(Known::plain).collect::<Option<Vec<_>>>() else {
+            return outside(span, "an array of arrays");
+        };
         if terms.iter().any(|t| *t.ty() != REAL) {
             return outside(span, "an array of something else than reals");
         }
@@ -358,7 +428,10 @@ impl Reader<'_> {
 
     fn reduce(&mut self, reduce: ReduceOp, array: &core::Term, span: Span) -> Read {
         let Known::Array(v, dims) = self.read(array, vec![])? else {
-            return outside(span, format!("the reduction `{}` of something else than reals", reduce.name()));
+            return outside(
+                span,
+                format!("the reduction `{}` of something else than reals", reduce.name()),
+            );
         };
         let [n] = dims[..] else { return outside(span, "a reduction of a matrix") };
         let unit = || constant([reduce.unit(ScalarTy::Real).real()]);
@@ -366,10 +439,13 @@ impl Reader<'_> {
             ReduceOp::Add => op(Op::Sum(n), v),
             ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max if n == 0 => unit(),
             ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max => {
-                let step = lam("p", REAL.times(REAL), |p| op(Op::Each(reduce.prim(ScalarTy::Real), 1), p));
+                let step =
+                    lam("p", REAL.times(REAL), |p| op(Op::Each(reduce.prim(ScalarTy::Real), 1), p));
                 fold(step, unit(), v)
             }
-            ReduceOp::And | ReduceOp::Or => return outside(span, format!("the reduction `{}`", reduce.name())),
+            ReduceOp::And | ReduceOp::Or => {
+                return outside(span, format!("the reduction `{}`", reduce.name()));
+            }
         }))
     }
 }
@@ -394,7 +470,9 @@ fn is_atom(t: &Term) -> bool {
 
 /// Numbers side by side.
 fn vector(items: &[Term]) -> Term {
-    let number = |t: &Term| if let Kind::Op(Op::Const(values), _) = t.kind() { Some(values.0[0]) } else { None };
+    let number = |t: &Term| {
+        if let Kind::Op(Op::Const(values), _) = t.kind() { Some(values.0[0]) } else { None }
+    };
     match items.iter().map(number).collect::<Option<Vec<_>>>() {
         Some(values) => constant(values),
         None => op_at(Op::Vector(items.len()), items),

@@ -35,8 +35,16 @@ fn operations() {
     let [x, _] = context();
     check(std::slice::from_ref(&x), &sin(var(&x))).unwrap();
     rejected(&[], sin(unit()), "an operation's argument");
-    rejected(std::slice::from_ref(&x), op(Op::Each(Prim::Add, 1), var(&x)), "an operation's argument");
-    rejected(std::slice::from_ref(&x), Term::new(Kind::Op(Op::Each(Prim::Sin, 1), var(&x)), Ty::Real(2)), "annotated");
+    rejected(
+        std::slice::from_ref(&x),
+        op(Op::Each(Prim::Add, 1), var(&x)),
+        "an operation's argument",
+    );
+    rejected(
+        std::slice::from_ref(&x),
+        Term::new(Kind::Op(Op::Each(Prim::Sin, 1), var(&x)), Ty::Real(2)),
+        "annotated",
+    );
 }
 
 /// S-3, S-4: `<>` and pairs have the types of their form.
@@ -45,7 +53,11 @@ fn tuples() {
     let [x, _] = context();
     check(std::slice::from_ref(&x), &pair(unit(), var(&x))).unwrap();
     rejected(&[], Term::new(Kind::Unit, REAL), "annotated");
-    rejected(std::slice::from_ref(&x), Term::new(Kind::Pair(unit(), var(&x)), REAL.times(Ty::Unit)), "annotated");
+    rejected(
+        std::slice::from_ref(&x),
+        Term::new(Kind::Pair(unit(), var(&x)), REAL.times(Ty::Unit)),
+        "annotated",
+    );
 }
 
 /// S-5, S-6: only pairs have components, each of its type.

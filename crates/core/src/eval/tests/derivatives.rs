@@ -33,10 +33,21 @@ fn derivatives_nest_to_any_order_in_any_mode() {
             let mut f = function(p, Ty::REAL, |_, x| prim(Prim::Sin, vec![var(x)]));
             for k in 0..order {
                 let inner = f;
-                f = function(p, Ty::REAL, |_, x| if modes >> k & 1 == 0 { forward(inner, var(x)) } else { reverse(inner, var(x)) });
+                f = function(p, Ty::REAL, |_, x| {
+                    if modes >> k & 1 == 0 {
+                        forward(inner, var(x))
+                    } else {
+                        reverse(inner, var(x))
+                    }
+                });
             }
             let x: f64 = 0.7;
-            check(p.clone(), f, &[x.into()], [x.sin(), x.cos(), -x.sin(), -x.cos()][order as usize % 4]);
+            check(
+                p.clone(),
+                f,
+                &[x.into()],
+                [x.sin(), x.cos(), -x.sin(), -x.cos()][order as usize % 4],
+            );
         }
     }
 }
@@ -63,13 +74,17 @@ fn hessian_times_vector() {
     let p = &mut Program::default();
     let f = cubes(p);
     let gradient = function(p, reals(), |_, x| reverse(f.clone(), var(x)));
-    let over_forward = function(p, reals(), |p, x| function(p, reals(), |_, v| proj(jvp(gradient, var(x), var(v), NOWHERE), 1)));
+    let over_forward = function(p, reals(), |p, x| {
+        function(p, reals(), |_, v| proj(jvp(gradient, var(x), var(v), NOWHERE), 1))
+    });
     check(p.clone(), over_forward, &[x.clone().into(), v.clone().into()], expect.clone());
 
     let p = &mut Program::default();
     let f = cubes(p);
     let gradient = function(p, reals(), |_, x| reverse(f.clone(), var(x)));
-    let twice = function(p, reals(), |p, x| function(p, reals(), |_, v| app(proj(vjp(gradient, var(x), NOWHERE), 1), var(v))));
+    let twice = function(p, reals(), |p, x| {
+        function(p, reals(), |_, v| app(proj(vjp(gradient, var(x), NOWHERE), 1), var(v)))
+    });
     check(p.clone(), twice, &[x.into(), v.into()], expect);
 }
 
@@ -77,7 +92,9 @@ fn hessian_times_vector() {
 fn a_pullback_is_applied_many_times() {
     let p = &mut Program::default();
     // let r = vjp (\x -> (x * x, sin x)) x in (r.1 (1, 0), r.1 (0, 1))
-    let f = function(p, Ty::REAL, |_, x| tuple(vec![mul(var(x), var(x)), prim(Prim::Sin, vec![var(x)])]));
+    let f = function(p, Ty::REAL, |_, x| {
+        tuple(vec![mul(var(x), var(x)), prim(Prim::Sin, vec![var(x)])])
+    });
     let body = function(p, Ty::REAL, |p, x| {
         let pair = vjp(f, var(x), NOWHERE);
         let r = p.fresh("r", pair.ty().clone());
@@ -95,7 +112,11 @@ fn mixed(p: &mut Program) -> Term {
     function(p, reals(), |p, xs| {
         let (s, i) = (p.fresh("s", Ty::REAL), p.fresh("i", Ty::INT));
         let positive = prim(Prim::Lt, vec![real(0.0), at(xs, &i)]);
-        let next = if_(positive, mul(add(var(&s), real(1.0)), at(xs, &i)), prim(Prim::Sub, vec![var(&s), at(xs, &i)]));
+        let next = if_(
+            positive,
+            mul(add(var(&s), real(1.0)), at(xs, &i)),
+            prim(Prim::Sub, vec![var(&s), at(xs, &i)]),
+        );
         let total = loop_(s, real(0.5), LoopKind::For(i, dim(var(xs), 0)), next);
         let largest = reduce(ReduceOp::Max, var(xs));
         let scaled = each(p, xs, |_, i| mul(prim(Prim::Exp, vec![at(xs, i)]), largest));
@@ -109,22 +130,31 @@ fn forward_and_reverse_are_transposes() {
     let (w0, w) = (0.75, vec![1.5, -0.5, 0.125]);
     let p = &mut Program::default();
     let f = mixed(p);
-    let push = function(p, reals(), |p, x| function(p, reals(), |_, v| proj(jvp(f, var(x), var(v), NOWHERE), 1)));
+    let push = function(p, reals(), |p, x| {
+        function(p, reals(), |_, v| proj(jvp(f, var(x), var(v), NOWHERE), 1))
+    });
     let pushed = outcome(p.clone(), push, &[x.clone().into(), v.clone().into()]).unwrap();
 
     let p = &mut Program::default();
     let f = mixed(p);
     let cotangent = Ty::tuple([Ty::REAL, reals()]);
-    let pull = function(p, reals(), |p, x| function(p, cotangent, |_, w| app(proj(vjp(f, var(x), NOWHERE), 1), var(w))));
-    let pulled = outcome(p.clone(), pull, &[x.into(), Data::Tuple(vec![w0.into(), w.clone().into()])]).unwrap();
+    let pull = function(p, reals(), |p, x| {
+        function(p, cotangent, |_, w| app(proj(vjp(f, var(x), NOWHERE), 1), var(w)))
+    });
+    let pulled =
+        outcome(p.clone(), pull, &[x.into(), Data::Tuple(vec![w0.into(), w.clone().into()])])
+            .unwrap();
 
     let list = |data: &Data| match data {
-        Data::Tensor(tensor) => (0..tensor.data.len()).map(|k| tensor.data.get(k).real()).collect::<Vec<f64>>(),
+        Data::Tensor(tensor) => {
+            (0..tensor.data.len()).map(|k| tensor.data.get(k).real()).collect::<Vec<f64>>()
+        }
         other => panic!("{other}"),
     };
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let Data::Tuple(parts) = pushed else { panic!() };
-    let (left, right) = (w0 * list(&parts[0])[0] + dot(&w, &list(&parts[1])), dot(&v, &list(&pulled)));
+    let (left, right) =
+        (w0 * list(&parts[0])[0] + dot(&w, &list(&parts[1])), dot(&v, &list(&pulled)));
     assert!((left - right).abs() < 1e-12, "{left} is not {right}");
     assert!(left.abs() > 0.1);
 }
@@ -136,16 +166,22 @@ fn what_is_not_real_has_no_derivative() {
     let point = Ty::tuple([Ty::REAL, Ty::INT]);
     let f = function(p, point.clone(), |_, x| {
         let (a, n) = (proj(var(x), 0), proj(var(x), 1));
-        tuple(vec![mul(a.clone(), prim(Prim::ToReal, vec![n.clone()])), n, prim(Prim::Lt, vec![a, real(1.0)])])
+        tuple(vec![
+            mul(a.clone(), prim(Prim::ToReal, vec![n.clone()])),
+            n,
+            prim(Prim::Lt, vec![a, real(1.0)]),
+        ])
     });
     let cotangent = tuple(vec![real(1.0), int(7), crate::lit(Scalar::Bool(true))]);
-    let reverse = function(p, point.clone(), |_, x| app(proj(vjp(f.clone(), var(x), NOWHERE), 1), cotangent));
+    let reverse =
+        function(p, point.clone(), |_, x| app(proj(vjp(f.clone(), var(x), NOWHERE), 1), cotangent));
     let args = [Data::Tuple(vec![2.0.into(), 3.into()])];
     check(p.clone(), reverse, &args, Data::Tuple(vec![3.0.into(), 0.into()]));
 
     let p = &mut Program::default();
     let f = p.freshen(&f);
-    let forward = function(p, point, |_, x| jvp(f, var(x), tuple(vec![real(1.0), int(9)]), NOWHERE));
+    let forward =
+        function(p, point, |_, x| jvp(f, var(x), tuple(vec![real(1.0), int(9)]), NOWHERE));
     let values = Data::Tuple(vec![6.0.into(), 3.into(), false.into()]);
     let tangents = Data::Tuple(vec![3.0.into(), 0.into(), false.into()]);
     check(p.clone(), forward, &args, Data::Tuple(vec![values, tangents]));
@@ -156,7 +192,8 @@ fn zero_times_infinity_does_not_arise_from_choices() {
     let p = &mut Program::default();
     // select (x > 0) (sqrt x) x: the branch that is not taken has an infinite derivative.
     let f = function(p, Ty::REAL, |_, x| {
-        let choice = vec![prim(Prim::Lt, vec![real(0.0), var(x)]), prim(Prim::Sqrt, vec![var(x)]), var(x)];
+        let choice =
+            vec![prim(Prim::Lt, vec![real(0.0), var(x)]), prim(Prim::Sqrt, vec![var(x)]), var(x)];
         prim(Prim::Select, choice)
     });
     let body = function(p, Ty::REAL, |_, x| tuple(vec![forward(f.clone(), var(x)), real(0.0)]));
@@ -174,7 +211,11 @@ fn derivatives_do_not_leak_through_accumulators() {
     let body = function(p, Ty::REAL, |p, x0| {
         let (h, unit) = (p.fresh("h", Ty::REAL), p.fresh("u", Ty::unit()));
         let f = function(p, Ty::REAL, |_, x| {
-            let add = Term::new(TermKind::Add { acc: h.clone(), index: vec![], value: var(x) }, Ty::unit(), NOWHERE);
+            let add = Term::new(
+                TermKind::Add { acc: h.clone(), index: vec![], value: var(x) },
+                Ty::unit(),
+                NOWHERE,
+            );
             let_(unit, add, mul(var(x), var(x)))
         });
         let body = jvp(f, var(x0), real(1.0), NOWHERE);

@@ -50,7 +50,10 @@ impl Generator {
         match self.draw(8) {
             0 => self.binding(ty, depth),
             1 => {
-                let condition = prim(Prim::LtInt, vec![self.term(&Ty::INT, depth - 1), self.term(&Ty::INT, depth - 1)]);
+                let condition = prim(
+                    Prim::LtInt,
+                    vec![self.term(&Ty::INT, depth - 1), self.term(&Ty::INT, depth - 1)],
+                );
                 if_(condition, self.term(ty, depth - 1), self.term(ty, depth - 1))
             }
             2 => {
@@ -118,13 +121,17 @@ impl Generator {
                 for_(i, int(2), body)
             }
             Ty::Array(elem) => {
-                let (xs, at, value) = (self.term(ty, depth - 1), place(self), self.term(elem, depth - 1));
+                let (xs, at, value) =
+                    (self.term(ty, depth - 1), place(self), self.term(elem, depth - 1));
                 update(xs, vec![at], value, NOWHERE)
             }
             Ty::Tuple(items) => tuple(items.iter().map(|ty| self.term(ty, depth - 1)).collect()),
             _ => {
                 let (xs, at) = (self.term(&ints(), depth - 1), place(self));
-                prim(Prim::AddInt, vec![index(xs, vec![at], NOWHERE), self.term(&Ty::INT, depth - 1)])
+                prim(
+                    Prim::AddInt,
+                    vec![index(xs, vec![at], NOWHERE), self.term(&Ty::INT, depth - 1)],
+                )
             }
         }
     }
@@ -135,7 +142,9 @@ fn result(program: &Program, moves: bool) -> Result<Data, String> {
     let mut machine = Machine::new(program);
     machine.moves = moves;
     let body = &program.defs[0].body;
-    let value = machine.global(0).and_then(|value| apply(program, &mut machine, value, body.ty(), &[], NOWHERE));
+    let value = machine
+        .global(0)
+        .and_then(|value| apply(program, &mut machine, value, body.ty(), &[], NOWHERE));
     finish(value).map_err(|failure| failure.message)
 }
 
@@ -147,6 +156,11 @@ fn moving_values_changes_nothing() {
         let body = generator.term(&ty, 2 + seed as usize % 5);
         let program = main(generator.program, body);
         crate::check(&program).unwrap();
-        assert_eq!(result(&program, true), result(&program, false), "{}", crate::print_program(&program));
+        assert_eq!(
+            result(&program, true),
+            result(&program, false),
+            "{}",
+            crate::print_program(&program)
+        );
     }
 }

@@ -9,15 +9,21 @@ use lambada_source::{FileId, Span};
 
 use super::run;
 use crate::{
-    Arm, Data, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, Var, app, dim, for_, index, int, jvp, lam, let_,
-    loop_, match_, prim, proj, real, reduce, tuple, update, var, vjp,
+    Arm, Data, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, Var, app,
+    dim, for_, index, int, jvp, lam, let_, loop_, match_, prim, proj, real, reduce, tuple, update,
+    var, vjp,
 };
 
 const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
 
 /// A program with one definition.
 fn main(mut program: Program, body: Term) -> Program {
-    program.defs.push(Def { name: "main".into(), body, signature: Signature::default(), span: NOWHERE });
+    program.defs.push(Def {
+        name: "main".into(),
+        body,
+        signature: Signature::default(),
+        span: NOWHERE,
+    });
     program
 }
 
@@ -108,7 +114,8 @@ fn histogram(p: &mut Program, places: &Var) -> Term {
         let (h, i) = (p.fresh("h", reals()), p.fresh("i", Ty::INT));
         let square = mul(at(xs, &i), at(xs, &i));
         let index = vec![at(&places, &i)];
-        let add = Term::new(TermKind::Add { acc: h.clone(), index, value: square }, Ty::unit(), NOWHERE);
+        let add =
+            Term::new(TermKind::Add { acc: h.clone(), index, value: square }, Ty::unit(), NOWHERE);
         let body = for_(i, dim(var(xs), 0), add);
         let init = Term::new(TermKind::Array(vec![real(0.0), real(10.0)]), reals(), NOWHERE);
         let ty = Ty::tuple([body.ty().clone(), reals()]);
@@ -118,7 +125,8 @@ fn histogram(p: &mut Program, places: &Var) -> Term {
 
 /// `type shape = Circle real | Rect real real | Apply (real -> real)` without the last for what is first order.
 fn shapes(higher: bool) -> Program {
-    let mut constructors = vec![("Circle".into(), vec![Ty::REAL]), ("Rect".into(), vec![Ty::REAL, Ty::REAL])];
+    let mut constructors =
+        vec![("Circle".into(), vec![Ty::REAL]), ("Rect".into(), vec![Ty::REAL, Ty::REAL])];
     if higher {
         constructors.push(("Apply".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)]));
     }

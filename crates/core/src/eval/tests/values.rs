@@ -11,7 +11,9 @@ fn functions() {
     let p = &mut Program::default();
     // let twice = \f x -> f (f x) in let add = \a b -> a + b in twice (add 3) x
     let endo = Ty::fun(Ty::REAL, Ty::REAL);
-    let twice = function(p, endo.clone(), |p, f| function(p, Ty::REAL, |_, x| app(var(f), app(var(f), var(x)))));
+    let twice = function(p, endo.clone(), |p, f| {
+        function(p, Ty::REAL, |_, x| app(var(f), app(var(f), var(x))))
+    });
     let plus = function(p, Ty::REAL, |p, a| function(p, Ty::REAL, |_, b| add(var(a), var(b))));
     let (t, s) = (p.fresh("twice", twice.ty().clone()), p.fresh("add", plus.ty().clone()));
     let body = function(p, Ty::REAL, |_, x| {
@@ -58,7 +60,8 @@ fn updates_do_not_reach_what_is_shared() {
         let new = update(var(m), vec![int(0), int(1)], real(9.0), NOWHERE);
         let_(n.clone(), new, tuple(vec![var(m), var(&n)]))
     });
-    let (old, new) = (Data::matrix(&[&[1.0, 2.0], &[3.0, 4.0]]), Data::matrix(&[&[1.0, 9.0], &[3.0, 4.0]]));
+    let (old, new) =
+        (Data::matrix(&[&[1.0, 2.0], &[3.0, 4.0]]), Data::matrix(&[&[1.0, 9.0], &[3.0, 4.0]]));
     check(p.clone(), body, std::slice::from_ref(&old), Data::Tuple(vec![old.clone(), new]));
 }
 
@@ -92,7 +95,12 @@ fn while_loops() {
         let both = tuple(vec![app(var(&g), var(a)), reverse(var(&g), var(a))]);
         let_(g, f, both)
     });
-    check(p.clone(), body, &[2.0.into()], Data::Tuple(vec![2f64.sqrt().into(), (0.5 / 2f64.sqrt()).into()]));
+    check(
+        p.clone(),
+        body,
+        &[2.0.into()],
+        Data::Tuple(vec![2f64.sqrt().into(), (0.5 / 2f64.sqrt()).into()]),
+    );
 }
 
 #[test]
@@ -106,7 +114,11 @@ fn accumulators() {
     let p = &mut Program::default();
     let places = p.fresh("places", Ty::array(Ty::INT));
     let f = histogram(p, &places);
-    let body = function(p, reals(), |p, x| function(p, reals(), |_, w| lam(places.clone(), app(proj(vjp(f, var(x), NOWHERE), 1), var(w)))));
+    let body = function(p, reals(), |p, x| {
+        function(p, reals(), |_, w| {
+            lam(places.clone(), app(proj(vjp(f, var(x), NOWHERE), 1), var(w)))
+        })
+    });
     let args = [vec![1.0, 2.0, 3.0].into(), vec![1.0, -1.0].into(), vec![0, 1, 0].into()];
     check(p.clone(), body, &args, vec![2.0, -4.0, 6.0]);
 }
@@ -120,50 +132,85 @@ fn variants() {
     let p = &mut shapes(false);
     let f = area(p, false);
     let body = function(p, Ty::Variant(TypeId(0)), |_, s| reverse(f, var(s)));
-    check(p.clone(), body.clone(), &[con_data("Rect", 1, &[2.0, 5.0])], con_data("Rect", 1, &[5.0, 2.0]));
+    check(
+        p.clone(),
+        body.clone(),
+        &[con_data("Rect", 1, &[2.0, 5.0])],
+        con_data("Rect", 1, &[5.0, 2.0]),
+    );
     check(p.clone(), body, &[con_data("Circle", 0, &[2.0])], con_data("Circle", 0, &[12.0]));
 
     let p = &mut shapes(false);
     let f = area(p, false);
-    let body = function(p, Ty::Variant(TypeId(0)), |_, s| jvp(f, var(s), con(0, vec![real(1.0)]), NOWHERE));
-    check_failure(p.clone(), body, &[con_data("Rect", 1, &[2.0, 5.0])], "the tangent has another constructor than the point");
+    let body = function(p, Ty::Variant(TypeId(0)), |_, s| {
+        jvp(f, var(s), con(0, vec![real(1.0)]), NOWHERE)
+    });
+    check_failure(
+        p.clone(),
+        body,
+        &[con_data("Rect", 1, &[2.0, 5.0])],
+        "the tangent has another constructor than the point",
+    );
 }
 
 #[test]
 fn failures_say_what_and_where() {
     let p = &mut Program::default();
     let span = Span::new(FileId(0), 5, 9);
-    let body = function(p, reals(), |p, xs| function(p, Ty::INT, |_, i| index(var(xs), vec![var(i)], span)));
+    let body = function(p, reals(), |p, xs| {
+        function(p, Ty::INT, |_, i| index(var(xs), vec![var(i)], span))
+    });
     let program = main(p.clone(), body);
-    let failure = run(&program, program.find("main").unwrap(), &[vec![1.0].into(), (-1).into()]).unwrap_err();
+    let failure =
+        run(&program, program.find("main").unwrap(), &[vec![1.0].into(), (-1).into()]).unwrap_err();
     assert_eq!((failure.span, &*failure.message), (span, "index -1 is out of range for size 1"));
 
     let p = &mut Program::default();
     let rows = Ty::array(reals());
-    let body = function(p, rows.clone(), |_, m| update(var(m), vec![int(0)], crate::for_(fresh_index(), int(3), real(0.0)), NOWHERE));
+    let body = function(p, rows.clone(), |_, m| {
+        update(var(m), vec![int(0)], crate::for_(fresh_index(), int(3), real(0.0)), NOWHERE)
+    });
     p.next_var = 100;
-    check_failure(p.clone(), body, &[Data::matrix(&[&[1.0, 2.0]])], "the new value has size 3, the old one 2");
+    check_failure(
+        p.clone(),
+        body,
+        &[Data::matrix(&[&[1.0, 2.0]])],
+        "the new value has size 3, the old one 2",
+    );
 
     let p = &mut Program::default();
     let (i, j) = (p.fresh("i", Ty::INT), p.fresh("j", Ty::INT));
-    let body = for_(i.clone(), int(3), for_(j, prim(Prim::AddInt, vec![var(&i), int(2)]), real(0.0)));
+    let body =
+        for_(i.clone(), int(3), for_(j, prim(Prim::AddInt, vec![var(&i), int(2)]), real(0.0)));
     check_failure(p.clone(), body, &[], "elements have different sizes: 2 and 3");
 
     let p = &mut Program::default();
     let (s, i, j) = (p.fresh("s", reals()), p.fresh("i", Ty::INT), p.fresh("j", Ty::INT));
     let longer = for_(j, prim(Prim::AddInt, vec![dim(var(&s), 0), int(1)]), real(0.0));
     let body = function(p, reals(), |_, xs| loop_(s, var(xs), LoopKind::For(i, int(3)), longer));
-    check_failure(p.clone(), body, &[vec![1.0].into()], "the loop's state changes size: 1 becomes 2");
+    check_failure(
+        p.clone(),
+        body,
+        &[vec![1.0].into()],
+        "the loop's state changes size: 1 becomes 2",
+    );
 
     let p = &mut Program::default();
     let site = Site::new(NOWHERE, "sizes differ: n is {0}, m is {1}");
-    let body = crate::build::check(crate::lit(Scalar::Bool(false)), site, vec![int(3), int(4)], real(0.0));
+    let body =
+        crate::build::check(crate::lit(Scalar::Bool(false)), site, vec![int(3), int(4)], real(0.0));
     check_failure(p.clone(), body, &[], "sizes differ: n is 3, m is 4");
 
     let p = &mut Program::default();
     let f = cubes(p);
-    let body = function(p, reals(), |p, x| function(p, reals(), |_, v| jvp(f, var(x), var(v), NOWHERE)));
-    check_failure(p.clone(), body, &[vec![1.0].into(), vec![1.0, 2.0].into()], "sizes differ: 1 and 2");
+    let body =
+        function(p, reals(), |p, x| function(p, reals(), |_, v| jvp(f, var(x), var(v), NOWHERE)));
+    check_failure(
+        p.clone(),
+        body,
+        &[vec![1.0].into(), vec![1.0, 2.0].into()],
+        "sizes differ: 1 and 2",
+    );
 }
 
 #[test]
@@ -171,13 +218,23 @@ fn arguments_are_checked() {
     let body = |p: &mut Program| function(p, Ty::REAL, |_, x| var(x));
     let p = &mut Program::default();
     let id = body(p);
-    check_failure(p.clone(), id, &[3.into()], "argument 1: a value of type real was expected, not 3");
+    check_failure(
+        p.clone(),
+        id,
+        &[3.into()],
+        "argument 1: a value of type real was expected, not 3",
+    );
     let p = &mut Program::default();
     let id = body(p);
     check_failure(p.clone(), id, &[], "the result contains a function");
     let p = &mut Program::default();
     let id = body(p);
-    check_failure(p.clone(), id, &[1.0.into(), 2.0.into()], "2 arguments were given, but 1 are taken");
+    check_failure(
+        p.clone(),
+        id,
+        &[1.0.into(), 2.0.into()],
+        "2 arguments were given, but 1 are taken",
+    );
 }
 
 #[test]
@@ -198,26 +255,41 @@ fn empty_arrays_know_their_inner_sizes() {
 #[test]
 fn products_of_matrices() {
     let matmul = |p: &mut Program, a: Ty, b: Ty, result: Ty| {
-        function(p, a, |p, a| function(p, b, |_, b| Term::new(TermKind::MatMul(var(a), var(b)), result, NOWHERE)))
+        function(p, a, |p, a| {
+            function(p, b, |_, b| Term::new(TermKind::MatMul(var(a), var(b)), result, NOWHERE))
+        })
     };
     let rows = Ty::array(reals());
-    let (m, v) = (Data::matrix(&[&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]]), Data::from(vec![1.0, 0.0, -1.0]));
+    let (m, v) =
+        (Data::matrix(&[&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]]), Data::from(vec![1.0, 0.0, -1.0]));
     let p = &mut Program::default();
     let body = matmul(p, rows.clone(), reals(), reals());
     check(p.clone(), body.clone(), &[m.clone(), v.clone()], vec![-2.0, -2.0]);
-    check_failure(p.clone(), body, &[m.clone(), vec![1.0].into()], "sizes differ: the inner sizes of `@` are 3 and 1");
+    check_failure(
+        p.clone(),
+        body,
+        &[m.clone(), vec![1.0].into()],
+        "sizes differ: the inner sizes of `@` are 3 and 1",
+    );
     let p = &mut Program::default();
     let body = matmul(p, reals(), rows.clone(), reals());
     check(p.clone(), body, &[vec![1.0, 1.0].into(), m.clone()], vec![5.0, 7.0, 9.0]);
     let p = &mut Program::default();
     let body = matmul(p, rows.clone(), rows.clone(), rows);
-    check(p.clone(), body, &[m, Data::matrix(&[&[1.0], &[0.0], &[2.0]])], Data::matrix(&[&[7.0], &[16.0]]));
+    check(
+        p.clone(),
+        body,
+        &[m, Data::matrix(&[&[1.0], &[0.0], &[2.0]])],
+        Data::matrix(&[&[7.0], &[16.0]]),
+    );
 }
 
 #[test]
 fn reductions_of_nothing_are_neutral() {
     let p = &mut Program::default();
-    let body = function(p, reals(), |_, xs| tuple([ReduceOp::Add, ReduceOp::Mul, ReduceOp::Max].map(|op| reduce(op, var(xs))).to_vec()));
+    let body = function(p, reals(), |_, xs| {
+        tuple([ReduceOp::Add, ReduceOp::Mul, ReduceOp::Max].map(|op| reduce(op, var(xs))).to_vec())
+    });
     let expect = Data::Tuple([0.0, 1.0, f64::NEG_INFINITY].map(Data::from).to_vec());
     check(p.clone(), body, &[Vec::<f64>::new().into()], expect);
 }
@@ -228,7 +300,9 @@ fn long_spines_do_not_overflow() {
     let body = function(p, Ty::REAL, |p, x| {
         let vars: Vec<Var> = (0..100_000).map(|_| p.fresh("y", Ty::REAL)).collect();
         let value = |k: usize| add(var(if k == 0 { x } else { &vars[k - 1] }), real(1.0));
-        (0..vars.len()).rev().fold(var(&vars[99_999]), |body, k| let_(vars[k].clone(), value(k), body))
+        (0..vars.len())
+            .rev()
+            .fold(var(&vars[99_999]), |body, k| let_(vars[k].clone(), value(k), body))
     });
     let copy = p.freshen(&body);
     assert!(copy.free_vars().is_empty());

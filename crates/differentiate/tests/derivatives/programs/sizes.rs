@@ -42,7 +42,10 @@ fn branches_of_different_sizes() {
             });
             let size = w.b.names.fresh("len");
             let ys = w.b.names.fresh("ys");
-            let binds = vec![Param { var: size, ty: Ty::int() }, Param { var: ys, ty: reals(&[size.into()]) }];
+            let binds = vec![
+                Param { var: size, ty: Ty::int() },
+                Param { var: ys, ty: reals(&[size.into()]) },
+            ];
             w.b.stms.push(Stm { binds, exp: Exp::If { cond: c, then, otherwise } });
             let s = w.b.sum(size.into(), |b, i| {
                 let y = b.at(ys.into(), &[i]);
@@ -111,23 +114,27 @@ fn sizes_that_checks_equate() {
     check(&[3, 3], |w| {
         let (n, m) = (w.size("n"), w.size("m"));
         let (a, xs, ys) = (w.param("a", &[int(2), n]), w.param("xs", &[n]), w.param("ys", &[m]));
-        let z = w.b.for_(int(2), &[(Out::Collect, reals(&[int(2), n])), (SUM, Ty::real())], |b, i| {
-            let same = b.op(Prim::EqInt, &[n, m]);
-            let site = lambada_source::Site::new(lambada_source::Span::default(), "sizes differ: {0} and {1}");
-            b.effect(Exp::Check { cond: same, site, values: vec![n, m] });
-            let p = b.bind("p", reals(&[int(2)]), Exp::MatMul(var(a), var(ys)));
-            let q = b.map(m, &[], |b, j| {
-                let (x, y) = (b.at(xs, &[j]), b.at(ys, &[j]));
-                b.op(Mul, &[x, y])
+        let z =
+            w.b.for_(int(2), &[(Out::Collect, reals(&[int(2), n])), (SUM, Ty::real())], |b, i| {
+                let same = b.op(Prim::EqInt, &[n, m]);
+                let site = lambada_source::Site::new(
+                    lambada_source::Span::default(),
+                    "sizes differ: {0} and {1}",
+                );
+                b.effect(Exp::Check { cond: same, site, values: vec![n, m] });
+                let p = b.bind("p", reals(&[int(2)]), Exp::MatMul(var(a), var(ys)));
+                let q = b.map(m, &[], |b, j| {
+                    let (x, y) = (b.at(xs, &[j]), b.at(ys, &[j]));
+                    b.op(Mul, &[x, y])
+                });
+                let e = b.at(p, &[i]);
+                let s = b.sum(n, |b, j| {
+                    let f = b.at(q, &[j]);
+                    let f = b.op(Mul, &[f, e]);
+                    b.op(Sin, &[f])
+                });
+                vec![q, s]
             });
-            let e = b.at(p, &[i]);
-            let s = b.sum(n, |b, j| {
-                let f = b.at(q, &[j]);
-                let f = b.op(Mul, &[f, e]);
-                b.op(Sin, &[f])
-            });
-            vec![q, s]
-        });
         vec![(z[0], reals(&[int(2), n])), (z[1], Ty::real())]
     });
 }

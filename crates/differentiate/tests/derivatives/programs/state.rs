@@ -7,18 +7,19 @@ fn loops() {
     check(&[5], |w| {
         let n = w.size("n");
         let (x0, h, xs) = (w.param("x0", &[]), w.param("h", &[]), w.param("xs", &[n]));
-        let z = w.b.loop_(n, &[(x0, Ty::real()), (h, Ty::real()), (int(0), Ty::int())], |b, k, s| {
-            let e = b.at(xs, &[k]);
-            let d = b.op(Sin, &[s[0]]);
-            let d = b.op(Mul, &[d, h]);
-            let d = b.op(Mul, &[d, e]);
-            let x = b.op(Add, &[s[1], d]);
-            let y = b.op(Mul, &[s[0], s[1]]);
-            let y = b.op(Tanh, &[y]);
-            let c = b.op(AddInt, &[s[2], int(1)]);
-            // The state is exchanged.
-            vec![y, x, c]
-        });
+        let z =
+            w.b.loop_(n, &[(x0, Ty::real()), (h, Ty::real()), (int(0), Ty::int())], |b, k, s| {
+                let e = b.at(xs, &[k]);
+                let d = b.op(Sin, &[s[0]]);
+                let d = b.op(Mul, &[d, h]);
+                let d = b.op(Mul, &[d, e]);
+                let x = b.op(Add, &[s[1], d]);
+                let y = b.op(Mul, &[s[0], s[1]]);
+                let y = b.op(Tanh, &[y]);
+                let c = b.op(AddInt, &[s[2], int(1)]);
+                // The state is exchanged.
+                vec![y, x, c]
+            });
         vec![(z[0], Ty::real()), (z[1], Ty::real())]
     });
 }
@@ -125,7 +126,8 @@ fn states_that_change_size() {
             let e = b.at(x, &[i]);
             b.op(Mul, &[e, c])
         });
-        let [size, state, z_size, z, k] = ["size", "state", "size", "z", "k"].map(|hint| w.b.names.fresh(hint));
+        let [size, state, z_size, z, k] =
+            ["size", "state", "size", "z", "k"].map(|hint| w.b.names.fresh(hint));
         let body = w.b.block(|b| {
             let next = b.op(SubInt, &[size.into(), int(1)]);
             let grown = b.loop_(int(2), &[(state.into(), reals(&[size.into()]))], |b, _, s| {
@@ -142,9 +144,17 @@ fn states_that_change_size() {
             });
             vec![next, shorter]
         });
-        let param = |var, size: Option<lambada_anf::Var>| Param { var, ty: size.map_or(Ty::int(), |n| reals(&[n.into()])) };
+        let param = |var, size: Option<lambada_anf::Var>| Param {
+            var,
+            ty: size.map_or(Ty::int(), |n| reals(&[n.into()])),
+        };
         let kind = LoopKind::For { index: k, extent: int(3) };
-        let exp = Exp::Loop { params: vec![param(size, None), param(state, Some(size))], inits: vec![n, x], kind, body };
+        let exp = Exp::Loop {
+            params: vec![param(size, None), param(state, Some(size))],
+            inits: vec![n, x],
+            kind,
+            body,
+        };
         w.b.stms.push(Stm { binds: vec![param(z_size, None), param(z, Some(z_size))], exp });
         let sum = w.b.sum(z_size.into(), |b, i| b.at(z.into(), &[i]));
         vec![(sum, Ty::real())]
@@ -200,13 +210,16 @@ pub fn cholesky_of(b: &mut lambada_anf::Builder, a: Atom, n: Atom) -> Atom {
 /// with the axes in both orders.
 #[test]
 fn reads_near_writes() {
-    for (read, skew, flip) in
-        [-1, 0, 1].into_iter().flat_map(|r| [-1, 0, 1].map(|s| (r, s))).flat_map(|(r, s)| [(r, s, false), (r, s, true)])
+    for (read, skew, flip) in [-1, 0, 1]
+        .into_iter()
+        .flat_map(|r| [-1, 0, 1].map(|s| (r, s)))
+        .flat_map(|(r, s)| [(r, s, false), (r, s, true)])
     {
         let program = Program::new(|w| {
             let (n, ty) = (int(5), reals(&[int(5), int(5)]));
             let (a, t) = (w.param("a", &[n, n]), w.param("t", &[]));
-            let near = |b: &mut lambada_anf::Builder, i: Atom, by: i64| b.op(AddInt, &[i, int(1 + by)]);
+            let near =
+                |b: &mut lambada_anf::Builder, i: Atom, by: i64| b.op(AddInt, &[i, int(1 + by)]);
             let at = |i: Atom, j: Atom| if flip { [j, i] } else { [i, j] };
             let z = w.b.loop_(int(3), &[(a, ty.clone())], |b, i, s| {
                 b.loop_(int(3), &[(s[0], ty.clone())], |b, j, s| {
