@@ -9,6 +9,7 @@ mod eval;
 mod generate;
 mod naming;
 mod print;
+mod read;
 mod sizes;
 pub mod surface;
 mod syntax;
@@ -21,6 +22,7 @@ pub use eval::{Counts, Outcome, eval};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
 pub use print::{print, print_block};
+pub use read::read;
 pub use syntax::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Ty, Var};
 pub use walk::{Renaming, free_vars, uses};
 

@@ -162,7 +162,7 @@ impl Printer<'_> {
             ),
             Exp::Freeze(acc) => (format!("freeze {}", self.var(*acc)), String::new()),
             Exp::Check { cond, site, values } => (
-                format!("check {} \"{}\" ({})", self.atom(*cond), site.message, self.atoms(values)),
+                format!("check {} {:?} ({})", self.atom(*cond), site.message, self.atoms(values)),
                 String::new(),
             ),
         }
@@ -228,9 +228,7 @@ fn scalar(value: Scalar) -> String {
 }
 
 fn constant(tensor: &Tensor) -> String {
-    let shown: Vec<String> =
-        (0..tensor.data.len().min(8)).map(|k| scalar(tensor.data.get(k))).collect();
-    let more = if tensor.data.len() > shown.len() { ", …" } else { "" };
+    let items: Vec<String> = (0..tensor.data.len()).map(|k| scalar(tensor.data.get(k))).collect();
     let dims: String = tensor.dims.iter().map(|d| format!("[{d}]")).collect();
-    format!("{dims}{} {{{}{more}}}", tensor.elem(), shown.join(", "))
+    format!("{dims}{} {{{}}}", tensor.elem(), items.join(", "))
 }

@@ -314,3 +314,52 @@ fn deep_and_long() {
     print(&f);
     surface::definition(&f, "g");
 }
+
+#[test]
+fn what_is_printed_reads_back() {
+    for seed in 0..300 {
+        let (f, args) = generate(seed);
+        let text = print(&f);
+        let again = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
+        accepts(&again);
+        assert_eq!(print(&again), text);
+        let (expected, found) = (eval(&f, &args), eval(&again, &args));
+        // Places are not printed, so failures are compared by their messages.
+        match (expected, found) {
+            (Ok(a), Ok(b)) => assert_eq!(format!("{a:?}"), format!("{b:?}"), "{text}"),
+            (Err(a), Err(b)) => assert_eq!(a.message, b.message, "{text}"),
+            (a, b) => panic!("{a:?}\n{b:?}\n{text}"),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_located() {
+    let rejects = |text: &str, message: &str| {
+        let error = read(text).expect_err(text);
+        assert!(error.contains(message), "{error}");
+    };
+    rejects(
+        "f (x : real) {\n  y : real = sine x\n  => y : real\n}",
+        "line 2: `sine` is no primitive",
+    );
+    rejects("f (x : real) {\n  y : real = sin z\n  => y : real\n}", "line 2: `z` is not in scope");
+    rejects("f (x : real) {\n  y : real = sin x x\n  => y : real\n}", "line 2: expected `,`");
+    rejects("f (x : real) {\n  y : real = sin x\n}", "line 3: ");
+    rejects("f (x : real) {\n  => x : real\n}\ng", "line 4: the function has ended");
+    rejects("f (x : [2 real) {\n  => x : real\n}", "line 1: expected `]`");
+    rejects(
+        "f {\n  c : [3]real = constant [3]real {1.0, 2.0}\n  => c : [3]real\n}",
+        "line 2: 2 elements",
+    );
+    rejects(
+        "f (b : bool) {\n  t : int = if b {\n    k : int = add_int 1, 2\n    => k\n  } else {\n    => k\n  }\n  => t : int\n}",
+        "line 6: `k` is not in scope",
+    );
+}
+
+#[test]
+fn all_elements_of_a_constant_are_printed() {
+    let text = "f {\n  c : [3][4]int = constant [3][4]int {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -10, 11}\n  => c : [3][4]int\n}\n";
+    assert_eq!(print(&read(text).unwrap()), text);
+}

@@ -3,6 +3,7 @@
 pub mod doc;
 mod problem;
 mod render;
+pub mod scan;
 mod span;
 mod suggest;
 

@@ -1,0 +1,426 @@
+//! The reader: what [`crate::print`] prints, back into a function, so that a pass can be tested by a text before and a text after.
+//!
+//! One statement stands on a line; blocks end with the line of their results, `=> x, y`. Places in the source are not printed, so the
+//! checks that are read have none.
+//!
+//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check`] decides that.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_source::scan::{Line, Token, lines};
+use lambada_source::{Site, Span};
+
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
+
+type Read<T> = Result<T, String>;
+
+/// Reads one function. The error names the line and what was expected there.
+pub fn read(text: &str) -> Read<Function> {
+    let mut reader = Reader {
+        lines: lines(text)?,
+        line: 0,
+        at: 0,
+        names: Names::default(),
+        scope: HashMap::new(),
+    };
+    let function = reader.function().map_err(|message| reader.located(&message))?;
+    match reader.lines.get(reader.line) {
+        None => Ok(function),
+        Some(line) => Err(format!("line {}: the function has ended", line.number)),
+    }
+}
+
+struct Reader {
+    lines: Vec<Line>,
+    /// The current line, and how many of its tokens have been read.
+    line: usize,
+    at: usize,
+    names: Names,
+    scope: HashMap<String, Var>,
+}
+
+impl Reader {
+    fn located(&self, message: &str) -> String {
+        match self.lines.get(self.line).or(self.lines.last()) {
+            Some(line) => format!("line {}: {message}", line.number),
+            None => message.to_string(),
+        }
+    }
+
+    // Tokens
+
+    fn peek(&self) -> Option<&Token> {
+        self.peek_after(0)
+    }
+
+    fn peek_after(&self, count: usize) -> Option<&Token> {
+        self.lines.get(self.line)?.tokens.get(self.at + count)
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.peek().cloned();
+        self.at += 1;
+        token
+    }
+
+    fn eat(&mut self, mark: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Mark(m)) if *m == mark);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, mark: &str) -> Read<()> {
+        if self.eat(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Read<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    fn expected(&self, what: &str) -> String {
+        match self.peek() {
+            None => format!("expected {what} at the end of the line"),
+            Some(token) => format!("expected {what}, found {token:?}"),
+        }
+    }
+
+    fn word(&mut self) -> Read<String> {
+        match self.peek() {
+            Some(Token::Word(_)) => match self.next() {
+                Some(Token::Word(word)) => Ok(word),
+                _ => unreachable!("the next token is a word"),
+            },
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    fn end_of_line(&mut self) -> Read<()> {
+        if self.peek().is_some() {
+            return Err(self.expected("the end of the line"));
+        }
+        (self.line, self.at) = (self.line + 1, 0);
+        Ok(())
+    }
+
+    /// As many as there are, with commas between them, before the mark or the end of the line.
+    fn list<T>(&mut self, close: Option<&str>, one: fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut items = Vec::new();
+        let done = |r: &mut Self| match close {
+            Some(mark) => r.eat(mark),
+            None => r.peek().is_none(),
+        };
+        while !done(self) {
+            if !items.is_empty() {
+                self.expect(",")?;
+            }
+            items.push(one(self)?);
+        }
+        Ok(items)
+    }
+
+    // Names
+
+    fn bind(&mut self, name: String) -> Var {
+        let var = self.names.fresh(name.as_str());
+        self.scope.insert(name, var);
+        var
+    }
+
+    fn var(&mut self) -> Read<Var> {
+        let name = self.word()?;
+        self.scope.get(&name).copied().ok_or_else(|| format!("`{name}` is not in scope"))
+    }
+
+    /// Reads with names that are forgotten afterwards.
+    fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        let outside = self.scope.clone();
+        let result = inside(self)?;
+        self.scope = outside;
+        Ok(result)
+    }
+
+    // Atoms and types
+
+    fn scalar(&mut self) -> Read<Scalar> {
+        let value = match self.peek() {
+            Some(Token::Int(value)) => Scalar::Int(*value),
+            Some(Token::Real(value)) => Scalar::Real(*value),
+            Some(Token::Word(word)) if word == "true" || word == "false" => {
+                Scalar::Bool(word == "true")
+            }
+            _ => return Err(self.expected("a number or truth value")),
+        };
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn atom(&mut self) -> Read<Atom> {
+        match self.peek() {
+            Some(Token::Word(word)) if word != "true" && word != "false" => {
+                self.var().map(Atom::Var)
+            }
+            _ => self.scalar().map(Atom::Lit),
+        }
+    }
+
+    fn elem(&mut self) -> Read<ScalarTy> {
+        let word = self.word()?;
+        let all = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool];
+        let found = all.into_iter().find(|elem| elem.to_string() == word);
+        found.ok_or_else(|| format!("`{word}` is no type of elements"))
+    }
+
+    fn ty(&mut self) -> Read<Ty> {
+        let mut dims = Vec::new();
+        while self.eat("[") {
+            dims.push(self.atom()?);
+            self.expect("]")?;
+        }
+        Ok(Ty { elem: self.elem()?, dims })
+    }
+
+    /// `name : type`; the name is in scope from then on.
+    fn param(&mut self) -> Read<Param> {
+        let name = self.word()?;
+        self.expect(":")?;
+        let ty = self.ty()?;
+        Ok(Param { var: self.bind(name), ty })
+    }
+
+    // Functions, blocks and statements
+
+    fn function(&mut self) -> Read<Function> {
+        let named = matches!(self.peek(), Some(Token::Word(_)));
+        let name = if named { self.word()? } else { String::new() };
+        let (mut sizes, mut params) = (Vec::new(), Vec::new());
+        while self.eat("[") {
+            let size = self.word()?;
+            sizes.push(self.bind(size));
+            self.expect("]")?;
+        }
+        while self.eat("(") {
+            params.push(self.param()?);
+            self.expect(")")?;
+        }
+        self.expect("{")?;
+        self.end_of_line()?;
+        let stms = self.statements()?;
+        let results = self.list(None, |r| {
+            let atom = r.atom()?;
+            r.expect(":")?;
+            Ok((atom, r.ty()?))
+        })?;
+        self.end_of_line()?;
+        self.expect("}")?;
+        self.end_of_line()?;
+        let (atoms, results) = results.into_iter().unzip();
+        let body = Block { stms, results: atoms };
+        Ok(Function { name, sizes, params, results, body, names: std::mem::take(&mut self.names) })
+    }
+
+    /// Up to the `=>` of the results.
+    fn statements(&mut self) -> Read<Vec<Stm>> {
+        let mut stms = Vec::new();
+        while !self.eat("=>") {
+            if self.peek().is_none() {
+                return Err("a block ends with `=>` and its results".into());
+            }
+            stms.push(self.statement()?);
+        }
+        Ok(stms)
+    }
+
+    /// A block after `{`, up to the line that starts with `}`, whose rest the caller reads.
+    fn block(&mut self) -> Read<Block> {
+        self.expect("{")?;
+        self.end_of_line()?;
+        self.scoped(|r| {
+            let stms = r.statements()?;
+            let results = r.list(None, Self::atom)?;
+            r.end_of_line()?;
+            r.expect("}")?;
+            Ok(Block { stms, results })
+        })
+    }
+
+    fn statement(&mut self) -> Read<Stm> {
+        let outside = self.scope.clone();
+        let mut binds = Vec::new();
+        if matches!(self.peek_after(1), Some(Token::Mark(":"))) {
+            binds.push(self.param()?);
+            while !self.eat("=") {
+                self.expect(",")?;
+                binds.push(self.param()?);
+            }
+        }
+        // What a statement binds is not in scope in it, but for the sizes in the types of its other bindings.
+        let after = std::mem::replace(&mut self.scope, outside);
+        let exp = self.exp(&binds)?;
+        self.scope = after;
+        self.end_of_line()?;
+        Ok(Stm { binds, exp })
+    }
+
+    fn exp(&mut self, binds: &[Param]) -> Read<Exp> {
+        if self.eat("[") {
+            return Ok(Exp::Array(self.list(Some("]"), Self::atom)?));
+        }
+        // Variables may be called like constructs; `constant [2]real {…}` is told from an index by its end.
+        let line = &self.lines[self.line].tokens;
+        let braced = matches!(line.last(), Some(Token::Mark("}")));
+        match self.peek_after(1) {
+            Some(Token::Mark("[")) if !braced => return self.index(),
+            Some(Token::Mark("@")) => return self.matmul(),
+            Some(Token::Word(word)) if word == "with" => return self.update(),
+            _ => {}
+        }
+        let word = self.word()?;
+        match word.as_str() {
+            "fill" => self.atom().map(Exp::Fill),
+            "constant" => self.constant(),
+            "for" => self.for_(),
+            "loop" => self.loop_(),
+            "if" => self.if_(),
+            "accumulator" => self.atom().map(Exp::Accumulator),
+            "accumulate" => self.accumulate(),
+            "freeze" => self.var().map(Exp::Freeze),
+            "check" => self.check(),
+            name => match Prim::from_name(name) {
+                Some(op) => Ok(Exp::Prim(op, self.list(None, Self::atom)?)),
+                None if binds.is_empty() => Err(format!("`{name}` starts no statement")),
+                None => Err(format!("`{name}` is no primitive")),
+            },
+        }
+    }
+
+    fn indices(&mut self) -> Read<Vec<Atom>> {
+        self.expect("[")?;
+        self.list(Some("]"), Self::atom)
+    }
+
+    fn index(&mut self) -> Read<Exp> {
+        Ok(Exp::Index(self.var()?, self.indices()?))
+    }
+
+    fn matmul(&mut self) -> Read<Exp> {
+        let a = self.var()?;
+        self.expect("@")?;
+        Ok(Exp::MatMul(a, self.var()?))
+    }
+
+    fn update(&mut self) -> Read<Exp> {
+        let array = self.var()?;
+        self.expect_word("with")?;
+        let index = self.indices()?;
+        self.expect("=")?;
+        Ok(Exp::Update { array, index, value: self.atom()? })
+    }
+
+    fn accumulate(&mut self) -> Read<Exp> {
+        let acc = self.var()?;
+        let index = self.indices()?;
+        self.expect("+=")?;
+        Ok(Exp::Accumulate { acc, index, value: self.atom()? })
+    }
+
+    fn check(&mut self) -> Read<Exp> {
+        let cond = self.atom()?;
+        let Some(Token::Text(message)) = self.next() else {
+            return Err("expected the message of the check, in quotes".into());
+        };
+        self.expect("(")?;
+        let values = self.list(Some(")"), Self::atom)?;
+        Ok(Exp::Check { cond, site: Site::new(Span::default(), message), values })
+    }
+
+    fn constant(&mut self) -> Read<Exp> {
+        let mut dims = Vec::new();
+        while self.eat("[") {
+            match self.next() {
+                Some(Token::Int(size)) if size >= 0 => dims.push(size as usize),
+                _ => return Err("the size of a constant is a number".into()),
+            }
+            self.expect("]")?;
+        }
+        let elem = self.elem()?;
+        self.expect("{")?;
+        let items = self.list(Some("}"), Self::scalar)?;
+        if dims.iter().product::<usize>() != items.len() {
+            return Err(format!("{} elements for the sizes {dims:?}", items.len()));
+        }
+        if items.iter().any(|item| item.ty() != elem) {
+            return Err(format!("an element that is not of type {elem}"));
+        }
+        let mut data = Data::zeros(elem, items.len());
+        items.into_iter().enumerate().for_each(|(k, item)| data.set(k, item));
+        Ok(Exp::Constant(Rc::new(Tensor { dims, data })))
+    }
+
+    fn out(&mut self) -> Read<Out> {
+        if self.eat_word("collect") {
+            return Ok(Out::Collect);
+        }
+        self.expect_word("reduce")?;
+        let name = self.word()?;
+        let op = ReduceOp::ALL.into_iter().find(|op| op.name() == name);
+        op.map(Out::Reduce).ok_or_else(|| format!("`{name}` is no reduction"))
+    }
+
+    fn for_(&mut self) -> Read<Exp> {
+        let name = self.word()?;
+        self.expect("<")?;
+        let extent = self.atom()?;
+        self.expect("(")?;
+        let outs = self.list(Some(")"), Self::out)?;
+        self.scoped(|r| {
+            let index = r.bind(name);
+            Ok(Exp::For { index, extent, outs, body: r.block()? })
+        })
+    }
+
+    fn loop_(&mut self) -> Read<Exp> {
+        self.expect("(")?;
+        let outside = self.scope.clone();
+        let (mut params, mut inits) = (Vec::new(), Vec::new());
+        while !self.eat(")") {
+            if !params.is_empty() {
+                self.expect(",")?;
+            }
+            params.push(self.param()?);
+            self.expect("=")?;
+            // The first values are computed outside.
+            let inside = std::mem::replace(&mut self.scope, outside.clone());
+            inits.push(self.atom()?);
+            self.scope = inside;
+        }
+        let (kind, body) = if self.eat_word("for") {
+            let name = self.word()?;
+            self.expect("<")?;
+            let extent = self.atom()?;
+            let index = self.bind(name);
+            (LoopKind::For { index, extent }, self.block()?)
+        } else {
+            self.expect_word("while")?;
+            let cond = self.block()?;
+            self.expect_word("do")?;
+            (LoopKind::While(cond), self.block()?)
+        };
+        self.scope = outside;
+        Ok(Exp::Loop { params, inits, kind, body })
+    }
+
+    fn if_(&mut self) -> Read<Exp> {
+        let cond = self.atom()?;
+        let then = self.block()?;
+        self.expect_word("else")?;
+        Ok(Exp::If { cond, then, otherwise: self.block()? })
+    }
+}

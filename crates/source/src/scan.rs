@@ -1,0 +1,193 @@
+//! Lines of tokens: what the readers of the compiler's intermediate languages share. Their printers put one statement on a line, so a
+//! reader works line by line and names the line in its errors. `--` starts a comment.
+
+/// A token.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Token {
+    /// A name or keyword.
+    Word(String),
+    /// An integer, with its sign.
+    Int(i64),
+    /// A number with a fraction or an exponent, with its sign; `inf`, `-inf` and `NaN` too.
+    Real(f64),
+    /// A quoted text, unescaped.
+    Text(String),
+    /// An operator or bracket.
+    Mark(&'static str),
+}
+
+/// A line that is not empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: usize,
+    /// How many spaces it starts with.
+    pub indent: usize,
+    /// What it says.
+    pub tokens: Vec<Token>,
+}
+
+/// Longer ones first.
+const MARKS: &[&str] = &[
+    "..+", "..", ":=", "=>", "==", "!=", "<=", ">=", "&&", "||", "**", "+=", "+", "-", "*", "/",
+    "%", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", "@", "!", "?",
+];
+
+/// The lines of a text. The error names the line and the character that starts no token.
+pub fn lines(text: &str) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (k, line) in text.lines().enumerate() {
+        let (number, indent) = (k + 1, line.len() - line.trim_start().len());
+        let tokens = tokens(line).map_err(|message| format!("line {number}: {message}"))?;
+        if !tokens.is_empty() {
+            lines.push(Line { number, indent, tokens });
+        }
+    }
+    Ok(lines)
+}
+
+fn tokens(line: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() && !rest.starts_with("--") {
+        let (token, len) = token(rest)?;
+        tokens.push(token);
+        rest = rest[len..].trim_start();
+    }
+    Ok(tokens)
+}
+
+/// The first token of a text that does not start with a space, and its length.
+fn token(text: &str) -> Result<(Token, usize), String> {
+    let first = text.chars().next().unwrap_or(' ');
+    if first == '"' {
+        return quoted(text);
+    }
+    let sign = usize::from(first == '-');
+    if text[sign..].starts_with(|c: char| c.is_ascii_digit()) {
+        return number(text, sign);
+    }
+    for (spelling, value) in
+        [("-inf", f64::NEG_INFINITY), ("inf", f64::INFINITY), ("NaN", f64::NAN)]
+    {
+        if text.starts_with(spelling) && !continues_word(&text[spelling.len()..]) {
+            return Ok((Token::Real(value), spelling.len()));
+        }
+    }
+    if first.is_alphabetic() || first == '_' {
+        let len = text.find(|c: char| !is_word(c)).unwrap_or(text.len());
+        return Ok((Token::Word(text[..len].into()), len));
+    }
+    match MARKS.iter().find(|mark| text.starts_with(**mark)) {
+        Some(mark) => Ok((Token::Mark(mark), mark.len())),
+        None => Err(format!("unexpected {first:?}")),
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '\''
+}
+
+fn continues_word(text: &str) -> bool {
+    text.starts_with(is_word)
+}
+
+fn number(text: &str, sign: usize) -> Result<(Token, usize), String> {
+    let digits = |from: usize| {
+        text[from..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |n| from + n)
+    };
+    let mut end = digits(sign);
+    let mut real = false;
+    if text[end..].starts_with('.') && text[end + 1..].starts_with(|c: char| c.is_ascii_digit()) {
+        (end, real) = (digits(end + 1), true);
+    }
+    if text[end..].starts_with(['e', 'E']) {
+        let signed = end + 1 + usize::from(text[end + 1..].starts_with(['-', '+']));
+        if digits(signed) > signed {
+            (end, real) = (digits(signed), true);
+        }
+    }
+    let token = if real {
+        text[..end].parse().map(Token::Real).map_err(|e| format!("{}: {e}", &text[..end]))
+    } else {
+        text[..end].parse().map(Token::Int).map_err(|e| format!("{}: {e}", &text[..end]))
+    };
+    Ok((token?, end))
+}
+
+/// A text in quotes, with the escapes that [`str::escape_debug`] writes.
+fn quoted(text: &str) -> Result<(Token, usize), String> {
+    let (mut value, mut chars) = (String::new(), text.char_indices().skip(1));
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Ok((Token::Text(value), at + 1)),
+            '\\' => match chars.next().map(|(_, c)| c) {
+                Some('n') => value.push('\n'),
+                Some('t') => value.push('\t'),
+                Some('r') => value.push('\r'),
+                Some('0') => value.push('\0'),
+                Some('u') => value.push(unicode(&mut chars)?),
+                Some(c) => value.push(c),
+                None => break,
+            },
+            c => value.push(c),
+        }
+    }
+    Err("a text without its closing quote".into())
+}
+
+/// `{1f600}`, after `\u`.
+fn unicode(chars: &mut dyn Iterator<Item = (usize, char)>) -> Result<char, String> {
+    let code: String = chars.map(|(_, c)| c).skip(1).take_while(|c| *c != '}').collect();
+    let value = u32::from_str_radix(&code, 16).ok().and_then(char::from_u32);
+    value.ok_or_else(|| format!("\\u{{{code}}} is no character"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Vec<Token> {
+        lines(text).unwrap().remove(0).tokens
+    }
+
+    #[test]
+    fn numbers_keep_their_type_and_sign() {
+        use Token::{Int, Mark, Real, Word};
+        assert_eq!(
+            one("1 -2 1.0 -1e-7 1e300"),
+            [Int(1), Int(-2), Real(1.0), Real(-1e-7), Real(1e300)]
+        );
+        assert_eq!(one("a - 1"), [Word("a".into()), Mark("-"), Int(1)]);
+        assert_eq!(one("0 .. n"), [Int(0), Mark(".."), Word("n".into())]);
+        assert_eq!(
+            one("inf -inf inf1"),
+            [Real(f64::INFINITY), Real(f64::NEG_INFINITY), Word("inf1".into())]
+        );
+        assert!(matches!(one("NaN")[..], [Real(x)] if x.is_nan()));
+        assert_eq!(lines("9223372036854775808").unwrap_err().split(':').next(), Some("line 1"));
+    }
+
+    #[test]
+    fn any_printed_number_reads_back() {
+        for value in [0.0, -0.0, 1.5, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e16, 123456789.25] {
+            let Token::Real(read) = one(&format!("{value:?}"))[0] else { panic!("{value:?}") };
+            assert_eq!(read.to_bits(), value.to_bits());
+        }
+    }
+
+    #[test]
+    fn texts_are_unescaped() {
+        let message = "a \"quoted\" {0}\n\\ tab\t é 😀 \u{7f}";
+        assert_eq!(one(&format!("{message:?}")), [Token::Text(message.into())]);
+        assert!(lines("\"open").is_err());
+    }
+
+    #[test]
+    fn lines_know_their_place() {
+        let read = lines("\n  x -- a comment\n\n-- only a comment\n    y\n").unwrap();
+        let places: Vec<(usize, usize)> = read.iter().map(|l| (l.number, l.indent)).collect();
+        assert_eq!(places, [(2, 2), (5, 4)]);
+        assert_eq!(lines("x\n  #").unwrap_err(), "line 2: unexpected '#'");
+    }
+}
