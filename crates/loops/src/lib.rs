@@ -4,6 +4,7 @@ mod check;
 mod eval;
 mod names;
 mod print;
+mod read;
 mod syntax;
 mod walk;
 
@@ -11,5 +12,6 @@ pub use check::check;
 pub use eval::{Program, check_arguments, eval, internal, out_of_memory, param_types, sizes};
 pub use names::{Names, identifier};
 pub use print::print;
+pub use read::read;
 pub use syntax::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While};
 pub use walk::{Binding, uses, visit};

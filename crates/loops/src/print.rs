@@ -54,13 +54,22 @@ impl<'a> Printer<'a> {
 
     fn function(&mut self) {
         let function = self.function;
-        let params: Vec<String> = function.params.iter().map(|param| self.param(*param)).collect();
-        self.put(&format!("{}({})", function.name, params.join(", ")));
+        let (sizes, params) = function.params.split_at(function.sizes.min(function.params.len()));
+        let sizes: String = sizes.iter().map(|size| self.size(*size)).collect();
+        let params: Vec<String> = params.iter().map(|param| self.param(*param)).collect();
+        self.put(&format!("{}{sizes}({})", function.name, params.join(", ")));
         self.body(&function.body, &|printer| {
             let results: Vec<String> =
                 function.results.iter().map(|result| printer.result(result)).collect();
             printer.put(&format!("return {}", results.join(", ")));
         });
+    }
+
+    fn size(&mut self, size: Param) -> String {
+        match size {
+            Param::Scalar(reg) => format!("[{}]", self.bind_reg(reg)),
+            Param::Buffer(buf) => format!("[{}]", self.bind_buf(buf)),
+        }
     }
 
     fn param(&mut self, param: Param) -> String {
@@ -189,7 +198,12 @@ impl<'a> Printer<'a> {
                     if ty.lanes == 1 { String::new() } else { format!(" : {}", self::ty(ty)) };
                 format!("{}{lanes} = {}", self.reg(*reg), self.op(op, ty))
             }
-            Stmt::Cell(cell, value) => format!("cell {} = {}", self.cell(*cell), operand(value)),
+            Stmt::Cell(cell, value) => {
+                let ty = self.function.cells.get(cell.0 as usize).map(|(ty, _)| *ty);
+                let broadcast = ty.filter(|ty| ty.lanes != self.operand_lanes(*value));
+                let shown = broadcast.map_or(String::new(), |ty| format!(" : {}", self::ty(ty)));
+                format!("cell {}{shown} = {}", self.cell(*cell), operand(value))
+            }
             Stmt::Set(cell, value) => format!("{} := {}", self.cell(*cell), operand(value)),
             Stmt::Store { buf, offset, value } => {
                 format!(
@@ -327,13 +341,7 @@ fn scalar(value: Scalar) -> String {
     }
 }
 
-/// The first elements: enough to recognize the data.
 fn constant(tensor: &Tensor) -> String {
-    const SHOWN: usize = 8;
-    let len = tensor.data.len();
-    let mut items: Vec<String> = (0..len.min(SHOWN)).map(|k| scalar(tensor.data.get(k))).collect();
-    if len > SHOWN {
-        items.push(format!("… {len} in all"));
-    }
+    let items: Vec<String> = (0..tensor.data.len()).map(|k| scalar(tensor.data.get(k))).collect();
     format!("{} {{{}}}", tensor.elem(), items.join(", "))
 }

@@ -44,6 +44,10 @@ fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
     let text =
         || format!("{}\n{}\n{args:?}", lambada_anf::print(f), lambada_loops::print(&lowered));
     lambada_loops::check(&lowered).unwrap_or_else(|e| panic!("{e}\n{}", text()));
+    let printed = lambada_loops::print(&lowered);
+    let again = lambada_loops::read(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+    assert_eq!(lambada_loops::print(&again), printed, "what is printed reads back");
+    lambada_loops::check(&again).unwrap_or_else(|e| panic!("{e}\n{printed}"));
     let expected = bits(lambada_anf::eval(f, args).map(|outcome| outcome.results));
     let found = bits(lambada_loops::eval(&lowered, &with_sizes(f, args)));
     assert!(found == expected, "{found:?}\nis not\n{expected:?}\n{}", text());

@@ -1,0 +1,598 @@
+//! The reader: what [`crate::print`] prints, back into a function, so that what `lower` makes and what codegen takes can be written as
+//! text in tests.
+//!
+//! One statement stands on a line; what is indented under a line belongs to it. The types of registers follow from what they are
+//! assigned. Places in the source are not printed, so the checks that are read have none.
+//!
+//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check`] decides that.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
+use lambada_source::scan::{Line, Token, lines};
+use lambada_source::{Site, Span};
+
+use crate::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While};
+
+type Read<T> = Result<T, String>;
+
+/// Reads one function. The error names the line and what was expected there.
+pub fn read(text: &str) -> Read<Function> {
+    let mut reader = Reader {
+        lines: lines(text)?,
+        line: 0,
+        at: 0,
+        function: Function::new(""),
+        scope: HashMap::new(),
+    };
+    reader.function().map_err(|message| reader.located(&message))?;
+    match reader.lines.get(reader.line) {
+        None => Ok(reader.function),
+        Some(line) => Err(format!("line {}: the function has ended", line.number)),
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+enum Name {
+    Reg(Reg),
+    Cell(Cell),
+    Buf(Buf),
+}
+
+struct Reader {
+    lines: Vec<Line>,
+    /// The current line, and how many of its tokens have been read.
+    line: usize,
+    at: usize,
+    function: Function,
+    scope: HashMap<String, Name>,
+}
+
+impl Reader {
+    fn located(&self, message: &str) -> String {
+        match self.lines.get(self.line).or(self.lines.last()) {
+            Some(line) => format!("line {}: {message}", line.number),
+            None => message.to_string(),
+        }
+    }
+
+    // Tokens
+
+    fn peek(&self) -> Option<&Token> {
+        self.peek_after(0)
+    }
+
+    fn peek_after(&self, count: usize) -> Option<&Token> {
+        self.lines.get(self.line)?.tokens.get(self.at + count)
+    }
+
+    fn next(&mut self) -> Option<Token> {
+        let token = self.peek().cloned();
+        self.at += 1;
+        token
+    }
+
+    fn is_mark(&self, count: usize, mark: &str) -> bool {
+        matches!(self.peek_after(count), Some(Token::Mark(m)) if *m == mark)
+    }
+
+    fn eat(&mut self, mark: &str) -> bool {
+        let found = self.is_mark(0, mark);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, mark: &str) -> Read<()> {
+        if self.eat(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Read<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    fn expected(&self, what: &str) -> String {
+        match self.peek() {
+            None => format!("expected {what} at the end of the line"),
+            Some(token) => format!("expected {what}, found {token:?}"),
+        }
+    }
+
+    fn word(&mut self) -> Read<String> {
+        match self.peek() {
+            Some(Token::Word(word)) => {
+                let word = word.clone();
+                self.at += 1;
+                Ok(word)
+            }
+            _ => Err(self.expected("a name")),
+        }
+    }
+
+    fn end_of_line(&mut self) -> Read<()> {
+        if self.peek().is_some() {
+            return Err(self.expected("the end of the line"));
+        }
+        (self.line, self.at) = (self.line + 1, 0);
+        Ok(())
+    }
+
+    fn indent(&self) -> Option<usize> {
+        self.lines.get(self.line).map(|line| line.indent)
+    }
+
+    /// As many as there are, with commas between them, before the mark or the end of the line.
+    fn list<T>(&mut self, close: Option<&str>, one: fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut items = Vec::new();
+        let done = |r: &mut Self| match close {
+            Some(mark) => r.eat(mark),
+            None => r.peek().is_none(),
+        };
+        while !done(self) {
+            if !items.is_empty() {
+                self.expect(",")?;
+            }
+            items.push(one(self)?);
+        }
+        Ok(items)
+    }
+
+    // Names
+
+    fn bind_reg(&mut self, name: String, ty: Ty) -> Reg {
+        let reg = self.function.reg(ty, name.as_str());
+        self.scope.insert(name, Name::Reg(reg));
+        reg
+    }
+
+    fn bind_buf(&mut self, name: String, elem: ScalarTy) -> Buf {
+        let buf = self.function.buf(elem, name.as_str());
+        self.scope.insert(name, Name::Buf(buf));
+        buf
+    }
+
+    fn named(&self, name: &str) -> Read<Name> {
+        self.scope.get(name).copied().ok_or_else(|| format!("`{name}` is not in scope"))
+    }
+
+    fn cell(&mut self) -> Read<Cell> {
+        let name = self.word()?;
+        match self.named(&name)? {
+            Name::Cell(cell) => Ok(cell),
+            Name::Reg(_) | Name::Buf(_) => Err(format!("`{name}` is no cell")),
+        }
+    }
+
+    fn buf(&mut self) -> Read<Buf> {
+        let name = self.word()?;
+        match self.named(&name)? {
+            Name::Buf(buf) => Ok(buf),
+            Name::Reg(_) | Name::Cell(_) => Err(format!("`{name}` is no buffer")),
+        }
+    }
+
+    // Operands and types
+
+    fn scalar(&mut self) -> Read<Scalar> {
+        let value = match self.peek() {
+            Some(Token::Int(value)) => Scalar::Int(*value),
+            Some(Token::Real(value)) => Scalar::Real(*value),
+            Some(Token::Word(word)) if word == "true" || word == "false" => {
+                Scalar::Bool(word == "true")
+            }
+            _ => return Err(self.expected("a number or truth value")),
+        };
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn operand(&mut self) -> Read<Operand> {
+        match self.peek() {
+            Some(Token::Word(word)) if word != "true" && word != "false" => {
+                let name = self.word()?;
+                match self.named(&name)? {
+                    Name::Reg(reg) => Ok(reg.into()),
+                    Name::Cell(_) | Name::Buf(_) => Err(format!("`{name}` is no register")),
+                }
+            }
+            _ => self.scalar().map(Operand::Lit),
+        }
+    }
+
+    fn ty_of(&self, operand: Operand) -> Ty {
+        match operand {
+            Operand::Reg(reg) => self.function.regs[reg.0 as usize].0,
+            Operand::Lit(value) => Ty::scalar(value.ty()),
+        }
+    }
+
+    fn elem_of(&self, buf: Buf) -> ScalarTy {
+        self.function.bufs[buf.0 as usize].0
+    }
+
+    fn elem(&mut self) -> Read<ScalarTy> {
+        let word = self.word()?;
+        let all = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool];
+        let found = all.into_iter().find(|elem| elem.to_string() == word);
+        found.ok_or_else(|| format!("`{word}` is no type of elements"))
+    }
+
+    /// `real`, `real x 8`
+    fn ty(&mut self) -> Read<Ty> {
+        let elem = self.elem()?;
+        if !self.eat_word("x") {
+            return Ok(Ty::scalar(elem));
+        }
+        match self.next() {
+            Some(Token::Int(lanes)) if lanes > 0 && lanes <= i64::from(u16::MAX) => {
+                Ok(Ty { elem, lanes: lanes as u16 })
+            }
+            _ => Err("the number of lanes is a small positive number".into()),
+        }
+    }
+
+    // Functions and bodies
+
+    fn function(&mut self) -> Read<()> {
+        self.function.name = self.word()?;
+        while self.eat("[") {
+            let name = self.word()?;
+            let size = self.bind_reg(name, Ty::scalar(ScalarTy::Int));
+            self.function.params.push(Param::Scalar(size));
+            self.function.sizes += 1;
+            self.expect("]")?;
+        }
+        self.expect("(")?;
+        let params = self.list(Some(")"), Self::param)?;
+        self.function.params.extend(params);
+        self.end_of_line()?;
+        let body = self.body(0)?;
+        self.function.body = body;
+        self.expect_word("return")?;
+        let results = self.list(None, Self::result)?;
+        self.function.results = results;
+        self.end_of_line()
+    }
+
+    fn param(&mut self) -> Read<Param> {
+        let name = self.word()?;
+        self.expect(":")?;
+        if self.eat("[") {
+            self.expect("]")?;
+            let elem = self.elem()?;
+            return Ok(Param::Buffer(self.bind_buf(name, elem)));
+        }
+        let ty = self.ty()?;
+        Ok(Param::Scalar(self.bind_reg(name, ty)))
+    }
+
+    fn result(&mut self) -> Read<Return> {
+        if !self.is_mark(1, "[") {
+            return self.operand().map(Return::Scalar);
+        }
+        let buf = self.buf()?;
+        self.expect("[")?;
+        Ok(Return::Buffer(buf, self.list(Some("]"), Self::operand)?))
+    }
+
+    /// The statements that are indented more than `outer`, up to a `return`.
+    fn body(&mut self, outer: usize) -> Read<Vec<Stmt>> {
+        let mut body = Vec::new();
+        while self.indent().is_some_and(|indent| indent > outer) && !self.returns() {
+            body.push(self.statement()?);
+        }
+        Ok(body)
+    }
+
+    fn returns(&self) -> bool {
+        matches!(self.peek(), Some(Token::Word(word)) if word == "return")
+            && !["=", ":", ":=", "["].iter().any(|mark| self.is_mark(1, mark))
+    }
+
+    /// A body whose names are forgotten afterwards.
+    fn nested(&mut self, outer: usize) -> Read<Vec<Stmt>> {
+        let outside = self.scope.clone();
+        let body = self.body(outer)?;
+        self.scope = outside;
+        Ok(body)
+    }
+
+    // Statements
+
+    fn statement(&mut self) -> Read<Stmt> {
+        if self.is_mark(1, "=") || self.is_mark(1, ":") {
+            return self.assignment();
+        }
+        if self.is_mark(1, ":=") {
+            let cell = self.cell()?;
+            self.expect(":=")?;
+            let stmt = Stmt::Set(cell, self.operand()?);
+            self.end_of_line()?;
+            return Ok(stmt);
+        }
+        if self.is_mark(1, "[") {
+            return self.store();
+        }
+        let indent = self.indent().unwrap_or(0);
+        let word = self.word()?;
+        match word.as_str() {
+            "for" => self.for_(indent),
+            "while" => self.while_(indent),
+            "if" => self.if_(indent),
+            "scope" => {
+                self.end_of_line()?;
+                self.nested(indent).map(Stmt::Scope)
+            }
+            "cell" => self.new_cell(),
+            "swap" => {
+                let a = self.buf()?;
+                self.expect(",")?;
+                let stmt = Stmt::Swap(a, self.buf()?);
+                self.end_of_line()?;
+                Ok(stmt)
+            }
+            "copy" => {
+                let (to, len) = self.beginning()?;
+                let stmt = Stmt::Copy { to, from: self.buf()?, len };
+                self.end_of_line()?;
+                Ok(stmt)
+            }
+            "fill" => {
+                let (buf, len) = self.beginning()?;
+                let stmt = Stmt::Fill { buf, value: self.operand()?, len };
+                self.end_of_line()?;
+                Ok(stmt)
+            }
+            "check" => self.check(),
+            other => Err(format!("`{other}` starts no statement")),
+        }
+    }
+
+    /// `buf[0 ..+ len] :=`
+    fn beginning(&mut self) -> Read<(Buf, Operand)> {
+        let buf = self.buf()?;
+        self.expect("[")?;
+        if self.next() != Some(Token::Int(0)) {
+            return Err("copies and fills start at 0".into());
+        }
+        self.expect("..+")?;
+        let len = self.operand()?;
+        self.expect("]")?;
+        self.expect(":=")?;
+        Ok((buf, len))
+    }
+
+    fn store(&mut self) -> Read<Stmt> {
+        let buf = self.buf()?;
+        let (offset, lanes) = self.place()?;
+        self.expect(":=")?;
+        let value = self.operand()?;
+        self.end_of_line()?;
+        if self.ty_of(value).lanes != lanes {
+            return Err(format!("{lanes} lanes are stored, but the value has others"));
+        }
+        Ok(Stmt::Store { buf, offset, value })
+    }
+
+    /// `[offset]` or `[offset ..+ lanes]`
+    fn place(&mut self) -> Read<(Operand, u16)> {
+        self.expect("[")?;
+        let offset = self.operand()?;
+        let mut lanes = 1;
+        if self.eat("..+") {
+            match self.next() {
+                Some(Token::Int(count)) if count > 0 && count <= i64::from(u16::MAX) => {
+                    lanes = count as u16;
+                }
+                _ => return Err("the number of lanes is a small positive number".into()),
+            }
+        }
+        self.expect("]")?;
+        Ok((offset, lanes))
+    }
+
+    fn new_cell(&mut self) -> Read<Stmt> {
+        let name = self.word()?;
+        let ty = if self.eat(":") { Some(self.ty()?) } else { None };
+        self.expect("=")?;
+        let value = self.operand()?;
+        let ty = ty.unwrap_or(self.ty_of(value));
+        let cell = self.function.cell(ty, name.as_str());
+        self.scope.insert(name, Name::Cell(cell));
+        self.end_of_line()?;
+        Ok(Stmt::Cell(cell, value))
+    }
+
+    fn check(&mut self) -> Read<Stmt> {
+        let cond = self.operand()?;
+        self.expect_word("else")?;
+        let Some(Token::Text(message)) = self.next() else {
+            return Err("expected the message of the check, in quotes".into());
+        };
+        let mut values = Vec::new();
+        while self.eat(",") {
+            values.push(self.operand()?);
+        }
+        self.end_of_line()?;
+        let site = self.function.site(Site::new(Span::default(), message));
+        Ok(Stmt::Check { cond, site, values })
+    }
+
+    fn for_(&mut self, indent: usize) -> Read<Stmt> {
+        let name = self.word()?;
+        self.expect_word("in")?;
+        let start = self.operand()?;
+        self.expect("..")?;
+        let end = self.operand()?;
+        let mut step = 1;
+        if self.eat_word("by") {
+            match self.next() {
+                Some(Token::Int(by)) => step = by,
+                _ => return Err("the step of a loop is a number".into()),
+            }
+        }
+        let mut mode = Mode::Sequential;
+        if self.eat(",") {
+            let word = self.word()?;
+            mode = match word.as_str() {
+                "independent" => Mode::Independent,
+                "reduction" => Mode::Reduction,
+                other => return Err(format!("`{other}` is no mode of a loop")),
+            };
+        }
+        self.end_of_line()?;
+        let outside = self.scope.clone();
+        let index = self.bind_reg(name, Ty::scalar(ScalarTy::Int));
+        let body = self.body(indent)?;
+        self.scope = outside;
+        Ok(Stmt::For { index, start, end, step, mode, body })
+    }
+
+    /// `while`, the statements before the test, `test do`, the body, which sees what was bound before the test.
+    fn while_(&mut self, indent: usize) -> Read<Stmt> {
+        self.end_of_line()?;
+        let outside = self.scope.clone();
+        let before = self.body(indent)?;
+        let test = self.operand()?;
+        self.expect_word("do")?;
+        self.end_of_line()?;
+        let body = self.body(indent)?;
+        self.scope = outside;
+        Ok(Stmt::While { cond: While { before, test }, body })
+    }
+
+    fn if_(&mut self, indent: usize) -> Read<Stmt> {
+        let cond = self.operand()?;
+        self.end_of_line()?;
+        let then = self.nested(indent)?;
+        let mut otherwise = Vec::new();
+        let is_else = matches!(self.peek(), Some(Token::Word(word)) if word == "else");
+        if is_else && self.indent() == Some(indent) && self.peek_after(1).is_none() {
+            self.at += 1;
+            self.end_of_line()?;
+            otherwise = self.nested(indent)?;
+        }
+        Ok(Stmt::If { cond, then, otherwise })
+    }
+
+    /// `name = …` or `name : ty = …`
+    fn assignment(&mut self) -> Read<Stmt> {
+        let name = self.word()?;
+        let ty = if self.eat(":") { Some(self.ty()?) } else { None };
+        self.expect("=")?;
+        let stmt = match (self.peek(), self.peek_after(1)) {
+            (Some(Token::Word(word)), Some(Token::Word(_))) if word == "alloc" => {
+                self.at += 1;
+                let elem = self.elem()?;
+                self.expect("[")?;
+                let len = self.operand()?;
+                self.expect("]")?;
+                Stmt::Alloc { buf: self.bind_buf(name, elem), len }
+            }
+            (Some(Token::Word(word)), Some(Token::Word(_))) if word == "constant" => {
+                self.at += 1;
+                let tensor = self.constant()?;
+                let buf = self.bind_buf(name, tensor.elem());
+                Stmt::Constant(buf, Rc::new(tensor))
+            }
+            (Some(Token::Word(_)), Some(Token::Mark("["))) if self.is_mark(3, "..") => {
+                let base = self.buf()?;
+                self.expect("[")?;
+                let offset = self.operand()?;
+                self.expect("..")?;
+                self.expect("]")?;
+                let elem = self.elem_of(base);
+                Stmt::View { buf: self.bind_buf(name, elem), base, offset }
+            }
+            _ => {
+                let lanes = ty.map_or(1, |ty| ty.lanes);
+                let (op, elem) = self.op(lanes)?;
+                Stmt::Let(self.bind_reg(name, Ty { elem, lanes }), op)
+            }
+        };
+        self.end_of_line()?;
+        Ok(stmt)
+    }
+
+    fn constant(&mut self) -> Read<Tensor> {
+        let elem = self.elem()?;
+        self.expect("{")?;
+        let items = self.list(Some("}"), Self::scalar)?;
+        if items.iter().any(|item| item.ty() != elem) {
+            return Err(format!("an element that is not of type {elem}"));
+        }
+        let mut data = Data::zeros(elem, items.len());
+        let dims = vec![items.len()];
+        items.into_iter().enumerate().for_each(|(k, item)| data.set(k, item));
+        Ok(Tensor { dims, data })
+    }
+
+    /// What a register of so many lanes is assigned, and the type of each lane.
+    fn op(&mut self, lanes: u16) -> Read<(Op, ScalarTy)> {
+        if let Some(Token::Word(word)) = self.peek().cloned() {
+            match (word.as_str(), self.peek_after(1)) {
+                (_, Some(Token::Mark("["))) => {
+                    let buf = self.buf()?;
+                    let (offset, loaded) = self.place()?;
+                    if loaded != lanes {
+                        return Err(format!("{loaded} lanes are loaded for {lanes}"));
+                    }
+                    return Ok((Op::Load(buf, offset), self.elem_of(buf)));
+                }
+                (name, Some(Token::Mark("("))) => return self.call(name),
+                ("fold", Some(Token::Word(_))) => return self.fold(),
+                (name, None) => match self.scope.get(name).copied() {
+                    Some(Name::Cell(cell)) => {
+                        self.at += 1;
+                        return Ok((Op::Get(cell), self.function.cells[cell.0 as usize].0.elem));
+                    }
+                    None if name == "iota" => {
+                        self.at += 1;
+                        return Ok((Op::Iota, ScalarTy::Int));
+                    }
+                    Some(Name::Reg(_) | Name::Buf(_)) | None => {}
+                },
+                (_, Some(_)) => {}
+            }
+        }
+        self.infix()
+    }
+
+    fn fold(&mut self) -> Read<(Op, ScalarTy)> {
+        self.at += 1;
+        let name = self.word()?;
+        let op = ReduceOp::ALL.into_iter().find(|op| op.name() == name);
+        let op = op.ok_or_else(|| format!("`{name}` is no reduction"))?;
+        let value = self.operand()?;
+        Ok((Op::Fold(op, value), self.ty_of(value).elem))
+    }
+
+    fn call(&mut self, name: &str) -> Read<(Op, ScalarTy)> {
+        let prim = Prim::from_name(name).ok_or_else(|| format!("`{name}` is no primitive"))?;
+        self.at += 2;
+        let args = self.list(Some(")"), Self::operand)?;
+        Ok((Op::Prim(prim, args), prim.result()))
+    }
+
+    /// `a + b`: of the primitives with this symbol, the one for these types.
+    fn infix(&mut self) -> Read<(Op, ScalarTy)> {
+        let a = self.operand()?;
+        let Some(Token::Mark(symbol)) = self.next() else {
+            return Err("expected an operator".into());
+        };
+        let b = self.operand()?;
+        let types = [self.ty_of(a).elem, self.ty_of(b).elem];
+        let found = Prim::ALL.iter().copied().find(|prim| {
+            matches!(prim.row().surface, Surface::Infix(s) if s == symbol) && prim.args() == types
+        });
+        let prim = found.ok_or_else(|| format!("no operator `{symbol}` for {types:?}"))?;
+        Ok((Op::Prim(prim, vec![a, b]), prim.result()))
+    }
+}
