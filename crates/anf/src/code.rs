@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, Scalar, Tensor};
 use lambada_source::Site;
 
-use crate::{Atom, Block, Exp, Function, LoopKind, Out, Stm, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Var};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
@@ -30,6 +30,8 @@ pub(crate) struct Step {
     /// The sizes of what it binds, one list per bind.
     pub(crate) dims: Vec<Vec<Operand>>,
     pub(crate) op: Op,
+    /// Arrays that are not needed after it.
+    pub(crate) frees: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -62,9 +64,11 @@ pub(crate) fn compile(function: &Function) -> Code {
     let mut compiler = Compiler {
         depth: 0,
         depth_of: vec![0; count],
+        is_array: vec![false; count],
         live: vec![false; count],
         marked: Vec::new(),
     };
+    compiler.arrays(&function.params);
     compiler.block(&function.body)
 }
 
@@ -74,15 +78,28 @@ struct Compiler {
     depth: u32,
     /// How many loops surround the binding of each variable: only where that is the same can a use be the last one.
     depth_of: Vec<u32>,
+    /// By variable: is it an array, and not an accumulator?
+    is_array: Vec<bool>,
     live: Vec<bool>,
     /// What has become live, in order, so that the branches of an `if` can start from the same state.
     marked: Vec<usize>,
 }
 
 impl Compiler {
+    fn arrays(&mut self, params: &[Param]) {
+        for p in params {
+            self.is_array[p.var.0 as usize] = !p.ty.dims.is_empty();
+        }
+    }
+
     fn block(&mut self, block: &Block) -> Code {
-        for p in block.stms.iter().flat_map(|s| &s.binds) {
-            self.depth_of[p.var.0 as usize] = self.depth;
+        for stm in &block.stms {
+            for p in &stm.binds {
+                self.depth_of[p.var.0 as usize] = self.depth;
+            }
+            if !matches!(stm.exp, Exp::Accumulator(_)) {
+                self.arrays(&stm.binds);
+            }
         }
         let results = self.operands(&block.results);
         let mut steps: Vec<Step> = block.stms.iter().rev().map(|stm| self.step(stm)).collect();
@@ -150,8 +167,18 @@ impl Compiler {
 
     fn step(&mut self, stm: &Stm) -> Step {
         let dims = stm.binds.iter().map(|p| self.reads(&p.ty.dims)).collect();
-        let binds = stm.binds.iter().map(|p| p.var.0 as usize).collect();
-        Step { binds, dims, op: self.op(stm) }
+        let binds: Vec<usize> = stm.binds.iter().map(|p| p.var.0 as usize).collect();
+        let unused: Vec<usize> = binds.iter().copied().filter(|slot| !self.live[*slot]).collect();
+        let start = self.marked.len();
+        let op = self.op(stm);
+        let last_used = self.marked[start..].iter().copied();
+        let frees = last_used.chain(unused).filter(|slot| self.freed_here(*slot)).collect();
+        Step { binds, dims, op, frees }
+    }
+
+    /// Is it an array that each run of the current block makes anew?
+    fn freed_here(&self, slot: usize) -> bool {
+        self.is_array[slot] && self.depth_of[slot] == self.depth
     }
 
     fn op(&mut self, stm: &Stm) -> Op {
@@ -167,6 +194,7 @@ impl Compiler {
                 Op::For { index: index.0 as usize, extent: self.read(*extent), outs, body }
             }
             Exp::Loop { params, inits, kind, body } => {
+                self.arrays(params);
                 let mut bound: Vec<Var> = params.iter().map(|p| p.var).collect();
                 bound.extend(stm.exp.bound());
                 let body = self.repeated(&bound, body);

@@ -7,20 +7,8 @@ use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Span};
 
 use crate::code::{Code, Driver, Op, Operand, Step, compile};
+use crate::counts::{Array, Counts, Memory, Meter, bytes, width};
 use crate::{Atom, Function, Out};
-
-/// How much work a run did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Primitives, reductions and additions on reals, one per element.
-    pub reals: u64,
-    /// Primitives and reductions on integers and truth values.
-    pub ints: u64,
-    /// Elements read from arrays.
-    pub loads: u64,
-    /// Elements written to arrays and accumulators.
-    pub stores: u64,
-}
 
 /// The results of a run, and the work it took.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,21 +23,26 @@ pub struct Outcome {
 /// internal errors.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
     let code = compile(function);
-    let mut machine =
-        Machine { slots: vec![Value::Empty; function.names.len()], counts: Counts::default() };
+    let mut machine = Machine {
+        slots: vec![Value::Empty; function.names.len()],
+        counts: Counts::default(),
+        meter: Rc::default(),
+    };
     machine.arguments(function, args)?;
     let results = machine.run(&code)?;
-    Ok(Outcome {
-        results: results.into_iter().map(Value::into_tensor).collect(),
-        counts: machine.counts,
-    })
+    let counts = Counts {
+        allocated: machine.meter.allocated(),
+        peak: machine.meter.peak(),
+        ..machine.counts
+    };
+    Ok(Outcome { results: results.into_iter().map(Value::into_tensor).collect(), counts })
 }
 
 #[derive(Clone, Debug)]
 enum Value {
     Empty,
     Scalar(Scalar),
-    Array(Rc<Tensor>),
+    Array(Array),
 }
 
 impl Value {
@@ -57,14 +50,14 @@ impl Value {
         match self {
             Value::Empty => Tensor::scalar(Scalar::Int(0)),
             Value::Scalar(value) => Tensor::scalar(value),
-            Value::Array(tensor) => Rc::unwrap_or_clone(tensor),
+            Value::Array(array) => Rc::unwrap_or_clone(array.tensor),
         }
     }
 
     fn of(tensor: &Tensor) -> Value {
         match tensor.as_scalar() {
             Some(value) => Value::Scalar(value),
-            None => Value::Array(Rc::new(tensor.clone())),
+            None => Value::Array(Array::borrowed(Rc::new(tensor.clone()))),
         }
     }
 }
@@ -72,6 +65,7 @@ impl Value {
 struct Machine {
     slots: Vec<Value>,
     counts: Counts,
+    meter: Rc<Meter>,
 }
 
 type Run<T> = Result<T, Failure>;
@@ -153,7 +147,7 @@ impl Machine {
 
     fn array(&self, slot: usize) -> &Rc<Tensor> {
         match &self.slots[slot] {
-            Value::Array(tensor) => tensor,
+            Value::Array(array) => &array.tensor,
             Value::Scalar(_) | Value::Empty => {
                 panic!("slot {slot} holds no array: the function was not checked")
             }
@@ -188,6 +182,9 @@ impl Machine {
     fn steps(&mut self, code: &Code) -> Run<()> {
         for step in &code.steps {
             self.step(step)?;
+            for slot in &step.frees {
+                self.slots[*slot] = Value::Empty;
+            }
         }
         Ok(())
     }
@@ -220,7 +217,9 @@ impl Machine {
                 let value = self.literal(items, step)?;
                 self.bind(step, value);
             }
-            Op::Constant(tensor) => self.bind(step, Value::Array(tensor.clone())),
+            Op::Constant(tensor) => {
+                self.bind(step, Value::Array(Array::borrowed(tensor.clone())));
+            }
             Op::For { index, extent, outs, body } => self.for_(step, *index, extent, outs, body)?,
             Op::Loop { params, inits, driver, body } => {
                 self.loop_(step, params, inits, driver, body)?
@@ -294,7 +293,8 @@ impl Machine {
             Value::Scalar(tensor.data.get(at))
         } else {
             let dims = tensor.dims[index.len()..].to_vec();
-            Value::Array(Rc::new(Tensor { dims, data: part(&tensor.data, at, len) }))
+            let view = Tensor { dims, data: part(&tensor.data, at, len) };
+            Value::Array(Array::borrowed(Rc::new(view)))
         };
         self.counts.loads += len as u64;
         Ok(value)
@@ -307,12 +307,29 @@ impl Machine {
         }
         let len: usize = dims.iter().product();
         self.counts.stores += len as u64;
+        let memory = self.allocate(len, value.ty());
         let data = match value {
             Scalar::Real(a) => Data::Real(vec![a; len]),
             Scalar::Int(a) => Data::Int(vec![a; len]),
             Scalar::Bool(a) => Data::Bool(vec![a; len]),
         };
-        Value::Array(Rc::new(Tensor { dims, data }))
+        self.counts.written += bytes(&data);
+        Value::Array(Array { tensor: Rc::new(Tensor { dims, data }), memory: Some(memory) })
+    }
+
+    fn allocate(&self, len: usize, elem: ScalarTy) -> Rc<Memory> {
+        self.meter.allocate(len as u64 * width(elem))
+    }
+
+    /// The array with memory of its own that nothing else refers to: itself, or a copy.
+    fn unshared(&mut self, array: Array) -> Array {
+        if array.is_unshared() {
+            return array;
+        }
+        let size = bytes(&array.tensor.data);
+        self.counts.written += size;
+        let memory = Some(self.meter.allocate(size));
+        Array { tensor: Rc::new(Rc::unwrap_or_clone(array.tensor)), memory }
     }
 
     fn literal(&mut self, items: &[Operand], step: &Step) -> Run<Value> {
@@ -321,11 +338,11 @@ impl Machine {
             return internal("an array literal without elements");
         };
         let elem = match self.take(first) {
-            Value::Array(tensor) => tensor.elem(),
+            Value::Array(array) => array.tensor.elem(),
             Value::Scalar(value) => value.ty(),
             Value::Empty => return internal("an array literal of nothing"),
         };
-        let mut collected = Collected::new(elem, dims);
+        let mut collected = self.collect(elem, dims);
         for item in items {
             let value = self.take(item);
             collected.push(&value)?;
@@ -333,9 +350,16 @@ impl Machine {
         Ok(self.collected(collected))
     }
 
+    fn collect(&mut self, elem: ScalarTy, dims: Vec<usize>) -> Collected {
+        let memory = self.allocate(dims.iter().product(), elem);
+        Collected::new(elem, dims, memory)
+    }
+
     fn collected(&mut self, collected: Collected) -> Value {
         self.counts.stores += collected.data.len() as u64;
-        Value::Array(Rc::new(Tensor { dims: collected.dims, data: collected.data }))
+        self.counts.written += bytes(&collected.data);
+        let tensor = Rc::new(Tensor { dims: collected.dims, data: collected.data });
+        Value::Array(Array { tensor, memory: Some(collected.memory) })
     }
 
     fn for_(
@@ -350,7 +374,7 @@ impl Machine {
         let mut gathered: Vec<Gathered> = Vec::with_capacity(outs.len());
         for ((out, elem), dims) in outs.iter().zip(&step.dims) {
             gathered.push(match out {
-                Out::Collect => Gathered::Array(Collected::new(*elem, self.dims(dims))),
+                Out::Collect => Gathered::Array(self.collect(*elem, self.dims(dims))),
                 Out::Reduce(op) => Gathered::Scalar(*op, op.unit(*elem)),
             });
         }
@@ -422,21 +446,25 @@ impl Machine {
 
     fn update(&mut self, array: &Operand, index: &[Operand], value: &Operand) -> Run<Value> {
         let value = self.take(value);
-        let Value::Array(mut tensor) = self.take(array) else {
+        let Value::Array(array) = self.take(array) else {
             return internal("an update of a scalar");
         };
-        let (at, len) = self.place(&tensor.dims, index)?;
-        let target = &mut Rc::make_mut(&mut tensor).data;
+        let (at, len) = self.place(&array.tensor.dims, index)?;
+        let mut array = self.unshared(array);
+        let target = &mut Rc::make_mut(&mut array.tensor).data;
         match value {
             Value::Scalar(scalar) => target.set(at, scalar),
-            Value::Array(part) if part.data.len() == len => overwrite(target, at, &part.data),
-            Value::Array(part) => {
+            Value::Array(Array { tensor: part, .. }) if part.data.len() == len => {
+                overwrite(target, at, &part.data)
+            }
+            Value::Array(Array { tensor: part, .. }) => {
                 return internal(format!("an update of {len} elements by {}", part.data.len()));
             }
             Value::Empty => return internal("an update by nothing"),
         }
         self.counts.stores += len as u64;
-        Ok(Value::Array(tensor))
+        self.counts.written += len as u64 * width(target.ty());
+        Ok(Value::Array(array))
     }
 
     fn matmul(&mut self, a: usize, b: usize) -> Run<Value> {
@@ -449,6 +477,7 @@ impl Machine {
         if x.dims[x.dims.len() - 1] != inner {
             return internal("a product of matrices whose inner sizes differ");
         }
+        let memory = self.allocate(rows * columns, ScalarTy::Real);
         let mut data = vec![0.0; rows * columns];
         for i in 0..rows {
             for k in 0..inner {
@@ -463,30 +492,38 @@ impl Machine {
         self.counts.reals += 2 * (rows * inner * columns) as u64;
         self.counts.loads += (u.len() + v.len()) as u64;
         self.counts.stores += data.len() as u64;
+        self.counts.written += data.len() as u64 * width(ScalarTy::Real);
         let dims = x.dims[..x.dims.len() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        Ok(Value::Array(Rc::new(Tensor { dims, data: Data::Real(data) })))
+        let tensor = Rc::new(Tensor { dims, data: Data::Real(data) });
+        Ok(Value::Array(Array { tensor, memory: Some(memory) }))
     }
 
     fn accumulate(&mut self, acc: usize, index: &[Operand], value: &Operand) -> Run<()> {
         let value = self.take(value);
         let mut target = std::mem::replace(&mut self.slots[acc], Value::Empty);
-        let (len, on_reals) = match &mut target {
+        if let Value::Array(array) = target {
+            target = Value::Array(self.unshared(array));
+        }
+        let (len, elem) = match &mut target {
             Value::Scalar(sum) => {
                 let Value::Scalar(value) = value else {
                     return internal("an array is added to a scalar");
                 };
                 *sum = combine(ReduceOp::Add, *sum, value);
-                (1, sum.ty() == ScalarTy::Real)
+                (1, sum.ty())
             }
-            Value::Array(tensor) => {
+            Value::Array(Array { tensor, .. }) => {
                 let (at, len) = self.place(&tensor.dims, index)?;
                 add_at(&mut Rc::make_mut(tensor).data, at, len, &value)?;
-                (len, tensor.elem() == ScalarTy::Real)
+                (len, tensor.elem())
             }
             Value::Empty => return internal("an addition to an accumulator that is frozen"),
         };
+        if let Value::Array(_) = target {
+            self.counts.written += len as u64 * width(elem);
+        }
         self.slots[acc] = target;
-        self.count(on_reals, len as u64);
+        self.count(elem == ScalarTy::Real, len as u64);
         self.counts.stores += len as u64;
         Ok(())
     }
@@ -501,17 +538,18 @@ enum Gathered {
 struct Collected {
     dims: Vec<usize>,
     data: Data,
+    memory: Rc<Memory>,
 }
 
 impl Collected {
-    fn new(elem: ScalarTy, dims: Vec<usize>) -> Collected {
+    fn new(elem: ScalarTy, dims: Vec<usize>, memory: Rc<Memory>) -> Collected {
         let len = dims.iter().product();
         let data = match elem {
             ScalarTy::Real => Data::Real(Vec::with_capacity(len)),
             ScalarTy::Int => Data::Int(Vec::with_capacity(len)),
             ScalarTy::Bool => Data::Bool(Vec::with_capacity(len)),
         };
-        Collected { dims, data }
+        Collected { dims, data, memory }
     }
 
     fn push(&mut self, value: &Value) -> Run<()> {
@@ -519,7 +557,7 @@ impl Collected {
             (Data::Real(all), Value::Scalar(Scalar::Real(x))) => all.push(*x),
             (Data::Int(all), Value::Scalar(Scalar::Int(x))) => all.push(*x),
             (Data::Bool(all), Value::Scalar(Scalar::Bool(x))) => all.push(*x),
-            (all, Value::Array(tensor)) if tensor.dims[..] == self.dims[1..] => {
+            (all, Value::Array(Array { tensor, .. })) if tensor.dims[..] == self.dims[1..] => {
                 match (all, &tensor.data) {
                     (Data::Real(all), Data::Real(part)) => all.extend_from_slice(part),
                     (Data::Int(all), Data::Int(part)) => all.extend_from_slice(part),
@@ -561,11 +599,11 @@ fn add_at(target: &mut Data, at: usize, len: usize, value: &Value) -> Run<()> {
         (target, Value::Scalar(x)) if len == 1 => {
             target.set(at, combine(ReduceOp::Add, target.get(at), *x))
         }
-        (Data::Real(t), Value::Array(part)) if part.data.len() == len => {
+        (Data::Real(t), Value::Array(Array { tensor: part, .. })) if part.data.len() == len => {
             let Data::Real(p) = &part.data else { return internal("an addition of another type") };
             t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t += p);
         }
-        (Data::Int(t), Value::Array(part)) if part.data.len() == len => {
+        (Data::Int(t), Value::Array(Array { tensor: part, .. })) if part.data.len() == len => {
             let Data::Int(p) = &part.data else { return internal("an addition of another type") };
             t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t = t.wrapping_add(*p));
         }

@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod code;
+mod counts;
 mod derivative;
 mod eval;
 #[cfg(any(test, feature = "generate"))]
@@ -17,8 +18,9 @@ mod walk;
 
 pub use build::{Builder, Names};
 pub use check::check;
+pub use counts::Counts;
 pub use derivative::{Derivatives, Lambda, Reverse};
-pub use eval::{Counts, Outcome, eval};
+pub use eval::{Outcome, eval};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
 pub use print::{print, print_block};

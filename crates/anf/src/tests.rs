@@ -113,7 +113,10 @@ fn collects_and_reduces() {
         outcome.results,
         [Tensor::reals(vec![3], vec![2.0, 4.0, 6.0]), Tensor::scalar(Scalar::Real(12.0))]
     );
-    assert_eq!(outcome.counts, Counts { reals: 6, ints: 0, loads: 3, stores: 3 });
+    assert_eq!(
+        outcome.counts,
+        Counts { reals: 6, ints: 0, loads: 3, stores: 3, written: 24, allocated: 24, peak: 24 }
+    );
 }
 
 #[test]
@@ -157,6 +160,80 @@ fn updates_in_a_loop_are_in_place() {
     let outcome = eval(&f, &args(&vec![1.0; n], 2.0)).unwrap();
     assert_eq!(outcome.results[0], Tensor::reals(vec![n], vec![3.0; n]));
     assert!(start.elapsed().as_secs() < 5, "updates copy the array");
+}
+
+/// `loop s = xs for i < n do s with [i] = …`, and perhaps a later use of what the loop begins with.
+fn overwritten(start: bool, kept: bool) -> Function {
+    function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let start = if start { b.zero(&ty) } else { xs.into() };
+        let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
+        let body = b.block(|b| {
+            let update = Exp::Update { array: s, index: vec![i.into()], value: x.into() };
+            vec![b.bind("s", ty.clone(), update)]
+        });
+        let params = vec![Param { var: s, ty: ty.clone() }];
+        let kind = LoopKind::For { index: i, extent: n.into() };
+        let r = b.bind("r", ty.clone(), Exp::Loop { params, inits: vec![start], kind, body });
+        let mut results = vec![(r, ty.clone())];
+        results.extend(kept.then_some((start, ty)));
+        results
+    })
+}
+
+#[test]
+fn an_update_costs_a_copy_where_the_array_is_not_the_programs_or_still_needed() {
+    // Of 10 reals: the array of zeros, the updates, and the copy.
+    for (start, kept, written, allocated) in [
+        (true, false, 80 + 80, 80),
+        (true, true, 80 + 80 + 80, 80 + 80),
+        (false, false, 80 + 80, 80),
+        (false, true, 80 + 80, 80),
+    ] {
+        let counts = eval(&overwritten(start, kept), &args(&[1.0; 10], 2.0)).unwrap().counts;
+        assert_eq!((counts.written, counts.allocated), (written, allocated), "{start} {kept}");
+        assert_eq!(counts.stores, if start { 20 } else { 10 });
+    }
+}
+
+#[test]
+fn memory_is_given_back_at_the_last_use() {
+    // A chain of arrays, each made from the one before; and the same in each iteration of a loop.
+    let chain = |b: &mut Builder, n: Atom, xs: Var| {
+        let ty = Ty::real().array_of(n);
+        let last = (0..5).fold(xs, |x, _| {
+            let outs = vec![(Out::Collect, ty.clone())];
+            let next = for_(b, n, outs, |b, i| {
+                let e = b.index(x, &ty, vec![i]);
+                vec![b.prim(Prim::Sin, [e])]
+            });
+            next[0].as_var().unwrap()
+        });
+        b.index(last, &ty, vec![Atom::int(0)])
+    };
+    let once = function(|b, n, xs, _| vec![(chain(b, n.into(), xs), Ty::real())]);
+    let counts = eval(&once, &args(&[1.0; 10], 2.0)).unwrap().counts;
+    assert_eq!((counts.allocated, counts.peak), (5 * 80, 2 * 80));
+    let repeated = function(|b, n, xs, _| {
+        let outs = vec![(Out::Reduce(ReduceOp::Add), Ty::real())];
+        let sum = for_(b, Atom::int(7), outs, |b, _| vec![chain(b, n.into(), xs)]);
+        vec![(sum[0], Ty::real())]
+    });
+    let counts = eval(&repeated, &args(&[1.0; 10], 2.0)).unwrap().counts;
+    assert_eq!((counts.allocated, counts.peak), (7 * 5 * 80, 2 * 80));
+}
+
+#[test]
+fn a_view_costs_nothing() {
+    let f = function(|b, n, xs, _| {
+        let ty = Ty::real().array_of(n.into());
+        let matrix = ty.array_of(Atom::int(3));
+        let m = b.bind("m", matrix.clone(), Exp::Array(vec![xs.into(); 3]));
+        let row = b.index(m.as_var().unwrap(), &matrix, vec![Atom::int(1)]);
+        vec![(b.index(row.as_var().unwrap(), &ty, vec![Atom::int(0)]), Ty::real())]
+    });
+    let counts = eval(&f, &args(&[1.0; 10], 2.0)).unwrap().counts;
+    assert_eq!((counts.written, counts.allocated, counts.peak), (240, 240, 240));
 }
 
 #[test]

@@ -9,7 +9,10 @@ mod syntax;
 mod walk;
 
 pub use check::check;
-pub use eval::{Program, check_arguments, eval, internal, out_of_memory, param_types, sizes};
+pub use eval::{
+    Counts, Program, check_arguments, eval, eval_counted, internal, out_of_memory, param_types,
+    sizes,
+};
 pub use names::{Names, identifier};
 pub use print::print;
 pub use read::read;

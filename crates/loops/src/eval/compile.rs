@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
+use super::counts::width;
 use super::{Output, Program, Range, Slot};
 use crate::{Function, Op, Operand, Param, Return, Stmt, Ty};
 
@@ -122,6 +123,7 @@ impl<'a> Compiler<'a> {
             params: function.params.iter().map(param).collect(),
             slots: vec![0; count as usize],
             constants: Vec::new(),
+            widths: function.bufs.iter().map(|(elem, _)| width(*elem)).collect(),
             ranges: vec![Range::default(); function.bufs.len()],
             results: Vec::new(),
             sites: function.sites.clone(),

@@ -4,12 +4,13 @@ use lambada_prim::{Data, Prim, Scalar, ScalarTy, Tensor};
 use lambada_source::Failure;
 
 use super::compile::{Arg, Code, scalar, word};
+use super::counts::Meter;
 use super::{Output, Program, Range, Slot, internal, out_of_memory};
 
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
 
-pub(super) struct Machine<'a> {
+pub(super) struct Machine<'a, M> {
     program: &'a Program,
     slots: Vec<u64>,
     memory: Vec<u64>,
@@ -17,14 +18,15 @@ pub(super) struct Machine<'a> {
     ranges: Vec<Range>,
     /// By open scope: how much memory there was at its entry.
     marks: Vec<usize>,
+    meter: M,
 }
 
-impl<'a> Machine<'a> {
+impl<'a, M: Meter> Machine<'a, M> {
     /// A machine whose memory holds the constants and the arguments.
-    pub fn new(program: &'a Program, args: &[Tensor]) -> Machine<'a> {
+    pub fn new(program: &'a Program, args: &[Tensor], meter: M) -> Machine<'a, M> {
         let slots = program.slots.clone();
         let (memory, ranges) = (program.constants.clone(), program.ranges.clone());
-        let mut machine = Machine { program, slots, memory, ranges, marks: Vec::new() };
+        let mut machine = Machine { program, slots, memory, ranges, marks: Vec::new(), meter };
         for (param, arg) in program.params.iter().zip(args) {
             match param {
                 Slot::Scalar(_, slot) => machine.slots[*slot as usize] = word(arg.data.get(0)),
@@ -45,9 +47,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs to the end and gives the results.
-    pub fn run(mut self) -> Result<Vec<Tensor>, Failure> {
+    pub fn run(mut self) -> Result<(Vec<Tensor>, M), Failure> {
         self.execute()?;
-        self.program.results.iter().map(|result| self.result(result)).collect()
+        let results = self.program.results.iter().map(|result| self.result(result));
+        Ok((results.collect::<Result<_, _>>()?, self.meter))
     }
 
     fn execute(&mut self) -> Result<(), Failure> {
@@ -56,6 +59,9 @@ impl<'a> Machine<'a> {
         loop {
             let code = program.code[at];
             at += 1;
+            if M::COUNTS {
+                self.count(code);
+            }
             match code {
                 Code::Add { to, a, b } => self.put_real(to, self.real(a) + self.real(b)),
                 Code::Sub { to, a, b } => self.put_real(to, self.real(a) - self.real(b)),
@@ -123,8 +129,12 @@ impl<'a> Machine<'a> {
                     let value = self.get(value);
                     self.memory[place..place + len as usize].fill(value);
                 }
-                Code::Enter => self.marks.push(self.memory.len()),
+                Code::Enter => {
+                    self.meter.enter();
+                    self.marks.push(self.memory.len());
+                }
                 Code::Leave => {
+                    self.meter.leave();
                     let mark = self.marks.pop().expect("a scope is open");
                     self.memory.truncate(mark);
                 }
@@ -155,6 +165,60 @@ impl<'a> Machine<'a> {
                 Code::Done => return Ok(()),
             }
         }
+    }
+
+    /// Reports what an instruction costs, but for scopes and for memory that depends on lengths.
+    #[inline(always)]
+    fn count(&mut self, code: Code) {
+        match code {
+            Code::Add { .. }
+            | Code::Sub { .. }
+            | Code::Mul { .. }
+            | Code::Div { .. }
+            | Code::Lt { .. }
+            | Code::Le { .. } => self.meter.operation(true, 1),
+            Code::AddInt { .. }
+            | Code::SubInt { .. }
+            | Code::MulInt { .. }
+            | Code::LtInt { .. }
+            | Code::LeInt { .. }
+            | Code::EqInt { .. }
+            | Code::And { .. } => self.meter.operation(false, 1),
+            Code::Prim { prim, .. } => self.meter.operation(on_reals(prim), 1),
+            Code::Lanes { prim, lanes, .. } => self.meter.operation(on_reals(prim), lanes),
+            Code::Fold { elem, lanes, .. } => {
+                self.meter.operation(elem == ScalarTy::Real, lanes - 1)
+            }
+            Code::Load { .. } => self.meter.load(1),
+            Code::LoadLanes { lanes, .. } => self.meter.load(u64::from(lanes)),
+            Code::Store { buf, .. } => self.written(buf, 1),
+            Code::StoreLanes { buf, lanes, .. } => self.written(buf, i64::from(lanes)),
+            Code::Copy { to, len, .. } => self.written(to, self.int(len)),
+            Code::Fill { buf, len, .. } => self.written(buf, self.int(len)),
+            Code::Alloc { buf, len } => {
+                let width = self.program.widths[buf as usize];
+                self.meter.allocate((self.int(len).max(0) as u64).saturating_mul(width));
+            }
+            Code::Iota { .. }
+            | Code::Move { .. }
+            | Code::MoveLanes { .. }
+            | Code::View { .. }
+            | Code::Swap { .. }
+            | Code::Enter
+            | Code::Leave
+            | Code::Jump { .. }
+            | Code::JumpUnless { .. }
+            | Code::First { .. }
+            | Code::Next { .. }
+            | Code::Check { .. }
+            | Code::Done => {}
+        }
+    }
+
+    #[inline(always)]
+    fn written(&mut self, buf: u32, len: i64) {
+        let width = self.program.widths[buf as usize];
+        self.meter.write(len.max(0) as u64 * width);
     }
 
     #[inline(always)]
@@ -280,4 +344,10 @@ fn data(elem: ScalarTy, words: &[u64]) -> Data {
         ScalarTy::Int => Data::Int(words.iter().map(|word| *word as i64).collect()),
         ScalarTy::Bool => Data::Bool(words.iter().map(|word| *word != 0).collect()),
     }
+}
+
+/// Does a primitive take or give a real?
+fn on_reals(prim: Prim) -> bool {
+    let row = prim.row();
+    row.result == ScalarTy::Real || row.args.contains(&ScalarTy::Real)
 }

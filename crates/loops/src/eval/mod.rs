@@ -8,6 +8,7 @@
 //! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
 
 mod compile;
+mod counts;
 mod machine;
 
 use lambada_prim::{ScalarTy, Tensor};
@@ -15,10 +16,21 @@ use lambada_source::{Failure, Site, Span};
 
 use crate::{Function, Param};
 use compile::Code;
+pub use counts::Counts;
+use counts::{Counter, Silent};
+use machine::Machine;
 
 /// Runs the function on its arguments: first the sizes, as scalars, then the parameters of the source.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
     Program::new(function).run(args)
+}
+
+/// As [`eval`], and counts what it costs.
+pub fn eval_counted(
+    function: &Function,
+    args: &[Tensor],
+) -> Result<(Vec<Tensor>, Counts), Failure> {
+    Program::new(function).run_counted(args)
 }
 
 /// A function that is ready to be interpreted, any number of times.
@@ -32,6 +44,8 @@ pub struct Program {
     slots: Vec<u64>,
     /// What memory starts with: constant arrays.
     constants: Vec<u64>,
+    /// By buffer: how many bytes an element takes.
+    widths: Vec<u64>,
     /// By buffer: where a constant array is.
     ranges: Vec<Range>,
     params: Vec<Slot>,
@@ -71,7 +85,14 @@ impl Program {
     /// Runs it, see [`eval`].
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
         check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
-        machine::Machine::new(self, args).run()
+        Ok(Machine::new(self, args, Silent).run()?.0)
+    }
+
+    /// As [`Program::run`], and counts what it costs.
+    pub fn run_counted(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, Counts), Failure> {
+        check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
+        let (results, meter) = Machine::new(self, args, Counter::default()).run()?;
+        Ok((results, meter.counts))
     }
 }
 

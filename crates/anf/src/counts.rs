@@ -1,0 +1,107 @@
+//! What a run of the evaluator costs: operations, elements moved, and memory.
+//!
+//! The cost model is that of compiled code. A part of an array (`x[i]` of rank > 0) is a view and costs nothing but the elements read of
+//! it. An update is in place where the array is not needed afterwards and the program has made it itself; an update of a parameter, of a
+//! constant, of a view or of an array that is still needed copies the array. An array is freed at its last use.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use lambada_prim::{Data, ScalarTy, Tensor};
+
+/// How much work a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Primitives, reductions and additions on reals, one per element.
+    pub reals: u64,
+    /// Primitives and reductions on integers and truth values.
+    pub ints: u64,
+    /// Elements read from arrays.
+    pub loads: u64,
+    /// Elements that the program writes to arrays and accumulators. Copies that an update needs are not among them.
+    pub stores: u64,
+    /// Bytes written to arrays and accumulators, copies included.
+    pub written: u64,
+    /// Bytes of all arrays made, arguments and constants not included.
+    pub allocated: u64,
+    /// The most bytes of such arrays that existed at one time.
+    pub peak: u64,
+}
+
+impl Counts {
+    /// All that takes time: operations and elements moved.
+    pub fn work(&self) -> u64 {
+        self.reals + self.ints + self.loads + self.stores
+    }
+}
+
+/// How much memory is and was in use.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    live: Cell<u64>,
+    allocated: Cell<u64>,
+    peak: Cell<u64>,
+}
+
+impl Meter {
+    pub(crate) fn allocate(self: &Rc<Meter>, bytes: u64) -> Rc<Memory> {
+        self.live.set(self.live.get() + bytes);
+        self.allocated.set(self.allocated.get() + bytes);
+        self.peak.set(self.peak.get().max(self.live.get()));
+        Rc::new(Memory { bytes, meter: self.clone() })
+    }
+
+    pub(crate) fn allocated(&self) -> u64 {
+        self.allocated.get()
+    }
+
+    pub(crate) fn peak(&self) -> u64 {
+        self.peak.get()
+    }
+}
+
+/// The memory of one array; it is given back when nothing refers to it.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    bytes: u64,
+    meter: Rc<Meter>,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.meter.live.set(self.meter.live.get() - self.bytes);
+    }
+}
+
+/// An array value.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub(crate) tensor: Rc<Tensor>,
+    /// None where the memory belongs to another array, to the caller or to the program text.
+    pub(crate) memory: Option<Rc<Memory>>,
+}
+
+impl Array {
+    /// An array whose memory is not its own.
+    pub(crate) fn borrowed(tensor: Rc<Tensor>) -> Array {
+        Array { tensor, memory: None }
+    }
+
+    /// May it be changed, since nothing else refers to it?
+    pub(crate) fn is_unshared(&self) -> bool {
+        self.memory.is_some() && Rc::strong_count(&self.tensor) == 1
+    }
+}
+
+/// How many bytes an element takes in memory.
+pub(crate) fn width(elem: ScalarTy) -> u64 {
+    match elem {
+        ScalarTy::Real | ScalarTy::Int => 8,
+        ScalarTy::Bool => 1,
+    }
+}
+
+/// How many bytes the elements take in memory.
+pub(crate) fn bytes(data: &Data) -> u64 {
+    data.len() as u64 * width(data.ty())
+}

@@ -1,0 +1,100 @@
+//! What a run costs. The machine tells a [`Meter`] what it does; the one that counts nothing costs nothing.
+
+use lambada_prim::ScalarTy;
+
+/// How much work a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Primitives on reals, one per lane.
+    pub reals: u64,
+    /// Primitives on integers and truth values only.
+    pub ints: u64,
+    /// Elements read from buffers; those that are copied are not among them.
+    pub loads: u64,
+    /// Bytes written to buffers.
+    pub written: u64,
+    /// Bytes of all buffers allocated.
+    pub allocated: u64,
+    /// The most bytes that the arena held at one time.
+    pub peak: u64,
+}
+
+/// What the machine reports.
+pub(super) trait Meter {
+    /// Is anything to be reported?
+    const COUNTS: bool;
+    /// A primitive on so many lanes; on reals if one of its arguments or its result is real.
+    fn operation(&mut self, on_reals: bool, lanes: u16);
+    fn load(&mut self, elements: u64);
+    fn write(&mut self, bytes: u64);
+    fn allocate(&mut self, bytes: u64);
+    /// A scope begins.
+    fn enter(&mut self);
+    /// The innermost scope ends: what has been allocated in it is free again.
+    fn leave(&mut self);
+}
+
+/// Counts nothing.
+pub(super) struct Silent;
+
+impl Meter for Silent {
+    const COUNTS: bool = false;
+
+    fn operation(&mut self, _on_reals: bool, _lanes: u16) {}
+    fn load(&mut self, _elements: u64) {}
+    fn write(&mut self, _bytes: u64) {}
+    fn allocate(&mut self, _bytes: u64) {}
+    #[inline(always)]
+    fn enter(&mut self) {}
+    #[inline(always)]
+    fn leave(&mut self) {}
+}
+
+/// Counts everything.
+#[derive(Default)]
+pub(super) struct Counter {
+    pub(super) counts: Counts,
+    /// Bytes in use.
+    live: u64,
+    /// By open scope: bytes in use at its entry.
+    marks: Vec<u64>,
+}
+
+impl Meter for Counter {
+    const COUNTS: bool = true;
+
+    fn operation(&mut self, on_reals: bool, lanes: u16) {
+        let count = if on_reals { &mut self.counts.reals } else { &mut self.counts.ints };
+        *count += u64::from(lanes);
+    }
+
+    fn load(&mut self, elements: u64) {
+        self.counts.loads += elements;
+    }
+
+    fn write(&mut self, bytes: u64) {
+        self.counts.written += bytes;
+    }
+
+    fn allocate(&mut self, bytes: u64) {
+        self.live = self.live.saturating_add(bytes);
+        self.counts.allocated = self.counts.allocated.saturating_add(bytes);
+        self.counts.peak = self.counts.peak.max(self.live);
+    }
+
+    fn enter(&mut self) {
+        self.marks.push(self.live);
+    }
+
+    fn leave(&mut self) {
+        self.live = self.marks.pop().expect("a scope is open");
+    }
+}
+
+/// How many bytes an element takes in memory.
+pub(super) fn width(elem: ScalarTy) -> u64 {
+    match elem {
+        ScalarTy::Real | ScalarTy::Int => 8,
+        ScalarTy::Bool => 1,
+    }
+}
