@@ -123,6 +123,9 @@ pub enum Command {
         /// Tangents along with values, or cotangents back through them
         #[arg(long, value_enum)]
         mode: Mode,
+        /// Only the step of this number
+        #[arg(long, value_name = "N")]
+        step: Option<usize>,
     },
     /// Print a definition as one of the compiler's intermediate forms
     Show {

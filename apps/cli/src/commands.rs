@@ -30,7 +30,7 @@ pub fn run(args: Args) -> Result<(), Report> {
         Command::Derive { file, entry, mode, stage, wrt } => {
             shell.derive(&file, &entry, mode, stage, &wrt)
         }
-        Command::Explain { file, entry, mode } => shell.explain(&file, &entry, mode),
+        Command::Explain { file, entry, mode, step } => shell.explain(&file, &entry, mode, step),
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
@@ -208,9 +208,15 @@ impl Shell {
         report::result(&text)
     }
 
-    fn explain(&mut self, file: &Path, entry: &str, mode: Mode) -> Result<(), Report> {
+    fn explain(
+        &mut self,
+        file: &Path,
+        entry: &str,
+        mode: Mode,
+        step: Option<usize>,
+    ) -> Result<(), Report> {
         let unit = self.load(file)?;
-        let text = unit.explain(entry, paper_mode(mode)).map_err(|p| self.told(p))?;
+        let text = unit.explain(entry, paper_mode(mode), step).map_err(|p| self.told(p))?;
         report::result(&text)
     }
 

@@ -284,6 +284,10 @@ impl Written for Comb {
         std::ptr::from_ref(self.kind()).addr()
     }
 
+    fn typing(&self) -> String {
+        format!("{} -> {}", self.from(), self.to())
+    }
+
     fn look(&self) -> Look<Comb> {
         match self.kind() {
             Kind::Id => Look::Word("id".into()),

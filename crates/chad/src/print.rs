@@ -1,8 +1,8 @@
 //! How terms are written. A term says what it looks like ([`Look`]); this file knows the rest: parentheses, names of variables, names for what
 //! occurs more than once, and lines.
 //!
-//! The macros substitute by sharing: `s_2[t_1]` holds `t_1` in several places, but in memory once. So what occurs more than once is found
-//! by identity, and is written once, `let t = .. in`, as far outside as its variables allow. At linear terms this is an abbreviation of the
+//! The macros substitute: `s_2[t_1]` holds `t_1` in several places. What occurs more than once, up to the names of bound variables
+//! ([`Classes`]), is written once, `let t = .. in`, as far outside as its variables allow. At linear terms this is an abbreviation of the
 //! printer: the language itself has one linear variable only.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -32,7 +32,9 @@ fn weight<T>(look: &Look<T>) -> usize {
         // A pair of linear functions computes nothing.
         Look::Call(name, ..) if name == "lpair" => 1,
         Look::Apply(..) | Look::Call(..) | Look::Braces(..) | Look::Infix(..) => 3,
-        Look::Lambda(..) | Look::LinearLambda(_) | Look::Let(..) | Look::Case(..) => 3,
+        // `\_v. 0` and `\_v. v` stay where they are.
+        Look::LinearLambda(_) => 2,
+        Look::Lambda(..) | Look::Let(..) | Look::Case(..) => 3,
     }
 }
 
@@ -116,6 +118,8 @@ pub(crate) trait Written: Clone {
     fn node(&self) -> usize;
     /// What it looks like.
     fn look(&self) -> Look<Self>;
+    /// Its type: terms may look the same, as `\y. x` does for every type of `y`, and be different.
+    fn typing(&self) -> String;
 }
 
 /// On one line, nothing named.
@@ -136,19 +140,34 @@ pub(crate) fn page<T: Written>(t: &T) -> String {
     Page { shared: &shared, lets: false }.scope(t, &Context::new(t, t.node())).render(WIDTH)
 }
 
-/// A node, below a linear variable if it mentions that: the body of its binder, or 0.
+/// A class of equal terms, below a linear variable if they mention that: the body of its binder, or 0.
 type Key = (usize, usize);
 
 /// What is written once, by the bodies of binders in which it is.
 struct Shared<T> {
     named: HashMap<usize, Vec<(Key, T)>>,
     mentions: HashMap<usize, Rc<Mentions>>,
+    classes: Classes,
 }
 
 impl<T> Default for Shared<T> {
     fn default() -> Shared<T> {
-        Shared { named: HashMap::new(), mentions: HashMap::new() }
+        Shared { named: HashMap::new(), mentions: HashMap::new(), classes: Classes::default() }
     }
+}
+
+/// Hash consing up to the names of bound variables: terms are equal if they have the same class.
+///
+/// A variable that is bound inside of the term is known by the height of its binder, that is, by how deeply binders are nested below it,
+/// which copies have in common. A free variable is known by its identifier. So the class of a term depends on which of its variables are
+/// bound inside: `inside` below, of which only those that the term mentions matter.
+#[derive(Default)]
+struct Classes {
+    heights: HashMap<usize, usize>,
+    known: HashMap<(usize, Vec<u32>), usize>,
+    table: HashMap<(String, Vec<usize>), usize>,
+    /// By variable: the height of its binder.
+    binders: HashMap<u32, usize>,
 }
 
 /// The free variables of a term, and what it weighs when nothing in it is named.
@@ -242,8 +261,8 @@ impl<T: Written> Shared<T> {
         search.visit(t, t.node());
         let Search { mut shared, counts, order, .. } = search;
         for (key, t, body) in order {
-            if counts[&key] > 1 && key.0 != body && shared.mentions[&key.0].weight >= LIGHTEST_NAMED
-            {
+            let whole = t.node() == body;
+            if counts[&key] > 1 && !whole && shared.mentions[&t.node()].weight >= LIGHTEST_NAMED {
                 shared.named.entry(body).or_default().push((key, t));
             }
         }
@@ -276,13 +295,83 @@ impl<T: Written> Shared<T> {
 
     fn key(&self, t: &T, linear_body: usize) -> Key {
         let linear = self.mentions.get(&t.node()).is_some_and(|found| found.linear);
-        (t.node(), if linear { linear_body } else { 0 })
+        let class = self.classes.known.get(&(t.node(), Vec::new())).copied().unwrap_or(0);
+        (class, if linear { linear_body } else { 0 })
+    }
+
+    /// How deeply binders of Cartesian variables are nested in a term.
+    fn height(&mut self, t: &T) -> usize {
+        if let Some(known) = self.classes.heights.get(&t.node()) {
+            return *known;
+        }
+        let mut height = 0;
+        for Part { part, binder, .. } in parts(called(t.look())) {
+            let mut inside = self.height(&part);
+            if let Some(x) = binder {
+                inside += 1;
+                self.classes.binders.insert(x, inside);
+            }
+            height = height.max(inside);
+        }
+        self.classes.heights.insert(t.node(), height);
+        height
+    }
+
+    /// The class of a term in which the given variables, in order, are bound around it by the term that is compared.
+    fn class(&mut self, t: &T, inside: &[u32]) -> usize {
+        let mentions = self.mentions(t);
+        let inside: Vec<u32> =
+            inside.iter().copied().filter(|x| mentions.variables.contains(x)).collect();
+        if let Some(known) = self.classes.known.get(&(t.node(), inside.clone())) {
+            return *known;
+        }
+        self.height(t);
+        let look = called(t.look());
+        let head = match &look {
+            Look::Variable(x) if inside.contains(&x.id) => {
+                format!("bound {}", self.classes.binders[&x.id])
+            }
+            look => head(look, t),
+        };
+        let mut below = Vec::new();
+        for Part { part, binder, .. } in parts(look) {
+            let mut inside = inside.clone();
+            inside.extend(binder);
+            below.push(self.class(&part, &inside));
+        }
+        // 0 stands for no class.
+        let next = self.classes.table.len() + 1;
+        let class = *self.classes.table.entry((head, below)).or_insert(next);
+        self.classes.known.insert((t.node(), inside), class);
+        class
+    }
+}
+
+/// What tells a construct from others, but for its parts. The types of the others follow from those of their parts.
+fn head<T: Written>(look: &Look<T>, t: &T) -> String {
+    match look {
+        Look::Word(word) => format!("word {word} : {}", t.typing()),
+        Look::Variable(x) => format!("free {}", x.id),
+        Look::Linear => format!("linear : {}", t.typing()),
+        Look::Prefix(name, _) => format!("prefix {name}"),
+        Look::Apply(..) => "apply".into(),
+        Look::Call(name, _, separator) => format!("call {name} {separator}"),
+        Look::Angles(..) => "angles".into(),
+        Look::Braces(..) => "braces".into(),
+        Look::Singleton(_) => "singleton".into(),
+        Look::Infix(_, _, symbol) => format!("infix {symbol}"),
+        Look::Tensor(..) => "tensor".into(),
+        Look::Lambda(..) => format!("lambda : {}", t.typing()),
+        Look::LinearLambda(_) => format!("linear lambda : {}", t.typing()),
+        Look::Let(..) => "let".into(),
+        Look::Case(..) => "case".into(),
     }
 }
 
 impl<T: Written> Search<T> {
     fn visit(&mut self, t: &T, linear_body: usize) {
         let mentions = self.shared.mentions(t);
+        self.shared.class(t, &[]);
         let key = self.shared.key(t, linear_body);
         let count = self.counts.entry(key).or_insert(0);
         *count += 1;
@@ -474,6 +563,53 @@ impl<T: Written> Page<'_, T> {
             | Look::Singleton(_)
             | Look::Infix(..)
             | Look::Tensor(..) => Doc::nil(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+    use crate::source::{Term, abs, normalize, pair};
+
+    fn subterms(t: &Term, all: &mut Vec<Term>) {
+        all.push(t.clone());
+        parts(called(t.look())).iter().for_each(|part| subterms(&part.part, all));
+    }
+
+    /// A wrong class would write one term where another stands.
+    #[test]
+    fn terms_of_one_class_are_equal() {
+        let mut compared = 0;
+        for seed in 0..300 {
+            let (x, t) = Generator::new(seed).program();
+            let (y, s) = Generator::new(seed).program();
+            let both = pair(abs(x, t), abs(y, s));
+            let (mut shared, mut all) = (Shared::default(), Vec::new());
+            subterms(&both, &mut all);
+            let mut by_class: HashMap<usize, Term> = HashMap::new();
+            for t in all.iter().take(400) {
+                let first =
+                    by_class.entry(shared.class(t, &[])).or_insert_with(|| t.clone()).clone();
+                if first.node() != t.node() {
+                    compared += 1;
+                    assert_eq!(normalize(&first), normalize(t), "{first}\n{t}");
+                }
+            }
+        }
+        assert!(compared > 1000, "{compared}");
+    }
+
+    /// A copy with other bound variables is written once.
+    #[test]
+    fn copies_are_of_one_class() {
+        for seed in 0..300 {
+            let (x, t) = Generator::new(seed).program();
+            let (y, s) = Generator::new(seed).program();
+            let (f, g) = (abs(x, t), abs(y, s));
+            let mut shared = Shared::default();
+            assert_eq!(shared.class(&f, &[]), shared.class(&g, &[]), "{f}\n{g}");
         }
     }
 }

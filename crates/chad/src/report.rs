@@ -39,6 +39,8 @@ pub enum Refusal {
     Outside(Outside),
     /// The literal derivative would have about this many nodes (E26).
     TooLarge(f64),
+    /// The derivation has only so many steps.
+    NoSuchStep(usize),
 }
 
 impl From<Outside> for Refusal {
@@ -115,12 +117,24 @@ fn applied_stage(x: &str, comb: &Comb, mode: Mode) -> String {
     format!("{context} |- {}\n{one}\n\n{context} |- {}\n{two}\n", first.ty(), second.ty())
 }
 
-/// A derivation: every part of the combinator term from the inside out, the clause of Appendix A that applies, and what it gives.
-pub fn explain(program: &Program, entry: DefId, mode: Mode) -> Result<String, Refusal> {
+/// A derivation: every part of the combinator term from the inside out, the clause of Appendix A that applies, and what it gives. Of
+/// these steps, counted from 1, all or one.
+pub fn explain(
+    program: &Program,
+    entry: DefId,
+    mode: Mode,
+    step: Option<usize>,
+) -> Result<String, Refusal> {
     let (x, t) = of_core(program, entry)?;
     let comb = combinators::tidy(&combinators::of_term(&x, &t));
     let mut steps = Vec::new();
     collect(&comb, &mut steps);
+    if let Some(number) = step {
+        let step = number.checked_sub(1).and_then(|k| steps.get(k));
+        let step = step.ok_or(Refusal::NoSuchStep(steps.len()))?;
+        writable(std::slice::from_ref(step))?;
+        return Ok(explain_step(number, step, &steps, mode));
+    }
     writable(&steps)?;
     let texts = steps.iter().enumerate().map(|(k, step)| explain_step(k + 1, step, &steps, mode));
     Ok(format!("{} : {} |- {t}\n\n{}", x.hint, x.ty, texts.collect::<Vec<_>>().join("\n")))
@@ -334,7 +348,7 @@ mod tests {
 
     #[test]
     fn explanation() {
-        let text = explain(&program(), DefId(0), Mode::Reverse).unwrap();
+        let text = explain(&program(), DefId(0), Mode::Reverse, None).unwrap();
         let pair = "3. t3 = <sin, id> : real -> real * real\n   clause: <t, s>_1 = <t_1, s_1>\n           \
                     <t, s>_2 = t_2[(fst v)/v] + s_2[(snd v)/v]\n   here:   t3_1 = <sin_1, id_1>\n           t3_2 = sin_2[(fst v)/v] + id_2[(snd v)/v]\n";
         assert!(text.contains(pair), "{text}");

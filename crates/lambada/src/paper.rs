@@ -22,10 +22,15 @@ impl Unit {
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
-    /// The derivation of a definition's derivative, step by step.
-    pub fn explain(&self, entry: &str, mode: Mode) -> Result<String, Vec<Problem>> {
+    /// The derivation of a definition's derivative: all steps, or the one of this number, counted from 1.
+    pub fn explain(
+        &self,
+        entry: &str,
+        mode: Mode,
+        step: Option<usize>,
+    ) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::explain(&program, id, mode)
+        report::explain(&program, id, mode, step)
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 }
@@ -42,6 +47,11 @@ fn refused(program: &Program, id: DefId, entry: &str, refusal: &Refusal) -> Prob
             );
             Problem::error("E0521", title, program.def(id).span, label)
                 .hint("`--stage shared` names it instead, and does not grow")
+        }
+        Refusal::NoSuchStep(count) => {
+            let title = format!("the derivation of `{entry}` has {count} steps");
+            Problem::error("E0522", title, program.def(id).span, "this is what is explained")
+                .hint(format!("`--step` takes a number from 1 to {count}"))
         }
     }
 }

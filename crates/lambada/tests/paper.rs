@@ -57,7 +57,12 @@ fn check(text: &str, args: &[Data]) {
         {
             assert!(!unit.paper_stage("f", mode, stage).unwrap().is_empty());
         }
-        assert!(!unit.explain("f", mode).unwrap().is_empty());
+        let all = unit.explain("f", mode, None).unwrap();
+        assert!(all.contains(&unit.explain("f", mode, Some(1)).unwrap()), "{all}");
+        for outside in [0, 100_000] {
+            let problems = unit.explain("f", mode, Some(outside)).unwrap_err();
+            assert_eq!(problems[0].code, "E0522");
+        }
     }
 }
 

@@ -48,6 +48,10 @@ impl Written for Term {
         std::ptr::from_ref(self.kind()).addr()
     }
 
+    fn typing(&self) -> String {
+        self.ty().to_string()
+    }
+
     fn look(&self) -> Look<Term> {
         let prefix = |name, t: &Term| Look::Prefix(name, t.clone());
         let call = |name: &str, items: &[&Term]| {

@@ -94,6 +94,13 @@ impl Written for Either {
         }
     }
 
+    fn typing(&self) -> String {
+        match self {
+            Either::Term(t) => t.ty().to_string(),
+            Either::Lin(l) => format!("{} -o {}", l.from(), l.to()),
+        }
+    }
+
     fn look(&self) -> Look<Either> {
         match self {
             Either::Term(t) => look(t),

@@ -40,6 +40,10 @@ impl Written for Term {
         std::ptr::from_ref(self.kind()).addr()
     }
 
+    fn typing(&self) -> String {
+        self.ty().to_string()
+    }
+
     fn look(&self) -> Look<Term> {
         match self.kind() {
             Kind::Var(x) => Look::Variable(x.into()),
