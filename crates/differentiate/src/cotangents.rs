@@ -30,11 +30,25 @@ use lambada_prim::{Prim, ScalarTy};
 use crate::arrays;
 use crate::facts::Facts;
 use crate::trim::trim;
+use crate::undo::{Plan, Undo};
 
 /// `D←f`, after the rewritings that `f` needs.
 pub(crate) fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
-    let facts = Facts::of(f);
-    let mut cotangents = Cotangents { b: Builder::new(names), facts: &facts, frames: Vec::new() };
+    let mut plan = Plan::default();
+    loop {
+        let facts = Facts::of(f, &plan.not_carried);
+        let mut undo = Undo::new(plan.clone());
+        let reverse = attempt(names, f, &facts, &mut undo);
+        match undo.better() {
+            None => return reverse,
+            Some(better) => plan = better,
+        }
+    }
+}
+
+/// The derivative by a plan for the arrays that are carried backwards, which may turn out to be impossible.
+fn attempt(names: &mut Names, f: &Lambda, facts: &Facts, undo: &mut Undo) -> Reverse {
+    let mut cotangents = Cotangents { b: Builder::new(names), facts, undo, frames: Vec::new() };
     let owned = f
         .params
         .iter()
@@ -91,6 +105,8 @@ pub(crate) struct Frame {
     pub(crate) carried: HashMap<Var, Var>,
     /// What the primal block gives to variables outside it: another name for the same value.
     known: HashMap<Var, Atom>,
+    /// The versions of arrays that the reverse sweep of the block has got back by undoing, under which names.
+    pub(crate) undone: HashMap<Var, Atom>,
     /// The statements, while the frame is not the innermost; else the builder has them.
     pub(crate) stms: Vec<Stm>,
 }
@@ -100,6 +116,7 @@ pub(crate) struct Cotangents<'a> {
     /// Takes the statements of the current block.
     pub(crate) b: Builder<'a>,
     pub(crate) facts: &'a Facts,
+    pub(crate) undo: &'a mut Undo,
     /// From the outermost to the current block.
     frames: Vec<Frame>,
 }
@@ -129,7 +146,7 @@ impl Cotangents<'_> {
     }
 
     fn stm(&mut self, stm: &Stm) -> Vec<Stm> {
-        if !self.facts.activity.concerns(stm) {
+        if !self.facts.activity.concerns(stm) && !self.facts.versions.changed_by(stm) {
             return vec![stm.clone()];
         }
         match &stm.exp {
@@ -145,7 +162,9 @@ impl Cotangents<'_> {
             Exp::Fill(value) => self.fill(&stm.binds[0], *value),
             Exp::Array(items) => self.array(&stm.binds[0], items),
             Exp::Update { array, index, value } => {
-                self.update(&stm.binds[0], *array, index, *value)
+                let logged = self.undo_update(&stm.binds[0], index);
+                self.update(&stm.binds[0], *array, index, *value);
+                return logged.into_iter().chain([stm.clone()]).collect();
             }
             Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
             Exp::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
@@ -171,6 +190,7 @@ impl Cotangents<'_> {
             touched: Vec::new(),
             carried: HashMap::new(),
             known,
+            undone: HashMap::new(),
             stms: Vec::new(),
         });
     }
@@ -194,7 +214,7 @@ impl Cotangents<'_> {
         self.frames.push(frame);
     }
 
-    fn top(&mut self) -> &mut Frame {
+    pub(crate) fn top(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("there is a frame")
     }
 

@@ -6,6 +6,7 @@ use lambada_anf::{Block, Exp, Lambda, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
 use crate::settled::{from_final, settled_reads};
+use crate::versions::Versions;
 
 #[derive(Debug)]
 pub(crate) struct Facts {
@@ -15,16 +16,17 @@ pub(crate) struct Facts {
     /// all of it for each iteration would cost more than the program that made it.
     state: HashSet<Var>,
     settled: HashMap<Var, Var>,
+    /// The arrays that the reverse sweep carries backwards.
+    pub(crate) versions: Versions,
 }
 
 impl Facts {
-    pub(crate) fn of(f: &Lambda) -> Facts {
-        let mut facts = Facts {
-            activity: Activity::of(f),
-            types: HashMap::new(),
-            state: HashSet::new(),
-            settled: settled_reads(f),
-        };
+    /// `except`: states that are not to be carried backwards.
+    pub(crate) fn of(f: &Lambda, except: &HashSet<Var>) -> Facts {
+        let (activity, settled) = (Activity::of(f), settled_reads(f));
+        let versions = Versions::of(f, &activity, &settled, except);
+        let mut facts =
+            Facts { activity, types: HashMap::new(), state: HashSet::new(), settled, versions };
         facts.params(&f.params);
         facts.block(&f.body, false);
         facts

@@ -67,8 +67,10 @@ impl Cotangents<'_> {
             whole: None,
             place,
             homes: collected(stm, outs, body),
+            undone: HashMap::new(),
         };
-        let Residuals { before, stored } = resolve(self.b.names, self.facts, body_of, &mut reverse);
+        let Residuals { before, stored, flat: _ } =
+            resolve(self.b.names, self.facts, self.undo, body_of, &mut reverse);
         self.for_reverse(again, extent, &sums, reverse);
         // The forward sweep collects the residuals as well.
         let (mut binds, mut outs, mut results) =

@@ -54,28 +54,39 @@ impl Cotangents<'_> {
         otherwise: &Block,
     ) -> Vec<Stm> {
         let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
-        let (then_sweep, then_frame) = self.branch(stm, then, &seeds);
-        let (other_sweep, other_frame) = self.branch(stm, otherwise, &seeds);
+        let back = self.versions_before(&stm.binds);
+        let (then_sweep, then_frame) = self.branch(stm, then, &seeds, &back);
+        let (other_sweep, other_frame) = self.branch(stm, otherwise, &seeds, &back);
         let outer = self.outer(&then_frame, &other_frame);
         let starts: Vec<Option<Atom>> =
             outer.iter().map(|x| if self.is_scalar(*x) { self.sum(*x) } else { None }).collect();
-        let then_block = self.leave(then_frame, &outer, &starts);
-        let other_block = self.leave(other_frame, &outer, &starts);
+        let then_block = self.leave(then_frame, &outer, &starts, &back);
+        let other_block = self.leave(other_frame, &outer, &starts, &back);
         let (then_reverse, then_kept) = self.close(stm, then, &then_sweep, then_block);
         let (other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
-        self.if_reverse(cond, &outer, then_reverse, other_reverse);
+        self.if_reverse(cond, &outer, &back, then_reverse, other_reverse);
         let then = Block { stms: then_sweep, results: then.results.clone() };
         let otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
         self.if_forward(stm, cond, (then, then_kept), (otherwise, other_kept))
     }
 
     /// The reverse sweep of a branch, and its forward sweep.
-    fn branch(&mut self, stm: &Stm, block: &Block, seeds: &[Option<Atom>]) -> (Vec<Stm>, Frame) {
+    fn branch(
+        &mut self,
+        stm: &Stm,
+        block: &Block,
+        seeds: &[Option<Atom>],
+        back: &[(usize, Var)],
+    ) -> (Vec<Stm>, Frame) {
         let owned = bound_in(&[], block);
         let given: Vec<(Var, Atom)> =
             given(stm, block).into_iter().map(|(x, bind)| (x, bind.var.into())).collect();
         self.push(Kind::If, owned);
         given.into_iter().for_each(|(x, bind)| self.alias(x, bind));
+        // A branch that hands an array through has nothing to undo.
+        for (k, version) in back.iter().filter(|(k, x)| block.results[*k] == (*x).into()) {
+            self.top().undone.insert(*version, stm.binds[*k].var.into());
+        }
         for ((bind, result), seed) in stm.binds.iter().zip(&block.results).zip(seeds) {
             if let Some(seed) = seed {
                 self.add(*result, *seed, &bind.ty);
@@ -95,19 +106,27 @@ impl Cotangents<'_> {
     }
 
     /// Ends a branch of the reverse sweep.
-    fn leave(&mut self, frame: Frame, outer: &[Var], starts: &[Option<Atom>]) -> Block {
+    fn leave(
+        &mut self,
+        frame: Frame,
+        outer: &[Var],
+        starts: &[Option<Atom>],
+        back: &[(usize, Var)],
+    ) -> (Block, HashMap<Var, Atom>) {
         self.resume(frame);
         let results = outer.iter().zip(starts).map(|(x, start)| {
             let p = Param { var: *x, ty: self.ty(*x).clone() };
             self.take(*x).or(*start).unwrap_or_else(|| self.b.zero(&p.ty))
         });
-        let results = results.collect();
+        let mut results: Vec<Atom> = results.collect();
+        results.extend(back.iter().map(|(_, version)| Atom::from(*version)));
         for x in self.touched() {
             if let (Some(value), Some(acc)) = (self.take(x), self.outer_accumulator(x)) {
                 self.b.effect(Exp::Accumulate { acc, index: Vec::new(), value });
             }
         }
-        Block { stms: self.pop().stms, results }
+        let frame = self.pop();
+        (Block { stms: frame.stms, results }, frame.undone)
     }
 
     /// Resolves the residuals of a branch.
@@ -116,26 +135,40 @@ impl Cotangents<'_> {
         stm: &Stm,
         block: &Block,
         sweep: &[Stm],
-        mut reverse: Block,
+        (mut reverse, undone): (Block, HashMap<Var, Atom>),
     ) -> (Block, Residuals) {
         let place = Place::Branch { repeated: self.repeated() };
         let homes: HashMap<Var, Param> = given(stm, block).into_iter().collect();
         let residuals = resolve(
             self.b.names,
             self.facts,
-            Body { stms: sweep, params: &[], whole: None, place, homes },
+            self.undo,
+            Body { stms: sweep, params: &[], whole: None, place, homes, undone },
             &mut reverse,
         );
         (reverse, residuals)
     }
 
-    fn if_reverse(&mut self, cond: Atom, outer: &[Var], then: Block, otherwise: Block) {
-        if outer.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty() {
+    fn if_reverse(
+        &mut self,
+        cond: Atom,
+        outer: &[Var],
+        back: &[(usize, Var)],
+        then: Block,
+        otherwise: Block,
+    ) {
+        if outer.is_empty() && back.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty()
+        {
             return;
         }
         let bind =
             |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ty(x).clone() };
-        let binds: Vec<Param> = outer.iter().map(|x| bind(self, *x)).collect();
+        let mut binds: Vec<Param> = outer.iter().map(|x| bind(self, *x)).collect();
+        for (_, version) in back {
+            let p = self.version_back(*version);
+            self.top().undone.insert(*version, p.var.into());
+            binds.push(p);
+        }
         self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::If { cond, then, otherwise } });
         for (x, p) in outer.iter().zip(binds) {
             if self.is_scalar(*x) {
@@ -181,6 +214,9 @@ impl Cotangents<'_> {
             let zero = self.b.zero(&sizes.ty(&home.ty));
             other.stms = std::mem::replace(&mut self.b.stms, inner);
             other.results.push(zero);
+            if self.undo.is_tape(value.var) {
+                self.undo.tape(home.var);
+            }
             from.results.push(value.var.into());
             binds.push(home.clone());
         }

@@ -8,8 +8,9 @@
 //! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`;
-//! * `residuals`: what the reverse sweep needs from the forward sweep, stored or computed again;
+//! * `residuals`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `extrema`, `late` and `counted`: rewritings that come first;
+//! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
 mod accumulator;
@@ -21,6 +22,7 @@ mod counted;
 mod effects;
 mod extrema;
 mod facts;
+mod flat;
 mod for_;
 mod if_;
 mod index;
@@ -29,10 +31,14 @@ mod loop_;
 mod matmul;
 mod prim;
 mod residuals;
+mod schedule;
 mod settled;
 mod tangents;
+mod thread;
 mod trim;
+mod undo;
 mod update;
+mod versions;
 
 use lambada_anf::{Derivatives, Lambda, Names, Reverse};
 

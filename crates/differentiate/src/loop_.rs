@@ -14,13 +14,14 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
 use crate::for_::bound_in;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
+use crate::thread::{self, Outer, write_on};
 
 impl Tangents<'_> {
     pub(crate) fn loop_(
@@ -54,6 +55,11 @@ impl Tangents<'_> {
     }
 }
 
+/// Where the value is there: after the statement that binds it, or at the beginning.
+fn position_after(stms: &[Stm], x: Var) -> usize {
+    stms.iter().position(|stm| stm.binds.iter().any(|p| p.var == x)).map_or(0, |k| k + 1)
+}
+
 /// The parameters under the names of the given values.
 fn naming(params: &[Param], values: &[Atom]) -> Renaming {
     let mut naming = Renaming::new();
@@ -82,13 +88,18 @@ impl Cotangents<'_> {
         let active: Vec<usize> =
             (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
         let sizes = sizes_of(params, &active);
-        let mut starts: Vec<Atom> = sizes.iter().map(|k| stm.binds[*k].var.into()).collect();
+        // What is carried backwards: sizes that are state, arrays whose updates are undone, cotangents.
+        let versions: Vec<usize> =
+            (0..params.len()).filter(|k| self.facts.versions.contains(params[*k].var)).collect();
+        let mut starts: Vec<Atom> =
+            sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
         starts.extend(self.last_state(stm, params, &active));
         let owned: Vec<Var> = params.iter().map(|p| p.var).chain([index]).collect();
         self.push(Kind::Loop, bound_in(&owned, body));
-        let mut state = self.seeded_state(params, &sizes, &active, body);
+        let mut state = self.seeded_state(params, &sizes, &versions, &active, body);
         let sweep = self.stms(&body.stms);
-        let mut results: Vec<Atom> = sizes.iter().map(|k| params[*k].var.into()).collect();
+        let mut results: Vec<Atom> =
+            sizes.iter().chain(&versions).map(|k| params[*k].var.into()).collect();
         results.extend(active.iter().map(|k| self.take_or_zero(&params[*k])));
         let sums = self.touched();
         results.extend(
@@ -98,13 +109,20 @@ impl Cotangents<'_> {
         let mut reverse = Block { stms: frame.stms, results };
         let again = self.b.names.again(index);
         let place = Place::Iteration { index, again: again.into(), extent };
-        let body_of = Body { stms: &sweep, params, whole: Some(stm), place, homes: HashMap::new() };
-        let residuals = resolve(self.b.names, self.facts, body_of, &mut reverse);
+        let (homes, undone) = (HashMap::new(), frame.undone);
+        let body_of = Body { stms: &sweep, params, whole: Some(stm), place, homes, undone };
+        let residuals = resolve(self.b.names, self.facts, self.undo, body_of, &mut reverse);
         // The sums of outer scalars are further state.
         state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
         starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
         let ends = self.counting_down(again, extent, state, starts, reverse);
-        let (first, sums_after) = ends[sizes.len()..].split_at(active.len());
+        let (back, ends) = ends[sizes.len()..].split_at(versions.len());
+        for (k, p) in versions.iter().zip(back) {
+            if let Some(version) = self.facts.versions.before(stm.binds[*k].var) {
+                self.top().undone.insert(version, p.var.into());
+            }
+        }
+        let (first, sums_after) = ends.split_at(active.len());
         sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
         active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
         self.taped(stm, body, sweep, residuals)
@@ -127,11 +145,13 @@ impl Cotangents<'_> {
         seeds
     }
 
-    /// The state of the reverse loop: cotangents of what the iteration gives, after such of their sizes as are state themselves.
+    /// The state of the reverse loop: cotangents of what the iteration gives, after such of their sizes as are state themselves, and the
+    /// arrays whose updates are undone.
     fn seeded_state(
         &mut self,
         params: &[Param],
         sizes: &[usize],
+        versions: &[usize],
         active: &[usize],
         body: &Block,
     ) -> Vec<Param> {
@@ -141,6 +161,12 @@ impl Cotangents<'_> {
             .collect();
         let mut now = Renaming::new();
         sizes.iter().zip(&state).for_each(|(k, p)| now.insert(params[*k].var, p.var.into()));
+        for k in versions {
+            let p = self.version_back(params[*k].var);
+            let last = body.results[*k].as_var().expect("an array is a variable");
+            self.top().undone.insert(last, p.var.into());
+            state.push(p);
+        }
         for k in active {
             let p = Param {
                 var: self.b.names.fresh(self.hint(params[*k].var)),
@@ -200,29 +226,76 @@ impl Cotangents<'_> {
         let mut body = Block { stms: sweep, results: body.results.clone() };
         let mut before = residuals.before;
         for Residual { value, home } in residuals.stored {
-            let [tape, next, zeros] =
-                [(); 3].map(|()| Param { var: self.b.names.again(home.var), ty: home.ty.clone() });
-            before.push(Stm {
-                binds: vec![zeros.clone()],
-                exp: Exp::Fill(Atom::Lit(home.ty.elem.zero())),
-            });
-            let write = Exp::Update {
-                array: tape.var,
-                index: vec![(*index).into()],
-                value: value.var.into(),
+            let place = |_: &mut Builder, inner: &[Atom]| [&[(*index).into()], inner].concat();
+            let write = |_: &mut Names, tape: Var, next: &Param| {
+                let (index, value) = (vec![(*index).into()], value.var.into());
+                let exp = Exp::Update { array: tape, index, value };
+                (vec![Stm { binds: vec![next.clone()], exp }], next.var.into())
             };
-            let at = body
-                .stms
-                .iter()
-                .position(|stm| stm.binds.iter().any(|p| p.var == value.var))
-                .map_or(0, |k| k + 1);
-            body.stms.insert(at, Stm { binds: vec![next.clone()], exp: write });
-            body.results.push(next.var.into());
-            inits.push(zeros.var.into());
+            let (tape, zeros, next) =
+                self.tape(&mut body, &mut before, &value, &home, (0, &place), write);
+            body.results.push(next);
+            inits.push(zeros);
             params.push(tape);
             binds.push(home);
         }
+        let mut starts: Vec<Var> = Vec::new();
+        for flat in residuals.flat {
+            let place = |b: &mut Builder, inner: &[Atom]| flat.place(b, inner);
+            let write = |names: &mut Names, tape: Var, _: &Param| flat.write(names, tape);
+            let (tape, zeros, next) = self.tape(
+                &mut body,
+                &mut before,
+                &flat.value,
+                &flat.home,
+                (flat.axes, &place),
+                write,
+            );
+            body.results.push(next);
+            inits.push(zeros);
+            params.push(tape);
+            binds.push(flat.home.clone());
+            if !starts.contains(&flat.start.var) {
+                starts.push(flat.start.var);
+                let (stms, next) = flat.next_start(self.b.names);
+                body.stms.extend(stms);
+                body.results.push(next);
+                inits.push(Atom::int(0));
+                params.push(flat.start.clone());
+                binds.push(Param { var: self.b.names.again(flat.start.var), ty: Ty::int() });
+            }
+        }
         before.push(Stm { binds, exp: Exp::Loop { params, inits, kind: kind.clone(), body } });
         before
+    }
+
+    /// One tape of a forward loop: its parameter, its first value, and what it is after an iteration. A value that is the tape of an
+    /// inner loop is written on it by that loop; any other by `write`, as soon as it is there.
+    fn tape(
+        &mut self,
+        body: &mut Block,
+        before: &mut Vec<Stm>,
+        value: &Param,
+        home: &Param,
+        (axes, place): (usize, thread::Place),
+        write: impl FnOnce(&mut Names, Var, &Param) -> (Vec<Stm>, Atom),
+    ) -> (Param, Atom, Atom) {
+        let [tape, next, zeros] =
+            [(); 3].map(|()| Param { var: self.b.names.again(home.var), ty: home.ty.clone() });
+        before.push(Stm {
+            binds: vec![zeros.clone()],
+            exp: Exp::Fill(Atom::Lit(home.ty.elem.zero())),
+        });
+        let first = zeros.var.into();
+        let at = position_after(&body.stms, value.var);
+        let outer = Outer { tape: tape.var, ty: &home.ty, axes, place };
+        let inner = at > 0 && self.undo.is_tape(value.var);
+        self.undo.tape(home.var);
+        if inner && write_on(self.b.names, &mut body.stms, at - 1, value.var, &next, &outer) {
+            return (tape, first, next.var.into());
+        }
+        let (stms, after) = write(self.b.names, tape.var, &next);
+        body.stms.splice(at..at, stms);
+        (tape, first, after)
     }
 }

@@ -4,18 +4,23 @@
 //! 1. *known* outside under another name: the index, a result;
 //! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
 //! 3. cheap to compute from other demanded values: computed again;
-//! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration;
+//! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration; what a `loop` in a `loop` gives also where
+//!    its sizes differ from iteration to iteration, if they can be summed up before ([`crate::flat`]);
 //! 5. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
 //!
 //! So what was costly is stored, memory grows with the work of the program and not with the arrays that it reads, and a nest
 //! whose inner sizes are regular is run once forward and once in reverse, whatever its depth. Rule 5 concerns what is irregular (inner
 //! sizes that depend on outer iterations): it runs once more per level.
 //!
+//! Arrays that are carried backwards ([`crate::versions`]) are there in the reverse code. In inner blocks rule 2 reads their elements again;
+//! what is computed again from them in the block that changes them is placed where the right version is there ([`crate::schedule`]). What
+//! an update overwrites is always stored.
+//!
 //! * Assumes: the reverse code mentions primal values by their own names.
 //! * Gives: reverse code that mentions what is outside only, and the list of values that the forward sweep must hand out.
 //! * Keeps: each check is done by the forward sweep only. Equations between sizes are repeated where types rest on them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{
     Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var, free_vars,
@@ -24,7 +29,10 @@ use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
 use crate::effects::{adds_to, without_additions, without_checks};
 use crate::facts::Facts;
+use crate::flat::{Flat, Sizes};
+use crate::schedule::{Again, TooEarly, schedule};
 use crate::trim::trim;
+use crate::undo::Undo;
 
 /// Constant sizes up to this are small: an `if` in a loop hands out such an array also from the branch that does not have it.
 const SMALL: i64 = 16;
@@ -39,6 +47,8 @@ pub(crate) struct Body<'a> {
     pub(crate) place: Place,
     /// Values that the outside has already, and under which name: as for residuals.
     pub(crate) homes: HashMap<Var, Param>,
+    /// Versions that the reverse code gets back by undoing updates, and under which names.
+    pub(crate) undone: HashMap<Var, Atom>,
 }
 
 /// What the body is the body of.
@@ -62,18 +72,21 @@ pub(crate) struct Residuals {
     pub(crate) before: Vec<Stm>,
     /// Handed out by the body.
     pub(crate) stored: Vec<Residual>,
+    /// Arrays of different sizes, handed out by the body of a `loop`.
+    pub(crate) flat: Vec<Flat>,
 }
 
 /// Closes the reverse code of a body.
 pub(crate) fn resolve(
     names: &mut Names,
     facts: &Facts,
+    undo: &mut Undo,
     body: Body,
     reverse: &mut Block,
 ) -> Residuals {
     let stms = facts.settle(body.stms);
     let body = Body { stms: &stms, ..body };
-    let mut choice = Choice::new(names, facts, &body);
+    let mut choice = Choice::new(names, facts, undo, &body);
     choice.demand(&free_vars(reverse));
     for (k, stm) in body.stms.iter().enumerate().rev() {
         choice.statement(k, stm);
@@ -85,6 +98,7 @@ pub(crate) fn resolve(
 struct Choice<'a> {
     names: &'a mut Names,
     facts: &'a Facts,
+    undo: &'a mut Undo,
     body: &'a Body<'a>,
     /// The statement that binds a variable of the body.
     binder: HashMap<Var, &'a Stm>,
@@ -97,6 +111,10 @@ struct Choice<'a> {
     /// Values that are read from their homes.
     read: Vec<Residual>,
     residuals: Residuals,
+    /// By statement, what it binds and is on flat tapes.
+    flats: BTreeMap<usize, Vec<Flat>>,
+    /// What is overwritten by one update and read by another statement has one home.
+    same: Vec<(Var, Var)>,
     /// The loop, if the state is computed again from the first one.
     from_start: Option<&'a Stm>,
     /// What is computed before the construct instead.
@@ -104,7 +122,7 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    fn new(names: &'a mut Names, facts: &'a Facts, body: &'a Body<'a>) -> Self {
+    fn new(names: &'a mut Names, facts: &'a Facts, undo: &'a mut Undo, body: &'a Body<'a>) -> Self {
         let binder: HashMap<Var, &Stm> =
             body.stms.iter().flat_map(|stm| stm.binds.iter().map(move |p| (p.var, stm))).collect();
         let mut bound: HashSet<Var> =
@@ -117,10 +135,11 @@ impl<'a> Choice<'a> {
         let (demanded, accumulators) = (HashSet::new(), HashSet::new());
         let (again, read, residuals, outside) =
             (BTreeSet::new(), Vec::new(), Residuals::default(), Renaming::new());
-        let from_start = None;
+        let (from_start, flats, same) = (None, BTreeMap::new(), Vec::new());
         let mut choice = Choice {
             names,
             facts,
+            undo,
             body,
             binder,
             bound,
@@ -130,11 +149,14 @@ impl<'a> Choice<'a> {
             again,
             read,
             residuals,
+            flats,
+            same,
             from_start,
             outside,
         };
         for stm in body.stms {
-            if choice.cheap(stm, &|choice, x| choice.free.contains(&x)) {
+            let kept = stm.binds.iter().any(|p| choice.undo.keeps(p.var));
+            if !kept && choice.cheap(stm, &|choice, x| choice.free.contains(&x)) {
                 choice.free.insert(stm.binds[0].var);
             }
         }
@@ -156,10 +178,13 @@ impl<'a> Choice<'a> {
                 (op.cost() == Cost::Cheap || op.result() != ScalarTy::Real) && all(args)
             }
             Exp::Index(x, index) => {
-                (!self.facts.is_state(*x) || self.facts.is_settled(stm.binds[0].var, *x))
-                    && there((*x).into())
-                    && all(index)
-                    && sizes()
+                let own = self.bound.contains(x);
+                let part = !stm.binds[0].ty.dims.is_empty();
+                let steady = !self.facts.is_state(*x)
+                    || self.facts.is_settled(stm.binds[0].var, *x)
+                    || self.facts.versions.is_part(*x) && (part || !own);
+                let there = there((*x).into()) || self.body.undone.contains_key(x);
+                steady && there && all(index) && sizes()
             }
             Exp::Fill(value) => there(*value) && sizes(),
             Exp::Array(items) => all(items),
@@ -183,22 +208,57 @@ impl<'a> Choice<'a> {
         let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
         let (known, unknown): (Vec<&Param>, Vec<&Param>) =
             demanded.partition(|p| self.body.homes.contains_key(&p.var));
-        let unknown: Vec<&Param> =
-            unknown.into_iter().filter(|p| self.outside_name(p.var).is_none()).collect();
+        let is_new = |p: &&Param| {
+            self.outside_name(p.var).is_none() && !self.body.undone.contains_key(&p.var)
+        };
+        let unknown: Vec<&Param> = unknown.into_iter().filter(is_new).collect();
         for p in known {
             let home = self.body.homes[&p.var].clone();
             self.read.push(Residual { value: p.clone(), home });
         }
+        let unknown: Vec<&Param> = unknown
+            .into_iter()
+            .filter(|p| !self.undo.keeps(p.var) || !self.keep(k, stm, p))
+            .collect();
         if unknown.is_empty() {
             return;
         }
         let cheap =
             self.cheap(stm, &|choice, x| choice.free.contains(&x) || choice.demanded.contains(&x));
-        if cheap || !unknown.iter().all(|p| self.storable(stm, &p.ty)) {
-            self.repeat(k, stm);
-        } else {
+        if !cheap && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
             unknown.into_iter().for_each(|p| self.store(p));
+        } else if !cheap
+            && matches!(stm.exp, Exp::Loop { .. })
+            && unknown.iter().all(|p| self.can_store_any(p))
+        {
+            unknown.into_iter().for_each(|p| self.store_any(k, p));
+        } else {
+            self.repeat(k, stm);
         }
+    }
+
+    /// Stores what must be kept; is that possible?
+    fn keep(&mut self, k: usize, stm: &Stm, value: &Param) -> bool {
+        match self.same_before(stm) {
+            Some(same) if self.facts.known_ty(value.var).is_none() => {
+                self.same.push((value.var, same));
+                self.undo.log(same);
+                self.demand(&[same]);
+                true
+            }
+            Some(_) | None if self.can_store_any(value) => {
+                self.store_any(k, value);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// An earlier statement that reads the same element or sub-array of a version.
+    fn same_before(&self, stm: &Stm) -> Option<Var> {
+        let Exp::Index(..) = stm.exp else { return None };
+        let first = self.body.stms.iter().find(|other| other.exp == stm.exp)?;
+        (first.binds != stm.binds).then(|| first.binds[0].var)
     }
 
     /// Does what is computed again need the statement without mentioning it: an addition to an accumulator, an equation of sizes?
@@ -228,8 +288,12 @@ impl<'a> Choice<'a> {
 
     /// The state at the beginning of the iteration: stored, or computed again from the first one by the loop itself.
     fn state(&mut self) {
-        let demanded: Vec<&Param> =
-            self.body.params.iter().filter(|p| self.demanded.contains(&p.var)).collect();
+        let demanded: Vec<&Param> = self
+            .body
+            .params
+            .iter()
+            .filter(|p| self.demanded.contains(&p.var) && !self.body.undone.contains_key(&p.var))
+            .collect();
         if demanded.iter().all(|p| p.ty.dims.iter().all(|size| self.outside_size(*size).is_some()))
         {
             demanded.into_iter().for_each(|p| self.store(p));
@@ -257,6 +321,77 @@ impl<'a> Choice<'a> {
         mentioned.iter().any(|x| self.facts.is_state(*x))
     }
 
+    /// How many leading axes of the array have sizes that differ from iteration to iteration, or stand before one that has.
+    fn irregular_axes(&mut self, value: &Param) -> usize {
+        let irregular: Vec<bool> =
+            value.ty.dims.iter().map(|size| self.outside_size(*size).is_none()).collect();
+        irregular.iter().rposition(|irregular| *irregular).map_or(0, |last| last + 1)
+    }
+
+    /// Can there be a tape for the value?
+    fn can_store_any(&mut self, value: &Param) -> bool {
+        let axes = self.irregular_axes(value);
+        axes == 0 || self.total(&value.ty.dims[..axes]).is_some()
+    }
+
+    /// Stores a value of any sizes.
+    fn store_any(&mut self, k: usize, value: &Param) {
+        match self.irregular_axes(value) {
+            0 => self.store(value),
+            axes => self.store_flat(k, value, axes),
+        }
+    }
+
+    /// The length of a flat tape of arrays whose leading axes have the given sizes.
+    fn total(&mut self, leading: &[Atom]) -> Option<Stm> {
+        let Place::Iteration { index, extent, .. } = self.body.place else { return None };
+        self.body.whole?;
+        let (bound, binder, outside) = (&self.bound, &self.binder, &self.outside);
+        let sizes = Sizes { index, extent, bound, binder, outside };
+        sizes.total(self.names, leading)
+    }
+
+    fn store_flat(&mut self, k: usize, value: &Param, axes: usize) {
+        let Place::Iteration { extent, .. } = self.body.place else {
+            unreachable!("flat tapes are of loops")
+        };
+        let (leading, rest) = value.ty.dims.split_at(axes);
+        let hint = self.tape_hint(value.var);
+        let mut dims = Vec::new();
+        dims.extend(rest.iter().map(|size| self.outside_size(*size).expect("it is regular")));
+        // Tapes of arrays of the same sizes have their parts at the same places.
+        let like = self.residuals.flat.iter().find(|flat| flat.sizes() == leading);
+        let (total, start, starts) = match like {
+            Some(flat) => (flat.home.ty.dims[0], flat.start.clone(), flat.starts.clone()),
+            None => {
+                let total = self.total(leading).expect("the sizes can be summed up");
+                let length = total.binds[0].var.into();
+                self.residuals.before.push(total);
+                let mut fresh = |hint: String, ty: Ty| Param { var: self.names.fresh(hint), ty };
+                let start = fresh(format!("{hint}_start"), Ty::int());
+                let starts = fresh(format!("{hint}_starts"), Ty::int().array_of(extent));
+                let stored = Residual { value: start.clone(), home: starts.clone() };
+                self.residuals.stored.push(stored);
+                (length, start, starts)
+            }
+        };
+        dims.insert(0, total);
+        let home = Param { var: self.names.fresh(hint), ty: Ty { elem: value.ty.elem, dims } };
+        if self.undo.keeps(value.var) {
+            [home.var, starts.var].into_iter().for_each(|x| self.undo.log(x));
+        }
+        let leading: Vec<Var> = leading.iter().filter_map(|size| size.as_var()).collect();
+        self.demand(&leading);
+        let flat = Flat { value: value.clone(), axes, home, start, starts };
+        self.flats.entry(k).or_default().push(flat.clone());
+        self.residuals.flat.push(flat);
+    }
+
+    fn tape_hint(&self, x: Var) -> String {
+        let name = self.names.hint(x);
+        if name.ends_with("_tape") { name.to_string() } else { format!("{name}_tape") }
+    }
+
     fn store(&mut self, value: &Param) {
         let dims = value.ty.dims.iter().map(|size| {
             self.outside_size(*size).expect("what is stored has sizes that are known outside")
@@ -265,9 +400,11 @@ impl<'a> Choice<'a> {
         if let Place::Iteration { extent, .. } = self.body.place {
             ty = ty.array_of(extent);
         }
-        let name = self.names.hint(value.var);
-        let hint = if name.ends_with("_tape") { name.to_string() } else { format!("{name}_tape") };
+        let hint = self.tape_hint(value.var);
         let home = Param { var: self.names.fresh(hint), ty };
+        if self.undo.keeps(value.var) {
+            self.undo.log(home.var);
+        }
         self.read.push(Residual { value: value.clone(), home: home.clone() });
         self.residuals.stored.push(Residual { value: value.clone(), home });
     }
@@ -306,11 +443,12 @@ impl<'a> Choice<'a> {
     // The reverse code
 
     /// Puts what is read and what is computed again before the reverse code, under fresh names.
-    fn place(self, reverse: &mut Block) -> Residuals {
-        let mut renaming = self.outside;
+    fn place(mut self, reverse: &mut Block) -> Residuals {
+        let mut renaming = std::mem::take(&mut self.outside);
         if let Place::Iteration { index, again, .. } = self.body.place {
             renaming.insert(index, again);
         }
+        let mut given: HashMap<Var, Atom> = self.body.undone.clone();
         let mut b = Builder::new(self.names);
         for Residual { value, home } in self.read.iter().rev() {
             let name = match self.body.place {
@@ -320,30 +458,81 @@ impl<'a> Choice<'a> {
                 }
                 Place::Branch { .. } => home.var.into(),
             };
-            renaming.insert(value.var, name);
+            given.insert(value.var, name);
         }
+        given.iter().for_each(|(x, name)| renaming.insert(*x, *name));
         if let (Some(stm), Place::Iteration { again, .. }) = (self.from_start, &self.body.place) {
             let first = states_until(*again, stm, b.names);
-            self.body
-                .params
-                .iter()
-                .zip(&first.binds)
-                .for_each(|(p, bind)| renaming.insert(p.var, bind.var.into()));
+            for (p, bind) in self.body.params.iter().zip(&first.binds) {
+                if !given.contains_key(&p.var) {
+                    renaming.insert(p.var, bind.var.into());
+                }
+            }
             b.stms.push(first);
         }
-        for k in &self.again {
-            let mut stm = self.body.stms[*k].clone();
-            without_additions(&mut stm, &self.accumulators);
-            without_checks(&mut stm);
-            let stm = renaming.copy_stm(&stm, b.names);
-            b.stms.push(stm);
+        let mut stms = std::mem::take(&mut b.stms);
+        let mut again = Vec::new();
+        for (k, stm) in self.body.stms.iter().enumerate() {
+            let mut gives = Vec::new();
+            if self.again.contains(&k) {
+                let mut stm = stm.clone();
+                without_additions(&mut stm, &self.accumulators);
+                without_checks(&mut stm);
+                let copy = renaming.copy_stm(&stm, b.names);
+                b.stms.push(copy);
+                // Not what is stored, or undone, and computed a second time next to what is not.
+                for p in &stm.binds {
+                    match given.get(&p.var) {
+                        Some(name) => renaming.insert(p.var, *name),
+                        None => gives.push(p.var),
+                    }
+                }
+            }
+            for flat in self.flats.get(&k).into_iter().flatten() {
+                let Place::Iteration { again, .. } = self.body.place else {
+                    unreachable!("flat tapes are of loops")
+                };
+                let start = b.bind("start", Ty::int(), Exp::Index(flat.starts.var, vec![again]));
+                let sizes: Vec<Atom> =
+                    flat.sizes().iter().map(|size| renaming.atom(*size)).collect();
+                let value = flat.read(&mut b, start, &sizes);
+                renaming.insert(flat.value.var, value);
+            }
+            if !b.stms.is_empty() {
+                again.push(Again { stms: std::mem::take(&mut b.stms), gives });
+            }
         }
+        self.same.iter().for_each(|(x, same)| renaming.insert(*x, renaming.atom((*same).into())));
         renaming.apply(reverse);
-        let mut stms = b.stms;
-        stms.append(&mut reverse.stms);
+        stms.extend(self.in_order(again, std::mem::take(&mut reverse.stms)));
         reverse.stms = stms;
         trim(reverse, &[]);
         self.residuals
+    }
+
+    /// What is computed again and the reverse code, so that each version is read while it is there.
+    fn in_order(&mut self, again: Vec<Again>, reverse: Vec<Stm>) -> Vec<Stm> {
+        if self.body.undone.is_empty() {
+            let again = again.into_iter().flat_map(|again| again.stms);
+            return again.chain(reverse).collect();
+        }
+        let names: HashMap<Var, Var> =
+            self.body.undone.iter().filter_map(|(x, name)| Some((name.as_var()?, *x))).collect();
+        let gives: Vec<Vec<Var>> = again.iter().map(|again| again.gives.clone()).collect();
+        let (stms, too_early) = schedule(again, reverse, &names.keys().copied().collect());
+        for TooEarly { again, version, impossible } in too_early {
+            let mut better = false;
+            for x in again.iter().flat_map(|k| &gives[*k]) {
+                better |= self.demanded.contains(x)
+                    && self.facts.known_ty(*x).is_some()
+                    && self.undo.keep(*x);
+            }
+            let state = names.get(&version).and_then(|x| self.facts.versions.state(*x));
+            if let Some(state) = state.filter(|_| impossible && !better) {
+                self.undo.give_up(state);
+            }
+        }
+        stms
     }
 }
 

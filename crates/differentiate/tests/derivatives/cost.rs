@@ -7,11 +7,13 @@ use crate::dsl::{Dsl, int, real};
 use crate::program::{Point, Program, Writer, elements, reals};
 use crate::programs::state::cholesky_of;
 
-use Prim::{Add, AddInt, Exp, Lt, LtInt, Mul, RemInt, Sin, Tanh};
+use Prim::{Add, AddInt, Exp, Lt, LtInt, Mul, RemInt, Sin, Sub, SubInt, Tanh};
 
 struct Ratio {
     reals: f64,
     memory: f64,
+    /// Bytes at one time, of the value with what it writes.
+    peak: f64,
 }
 
 /// How much more the reverse derivative does than the program, at a point of the given sizes.
@@ -40,7 +42,22 @@ fn ratio(build: &dyn Fn(&mut Writer) -> Vec<(Atom, Ty)>, sizes: &[usize]) -> Rat
     Ratio {
         reals: reverse.reals as f64 / primal.reals as f64,
         memory: (reverse.loads + reverse.stores) as f64 / all,
+        peak: reverse.peak as f64 / (primal.peak + primal.written) as f64,
     }
+}
+
+/// As `cheap`, and the reverse derivative takes at most three times the memory of the value and what the program overwrites.
+fn small(
+    name: &str,
+    sizes: &[&[usize]],
+    reals: f64,
+    memory: f64,
+    build: impl Fn(&mut Writer) -> Vec<(Atom, Ty)>,
+) {
+    let peaks: Vec<f64> = sizes.iter().map(|sizes| ratio(&build, sizes).peak).collect();
+    eprintln!("{name}: peak {peaks:.2?}");
+    assert!(peaks.iter().all(|peak| *peak <= 3.0), "{name}: {peaks:.2?}");
+    cheap(name, sizes, reals, memory, build);
 }
 
 /// The ratio stays below the bounds at all sizes, and does not grow.
@@ -294,6 +311,91 @@ fn cholesky_in_place() {
         let a = w.param("a", &[n, n]);
         let l = cholesky_of(&mut w.b, a, n);
         vec![(l, reals(&[n, n]))]
+    });
+}
+
+/// An element of the Cholesky factor `l` of `a`, from those before it.
+fn cholesky_element(b: &mut lambada_anf::Builder, a: Atom, l: Atom, i: Atom, j: Atom) -> Atom {
+    let s = b.sum(j, |b, m| {
+        let (p, q) = (b.at(l, &[i, m]), b.at(l, &[j, m]));
+        b.op(Mul, &[p, q])
+    });
+    let aij = b.at(a, &[i, j]);
+    let rest = b.op(Sub, &[aij, s]);
+    let diagonal = b.op(Prim::EqInt, &[i, j]);
+    let root = |b: &mut lambada_anf::Builder| vec![b.op(Prim::Sqrt, &[rest])];
+    let divided = |b: &mut lambada_anf::Builder| {
+        let d = b.at(l, &[j, j]);
+        vec![b.op(Prim::Div, &[rest, d])]
+    };
+    b.if_(diagonal, &[Ty::real()], root, divided)[0]
+}
+
+/// Cholesky in one loop over all elements, and by columns. What is kept is one element for each update.
+#[test]
+fn cholesky_in_any_order() {
+    small("flat", &[&[6], &[12], &[24]], 6.0, 14.0, |w| {
+        let n = w.size("n");
+        let a = w.param("a", &[n, n]);
+        let ty = reals(&[n, n]);
+        let zeros = w.b.zero(&ty);
+        let all = w.b.op(Prim::MulInt, &[n, n]);
+        let z = w.b.loop_(all, &[(zeros, ty.clone())], |b, k, s| {
+            let (i, j) = (b.op(Prim::DivInt, &[k, n]), b.op(RemInt, &[k, n]));
+            let above = b.op(LtInt, &[i, j]);
+            let next = |b: &mut lambada_anf::Builder| {
+                let e = cholesky_element(b, a, s[0], i, j);
+                vec![b.with(s[0], &ty, &[i, j], e)]
+            };
+            b.if_(above, std::slice::from_ref(&ty), |_| vec![s[0]], next)
+        });
+        vec![(z[0], ty.clone())]
+    });
+    small("columns", &[&[6], &[12], &[24]], 6.0, 14.0, |w| {
+        let n = w.size("n");
+        let a = w.param("a", &[n, n]);
+        let ty = reals(&[n, n]);
+        let zeros = w.b.zero(&ty);
+        let z = w.b.loop_(n, &[(zeros, ty.clone())], |b, j, s| {
+            let below = b.op(SubInt, &[n, j]);
+            b.loop_(below, &[(s[0], ty.clone())], |b, r, s| {
+                let i = b.op(AddInt, &[j, r]);
+                let e = cholesky_element(b, a, s[0], i, j);
+                vec![b.with(s[0], &ty, &[i, j], e)]
+            })
+        });
+        vec![(z[0], ty.clone())]
+    });
+}
+
+/// Rows of a matrix are exchanged and combined, as in elimination with a pivot; an element is written between.
+#[test]
+fn rows_in_place() {
+    small("rows", &[&[6], &[12], &[24]], 8.0, 16.0, |w| {
+        let n = w.size("n");
+        let a = w.param("a", &[n, n]);
+        let ty = reals(&[n, n]);
+        let z = w.b.loop_(n, &[(a, ty.clone())], |b, k, s| {
+            let p = b.op(Prim::MulInt, &[k, k]);
+            let p = b.op(RemInt, &[p, n]);
+            let (x, y) = (b.row(s[0], &[k], &[n]), b.row(s[0], &[p], &[n]));
+            let half = b.with(s[0], &ty, &[k], y);
+            let swapped = b.with(half, &ty, &[p], x);
+            let below = b.op(SubInt, &[n, k]);
+            b.loop_(below, &[(swapped, ty.clone())], |b, r, s| {
+                let i = b.op(AddInt, &[k, r]);
+                let f = b.at(s[0], &[i, k]);
+                let f = b.op(Tanh, &[f]);
+                let row = b.map(n, &[], |b, c| {
+                    let (u, v) = (b.at(s[0], &[i, c]), b.at(s[0], &[k, c]));
+                    let v = b.op(Mul, &[v, f]);
+                    let v = b.op(Sub, &[u, v]);
+                    b.op(Sin, &[v])
+                });
+                vec![b.with(s[0], &ty, &[i], row)]
+            })
+        });
+        vec![(z[0], ty.clone())]
     });
 }
 

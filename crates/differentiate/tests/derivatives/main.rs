@@ -7,3 +7,4 @@ mod laws;
 mod program;
 mod programs;
 mod shrink;
+mod updates;

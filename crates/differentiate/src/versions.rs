@@ -1,0 +1,257 @@
+//! Which arrays of a loop's state can be carried backwards?
+//!
+//! A loop that changes an array by updates makes a chain of *versions* of it: each update, inner loop or `if` on the way from the state to
+//! the next state takes one version and gives the next. An update overwrites one element or sub-array. The forward sweep keeps what is
+//! overwritten, and the reverse sweep undoes the update with it, in place, when it passes it:
+//!
+//! ```text
+//!   y = x with [i] = v     forward:  old = x[i]; y = x with [i] = v        reverse:  x = y with [i] = old
+//! ```
+//!
+//! So the reverse loop carries the array backwards, and whatever it reads of an earlier version it reads from that one array. The log
+//! of what is overwritten is as long as the program has updates; the array itself is never kept.
+//!
+//! * Assumes: active loops are counted.
+//! * Gives: for what the statements of such a chain bind, the version before. Only chains of which the reverse sweep may read a version
+//!   that is not the final one are given.
+//! * A loop on the chain runs a number of times that is known outside of the outermost loop, up to the indices of loops, so that the
+//!   length of the log is known before it is written.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Param, Stm, Var};
+use lambada_prim::{Prim, Scalar};
+
+use crate::activity::Activity;
+
+/// The versions of the arrays that are carried backwards.
+#[derive(Debug, Default)]
+pub(crate) struct Versions {
+    /// By what a statement of a chain binds.
+    before: HashMap<Var, Var>,
+    /// Parts of versions under names of their own.
+    parts: HashSet<Var>,
+    /// By version: the state that the chain belongs to, of the outermost loop that it flows through.
+    state: HashMap<Var, Var>,
+}
+
+impl Versions {
+    /// The chains of a function, but for those of the states in `except`.
+    pub(crate) fn of(
+        f: &Lambda,
+        activity: &Activity,
+        settled: &HashMap<Var, Var>,
+        except: &HashSet<Var>,
+    ) -> Versions {
+        let mut search =
+            Search { settled, activity, except, found: Versions::default(), plain: Plain::of(f) };
+        search.block(&f.body);
+        search.found.parts(&f.body);
+        search.found
+    }
+
+    /// Is it a version of an array that is carried backwards?
+    pub(crate) fn contains(&self, x: Var) -> bool {
+        self.state.contains_key(&x)
+    }
+
+    /// Is it a version, or a sub-array of one?
+    pub(crate) fn is_part(&self, x: Var) -> bool {
+        self.contains(x) || self.parts.contains(&x)
+    }
+
+    fn parts(&mut self, block: &Block) {
+        for stm in &block.stms {
+            if let (Exp::Index(x, _), [part]) = (&stm.exp, stm.binds.as_slice())
+                && self.is_part(*x)
+                && !part.ty.dims.is_empty()
+            {
+                self.parts.insert(part.var);
+            }
+            stm.exp.blocks().into_iter().for_each(|inner| self.parts(inner));
+        }
+    }
+
+    /// The version before the statement that binds `y`.
+    pub(crate) fn before(&self, y: Var) -> Option<Var> {
+        self.before.get(&y).copied()
+    }
+
+    /// The state that a version belongs to.
+    pub(crate) fn state(&self, x: Var) -> Option<Var> {
+        self.state.get(&x).copied()
+    }
+
+    /// Does the statement take a version and give another?
+    pub(crate) fn changed_by(&self, stm: &Stm) -> bool {
+        stm.binds.iter().any(|p| self.before.contains_key(&p.var))
+    }
+}
+
+struct Search<'a> {
+    settled: &'a HashMap<Var, Var>,
+    activity: &'a Activity,
+    except: &'a HashSet<Var>,
+    found: Versions,
+    plain: Plain,
+}
+
+impl Search<'_> {
+    fn block(&mut self, block: &Block) {
+        for stm in &block.stms {
+            if let Exp::Loop { params, body, .. } = &stm.exp
+                && self.activity.concerns(stm)
+            {
+                for (k, p) in params.iter().enumerate().filter(|(_, p)| !p.ty.dims.is_empty()) {
+                    if !self.found.contains(p.var) && !self.except.contains(&p.var) {
+                        self.state(params, body, k);
+                    }
+                }
+            }
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner));
+        }
+    }
+
+    fn state(&mut self, params: &[Param], body: &Block, k: usize) {
+        let mut chain =
+            Chain { plain: &self.plain, before: HashMap::new(), versions: HashSet::new() };
+        if chain.state(params, body, k).is_none() || !self.is_read(&chain, body) {
+            return;
+        }
+        let Chain { before, versions, .. } = chain;
+        self.found.before.extend(before);
+        self.found.state.extend(versions.into_iter().map(|x| (x, params[k].var)));
+    }
+
+    /// Does the block mention a version otherwise than to make the next one, or to read an element that is the same in the end?
+    fn is_read(&self, chain: &Chain, block: &Block) -> bool {
+        block.stms.iter().any(|stm| self.reads(chain, stm))
+    }
+
+    fn reads(&self, chain: &Chain, stm: &Stm) -> bool {
+        let mut reads = false;
+        let settled = stm.binds.first().is_some_and(|p| self.settled.contains_key(&p.var));
+        let makes_next = |x: Var| stm.binds.iter().any(|p| chain.before.get(&p.var) == Some(&x));
+        stm.exp.atoms(&mut |atom| {
+            reads |= atom
+                .as_var()
+                .is_some_and(|x| chain.versions.contains(&x) && !settled && !makes_next(x));
+        });
+        reads || stm.exp.blocks().into_iter().any(|inner| self.is_read(chain, inner))
+    }
+}
+
+/// One chain, as it is found.
+struct Chain<'a> {
+    plain: &'a Plain,
+    before: HashMap<Var, Var>,
+    versions: HashSet<Var>,
+}
+
+impl Chain<'_> {
+    /// The k-th state of a loop, from its next value back to its current one.
+    fn state(&mut self, params: &[Param], body: &Block, k: usize) -> Option<()> {
+        if params.iter().any(|p| params.iter().any(|q| q.ty.dims.contains(&p.var.into()))) {
+            return None;
+        }
+        self.versions.insert(params[k].var);
+        let from = self.through(body, body.results[k])?;
+        (from == params[k].var).then_some(())
+    }
+
+    /// From `to` back to the version that the block gets.
+    fn through(&mut self, block: &Block, to: Atom) -> Option<Var> {
+        let mut at = to.as_var()?;
+        for stm in block.stms.iter().rev() {
+            if let Some(k) = stm.binds.iter().position(|p| p.var == at) {
+                let before = self.step(stm, k)?;
+                self.versions.insert(at);
+                self.before.insert(at, before);
+                at = before;
+            }
+        }
+        Some(at)
+    }
+
+    /// The version before the statement that gives one as its k-th result.
+    fn step(&mut self, stm: &Stm, k: usize) -> Option<Var> {
+        match &stm.exp {
+            Exp::Update { array, .. } => Some(*array),
+            Exp::Loop { params, inits, kind: LoopKind::For { extent, .. }, body } => {
+                self.state(params, body, k)?;
+                // While it is changed the version before is not there.
+                let init = inits[k].as_var().filter(|init| !mentions(body, *init))?;
+                let others =
+                    inits.iter().enumerate().any(|(j, other)| j != k && *other == inits[k]);
+                (!others && self.plain.is(*extent)).then_some(init)
+            }
+            Exp::If { then, otherwise, .. } => {
+                let from = self.through(then, then.results[k])?;
+                let same = self.through(otherwise, otherwise.results[k])?;
+                (from == same).then_some(from)
+            }
+            Exp::Loop { kind: LoopKind::While(_), .. }
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => None,
+        }
+    }
+}
+
+fn mentions(block: &Block, x: Var) -> bool {
+    block.results.contains(&x.into())
+        || block.stms.iter().any(|stm| {
+            let mut found = false;
+            stm.exp.atoms(&mut |atom| found |= atom == x.into());
+            found || stm.exp.blocks().into_iter().any(|inner| mentions(inner, x))
+        })
+}
+
+/// Integers that total arithmetic computes from loop indices and from what no loop surrounds.
+struct Plain {
+    /// What loops surround and is not plain.
+    other: HashSet<Var>,
+}
+
+impl Plain {
+    fn of(f: &Lambda) -> Plain {
+        let mut plain = Plain { other: HashSet::new() };
+        plain.block(&f.body, false);
+        plain
+    }
+
+    fn is(&self, atom: Atom) -> bool {
+        atom.as_var().is_none_or(|x| !self.other.contains(&x))
+    }
+
+    fn block(&mut self, block: &Block, repeated: bool) {
+        for stm in &block.stms {
+            if let Exp::Loop { params, .. } = &stm.exp {
+                self.other.extend(params.iter().map(|p| p.var));
+            }
+            let inside = repeated || matches!(stm.exp, Exp::For { .. } | Exp::Loop { .. });
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, inside));
+            let computed =
+                |op: Prim, args: &[Atom]| is_total(op, args) && args.iter().all(|a| self.is(*a));
+            if repeated && !matches!(&stm.exp, Exp::Prim(op, args) if computed(*op, args)) {
+                self.other.extend(stm.binds.iter().map(|p| p.var));
+            }
+        }
+    }
+}
+
+/// Integer arithmetic that cannot fail.
+pub(crate) fn is_total(op: Prim, args: &[Atom]) -> bool {
+    use Prim::{AddInt, DivInt, MaxInt, MinInt, MulInt, NegInt, RemInt, SubInt};
+    let by_positive = || matches!(args[1], Atom::Lit(Scalar::Int(by)) if by > 0);
+    matches!(op, AddInt | SubInt | MulInt | MinInt | MaxInt | NegInt)
+        || matches!(op, DivInt | RemInt) && by_positive()
+}
