@@ -8,6 +8,7 @@ mod common;
 use common::*;
 use lambada_loops::{Buf, Cell, Function, Op, Operand, Return, Stmt, While};
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_run::Kernel;
 
 /// xorshift
 struct Chance(u64);
@@ -493,13 +494,24 @@ impl Generator {
 
 #[test]
 fn interpreter_and_machine_agree() {
+    agreement(exact);
+}
+
+/// All of them are cut: what the parts share goes through the frame.
+#[test]
+fn programs_in_small_parts_agree() {
+    agreement(|functions| exact_in_parts(functions, 3));
+    agreement(|functions| exact_in_parts(functions, 8));
+}
+
+fn agreement(compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
     const PROGRAMS: u64 = 400;
     const PER_UNIT: u64 = 50;
     let (mut failures, mut statements) = (0, 0);
     for unit in 0..PROGRAMS / PER_UNIT {
         let programs: Vec<(Function, Vec<Tensor>)> =
             (1..=PER_UNIT).map(|k| Generator::program(unit * PER_UNIT + k)).collect();
-        let kernels = exact(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
+        let kernels = compile(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
         for ((function, args), kernel) in programs.iter().zip(&kernels) {
             // Twice: the second call finds the memory that the first one left.
             failures += usize::from(compare(function, kernel, args, 0.0).is_err());
