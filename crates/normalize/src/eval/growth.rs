@@ -4,16 +4,17 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use lambada_core::TermKind;
 use lambada_source::Problem;
 
 use crate::Eval;
-use crate::val::{Code, Val};
+use crate::val::{Code, CodeKind, Val};
 
 /// The most statements that a definition may consist of when all calls are written out.
 pub(crate) const STATEMENTS: usize = 1_000_000;
 
 /// The most calls that may be written out, also where nothing is left of them.
-pub(crate) const CALLS: usize = 5_000_000;
+pub(crate) const CALLS: usize = 2_000_000;
 
 /// How deep calls may be nested.
 pub(crate) const DEPTH: usize = 20_000;
@@ -23,26 +24,41 @@ pub(crate) const DEPTH: usize = 20_000;
 pub(super) struct Growth {
     calls: usize,
     depth: usize,
-    /// By the number of a function's code: its name, and how often it has been called.
-    names: HashMap<i64, Rc<str>>,
-    counts: HashMap<i64, usize>,
+    /// By the variable of a λ: the name of the function that it is part of, a number.
+    names: HashMap<u32, usize>,
+    /// By that number: the name, and how often the function has been called.
+    called: Vec<(Rc<str>, usize)>,
 }
 
 impl Growth {
-    /// The name of a function, unless it has one.
+    /// The name of a function, unless it has one. All that it takes one after the other belongs to it.
     pub fn name(&mut self, value: &Val, name: &Rc<str>) {
-        if let Val::Fun(fun) = value
-            && let Some(closure) = fun.known()
-        {
-            self.names.entry(closure.code.number).or_insert_with(|| name.clone());
+        let Val::Fun(fun) = value else { return };
+        let Some(CodeKind::Lambda { var, body, .. }) = fun.known().map(|c| &c.code.kind) else {
+            return;
+        };
+        if self.names.contains_key(&var.id) {
+            return;
+        }
+        let number = self.called.len();
+        self.called.push((name.clone(), 0));
+        self.names.insert(var.id, number);
+        let mut body = body;
+        while let TermKind::Lam(var, inner) = body.kind() {
+            self.names.insert(var.id, number);
+            body = inner;
         }
     }
 
     /// A call is about to be written out, after so many statements.
-    pub fn enter(&mut self, code: &Rc<Code>, statements: usize) -> Eval<()> {
+    pub fn enter(&mut self, code: &Code, statements: usize) -> Eval<()> {
         self.calls += 1;
         self.depth += 1;
-        *self.counts.entry(code.number).or_default() += 1;
+        if let CodeKind::Lambda { var, .. } = &code.kind
+            && let Some(number) = self.names.get(&var.id)
+        {
+            self.called[*number].1 += 1;
+        }
         if self.depth > DEPTH {
             return Err(Box::new(self.too_deep()));
         }
@@ -61,7 +77,8 @@ impl Growth {
     }
 
     fn too_deep(&self) -> Problem {
-        let title = format!("calls are nested too deeply: more than {} inside each other", grouped(DEPTH));
+        let title =
+            format!("calls are nested too deeply: more than {} inside each other", grouped(DEPTH));
         self.explained(Problem::general("E0506", title))
     }
 
@@ -75,18 +92,16 @@ impl Growth {
 
     /// Which function it is that is called so often, and what to do.
     fn explained(&self, problem: Problem) -> Problem {
-        let named = self.counts.iter().filter(|(code, _)| self.names.contains_key(code));
-        // of equal counts, the function that came first
-        let most = named.max_by_key(|(code, count)| (**count, -**code));
-        let problem = match most {
-            Some((code, count)) => problem.hint(format!(
-                "the function that is called most is `{}`: {} times before this",
-                self.names[code],
+        // of equal counts, the function that was named first
+        let problem = match self.called.iter().rev().max_by_key(|(_, count)| *count) {
+            Some((name, count)) => problem.hint(format!(
+                "the function that is called most is `{name}`: {} times before this",
                 grouped(*count)
             )),
             None => problem,
         };
-        problem.hint("a `loop` applies a function many times, and its body is written out once")
+        problem
+            .hint("a `loop` applies a function many times, and its body is written out once")
             .hint("`--engine core` runs the program without compiling it")
     }
 }
