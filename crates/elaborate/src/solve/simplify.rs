@@ -8,6 +8,7 @@
 //!   have no upper bound. Joins are associative, commutative and idempotent: results that are joins of the same unknowns are equal.
 //! - The other constraints determine their last type, if any, from the others: two that agree in these agree in all.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -85,11 +86,12 @@ impl Solver {
             if [a, b, result].into_iter().any(|ty| !self.is_unknown(ty)) {
                 continue;
             }
-            if joins.definitions.contains_key(&result) {
-                more.push((*id, [a, b], result));
-            } else {
-                joins.definitions.insert(result, (*id, [a, b]));
-                results.push(result);
+            match joins.definitions.entry(result) {
+                Entry::Occupied(_) => more.push((*id, [a, b], result)),
+                Entry::Vacant(free) => {
+                    free.insert((*id, [a, b]));
+                    results.push(result);
+                }
             }
         }
         for result in results {
