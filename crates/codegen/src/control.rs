@@ -18,6 +18,9 @@ impl Printer<'_> {
         let next = if step == 1 { format!("{name}++") } else { format!("{name} += {step}") };
         self.line(&format!("for (int64_t {name} = {start}; {name} < {end}; {next}) {{"));
         self.regs[index.0 as usize] = name;
+        self.depth += 1;
+        self.share_reg(index);
+        self.depth -= 1;
         self.nested(body);
         self.names.leave();
         self.line("}");
@@ -64,7 +67,7 @@ impl Printer<'_> {
         self.nested(then);
         match otherwise {
             [] => self.line("}"),
-            [Stmt::If { cond, then, otherwise }] => {
+            [only @ Stmt::If { cond, then, otherwise }] if self.parts.at(only).is_none() => {
                 let cond = self.operand(*cond).text;
                 self.choice(&format!("}} else if ({cond}) {{"), then, otherwise);
             }

@@ -10,8 +10,10 @@ use lambada_loops::{
 use lambada_prim::{Scalar, ScalarTy, Tensor};
 
 use crate::facts::Facts;
+use crate::frame::Frame;
 use crate::lanes::{Helper, memory_size, memory_type, register_type};
 use crate::needs::{Needs, is_reserved, reserved};
+use crate::parts::Parts;
 use crate::text::{self, Text};
 
 /// Longer expressions get a name.
@@ -20,8 +22,13 @@ const LONGEST: usize = 100;
 const MOST_WAITING: usize = 64;
 
 /// The function under the name `kernel`, and the entry `symbol` that unpacks its arguments.
-pub(crate) fn print(function: &Function, kernel: &str, symbol: &str, needs: &mut Needs) -> String {
-    let mut printer = Printer::new(function, needs);
+pub(crate) fn print(
+    function: &Function,
+    (kernel, symbol): (&str, &str),
+    part: usize,
+    needs: &mut Needs,
+) -> String {
+    let mut printer = Printer::new(function, needs, kernel, part);
     printer.kernel(kernel);
     printer.entry(kernel, symbol);
     printer.out
@@ -40,14 +47,16 @@ pub(crate) struct Printer<'a> {
     pub names: Names,
     pub regs: Vec<String>,
     cells: Vec<String>,
-    bufs: Vec<String>,
+    pub bufs: Vec<String>,
     pub waiting: Vec<Waiting>,
     pub out: String,
     pub depth: usize,
+    pub parts: Parts,
+    pub frame: Frame,
 }
 
 impl<'a> Printer<'a> {
-    fn new(function: &'a Function, needs: &'a mut Needs) -> Printer<'a> {
+    fn new(function: &'a Function, needs: &'a mut Needs, kernel: &str, part: usize) -> Printer<'a> {
         Printer {
             function,
             needs,
@@ -59,6 +68,8 @@ impl<'a> Printer<'a> {
             waiting: Vec::new(),
             out: String::new(),
             depth: 0,
+            parts: Parts::of(function, part),
+            frame: Frame::new(kernel, function.regs.len(), function.bufs.len()),
         }
     }
 
@@ -70,10 +81,16 @@ impl<'a> Printer<'a> {
         let params: String = params.iter().map(|param| format!(", {param}")).collect();
         self.line(&format!("static int {kernel}(struct lambada_context *ctx, union lambada_word *results{params}) {{"));
         self.depth += 1;
+        if !self.parts.is_whole() {
+            self.open_frame();
+        }
         self.stmts(&function.body);
         self.results();
         self.depth -= 1;
         self.line("}");
+        if !self.parts.is_whole() {
+            self.out = format!("{}\n{}", self.frame.text(), self.out);
+        }
     }
 
     fn param(&mut self, param: Param) -> String {
@@ -131,10 +148,6 @@ impl<'a> Printer<'a> {
 
     // Statements.
 
-    pub fn stmts(&mut self, body: &[Stmt]) {
-        body.iter().for_each(|stmt| self.stmt(stmt));
-    }
-
     /// A nested body in braces, of which the caller has printed the first.
     pub fn nested(&mut self, body: &[Stmt]) {
         self.names.enter();
@@ -145,15 +158,22 @@ impl<'a> Printer<'a> {
         self.names.leave();
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    pub fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Let(reg, op) => self.assign(*reg, op),
             Stmt::Cell(cell, value) => {
                 let (ty, hint) = &self.function.cells[cell.0 as usize];
                 let value = self.spread(*value, *ty);
-                let name = self.fresh(hint);
-                self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
                 self.needs.lanes(ty.lanes);
+                let name = if self.parts.cells[cell.0 as usize] {
+                    let field = self.cell_field(*ty, hint);
+                    self.line(&format!("{field} = {};", value.text));
+                    field
+                } else {
+                    let name = self.fresh(hint);
+                    self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
+                    name
+                };
                 self.cells[cell.0 as usize] = name;
             }
             Stmt::Set(cell, value) => {
@@ -168,6 +188,7 @@ impl<'a> Printer<'a> {
                 let place = self.address(*base, &offset);
                 let pointer = self.pointer(*buf, "");
                 self.line(&format!("{pointer} = {place};"));
+                self.share_buf(*buf);
             }
             Stmt::Swap(a, b) => self.swap(*a, *b),
             Stmt::Constant(buf, tensor) => self.constant(*buf, tensor),
@@ -237,6 +258,7 @@ impl<'a> Printer<'a> {
         let name = self.fresh(hint);
         self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
         self.regs[reg.0 as usize] = name;
+        self.share_reg(reg);
     }
 
     /// Before a statement that writes to the memory of a buffer, or changes what its name stands for.
@@ -274,6 +296,7 @@ impl<'a> Printer<'a> {
             self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
         self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
         self.line(&format!("if (unlikely(!{})) return 2;", self.buf(buf)));
+        self.share_buf(buf);
     }
 
     fn swap(&mut self, a: Buf, b: Buf) {
@@ -297,16 +320,18 @@ impl<'a> Printer<'a> {
             items.len().max(1)
         );
         if rows.len() <= 1 {
-            return self.line(&format!(
+            self.line(&format!(
                 "{head}{{{}}};",
                 if items.is_empty() { "0".to_string() } else { rows.join("") }
             ));
+            return self.share_buf(buf);
         }
         self.line(&format!("{head}{{"));
         self.depth += 1;
         rows.iter().for_each(|row| self.line(&format!("{row},")));
         self.depth -= 1;
         self.line("};");
+        self.share_buf(buf);
     }
 
     fn bytes(&mut self, len: Operand, elem: ScalarTy) -> String {
@@ -357,9 +382,12 @@ impl<'a> Printer<'a> {
 
     /// The declaration of a pointer.
     fn pointer(&mut self, buf: Buf, qualifier: &str) -> String {
-        let constant = if self.facts.outside[buf.0 as usize] { "const " } else { "" };
-        let elem = memory_type(self.elem(buf));
-        format!("{constant}{elem} *{qualifier}{}", self.name_buf(buf))
+        if self.parts.bufs[buf.0 as usize] && self.facts.swapped[buf.0 as usize] {
+            let field = self.buf_field(buf);
+            self.bufs[buf.0 as usize].clone_from(&field);
+            return field;
+        }
+        format!("{}{qualifier}{}", self.pointer_type(buf), self.name_buf(buf))
     }
 
     pub fn fresh(&mut self, hint: &str) -> String {

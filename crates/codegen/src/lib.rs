@@ -18,16 +18,19 @@
 
 mod control;
 mod facts;
+mod frame;
 mod function;
 mod lanes;
 mod needs;
 mod ops;
+mod parts;
 mod runtime;
 mod text;
 
 use lambada_loops::{Function, Names, Return, Stmt, visit};
 
 use needs::Needs;
+pub use parts::PART;
 
 /// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`.
 pub const FLAGS: &[&str] = &[
@@ -64,13 +67,19 @@ pub fn c_module(functions: &[&Function]) -> String {
 
 /// Several functions as one unit of C, and how they are called.
 pub fn unit(functions: &[&Function]) -> Unit {
+    unit_in_parts(functions, PART)
+}
+
+/// As `unit`; functions that are much larger are cut into parts of about so many statements, each a C function.
+pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
     let mut needs = Needs::default();
     let mut names = Names::new(["context_open", "context_close", "context", "word"]);
     let (mut texts, mut symbols) = (Vec::new(), Vec::new());
     for function in functions {
         let name = names.fresh(&function.name);
         let symbol = format!("lambada_{name}");
-        texts.push(function::print(function, &format!("kernel_{name}"), &symbol, &mut needs));
+        let kernel = format!("kernel_{name}");
+        texts.push(function::print(function, (&kernel, &symbol), part, &mut needs));
         symbols.push(symbol);
     }
     let body = texts.join("\n");

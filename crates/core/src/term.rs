@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
-use lambada_source::{Site, Span};
+use lambada_source::{Site, Span, stack};
 
 use crate::{DefId, Ty};
 
@@ -49,11 +49,16 @@ pub struct Node {
 }
 
 impl Drop for Node {
-    /// In a loop along the spine of lets, applications and checks: it may be many thousands long.
+    /// In a loop along the spine of lets, applications and checks: it may be many thousands long. So may be other chains,
+    /// which are dropped with more stack where there is little.
     fn drop(&mut self) {
         let mut next = take_spine(&mut self.kind);
         while let Some(Term(node)) = next {
             next = Rc::try_unwrap(node).ok().and_then(|mut node| take_spine(&mut node.kind));
+        }
+        if !matches!(self.kind, TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_)) {
+            let kind = std::mem::replace(&mut self.kind, TermKind::Lit(Scalar::Bool(false)));
+            stack::deeper(|| drop(kind));
         }
     }
 }

@@ -167,3 +167,26 @@ fn definitions_stand_in_any_order_and_shadow_the_prelude() {
     check("def map x = x + 1.0\ndef f (x : real) = map x", "f", "real -> real");
     check("def f (sum : real) = sum * 2", "f", "real -> real");
 }
+
+#[test]
+fn schemes_do_not_repeat_what_their_constraints_imply() {
+    let chain = "def f x y = x + y\ndef g x y = f (x * y) y\ndef h x y = g (x - y) (y * y)";
+    check(chain, "h", "c = a - b => a -> b -> c");
+    check("def f x y z = (x + y) * (y + z) + x", "f", "d = (a + b) * (b + c) => a -> b -> c -> d");
+    check("def f x y z = (x + y) + (y + x) * z", "f", "d = (a + b) * c => a -> b -> c -> d");
+    check("def f x y = (x @ y) + (x @ y)", "f", "c = a @ b => a -> b -> c");
+    check("def f x = (2 * x) * 3", "f", "num a => a -> a");
+}
+
+/// Each definition calls the one before it: the scheme of the last must not hold the constraints of all.
+#[test]
+fn a_chain_of_definitions_without_types_takes_linear_space() {
+    for first in ["x + y", "x @ y", "2 * x + y", "x ** y"] {
+        let mut text = format!("def f0 x y = {first}\n");
+        for k in 1..600 {
+            text += &format!("def f{k} x y = f{} (x * y) (2 * y)\n", k - 1);
+        }
+        let shown = scheme(&text, "f599");
+        assert!(shown.len() < 100, "{first}: {shown}");
+    }
+}

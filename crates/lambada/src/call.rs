@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program, Signature, SizedTy};
 use lambada_prim::{ScalarTy, Tensor};
-use lambada_source::Problem;
+use lambada_source::{Problem, stack};
 
 use crate::Unit;
 use crate::data::{self, Inputs, problems};
@@ -26,6 +26,15 @@ pub struct Call {
 impl Unit {
     /// Prepares a definition or a derivative of it; see [`operators`].
     pub fn call(
+        &self,
+        entry: &str,
+        operator: Operator,
+        wrt: Option<&[String]>,
+    ) -> Result<Call, Vec<Problem>> {
+        stack::roomy(|| self.prepared(entry, operator, wrt))
+    }
+
+    fn prepared(
         &self,
         entry: &str,
         operator: Operator,

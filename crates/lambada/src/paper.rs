@@ -2,7 +2,7 @@
 
 use lambada_chad::report::{self, Refusal};
 use lambada_chad::source::Outside;
-use lambada_source::Problem;
+use lambada_source::{Problem, stack};
 
 use crate::Unit;
 use lambada_core::{DefId, Program};
@@ -18,7 +18,7 @@ impl Unit {
         stage: PaperStage,
     ) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::derive(&program, id, mode, stage)
+        stack::roomy(|| report::derive(&program, id, mode, stage))
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
@@ -30,7 +30,7 @@ impl Unit {
         step: Option<usize>,
     ) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        report::explain(&program, id, mode, step)
+        stack::roomy(|| report::explain(&program, id, mode, step))
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 }

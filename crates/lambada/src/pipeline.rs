@@ -6,9 +6,10 @@ use lambada_anf as anf;
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
-use lambada_normalize::{Layout, Normalized, normalize};
+use lambada_normalize::{Layout, Normalized, layouts, normalize};
 use lambada_prim::{Scalar, Tensor};
 use lambada_run::{CompileError, Kernel};
+use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Span};
 
 /// Derivatives as the production pipeline takes them: simplify, differentiate, simplify.
@@ -45,26 +46,32 @@ pub enum Engine {
 #[derive(Clone, Debug)]
 pub struct Arrays {
     /// As `normalize` gives it.
-    pub normalized: Normalized,
+    pub normalized: Deep<Normalized>,
     /// What runs.
-    pub optimized: anf::Function,
+    pub optimized: Deep<anf::Function>,
 }
 
 /// core → anf → anf
 pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
+    stack::roomy(|| compiled(program, entry))
+}
+
+fn compiled(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
     verify("elaborate", || lambada_core::check(program), || lambada_core::print_program(program));
     let normalized = normalize(program, entry, &Staged)?;
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
     let optimized = lambada_optimize::optimize(normalized.function.clone());
     verify("optimize", || anf::check(&optimized), || anf::print(&optimized));
-    Ok(Arrays { normalized, optimized })
+    Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
 }
 
 /// anf → loops
 pub fn lower(arrays: &Arrays) -> loops::Function {
-    let lowered = lambada_lower::lower(&arrays.optimized);
-    verify("lower", || loops::check(&lowered), || loops::print(&lowered));
-    lowered
+    stack::roomy(|| {
+        let lowered = lambada_lower::lower(&arrays.optimized);
+        verify("lower", || loops::check(&lowered), || loops::print(&lowered));
+        lowered
+    })
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
@@ -81,8 +88,9 @@ fn verify(pass: &str, check: impl FnOnce() -> Result<(), String>, text: impl FnO
 pub struct Executable {
     params: Vec<(Rc<str>, Layout)>,
     result: Layout,
+    /// Where the sizes are that the code takes; core takes none.
     sizes: Vec<SizeSource>,
-    code: Code,
+    code: Deep<Code>,
 }
 
 enum Code {
@@ -102,30 +110,53 @@ struct SizeSource {
 impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
-        let arrays = arrays(&program, entry)?;
-        let optimized = &arrays.optimized;
-        let code = match engine {
-            Engine::Native => Code::Native(
-                Kernel::compile(&lower(&arrays)).map_err(|e| vec![broken_compilation(&e)])?,
-            ),
-            Engine::Loops => Code::Loops(lower(&arrays)),
-            Engine::Anf => Code::Anf(optimized.clone()),
-            Engine::Core => Code::Core(program, entry),
-        };
-        Ok(Executable::with_code(&arrays.normalized, optimized, code))
+        stack::roomy(|| {
+            let compiled = || arrays(&program, entry);
+            match engine {
+                Engine::Native => {
+                    let arrays = compiled()?;
+                    let kernel = Kernel::compile(&lower(&arrays))
+                        .map_err(|e| vec![broken_compilation(&e)])?;
+                    Ok(Executable::optimized(&arrays, Code::Native(kernel)))
+                }
+                Engine::Loops => {
+                    let arrays = compiled()?;
+                    Ok(Executable::optimized(&arrays, Code::Loops(lower(&arrays))))
+                }
+                Engine::Anf => {
+                    let arrays = compiled()?;
+                    Ok(Executable::optimized(&arrays, Code::Anf((*arrays.optimized).clone())))
+                }
+                Engine::Core => Executable::core(program, entry),
+            }
+        })
+    }
+
+    /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs too.
+    fn core(program: Program, entry: DefId) -> Result<Executable, Vec<Problem>> {
+        verify(
+            "elaborate",
+            || lambada_core::check(&program),
+            || lambada_core::print_program(&program),
+        );
+        let (params, result) = layouts(&program, entry)?;
+        let code = Code::Core(program, entry).into();
+        Ok(Executable { params, result, sizes: Vec::new(), code })
     }
 
     /// Three stages of one program, which are compiled once, for their evaluators: as `normalize` gives it, optimized, and as loops. They are
     /// tested against each other.
     pub fn stages(arrays: &Arrays) -> [Executable; 3] {
-        let Arrays { normalized, optimized } = arrays;
-        let unoptimized = Executable::with_code(
-            normalized,
-            &normalized.function,
-            Code::Anf(normalized.function.clone()),
-        );
-        let anf = Executable::with_code(normalized, optimized, Code::Anf(optimized.clone()));
-        [unoptimized, anf, Executable::with_code(normalized, optimized, Code::Loops(lower(arrays)))]
+        let function = &arrays.normalized.function;
+        let unoptimized =
+            Executable::with_code(&arrays.normalized, function, Code::Anf(function.clone()));
+        let anf = Executable::optimized(arrays, Code::Anf((*arrays.optimized).clone()));
+        [unoptimized, anf, Executable::optimized(arrays, Code::Loops(lower(arrays)))]
+    }
+
+    /// Code that takes the arguments of the optimized function.
+    fn optimized(arrays: &Arrays, code: Code) -> Executable {
+        Executable::with_code(&arrays.normalized, &arrays.optimized, code)
     }
 
     /// Code that takes the arguments of `function`.
@@ -134,30 +165,35 @@ impl Executable {
             params: interface.params.clone(),
             result: interface.result.clone(),
             sizes: size_sources(function),
-            code,
+            code: code.into(),
         }
     }
 
     /// Runs the program on one value per parameter.
     pub fn run(&self, args: &[Data]) -> Result<Data, Failure> {
-        if let Code::Core(program, entry) = &self.code {
-            let mut leaves = self.leaves(args)?.into_iter();
-            let args: Vec<Data> =
-                self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
-            return lambada_core::eval::run(program, *entry, &args);
-        }
-        let results = match &self.code {
+        let results = match &*self.code {
             Code::Native(kernel) => kernel.call(&self.tensors(args)?)?,
-            Code::Loops(function) => loops::eval(function, &self.tensors(args)?)?,
-            Code::Anf(function) => anf::eval(function, &self.leaves(args)?)?.results,
-            Code::Core(..) => unreachable!("handled above"),
+            Code::Loops(function) => {
+                let tensors = self.tensors(args)?;
+                stack::roomy(|| loops::eval(function, &tensors))?
+            }
+            Code::Anf(function) => {
+                let leaves = self.leaves(args)?;
+                stack::roomy(|| anf::eval(function, &leaves))?.results
+            }
+            Code::Core(program, entry) => {
+                let mut leaves = self.leaves(args)?.into_iter();
+                let args: Vec<Data> =
+                    self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
+                return stack::roomy(|| lambada_core::eval::run(program, *entry, &args));
+            }
         };
         Ok(self.result.unflatten(&mut results.into_iter()))
     }
 
     /// Nanoseconds of each of so many runs of the native function alone, without reading and writing data; nothing for other engines.
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
-        match &self.code {
+        match &*self.code {
             Code::Native(kernel) => kernel.time(&self.tensors(args)?, repetitions),
             Code::Loops(_) | Code::Anf(_) | Code::Core(..) => Ok(Vec::new()),
         }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_elaborate::{Checked, Definition, Input, import_key};
+use lambada_source::stack::{self, Deep};
 use lambada_source::{
     Failure, FileId, Problem, Severity, Sources, Span, render, render_failure, suggest,
 };
@@ -23,11 +24,11 @@ pub struct Session {
 /// A checked file.
 pub struct Unit {
     /// Its syntax tree.
-    pub module: Module,
+    pub module: Deep<Module>,
     /// Those of the files that it imports, and that these import, under their [`import_key`]s.
-    pub imports: Vec<(Rc<str>, Module)>,
+    pub imports: Vec<(Rc<str>, Deep<Module>)>,
     /// Its definitions, typed.
-    pub checked: Checked,
+    pub checked: Deep<Checked>,
     /// What is doubtful but not wrong.
     pub warnings: Vec<Problem>,
 }
@@ -67,6 +68,16 @@ impl Session {
         folder: &Path,
         path: Option<PathBuf>,
     ) -> Result<Unit, Vec<Problem>> {
+        stack::roomy(|| self.elaborated(name, text, folder, path))
+    }
+
+    fn elaborated(
+        &mut self,
+        name: &str,
+        text: &str,
+        folder: &Path,
+        path: Option<PathBuf>,
+    ) -> Result<Unit, Vec<Problem>> {
         let prelude_file = self.sources.add("<prelude>", PRELUDE);
         let (prelude, prelude_problems) = lambada_surface::parse(PRELUDE, prelude_file);
         debug_assert!(
@@ -98,7 +109,8 @@ impl Session {
         if problems.iter().any(is_error) {
             return Err(problems);
         }
-        Ok(Unit { module, imports, checked, warnings: problems })
+        let imports = imports.into_iter().map(|(key, module)| (key, module.into())).collect();
+        Ok(Unit { module: module.into(), imports, checked: checked.into(), warnings: problems })
     }
 
     /// The files.
@@ -166,7 +178,7 @@ impl Loader<'_> {
 impl Unit {
     /// What the file defines.
     pub fn definitions(&self) -> Vec<Definition> {
-        self.checked.definitions()
+        stack::roomy(|| self.checked.definitions())
     }
 
     /// The program of a definition, and its entry.
@@ -176,7 +188,7 @@ impl Unit {
             let names: Vec<&str> = definitions.iter().map(|d| &*d.name).collect();
             return Err(vec![no_definition(entry, &names)]);
         }
-        let program = self.checked.program(entry)?;
+        let program = stack::roomy(|| self.checked.program(entry))?;
         let id = DefId((program.defs.len() - 1) as u32);
         Ok((program, id))
     }

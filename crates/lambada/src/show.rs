@@ -2,7 +2,7 @@
 
 use lambada_anf as anf;
 use lambada_optimize::PASSES;
-use lambada_source::{Problem, suggest};
+use lambada_source::{Problem, stack, suggest};
 
 use crate::operators::Operator;
 use crate::pipeline::{arrays, lower};
@@ -33,6 +33,17 @@ impl Unit {
         wrt: Option<&[String]>,
         after: Option<&str>,
     ) -> Result<String, Vec<Problem>> {
+        stack::roomy(|| self.shown(entry, stage, operator, wrt, after))
+    }
+
+    fn shown(
+        &self,
+        entry: &str,
+        stage: Stage,
+        operator: Operator,
+        wrt: Option<&[String]>,
+        after: Option<&str>,
+    ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
         match (stage, after) {
             (Stage::Anf, Some(pass)) => self.show_after(&call, pass),
@@ -49,7 +60,7 @@ impl Unit {
     }
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {
-        let mut function = arrays(&call.program, call.entry)?.normalized.function;
+        let mut function = arrays(&call.program, call.entry)?.normalized.into_inner().function;
         if pass == "none" {
             return Ok(anf::print(&function));
         }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Ty, surface};
 use lambada_core::{Program, Size, SizedTy, TypeId};
 use lambada_prim::ScalarTy;
-use lambada_source::Problem;
+use lambada_source::{Problem, stack};
 
 use crate::data::{is_identifier, print_type, unsized_ty};
 use crate::operators::Operator;
@@ -18,6 +18,15 @@ impl Unit {
     /// The forward or reverse derivative of a definition as a definition of its own: `f_forward` takes a tangent after the parameters,
     /// `f_reverse` a cotangent; both give the value, then the derivative.
     pub fn derivative_source(
+        &self,
+        entry: &str,
+        operator: Operator,
+        wrt: Option<&[String]>,
+    ) -> Result<String, Vec<Problem>> {
+        stack::roomy(|| self.derived(entry, operator, wrt))
+    }
+
+    fn derived(
         &self,
         entry: &str,
         operator: Operator,

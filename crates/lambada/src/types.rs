@@ -75,8 +75,8 @@ struct Files<'a> {
 
 impl<'a> Files<'a> {
     fn of(unit: &'a Unit) -> Files<'a> {
-        let imports = unit.imports.iter().map(|(key, module)| (Some(&**key), module));
-        Files { modules: imports.chain([(None, &unit.module)]).collect() }
+        let imports = unit.imports.iter().map(|(key, module)| (Some(&**key), &**module));
+        Files { modules: imports.chain([(None, &*unit.module)]).collect() }
     }
 
     fn definitions(&self, file: usize) -> impl Iterator<Item = &'a TypeDef> + use<'a> {

@@ -62,6 +62,11 @@ pub(crate) enum Known {
     Constant(Rc<Tensor>),
 }
 
+/// How many statements it is, with those inside.
+fn size(stm: &Stm) -> usize {
+    1 + stm.exp.blocks().iter().flat_map(|block| &block.stms).map(size).sum::<usize>()
+}
+
 /// The emitter.
 #[derive(Debug, Default)]
 pub(crate) struct Emit {
@@ -74,6 +79,8 @@ pub(crate) struct Emit {
     infos: Vec<Option<Info>>,
     /// The open blocks, outermost first.
     pub open: Vec<Open>,
+    /// How many statements have been written so far.
+    pub written: usize,
     blocks: u32,
     /// Reads and integer arithmetic that are done already.
     loads: HashMap<(Var, Vec<Atom>), Atom>,
@@ -222,11 +229,13 @@ impl Emit {
 
     /// Appends a statement whose variables are declared.
     pub fn push(&mut self, binds: Vec<Param>, exp: Exp) {
+        self.written += 1;
         self.top().stms.push(Stm { binds, exp });
     }
 
     /// Appends a statement that was made elsewhere, and declares what it binds.
     pub fn adopt(&mut self, stm: Stm) {
+        self.written += size(&stm);
         let level = self.level();
         for p in &stm.binds {
             self.declare(level, p.var, p.ty.clone());

@@ -26,6 +26,19 @@ pub struct Normalized {
     pub result: Layout,
 }
 
+/// How data becomes the arguments of an entry point, by parameter, and its results become data.
+///
+/// # Errors
+/// Functions among the parameters or in the result, and data without a layout.
+pub fn layouts(program: &Program, entry: DefId) -> Result<Layouts, Vec<Problem>> {
+    let Interface { params, result, .. } = Interface::of(program, program.def(entry))?;
+    let params = params.into_iter().map(|(name, shape)| (name, Layout::new(shape))).collect();
+    Ok((params, Layout::new(result)))
+}
+
+/// The layouts of parameters, with their names, and that of the result.
+pub type Layouts = (Vec<(Rc<str>, Layout)>, Layout);
+
 /// The entry point as first-order code.
 ///
 /// Sizes that the signature calls by one name are one size variable of the function, and constant sizes are constants: the caller

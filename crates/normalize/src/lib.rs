@@ -26,7 +26,7 @@ mod sizes;
 mod tests;
 mod val;
 
-pub use entry::{Normalized, normalize};
+pub use entry::{Layouts, Normalized, layouts, normalize};
 pub use layout::Layout;
 pub use shape::{LeafLayout, Shape};
 

@@ -46,7 +46,7 @@ fn main() {
     };
     let args = [size(N as i64), matrix(0), matrix(5)];
     for engine in [Engine::Native, Engine::Interpreter] {
-        let kernel = Kernel::compile_with(&[&function], Settings { engine, contract: true })
+        let kernel = Kernel::compile_with(&[&function], Settings { engine, ..Settings::default() })
             .unwrap()
             .remove(0);
         let best = kernel.time(&args, 5).unwrap().into_iter().min().unwrap();

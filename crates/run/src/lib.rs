@@ -37,11 +37,13 @@ pub struct Settings {
     pub engine: Engine,
     /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the interpreter gives, to the last bit.
     pub contract: bool,
+    /// About how many statements the C functions have into which a large function is cut: C compilers take long for a large one.
+    pub part: usize,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { engine: Engine::Native, contract: true }
+        Settings { engine: Engine::Native, contract: true, part: lambada_codegen::PART }
     }
 }
 
@@ -96,14 +98,9 @@ impl Kernel {
             Engine::Interpreter => return Ok(interpret(functions)),
         };
         match compiler {
-            Some(compiler) => {
-                native::compile(compiler, functions, settings.contract).map(|natives| {
-                    natives
-                        .into_iter()
-                        .map(|native| Kernel { code: Code::Native(native) })
-                        .collect()
-                })
-            }
+            Some(compiler) => native::compile(compiler, functions, settings).map(|natives| {
+                natives.into_iter().map(|native| Kernel { code: Code::Native(native) }).collect()
+            }),
             None => {
                 warn_once();
                 Ok(interpret(functions))

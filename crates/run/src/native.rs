@@ -12,7 +12,7 @@ use lambada_prim::{Data, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site};
 use libloading::Library;
 
-use crate::{CompileError, Compiler, cache};
+use crate::{CompileError, Compiler, Settings, cache};
 
 type Context = *mut c_void;
 type Open = unsafe extern "C" fn() -> Context;
@@ -47,10 +47,10 @@ enum Output {
 pub(crate) fn compile(
     compiler: &Compiler,
     functions: &[&Function],
-    contract: bool,
+    settings: Settings,
 ) -> Result<Vec<Native>, CompileError> {
-    let unit = lambada_codegen::unit(functions);
-    let library = Rc::new(open(compiler, &unit.text, contract)?);
+    let unit = lambada_codegen::unit_in_parts(functions, settings.part);
+    let library = Rc::new(open(compiler, &unit.text, settings.contract)?);
     functions
         .iter()
         .zip(&unit.symbols)

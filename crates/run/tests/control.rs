@@ -53,7 +53,7 @@ fn dot_product_reads_like_c() {
 
 #[test]
 fn pseudo_code_is_readable() {
-    let expected = "dot(n : int, x : []real, y : []real)
+    let expected = "dot[n](x : []real, y : []real)
   cell sum = 0.0
   for i in 0 .. n
     v = x[i]
@@ -316,7 +316,8 @@ fn names_that_c_or_the_runtime_uses() {
 #[test]
 fn wrong_arguments_are_internal_errors() {
     let function = dot();
-    for settings in [Settings::default(), Settings { engine: Engine::Interpreter, contract: true }]
+    for settings in
+        [Settings::default(), Settings { engine: Engine::Interpreter, ..Settings::default() }]
     {
         let kernel = Kernel::compile_with(&[&function], settings).unwrap().remove(0);
         assert_eq!(kernel.engine(), settings.engine);

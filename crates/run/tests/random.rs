@@ -8,6 +8,7 @@ mod common;
 use common::*;
 use lambada_loops::{Buf, Cell, Function, Op, Operand, Return, Stmt, While};
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_run::Kernel;
 
 /// xorshift
 struct Chance(u64);
@@ -493,13 +494,23 @@ impl Generator {
 
 #[test]
 fn interpreter_and_machine_agree() {
-    const PROGRAMS: u64 = 400;
+    agreement(400, exact);
+}
+
+/// All of them are cut: what the parts share goes through the frame.
+#[test]
+fn programs_in_small_parts_agree() {
+    agreement(100, |functions| exact_in_parts(functions, 3));
+    agreement(100, |functions| exact_in_parts(functions, 8));
+}
+
+fn agreement(count: u64, compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
     const PER_UNIT: u64 = 50;
     let (mut failures, mut statements) = (0, 0);
-    for unit in 0..PROGRAMS / PER_UNIT {
+    for unit in 0..count / PER_UNIT {
         let programs: Vec<(Function, Vec<Tensor>)> =
             (1..=PER_UNIT).map(|k| Generator::program(unit * PER_UNIT + k)).collect();
-        let kernels = exact(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
+        let kernels = compile(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
         for ((function, args), kernel) in programs.iter().zip(&kernels) {
             // Twice: the second call finds the memory that the first one left.
             failures += usize::from(compare(function, kernel, args, 0.0).is_err());
@@ -508,6 +519,6 @@ fn interpreter_and_machine_agree() {
         }
     }
     // The programs are worth running: most of them come to their end, and some fail.
-    assert!(failures > 0 && failures < PROGRAMS as usize / 2, "{failures} failures");
-    assert!(statements > 30 * PROGRAMS as usize, "{statements} statements");
+    assert!(failures > 0 && failures < count as usize / 2, "{failures} failures");
+    assert!(statements > 30 * count as usize, "{statements} statements");
 }

@@ -5,6 +5,7 @@ mod problem;
 mod render;
 pub mod scan;
 mod span;
+pub mod stack;
 mod suggest;
 
 pub use doc::Doc;

@@ -1,6 +1,6 @@
 //! Definitions and functions: parameters, what signatures say of sizes, generalization.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::Span;
@@ -415,10 +415,12 @@ impl<'a> Infer<'a> {
 
 /// What the parameters are called; no two the same.
 fn names_of(params: &[&Param]) -> Rc<[Rc<str>]> {
-    let mut names: Vec<Rc<str>> = Vec::new();
-    for (k, param) in params.iter().enumerate() {
+    let mut taken: HashSet<Rc<str>> = HashSet::new();
+    let name = |(k, param): (usize, &&Param)| {
         let name = super::patterns::call(&param.pattern, k);
-        names.push(if names.contains(&name) { super::patterns::by_place(k) } else { name });
-    }
-    names.into()
+        let name = if taken.contains(&name) { super::patterns::by_place(k) } else { name };
+        taken.insert(name.clone());
+        name
+    };
+    params.iter().enumerate().map(name).collect()
 }

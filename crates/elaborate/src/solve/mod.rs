@@ -4,6 +4,7 @@ pub(crate) mod constraint;
 pub(crate) mod poly;
 pub(crate) mod scheme;
 pub(crate) mod show;
+mod simplify;
 pub(crate) mod size;
 mod step;
 pub(crate) mod ty;

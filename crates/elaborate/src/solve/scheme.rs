@@ -64,6 +64,7 @@ impl Solver {
             });
             self.settle();
         }
+        self.simplify(mark, deeper);
         let constraints = self.take_pending(mark, deeper);
         let mut scheme = Scheme { vars: Vec::new(), atoms: Vec::new(), constraints, ty };
         self.quantify(ty, classify, &mut scheme);

@@ -1,6 +1,6 @@
 //! Types as users write them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Solver;
@@ -15,25 +15,30 @@ use super::ty::{Bases, Kind, Node, Ty};
 pub(crate) struct Namer {
     types: HashMap<Ty, Rc<str>>,
     sizes: HashMap<Atom, Rc<str>>,
-    taken: Vec<Rc<str>>,
+    taken: HashSet<Rc<str>>,
+    /// For each alphabet how many of its names have been tried.
+    tried: HashMap<&'static str, usize>,
 }
 
 impl Namer {
     /// Does not give this name to anything that has none.
     pub fn avoid(&mut self, name: Rc<str>) {
-        self.taken.push(name);
+        self.taken.insert(name);
     }
 
-    fn pick(&mut self, letters: &str) -> Rc<str> {
-        let rounds = (0..).flat_map(|round| letters.chars().map(move |c| (round, c)));
-        let names =
-            rounds.map(|(round, c)| if round == 0 { c.to_string() } else { format!("{c}{round}") });
-        let name: Rc<str> = names
-            .map(Rc::from)
-            .find(|name| !self.taken.contains(name))
-            .expect("names do not run out");
-        self.taken.push(name.clone());
-        name
+    /// The first name of an alphabet that nothing has: `a`, `b`, …, `a1`, `b1`, …
+    fn pick(&mut self, letters: &'static str) -> Rc<str> {
+        let tried = self.tried.entry(letters).or_default();
+        loop {
+            let round = *tried / letters.len();
+            let letter = &letters[*tried % letters.len()..][..1];
+            *tried += 1;
+            let name = if round == 0 { letter.to_string() } else { format!("{letter}{round}") };
+            let name: Rc<str> = name.into();
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 }
 
@@ -81,15 +86,13 @@ impl Solver {
         let ty = self.show_with(scheme.ty, &mut namer);
         let mut visible = self.unknowns(scheme.ty);
         visible.dedup();
+        let mut relations = Relations::of(self, scheme, &visible);
         let mut said = Vec::new();
-        let mut covered = Vec::new();
         for constraint in &scheme.constraints {
             let Some((result, operands)) = relation(constraint) else { continue };
-            if visible.contains(&self.root(result)) {
-                let text = operands.map(|ty| {
-                    self.show_operand(ty, &visible, &scheme.constraints, &mut namer, &mut covered)
-                });
-                covered.push(self.root(result));
+            if relations.named.contains(&self.root(result)) {
+                let text = operands.map(|ty| self.show_operand(ty, &mut relations, &mut namer));
+                relations.covered.insert(self.root(result));
                 said.push(format!(
                     "{} = {}",
                     self.show_with(result, &mut namer),
@@ -97,10 +100,8 @@ impl Solver {
                 ));
             }
         }
-        let mut seen = covered;
         for unknown in visible {
-            if !seen.contains(&unknown) {
-                seen.push(unknown);
+            if relations.covered.insert(unknown) {
                 said.extend(self.show_kind(unknown, &mut namer));
             }
         }
@@ -108,27 +109,15 @@ impl Solver {
     }
 
     /// An operand; one that is only a result in between is shown as what it is the result of.
-    fn show_operand(
-        &self,
-        ty: Ty,
-        visible: &[Ty],
-        all: &[Constraint],
-        namer: &mut Namer,
-        covered: &mut Vec<Ty>,
-    ) -> String {
+    fn show_operand(&self, ty: Ty, relations: &mut Relations, namer: &mut Namer) -> String {
         let root = self.root(ty);
-        if self.is_unknown(root) && !visible.contains(&root) {
-            let source = all.iter().find_map(|c| {
-                relation(c)
-                    .filter(|(result, _)| self.root(*result) == root)
-                    .map(|found| (c, found.1))
-            });
-            if let Some((constraint, operands)) = source {
-                let text = operands.map(|ty| self.show_operand(ty, visible, all, namer, covered));
-                return format!("({})", join(constraint, &text));
-            }
+        if let Some(constraint) = relations.between.remove(&root)
+            && let Some((_, operands)) = relation(constraint)
+        {
+            let text = operands.map(|ty| self.show_operand(ty, relations, namer));
+            return format!("({})", join(constraint, &text));
         }
-        covered.extend(self.unknowns(root));
+        relations.covered.extend(self.unknowns(root));
         self.show_in(root, Place::Atomic, namer)
     }
 
@@ -289,6 +278,38 @@ impl Solver {
                 namer.sizes[&atom].to_string()
             }
         }
+    }
+}
+
+/// The relations of a scheme, for showing it.
+struct Relations<'s> {
+    /// Unknowns that have a name: those in the type, and those that are an operand more than once.
+    named: HashSet<Ty>,
+    /// The constraints whose results have none.
+    between: HashMap<Ty, &'s Constraint>,
+    /// Unknowns of which something has been said.
+    covered: HashSet<Ty>,
+}
+
+impl<'s> Relations<'s> {
+    fn of(solver: &Solver, scheme: &'s Scheme, visible: &[Ty]) -> Relations<'s> {
+        let mut named: HashSet<Ty> = visible.iter().copied().collect();
+        let mut operands = HashSet::new();
+        let relations = || scheme.constraints.iter().filter_map(|c| Some((c, relation(c)?)));
+        for ty in relations().flat_map(|(_, (_, operands))| operands) {
+            let root = solver.root(ty);
+            if !operands.insert(root) {
+                named.insert(root);
+            }
+        }
+        let mut between = HashMap::new();
+        for (constraint, (result, _)) in relations() {
+            let root = solver.root(result);
+            if solver.is_unknown(root) && !named.contains(&root) {
+                between.entry(root).or_insert(constraint);
+            }
+        }
+        Relations { named, between, covered: HashSet::new() }
     }
 }
 

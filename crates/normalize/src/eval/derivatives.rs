@@ -159,12 +159,11 @@ impl Evaluator<'_> {
         let mut free = free_vars(&map.body);
         let sizes = map.params.iter().map(|p| &p.ty).chain(&map.results).flat_map(|ty| &ty.dims);
         free.extend(sizes.filter_map(|d| d.as_var()));
-        let mut seen: Vec<anf::Var> = map.params.iter().map(|p| p.var).collect();
+        let mut seen: HashSet<anf::Var> = map.params.iter().map(|p| p.var).collect();
         let visible = free.into_iter().filter(|v| self.emit.in_scope(*v));
         let mut captured: Vec<Param> = Vec::new();
         for var in visible {
-            if !seen.contains(&var) {
-                seen.push(var);
+            if seen.insert(var) {
                 captured.push(Param { var, ty: self.emit.ty(var.into()) });
             }
         }

@@ -35,11 +35,38 @@ impl Evaluator<'_> {
         Rc::new(Code { number: self.numbers - 1, kind })
     }
 
+    /// `f x y …`: a function that takes several arguments one after the other is entered once, with all of them.
+    pub(super) fn application(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
+        let mut arguments = Vec::new();
+        let mut head = term;
+        while let TermKind::App(f, x) = head.kind() {
+            arguments.push((x, head.ty()));
+            head = f;
+        }
+        let mut value = self.eval(head, None)?;
+        while !arguments.is_empty() {
+            let first = arguments.len().saturating_sub(arity(&value));
+            let (mut xs, mut ty) = (Vec::new(), term.ty());
+            for (x, result) in arguments.drain(first..).rev() {
+                xs.push(self.eval(x, None)?);
+                ty = result;
+            }
+            let hint = if arguments.is_empty() { hint } else { None };
+            value = self.apply_to(&value, xs, ty, hint)?;
+        }
+        Ok(value)
+    }
+
     /// `f x`, of the given type.
     pub(super) fn apply(&mut self, f: &Val, x: Val, ty: &Ty, hint: Hint) -> Eval<Val> {
+        self.apply_to(f, vec![x], ty, hint)
+    }
+
+    /// `f x y …`, of the given type; not more arguments than the function is known to take one after the other.
+    fn apply_to(&mut self, f: &Val, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         let Val::Fun(fun) = f else { return Err(ill_typed()) };
         if let Some(closure) = fun.known() {
-            return self.call(closure, x, hint);
+            return self.call(closure, xs, hint);
         }
         if fun.alternatives.is_empty() {
             return Ok(absent(self.program, ty));
@@ -47,28 +74,47 @@ impl Evaluator<'_> {
         let tag = self.emit.force(&fun.tag);
         let numbers: Vec<i64> = fun.alternatives.iter().map(|c| c.code.number).collect();
         self.select(tag, &numbers, hint, &mut |this, k| {
-            this.call(&fun.alternatives[k], x.clone(), hint)
+            this.call(&fun.alternatives[k], xs.clone(), hint)
         })
     }
 
-    fn call(&mut self, closure: &Closure, x: Val, hint: Hint) -> Eval<Val> {
+    fn call(&mut self, closure: &Closure, xs: Vec<Val>, hint: Hint) -> Eval<Val> {
+        self.growth.enter(&closure.code, self.emit.written)?;
+        let value = self.inlined(closure, xs, hint)?;
+        self.growth.leave();
+        Ok(value)
+    }
+
+    fn inlined(&mut self, closure: &Closure, xs: Vec<Val>, hint: Hint) -> Eval<Val> {
         match &closure.code.kind {
             CodeKind::Lambda { var, body, free } => self.scoped(|this| {
                 free.iter().zip(&closure.env).for_each(|(y, value)| this.bind(y, value.clone()));
-                this.emit.hint = Some(var.hint.clone());
-                this.bind(var, x);
-                this.emit.hint = None;
+                let (mut var, mut body) = (var, body);
+                let mut xs = xs.into_iter();
+                while let Some(x) = xs.next() {
+                    this.emit.hint = Some(var.hint.clone());
+                    this.bind(var, x);
+                    this.emit.hint = None;
+                    if xs.len() > 0 {
+                        let TermKind::Lam(next, inner) = body.kind() else {
+                            return Err(ill_typed());
+                        };
+                        (var, body) = (next, inner);
+                    }
+                }
                 this.eval(body, hint)
             }),
-            CodeKind::Pullback(pullback) => self.pull(pullback, &closure.env, &x),
+            CodeKind::Pullback(pullback) => self.pull(pullback, &closure.env, &xs[0]),
         }
     }
 
     /// The entry point, applied to all its arguments.
     pub fn entry(&mut self, id: DefId, arguments: Vec<Val>, ty: &Ty) -> Eval<Val> {
         let mut value = self.global(id)?;
-        for x in arguments {
-            value = self.apply(&value, x, ty, None)?;
+        let mut arguments = arguments.into_iter();
+        while arguments.len() > 0 {
+            let xs = arguments.by_ref().take(arity(&value)).collect();
+            value = self.apply_to(&value, xs, ty, None)?;
         }
         Ok(value)
     }
@@ -77,7 +123,9 @@ impl Evaluator<'_> {
     pub(super) fn global(&mut self, id: DefId) -> Eval<Val> {
         let body = self.program.def(id).body.clone();
         if let TermKind::Lam(x, inner) = body.kind() {
-            return self.lambda(x, inner);
+            let value = self.lambda(x, inner)?;
+            self.growth.name(&value, &self.program.def(id).name);
+            return Ok(value);
         }
         if let Some(value) = self.constants.get(&id)
             && self.is_visible(value)
@@ -119,9 +167,22 @@ impl Evaluator<'_> {
     }
 }
 
+/// How many arguments a function takes one after the other, as far as is known, at least 1. Nothing happens between these.
+fn arity(f: &Val) -> usize {
+    let known = if let Val::Fun(fun) = f { fun.known() } else { None };
+    let Some(CodeKind::Lambda { body, .. }) = known.map(|closure| &closure.code.kind) else {
+        return 1;
+    };
+    let (mut arity, mut body) = (1, body);
+    while let TermKind::Lam(_, inner) = body.kind() {
+        (arity, body) = (arity + 1, inner);
+    }
+    arity
+}
+
 impl FunVal {
     /// The closure, if it is known which.
-    fn known(&self) -> Option<&Closure> {
+    pub(super) fn known(&self) -> Option<&Closure> {
         match self.tag.constant() {
             Some(tag) => self.alternatives.iter().find(|c| c.code.number == tag.int()),
             None => self.alternatives.first().filter(|_| self.alternatives.len() == 1),

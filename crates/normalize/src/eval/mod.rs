@@ -7,6 +7,7 @@ mod cells;
 mod control;
 mod derivatives;
 mod functions;
+mod growth;
 mod loops;
 mod state;
 
@@ -17,12 +18,13 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivatives};
 use lambada_core::{DefId, Program, Term, TermKind, Var};
-use lambada_source::Problem;
+use lambada_source::{Problem, stack};
 
 use crate::Eval;
 use crate::emit::Emit;
 use crate::merge::ill_typed;
 use crate::val::{Code, Leaf, Val, VariantVal};
+use growth::Growth;
 
 /// What the value of a term is called, if a `let` names it.
 type Hint<'h> = Option<&'h Rc<str>>;
@@ -42,6 +44,7 @@ pub(crate) struct Evaluator<'a> {
     pullbacks: Vec<Rc<Code>>,
     numbers: i64,
     constants: HashMap<DefId, Val>,
+    growth: Growth,
 }
 
 impl<'a> Evaluator<'a> {
@@ -62,6 +65,7 @@ impl<'a> Evaluator<'a> {
             pullbacks,
             numbers: 0,
             constants,
+            growth: Growth::default(),
         }
     }
 
@@ -113,6 +117,7 @@ impl<'a> Evaluator<'a> {
             match term.kind() {
                 TermKind::Let(x, t, s) => {
                     let value = self.eval(t, Some(&x.hint))?;
+                    self.growth.name(&value, &x.hint);
                     self.emit.hint = Some(x.hint.clone());
                     self.bind(x, value);
                     self.emit.hint = None;
@@ -149,7 +154,8 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
                 | TermKind::Vjp(..) => {
-                    return self.node(term, hint).map_err(|problem| place(problem, term));
+                    return stack::deeper(|| self.node(term, hint))
+                        .map_err(|problem| place(problem, term));
                 }
             }
         }
@@ -162,11 +168,7 @@ impl<'a> Evaluator<'a> {
             TermKind::Global(id) => self.global(*id),
             TermKind::Lit(value) => Ok(Val::scalar(Atom::Lit(*value))),
             TermKind::Lam(x, body) => self.lambda(x, body),
-            TermKind::App(f, x) => {
-                let f = self.eval(f, None)?;
-                let x = self.eval(x, None)?;
-                self.apply(&f, x, term.ty(), hint)
-            }
+            TermKind::App(..) => self.application(term, hint),
             TermKind::Tuple(items) => Ok(Val::tuple(
                 items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?,
             )),

@@ -187,8 +187,13 @@ pub fn reg(operand: Operand) -> Reg {
 
 /// Machine code that rounds as the interpreter does.
 pub fn exact(functions: &[&Function]) -> Vec<Kernel> {
-    let kernels =
-        Kernel::compile_with(functions, Settings { engine: Engine::Native, contract: false });
+    exact_in_parts(functions, Settings::default().part)
+}
+
+/// The same, cut into C functions of about so many statements.
+pub fn exact_in_parts(functions: &[&Function], part: usize) -> Vec<Kernel> {
+    let settings = Settings { engine: Engine::Native, contract: false, part };
+    let kernels = Kernel::compile_with(functions, settings);
     let kernels =
         kernels.unwrap_or_else(|error| panic!("{error}\n{}", lambada_codegen::c_module(functions)));
     assert!(

@@ -1,0 +1,248 @@
+//! Large functions in parts. The time of C compilers grows with the square of the length of a function, mostly in register allocation: 5000
+//! assignments take half a minute. So a long run of statements becomes a function of its own, and what several parts mention goes through a
+//! frame, a struct in the arena. A function of ordinary size stays whole.
+//!
+//! What is assigned once is read from the frame once, where a part begins, so that loops work on local variables as ever. Cells, and pointers that
+//! are exchanged, live in the frame.
+
+use std::collections::{BTreeSet, HashMap};
+
+use lambada_loops::{Binding, Buf, Cell, Function, Op, Operand, Param, Reg, Return, Stmt};
+
+/// About how many statements a part has.
+pub const PART: usize = 250;
+
+/// A function with so many times the statements of a part stays whole.
+const WHOLE: usize = 4;
+
+/// The kernel itself, among the parts.
+pub(crate) const KERNEL: usize = 0;
+
+/// A run of statements that is a function of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub number: usize,
+    pub len: usize,
+}
+
+/// A register or a buffer, in the order of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Shared {
+    Reg(u32),
+    Buf(u32),
+}
+
+/// How a function is cut into parts, and what they share.
+#[derive(Default)]
+pub(crate) struct Parts {
+    /// By the first statement.
+    starts: HashMap<*const Stmt, Part>,
+    /// The part around a part.
+    parents: Vec<usize>,
+    /// What a part reads from the frame when it begins.
+    pub imports: Vec<BTreeSet<Shared>>,
+    /// What the part around it reads from the frame when it has ended.
+    pub exports: Vec<BTreeSet<Shared>>,
+    /// By register, cell and buffer: is it in the frame?
+    pub regs: Vec<bool>,
+    pub cells: Vec<bool>,
+    pub bufs: Vec<bool>,
+}
+
+impl Parts {
+    /// Cuts a function into parts of about so many statements.
+    pub fn of(function: &Function, part: usize) -> Parts {
+        let mut parts = Parts {
+            regs: vec![false; function.regs.len()],
+            cells: vec![false; function.cells.len()],
+            bufs: vec![false; function.bufs.len()],
+            parents: vec![KERNEL],
+            ..Parts::default()
+        };
+        if weight(&function.body) > part.saturating_mul(WHOLE) {
+            parts.cut(&function.body, part);
+        }
+        if !parts.is_whole() {
+            Homes::of(function, &mut parts).find(function);
+        }
+        parts
+    }
+
+    /// Is the function not cut at all?
+    pub fn is_whole(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The part that begins with a statement.
+    pub fn at(&self, stmt: &Stmt) -> Option<Part> {
+        self.starts.get(&std::ptr::from_ref(stmt)).copied()
+    }
+
+    /// Cuts a body; gives how many statements remain in it, the calls of the parts included.
+    fn cut(&mut self, body: &[Stmt], part: usize) -> usize {
+        let (mut first, mut run, mut calls) = (0, 0, 0);
+        for (k, stmt) in body.iter().enumerate() {
+            let inside: usize = match stmt {
+                // what is before the test of a `while` is seen by the test
+                Stmt::While { cond, body } => weight(&cond.before) + self.cut(body, part),
+                Stmt::For { .. } | Stmt::If { .. } | Stmt::Scope(_) => {
+                    stmt.bodies().into_iter().map(|inner| self.cut(inner, part)).sum()
+                }
+                Stmt::Let(..)
+                | Stmt::Cell(..)
+                | Stmt::Set(..)
+                | Stmt::Store { .. }
+                | Stmt::Alloc { .. }
+                | Stmt::View { .. }
+                | Stmt::Swap(..)
+                | Stmt::Constant(..)
+                | Stmt::Copy { .. }
+                | Stmt::Fill { .. }
+                | Stmt::Check { .. } => 0,
+            };
+            run += 1 + inside;
+            if run >= part {
+                let cut = Part { number: self.parents.len(), len: k + 1 - first };
+                self.starts.insert(&body[first], cut);
+                self.parents.push(KERNEL);
+                (first, run, calls) = (k + 1, 0, calls + 1);
+            }
+        }
+        run + calls
+    }
+
+    /// Is a part the other, or inside of it?
+    fn is_inside(&self, mut part: usize, other: usize) -> bool {
+        while part != other && part != KERNEL {
+            part = self.parents[part];
+        }
+        part == other
+    }
+
+    /// The part directly inside of `outer` that holds `part`.
+    fn child(&self, outer: usize, mut part: usize) -> usize {
+        while self.parents[part] != outer {
+            part = self.parents[part];
+        }
+        part
+    }
+}
+
+fn weight(body: &[Stmt]) -> usize {
+    body.iter().map(|stmt| 1 + stmt.bodies().into_iter().map(weight).sum::<usize>()).sum()
+}
+
+/// In which part each name is bound.
+struct Homes<'p> {
+    parts: &'p mut Parts,
+    regs: Vec<usize>,
+    cells: Vec<usize>,
+    bufs: Vec<usize>,
+}
+
+impl<'p> Homes<'p> {
+    fn of(function: &Function, parts: &'p mut Parts) -> Homes<'p> {
+        parts.imports = vec![BTreeSet::new(); parts.parents.len()];
+        parts.exports = vec![BTreeSet::new(); parts.parents.len()];
+        Homes {
+            parts,
+            regs: vec![KERNEL; function.regs.len()],
+            cells: vec![KERNEL; function.cells.len()],
+            bufs: vec![KERNEL; function.bufs.len()],
+        }
+    }
+
+    fn find(&mut self, function: &Function) {
+        for param in &function.params {
+            match param {
+                Param::Scalar(reg) => self.regs[reg.0 as usize] = KERNEL,
+                Param::Buffer(buf) => self.bufs[buf.0 as usize] = KERNEL,
+            }
+        }
+        self.body(&function.body, KERNEL);
+        for result in &function.results {
+            match result {
+                Return::Scalar(value) => self.operand(*value, KERNEL),
+                Return::Buffer(buf, dims) => {
+                    self.buf(*buf, KERNEL);
+                    dims.iter().for_each(|dim| self.operand(*dim, KERNEL));
+                }
+            }
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt], outer: usize) {
+        let (mut part, mut left) = (outer, 0);
+        for stmt in body {
+            if let Some(Part { number, len }) = self.parts.at(stmt) {
+                self.parts.parents[number] = outer;
+                (part, left) = (number, len);
+            } else if left == 0 {
+                part = outer;
+            }
+            left = left.saturating_sub(1);
+            self.stmt(stmt, part);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, part: usize) {
+        match stmt.binds() {
+            Some(Binding::Reg(reg)) => self.regs[reg.0 as usize] = part,
+            Some(Binding::Cell(cell)) => self.cells[cell.0 as usize] = part,
+            Some(Binding::Buf(buf)) => self.bufs[buf.0 as usize] = part,
+            None => {}
+        }
+        if !matches!(stmt, Stmt::While { .. }) {
+            stmt.operands(&mut |operand| self.operand(operand, part));
+        }
+        match stmt {
+            Stmt::Let(_, Op::Load(buf, _)) => self.buf(*buf, part),
+            Stmt::Let(_, Op::Get(cell)) | Stmt::Set(cell, _) => self.cell(*cell, part),
+            Stmt::Let(_, Op::Prim(..) | Op::Fold(..) | Op::Iota) => {}
+            Stmt::Store { buf, .. } | Stmt::Fill { buf, .. } => self.buf(*buf, part),
+            Stmt::View { base, .. } => self.buf(*base, part),
+            Stmt::Swap(a, b) | Stmt::Copy { to: a, from: b, .. } => {
+                self.buf(*a, part);
+                self.buf(*b, part);
+            }
+            Stmt::Cell(..) | Stmt::Alloc { .. } | Stmt::Constant(..) | Stmt::Check { .. } => {}
+            Stmt::While { cond, body } => {
+                self.body(&cond.before, part);
+                self.operand(cond.test, part);
+                self.body(body, part);
+            }
+            Stmt::For { .. } | Stmt::If { .. } | Stmt::Scope(_) => {
+                stmt.bodies().into_iter().for_each(|inner| self.body(inner, part));
+            }
+        }
+    }
+
+    fn operand(&mut self, operand: Operand, part: usize) {
+        if let Operand::Reg(Reg(reg)) = operand {
+            let home = self.regs[reg as usize];
+            self.parts.regs[reg as usize] |= home != part;
+            self.shared(Shared::Reg(reg), home, part);
+        }
+    }
+
+    fn buf(&mut self, Buf(buf): Buf, part: usize) {
+        let home = self.bufs[buf as usize];
+        self.parts.bufs[buf as usize] |= home != part;
+        self.shared(Shared::Buf(buf), home, part);
+    }
+
+    fn cell(&mut self, Cell(cell): Cell, part: usize) {
+        self.parts.cells[cell as usize] |= self.cells[cell as usize] != part;
+    }
+
+    /// A part mentions what is bound in another.
+    fn shared(&mut self, shared: Shared, home: usize, part: usize) {
+        if home == part {
+        } else if self.parts.is_inside(home, part) {
+            let child = self.parts.child(part, home);
+            self.parts.exports[child].insert(shared);
+        } else {
+            self.parts.imports[part].insert(shared);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Simplification of constraints before they are generalized: what some of them imply, no other says again, and unknowns that are equal in all
+//! solutions are one. Without it, the scheme of a definition would repeat the constraints of all definitions that it calls.
+//!
+//! *Assumes* that all constraints that can be solved are solved.
+//! *Gives* fewer constraints with the same solutions.
+//!
+//! - `a ⊕ b : r` says that `r` is the join of `a` and `b`, in the order in which a scalar is below the arrays of it and two different shapes
+//!   have no upper bound. Joins are associative, commutative and idempotent: results that are joins of the same unknowns are equal.
+//! - The other constraints determine their last type, if any, from the others: two that agree in these agree in all.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::Solver;
+use super::constraint::Constraint;
+use super::ty::{Node, Ty};
+
+/// A join of more unknowns than this is not compared with others.
+const MOST_JOINED: usize = 32;
+
+/// What a constraint that is not a join is about: its kind and the types that determine the rest.
+type Key = (u8, Vec<Ty>, Option<Rc<str>>);
+
+/// The joins among some constraints.
+#[derive(Default)]
+struct Joins {
+    /// For each result the first constraint that defines it, and its operands.
+    definitions: HashMap<Ty, (usize, [Ty; 2])>,
+    /// What each unknown is the join of.
+    parts: HashMap<Ty, Rc<[Ty]>>,
+    /// The unknowns whose parts are being found out.
+    open: HashSet<Ty>,
+    /// The first unknown that is the join of these.
+    first: HashMap<Rc<[Ty]>, Ty>,
+    /// Constraints that others imply, together with these equations.
+    implied: Vec<(usize, Ty, Ty)>,
+}
+
+impl Solver {
+    /// Simplifies the open constraints since `mark` that are `wanted`.
+    pub(super) fn simplify(&mut self, mark: usize, wanted: impl Fn(&Solver, &Constraint) -> bool) {
+        loop {
+            self.settle();
+            let open: Vec<usize> = (mark..self.constraints.len())
+                .filter(|id| self.constraints[*id].as_ref().is_some_and(|c| wanted(self, c)))
+                .collect();
+            let mut implied = self.implied_joins(&open);
+            implied.extend(self.implied_by_key(&open));
+            let mut merged = false;
+            for (id, a, b) in implied {
+                let (a, b) = (self.root(a), self.root(b));
+                if a != b && !self.may_merge(a, b) {
+                    continue;
+                }
+                self.constraints[id] = None;
+                merged |= a != b;
+                let same = self.equal(a, b);
+                debug_assert!(same.is_ok(), "joins of the same have the same kind");
+            }
+            if !merged {
+                return;
+            }
+        }
+    }
+
+    /// Are they two unknowns that may become one?
+    fn may_merge(&self, a: Ty, b: Ty) -> bool {
+        match (self.get(a), self.get(b)) {
+            (Node::Unknown(x), Node::Unknown(y)) => {
+                (x.rigid.is_none() || y.rigid.is_none()) && x.kind.meet(y.kind).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn implied_joins(&self, open: &[usize]) -> Vec<(usize, Ty, Ty)> {
+        let mut joins = Joins::default();
+        let mut more = Vec::new();
+        let mut results = Vec::new();
+        for id in open {
+            let Some(Constraint::Arith { a, b, result, .. }) = &self.constraints[*id] else {
+                continue;
+            };
+            let [a, b, result] = [*a, *b, *result].map(|ty| self.root(ty));
+            if [a, b, result].into_iter().any(|ty| !self.is_unknown(ty)) {
+                continue;
+            }
+            match joins.definitions.entry(result) {
+                Entry::Occupied(_) => more.push((*id, [a, b], result)),
+                Entry::Vacant(free) => {
+                    free.insert((*id, [a, b]));
+                    results.push(result);
+                }
+            }
+        }
+        for result in results {
+            joins.parts(result);
+        }
+        for (id, [a, b], result) in more {
+            let (a, b, whole) = (joins.parts(a), joins.parts(b), joins.parts(result));
+            if union(&a, &b).is_some_and(|parts| parts == whole) {
+                joins.implied.push((id, result, result));
+            }
+        }
+        joins.implied
+    }
+
+    fn implied_by_key(&self, open: &[usize]) -> Vec<(usize, Ty, Ty)> {
+        let mut first: BTreeMap<Key, Ty> = BTreeMap::new();
+        let mut implied = Vec::new();
+        for id in open {
+            let Some((key, rest)) = self.constraints[*id].as_ref().and_then(|c| self.key(c)) else {
+                continue;
+            };
+            match first.get(&key) {
+                Some(known) => implied.push((*id, *known, rest)),
+                None => {
+                    first.insert(key, rest);
+                }
+            }
+        }
+        implied
+    }
+
+    /// What determines a constraint, and the type that it determines (any of its types, if it determines none).
+    fn key(&self, constraint: &Constraint) -> Option<(Key, Ty)> {
+        let roots = |types: &[Ty]| types.iter().map(|ty| self.root(*ty)).collect::<Vec<Ty>>();
+        let (kind, types, name, rest) = match constraint {
+            Constraint::Arith { .. } => return None,
+            Constraint::Base { whole, scalar, .. } => (0, vec![self.base(*whole)], None, *scalar),
+            Constraint::Part { part, whole, .. } => (1, roots(&[*part, *whole]), None, *whole),
+            Constraint::Pow { base, exponent, result, .. } => {
+                (2, roots(&[*base, *exponent]), None, *result)
+            }
+            Constraint::MatMul { a, b, result, .. } => (3, roots(&[*a, *b]), None, *result),
+            Constraint::Field { record, name, ty, .. } => {
+                (4, roots(&[*record]), Some(name.clone()), *ty)
+            }
+            Constraint::Component { tuple, index, ty, .. } => {
+                (5, roots(&[*tuple]), Some(index.to_string().into()), *ty)
+            }
+            Constraint::FirstOrder { ty, .. } => (6, roots(&[*ty]), None, *ty),
+            Constraint::Jacobian { from, to, result, .. } => {
+                (7, roots(&[*from, *to]), None, *result)
+            }
+            Constraint::Accumulated { whole, body, acc, result, .. } => {
+                (8, roots(&[*whole, *body, *acc]), None, *result)
+            }
+            Constraint::Units { ty, .. } => (9, roots(&[*ty]), None, *ty),
+        };
+        Some(((kind, types, name), rest))
+    }
+}
+
+impl Joins {
+    /// What an unknown is the join of, in order: itself, if nothing defines it. Definitions are looked at after those of their operands; so
+    /// what implies a constraint never needs that constraint itself.
+    fn parts(&mut self, ty: Ty) -> Rc<[Ty]> {
+        if let Some(parts) = self.parts.get(&ty) {
+            return parts.clone();
+        }
+        let alone: Rc<[Ty]> = Rc::new([ty]);
+        let Some((id, [a, b])) = self.definitions.get(&ty).copied() else { return alone };
+        if !self.open.insert(ty) {
+            return alone;
+        }
+        let (left, right) = (self.parts(a), self.parts(b));
+        self.open.remove(&ty);
+        let parts = match union(&left, &right) {
+            None => alone,
+            Some(parts) => {
+                let known = if let [single] = *parts { Some(single) } else { None };
+                match known.or_else(|| self.first.get(&parts).copied()) {
+                    Some(known) => self.implied.push((id, known, ty)),
+                    None => {
+                        self.first.insert(parts.clone(), ty);
+                    }
+                }
+                parts
+            }
+        };
+        self.parts.insert(ty, parts.clone());
+        parts
+    }
+}
+
+/// The parts of both, each once, unless they are too many.
+fn union(a: &[Ty], b: &[Ty]) -> Option<Rc<[Ty]>> {
+    let mut all: Vec<Ty> = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    (all.len() <= MOST_JOINED).then(|| all.into())
+}

@@ -1,0 +1,147 @@
+//! Room for deep recursion. The compiler walks over trees by recursion, and a program may be a tree of many thousand levels; a thread that it is
+//! called on may have a stack of a few hundred kilobytes. So whoever is called from outside runs [`roomy`], and recursion whose depth the
+//! program decides goes through [`deeper`]. A stack that overflows would end the process.
+
+use std::cell::Cell;
+use std::ops::Deref;
+
+/// The sizes of the stack that [`roomy`] asks for, the first that the system has. The address space is reserved, not used.
+const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 24];
+
+/// With so much left, a stack is roomy as it is.
+const ENOUGH: usize = 1 << 29;
+
+/// With less left than this, [`deeper`] takes another piece of stack.
+const RED_ZONE: usize = 1 << 18;
+
+/// The size of these pieces.
+const PIECE: usize = 1 << 24;
+
+thread_local! {
+    /// Is a roomy stack in use?
+    static ROOMY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs an entry point of the library with room for recursion, on the same thread.
+pub fn roomy<T>(run: impl FnOnce() -> T) -> T {
+    if ROOMY.get() || stacker::remaining_stack().is_some_and(|left| left >= ENOUGH) {
+        return run();
+    }
+    /// Says that the roomy stack is left, however it is left.
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            ROOMY.set(false);
+        }
+    }
+    let run = || {
+        ROOMY.set(true);
+        let _leave = Leave;
+        run()
+    };
+    match STACKS.into_iter().find(|size| is_available(*size)) {
+        Some(size) => stacker::grow(size, run),
+        None => run(),
+    }
+}
+
+/// Runs a step of a recursion on what is left of the stack, or on another piece of stack if that is little.
+pub fn deeper<T>(run: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(RED_ZONE, PIECE, run)
+}
+
+/// Does the system give so much address space? Where it does not, growing the stack would panic.
+fn is_available(size: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(size).is_ok()
+}
+
+/// A value that may be deeply nested: it is also dropped with room for recursion.
+#[derive(Debug)]
+pub struct Deep<T>(Option<T>);
+
+impl<T> From<T> for Deep<T> {
+    fn from(value: T) -> Deep<T> {
+        Deep(Some(value))
+    }
+}
+
+impl<T> Deref for Deep<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl<T: Clone> Clone for Deep<T> {
+    fn clone(&self) -> Deep<T> {
+        roomy(|| T::clone(self).into())
+    }
+}
+
+impl<T> Deep<T> {
+    /// The value.
+    pub fn into_inner(mut self) -> T {
+        self.0.take().expect("it is there until it is dropped")
+    }
+}
+
+impl<T> Drop for Deep<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            roomy(|| drop(value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a thread with a small stack.
+    fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+        let thread = std::thread::Builder::new().stack_size(1 << 17).spawn(run).expect("a thread");
+        thread.join().expect("it does not panic")
+    }
+
+    struct List(Option<Box<List>>);
+
+    fn list(length: usize) -> List {
+        (0..length).fold(List(None), |rest, _| List(Some(Box::new(rest))))
+    }
+
+    fn length(list: &List) -> usize {
+        list.0.as_ref().map_or(0, |rest| 1 + std::hint::black_box(length(rest)))
+    }
+
+    #[test]
+    fn entry_points_have_room() {
+        assert_eq!(on_a_small_stack(|| roomy(|| length(&list(100_000)))), 100_000);
+    }
+
+    #[test]
+    fn a_deep_value_is_dropped_with_room() {
+        let length = on_a_small_stack(|| {
+            let list = Deep::from(list(100_000));
+            roomy(|| length(&list))
+        });
+        assert_eq!(length, 100_000);
+    }
+
+    #[test]
+    fn a_recursion_takes_more_stack() {
+        fn down(depth: usize) -> usize {
+            let space = std::hint::black_box([0_u8; 1 << 10]);
+            if depth == 0 { space.len() } else { deeper(|| down(depth - 1)) }
+        }
+        assert_eq!(on_a_small_stack(|| down(50_000)), 1 << 10);
+    }
+
+    #[test]
+    fn a_panic_leaves_the_roomy_stack() {
+        on_a_small_stack(|| {
+            let panicked = std::panic::catch_unwind(|| roomy(|| panic!("on purpose")));
+            assert!(panicked.is_err() && !ROOMY.get());
+        });
+    }
+}
