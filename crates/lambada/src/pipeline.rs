@@ -7,7 +7,7 @@ use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_normalize::{Layout, Normalized, normalize};
-use lambada_prim::{Scalar, Tensor};
+use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{CompileError, Kernel};
 use lambada_source::{Failure, Problem, Span};
 
@@ -83,6 +83,7 @@ pub struct Executable {
     result: Layout,
     sizes: Vec<SizeSource>,
     code: Code,
+    memory: Memory,
 }
 
 enum Code {
@@ -135,7 +136,23 @@ impl Executable {
             result: interface.result.clone(),
             sizes: size_sources(function),
             code,
+            memory: Memory::default(),
         }
+        .limited(crate::memory::limit())
+    }
+
+    /// The same with a limit on the memory for arrays, in bytes. The interpreters of array programs and of core apply it to each array.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Executable {
+        self.limited(Memory { limit: bytes })
+    }
+
+    fn limited(mut self, memory: Memory) -> Executable {
+        self.memory = memory;
+        if let Code::Native(kernel) = &mut self.code {
+            kernel.limit(memory);
+        }
+        self
     }
 
     /// Runs the program on one value per parameter.
@@ -144,12 +161,16 @@ impl Executable {
             let mut leaves = self.leaves(args)?.into_iter();
             let args: Vec<Data> =
                 self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
-            return lambada_core::eval::run(program, *entry, &args);
+            return lambada_core::eval::run_within(program, *entry, &args, self.memory);
         }
         let results = match &self.code {
             Code::Native(kernel) => kernel.call(&self.tensors(args)?)?,
-            Code::Loops(function) => loops::eval(function, &self.tensors(args)?)?,
-            Code::Anf(function) => anf::eval(function, &self.leaves(args)?)?.results,
+            Code::Loops(function) => {
+                loops::Program::new(function).run_within(&self.tensors(args)?, self.memory)?
+            }
+            Code::Anf(function) => {
+                anf::eval_within(function, &self.leaves(args)?, self.memory)?.results
+            }
             Code::Core(..) => unreachable!("handled above"),
         };
         Ok(self.result.unflatten(&mut results.into_iter()))

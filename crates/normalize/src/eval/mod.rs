@@ -149,7 +149,10 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
                 | TermKind::Vjp(..) => {
-                    return self.node(term, hint).map_err(|problem| place(problem, term));
+                    let around = self.emit.names.come_from(term.span());
+                    let value = self.node(term, hint);
+                    self.emit.names.come_from(around);
+                    return value.map_err(|problem| place(problem, term));
                 }
             }
         }
