@@ -28,6 +28,10 @@ pub struct Args {
     /// Have the compiler check its own work after every pass
     #[arg(long, global = true, display_order = 91)]
     pub check: bool,
+
+    /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has unless given
+    #[arg(long, global = true, value_name = "SIZE", display_order = 92)]
+    pub max_memory: Option<String>,
 }
 
 /// When to color.

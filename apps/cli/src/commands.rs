@@ -16,7 +16,12 @@ pub fn run(args: Args) -> Result<(), Report> {
     if args.check {
         lambada::request_checks();
     }
+    let limited = args
+        .max_memory
+        .as_deref()
+        .map_or_else(lambada::check_environment, |size| lambada::limit_memory_to(size));
     let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
+    limited.map_err(|problem| shell.told([problem]))?;
     match args.command {
         Command::Check { file } => shell.check(&file),
         Command::Run { file, words, data } => shell.run(&file, words, &data),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use lambada_prim::{Prim, Scalar};
+use lambada_source::Span;
 
 use crate::{Atom, Block, Exp, Param, Stm, Ty, Var};
 
@@ -10,18 +11,35 @@ use crate::{Atom, Block, Exp, Param, Stm, Ty, Var};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     hints: Vec<Rc<str>>,
+    /// By variable: what it comes from, see [`Names::origin`].
+    origins: Vec<Span>,
+    /// What new variables come from.
+    current: Span,
 }
 
 impl Names {
     /// A variable that is new, called `hint` where people see it.
     pub fn fresh(&mut self, hint: impl Into<Rc<str>>) -> Var {
         self.hints.push(hint.into());
+        self.origins.push(self.current);
         Var((self.hints.len() - 1) as u32)
     }
 
     /// A new variable with the name of an old one.
     pub fn again(&mut self, var: Var) -> Var {
-        self.fresh(self.hint(var))
+        self.hints.push(self.hint(var));
+        self.origins.push(self.origins[var.0 as usize]);
+        Var((self.hints.len() - 1) as u32)
+    }
+
+    /// From now on, new variables come from this place in the program; gives the place so far. The default span is no place.
+    pub fn come_from(&mut self, span: Span) -> Span {
+        std::mem::replace(&mut self.current, span)
+    }
+
+    /// The place in the program that a variable comes from, if it is known: what is blamed where there is no memory for an array.
+    pub fn origin(&self, var: Var) -> Option<Span> {
+        Some(self.origins[var.0 as usize]).filter(|span| *span != Span::default())
     }
 
     /// What a variable is called.

@@ -51,6 +51,11 @@ impl Meter {
         Rc::new(Memory { bytes, meter: self.clone() })
     }
 
+    /// The bytes in use.
+    pub(crate) fn live(&self) -> u64 {
+        self.live.get()
+    }
+
     pub(crate) fn allocated(&self) -> u64 {
         self.allocated.get()
     }

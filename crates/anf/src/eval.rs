@@ -3,11 +3,13 @@
 
 use std::rc::Rc;
 
+use lambada_prim::Memory as Limit;
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Span};
 
 use crate::code::{Code, Driver, Op, Operand, Step, compile};
-use crate::counts::{Array, Counts, Memory, Meter, bytes, width};
+use crate::counts::{Array, Counts, Memory, bytes, width};
+use crate::room::Room;
 use crate::{Atom, Function, Out};
 
 /// The results of a run, and the work it took.
@@ -22,17 +24,22 @@ pub struct Outcome {
 /// Runs a function on its parameters; sizes are those of the arguments. Arguments that do not fit, and reads that no `Check` guards, are
 /// internal errors.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
+    eval_within(function, args, Limit::default())
+}
+
+/// The same with a limit on the memory for arrays.
+pub fn eval_within(function: &Function, args: &[Tensor], limit: Limit) -> Result<Outcome, Failure> {
     let code = compile(function);
     let mut machine = Machine {
         slots: vec![Value::Empty; function.names.len()],
         counts: Counts::default(),
-        meter: Rc::default(),
+        room: Room { names: &function.names, limit, meter: Rc::default() },
     };
     machine.arguments(function, args)?;
     let results = machine.run(&code)?;
     let counts = Counts {
-        allocated: machine.meter.allocated(),
-        peak: machine.meter.peak(),
+        allocated: machine.room.meter.allocated(),
+        peak: machine.room.meter.peak(),
         ..machine.counts
     };
     Ok(Outcome { results: results.into_iter().map(Value::into_tensor).collect(), counts })
@@ -62,10 +69,10 @@ impl Value {
     }
 }
 
-struct Machine {
+struct Machine<'a> {
     slots: Vec<Value>,
     counts: Counts,
-    meter: Rc<Meter>,
+    room: Room<'a>,
 }
 
 type Run<T> = Result<T, Failure>;
@@ -74,7 +81,7 @@ fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
     Err(Failure { span: Span::default(), message: format!("internal error: {message}") })
 }
 
-impl Machine {
+impl Machine<'_> {
     fn arguments(&mut self, function: &Function, args: &[Tensor]) -> Run<()> {
         if args.len() != function.params.len() {
             return internal(format!(
@@ -210,7 +217,7 @@ impl Machine {
                 self.bind(step, value);
             }
             Op::Fill(value) => {
-                let value = self.fill(self.scalar(value), &step.dims[0]);
+                let value = self.fill(self.scalar(value), &step.dims[0], step.binds[0])?;
                 self.bind(step, value);
             }
             Op::Array(items) => {
@@ -233,7 +240,7 @@ impl Machine {
                 self.bind(step, value);
             }
             Op::MatMul(a, b) => {
-                let value = self.matmul(*a, *b)?;
+                let value = self.matmul(*a, *b, step.binds[0])?;
                 self.bind(step, value);
             }
             Op::Accumulator(value) => {
@@ -300,25 +307,20 @@ impl Machine {
         Ok(value)
     }
 
-    fn fill(&mut self, value: Scalar, dims: &[Operand]) -> Value {
+    fn fill(&mut self, value: Scalar, dims: &[Operand], slot: usize) -> Run<Value> {
         let dims = self.dims(dims);
         if dims.is_empty() {
-            return Value::Scalar(value);
+            return Ok(Value::Scalar(value));
         }
-        let len: usize = dims.iter().product();
-        self.counts.stores += len as u64;
-        let memory = self.allocate(len, value.ty());
-        let data = match value {
-            Scalar::Real(a) => Data::Real(vec![a; len]),
-            Scalar::Int(a) => Data::Int(vec![a; len]),
-            Scalar::Bool(a) => Data::Bool(vec![a; len]),
+        let room = &self.room;
+        let (data, memory) = match value {
+            Scalar::Real(a) => held(room.filled(a, &dims, slot)?, Data::Real),
+            Scalar::Int(a) => held(room.filled(a, &dims, slot)?, Data::Int),
+            Scalar::Bool(a) => held(room.filled(a, &dims, slot)?, Data::Bool),
         };
+        self.counts.stores += data.len() as u64;
         self.counts.written += bytes(&data);
-        Value::Array(Array { tensor: Rc::new(Tensor { dims, data }), memory: Some(memory) })
-    }
-
-    fn allocate(&self, len: usize, elem: ScalarTy) -> Rc<Memory> {
-        self.meter.allocate(len as u64 * width(elem))
+        Ok(Value::Array(Array { tensor: Rc::new(Tensor { dims, data }), memory: Some(memory) }))
     }
 
     /// The array with memory of its own that nothing else refers to: itself, or a copy.
@@ -328,7 +330,7 @@ impl Machine {
         }
         let size = bytes(&array.tensor.data);
         self.counts.written += size;
-        let memory = Some(self.meter.allocate(size));
+        let memory = Some(self.room.meter.allocate(size));
         Array { tensor: Rc::new(Rc::unwrap_or_clone(array.tensor)), memory }
     }
 
@@ -342,7 +344,7 @@ impl Machine {
             Value::Scalar(value) => value.ty(),
             Value::Empty => return internal("an array literal of nothing"),
         };
-        let mut collected = self.collect(elem, dims);
+        let mut collected = self.collect(elem, dims, step.binds[0])?;
         for item in items {
             let value = self.take(item);
             collected.push(&value)?;
@@ -350,9 +352,8 @@ impl Machine {
         Ok(self.collected(collected))
     }
 
-    fn collect(&mut self, elem: ScalarTy, dims: Vec<usize>) -> Collected {
-        let memory = self.allocate(dims.iter().product(), elem);
-        Collected::new(elem, dims, memory)
+    fn collect(&mut self, elem: ScalarTy, dims: Vec<usize>, slot: usize) -> Run<Collected> {
+        Collected::new(elem, dims, slot, &self.room)
     }
 
     fn collected(&mut self, collected: Collected) -> Value {
@@ -372,9 +373,9 @@ impl Machine {
     ) -> Run<()> {
         let extent = self.int(extent);
         let mut gathered: Vec<Gathered> = Vec::with_capacity(outs.len());
-        for ((out, elem), dims) in outs.iter().zip(&step.dims) {
+        for (((out, elem), dims), slot) in outs.iter().zip(&step.dims).zip(&step.binds) {
             gathered.push(match out {
-                Out::Collect => Gathered::Array(self.collect(*elem, self.dims(dims))),
+                Out::Collect => Gathered::Array(self.collect(*elem, self.dims(dims), *slot)?),
                 Out::Reduce(op) => Gathered::Scalar(*op, op.unit(*elem)),
             });
         }
@@ -467,7 +468,7 @@ impl Machine {
         Ok(Value::Array(array))
     }
 
-    fn matmul(&mut self, a: usize, b: usize) -> Run<Value> {
+    fn matmul(&mut self, a: usize, b: usize, slot: usize) -> Run<Value> {
         let (x, y) = (self.array(a).clone(), self.array(b).clone());
         let (Data::Real(u), Data::Real(v)) = (&x.data, &y.data) else {
             return internal("a product of matrices that are not real");
@@ -477,8 +478,7 @@ impl Machine {
         if x.dims[x.dims.len() - 1] != inner {
             return internal("a product of matrices whose inner sizes differ");
         }
-        let memory = self.allocate(rows * columns, ScalarTy::Real);
-        let mut data = vec![0.0; rows * columns];
+        let (mut data, memory) = self.room.filled(0.0, &[rows, columns], slot)?;
         for i in 0..rows {
             for k in 0..inner {
                 let factor = u[i * inner + k];
@@ -542,14 +542,13 @@ struct Collected {
 }
 
 impl Collected {
-    fn new(elem: ScalarTy, dims: Vec<usize>, memory: Rc<Memory>) -> Collected {
-        let len = dims.iter().product();
-        let data = match elem {
-            ScalarTy::Real => Data::Real(Vec::with_capacity(len)),
-            ScalarTy::Int => Data::Int(Vec::with_capacity(len)),
-            ScalarTy::Bool => Data::Bool(Vec::with_capacity(len)),
+    fn new(elem: ScalarTy, dims: Vec<usize>, slot: usize, room: &Room) -> Run<Collected> {
+        let (data, memory) = match elem {
+            ScalarTy::Real => held(room.make(&dims, slot)?, Data::Real),
+            ScalarTy::Int => held(room.make(&dims, slot)?, Data::Int),
+            ScalarTy::Bool => held(room.make(&dims, slot)?, Data::Bool),
         };
-        Collected { dims, data, memory }
+        Ok(Collected { dims, data, memory })
     }
 
     fn push(&mut self, value: &Value) -> Run<()> {
@@ -573,6 +572,13 @@ impl Collected {
         }
         Ok(())
     }
+}
+
+fn held<T>(
+    (elements, memory): (Vec<T>, Rc<Memory>),
+    data: fn(Vec<T>) -> Data,
+) -> (Data, Rc<Memory>) {
+    (data(elements), memory)
 }
 
 fn part(data: &Data, at: usize, len: usize) -> Data {

@@ -11,6 +11,7 @@ mod generate;
 mod naming;
 mod print;
 mod read;
+mod room;
 mod sizes;
 pub mod surface;
 mod syntax;
@@ -20,7 +21,7 @@ pub use build::{Builder, Names};
 pub use check::check;
 pub use counts::Counts;
 pub use derivative::{Derivatives, Lambda, Reverse};
-pub use eval::{Outcome, eval};
+pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
 pub use print::{print, print_block};

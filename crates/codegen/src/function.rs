@@ -182,7 +182,7 @@ impl<'a> Printer<'a> {
                 self.update(&self.cells[cell.0 as usize].clone(), value);
             }
             Stmt::Store { buf, offset, value } => self.store(*buf, *offset, *value),
-            Stmt::Alloc { buf, len } => self.alloc(*buf, *len),
+            Stmt::Alloc { buf, dims } => self.alloc(*buf, dims),
             Stmt::View { buf, base, offset } => {
                 let offset = self.operand(*offset);
                 let place = self.address(*base, &offset);
@@ -289,13 +289,17 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn alloc(&mut self, buf: Buf, len: Operand) {
-        let len = self.operand(len).text;
+    fn alloc(&mut self, buf: Buf, dims: &[Operand]) {
+        let dims: Vec<Text> = dims.iter().map(|dim| self.operand(*dim)).collect();
+        let one = text::literal(Scalar::Int(1));
+        let times = |a: Text, b: Text| text::call("lam_count", &[a, b]);
+        let len = dims.into_iter().reduce(times).unwrap_or(one).text;
         let size = memory_size(self.elem(buf));
         let pointer =
             self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
         self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
-        self.line(&format!("if (unlikely(!{})) return 2;", self.buf(buf)));
+        let (name, number) = (self.buf(buf), buf.0);
+        self.line(&format!("if (unlikely(!{name})) return lam_no_memory(ctx, results, {number});"));
         self.share_buf(buf);
     }
 

@@ -13,7 +13,9 @@
 //!   - 0: `results` holds for each scalar one word, and for each array one word `data` and one word `integer` per axis, its size. The data
 //!     is valid until the next call with the same context;
 //!   - 1: a check failed; `results` holds its number, then the integers for its message;
-//!   - 2: there is not enough memory.
+//!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the number of its elements and how many bytes are in use.
+//! - `void lambada_context_limit(struct lambada_context *, uint64_t)` limits the memory for arrays, `uint64_t lambada_context_peak(struct
+//!   lambada_context *)` tells the most that they have taken, both in bytes.
 //! - In memory a real is a `double`, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
 
 mod control;
@@ -73,7 +75,14 @@ pub fn unit(functions: &[&Function]) -> Unit {
 /// As `unit`; functions that are much larger are cut into parts of about so many statements, each a C function.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
     let mut needs = Needs::default();
-    let mut names = Names::new(["context_open", "context_close", "context", "word"]);
+    let mut names = Names::new([
+        "context_open",
+        "context_limit",
+        "context_peak",
+        "context_close",
+        "context",
+        "word",
+    ]);
     let (mut texts, mut symbols) = (Vec::new(), Vec::new());
     for function in functions {
         let name = names.fresh(&function.name);
@@ -94,10 +103,22 @@ pub fn result_words(function: &Function) -> usize {
         Return::Buffer(_, dims) => 1 + dims.len(),
     };
     let mut most: usize = function.results.iter().map(words).sum();
-    visit(&function.body, &mut |stmt| {
-        if let Stmt::Check { values, .. } = stmt {
-            most = most.max(1 + values.len());
-        }
+    visit(&function.body, &mut |stmt| match stmt {
+        Stmt::Check { values, .. } => most = most.max(1 + values.len()),
+        Stmt::Alloc { .. } => most = most.max(3),
+        Stmt::Let(..)
+        | Stmt::Cell(..)
+        | Stmt::Set(..)
+        | Stmt::Store { .. }
+        | Stmt::View { .. }
+        | Stmt::Swap(..)
+        | Stmt::Constant(..)
+        | Stmt::Copy { .. }
+        | Stmt::Fill { .. }
+        | Stmt::For { .. }
+        | Stmt::While { .. }
+        | Stmt::If { .. }
+        | Stmt::Scope(_) => {}
     });
     most
 }
@@ -113,7 +134,7 @@ fn head(functions: &[&Function], symbols: &[String]) -> String {
         "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n *\n\
          \x20* Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then\n\
          \x20* parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and\n\
-         \x20* values), or 2 if there is not enough memory. Results are valid until the next call with the same context.\n *\n{list} */\n",
+         \x20* values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use). Results are valid until the next call with the same context.\n *\n{list} */\n",
         FLAGS.join(" ")
     )
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 mod call;
 mod data;
 mod fit;
+mod memory;
 pub mod operators;
 pub mod paper;
 mod pipeline;
@@ -20,6 +21,7 @@ pub use data::{Format, Inputs, Raw, is_definition, split_names, to_json, write_f
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_source::{Failure, Problem, Severity};
+pub use memory::{check_environment, limit_memory, limit_memory_to};
 pub use operators::Operator;
 pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
 pub use prelude::PRELUDE;

@@ -7,7 +7,7 @@ use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_normalize::{Layout, Normalized, layouts, normalize};
-use lambada_prim::{Scalar, Tensor};
+use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{CompileError, Kernel};
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Span};
@@ -91,6 +91,7 @@ pub struct Executable {
     /// Where the sizes are that the code takes; core takes none.
     sizes: Vec<SizeSource>,
     code: Deep<Code>,
+    memory: Memory,
 }
 
 enum Code {
@@ -166,26 +167,45 @@ impl Executable {
             result: interface.result.clone(),
             sizes: size_sources(function),
             code: code.into(),
+            memory: Memory::default(),
         }
+        .limited(crate::memory::limit())
+    }
+
+    /// The same with a limit on the memory for arrays, in bytes. The interpreters of array programs and of core apply it to each array.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Executable {
+        self.limited(Memory { limit: bytes })
+    }
+
+    fn limited(mut self, memory: Memory) -> Executable {
+        self.memory = memory;
+        if let Code::Native(kernel) = &mut *self.code {
+            kernel.limit(memory);
+        }
+        self
     }
 
     /// Runs the program on one value per parameter.
     pub fn run(&self, args: &[Data]) -> Result<Data, Failure> {
+        let memory = self.memory;
         let results = match &*self.code {
             Code::Native(kernel) => kernel.call(&self.tensors(args)?)?,
             Code::Loops(function) => {
                 let tensors = self.tensors(args)?;
-                stack::roomy(|| loops::eval(function, &tensors))?
+                stack::roomy(|| loops::Program::new(function).run_within(&tensors, memory))?
             }
             Code::Anf(function) => {
                 let leaves = self.leaves(args)?;
-                stack::roomy(|| anf::eval(function, &leaves))?.results
+                stack::roomy(|| anf::eval_within(function, &leaves, memory))?.results
             }
             Code::Core(program, entry) => {
                 let mut leaves = self.leaves(args)?.into_iter();
                 let args: Vec<Data> =
                     self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
-                return stack::roomy(|| lambada_core::eval::run(program, *entry, &args));
+                return stack::roomy(|| {
+                    lambada_core::eval::run_within(program, *entry, &args, memory)
+                });
             }
         };
         Ok(self.result.unflatten(&mut results.into_iter()))

@@ -222,8 +222,8 @@ impl<'a> Checker<'a> {
                 let ty = self.operand(*value)?;
                 ensure(ty.elem == elem, || format!("a {} in a buffer of {elem}", ty.elem))
             }
-            Stmt::Alloc { buf, len } => {
-                self.int(*len)?;
+            Stmt::Alloc { buf, dims } => {
+                dims.iter().try_for_each(|dim| self.int(*dim))?;
                 let arena = *self.arenas.last().expect("there is an arena");
                 self.bind_buf(*buf, Origin::Alloc(arena)).map(drop)
             }

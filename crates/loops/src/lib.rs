@@ -10,8 +10,7 @@ mod walk;
 
 pub use check::check;
 pub use eval::{
-    Counts, Program, check_arguments, eval, eval_counted, internal, out_of_memory, param_types,
-    sizes,
+    Counts, Program, check_arguments, eval, eval_counted, internal, param_types, sizes,
 };
 pub use names::{Names, identifier};
 pub use print::print;

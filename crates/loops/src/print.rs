@@ -212,8 +212,10 @@ impl<'a> Printer<'a> {
                     operand(value)
                 )
             }
-            Stmt::Alloc { buf, len } => {
-                format!("{} = alloc {}[{}]", self.buf(*buf), self.elem(*buf), operand(len))
+            Stmt::Alloc { buf, dims } => {
+                let dims: Vec<String> = dims.iter().map(operand).collect();
+                let dims = dims.join(" * ");
+                format!("{} = alloc {}[{dims}]", self.buf(*buf), self.elem(*buf))
             }
             Stmt::View { buf, base, offset } => {
                 format!("{} = {}[{} ..]", self.buf(*buf), self.buf(*base), operand(offset))

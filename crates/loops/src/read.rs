@@ -492,9 +492,12 @@ impl Reader {
                 self.at += 1;
                 let elem = self.elem()?;
                 self.expect("[")?;
-                let len = self.operand()?;
+                let mut dims = vec![self.operand()?];
+                while self.eat("*") {
+                    dims.push(self.operand()?);
+                }
                 self.expect("]")?;
-                Stmt::Alloc { buf: self.bind_buf(name, elem), len }
+                Stmt::Alloc { buf: self.bind_buf(name, elem), dims }
             }
             (Some(Token::Word(word)), Some(Token::Word(_))) if word == "constant" => {
                 self.at += 1;

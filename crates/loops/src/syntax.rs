@@ -1,10 +1,11 @@
 //! The syntax. Scalars and small vectors live in registers that are assigned once; mutable scalars in cells; arrays in buffers, which are
 //! typed pointers into an arena. There are no shapes left: offsets are computed, row-major.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
-use lambada_source::Site;
+use lambada_source::{Site, Span};
 
 /// A register: assigned once, by the statement that binds it. The function knows its type and hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,12 +90,12 @@ pub enum Stmt {
         /// What.
         value: Operand,
     },
-    /// A new buffer of `len` elements, not initialized, in the arena. It lives to the end of the enclosing `Scope`, or of the function.
+    /// A new buffer, not initialized, in the arena. It lives to the end of the enclosing `Scope`, or of the function.
     Alloc {
         /// Its name.
         buf: Buf,
-        /// How many elements.
-        len: Operand,
+        /// It has as many elements as the product of these sizes; a negative one counts as 0. A product that is too large is a failure.
+        dims: Vec<Operand>,
     },
     /// A new name for a part of a buffer, from an offset on.
     View {
@@ -210,6 +211,8 @@ pub struct Function {
     pub bufs: Vec<(ScalarTy, Rc<str>)>,
     /// The checks.
     pub sites: Vec<Site>,
+    /// What in the program makes the arrays that are allocated, as far as that is known; blamed where there is no memory for them.
+    pub origins: BTreeMap<Buf, Span>,
 }
 
 impl Ty {
@@ -245,6 +248,7 @@ impl Function {
             cells: Vec::new(),
             bufs: Vec::new(),
             sites: Vec::new(),
+            origins: BTreeMap::new(),
         }
     }
 

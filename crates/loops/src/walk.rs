@@ -41,7 +41,8 @@ impl Stmt {
             Stmt::Let(_, op) => op.operands().iter().copied().for_each(f),
             Stmt::Cell(_, value) | Stmt::Set(_, value) => f(*value),
             Stmt::Store { offset, value, .. } => [*offset, *value].into_iter().for_each(f),
-            Stmt::Alloc { len, .. } | Stmt::Copy { len, .. } => f(*len),
+            Stmt::Alloc { dims, .. } => dims.iter().copied().for_each(f),
+            Stmt::Copy { len, .. } => f(*len),
             Stmt::View { offset, .. } => f(*offset),
             Stmt::Swap(..) | Stmt::Constant(..) | Stmt::Scope(_) => {}
             Stmt::Fill { value, len, .. } => [*value, *len].into_iter().for_each(f),
@@ -60,7 +61,8 @@ impl Stmt {
             Stmt::Let(_, op) => op.operands_mut().iter_mut().for_each(f),
             Stmt::Cell(_, value) | Stmt::Set(_, value) => f(value),
             Stmt::Store { offset, value, .. } => [offset, value].into_iter().for_each(f),
-            Stmt::Alloc { len, .. } | Stmt::Copy { len, .. } => f(len),
+            Stmt::Alloc { dims, .. } => dims.iter_mut().for_each(f),
+            Stmt::Copy { len, .. } => f(len),
             Stmt::View { offset, .. } => f(offset),
             Stmt::Swap(..) | Stmt::Constant(..) | Stmt::Scope(_) => {}
             Stmt::Fill { value, len, .. } => [value, len].into_iter().for_each(f),

@@ -54,7 +54,7 @@ fn let_prim(p: &mut Parts, elem: ScalarTy, lanes: u16, prim: Prim, args: &[Opera
 
 fn alloc(p: &mut Parts, elem: ScalarTy, hint: &str) -> (Buf, Stmt) {
     let buf = p.f.buf(elem, hint);
-    (buf, Stmt::Alloc { buf, len: int(4) })
+    (buf, Stmt::Alloc { buf, dims: vec![int(4)] })
 }
 
 fn for_loop(index: Reg, body: Vec<Stmt>) -> Stmt {

@@ -17,7 +17,7 @@ fn scoped() -> Function {
     f.sizes = 1;
     let one = Operand::Lit(Scalar::Real(1.0));
     let body = vec![Stmt::Scope(vec![
-        Stmt::Alloc { buf: t, len: n.into() },
+        Stmt::Alloc { buf: t, dims: vec![n.into()] },
         Stmt::Fill { buf: t, value: one, len: n.into() },
         Stmt::Let(a, Op::Load(t, i.into())),
         Stmt::Let(b, Op::Load(x, i.into())),
@@ -26,7 +26,7 @@ fn scoped() -> Function {
         Stmt::Copy { to: y, from: t, len: n.into() },
     ])];
     f.body = vec![
-        Stmt::Alloc { buf: y, len: n.into() },
+        Stmt::Alloc { buf: y, dims: vec![n.into()] },
         Stmt::For {
             index: i,
             start: Operand::int(0),

@@ -19,7 +19,11 @@ impl<'a> Lower<'a> {
         self.plan(block, wants);
         for (k, stm) in block.stms.iter().enumerate() {
             self.frame().at = k;
+            let around = self.near;
+            let own = stm.binds.first().and_then(|bind| self.source.names.origin(bind.var));
+            self.near = own.or(self.near);
             self.statement(stm);
+            self.near = around.or(self.near);
         }
         self.frame().at = block.stms.len();
         block.results.iter().map(|a| self.value(*a)).collect()
@@ -200,7 +204,8 @@ impl<'a> Lower<'a> {
             return Place { storage, offset: Operand::int(0), dims };
         }
         let level = self.emit.level();
-        self.alloc_at(level, bind.ty.elem, dims, self.hint(bind.var))
+        let origin = self.source.names.origin(bind.var);
+        self.alloc_at(level, bind.ty.elem, dims, self.hint(bind.var), origin)
     }
 
     /// Has the buffer held an array that neither the current statement nor a later one mentions?

@@ -69,7 +69,8 @@ impl<'a> Lower<'a> {
         }
         if is_sized_by(bind, &stm.binds) {
             let hint = self.hint(bind.var);
-            return Joint::Later(self.emit.alloc(self.emit.level(), elem, Operand::int(0), hint));
+            let (level, nothing) = (self.emit.level(), [Operand::int(0)]);
+            return Joint::Later(self.emit.alloc(level, elem, &nothing, hint, None));
         }
         let place = self.joint_place(bind, taken);
         taken.push(place.clone());

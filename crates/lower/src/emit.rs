@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use lambada_loops::{Buf, Cell, Function, Op, Operand, Reg, Stmt, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_source::Span;
 
 use crate::places::StorageId;
 
@@ -241,11 +242,13 @@ impl Emit {
         &mut self,
         level: usize,
         elem: ScalarTy,
-        len: Operand,
+        dims: &[Operand],
         hint: Rc<str>,
+        origin: Option<Span>,
     ) -> Buf {
         let buf = self.function.buf(elem, hint);
-        self.levels[level].stmts.push(Stmt::Alloc { buf, len });
+        self.function.origins.extend(origin.map(|span| (buf, span)));
+        self.levels[level].stmts.push(Stmt::Alloc { buf, dims: dims.to_vec() });
         self.levels[level].allocates = true;
         buf
     }

@@ -33,7 +33,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Function, Ty, Var};
 use lambada_loops::{Function as Loops, Operand, Param, Return};
 use lambada_prim::{Prim, ScalarTy};
-use lambada_source::Site;
+use lambada_source::{Site, Span};
 
 use emit::Emit;
 use facts::Facts;
@@ -70,6 +70,8 @@ struct Lower<'a> {
     wanted: HashMap<Var, Place>,
     /// The number of each site.
     sites: HashMap<Site, u32>,
+    /// The place in the program that the statements being lowered come from, as far as that is known.
+    near: Option<Span>,
 }
 
 impl<'a> Lower<'a> {
@@ -85,6 +87,7 @@ impl<'a> Lower<'a> {
             frames: Vec::new(),
             wanted: HashMap::new(),
             sites: HashMap::new(),
+            near: None,
         }
     }
 

@@ -42,7 +42,8 @@ impl Lower<'_> {
     pub(crate) fn duplicate(&mut self, place: &Place) -> Place {
         let buf = self.store.buf(place.storage);
         let (elem, hint) = self.emit.function.bufs[buf.0 as usize].clone();
-        let copy = self.alloc_at(self.emit.level(), elem, place.dims.clone(), hint);
+        let origin = self.emit.function.origins.get(&buf).copied();
+        let copy = self.alloc_at(self.emit.level(), elem, place.dims.clone(), hint, origin);
         self.copy(place, &copy);
         copy
     }

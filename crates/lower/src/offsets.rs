@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use lambada_loops::Operand;
 use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_source::Span;
 
 use crate::Lower;
 use crate::places::{Home, Place};
@@ -69,9 +70,10 @@ impl Lower<'_> {
         elem: ScalarTy,
         dims: Rc<[Operand]>,
         hint: Rc<str>,
+        origin: Option<Span>,
     ) -> Place {
         let len = self.len(&dims);
-        let buf = self.emit.alloc(level, elem, len, hint);
+        let buf = self.emit.alloc(level, elem, &dims, hint, origin.or(self.near));
         let storage = self.store.own(buf, Home { level, len });
         self.emit.add_home(level, storage);
         Place { storage, offset: Operand::int(0), dims }

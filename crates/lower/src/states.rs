@@ -183,16 +183,18 @@ impl<'a> Lower<'a> {
             return wanted.clone();
         }
         let level = self.emit.level();
-        self.alloc_at(level, bind.ty.elem, init.dims.clone(), self.hint(bind.var))
+        let origin = self.source.names.origin(bind.var);
+        self.alloc_at(level, bind.ty.elem, init.dims.clone(), self.hint(bind.var), origin)
     }
 
     /// A second buffer like that of the state, whose name may be exchanged with it.
     pub(crate) fn spare(&mut self, place: &Place) -> Place {
         let Home { level, len } =
             self.store.home(place.storage).expect("the state has a buffer of its own");
-        let (elem, hint) =
-            self.emit.function.bufs[self.store.buf(place.storage).0 as usize].clone();
-        let buf = self.emit.alloc(level, elem, len, format!("{hint}_next").into());
+        let like = self.store.buf(place.storage);
+        let (elem, hint) = self.emit.function.bufs[like.0 as usize].clone();
+        let origin = self.emit.function.origins.get(&like).copied();
+        let buf = self.emit.alloc(level, elem, &place.dims, format!("{hint}_next").into(), origin);
         Place { storage: self.store.own(buf, Home { level, len }), ..place.clone() }
     }
 

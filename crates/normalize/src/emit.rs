@@ -397,6 +397,7 @@ impl Emit {
     ) -> Function {
         let types = results.iter().map(|a| self.ty(*a)).collect();
         let body = self.leave().finish(results);
+        self.names.come_from(Span::default());
         Function { name, sizes, params, results: types, body, names: self.names }
     }
 }

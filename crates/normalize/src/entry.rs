@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivatives, Function, Param, Ty, Var};
-use lambada_core::{Def, DefId, Program, Size, TermKind, Ty as CoreTy};
+use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy};
 use lambada_prim::ScalarTy;
-use lambada_source::Problem;
+use lambada_source::{Problem, Span};
 
 use crate::Eval;
 use crate::eval::Evaluator;
@@ -154,6 +154,17 @@ fn unfit_problem(unfit: Unfit, what: &str, def: &Def) -> Problem {
     }
 }
 
+/// The place of what a definition gives.
+fn result_span(body: &Term) -> Span {
+    let mut term = body;
+    while let TermKind::Lam(_, body) | TermKind::Let(_, _, body) | TermKind::Check { body, .. } =
+        term.kind()
+    {
+        term = body;
+    }
+    term.span()
+}
+
 /// The parameters of the function under construction.
 #[derive(Default)]
 struct Inputs {
@@ -177,6 +188,8 @@ impl Inputs {
             .map(|(name, shape)| self.param(evaluator, shape, name, &mut Vec::new()))
             .collect();
         let value = evaluator.entry(entry, arguments, result_ty)?;
+        // What has been put off until now is made for the result.
+        evaluator.emit.names.come_from(result_span(&evaluator.program.def(entry).body));
         let mut results = Vec::new();
         flatten(evaluator, result, Some(&value), &mut Vec::new(), &mut results)?;
         Ok(results)

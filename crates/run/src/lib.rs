@@ -2,13 +2,13 @@
 //!
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
-//! - `native`: loaded units, and calls into them;
+//! - `native`: loaded units, and calls into them, the only module with `unsafe`;
+//! - `memory`: how much there is;
 //! - here: [`Kernel`], which runs a function in whichever way is available.
-
-#![allow(unsafe_code)] // in `native` only
 
 mod cache;
 mod compiler;
+mod memory;
 mod native;
 mod prune;
 
@@ -16,10 +16,11 @@ use std::sync::Once;
 use std::time::Instant;
 
 use lambada_loops::{Function, Program};
-use lambada_prim::Tensor;
+use lambada_prim::{Memory, Tensor};
 use lambada_source::Failure;
 
 pub use compiler::Compiler;
+pub use memory::{MAX_MEMORY, available, parse_size};
 
 /// What runs a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,7 @@ impl std::error::Error for CompileError {}
 #[derive(Debug)]
 pub struct Kernel {
     code: Code,
+    limit: Memory,
 }
 
 #[derive(Debug)]
@@ -99,12 +101,32 @@ impl Kernel {
         };
         match compiler {
             Some(compiler) => native::compile(compiler, functions, settings).map(|natives| {
-                natives.into_iter().map(|native| Kernel { code: Code::Native(native) }).collect()
+                natives.into_iter().map(|native| Kernel::new(Code::Native(native))).collect()
             }),
             None => {
                 warn_once();
                 Ok(interpret(functions))
             }
+        }
+    }
+
+    fn new(code: Code) -> Kernel {
+        Kernel { code, limit: Memory::default() }
+    }
+
+    /// Limits the memory for arrays in all calls from now on, those among the arguments not counted.
+    pub fn limit(&mut self, limit: Memory) {
+        self.limit = limit;
+        if let Code::Native(native) = &mut self.code {
+            native.limit(limit);
+        }
+    }
+
+    /// The most bytes that arrays have taken at a time in any call so far; nothing for the interpreter.
+    pub fn peak(&self) -> Option<u64> {
+        match &self.code {
+            Code::Native(native) => Some(native.peak()),
+            Code::Interpreted(_) => None,
         }
     }
 
@@ -121,7 +143,7 @@ impl Kernel {
     pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
         match &self.code {
             Code::Native(native) => native.call(args),
-            Code::Interpreted(program) => program.run(args),
+            Code::Interpreted(program) => program.run_within(args, self.limit),
         }
     }
 
@@ -131,7 +153,7 @@ impl Kernel {
             Code::Native(native) => native.call_timed(args),
             Code::Interpreted(program) => {
                 let start = Instant::now();
-                let results = program.run(args)?;
+                let results = program.run_within(args, self.limit)?;
                 Ok((results, start.elapsed().as_nanos() as u64))
             }
         }
@@ -151,7 +173,7 @@ impl Kernel {
 fn interpret(functions: &[&Function]) -> Vec<Kernel> {
     functions
         .iter()
-        .map(|function| Kernel { code: Code::Interpreted(Program::new(function)) })
+        .map(|function| Kernel::new(Code::Interpreted(Program::new(function))))
         .collect()
 }
 

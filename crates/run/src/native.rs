@@ -1,15 +1,17 @@
 //! Machine code: loading it, and calling it with the interface that `lambada_codegen` describes.
 
+#![allow(unsafe_code)]
+
 use std::ffi::c_void;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
 use lambada_loops::{
-    Function, Operand, Return, check_arguments, internal, out_of_memory, param_types, sizes,
+    Buf, Function, Operand, Return, check_arguments, internal, param_types, sizes,
 };
-use lambada_prim::{Data, Scalar, ScalarTy, Tensor};
-use lambada_source::{Failure, Site};
+use lambada_prim::{Data, Memory, Scalar, ScalarTy, Tensor};
+use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
 use crate::{CompileError, Compiler, Settings, cache};
@@ -17,6 +19,8 @@ use crate::{CompileError, Compiler, Settings, cache};
 type Context = *mut c_void;
 type Open = unsafe extern "C" fn() -> Context;
 type Close = unsafe extern "C" fn(Context);
+type Limit = unsafe extern "C" fn(Context, u64);
+type Peak = unsafe extern "C" fn(Context) -> u64;
 type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
 /// A loaded function and its context.
@@ -26,11 +30,16 @@ pub(crate) struct Native {
     entry: Entry,
     context: Context,
     close: Close,
+    set_limit: Limit,
+    peak: Peak,
+    limit: Memory,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
     /// Of the results, or of the numbers of a failing check.
     words: usize,
     sites: Vec<Site>,
+    /// By buffer: the type of its elements, and what in the program makes it.
+    arrays: Vec<(ScalarTy, Span)>,
     /// Keeps the code; shared by the functions of a unit.
     _library: Rc<Library>,
 }
@@ -90,21 +99,34 @@ impl Native {
             symbol::<Open>(library, "lambada_context_open")?,
             symbol::<Close>(library, "lambada_context_close")?,
         );
+        let (set_limit, peak) = (
+            symbol::<Limit>(library, "lambada_context_limit")?,
+            symbol::<Peak>(library, "lambada_context_peak")?,
+        );
         let entry = symbol::<Entry>(library, name)?;
         // SAFETY: it takes nothing and gives a context, or null.
         let context = unsafe { open() };
         if context.is_null() {
-            return Err(CompileError { message: out_of_memory().message });
+            return Err(CompileError { message: "the system has no memory left".to_string() });
         }
         Ok(Native {
             name: function.name.clone(),
             entry,
             context,
             close,
+            set_limit,
+            peak,
+            limit: Memory::default(),
             params: param_types(function),
             results: function.results.iter().map(|result| Output::of(function, result)).collect(),
             words: lambada_codegen::result_words(function),
             sites: function.sites.clone(),
+            arrays: (0..)
+                .zip(&function.bufs)
+                .map(|(k, (elem, _))| {
+                    (*elem, function.origins.get(&Buf(k)).copied().unwrap_or_default())
+                })
+                .collect(),
             _library: library.clone(),
         })
     }
@@ -145,9 +167,35 @@ impl Native {
         match status {
             0 => Ok(nanoseconds),
             1 => Err(self.failure(words)),
-            2 => Err(out_of_memory()),
+            2 => Err(self.no_memory(words)),
             status => Err(internal(format!("`{}` returned {status}", self.name))),
         }
+    }
+
+    /// Limits the memory for arrays.
+    pub fn limit(&mut self, limit: Memory) {
+        self.limit = limit;
+        // SAFETY: the context is open and ours, and no call is using it.
+        unsafe { (self.set_limit)(self.context, limit.limit) }
+    }
+
+    /// The most bytes that arrays have taken at a time.
+    pub fn peak(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { (self.peak)(self.context) }
+    }
+
+    fn no_memory(&self, words: &[u64]) -> Failure {
+        let Some((elem, span)) = self.arrays.get(words[0] as usize) else {
+            return internal(format!("`{}` has no memory for an unknown array", self.name));
+        };
+        let each = match elem {
+            ScalarTy::Real | ScalarTy::Int => 8,
+            ScalarTy::Bool => 1,
+        };
+        // The largest number stands for all that are too large.
+        let array = (words[1] != i64::MAX as u64).then_some((words[1], each));
+        Failure { span: *span, message: self.limit.refused(array, words[2]) }
     }
 
     fn failure(&self, words: &[u64]) -> Failure {

@@ -3,7 +3,7 @@
 //! program decides goes through [`deeper`]. A stack that overflows would end the process.
 
 use std::cell::Cell;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 /// The sizes of the stack that [`roomy`] asks for, the first that the system has. The address space is reserved, not used.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 24];
@@ -70,6 +70,12 @@ impl<T> Deref for Deep<T> {
 
     fn deref(&self) -> &T {
         self.0.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl<T> DerefMut for Deep<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect("it is there until it is dropped")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use lambada_prim::Memory;
 use lambada_source::{Failure, Site, Span};
 
 use super::code::*;
@@ -37,6 +38,8 @@ pub(crate) struct Machine<'p> {
     rehearsing: bool,
     /// Are values moved at their last mention? Results do not depend on it, as tests show.
     pub moves: bool,
+    /// How much memory an array may take.
+    pub limit: Memory,
 }
 
 impl<'p> Machine<'p> {
@@ -50,6 +53,7 @@ impl<'p> Machine<'p> {
             level: 0,
             rehearsing: false,
             moves: true,
+            limit: Memory::default(),
         }
     }
 
@@ -295,12 +299,25 @@ impl<'p> Machine<'p> {
         if extent <= 0 {
             return Ok(arrays::empty(self.rehearse(index, body, &info.form)));
         }
+        self.make_room(extent, 1, info.span)?;
         let mut items = Vec::with_capacity(usize::try_from(extent).unwrap_or(0).min(1 << 20));
         for i in 0..extent {
             self.set(index, Value::Int(i));
             items.push(self.eval(body)?);
+            if i == 0 && info.form != Form::Plain {
+                self.make_room(extent, items[0].scalars(), info.span)?; // the others are as large
+            }
         }
         arrays::regular(items, info)
+    }
+
+    /// Is there room for an array of so many elements, of so many scalars each?
+    fn make_room(&self, extent: i64, scalars: u64, span: Span) -> Run<()> {
+        let scalars = i64::try_from(scalars).unwrap_or(i64::MAX);
+        match self.limit.room([extent, scalars], size_of::<Value>() as u64, 0) {
+            Ok(_) => Ok(()),
+            Err(message) => fail(span, message),
+        }
     }
 
     /// The shape that elements of an empty array would have: that of the first one, if it can be computed.

@@ -15,6 +15,7 @@ mod real;
 mod shape;
 mod value;
 
+use lambada_prim::Memory;
 use lambada_source::{Failure, Span};
 
 use crate::{Data, DefId, Program, Term, Ty};
@@ -24,7 +25,18 @@ use value::Value;
 /// A definition applied to arguments. Arguments that do not have the types of the parameters, and a result that contains functions, are
 /// failures at the definition.
 pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failure> {
+    run_within(program, entry, args, Memory::default())
+}
+
+/// The same with a limit on the memory for each array.
+pub fn run_within(
+    program: &Program,
+    entry: DefId,
+    args: &[Data],
+    limit: Memory,
+) -> Result<Data, Failure> {
     let mut machine = Machine::new(program);
+    machine.limit = limit;
     let def = program.def(entry);
     let function = machine.global(entry.0 as usize);
     finish(

@@ -150,6 +150,27 @@ impl Value {
         }
     }
 
+    /// How many scalars it holds, each counted as often as it occurs; no more than fit.
+    pub fn scalars(&self) -> u64 {
+        let all = |items: &[Value]| {
+            items.iter().fold(0u64, |sum, item| sum.saturating_add(item.scalars()))
+        };
+        match self {
+            Value::Array(array) => all(&array.items),
+            Value::Tuple(items) => all(items),
+            Value::Con(con) => all(&con.args),
+            Value::Real(_)
+            | Value::Active(_)
+            | Value::Int(_)
+            | Value::Bool(_)
+            | Value::Unit
+            | Value::Closure(_)
+            | Value::Pullback(_)
+            | Value::Accumulator(_)
+            | Value::Absent => 1,
+        }
+    }
+
     /// The scalar without its derivatives.
     pub fn scalar(&self) -> Scalar {
         match self {

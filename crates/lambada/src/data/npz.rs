@@ -2,10 +2,11 @@
 
 use std::io::{Cursor, Read, Seek, Write};
 
-use lambada_prim::{Data as Elements, Tensor};
+use lambada_prim::{Data as Elements, Tensor, elements};
 use lambada_source::Problem;
 use ndarray::{ArrayD, IxDyn};
-use ndarray_npy::{NpzReader, NpzWriter, ReadNpyExt};
+use ndarray_npy::{NpzWriter, ReadNpyExt};
+use zip::ZipArchive;
 
 use super::problems;
 
@@ -14,13 +15,20 @@ pub fn read_npz(file: impl Read + Seek, origin: &str) -> Result<Vec<(String, Ten
     let broken = |e: &dyn std::fmt::Display| {
         Problem::general("E0605", format!("{origin} is not a readable .npz archive: {e}"))
     };
-    let mut archive = NpzReader::new(file).map_err(|e| broken(&e))?;
-    let mut names = archive.names().map_err(|e| broken(&e))?;
+    let mut archive = ZipArchive::new(file).map_err(|e| broken(&e))?;
+    let mut names: Vec<String> = archive.file_names().map(str::to_string).collect();
     names.sort();
     let mut arrays = Vec::with_capacity(names.len());
     for name in names {
-        let tensor = archive_member(&mut archive, &name)
-            .map_err(|e| problems::npz_type(origin, &name, e))?;
+        let mut bytes = Vec::new();
+        let limit = crate::memory::limit().limit;
+        let member = archive.by_name(&name).map_err(|e| broken(&e))?;
+        // One more than is allowed, to see that there is more.
+        member.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| broken(&e))?;
+        if bytes.len() as u64 > limit {
+            return Err(problems::too_large(&format!("the array `{name}` of {origin}"), limit));
+        }
+        let tensor = read_npy(&bytes).map_err(|e| problems::npz_type(origin, &name, e))?;
         arrays.push((name.trim_end_matches(".npy").to_string(), tensor));
     }
     Ok(arrays)
@@ -38,20 +46,55 @@ macro_rules! first_that_fits {
     }};
 }
 
-fn archive_member<R: Read + Seek>(
-    archive: &mut NpzReader<R>,
-    name: &str,
-) -> Result<Tensor, String> {
-    macro_rules! read {
-        ($ty:ty) => {
-            archive.by_name::<ndarray::OwnedRepr<$ty>, IxDyn>(name)
-        };
+/// Does the file hold as many bytes as its header claims? Otherwise memory would be made for what is not there. What the header does not tell in the
+/// usual way is left to the reader.
+fn claims_no_more(bytes: &[u8]) -> Result<(), String> {
+    let Some(header) = header(bytes) else { return Ok(()) };
+    let text = String::from_utf8_lossy(&bytes[header.clone()]);
+    let Some(sizes) =
+        field(&text, "shape").and_then(|t| Some(t.split_once('(')?.1.split_once(')')?.0))
+    else {
+        return Ok(());
+    };
+    let sizes: Vec<&str> =
+        sizes.split(',').map(str::trim).filter(|size| !size.is_empty()).collect();
+    let each: u64 = field(&text, "descr")
+        .and_then(|t| t.split(['\'', '"']).find(|word| !word.trim().is_empty()))
+        .and_then(|descr| descr.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok())
+        .unwrap_or(1);
+    let parsed: Option<Vec<i64>> = sizes.iter().map(|size| size.parse().ok()).collect();
+    let claimed = parsed.and_then(elements).and_then(|count| count.checked_mul(each));
+    let there = (bytes.len() - header.end) as u64;
+    match claimed {
+        Some(claimed) if claimed <= there => Ok(()),
+        _ => Err(format!(
+            "its header claims {} elements, but it holds {there} bytes",
+            sizes.join(" × ")
+        )),
     }
-    first_that_fits!(read, f64 => reals, i64 => ints, f32 => reals, i32 => ints, bool => bools, u8 => ints, i16 => ints, u32 => ints, u16 => ints, i8 => ints)
+}
+
+/// Where the header is.
+fn header(bytes: &[u8]) -> Option<std::ops::Range<usize>> {
+    let rest = bytes.strip_prefix(b"\x93NUMPY")?;
+    let (start, length) = match rest {
+        [1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([*a, *b]))),
+        [2 | 3, _, a, b, c, d, ..] => (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize),
+        _ => return None, // cut off, or of a version that is not known
+    };
+    let end = start + length;
+    (end <= bytes.len()).then_some(start..end)
+}
+
+/// What follows a key of the header.
+fn field<'t>(header: &'t str, key: &str) -> Option<&'t str> {
+    let at = header.find(&format!("'{key}'")).or_else(|| header.find(&format!("\"{key}\"")))?;
+    Some(header[at + key.len() + 2..].split_once(':')?.1)
 }
 
 /// The array of a `.npy` file.
 pub fn read_npy(bytes: &[u8]) -> Result<Tensor, String> {
+    claims_no_more(bytes)?;
     macro_rules! read {
         ($ty:ty) => {
             ArrayD::<$ty>::read_npy(Cursor::new(bytes))
@@ -95,4 +138,42 @@ pub fn write_npz(file: impl Write + Seek, arrays: &[(String, Tensor)]) -> Result
 
 fn shaped<T: Clone>(shape: IxDyn, data: &[T]) -> Result<ArrayD<T>, String> {
     ArrayD::from_shape_vec(shape, data.to_vec()).map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = b"\x93NUMPY".to_vec();
+        bytes.extend([version, 0]);
+        match version {
+            1 => bytes.extend((header.len() as u16).to_le_bytes()),
+            _ => bytes.extend((header.len() as u32).to_le_bytes()),
+        }
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn a_header_may_not_claim_more_than_the_file_holds() {
+        for version in [1, 2, 3] {
+            let shape = |shape: &str| {
+                let header =
+                    format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}\n");
+                claims_no_more(&file(version, &header, &[0; 48]))
+            };
+            for held in ["6,", "2, 3", "", "0, 1000000000000", "3"] {
+                assert_eq!(shape(held), Ok(()), "{held}");
+            }
+            let huge = ["7,", "1000000000000,", "4294967296, 4294967296", "99999999999999999999,"];
+            for claimed in huge {
+                assert!(shape(claimed).is_err(), "{claimed}");
+            }
+        }
+        let bools = "{'descr': '|b1', 'fortran_order': False, 'shape': (48,), }\n";
+        assert_eq!(claims_no_more(&file(1, bools, &[0; 48])), Ok(()));
+        assert!(claims_no_more(&file(1, bools, &[0; 47])).is_err());
+    }
 }

@@ -38,6 +38,13 @@ pub fn npz_type(origin: &str, name: &str, error: impl Display) -> Problem {
         .hint("arrays of 64- or 32-bit floats, of integers and of booleans are read; convert others with `astype(float)`")
 }
 
+/// More than may be kept in memory.
+pub fn too_large(what: &str, limit: u64) -> Problem {
+    let limit = lambada_prim::size(limit);
+    Problem::general("E0620", format!("{what} is larger than the limit of {limit}"))
+        .hint("--max-memory sets the limit")
+}
+
 /// A parameter without a value.
 pub fn missing(definition: &str, name: &str, expected: &str) -> Problem {
     let argument = if is_identifier(name) {

@@ -46,7 +46,7 @@ pub(super) enum Code {
     LoadLanes { to: u32, buf: u32, offset: u32, lanes: u16 },
     Store { from: u32, buf: u32, offset: u32 },
     StoreLanes { from: u32, buf: u32, offset: u32, lanes: u16 },
-    Alloc { buf: u32, len: u32 },
+    Alloc { buf: u32, args: u32, count: u16 },
     View { buf: u32, base: u32, offset: u32 },
     Swap { a: u32, b: u32 },
     Copy { to: u32, from: u32, len: u32 },
@@ -127,6 +127,7 @@ impl<'a> Compiler<'a> {
             ranges: vec![Range::default(); function.bufs.len()],
             results: Vec::new(),
             sites: function.sites.clone(),
+            origins: function.origins.clone(),
         };
         Compiler { function, program, regs, cells, literals: HashMap::new() }
     }
@@ -156,9 +157,9 @@ impl<'a> Compiler<'a> {
                 self.move_to(to, from, lanes);
             }
             Stmt::Store { buf, offset, value } => self.store(buf.0, *offset, *value),
-            Stmt::Alloc { buf, len } => {
-                let len = self.slot(*len);
-                self.put(Code::Alloc { buf: buf.0, len });
+            Stmt::Alloc { buf, dims } => {
+                let args = self.args(dims);
+                self.put(Code::Alloc { buf: buf.0, args, count: dims.len() as u16 });
             }
             Stmt::View { buf, base, offset } => {
                 let offset = self.slot(*offset);

@@ -1,14 +1,16 @@
 //! Runs instructions.
 
-use lambada_prim::{Data, Prim, Scalar, ScalarTy, Tensor};
+use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::Failure;
 
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
-use super::{Output, Program, Range, Slot, internal, out_of_memory};
+use super::{Output, Program, Range, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
+/// The bytes of an element, of any type.
+const WORD: u64 = 8;
 
 pub(super) struct Machine<'a, M> {
     program: &'a Program,
@@ -19,20 +21,25 @@ pub(super) struct Machine<'a, M> {
     /// By open scope: how much memory there was at its entry.
     marks: Vec<usize>,
     meter: M,
+    /// How much of the memory constants and arguments take, which do not count.
+    own: usize,
+    limit: Memory,
 }
 
 impl<'a, M: Meter> Machine<'a, M> {
     /// A machine whose memory holds the constants and the arguments.
-    pub fn new(program: &'a Program, args: &[Tensor], meter: M) -> Machine<'a, M> {
+    pub fn new(program: &'a Program, args: &[Tensor], limit: Memory, meter: M) -> Machine<'a, M> {
         let slots = program.slots.clone();
         let (memory, ranges) = (program.constants.clone(), program.ranges.clone());
-        let mut machine = Machine { program, slots, memory, ranges, marks: Vec::new(), meter };
+        let marks = Vec::new();
+        let mut machine = Machine { program, slots, memory, ranges, marks, meter, own: 0, limit };
         for (param, arg) in program.params.iter().zip(args) {
             match param {
                 Slot::Scalar(_, slot) => machine.slots[*slot as usize] = word(arg.data.get(0)),
                 Slot::Buffer(_, buf) => machine.argument(*buf, &arg.data),
             }
         }
+        machine.own = machine.memory.len();
         machine
     }
 
@@ -115,7 +122,9 @@ impl<'a, M: Meter> Machine<'a, M> {
                     self.memory[place..place + lanes]
                         .copy_from_slice(&self.slots[from as usize..from as usize + lanes]);
                 }
-                Code::Alloc { buf, len } => self.alloc(buf, self.int(len))?,
+                Code::Alloc { buf, args, count } => {
+                    self.alloc(buf, args as usize, count as usize)?
+                }
                 Code::View { buf, base, offset } => {
                     let range = self.ranges[base as usize];
                     let origin = range.origin.wrapping_add(self.int(offset));
@@ -195,9 +204,11 @@ impl<'a, M: Meter> Machine<'a, M> {
             Code::StoreLanes { buf, lanes, .. } => self.written(buf, i64::from(lanes)),
             Code::Copy { to, len, .. } => self.written(to, self.int(len)),
             Code::Fill { buf, len, .. } => self.written(buf, self.int(len)),
-            Code::Alloc { buf, len } => {
+            Code::Alloc { buf, args, count } => {
                 let width = self.program.widths[buf as usize];
-                self.meter.allocate((self.int(len).max(0) as u64).saturating_mul(width));
+                let args = &self.program.args[args as usize..args as usize + count as usize];
+                let len = elements(args.iter().map(|arg| self.int(arg.slot)));
+                self.meter.allocate(len.unwrap_or(u64::MAX).saturating_mul(width));
             }
             Code::Iota { .. }
             | Code::Move { .. }
@@ -297,9 +308,15 @@ impl<'a, M: Meter> Machine<'a, M> {
         ))
     }
 
-    fn alloc(&mut self, buf: u32, len: i64) -> Result<(), Failure> {
-        let (low, len) = (self.memory.len(), len.max(0) as usize);
-        self.memory.try_reserve(len).map_err(|_| out_of_memory())?;
+    fn alloc(&mut self, buf: u32, args: usize, count: usize) -> Result<(), Failure> {
+        let program = self.program;
+        let sizes = program.args[args..args + count].iter().map(|arg| self.int(arg.slot));
+        let (low, span) = (self.memory.len(), program.origin(buf));
+        let in_use = (low - self.own) as u64 * WORD;
+        let failure = |message| Failure { span, message };
+        let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
+        let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));
+        self.memory.try_reserve(len).map_err(refused)?;
         self.memory.resize(low + len, UNWRITTEN);
         self.ranges[buf as usize] = Range { low, high: low + len, origin: low as i64 };
         Ok(())

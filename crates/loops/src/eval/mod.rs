@@ -11,10 +11,12 @@ mod compile;
 mod counts;
 mod machine;
 
-use lambada_prim::{ScalarTy, Tensor};
+use std::collections::BTreeMap;
+
+use lambada_prim::{Memory, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 
-use crate::{Function, Param};
+use crate::{Buf, Function, Param};
 use compile::Code;
 pub use counts::Counts;
 use counts::{Counter, Silent};
@@ -51,6 +53,7 @@ pub struct Program {
     params: Vec<Slot>,
     results: Vec<Output>,
     sites: Vec<Site>,
+    origins: BTreeMap<Buf, Span>,
 }
 
 /// A part of memory: what a buffer may touch, and where its offset 0 is.
@@ -84,15 +87,26 @@ impl Program {
 
     /// Runs it, see [`eval`].
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
+        self.run_within(args, Memory::default())
+    }
+
+    /// The same with a limit on the memory for arrays, those among the arguments not counted.
+    pub fn run_within(&self, args: &[Tensor], limit: Memory) -> Result<Vec<Tensor>, Failure> {
         check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
-        Ok(Machine::new(self, args, Silent).run()?.0)
+        Ok(Machine::new(self, args, limit, Silent).run()?.0)
     }
 
     /// As [`Program::run`], and counts what it costs.
     pub fn run_counted(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, Counts), Failure> {
         check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
-        let (results, meter) = Machine::new(self, args, Counter::default()).run()?;
+        let meter = Counter::default();
+        let (results, meter) = Machine::new(self, args, Memory::default(), meter).run()?;
         Ok((results, meter.counts))
+    }
+
+    /// What in the program makes an array.
+    fn origin(&self, buf: u32) -> Span {
+        self.origins.get(&Buf(buf)).copied().unwrap_or_default()
     }
 }
 
@@ -154,11 +168,6 @@ pub fn check_arguments(
 /// A mistake of the compiler, found while a program runs.
 pub fn internal(problem: String) -> Failure {
     Failure { span: Span::default(), message: format!("internal error: {problem}") }
-}
-
-/// The arena cannot grow.
-pub fn out_of_memory() -> Failure {
-    Failure { span: Span::default(), message: "out of memory".to_string() }
 }
 
 /// The sizes of a result, and their product.

@@ -154,8 +154,10 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
                 | TermKind::Vjp(..) => {
-                    return stack::deeper(|| self.node(term, hint))
-                        .map_err(|problem| place(problem, term));
+                    let around = self.emit.names.come_from(term.span());
+                    let value = stack::deeper(|| self.node(term, hint));
+                    self.emit.names.come_from(around);
+                    return value.map_err(|problem| place(problem, term));
                 }
             }
         }

@@ -87,7 +87,7 @@ impl Builder {
 
     pub fn alloc(&mut self, elem: ScalarTy, len: Operand, hint: &str) -> Buf {
         let buf = self.function.buf(elem, hint);
-        self.put(Stmt::Alloc { buf, len });
+        self.put(Stmt::Alloc { buf, dims: vec![len] });
         buf
     }
 

@@ -1,0 +1,47 @@
+//! Room for arrays: the evaluator asks before it makes one, and fails at the place in the program that wants too much.
+
+use std::rc::Rc;
+
+use lambada_prim::Memory as Limit;
+use lambada_source::Failure;
+
+use crate::counts::{Memory, Meter};
+use crate::{Names, Var};
+
+/// Makes room.
+pub(crate) struct Room<'a> {
+    pub(crate) names: &'a Names,
+    pub(crate) limit: Limit,
+    pub(crate) meter: Rc<Meter>,
+}
+
+impl Room<'_> {
+    /// Room for the elements of the array that a slot is to hold.
+    pub(crate) fn make<T>(
+        &self,
+        dims: &[usize],
+        slot: usize,
+    ) -> Result<(Vec<T>, Rc<Memory>), Failure> {
+        let span = self.names.origin(Var(slot as u32)).unwrap_or_default();
+        let failure = |message| Failure { span, message };
+        let (each, in_use) = (size_of::<T>() as u64, self.meter.live());
+        let sizes = dims.iter().map(|dim| *dim as i64);
+        let len = self.limit.room(sizes, each, in_use).map_err(failure)?;
+        let mut room = Vec::new();
+        let refused = |_| failure(self.limit.refused(Some((len as u64, each)), in_use));
+        room.try_reserve_exact(len).map_err(refused)?;
+        Ok((room, self.meter.allocate(len as u64 * each)))
+    }
+
+    /// The same, filled with one value.
+    pub(crate) fn filled<T: Clone>(
+        &self,
+        value: T,
+        dims: &[usize],
+        slot: usize,
+    ) -> Result<(Vec<T>, Rc<Memory>), Failure> {
+        let (mut room, memory) = self.make(dims, slot)?;
+        room.resize(dims.iter().product(), value);
+        Ok((room, memory))
+    }
+}

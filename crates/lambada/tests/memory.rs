@@ -1,0 +1,144 @@
+//! Sizes that are too large: every engine refuses them with a message that says how much is needed, at the construct that needs it. Nothing aborts,
+//! nothing panics, and nothing runs until the machine has no memory left.
+
+use lambada::{Data, Engine, Executable, Inputs, Operator, Session, Tensor};
+
+const ENGINES: [Engine; 4] = [Engine::Native, Engine::Loops, Engine::Anf, Engine::Core];
+/// In bytes.
+const LIMIT: u64 = 64_000_000;
+
+struct Program {
+    session: Session,
+    executables: Vec<Executable>,
+}
+
+/// A definition `f` for all engines.
+fn program(text: &str, operator: Operator, limit: u64) -> Program {
+    let mut session = Session::new();
+    let unit = session
+        .load_text("m.lam", text, None)
+        .unwrap_or_else(|problems| panic!("{}", session.render(&problems, false)));
+    let executable = |engine| {
+        let call = unit.call("f", operator, None).unwrap_or_else(|p| panic!("{p:?}"));
+        Executable::new(call.program, call.entry, engine)
+            .unwrap_or_else(|p| panic!("{p:?}"))
+            .with_memory(limit)
+    };
+    let executables = ENGINES.into_iter().map(executable).collect();
+    Program { session, executables }
+}
+
+fn int(n: i64) -> Data {
+    Data::Tensor(Tensor::scalar(lambada::Scalar::Int(n)))
+}
+
+/// All engines refuse, and blame one of the places, by line and column.
+fn refused(text: &str, operator: Operator, args: &[Data], places: &[&str]) {
+    let program = program(text, operator, LIMIT);
+    for (engine, executable) in ENGINES.iter().zip(&program.executables) {
+        let Err(failure) = executable.run(args) else { panic!("{engine:?} runs {text}") };
+        let told = program.session.render_failure(&failure, false);
+        assert!(told.contains("out of memory: this array"), "{engine:?}: {told}");
+        let there = places.iter().any(|place| told.contains(&format!("m.lam:{place}\n")));
+        assert!(there, "{engine:?}, not at {places:?}: {told}");
+    }
+}
+
+const HUGE: [i64; 5] = [1 << 31, 1 << 40, 1 << 62, i64::MAX, 10_000_000_000_000];
+
+#[test]
+fn arrays_of_computed_sizes() {
+    let text = "def g (xs : [n]real) = (loop ys = xs for i < n do ys with [n - 1 - i] = ys[i / 2] + 1.0)[0]\n\
+                def f (n : int) : real =\n  g (replicate n 1.0)\n";
+    for n in HUGE {
+        refused(text, Operator::Value, &[int(n)], &["3:6", "1:24"]); // the call, or the state that is made at once
+    }
+    for n in [0, -1, -(1 << 40), i64::MIN] {
+        let program = program(text, Operator::Value, LIMIT);
+        for executable in &program.executables {
+            let told = executable.run(&[int(n)]).unwrap_err().message;
+            assert!(told.contains("out of range"), "{n}: {told}");
+        }
+    }
+}
+
+#[test]
+fn the_place_is_that_of_the_call_that_asks_for_too_much() {
+    let text = "def f (n : int) (k : int) : real =\n\
+                \x20 let a = replicate 3 1.0 with [k] = 2.0\n  let b = replicate n 1.0 with [k] = 2.0\n  in a[k / 2] + b[k / 2]\n";
+    refused(text, Operator::Value, &[int(1 << 40), int(0)], &["3:11"]);
+}
+
+#[test]
+fn results_and_states() {
+    let result = "def f (n : int) : []real =\n  for i < n => real i\n";
+    let state = "def f (n : int) : []int =\n\
+                 \x20 loop xs = for i < n => i for k < n do xs with [k] = xs[n - 1 - k] + 1\n";
+    for n in HUGE {
+        refused(result, Operator::Value, &[int(n)], &["2:3"]);
+        refused(state, Operator::Value, &[int(n)], &["2:3", "2:13"]);
+    }
+}
+
+#[test]
+fn products_of_sizes_do_not_wrap() {
+    let text = "def f (n : int) (m : int) : [][]real =\n  for i < n => for j < m => real (i + j)\n";
+    // In core the first row is already too large.
+    for (n, m) in [(1 << 32, 1 << 32), (1 << 31, 1 << 33), (3, 1 << 62), (1 << 62, 4)] {
+        let program = program(text, Operator::Value, LIMIT);
+        for (engine, executable) in ENGINES.iter().zip(&program.executables) {
+            let told = executable.run(&[int(n), int(m)]).unwrap_err().message;
+            assert!(told.contains("out of memory"), "{engine:?}: {told}");
+        }
+    }
+    let three = "def f (n : int) : [][][]real =\n  for i < n => for j < n => for k < n => real (i + j + k)\n";
+    for n in [1 << 21, 1 << 22, 1 << 32] {
+        let program = program(three, Operator::Value, LIMIT);
+        for (engine, executable) in ENGINES.iter().zip(&program.executables) {
+            let told = executable.run(&[int(n)]).unwrap_err().message;
+            assert!(told.contains("out of memory"), "{engine:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn derivatives_have_places_too() {
+    let text = "def f (n : int) (x : real) : real =\n\
+                \x20 loop y = x for i < n do sin y * y\n";
+    let program = program(text, Operator::Grad, LIMIT);
+    let x = Data::Tensor(Tensor::reals(Vec::new(), vec![0.5]));
+    // Core keeps its tape elsewhere.
+    for (engine, executable) in ENGINES[..3].iter().zip(&program.executables) {
+        let failure = executable.run(&[int(1 << 40), x.clone()]).unwrap_err();
+        let told = program.session.render_failure(&failure, false);
+        assert!(told.contains("out of memory"), "{engine:?}: {told}");
+        assert!(told.contains("m.lam:"), "{engine:?}: {told}");
+    }
+}
+
+#[test]
+fn the_limit_is_exact_and_a_kernel_goes_on_after_it() {
+    let text = "def f (n : int) : real =\n\
+                \x20 (loop xs = for i < n => real i for k < n do xs with [k] = xs[n - 1 - k] + 1.0)[0]\n";
+    let program = program(text, Operator::Value, 8000);
+    for executable in &program.executables[..3] {
+        for _ in 0..3 {
+            assert_eq!(executable.run(&[int(1000)]).unwrap().to_string(), "1000.0");
+            let told = executable.run(&[int(1001)]).unwrap_err().message;
+            assert!(told.contains("1001 elements needs 8008 bytes"), "{told}");
+            assert!(told.contains("the limit of 8000 bytes (see --max-memory)"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_claims_more_than_it_holds() {
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }";
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{header:<117}\n").into_bytes());
+    bytes.extend([0; 32]);
+    let file = tempfile::Builder::new().suffix(".npy").tempfile().unwrap();
+    std::fs::write(file.path(), &bytes).unwrap();
+    let problem = Inputs::new().read_file(file.path()).unwrap_err();
+    assert!(problem.title.contains("1000000000000"), "{}", problem.title);
+}

@@ -1,0 +1,113 @@
+//! How much memory arrays may take. Every engine multiplies sizes with [`elements`] and asks [`Memory`] before it allocates, so that a program
+//! that wants too much fails with a message instead of aborting the process.
+
+/// The memory that a run may use for arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// In bytes.
+    pub limit: u64,
+}
+
+impl Default for Memory {
+    /// As much as there is.
+    fn default() -> Memory {
+        Memory { limit: i64::MAX as u64 }
+    }
+}
+
+impl Memory {
+    /// The number of elements of an array that is about to be made, if there is room for them besides the bytes that are in use.
+    pub fn room(
+        self,
+        sizes: impl IntoIterator<Item = i64>,
+        bytes_each: u64,
+        in_use: u64,
+    ) -> Result<usize, String> {
+        let Some(count) = elements(sizes) else { return Err(self.refused(None, in_use)) };
+        let fits = |bytes: u64| bytes <= self.limit.saturating_sub(in_use);
+        match count.checked_mul(bytes_each) {
+            Some(bytes) if fits(bytes) => Ok(count as usize),
+            bytes => Err(self.refused(bytes.map(|_| (count, bytes_each)), in_use)),
+        }
+    }
+
+    /// What is said of an array that there is no room for: its number of elements and the bytes of each, if that can be told.
+    pub fn refused(self, array: Option<(u64, u64)>, in_use: u64) -> String {
+        let bytes = array.and_then(|(count, each)| Some((count, count.checked_mul(each)?)));
+        let Some((count, bytes)) = bytes else {
+            return "out of memory: this array has more elements than can be addressed".to_string();
+        };
+        let needs = format!("out of memory: this array of {count} elements needs {}", size(bytes));
+        let limit = size(self.limit);
+        if bytes > self.limit {
+            format!("{needs}, more than the limit of {limit} (see --max-memory)")
+        } else if bytes > self.limit.saturating_sub(in_use) {
+            let used = size(in_use);
+            format!(
+                "{needs}, and {used} are in use: more than the limit of {limit} (see --max-memory)"
+            )
+        } else {
+            format!("{needs}, which the system does not give")
+        }
+    }
+}
+
+/// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it does not fit.
+pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {
+    let mut product = Some(1u64);
+    for size in sizes {
+        if size <= 0 {
+            return Some(0);
+        }
+        product = product.and_then(|product| product.checked_mul(size as u64));
+    }
+    product.filter(|product| *product <= i64::MAX as u64)
+}
+
+/// `640 bytes`, `12.5 MB`, `800 GB`
+pub fn size(bytes: u64) -> String {
+    let scaled = |unit: f64, name: &str| {
+        let value = bytes as f64 / unit;
+        let text = if value < 99.95 { format!("{value:.1}") } else { format!("{value:.0}") };
+        format!("{} {name}", text.strip_suffix(".0").unwrap_or(&text))
+    };
+    match bytes {
+        0..1_000_000 => format!("{bytes} bytes"),
+        1_000_000..1_000_000_000 => scaled(1e6, "MB"),
+        _ => scaled(1e9, "GB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_sizes_are_exact() {
+        assert_eq!(elements([3, 4]), Some(12));
+        assert_eq!(elements([]), Some(1));
+        assert_eq!(elements([1 << 32, 1 << 30]), Some(1 << 62));
+        assert_eq!(elements([1 << 32, 1 << 32]), None);
+        assert_eq!(elements([i64::MAX]), Some(i64::MAX as u64));
+        assert_eq!(elements([i64::MAX, 2]), None);
+        assert_eq!(elements([1 << 40, 1 << 40, 0]), Some(0));
+        assert_eq!(elements([1 << 40, -1]), Some(0));
+    }
+
+    #[test]
+    fn what_is_refused_is_told_in_bytes() {
+        let memory = Memory { limit: 2_000_000_000 };
+        let told = |sizes: &[i64], in_use| memory.room(sizes.iter().copied(), 8, in_use);
+        assert_eq!(told(&[1000], 0), Ok(1000));
+        assert_eq!(told(&[250_000_000], 0), Ok(250_000_000));
+        let text = told(&[1_000_000, 1_000_000], 0).unwrap_err();
+        assert!(text.contains("1000000000000 elements needs 8000 GB"), "{text}");
+        assert!(text.contains("the limit of 2 GB"), "{text}");
+        let text = told(&[250_000_000], 1).unwrap_err();
+        assert!(text.contains("needs 2 GB, and 1 bytes are in use"), "{text}");
+        let text = told(&[1 << 32, 1 << 32], 0).unwrap_err();
+        assert!(text.contains("more elements than can be addressed"), "{text}");
+        let text = Memory::default().room([i64::MAX], 8, 0).unwrap_err();
+        assert!(text.contains("more elements than can be addressed"), "{text}");
+    }
+}
