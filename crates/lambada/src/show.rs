@@ -1,7 +1,7 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
-use lambada_optimize::PASSES;
+use lambada_optimize::{optimize_observed, passes};
 use lambada_source::{Problem, suggest};
 
 use crate::operators::Operator;
@@ -49,21 +49,26 @@ impl Unit {
     }
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {
-        let mut function = arrays(&call.program, call.entry)?.normalized.function;
+        let function = arrays(&call.program, call.entry)?.normalized.function;
         if pass == "none" {
             return Ok(anf::print(&function));
         }
-        let last =
-            PASSES.iter().position(|p| p.name == pass).ok_or_else(|| vec![no_such_pass(pass)])?;
-        for pass in &PASSES[..=last] {
-            function = (pass.run)(function);
+        if passes().all(|p| p.name != pass) {
+            return Err(vec![no_such_pass(pass)]);
         }
-        Ok(anf::print(&function))
+        // What it gave when it ran last.
+        let mut shown = String::new();
+        optimize_observed(function, &mut |ran, after| {
+            if ran.name == pass {
+                shown = anf::print(after);
+            }
+        });
+        Ok(shown)
     }
 }
 
 fn no_such_pass(name: &str) -> Problem {
-    let known: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
+    let known: Vec<&str> = passes().map(|p| p.name).collect();
     let problem = Problem::general("E0702", format!("there is no pass `{name}`"));
     match suggest(name, known.iter().copied()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),

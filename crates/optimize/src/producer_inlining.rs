@@ -20,7 +20,7 @@ const CHEAP: usize = 8;
 const LARGE: usize = 400;
 
 /// The pass.
-pub(crate) fn array_beta(mut function: Function) -> Function {
+pub(crate) fn producer_inlining(mut function: Function) -> Function {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
     let mut pass =

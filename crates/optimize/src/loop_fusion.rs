@@ -24,7 +24,7 @@ const TRIED: usize = 12;
 const WINDOW: usize = 2000;
 
 /// The pass.
-pub(crate) fn fuse(mut function: Function) -> Function {
+pub(crate) fn loop_fusion(mut function: Function) -> Function {
     block(&mut function.body);
     function
 }

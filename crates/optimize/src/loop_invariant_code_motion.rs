@@ -12,7 +12,7 @@ use crate::facts::{may_fail, mentioned, pure};
 use crate::scope::Scope;
 
 /// The pass.
-pub(crate) fn hoist(mut function: Function) -> Function {
+pub(crate) fn loop_invariant_code_motion(mut function: Function) -> Function {
     let mut scope = Scope::new(&function);
     block(&mut function.body, &mut scope);
     function

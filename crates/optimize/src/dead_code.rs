@@ -8,7 +8,7 @@ use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Stm, Var};
 use crate::control::kept;
 
 /// The pass.
-pub(crate) fn dce(mut function: Function) -> Function {
+pub(crate) fn dead_code(mut function: Function) -> Function {
     let mut marker = Marker {
         needs: vec![Vec::new(); function.names.len()],
         live: vec![false; function.names.len()],
