@@ -15,7 +15,7 @@ use crate::expectations::{Expectation, arguments};
 pub struct Cost {
     /// Operations on reals.
     pub reals: u64,
-    /// Operations and elements moved.
+    /// What takes time: operations, elements read, elements written or copied.
     pub work: u64,
     /// Bytes written.
     pub written: u64,
@@ -29,7 +29,7 @@ impl From<anf::Counts> for Cost {
     fn from(counts: anf::Counts) -> Cost {
         Cost {
             reals: counts.reals,
-            work: counts.work(),
+            work: counts.reals + counts.ints + counts.loads + counts.written / 8,
             written: counts.written,
             allocated: counts.allocated,
             peak: counts.peak,
@@ -41,7 +41,7 @@ impl From<loops::Counts> for Cost {
     fn from(counts: loops::Counts) -> Cost {
         Cost {
             reals: counts.reals,
-            // Addresses are computed there: integers do not count, elements moved do.
+            // Integers are addresses there.
             work: counts.reals + counts.loads + counts.written / 8,
             written: counts.written,
             allocated: counts.allocated,
@@ -58,7 +58,7 @@ pub type Metric = (&'static str, fn(&Cost) -> u64);
 
 /// The quantities that no pass may raise to another order.
 pub const METRICS: [Metric; 4] = [
-    ("operations", |c| c.work),
+    ("work", |c| c.work),
     ("bytes written", |c| c.written),
     ("bytes allocated", |c| c.allocated),
     ("bytes at one time", |c| c.peak),
@@ -71,12 +71,16 @@ pub fn exponent(costs: &Costs, of: fn(&Cost) -> u64) -> f64 {
 }
 
 /// Has a pass raised the order of a quantity? It has if what it adds grows faster than what was there: the ratio of after to before grows
-/// from size to size. `slack` is a constant that any run may cost.
-pub fn raised(before: &Costs, after: &Costs, of: fn(&Cost) -> u64, slack: f64) -> bool {
-    let ratio = |k: usize| (of(&after[k]) as f64 + slack) / (of(&before[k]) as f64 + slack);
+/// from size to size, and so does the exponent, by more than `tolerance`. A constant that any run may cost does not count.
+pub fn raised(before: &Costs, after: &Costs, of: fn(&Cost) -> u64, tolerance: f64) -> bool {
+    let ratio = |k: usize| (of(&after[k]) as f64 + CONSTANT) / (of(&before[k]) as f64 + CONSTANT);
     let [small, middle, large] = [ratio(0), ratio(1), ratio(2)];
-    large > 1.4 && large > 1.25 * middle && middle > 1.1 * small
+    let grows = large > 1.25 * middle && middle > 1.1 * small;
+    large > 1.4 && grows && exponent(after, of) > exponent(before, of) + tolerance
 }
+
+/// What any run may cost.
+const CONSTANT: f64 = 200.0;
 
 /// A definition or a derivative of it, ready to be measured.
 pub struct Subject {

@@ -28,13 +28,6 @@ pub struct Counts {
     pub peak: u64,
 }
 
-impl Counts {
-    /// All that takes time: operations and elements moved.
-    pub fn work(&self) -> u64 {
-        self.reals + self.ints + self.loads + self.stores
-    }
-}
-
 /// How much memory is and was in use.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {

@@ -8,7 +8,7 @@
 //!
 //! Assumes: nothing. Gives: no two loops over the same extent in one block that could run together. This is where a primal loop, its
 //! reductions and its reverse loop become one nest, and where arrays stored between them become local values.
-//! Keeps: values and failures. The first loop moves down to the second, so nothing that may fail may stand between if it may fail itself;
+//! Keeps: values and failures, and updates in place: nothing moves behind what takes over the memory of an array that it needs. The first loop moves down to the second, so nothing that may fail may stand between if it may fail itself;
 //! what depends on it moves below the second, so that must not fail at all. If both may fail, the second fails only in ways in which the
 //! first does.
 
@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Function, Out, Renaming, Stm, Var};
 
-use crate::facts::{additions, block_may_fail, may_fail, mentioned};
+use crate::facts::{additions, block_may_fail, consumed, may_fail, mentioned};
 
 /// How many earlier loops over the same extent are tried for each loop.
 const TRIED: usize = 12;
@@ -80,6 +80,8 @@ fn range(stm: &Stm) -> Option<Range> {
 struct Info {
     mentions: HashSet<Var>,
     adds_to: HashSet<Var>,
+    /// Arrays whose memory it takes over: what reads them stays before it.
+    consumes: HashSet<Var>,
     fails: bool,
 }
 
@@ -87,8 +89,20 @@ impl Info {
     fn new(stm: &Stm) -> Info {
         let mut mentions = HashSet::new();
         mentioned(stm, &mut |v| _ = mentions.insert(v));
-        Info { mentions, adds_to: additions(stm), fails: may_fail(stm) }
+        let mut consumes = HashSet::new();
+        all_consumed(stm, &mut consumes);
+        Info { mentions, adds_to: additions(stm), consumes, fails: may_fail(stm) }
     }
+
+    /// Does the statement need an array that `later` takes over? It would have to be copied if the statement came after that.
+    fn loses_to(&self, later: &Info) -> bool {
+        !later.consumes.is_disjoint(&self.mentions)
+    }
+}
+
+fn all_consumed(stm: &Stm, found: &mut HashSet<Var>) {
+    consumed(&stm.exp, &mut |x| _ = found.insert(x));
+    stm.exp.blocks().into_iter().flat_map(|b| &b.stms).for_each(|s| all_consumed(s, found));
 }
 
 /// The statements of a block.
@@ -129,7 +143,12 @@ impl Row {
                 made.extend(stm.binds.iter().map(|p| p.var));
                 added.extend(&info.adds_to);
                 dependents.push(k);
+            } else if self.overtaken(first, &dependents, k) {
+                return None;
             }
+        }
+        if dependents.iter().any(|k| self.infos[*k].loses_to(&self.infos[second])) {
+            return None;
         }
         let own: HashSet<Var> = a.binds.iter().map(|p| p.var).collect();
         if made.difference(&own).any(|v| self.infos[second].mentions.contains(v)) {
@@ -144,6 +163,12 @@ impl Row {
             (_, _) => false,
         };
         fusible.then_some(dependents)
+    }
+
+    /// Does the k-th statement take over an array that the first one needs, or one of its dependents, which all come after it then?
+    fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
+        let mut moved = std::iter::once(&first).chain(dependents);
+        moved.any(|m| self.infos[*m].loses_to(&self.infos[k]))
     }
 
     /// Puts the fused statement where the second one was, and what depends on the first one behind it. Gives its place.
