@@ -51,17 +51,14 @@ pub enum Kind {
     Oracle,
 }
 
-/// All programs of a folder and of the folders in it, in alphabetical order.
+/// All programs of a folder, in alphabetical order.
 pub fn programs(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-    let mut files: Vec<PathBuf> = Vec::new();
-    for path in entries.flatten().map(|e| e.path()) {
-        if path.is_dir() {
-            files.extend(programs(&path));
-        } else if path.extension().is_some_and(|e| e == "lam") {
-            files.push(path);
-        }
-    }
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "lam"))
+        .collect();
     files.sort();
     files
 }

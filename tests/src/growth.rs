@@ -19,6 +19,8 @@ pub struct Cost {
     pub work: u64,
     /// Bytes written.
     pub written: u64,
+    /// Bytes that updates and sequential loops replace.
+    pub overwritten: u64,
     /// Bytes allocated.
     pub allocated: u64,
     /// The most bytes at one time.
@@ -31,6 +33,7 @@ impl From<anf::Counts> for Cost {
             reals: counts.reals,
             work: counts.reals + counts.ints + counts.loads + counts.written / 8,
             written: counts.written,
+            overwritten: counts.overwritten,
             allocated: counts.allocated,
             peak: counts.peak,
         }
@@ -44,6 +47,7 @@ impl From<loops::Counts> for Cost {
             // Integers are addresses there.
             work: counts.reals + counts.loads + counts.written / 8,
             written: counts.written,
+            overwritten: 0,
             allocated: counts.allocated,
             peak: counts.peak,
         }
@@ -127,6 +131,19 @@ impl Subject {
         let sized = |k: usize| repeated(&function, &leaves, factor << k, scale_ints);
         let args = [sized(0), sized(1), sized(2)];
         Ok(Some(Subject { function, args }))
+    }
+
+    /// A random function of array code; nothing if it has no sizes to grow.
+    pub fn generated(seed: u64) -> Option<Subject> {
+        let (function, args) = anf::generate(seed);
+        let sized = |factor: usize| repeated(&function, &args, factor, false);
+        let args = [sized(2), sized(4), sized(8)];
+        (!function.sizes.is_empty()).then_some(Subject { function, args })
+    }
+
+    /// How many bytes the arguments of a run take.
+    pub fn arguments(&self, run: usize) -> u64 {
+        self.args[run].iter().map(|arg| 8 * arg.data.len() as u64).sum()
     }
 
     /// What a form of it costs; the message of the run that fails.

@@ -28,6 +28,10 @@ pub struct Args {
     /// Have the compiler check its own work after every pass
     #[arg(long, global = true, display_order = 91)]
     pub check: bool,
+
+    /// Tell on standard error how long each pass of the compiler took
+    #[arg(long, global = true, display_order = 92)]
+    pub timings: bool,
 }
 
 /// When to color.
@@ -142,7 +146,7 @@ pub enum Command {
         of: Of,
         #[command(flatten)]
         wrt: Wrt,
-        /// For `--stage anf`: as it is after this pass of the optimizer (`none`: before the first)
+        /// For `--stage anf`: as it is when this pass of the optimizer has run for the last time (`none`: before the first)
         #[arg(long, value_name = "PASS")]
         after: Option<String>,
     },

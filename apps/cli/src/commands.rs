@@ -16,8 +16,19 @@ pub fn run(args: Args) -> Result<(), Report> {
     if args.check {
         lambada::request_checks();
     }
-    let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
-    match args.command {
+    if args.timings {
+        lambada::request_timings();
+    }
+    let result = dispatch(args.color, args.command);
+    if args.timings {
+        report::tell(&lambada::timings());
+    }
+    result
+}
+
+fn dispatch(color: args::Color, command: Command) -> Result<(), Report> {
+    let mut shell = Shell { session: Session::new(), color: report::colored(color) };
+    match command {
         Command::Check { file } => shell.check(&file),
         Command::Run { file, words, data } => shell.run(&file, words, &data),
         Command::Grad { target, data, wrt } => shell.grad(&target, &data, &wrt),

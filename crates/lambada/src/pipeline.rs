@@ -11,19 +11,21 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_run::{CompileError, Kernel};
 use lambada_source::{Failure, Problem, Span};
 
+use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
+
 /// Derivatives as the production pipeline takes them: simplify, differentiate, simplify.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staged;
 
 impl anf::Derivatives for Staged {
     fn forward(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
-        let f = lambada_optimize::simplify(names, f);
-        lambada_differentiate::forward(names, &f)
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        timed(&FORWARD, || lambada_differentiate::forward(names, &f))
     }
 
     fn reverse(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Reverse {
-        let f = lambada_optimize::simplify(names, f);
-        lambada_differentiate::reverse(names, &f)
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        timed(&REVERSE, || lambada_differentiate::reverse(names, &f))
     }
 }
 
@@ -53,16 +55,29 @@ pub struct Arrays {
 /// core → anf → anf
 pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
     verify("elaborate", || lambada_core::check(program), || lambada_core::print_program(program));
-    let normalized = normalize(program, entry, &Staged)?;
+    let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged))?;
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
-    let optimized = lambada_optimize::optimize(normalized.function.clone());
-    verify("optimize", || anf::check(&optimized), || anf::print(&optimized));
+    let optimized = optimized(&normalized.function, &mut |_, _| {});
     Ok(Arrays { normalized, optimized })
+}
+
+/// Optimizes, and shows what each pass gives.
+pub(crate) fn optimized(
+    function: &anf::Function,
+    observe: &mut dyn FnMut(&'static str, &anf::Function),
+) -> anf::Function {
+    let mut lap = Lap::new();
+    lambada_optimize::optimize_observed(function.clone(), &mut |pass, after| {
+        lap.ran(pass.name);
+        verify(pass.name, || anf::check(after), || anf::print(after));
+        observe(pass.name, after);
+        lap.restart();
+    })
 }
 
 /// anf → loops
 pub fn lower(arrays: &Arrays) -> loops::Function {
-    let lowered = lambada_lower::lower(&arrays.optimized);
+    let lowered = timed(&LOWER, || lambada_lower::lower(&arrays.optimized));
     verify("lower", || loops::check(&lowered), || loops::print(&lowered));
     lowered
 }
@@ -105,9 +120,7 @@ impl Executable {
         let arrays = arrays(&program, entry)?;
         let optimized = &arrays.optimized;
         let code = match engine {
-            Engine::Native => Code::Native(
-                Kernel::compile(&lower(&arrays)).map_err(|e| vec![broken_compilation(&e)])?,
-            ),
+            Engine::Native => Code::Native(compiled(&lower(&arrays))?),
             Engine::Loops => Code::Loops(lower(&arrays)),
             Engine::Anf => Code::Anf(optimized.clone()),
             Engine::Core => Code::Core(program, entry),
@@ -199,6 +212,10 @@ fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
         places.next().map(|(place, _)| place).expect("every size is the size of a parameter")
     };
     function.sizes.iter().map(find).collect()
+}
+
+fn compiled(function: &loops::Function) -> Result<Kernel, Vec<Problem>> {
+    timed(&COMPILE, || Kernel::compile(function)).map_err(|e| vec![broken_compilation(&e)])
 }
 
 fn broken_compilation(error: &CompileError) -> Problem {

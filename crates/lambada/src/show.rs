@@ -1,11 +1,12 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
-use lambada_optimize::{optimize_observed, passes};
+use lambada_optimize::passes;
 use lambada_source::{Problem, suggest};
 
 use crate::operators::Operator;
-use crate::pipeline::{arrays, lower};
+use crate::passes::NORMALIZE;
+use crate::pipeline::{arrays, lower, optimized};
 use crate::{Call, Unit};
 
 /// A form of the program.
@@ -50,20 +51,17 @@ impl Unit {
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {
         let function = arrays(&call.program, call.entry)?.normalized.function;
-        if pass == "none" {
+        if pass == "none" || pass == NORMALIZE.name {
             return Ok(anf::print(&function));
         }
-        if passes().all(|p| p.name != pass) {
-            return Err(vec![no_such_pass(pass)]);
-        }
         // What it gave when it ran last.
-        let mut shown = String::new();
-        optimize_observed(function, &mut |ran, after| {
-            if ran.name == pass {
-                shown = anf::print(after);
+        let mut shown = None;
+        optimized(&function, &mut |ran, after| {
+            if ran == pass {
+                shown = Some(anf::print(after));
             }
         });
-        Ok(shown)
+        shown.ok_or_else(|| vec![no_such_pass(pass)])
     }
 }
 
