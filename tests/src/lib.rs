@@ -3,6 +3,7 @@
 
 pub mod draw;
 pub mod expectations;
+pub mod growth;
 pub mod mutate;
 pub mod oracle;
 pub mod paper;

@@ -32,6 +32,10 @@ pub struct Args {
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 92)]
     pub max_memory: Option<String>,
+
+    /// Tell on standard error how long each pass of the compiler took
+    #[arg(long, global = true, display_order = 93)]
+    pub timings: bool,
 }
 
 /// When to color.
@@ -146,7 +150,7 @@ pub enum Command {
         of: Of,
         #[command(flatten)]
         wrt: Wrt,
-        /// For `--stage anf`: as it is after this pass of the optimizer (`none`: before the first)
+        /// For `--stage anf`: as it is when this pass of the optimizer has run for the last time (`none`: before the first)
         #[arg(long, value_name = "PASS")]
         after: Option<String>,
     },

@@ -16,13 +16,24 @@ pub fn run(args: Args) -> Result<(), Report> {
     if args.check {
         lambada::request_checks();
     }
+    if args.timings {
+        lambada::request_timings();
+    }
     let limited = args
         .max_memory
         .as_deref()
         .map_or_else(lambada::check_environment, |size| lambada::limit_memory_to(size));
     let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
     limited.map_err(|problem| shell.told([problem]))?;
-    match args.command {
+    let result = dispatch(&mut shell, args.command);
+    if args.timings {
+        report::tell(&lambada::timings());
+    }
+    result
+}
+
+fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
+    match command {
         Command::Check { file } => shell.check(&file),
         Command::Run { file, words, data } => shell.run(&file, words, &data),
         Command::Grad { target, data, wrt } => shell.grad(&target, &data, &wrt),

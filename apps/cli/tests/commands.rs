@@ -382,8 +382,16 @@ fn every_stage_can_be_shown() {
         }
     }
     assert!(
-        fails(&["show", "examples/logsumexp.lam", "lse", "--stage", "anf", "--after", "fuze"])
-            .contains("fuse")
+        fails(&[
+            "show",
+            "examples/logsumexp.lam",
+            "lse",
+            "--stage",
+            "anf",
+            "--after",
+            "loop-fuzion"
+        ])
+        .contains("loop-fusion")
     );
 }
 

@@ -22,17 +22,12 @@ pub struct Counts {
     pub stores: u64,
     /// Bytes written to arrays and accumulators, copies included.
     pub written: u64,
+    /// Bytes of values that updates and sequential loops replace: elements, and states that an iteration makes anew.
+    pub overwritten: u64,
     /// Bytes of all arrays made, arguments and constants not included.
     pub allocated: u64,
     /// The most bytes of such arrays that existed at one time.
     pub peak: u64,
-}
-
-impl Counts {
-    /// All that takes time: operations and elements moved.
-    pub fn work(&self) -> u64 {
-        self.reals + self.ints + self.loads + self.stores
-    }
 }
 
 /// How much memory is and was in use.

@@ -439,10 +439,37 @@ impl Machine<'_> {
                     }
                 }
             }
+            let before: Vec<Option<*const Memory>> =
+                params.iter().map(|p| self.memory(*p)).collect();
             state = self.run(body)?;
+            self.replaced(&before, &state);
         }
         self.bind_all(step, state);
         Ok(())
+    }
+
+    /// The memory of its own that an array has.
+    fn memory(&self, slot: usize) -> Option<*const Memory> {
+        match &self.slots[slot] {
+            Value::Array(array) => array.memory.as_ref().map(Rc::as_ptr),
+            Value::Scalar(_) | Value::Empty => None,
+        }
+    }
+
+    /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in place.
+    fn replaced(&mut self, before: &[Option<*const Memory>], state: &[Value]) {
+        for (before, value) in before.iter().zip(state) {
+            self.counts.overwritten += match value {
+                Value::Scalar(value) => width(value.ty()),
+                Value::Array(Array { memory: Some(memory), .. })
+                    if Some(Rc::as_ptr(memory)) == *before =>
+                {
+                    0
+                }
+                Value::Array(array) => bytes(&array.tensor.data),
+                Value::Empty => 0,
+            };
+        }
     }
 
     fn update(&mut self, array: &Operand, index: &[Operand], value: &Operand) -> Run<Value> {
@@ -464,7 +491,9 @@ impl Machine<'_> {
             Value::Empty => return internal("an update by nothing"),
         }
         self.counts.stores += len as u64;
-        self.counts.written += len as u64 * width(target.ty());
+        let size = len as u64 * width(target.ty());
+        self.counts.written += size;
+        self.counts.overwritten += size;
         Ok(Value::Array(array))
     }
 

@@ -174,6 +174,15 @@ pub fn free_vars(block: &Block) -> Vec<Var> {
     free.order
 }
 
+impl Stm {
+    /// The variables that the statement mentions and does not bind, in the order of their first mention. Sizes in types count.
+    pub fn free_vars(&self) -> Vec<Var> {
+        let mut free = Free::default();
+        free.stm(self);
+        free.order
+    }
+}
+
 #[derive(Default)]
 struct Free {
     bound: HashSet<Var>,
@@ -193,19 +202,21 @@ impl Free {
 
     // Variables are bound once, so nothing needs to be unbound when a scope ends.
     fn block(&mut self, block: &Block) {
-        for stm in &block.stms {
-            // First what it binds: the sizes of a loop's parameters may mention earlier ones.
-            self.bound.extend(stm.exp.bound());
-            stm.exp.atoms(&mut |atom| self.atom(atom));
-            for inner in stm.exp.blocks() {
-                self.block(inner);
-            }
-            self.bound.extend(stm.binds.iter().map(|p| p.var));
-            for atom in stm.binds.iter().flat_map(|p| &p.ty.dims) {
-                self.atom(*atom);
-            }
-        }
+        block.stms.iter().for_each(|stm| self.stm(stm));
         for atom in &block.results {
+            self.atom(*atom);
+        }
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        // First what it binds: the sizes of a loop's parameters may mention earlier ones.
+        self.bound.extend(stm.exp.bound());
+        stm.exp.atoms(&mut |atom| self.atom(atom));
+        for inner in stm.exp.blocks() {
+            self.block(inner);
+        }
+        self.bound.extend(stm.binds.iter().map(|p| p.var));
+        for atom in stm.binds.iter().flat_map(|p| &p.ty.dims) {
             self.atom(*atom);
         }
     }

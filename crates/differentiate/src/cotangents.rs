@@ -142,7 +142,7 @@ impl Cotangents<'_> {
     pub(crate) fn stms(&mut self, stms: &[Stm]) -> Vec<Stm> {
         let mut sweep: Vec<Vec<Stm>> = stms.iter().rev().map(|stm| self.stm(stm)).collect();
         sweep.reverse();
-        sweep.concat()
+        sweep.into_iter().flatten().collect()
     }
 
     fn stm(&mut self, stm: &Stm) -> Vec<Stm> {

@@ -81,7 +81,9 @@ impl Cotangents<'_> {
             binds.push(residual.home);
         }
         let body = Block { stms: std::mem::take(&mut sweep), results };
-        [before, vec![Stm { binds, exp: Exp::For { index, extent, outs, body } }]].concat()
+        let mut forward = before;
+        forward.push(Stm { binds, exp: Exp::For { index, extent, outs, body } });
+        forward
     }
 
     /// What one iteration gets of the cotangent of an out.

@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Block, Exp, Lambda, Stm, Var, free_vars};
+use lambada_anf::{Block, Exp, Lambda, Stm, Var};
 
 /// Moves the updates of a function.
 pub(crate) fn late_updates(mut f: Lambda) -> Lambda {
@@ -46,7 +46,7 @@ fn places(b: &Block) -> Vec<usize> {
         if is_update(stm) {
             places[k] = first.get(&stm.binds[0].var).copied().unwrap_or(b.stms.len());
         }
-        for x in free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() }) {
+        for x in stm.free_vars() {
             let place = first.entry(x).or_insert(places[k]);
             *place = places[k].min(*place);
         }

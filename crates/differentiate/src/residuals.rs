@@ -282,7 +282,7 @@ impl<'a> Choice<'a> {
         if let Exp::Freeze(acc) = stm.exp {
             self.accumulators.insert(acc);
         }
-        let mentioned = free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() });
+        let mentioned = stm.free_vars();
         self.demand(&mentioned);
     }
 
@@ -317,7 +317,7 @@ impl<'a> Choice<'a> {
     }
 
     fn mentions_state(&self, stm: &Stm) -> bool {
-        let mentioned = free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() });
+        let mentioned = stm.free_vars();
         mentioned.iter().any(|x| self.facts.is_state(*x))
     }
 

@@ -12,19 +12,21 @@ use lambada_run::{CompileError, Kernel};
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Span};
 
+use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
+
 /// Derivatives as the production pipeline takes them: simplify, differentiate, simplify.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staged;
 
 impl anf::Derivatives for Staged {
     fn forward(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
-        let f = lambada_optimize::simplify(names, f);
-        lambada_differentiate::forward(names, &f)
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        timed(&FORWARD, || lambada_differentiate::forward(names, &f))
     }
 
     fn reverse(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Reverse {
-        let f = lambada_optimize::simplify(names, f);
-        lambada_differentiate::reverse(names, &f)
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        timed(&REVERSE, || lambada_differentiate::reverse(names, &f))
     }
 }
 
@@ -53,22 +55,35 @@ pub struct Arrays {
 
 /// core → anf → anf
 pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| compiled(program, entry))
+    stack::roomy(|| optimized_arrays(program, entry))
 }
 
-fn compiled(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
+fn optimized_arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
     verify("elaborate", || lambada_core::check(program), || lambada_core::print_program(program));
-    let normalized = normalize(program, entry, &Staged)?;
+    let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged))?;
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
-    let optimized = lambada_optimize::optimize(normalized.function.clone());
-    verify("optimize", || anf::check(&optimized), || anf::print(&optimized));
+    let optimized = optimized(&normalized.function, &mut |_, _| {});
     Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
+}
+
+/// Optimizes, and shows what each pass gives.
+pub(crate) fn optimized(
+    function: &anf::Function,
+    observe: &mut dyn FnMut(&'static str, &anf::Function),
+) -> anf::Function {
+    let mut lap = Lap::new();
+    lambada_optimize::optimize_observed(function.clone(), &mut |pass, after| {
+        lap.ran(pass.name);
+        verify(pass.name, || anf::check(after), || anf::print(after));
+        observe(pass.name, after);
+        lap.restart();
+    })
 }
 
 /// anf → loops
 pub fn lower(arrays: &Arrays) -> loops::Function {
     stack::roomy(|| {
-        let lowered = lambada_lower::lower(&arrays.optimized);
+        let lowered = timed(&LOWER, || lambada_lower::lower(&arrays.optimized));
         verify("lower", || loops::check(&lowered), || loops::print(&lowered));
         lowered
     })
@@ -112,20 +127,19 @@ impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
         stack::roomy(|| {
-            let compiled = || arrays(&program, entry);
+            let arrays = || arrays(&program, entry);
             match engine {
                 Engine::Native => {
-                    let arrays = compiled()?;
-                    let kernel = Kernel::compile(&lower(&arrays))
-                        .map_err(|e| vec![broken_compilation(&e)])?;
+                    let arrays = arrays()?;
+                    let kernel = compiled(&lower(&arrays))?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
                 }
                 Engine::Loops => {
-                    let arrays = compiled()?;
+                    let arrays = arrays()?;
                     Ok(Executable::optimized(&arrays, Code::Loops(lower(&arrays))))
                 }
                 Engine::Anf => {
-                    let arrays = compiled()?;
+                    let arrays = arrays()?;
                     Ok(Executable::optimized(&arrays, Code::Anf((*arrays.optimized).clone())))
                 }
                 Engine::Core => Executable::core(program, entry),
@@ -142,7 +156,8 @@ impl Executable {
         );
         let (params, result) = layouts(&program, entry)?;
         let code = Code::Core(program, entry).into();
-        Ok(Executable { params, result, sizes: Vec::new(), code })
+        let (sizes, memory) = (Vec::new(), Memory::default());
+        Ok(Executable { params, result, sizes, code, memory }.limited(crate::memory::limit()))
     }
 
     /// Three stages of one program, which are compiled once, for their evaluators: as `normalize` gives it, optimized, and as loops. They are
@@ -255,6 +270,10 @@ fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
         places.next().map(|(place, _)| place).expect("every size is the size of a parameter")
     };
     function.sizes.iter().map(find).collect()
+}
+
+fn compiled(function: &loops::Function) -> Result<Kernel, Vec<Problem>> {
+    timed(&COMPILE, || Kernel::compile(function)).map_err(|e| vec![broken_compilation(&e)])
 }
 
 fn broken_compilation(error: &CompileError) -> Problem {

@@ -13,6 +13,7 @@ use lambada_source::{
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::problems::quoted;
+use crate::passes::{ELABORATE, timed};
 use crate::prelude::PRELUDE;
 
 /// All files read so far.
@@ -43,12 +44,9 @@ impl Session {
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
         let text = std::fs::read_to_string(path).map_err(|e| vec![unreadable(path, &e)])?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        self.load_from(
-            &path.display().to_string(),
-            &text,
-            &parent,
-            std::fs::canonicalize(path).ok(),
-        )
+        let name = path.display().to_string();
+        let canonical = std::fs::canonicalize(path).ok();
+        timed(&ELABORATE, || self.load_from(&name, &text, &parent, canonical))
     }
 
     /// Checks a text that is not a file; `folder` is where its imports are looked for.
@@ -58,7 +56,7 @@ impl Session {
         text: &str,
         folder: Option<PathBuf>,
     ) -> Result<Unit, Vec<Problem>> {
-        self.load_from(name, text, &folder.unwrap_or_default(), None)
+        timed(&ELABORATE, || self.load_from(name, text, &folder.unwrap_or_default(), None))
     }
 
     fn load_from(

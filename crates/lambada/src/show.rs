@@ -1,11 +1,12 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
-use lambada_optimize::PASSES;
+use lambada_optimize::passes;
 use lambada_source::{Problem, stack, suggest};
 
 use crate::operators::Operator;
-use crate::pipeline::{arrays, lower};
+use crate::passes::NORMALIZE;
+use crate::pipeline::{arrays, lower, optimized};
 use crate::{Call, Unit};
 
 /// A form of the program.
@@ -60,21 +61,23 @@ impl Unit {
     }
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {
-        let mut function = arrays(&call.program, call.entry)?.normalized.into_inner().function;
-        if pass == "none" {
+        let function = arrays(&call.program, call.entry)?.normalized.into_inner().function;
+        if pass == "none" || pass == NORMALIZE.name {
             return Ok(anf::print(&function));
         }
-        let last =
-            PASSES.iter().position(|p| p.name == pass).ok_or_else(|| vec![no_such_pass(pass)])?;
-        for pass in &PASSES[..=last] {
-            function = (pass.run)(function);
-        }
-        Ok(anf::print(&function))
+        // What it gave when it ran last.
+        let mut shown = None;
+        optimized(&function, &mut |ran, after| {
+            if ran == pass {
+                shown = Some(anf::print(after));
+            }
+        });
+        shown.ok_or_else(|| vec![no_such_pass(pass)])
     }
 }
 
 fn no_such_pass(name: &str) -> Problem {
-    let known: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
+    let known: Vec<&str> = passes().map(|p| p.name).collect();
     let problem = Problem::general("E0702", format!("there is no pass `{name}`"));
     match suggest(name, known.iter().copied()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),

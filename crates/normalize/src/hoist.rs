@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Out, Param, Renaming, Stm, Ty, Var, free_vars};
+use lambada_anf::{Atom, Block, Exp, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::emit::Emit;
@@ -192,5 +192,5 @@ impl Slice {
 
 /// All that a statement mentions and does not bind.
 fn mentions(stm: &Stm) -> Vec<Var> {
-    free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() })
+    stm.free_vars()
 }

@@ -71,9 +71,12 @@ impl Pass<'_> {
             .filter(|s| matches!(s.exp, Exp::Accumulator(_)))
             .map(|s| s.binds[0].var)
             .collect();
-        for acc in own {
-            self.own(block, acc);
+        if own.is_empty() {
+            return;
         }
+        let mut parts = Parts::new(block);
+        own.into_iter().for_each(|acc| self.own(&mut parts, acc));
+        parts.finish(block);
     }
 
     fn zero(&mut self, ty: &Ty, stms: &mut Vec<Stm>) -> Atom {
@@ -173,83 +176,106 @@ impl Pass<'_> {
     }
 
     /// An accumulator in the block that made it.
-    fn own(&mut self, block: &mut Block, acc: Var) {
-        if let Some(rows) = self.split(block, acc) {
-            rows.into_iter().for_each(|row| self.own(block, row));
+    fn own(&mut self, parts: &mut Parts, acc: Var) {
+        if let Some(rows) = self.split(parts, acc) {
+            rows.into_iter().for_each(|row| self.own(parts, row));
             return;
         }
         let ty = self.types[&acc].clone();
-        let Some(init) = block.stms.iter().find_map(|s| first_value(s, acc)) else { return };
-        let adders: Vec<usize> =
-            (0..block.stms.len()).filter(|k| additions(&block.stms[*k]).contains(&acc)).collect();
+        let Some(init) = parts.mentioning(acc).find_map(|stm| first_value(stm, acc)) else {
+            return;
+        };
+        let init = parts.resolved(init);
         let sum = Sum { acc, place: vec![], ty: ty.clone(), all: true };
-        let taken: Vec<(Option<Stm>, Atom)> =
-            adders.iter().map_while(|k| sum.statement(self, &block.stms[*k])).collect();
-        let all = taken.len() == adders.len();
+        let adders = parts.mentioning(acc).filter(|stm| adds_to(stm, acc));
+        let (mut count, mut taken) = (0, Vec::new());
+        for stm in adders {
+            if count == taken.len() {
+                taken.extend(sum.statement(self, stm));
+            }
+            count += 1;
+        }
+        let all = taken.len() == count;
         // In part is worth it only where it saves the zeros to start from.
         if !all && (taken.is_empty() || !self.is_zero(init)) {
             return;
         }
-        let made = adders.get(taken.len()).copied();
-        let mut taken: HashMap<usize, (Option<Stm>, Atom)> =
-            adders.into_iter().zip(taken).collect();
-        let (mut value, mut image) = (init, Renaming::new());
-        for (k, stm) in std::mem::take(&mut block.stms).into_iter().enumerate() {
-            if first_value(&stm, acc).is_some() {
-                continue; // made later, from what has been added by then
-            }
-            if made == Some(k) {
-                block.stms.push(Stm {
-                    binds: vec![Param { var: acc, ty: ty.clone() }],
-                    exp: Exp::Accumulator(value),
-                });
-            }
-            if let Some((changed, part)) = taken.remove(&k) {
-                block.stms.extend(changed);
-                value = self.plus(&mut block.stms, &ty, value, part);
-            } else if all && matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc) {
-                image.insert(stm.binds[0].var, value);
-            } else {
-                block.stms.push(stm);
+        let mut taken = taken.into_iter();
+        let mut value = Some(init);
+        for place in parts.places(acc) {
+            for stm in std::mem::take(&mut parts.places[place]) {
+                let mut to = Vec::new();
+                if first_value(&stm, acc).is_some() {
+                    // It is made later, from what has been added by then, or not at all.
+                } else if adds_to(&stm, acc) {
+                    match taken.next() {
+                        Some((changed, part)) => {
+                            to.extend(changed);
+                            let part = parts.resolved(part);
+                            value = value.map(|sum| self.plus(&mut to, &ty, sum, part));
+                        }
+                        None => {
+                            to.extend(value.take().map(|sum| Stm {
+                                binds: vec![Param { var: acc, ty: ty.clone() }],
+                                exp: Exp::Accumulator(sum),
+                            }));
+                            to.push(stm);
+                        }
+                    }
+                } else if let (true, Some(sum)) = (freezes(&stm, acc), value) {
+                    parts.stands_for(stm.binds[0].var, sum);
+                } else {
+                    to.push(stm);
+                }
+                parts.places[place].extend(to);
             }
         }
-        image.apply(block);
     }
 
     /// Splits a small accumulator into one for each row, if all additions are at constant rows or to the whole.
-    fn split(&mut self, block: &mut Block, acc: Var) -> Option<Vec<Var>> {
+    fn split(&mut self, parts: &mut Parts, acc: Var) -> Option<Vec<Var>> {
         let ty = self.types[&acc].clone();
         let Scalar::Int(count @ 1..=ROWS) = ty.dims.first()?.as_lit()? else { return None };
-        if !block_splits(block, acc, count) {
+        if !parts.mentioning(acc).all(|stm| splits(stm, acc, count)) {
             return None;
         }
         let row = ty.indexed(1);
         let rows: Vec<Var> = (0..count).map(|_| self.names.again(acc)).collect();
         rows.iter().for_each(|r| _ = self.types.insert(*r, row.clone()));
-        for mut stm in std::mem::take(&mut block.stms) {
-            if let Some(init) = first_value(&stm, acc) {
-                for (k, r) in rows.iter().enumerate() {
-                    let first = self.row(&mut block.stms, init, k, &row);
-                    block.stms.push(Stm {
-                        binds: vec![Param { var: *r, ty: row.clone() }],
-                        exp: Exp::Accumulator(first),
-                    });
-                }
-            } else if matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc) {
-                let frozen = rows
-                    .iter()
-                    .map(|r| self.bind(&mut block.stms, "row", row.clone(), Exp::Freeze(*r)))
-                    .collect();
-                block.stms.push(Stm { binds: stm.binds, exp: Exp::Array(frozen) });
-            } else {
-                stm.exp
-                    .blocks_mut()
-                    .into_iter()
-                    .for_each(|b| self.split_additions(b, acc, &rows, &row));
-                self.split_addition(stm, acc, &rows, &row, &mut block.stms);
+        for place in parts.places(acc) {
+            let mut to = Vec::new();
+            for stm in std::mem::take(&mut parts.places[place]) {
+                self.split_statement(stm, acc, &rows, &row, &mut to);
             }
+            parts.places[place] = to;
         }
+        parts.split(acc, &rows);
         Some(rows)
+    }
+
+    fn split_statement(
+        &mut self,
+        mut stm: Stm,
+        acc: Var,
+        rows: &[Var],
+        ty: &Ty,
+        to: &mut Vec<Stm>,
+    ) {
+        if let Some(init) = first_value(&stm, acc) {
+            for (k, r) in rows.iter().enumerate() {
+                let first = self.row(to, init, k, ty);
+                let binds = vec![Param { var: *r, ty: ty.clone() }];
+                to.push(Stm { binds, exp: Exp::Accumulator(first) });
+            }
+        } else if freezes(&stm, acc) {
+            let frozen =
+                rows.iter().map(|r| self.bind(to, "row", ty.clone(), Exp::Freeze(*r))).collect();
+            to.push(Stm { binds: stm.binds, exp: Exp::Array(frozen) });
+        } else {
+            let blocks = stm.exp.blocks_mut();
+            blocks.into_iter().for_each(|b| self.split_additions(b, acc, rows, ty));
+            self.split_addition(stm, acc, rows, ty, to);
+        }
     }
 
     fn row(&mut self, stms: &mut Vec<Stm>, whole: Atom, k: usize, ty: &Ty) -> Atom {
@@ -331,30 +357,38 @@ fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
     }
 }
 
+fn freezes(stm: &Stm, acc: Var) -> bool {
+    matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc)
+}
+
+/// Does the statement add to the accumulator, which stands outside?
+fn adds_to(stm: &Stm, acc: Var) -> bool {
+    matches!(&stm.exp, Exp::Accumulate { acc: a, .. } if *a == acc)
+        || stm.exp.blocks().into_iter().any(|b| b.stms.iter().any(|s| adds_to(s, acc)))
+}
+
 /// Are all additions to the accumulator at constant rows, in range, or to the whole?
-fn block_splits(block: &Block, acc: Var, rows: i64) -> bool {
-    block.stms.iter().all(|stm| {
-        let fine = match &stm.exp {
-            Exp::Accumulate { acc: a, index, .. } if *a == acc => index
-                .first()
-                .is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k))),
-            Exp::Accumulate { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => true,
-        };
-        fine && stm.exp.blocks().into_iter().all(|b| block_splits(b, acc, rows))
-    })
+fn splits(stm: &Stm, acc: Var, rows: i64) -> bool {
+    let fine = match &stm.exp {
+        Exp::Accumulate { acc: a, index, .. } if *a == acc => index
+            .first()
+            .is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k))),
+        Exp::Accumulate { .. }
+        | Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => true,
+    };
+    fine && stm.exp.blocks().into_iter().all(|b| b.stms.iter().all(|s| splits(s, acc, rows)))
 }
 
 /// The places of scalars that a loop adds to and that do not change in it, in order.
@@ -398,6 +432,83 @@ fn is_zero(atom: Atom) -> bool {
         Atom::Lit(Scalar::Real(x)) => x == 0.0,
         Atom::Lit(Scalar::Int(k)) => k == 0,
         Atom::Lit(Scalar::Bool(_)) | Atom::Var(_) => false,
+    }
+}
+
+/// The statements of a block, while its accumulators are replaced one after the other: what stands in each place of the block, and which
+/// places have to do with each accumulator. So an accumulator costs no more than the statements that it is about.
+struct Parts {
+    places: Vec<Vec<Stm>>,
+    /// By accumulator, in order: where it is made, added to and frozen.
+    of: HashMap<Var, Vec<usize>>,
+    /// What stands for the final values of accumulators that are gone.
+    image: Renaming,
+    gone: Vec<Var>,
+}
+
+impl Parts {
+    fn new(block: &mut Block) -> Parts {
+        let mut of: HashMap<Var, Vec<usize>> = HashMap::new();
+        for (k, stm) in block.stms.iter().enumerate() {
+            let accs: Vec<Var> = match &stm.exp {
+                Exp::Accumulator(_) => vec![stm.binds[0].var],
+                Exp::Freeze(acc) => vec![*acc],
+                Exp::Accumulate { .. } | Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
+                    additions(stm).into_iter().collect()
+                }
+                Exp::Prim(..)
+                | Exp::Index(..)
+                | Exp::Fill(_)
+                | Exp::Array(_)
+                | Exp::Constant(_)
+                | Exp::Update { .. }
+                | Exp::MatMul(..)
+                | Exp::Check { .. } => Vec::new(),
+            };
+            accs.into_iter().for_each(|acc| of.entry(acc).or_default().push(k));
+        }
+        let places = std::mem::take(&mut block.stms).into_iter().map(|stm| vec![stm]).collect();
+        Parts { places, of, image: Renaming::new(), gone: Vec::new() }
+    }
+
+    fn finish(mut self, block: &mut Block) {
+        block.stms = std::mem::take(&mut self.places).into_iter().flatten().collect();
+        let mut image = Renaming::new();
+        self.gone.iter().for_each(|var| image.insert(*var, self.resolved((*var).into())));
+        if !image.is_empty() {
+            image.apply(block);
+        }
+    }
+
+    fn stands_for(&mut self, frozen: Var, value: Atom) {
+        self.image.insert(frozen, value);
+        self.gone.push(frozen);
+    }
+
+    /// What stands for an atom: the value of an accumulator may be that of another one.
+    fn resolved(&self, atom: Atom) -> Atom {
+        let mut atom = atom;
+        loop {
+            let next = self.image.atom(atom);
+            if next == atom {
+                return atom;
+            }
+            atom = next;
+        }
+    }
+
+    fn places(&self, acc: Var) -> Vec<usize> {
+        self.of.get(&acc).cloned().unwrap_or_default()
+    }
+
+    /// The statements in the places that have to do with it.
+    fn mentioning(&self, acc: Var) -> impl Iterator<Item = &Stm> {
+        self.of.get(&acc).into_iter().flatten().flat_map(|place| &self.places[*place])
+    }
+
+    fn split(&mut self, acc: Var, rows: &[Var]) {
+        let places = self.places(acc);
+        rows.iter().for_each(|row| _ = self.of.insert(*row, places.clone()));
     }
 }
 

@@ -1,12 +1,14 @@
 //! Reads of arrays that are known: literals, fills, constants, updates, and rows of arrays.
 //!
 //! Assumes: nothing. Gives: no index of a `Fill`, no constant index of an `Array` or `Constant`, no index of an index, no read of what an
-//! update has just written. Keeps: values. A read is still done only where it was done before.
+//! update has just written. Keeps: values. A read is still done only where it was done before, and not of an array that an update has
+//! consumed in between: that update would have to copy the array.
 
 use lambada_anf::{Atom, Exp, Param, Stm, Ty};
 use lambada_prim::{Data, Scalar, Tensor};
 
 use crate::rewrite::{Context, Replacement};
+use crate::scalar_replacement::small;
 
 /// All of the above.
 pub(crate) fn arrays(context: &mut Context, stm: &Stm) -> Option<Replacement> {
@@ -37,7 +39,7 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
             Some(rest(stm, item, &index[1..]))
         }
         Exp::Constant(tensor) => constant_part(stm, tensor, index),
-        Exp::Index(y, first) => {
+        Exp::Index(y, first) if context.scope.readable(*y) => {
             let whole = first.iter().chain(index).copied().collect();
             Replacement::exp(stm, Exp::Index(*y, whole))
         }
@@ -50,9 +52,12 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
                 .iter()
                 .zip(index)
                 .any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
-            apart.then(|| Replacement::exp(stm, Exp::Index(*array, index.to_vec())))?
+            // The update has taken over the memory of the old array: to read that afterwards would cost a copy of it.
+            let small = context.scope.ty(*array).is_some_and(|ty| small(&ty.dims));
+            (apart && small).then(|| Replacement::exp(stm, Exp::Index(*array, index.to_vec())))?
         }
-        Exp::Prim(..)
+        Exp::Index(..)
+        | Exp::Prim(..)
         | Exp::For { .. }
         | Exp::Loop { .. }
         | Exp::If { .. }

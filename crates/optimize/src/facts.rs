@@ -92,3 +92,24 @@ pub(crate) fn bound(block: &Block, f: &mut dyn FnMut(Var)) {
         stm.exp.blocks().into_iter().for_each(|b| bound(b, f));
     }
 }
+
+/// The arrays that an expression takes over, its blocks aside: it writes to their memory, if they are not needed afterwards. A pass that moves
+/// a read of such an array behind the expression makes it copy the array.
+pub(crate) fn consumed(exp: &Exp, f: &mut dyn FnMut(Var)) {
+    match exp {
+        Exp::Update { array, .. } => f(*array),
+        Exp::Accumulator(value) => value.as_var().into_iter().for_each(f),
+        Exp::Loop { inits, .. } => inits.iter().filter_map(|a| a.as_var()).for_each(f),
+        Exp::For { .. }
+        | Exp::If { .. }
+        | Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::MatMul(..)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => {}
+    }
+}

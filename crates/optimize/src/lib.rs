@@ -1,23 +1,24 @@
-//! anf to anf: one rewrite per file. The table [`PASSES`] is the pipeline; it runs until nothing changes.
+//! anf to anf: one rewrite per file. The tables [`ROUND`] and [`FINAL`] are the pipeline; the round runs until nothing changes.
 
 mod accumulators;
 mod algebra;
-mod array_beta;
 mod arrays;
 mod checks;
+mod common_subexpressions;
 mod control;
-mod cse;
-mod dce;
-mod early;
+mod dead_code;
 mod factor;
 mod facts;
-mod fuse;
-mod hoist;
-mod loop_to_reduce;
-mod overwritten;
+mod loop_fusion;
+mod loop_invariant_code_motion;
+mod producer_inlining;
+mod read_before_update;
+mod reduction_fusion;
+mod reduction_recognition;
 mod rewrite;
+mod scalar_replacement;
 mod scope;
-mod unroll;
+mod unrolling;
 
 #[cfg(test)]
 mod tests;
@@ -37,53 +38,74 @@ pub struct Pass {
     pub run: fn(Function) -> Function,
 }
 
-/// The pipeline, in order.
-pub const PASSES: &[Pass] = &[
+/// The passes that are repeated until the program no longer changes, in order.
+pub const ROUND: &[Pass] = &[
     Pass {
         name: "simplify",
-        what: "constants, laws of arithmetic, known arrays, decided control flow, evident checks",
+        what: "constant folding, laws of arithmetic, reads of known arrays, decided control flow, evident checks",
         run: local,
     },
-    Pass { name: "cse", what: "what has been computed is not computed again", run: cse::cse },
+    Pass {
+        name: "common-subexpressions",
+        what: "equal expressions are computed once",
+        run: common_subexpressions::common_subexpressions,
+    },
     Pass {
         name: "accumulators",
         what: "accumulators of known shape become loops, reductions and additions",
         run: accumulators::accumulators,
     },
-    Pass { name: "dce", what: "what nobody needs is not computed", run: dce::dce },
-    Pass { name: "factor", what: "factors that do not change leave sums", run: factored },
-    Pass { name: "early", what: "an array is reduced where it is made", run: early::early },
-    Pass { name: "fuse", what: "loops over the same range run together", run: fuse::fuse },
     Pass {
-        name: "loop-to-reduce",
+        name: "dead-code",
+        what: "what no result and no check needs is removed",
+        run: dead_code::dead_code,
+    },
+    Pass { name: "factor", what: "invariant factors are moved out of sums", run: factored },
+    Pass {
+        name: "reduction-fusion",
+        what: "a reduction is fused into the loop that produces its array",
+        run: reduction_fusion::reduction_fusion,
+    },
+    Pass {
+        name: "loop-fusion",
+        what: "loops over the same range become one, so do branches on the same condition",
+        run: loop_fusion::loop_fusion,
+    },
+    Pass {
+        name: "reduction-recognition",
         what: "sequential loops whose iterations are independent become parallel",
-        run: reduce,
+        run: recognized,
     },
     Pass {
-        name: "array-beta",
-        what: "an element of a loop's array is what the loop computes for it",
-        run: array_beta::array_beta,
+        name: "producer-inlining",
+        what: "an element of a loop's array is computed where it is read",
+        run: producer_inlining::producer_inlining,
     },
     Pass {
-        name: "unroll",
-        what: "small loops are written out, small arrays become their elements",
+        name: "unrolling",
+        what: "short loops are unrolled, small arrays are replaced by scalars",
         run: unrolled,
     },
     Pass {
-        name: "hoist",
+        name: "loop-invariant-code-motion",
         what: "what does not change in a loop is computed before it",
-        run: hoist::hoist,
+        run: loop_invariant_code_motion::loop_invariant_code_motion,
     },
 ];
 
-/// Runs once, after the pipeline.
-const LAST: Pass = Pass {
-    name: "overwritten",
-    what: "what an update overwrites is read before it",
-    run: overwritten::overwritten,
-};
+/// The passes that run once, after the last round.
+pub const FINAL: &[Pass] = &[Pass {
+    name: "read-before-update",
+    what: "an element is read before the update that overwrites it, so that the update can be in place",
+    run: read_before_update::read_before_update,
+}];
 
-/// How often the pipeline runs at most. Each round only makes the program smaller or flatter, so few are needed.
+/// All passes of the optimizer, in order.
+pub fn passes() -> impl Iterator<Item = &'static Pass> {
+    ROUND.iter().chain(FINAL)
+}
+
+/// How often the round runs at most. Each only makes the program smaller or flatter, so few are needed.
 const ROUNDS: usize = 10;
 
 const LOCAL: &[Rule] = &[algebra::algebra, arrays::arrays, control::control, checks::checks];
@@ -92,8 +114,8 @@ fn local(function: Function) -> Function {
     rewrite(function, LOCAL)
 }
 
-fn reduce(function: Function) -> Function {
-    rewrite(function, &[loop_to_reduce::loop_to_reduce])
+fn recognized(function: Function) -> Function {
+    rewrite(function, &[reduction_recognition::reduction_recognition])
 }
 
 fn factored(function: Function) -> Function {
@@ -101,18 +123,58 @@ fn factored(function: Function) -> Function {
 }
 
 fn unrolled(function: Function) -> Function {
-    rewrite(function, &[unroll::unroll, unroll::split, arrays::arrays])
+    let rules: &[Rule] =
+        &[unrolling::unrolling, scalar_replacement::scalar_replacement, arrays::arrays];
+    rewrite(function, rules)
 }
 
-/// Runs the pipeline until nothing changes. In debug builds the result of every pass is checked.
+/// Runs the passes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
-    checked(&LAST, fixed_point(function, PASSES))
+    if !cfg!(debug_assertions) {
+        return optimize_observed(function, &mut |_, _| {});
+    }
+    let mut before = function.clone();
+    optimize_observed(function, &mut |pass, after| {
+        verify(pass, &before, after);
+        before = after.clone();
+    })
+}
+
+/// Runs the passes, and shows what each of them gives.
+pub fn optimize_observed(
+    mut function: Function,
+    observe: &mut dyn FnMut(&'static Pass, &Function),
+) -> Function {
+    let mut run = |function: Function, pass: &'static Pass| {
+        let after = (pass.run)(function);
+        observe(pass, &after);
+        after
+    };
+    for _ in 0..ROUNDS {
+        let before = function.body.clone();
+        function = ROUND.iter().fold(function, &mut run);
+        if function.body == before {
+            break;
+        }
+    }
+    FINAL.iter().fold(function, run)
+}
+
+/// Stops the compiler at a pass whose result is ill-formed.
+fn verify(pass: &Pass, before: &Function, after: &Function) {
+    if let Err(message) = lambada_anf::check(after) {
+        let (before, after) = (lambada_anf::print(before), lambada_anf::print(after));
+        panic!(
+            "the pass `{}` breaks the program: {message}\nbefore:\n{before}\nafter:\n{after}",
+            pass.name
+        );
+    }
 }
 
 /// The cheap passes, on code with free variables: used between levels of differentiation. What the results and their sizes do not need
 /// goes away.
 pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
-    let function = Function {
+    let mut function = Function {
         name: String::new(),
         sizes: Vec::new(),
         params: f.params.clone(),
@@ -120,45 +182,14 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
         body: f.body.clone(),
         names: std::mem::take(names),
     };
-    let mut function = function;
     for _ in 0..3 {
-        let next = dce::dce(cse::cse(local(function.clone())));
-        let done = next == function;
-        function = next;
-        if done {
+        let before = function.body.clone();
+        let shared = common_subexpressions::common_subexpressions(local(function));
+        function = dead_code::dead_code(shared);
+        if function.body == before {
             break;
         }
     }
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
-}
-
-fn fixed_point(mut function: Function, passes: &[Pass]) -> Function {
-    for _ in 0..ROUNDS {
-        let before = function.body.clone();
-        for pass in passes {
-            function = checked(pass, function);
-        }
-        if function.body == before {
-            break;
-        }
-    }
-    function
-}
-
-/// Runs one pass; a debug build checks what it gives, and shows it.
-fn checked(pass: &Pass, function: Function) -> Function {
-    if !cfg!(debug_assertions) {
-        return (pass.run)(function);
-    }
-    let before = function.clone();
-    let after = (pass.run)(function);
-    if let Err(message) = lambada_anf::check(&after) {
-        let (before, after) = (lambada_anf::print(&before), lambada_anf::print(&after));
-        panic!(
-            "the pass `{}` breaks the program: {message}\nbefore:\n{before}\nafter:\n{after}",
-            pass.name
-        );
-    }
-    after
 }

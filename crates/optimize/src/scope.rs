@@ -2,10 +2,12 @@
 //!
 //! Integers are compared as linear forms. Indices and sizes do not overflow, so `i + 1 ≤ n` follows from `i < n`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Exp, Function, LoopKind, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::facts::consumed;
 
 /// A linear form over variables: coefficients, sorted by variable, and a constant.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +64,8 @@ impl Linear {
 pub(crate) struct Scope {
     types: HashMap<Var, Ty>,
     definitions: HashMap<Var, Exp>,
+    /// Arrays whose memory something has taken over, if they are not needed afterwards.
+    consumed: HashSet<Var>,
     /// `var ≤ form`, by variable.
     upper: HashMap<Var, Vec<Linear>>,
     /// `form ≤ var`, by variable.
@@ -104,9 +108,15 @@ impl Scope {
         self.definitions.get(&atom.as_var()?)
     }
 
+    /// May an array be read here without an update having to copy it for that? Not after something has taken over its memory.
+    pub(crate) fn readable(&self, x: Var) -> bool {
+        !self.consumed.contains(&x)
+    }
+
     /// Records what a statement binds, when it is passed.
     pub(crate) fn pass(&mut self, stm: &Stm) {
         self.params(&stm.binds);
+        consumed(&stm.exp, &mut |x| _ = self.consumed.insert(x));
         match (&stm.exp, stm.binds.as_slice()) {
             (Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. }, _) => {}
             (exp, [bind]) => {
@@ -158,6 +168,7 @@ impl Scope {
             Exp::For { index, extent, .. } => self.range(*index, *extent),
             Exp::Loop { params, kind, .. } => {
                 self.params(params);
+                consumed(exp, &mut |x| _ = self.consumed.insert(x));
                 if let LoopKind::For { index, extent } = kind {
                     self.range(*index, *extent);
                 }

@@ -13,7 +13,7 @@ use lambada_prim::{Prim, ReduceOp};
 use crate::rewrite::{Context, Replacement};
 
 /// The rewrite.
-pub(crate) fn loop_to_reduce(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     let Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } = &stm.exp else {
         return None;
     };

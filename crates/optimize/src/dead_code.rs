@@ -9,7 +9,7 @@ use crate::control::kept;
 use crate::facts::{may_not_end, pure};
 
 /// The pass.
-pub(crate) fn dce(mut function: Function) -> Function {
+pub(crate) fn dead_code(mut function: Function) -> Function {
     let mut marker = Marker {
         needs: vec![Vec::new(); function.names.len()],
         live: vec![false; function.names.len()],

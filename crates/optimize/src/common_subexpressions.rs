@@ -12,7 +12,7 @@ use crate::algebra::commutative;
 use crate::facts::adds;
 
 /// The pass.
-pub(crate) fn cse(mut function: Function) -> Function {
+pub(crate) fn common_subexpressions(mut function: Function) -> Function {
     let mut pass = Cse { known: HashMap::new(), log: Vec::new(), image: Renaming::new() };
     pass.block(&mut function.body);
     for ty in &mut function.results {

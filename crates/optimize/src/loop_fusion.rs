@@ -8,7 +8,7 @@
 //!
 //! Assumes: nothing. Gives: no two loops over the same extent in one block that could run together. This is where a primal loop, its
 //! reductions and its reverse loop become one nest, and where arrays stored between them become local values.
-//! Keeps: values and failures. The first loop moves down to the second, so nothing that may fail may stand between if it may fail itself;
+//! Keeps: values and failures, and updates in place: nothing moves behind what takes over the memory of an array that it needs. The first loop moves down to the second, so nothing that may fail may stand between if it may fail itself;
 //! what depends on it moves below the second, so that must not fail at all. If both may fail, the second fails only in ways in which the
 //! first does.
 
@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Function, Out, Renaming, Stm, Var};
 
-use crate::facts::{additions, block_may_fail, may_fail, mentioned};
+use crate::facts::{additions, block_may_fail, consumed, may_fail, mentioned};
 
 /// How many earlier loops over the same extent are tried for each loop.
 const TRIED: usize = 12;
@@ -24,7 +24,7 @@ const TRIED: usize = 12;
 const WINDOW: usize = 2000;
 
 /// The pass.
-pub(crate) fn fuse(mut function: Function) -> Function {
+pub(crate) fn loop_fusion(mut function: Function) -> Function {
     block(&mut function.body);
     function
 }
@@ -78,8 +78,12 @@ fn range(stm: &Stm) -> Option<Range> {
 
 /// What matters of a statement when others move past it.
 struct Info {
+    /// What it binds, by position.
+    binds: HashMap<Var, usize>,
     mentions: HashSet<Var>,
     adds_to: HashSet<Var>,
+    /// Arrays whose memory it takes over: what reads them stays before it.
+    consumes: HashSet<Var>,
     fails: bool,
 }
 
@@ -87,8 +91,50 @@ impl Info {
     fn new(stm: &Stm) -> Info {
         let mut mentions = HashSet::new();
         mentioned(stm, &mut |v| _ = mentions.insert(v));
-        Info { mentions, adds_to: additions(stm), fails: may_fail(stm) }
+        let mut consumes = HashSet::new();
+        all_consumed(stm, &mut consumes);
+        let binds = stm.binds.iter().enumerate().map(|(k, p)| (p.var, k)).collect();
+        Info { binds, mentions, adds_to: additions(stm), consumes, fails: may_fail(stm) }
     }
+
+    /// Of two statements that become one. What was between them is still mentioned, which only makes later fusions more careful.
+    fn and(mut self, other: Info) -> Info {
+        let count = self.binds.len();
+        self.binds.extend(other.binds.into_iter().map(|(var, k)| (var, count + k)));
+        Info {
+            binds: self.binds,
+            mentions: union(self.mentions, other.mentions),
+            adds_to: union(self.adds_to, other.adds_to),
+            consumes: union(self.consumes, other.consumes),
+            fails: self.fails || other.fails,
+        }
+    }
+
+    /// Does the statement need an array that `later` takes over? It would have to be copied if the statement came after that.
+    fn loses_to(&self, later: &Info) -> bool {
+        !later.consumes.is_disjoint(&self.mentions)
+    }
+}
+
+/// Is something in both?
+fn mentions_any(mentions: &HashSet<Var>, binds: &HashMap<Var, usize>) -> bool {
+    if mentions.len() < binds.len() {
+        mentions.iter().any(|v| binds.contains_key(v))
+    } else {
+        binds.keys().any(|v| mentions.contains(v))
+    }
+}
+
+/// Adds the smaller set to the larger one.
+fn union(a: HashSet<Var>, b: HashSet<Var>) -> HashSet<Var> {
+    let (mut large, small) = if a.len() < b.len() { (b, a) } else { (a, b) };
+    large.extend(small);
+    large
+}
+
+fn all_consumed(stm: &Stm, found: &mut HashSet<Var>) {
+    consumed(&stm.exp, &mut |x| _ = found.insert(x));
+    stm.exp.blocks().into_iter().flat_map(|b| &b.stms).for_each(|s| all_consumed(s, found));
 }
 
 /// The statements of a block.
@@ -116,34 +162,47 @@ impl Row {
         if fails(first) && (first + 1..second).any(fails) {
             return None;
         }
-        let mut made: HashSet<Var> = a.binds.iter().map(|p| p.var).collect();
-        let mut added = self.infos[first].adds_to.clone();
+        let own = &self.infos[first];
+        // What the dependents bind, and the accumulators that they add to.
+        let (mut made, mut added): (HashSet<Var>, HashSet<Var>) = Default::default();
         let mut dependents = Vec::new();
         for k in first + 1..second {
             let (stm, info) = (&self.stms[k], &self.infos[k]);
-            let waits = matches!(&stm.exp, Exp::Freeze(acc) if added.contains(acc));
-            if waits || !info.mentions.is_disjoint(&made) {
+            let waits = matches!(&stm.exp, Exp::Freeze(acc) if own.adds_to.contains(acc) || added.contains(acc));
+            let depends =
+                mentions_any(&info.mentions, &own.binds) || !info.mentions.is_disjoint(&made);
+            if waits || depends {
                 if info.fails {
                     return None;
                 }
                 made.extend(stm.binds.iter().map(|p| p.var));
                 added.extend(&info.adds_to);
                 dependents.push(k);
+            } else if self.overtaken(first, &dependents, k) {
+                return None;
             }
         }
-        let own: HashSet<Var> = a.binds.iter().map(|p| p.var).collect();
-        if made.difference(&own).any(|v| self.infos[second].mentions.contains(v)) {
+        if dependents.iter().any(|k| self.infos[*k].loses_to(&self.infos[second])) {
+            return None;
+        }
+        if !made.is_disjoint(&self.infos[second].mentions) {
             return None;
         }
         let fusible = match (&a.exp, &b.exp) {
             (Exp::For { body, .. }, Exp::For { .. }) => {
-                reads_elementwise(a, b) && (!fails(second) || fails_alike(body, b))
+                reads_elementwise(a, &own.binds, b) && (!fails(second) || fails_alike(body, b))
             }
             // The branches of an `if` run one after the other, fused or not.
             (Exp::If { .. }, Exp::If { .. }) => true,
             (_, _) => false,
         };
         fusible.then_some(dependents)
+    }
+
+    /// Does the k-th statement take over an array that the first one needs, or one of its dependents, which all come after it then?
+    fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
+        let mut moved = std::iter::once(&first).chain(dependents);
+        moved.any(|m| self.infos[*m].loses_to(&self.infos[k]))
     }
 
     /// Puts the fused statement where the second one was, and what depends on the first one behind it. Gives its place.
@@ -155,7 +214,7 @@ impl Row {
         let (mut ends, mut behind) = (Vec::new(), Vec::new());
         for (k, (stm, info)) in part.into_iter().enumerate() {
             if k == 0 || first + k == second {
-                ends.push(stm);
+                ends.push((stm, info));
             } else if dependents.binary_search(&(first + k)).is_ok() {
                 behind.push((stm, info));
             } else {
@@ -163,11 +222,11 @@ impl Row {
                 self.infos.push(info);
             }
         }
-        let (b, a) = (ends.pop().expect("the second one"), ends.pop().expect("the first one"));
+        let (b, of_b) = ends.pop().expect("the second one");
+        let (a, of_a) = ends.pop().expect("the first one");
         let place = self.stms.len();
-        let fused = merge(a, b);
-        self.infos.push(Info::new(&fused));
-        self.stms.push(fused);
+        self.stms.push(merge(a, &of_a.binds, b));
+        self.infos.push(of_a.and(of_b));
         for (stm, info) in behind {
             self.stms.push(stm);
             self.infos.push(info);
@@ -204,27 +263,38 @@ fn same_site(a: &Exp, b: &Exp) -> bool {
     matches!((a, b), (Exp::Check { site: s, .. }, Exp::Check { site: t, .. }) if s == t)
 }
 
-/// Does the second loop use the results of the first only by reading its own element?
-fn reads_elementwise(a: &Stm, b: &Stm) -> bool {
+/// Does the second loop use the results of the first, which are these, only by reading its own element?
+fn reads_elementwise(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> bool {
     let (Exp::For { outs, .. }, Exp::For { index, body, .. }) = (&a.exp, &b.exp) else {
         return false;
     };
-    let results: HashMap<Var, Out> =
-        a.binds.iter().zip(outs).map(|(p, out)| (p.var, *out)).collect();
-    let is_result = |d: &Atom| d.as_var().is_some_and(|v| results.contains_key(&v));
-    !b.binds.iter().flat_map(|p| &p.ty.dims).any(is_result) && body_reads(body, &results, *index)
+    let results = Results { results, outs };
+    !b.binds.iter().flat_map(|p| &p.ty.dims).any(|d| results.has(*d))
+        && (results.results.is_empty() || body_reads(body, &results, *index))
 }
 
-fn body_reads(block: &Block, results: &HashMap<Var, Out>, index: Var) -> bool {
-    let is_result = |a: Atom| a.as_var().is_some_and(|v| results.contains_key(&v));
-    if results.is_empty() {
-        return true;
+/// The results of a loop.
+struct Results<'a> {
+    results: &'a HashMap<Var, usize>,
+    outs: &'a [Out],
+}
+
+impl Results<'_> {
+    fn has(&self, atom: Atom) -> bool {
+        atom.as_var().is_some_and(|v| self.results.contains_key(&v))
     }
+
+    fn collects(&self, x: Var) -> bool {
+        self.results.get(&x).is_some_and(|k| self.outs[*k] == Out::Collect)
+    }
+}
+
+fn body_reads(block: &Block, results: &Results, index: Var) -> bool {
     block.stms.iter().all(|stm| {
-        let mut fine = !stm.binds.iter().flat_map(|p| &p.ty.dims).any(|d| is_result(*d));
+        let mut fine = !stm.binds.iter().flat_map(|p| &p.ty.dims).any(|d| results.has(*d));
         match &stm.exp {
-            Exp::Index(x, at) if results.contains_key(x) => {
-                fine &= results[x] == Out::Collect && at[0] == index.into()
+            Exp::Index(x, at) if results.collects(*x) => {
+                fine &= at[0] == index.into() && !at[1..].iter().any(|a| results.has(*a))
             }
             Exp::Index(..)
             | Exp::Prim(..)
@@ -239,32 +309,27 @@ fn body_reads(block: &Block, results: &HashMap<Var, Out>, index: Var) -> bool {
             | Exp::Accumulator(_)
             | Exp::Accumulate { .. }
             | Exp::Freeze(_)
-            | Exp::Check { .. } => stm.exp.atoms(&mut |a| fine &= !is_result(a)),
+            | Exp::Check { .. } => stm.exp.atoms(&mut |a| fine &= !results.has(a)),
         }
         fine && stm.exp.blocks().into_iter().all(|b| body_reads(b, results, index))
-    }) && !block.results.iter().any(|a| is_result(*a))
+    }) && !block.results.iter().any(|a| results.has(*a))
 }
 
-fn merge(a: Stm, b: Stm) -> Stm {
+/// `a_binds`: what the first one binds, by position.
+fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
     let binds = a.binds.iter().chain(&b.binds).cloned().collect();
     let exp = match (a.exp, b.exp) {
         (
             Exp::For { index, extent, mut outs, mut body },
             Exp::For { index: second_index, outs: more_outs, body: second, .. },
         ) => {
-            let mut values: HashMap<Var, Atom> =
-                a.binds.iter().map(|p| p.var).zip(body.results.iter().copied()).collect();
-            // What a reduction gives is not an element: nothing reads it.
-            outs.iter()
-                .zip(&a.binds)
-                .filter(|(out, _)| **out != Out::Collect)
-                .for_each(|(_, p)| _ = values.remove(&p.var));
             let mut renaming = Renaming::new();
             renaming.insert(second_index, index.into());
             let mut second = second;
             renaming.apply(&mut second);
             let mut image = Renaming::new();
-            replace_reads(&mut second, &values, &mut image);
+            let made = Made { binds: a_binds, outs: &outs, values: &body.results };
+            replace_reads(&mut second, &made, &mut image);
             image.apply(&mut second);
             body.stms.extend(second.stms);
             body.results.extend(second.results);
@@ -293,24 +358,39 @@ fn in_sequence(binds: &[lambada_anf::Param], mut first: Block, mut second: Block
     first
 }
 
+/// What the first loop makes: by position, and what its body gives for each.
+struct Made<'a> {
+    binds: &'a HashMap<Var, usize>,
+    outs: &'a [Out],
+    values: &'a [Atom],
+}
+
+impl Made<'_> {
+    /// What a reduction gives is not an element: nothing reads it.
+    fn value(&self, x: Var) -> Option<Atom> {
+        let k = *self.binds.get(&x)?;
+        (self.outs[k] == Out::Collect).then(|| self.values[k])
+    }
+}
+
 /// Replaces `ys[i]` by the value that the first body gives, and `ys[i, k]` by an index of it.
-fn replace_reads(block: &mut Block, values: &HashMap<Var, Atom>, image: &mut Renaming) {
+fn replace_reads(block: &mut Block, made: &Made, image: &mut Renaming) {
     block.stms.retain_mut(|stm| {
         if let Exp::Index(x, at) = &mut stm.exp
-            && let Some(value) = values.get(x)
+            && let Some(value) = made.value(*x)
         {
             match value {
                 Atom::Var(row) if at.len() > 1 => {
-                    *x = *row;
+                    *x = row;
                     at.remove(0);
                 }
                 Atom::Var(_) | Atom::Lit(_) => {
-                    image.insert(stm.binds[0].var, *value);
+                    image.insert(stm.binds[0].var, value);
                     return false;
                 }
             }
         }
-        stm.exp.blocks_mut().into_iter().for_each(|b| replace_reads(b, values, image));
+        stm.exp.blocks_mut().into_iter().for_each(|b| replace_reads(b, made, image));
         true
     });
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Exp, Function, Out, Param, Stm, Var};
 
 /// The pass.
-pub(crate) fn early(mut function: Function) -> Function {
+pub(crate) fn reduction_fusion(mut function: Function) -> Function {
     block(&mut function.body);
     function
 }

@@ -12,7 +12,7 @@
 use lambada_anf::{Atom, Block, Exp, Function, Names, Param, Renaming, Stm, Var};
 
 /// The pass.
-pub(crate) fn overwritten(mut function: Function) -> Function {
+pub(crate) fn read_before_update(mut function: Function) -> Function {
     let mut image = Renaming::new();
     block(&mut function.names, &mut function.body, &mut image);
     image.apply(&mut function.body);

@@ -1,0 +1,166 @@
+//! The passes of the compiler: what they are called, what they do, and how long they take.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A pass of the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub what: &'static str,
+    /// From which language to which.
+    pub languages: &'static str,
+    /// Does it run until nothing changes, together with its neighbors that do?
+    pub repeated: bool,
+}
+
+const fn once(name: &'static str, what: &'static str, languages: &'static str) -> Pass {
+    Pass { name, what, languages, repeated: false }
+}
+
+/// Parsing and inference.
+pub(crate) const ELABORATE: Pass = once(
+    "elaborate",
+    "parsing, scopes, inference of types and sizes, overloading, specialization",
+    "text → core",
+);
+/// Higher order to first order.
+pub(crate) const NORMALIZE: Pass = once(
+    "normalize",
+    "β-reduction, defunctionalization, arrays of tuples as tuples of arrays",
+    "core → anf",
+);
+/// Before each derivative.
+pub(crate) const SIMPLIFY: Pass = once(
+    "simplify-derivand",
+    "local simplification, common subexpressions and dead code of what is about to be differentiated",
+    "anf → anf",
+);
+/// Forward mode.
+pub(crate) const FORWARD: Pass =
+    once("forward", "forward derivatives, from the innermost outwards", "anf → anf");
+/// Reverse mode.
+pub(crate) const REVERSE: Pass =
+    once("reverse", "reverse derivatives, from the innermost outwards", "anf → anf");
+/// Arrays to buffers.
+pub(crate) const LOWER: Pass = once(
+    "lower",
+    "arrays become buffers: destination passing, updates in place, scopes of the arena",
+    "anf → loops",
+);
+/// To text, and the C compiler.
+pub(crate) const COMPILE: Pass =
+    once("compile", "C text, which the C compiler turns into machine code", "loops → C");
+
+/// All passes, in the order in which they run. Derivatives are taken while `normalize` runs, of the code that it has made by then.
+pub fn passes() -> Vec<Pass> {
+    let optimizer = |repeated: bool| {
+        move |pass: &lambada_optimize::Pass| Pass {
+            name: pass.name,
+            what: pass.what,
+            languages: "anf → anf",
+            repeated,
+        }
+    };
+    let mut passes = vec![ELABORATE, NORMALIZE, SIMPLIFY, FORWARD, REVERSE];
+    passes.extend(lambada_optimize::ROUND.iter().map(optimizer(true)));
+    passes.extend(lambada_optimize::FINAL.iter().map(optimizer(false)));
+    passes.extend([LOWER, COMPILE]);
+    passes
+}
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static CLOCK: RefCell<Clock> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Clock {
+    /// By pass that is running, the outermost first: how long the passes inside of it took.
+    inside: Vec<Duration>,
+    /// Time, inner passes not included, and number of runs.
+    spent: Vec<(&'static str, Duration, usize)>,
+}
+
+impl Clock {
+    fn spend(&mut self, name: &'static str, time: Duration) {
+        match self.spent.iter_mut().find(|(known, _, _)| *known == name) {
+            Some((_, total, runs)) => {
+                *total += time;
+                *runs += 1;
+            }
+            None => self.spent.push((name, time, 1)),
+        }
+    }
+}
+
+/// From now on, the time that each pass takes is recorded.
+pub fn request_timings() {
+    REQUESTED.store(true, Ordering::Relaxed);
+}
+
+/// Runs a pass, and records its time if that has been requested.
+pub(crate) fn timed<T>(pass: &Pass, run: impl FnOnce() -> T) -> T {
+    if !REQUESTED.load(Ordering::Relaxed) {
+        return run();
+    }
+    CLOCK.with_borrow_mut(|clock| clock.inside.push(Duration::ZERO));
+    let start = Instant::now();
+    let result = run();
+    let elapsed = start.elapsed();
+    CLOCK.with_borrow_mut(|clock| {
+        let inside = clock.inside.pop().unwrap_or_default();
+        clock.spend(pass.name, elapsed.saturating_sub(inside));
+        if let Some(outer) = clock.inside.last_mut() {
+            *outer += elapsed;
+        }
+    });
+    result
+}
+
+/// Records the times of passes that report when they have run.
+pub(crate) struct Lap(Instant);
+
+impl Lap {
+    /// The clock starts.
+    pub(crate) fn new() -> Lap {
+        Lap(Instant::now())
+    }
+
+    /// A pass has run since the last call.
+    pub(crate) fn ran(&mut self, name: &'static str) {
+        if REQUESTED.load(Ordering::Relaxed) {
+            CLOCK.with_borrow_mut(|clock| clock.spend(name, self.0.elapsed()));
+        }
+    }
+
+    /// What happened since the last call belongs to no pass.
+    pub(crate) fn restart(&mut self) {
+        self.0 = Instant::now();
+    }
+}
+
+/// The times recorded on this thread, a line for each pass that ran, in the order of the table.
+pub fn timings() -> String {
+    let spent = CLOCK.with_borrow(|clock| clock.spent.clone());
+    let lines = passes().into_iter().filter_map(|pass| {
+        let (_, time, runs) = spent.iter().find(|(name, _, _)| *name == pass.name)?;
+        let times = if *runs == 1 { String::new() } else { format!("  in {runs} runs") };
+        Some(format!("{:>10.3} ms  {}{times}\n", time.as_secs_f64() * 1e3, pass.name))
+    });
+    lines.collect()
+}
+
+/// The table of passes, as the book has it.
+pub fn table() -> String {
+    let row = |pass: Pass| {
+        let repeated = if pass.repeated { "yes" } else { "" };
+        format!("| `{}` | {} | {} | {repeated} |\n", pass.name, pass.languages, pass.what)
+    };
+    let rows: String = passes().into_iter().map(row).collect();
+    format!("| pass | languages | what it does | repeated |\n|---|---|---|---|\n{rows}")
+}

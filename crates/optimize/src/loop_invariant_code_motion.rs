@@ -1,0 +1,311 @@
+//! Loop-invariant code moves out of loops.
+//!
+//! Assumes: nothing. Gives: no pure statement in a loop that depends on nothing the loop binds, except those that are cheaper to do again
+//! than to keep (`Fill`, updates) and those that might not be safe to run when the loop runs no iteration: reads that are not evidently in
+//! range, `while` loops that might not end. Keeps: values and failures: a `Check` never moves.
+//!
+//! **Costly work is not done where the loop would not have run.** A loop in a loop may have no iterations in most of the outer ones
+//! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition that there is an iteration.
+
+use std::collections::HashSet;
+
+use lambada_anf::{
+    Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var,
+};
+use lambada_prim::Prim;
+
+use crate::facts::{may_fail, mentioned, pure};
+use crate::scope::Scope;
+
+/// The pass.
+pub(crate) fn loop_invariant_code_motion(mut function: Function) -> Function {
+    let scope = Scope::new(&function);
+    let mut motion = Motion {
+        names: &mut function.names,
+        scope,
+        loops: 0,
+        varying: HashSet::new(),
+        sizes: function.sizes.iter().copied().collect(),
+    };
+    motion.block(&mut function.body);
+    function
+}
+
+struct Motion<'a> {
+    names: &'a mut Names,
+    scope: Scope,
+    /// How many loops surround the current block.
+    loops: usize,
+    /// What is bound in loops.
+    varying: HashSet<Var>,
+    /// The sizes of the arguments.
+    sizes: HashSet<Var>,
+}
+
+impl Motion<'_> {
+    fn block(&mut self, b: &mut Block) {
+        let mark = self.scope.mark();
+        for mut stm in std::mem::take(&mut b.stms) {
+            let inside = self.scope.mark();
+            self.scope.enter(&stm.exp);
+            self.nested(&mut stm);
+            self.scope.reset(inside);
+            let out = invariant(&mut stm, &mut self.scope);
+            if self.needs_guard(&stm, &out) {
+                let guarded = self.guarded(stm, out);
+                b.stms.extend(guarded.into_iter().inspect(|s| self.pass(s)));
+                continue;
+            }
+            for s in out.into_iter().chain([stm]) {
+                self.pass(&s);
+                b.stms.push(s);
+            }
+        }
+        self.scope.reset(mark);
+    }
+
+    fn pass(&mut self, stm: &Stm) {
+        self.scope.pass(stm);
+        if let Exp::Check { cond, .. } = &stm.exp {
+            self.scope.assume(*cond, true);
+        }
+        if self.loops > 0 {
+            self.varying.extend(stm.binds.iter().map(|p| p.var));
+        }
+    }
+
+    fn nested(&mut self, stm: &mut Stm) {
+        if let Exp::If { cond, then, otherwise } = &mut stm.exp {
+            for (b, holds) in [(then, true), (otherwise, false)] {
+                let mark = self.scope.mark();
+                self.scope.assume(*cond, holds);
+                self.block(b);
+                self.scope.reset(mark);
+            }
+        } else {
+            self.varying.extend(stm.exp.bound());
+            self.loops += 1;
+            stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+            self.loops -= 1;
+        }
+    }
+
+    /// Would a loop that may not run at all have saved costly work? If it is in a loop, it may run in some iterations only; elsewhere it
+    /// matters unless it goes over the axes of arguments, which are seldom empty.
+    fn needs_guard(&self, stm: &Stm, out: &[Stm]) -> bool {
+        let Some(extent) = extent(&stm.exp) else { return false };
+        out.iter().any(costly)
+            && !(self.is_size(extent)
+                && !extent.as_var().is_some_and(|v| self.varying.contains(&v)))
+            && !self.scope.proves(Atom::int(0), extent, true)
+    }
+
+    /// Is it computed from the sizes of the arguments alone?
+    fn is_size(&self, atom: Atom) -> bool {
+        let Atom::Var(var) = atom else { return true };
+        self.sizes.contains(&var)
+            || matches!(self.scope.definition(atom), Some(Exp::Prim(_, args)) if args.iter().all(|a| self.is_size(*a)))
+    }
+
+    /// `if 0 < extent { out; stm } else { what the loop gives without iterations }`
+    fn guarded(&mut self, stm: Stm, out: Vec<Stm>) -> Vec<Stm> {
+        let Some(extent) = extent(&stm.exp) else { return out.into_iter().chain([stm]).collect() };
+        let mut otherwise = Block::default();
+        match &stm.exp {
+            Exp::For { outs, .. } => {
+                for (p, out) in stm.binds.iter().zip(outs) {
+                    otherwise.results.push(match out {
+                        Out::Reduce(op) => Atom::Lit(op.unit(p.ty.elem)),
+                        Out::Collect => {
+                            let empty = Param { var: self.names.again(p.var), ty: p.ty.clone() };
+                            let var = empty.var;
+                            let exp = Exp::Fill(Atom::Lit(p.ty.elem.zero()));
+                            otherwise.stms.push(Stm { binds: vec![empty], exp });
+                            var.into()
+                        }
+                    });
+                }
+            }
+            Exp::Loop { inits, .. } => otherwise.results.clone_from(inits),
+            Exp::If { .. }
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => unreachable!("only loops have an extent"),
+        }
+        let mut renaming = Renaming::new();
+        let mut binds = Vec::new();
+        for p in &stm.binds {
+            let var = self.names.again(p.var);
+            renaming.insert(p.var, var.into());
+            binds.push(Param { var, ty: renaming.ty(&p.ty) });
+        }
+        let results = binds.iter().map(|p| p.var.into()).collect();
+        let mut then = Block { stms: out, results };
+        then.stms.push(Stm { binds, exp: stm.exp });
+        let runs = self.names.fresh("runs");
+        let test = Exp::Prim(Prim::LtInt, vec![Atom::int(0), extent]);
+        let choice = Exp::If { cond: runs.into(), then, otherwise };
+        vec![
+            Stm { binds: vec![Param { var: runs, ty: Ty::bool() }], exp: test },
+            Stm { binds: stm.binds, exp: choice },
+        ]
+    }
+}
+
+/// How often a counted loop runs.
+fn extent(exp: &Exp) -> Option<Atom> {
+    match exp {
+        Exp::For { extent, .. } | Exp::Loop { kind: LoopKind::For { extent, .. }, .. } => {
+            Some(*extent)
+        }
+        Exp::Loop { kind: LoopKind::While(_), .. }
+        | Exp::If { .. }
+        | Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+/// Does it take more than a constant number of operations?
+fn costly(stm: &Stm) -> bool {
+    match &stm.exp {
+        Exp::For { .. } | Exp::Loop { .. } | Exp::MatMul(..) => true,
+        Exp::If { then, otherwise, .. } => then.stms.iter().chain(&otherwise.stms).any(costly),
+        Exp::Array(_) => stm.binds[0].ty.rank() > 1,
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Constant(_)
+        | Exp::Update { .. }
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => false,
+    }
+}
+
+/// Takes the invariant statements out of a loop.
+fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
+    let surely_runs = match &stm.exp {
+        Exp::For { extent, .. } | Exp::Loop { kind: LoopKind::For { extent, .. }, .. } => {
+            scope.proves(lambada_anf::Atom::int(0), *extent, true)
+        }
+        Exp::Loop { .. } => false,
+        Exp::If { .. }
+        | Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => return Vec::new(),
+    };
+    let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
+    let mut out = Vec::new();
+    for body in stm.exp.blocks_mut() {
+        let mut unchecked = surely_runs;
+        for s in std::mem::take(&mut body.stms) {
+            let mut depends = false;
+            mentioned(&s, &mut |v| depends |= inside.contains(&v));
+            unchecked &= !may_fail(&s);
+            if !depends && worthwhile(&s) && pure(&s) && safe(&s, scope, unchecked) {
+                scope.pass(&s);
+                out.push(s);
+            } else {
+                inside.extend(s.binds.iter().map(|p| p.var));
+                body.stms.push(s);
+            }
+        }
+    }
+    out
+}
+
+/// Is keeping the value better than computing it again?
+fn worthwhile(stm: &Stm) -> bool {
+    match &stm.exp {
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::MatMul(..) => true,
+        Exp::Fill(_)
+        | Exp::Update { .. }
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => false,
+    }
+}
+
+/// May it run where the program might not have run it? `runs`: the program would have.
+fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
+    match &stm.exp {
+        Exp::Index(x, index) => runs || scope.in_range(*x, index),
+        Exp::Update { array, index, .. } => runs || scope.in_range(*array, index),
+        Exp::MatMul(a, b) => {
+            let (Some(a), Some(b)) = (scope.ty(*a), scope.ty(*b)) else { return runs };
+            runs || a.dims.last() == b.dims.first()
+        }
+        Exp::Loop { kind: LoopKind::While(_), .. } => runs,
+        Exp::For { .. } | Exp::Loop { .. } => inner_safe(stm, scope, runs),
+        Exp::If { cond, then, otherwise } => {
+            [(then, true), (otherwise, false)].into_iter().all(|(b, holds)| {
+                let mark = scope.mark();
+                scope.assume(*cond, holds);
+                let safe = block_safe(b, scope, runs);
+                scope.reset(mark);
+                safe
+            })
+        }
+        Exp::Prim(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => true,
+    }
+}
+
+fn inner_safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
+    let mark = scope.mark();
+    scope.enter(&stm.exp);
+    let safe = stm.exp.blocks().into_iter().all(|b| block_safe(b, scope, runs));
+    scope.reset(mark);
+    safe
+}
+
+fn block_safe(block: &Block, scope: &mut Scope, runs: bool) -> bool {
+    let mark = scope.mark();
+    let safe = block.stms.iter().all(|s| {
+        let safe = safe(s, scope, runs);
+        scope.pass(s);
+        safe
+    });
+    scope.reset(mark);
+    safe
+}

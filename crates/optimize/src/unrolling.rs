@@ -1,0 +1,114 @@
+//! Unrolling: a loop of constant extent up to 4 with a small body is written out.
+//!
+//! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body. Keeps: values (up to the sign of a zero sum) and
+//! failures, in order.
+
+use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::Scalar;
+
+use crate::facts::size;
+use crate::rewrite::{Context, Replacement};
+use crate::scalar_replacement::small;
+
+/// Loops of more iterations stay loops.
+pub(crate) const ITERATIONS: i64 = 4;
+/// How many statements the written-out loop may have.
+const STATEMENTS: usize = 96;
+/// Writes a loop out.
+pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    match &stm.exp {
+        Exp::For { index, extent, outs, body } => {
+            let count = iterations(*extent, body)?;
+            let fits = |(out, p): (&Out, &Param)| *out != Out::Collect || small(&p.ty.dims[1..]);
+            outs.iter()
+                .zip(&stm.binds)
+                .all(fits)
+                .then(|| for_(context, stm, *index, count, outs, body))
+        }
+        Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } => {
+            let count = iterations(*extent, body)?;
+            let mut stms = Vec::new();
+            let mut state = inits.clone();
+            for k in 0..count {
+                let mut renaming = Renaming::new();
+                renaming.insert(*index, Atom::int(k));
+                params.iter().zip(&state).for_each(|(p, a)| renaming.insert(p.var, *a));
+                let copy = renaming.copy(body, context.names);
+                stms.extend(copy.stms);
+                state = copy.results;
+            }
+            Some(Replacement { stms, values: state })
+        }
+        Exp::Loop { kind: LoopKind::While(_), .. }
+        | Exp::If { .. }
+        | Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}
+
+fn iterations(extent: Atom, body: &Block) -> Option<i64> {
+    match extent.as_lit()? {
+        Scalar::Int(count @ 2..=ITERATIONS) if size(body) * count as usize <= STATEMENTS => {
+            Some(count)
+        }
+        Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_) => None,
+    }
+}
+
+fn for_(
+    context: &mut Context,
+    stm: &Stm,
+    index: Var,
+    count: i64,
+    outs: &[Out],
+    body: &Block,
+) -> Replacement {
+    let mut stms = Vec::new();
+    let mut given: Vec<Vec<Atom>> = vec![Vec::new(); outs.len()];
+    for k in 0..count {
+        let mut renaming = Renaming::new();
+        renaming.insert(index, Atom::int(k));
+        let copy = renaming.copy(body, context.names);
+        stms.extend(copy.stms);
+        given.iter_mut().zip(copy.results).for_each(|(all, result)| all.push(result));
+    }
+    let mut values = Vec::new();
+    for ((p, out), items) in stm.binds.iter().zip(outs).zip(given) {
+        values.push(match out {
+            Out::Collect => {
+                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Array(items) });
+                p.var.into()
+            }
+            Out::Reduce(op) => {
+                let op = op.prim(p.ty.elem);
+                let combine = |a: Atom, b: &Atom| {
+                    bind(context, &mut stms, p.var, p.ty.clone(), Exp::Prim(op, vec![a, *b]))
+                };
+                let first = items[0];
+                items[1..].iter().fold(first, combine)
+            }
+        });
+    }
+    Replacement { stms, values }
+}
+
+pub(crate) fn bind(
+    context: &mut Context,
+    stms: &mut Vec<Stm>,
+    like: Var,
+    ty: Ty,
+    exp: Exp,
+) -> Atom {
+    let var = context.names.again(like);
+    stms.push(Stm { binds: vec![Param { var, ty }], exp });
+    var.into()
+}

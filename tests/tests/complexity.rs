@@ -1,0 +1,248 @@
+//! No pass changes the complexity of a program. Every program of `tests/programs` and
+//! `tests/programs/cost`, its forward and reverse derivatives and the derivative
+//! of the derivative run on growing arguments as they leave `normalize`, after each pass of the optimizer in the order in which it ran, and as
+//! loops; nothing may grow by a higher power of the size than before.
+
+use std::path::Path;
+use std::time::Instant;
+
+use lambada::{Session, Unit};
+use lambada_anf::Function;
+use lambada_tests::expectations::{self, Expectation, expectations, programs};
+use lambada_tests::growth::{Cost, Costs, KINDS, Kind, METRICS, Subject, exponent, raised};
+use lambada_tests::on_big_stack;
+
+/// A run at the first size may take this much work.
+const WORK: u64 = 1_000;
+
+/// What was measured of one definition.
+#[derive(Default)]
+struct Report {
+    complaints: Vec<String>,
+    measured: usize,
+    /// How many times the work of the value each derivative takes, with its name.
+    work: Vec<(f64, String)>,
+    /// How many times the memory of the value, and of what it overwrites, each reverse derivative takes.
+    memory: Vec<(f64, String)>,
+}
+
+/// A derivative, of a derivative too, may take so many times the work of what it is taken of.
+const RATIO: f64 = 6.0;
+
+/// Derivatives that take more, for now: their loops keep whole arrays for each step, or their values are found without a loop.
+const EXPENSIVE: [&str; 11] = [
+    "cholesky_flat.f Vjp",
+    "cholesky_variants.fa Vjp",
+    "cholesky_variants.fb Vjp",
+    "gaussian_process.log_marginal Vjp",
+    "gaussian_process.main Vjp",
+    "nested_derivatives.vinfor Vjp",
+    "paper_ex4.f Jvp",
+    "paper_ex4.f Vjp",
+    "rows_swapped.halves Vjp",
+    "seldom.below Vjp",
+    "sizes_and_parameters.g Vjp",
+];
+
+fn promises(text: &str) -> Vec<Expectation> {
+    let mut seen: Vec<Expectation> = Vec::new();
+    for promise in expectations(text) {
+        let runs = matches!(
+            promise.kind,
+            expectations::Kind::Run | expectations::Kind::Grad | expectations::Kind::Oracle
+        );
+        if runs && seen.iter().all(|p| p.entry != promise.entry) {
+            seen.push(promise);
+        }
+    }
+    seen
+}
+
+/// How to scale the arguments: as large as is quick; integers too, where the program then still runs.
+fn scaling(unit: &Unit, promise: &Expectation) -> Result<Option<(usize, bool)>, String> {
+    for scale_ints in [true, false] {
+        let mut found = None;
+        for factor in [1, 2, 4, 8] {
+            let Some(subject) = Subject::new(unit, promise, Kind::Value, factor, scale_ints)?
+            else {
+                return Ok(None);
+            };
+            if !subject.grows() {
+                break;
+            }
+            match subject.costs(&subject.function) {
+                Ok(costs) if costs[0].work <= WORK || found.is_none() => {
+                    found = Some((factor, scale_ints))
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn one(name: &str, unit: &Unit, promise: &Expectation, report: &mut Report) -> Result<(), String> {
+    let Some((factor, ints)) = scaling(unit, promise)? else { return Ok(()) };
+    let mut value: Option<Cost> = None;
+    let mut reverse: Option<Cost> = None;
+    for kind in KINDS {
+        let Some(subject) = Subject::new(unit, promise, kind, factor, ints)? else { continue };
+        let name = format!("{name} {kind:?}");
+        let Ok(before) = subject.costs(&subject.function) else { continue };
+        let [_, _, cost] = passes(&name, &subject, before, report)?;
+        report.measured += 1;
+        let derived_from = match kind {
+            Kind::Value => None,
+            Kind::Jvp | Kind::Vjp => value,
+            Kind::Hvp => reverse,
+        };
+        if let Some(of) = derived_from {
+            report.work.push((ratio(cost.work, of.work), name.clone()));
+        }
+        match kind {
+            Kind::Value => value = Some(cost),
+            Kind::Vjp => {
+                if let Some(value) = value {
+                    let needed = value.peak + value.overwritten + subject.arguments(2);
+                    report.memory.push((ratio(cost.peak, needed), name));
+                }
+                reverse = Some(cost);
+            }
+            Kind::Jvp | Kind::Hvp => {}
+        }
+    }
+    Ok(())
+}
+
+/// What any run may cost does not count.
+fn ratio(cost: u64, of: u64) -> f64 {
+    cost as f64 / (of as f64 + 200.0)
+}
+
+/// The costs of the optimized program.
+fn passes(
+    name: &str,
+    subject: &Subject,
+    first: Costs,
+    report: &mut Report,
+) -> Result<Costs, String> {
+    let mut before: (Function, Costs) = (subject.function.clone(), first);
+    let mut failed = None;
+    let optimized =
+        lambada_optimize::optimize_observed(subject.function.clone(), &mut |pass, f| {
+            if failed.is_some() || f.body == before.0.body {
+                return;
+            }
+            match subject.costs(f) {
+                Ok(after) => {
+                    compare(name, pass.name, &before.1, &after, report);
+                    before = (f.clone(), after);
+                }
+                Err(message) => failed = Some(format!("{name} after {}: {message}", pass.name)),
+            }
+        });
+    if let Some(message) = failed {
+        return Err(message);
+    }
+    compare(name, "all passes", &first, &before.1, report);
+    let lowered = subject.lowered(&lambada_lower::lower(&optimized))?;
+    compare(name, "lower", &as_buffers(subject, &before.1), &lowered, report);
+    Ok(before.1)
+}
+
+/// What may cost in buffers what it does not cost where arrays are values: the sums of a product of matrices stand in memory while they grow,
+/// and a state that an iteration replaces by an array that exists already is copied.
+fn as_buffers(subject: &Subject, costs: &Costs) -> Costs {
+    let mut costs = *costs;
+    for (k, c) in costs.iter_mut().enumerate() {
+        let arguments = subject.arguments(k);
+        c.written = c.written.max(8 * c.work) + c.overwritten;
+        c.work += c.overwritten / 8;
+        c.allocated += arguments;
+        c.peak += arguments;
+    }
+    costs
+}
+
+fn compare(name: &str, pass: &str, before: &Costs, after: &Costs, report: &mut Report) {
+    // At small sizes two models of cost differ more than two runs under one of them.
+    let tolerance = if pass == "lower" { 0.4 } else { 0.2 };
+    for (metric, of) in METRICS {
+        if raised(before, after, of, tolerance) {
+            let numbers = |costs: &Costs| {
+                let all: Vec<String> = costs.iter().map(|c: &Cost| of(c).to_string()).collect();
+                format!("{} (exponent {:.1})", all.join(" "), exponent(costs, of))
+            };
+            report.complaints.push(format!(
+                "{name}: {metric} after {pass}: {} instead of {}",
+                numbers(after),
+                numbers(before)
+            ));
+        }
+    }
+}
+
+#[test]
+fn no_pass_raises_the_complexity_of_a_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let report = on_big_stack(|| {
+        let mut report = Report::default();
+        let files = [programs(&folder), programs(&folder.join("cost"))].concat();
+        for path in files.iter().filter(|p| p.to_string_lossy().contains(&only)) {
+            let start = Instant::now();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(path).expect("a listed program can be read");
+            let mut session = Session::new();
+            let Ok(unit) = session.load(path) else { continue };
+            for promise in promises(&text) {
+                let name = format!("{name}.{}", promise.entry);
+                if let Err(message) = one(&name, &unit, &promise, &mut report) {
+                    report.complaints.push(format!("{name}: {message}"));
+                }
+            }
+            println!("{name}: {:.2} s", start.elapsed().as_secs_f64());
+        }
+        report
+    });
+    println!("{} functions measured", report.measured);
+    let mut report = report;
+    for (what, ratios) in [("work", &mut report.work), ("memory", &mut report.memory)] {
+        ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ratios.iter().take(12).for_each(|(ratio, name)| println!("{what} × {ratio:.1}: {name}"));
+    }
+    for (ratio, name) in &report.work {
+        let known = EXPENSIVE.contains(&name.as_str());
+        if *ratio > RATIO && !known {
+            report.complaints.push(format!("{name} takes {ratio:.1} times the work"));
+        }
+    }
+    assert!(
+        report.complaints.is_empty(),
+        "{} complaints:\n{}",
+        report.complaints.len(),
+        report.complaints.join("\n")
+    );
+}
+
+#[test]
+fn no_pass_raises_the_complexity_of_a_generated_function() {
+    let mut report = Report::default();
+    for seed in 0..200 {
+        let Some(subject) = Subject::generated(seed) else { continue };
+        let Ok(costs) = subject.costs(&subject.function) else { continue };
+        report.measured += 1;
+        if let Err(message) = passes(&format!("seed {seed}"), &subject, costs, &mut report) {
+            report.complaints.push(message);
+        }
+        if !report.complaints.is_empty() {
+            report.complaints.push(lambada_anf::print(&subject.function));
+            break;
+        }
+    }
+    assert!(report.measured >= 60, "only {} functions measured", report.measured);
+    assert!(report.complaints.is_empty(), "{}", report.complaints.join("\n"));
+}
