@@ -5,7 +5,9 @@ pub mod draw;
 pub mod expectations;
 pub mod mutate;
 pub mod oracle;
+pub mod orders;
 pub mod paper;
+pub mod sanitizer;
 pub mod vectors;
 
 /// Runs on a thread with the compiler's stack.

@@ -62,8 +62,23 @@ pub fn c_module(functions: &[&Function]) -> String {
     unit(functions).text
 }
 
+/// Where a unit gets the memory of its arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// From an arena that is kept from call to call: fast.
+    Arena,
+    /// From the system, each array in a block of exactly its size: what sanitizers need to see an access out of bounds, or after the end of
+    /// a scope.
+    Exact,
+}
+
 /// Several functions as one unit of C, and how they are called.
 pub fn unit(functions: &[&Function]) -> Unit {
+    unit_with(functions, Memory::Arena)
+}
+
+/// As [`unit`], with other memory.
+pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
     let mut needs = Needs::default();
     let mut names = Names::new(["context_open", "context_close", "context", "word"]);
     let (mut texts, mut symbols) = (Vec::new(), Vec::new());
@@ -74,7 +89,7 @@ pub fn unit(functions: &[&Function]) -> Unit {
         symbols.push(symbol);
     }
     let body = texts.join("\n");
-    let text = format!("{}\n{}\n{body}", head(functions, &symbols), needs.text(&body));
+    let text = format!("{}\n{}\n{body}", head(functions, &symbols), needs.text(&body, memory));
     Unit { text, symbols }
 }
 

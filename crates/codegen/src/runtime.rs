@@ -126,6 +126,70 @@ void lambada_context_close(struct lambada_context *ctx) {
 }
 ";
 
+/// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that sanitizers see what an arena hides. New memory
+/// holds NaNs, impossible truth values and large integers.
+pub(crate) const EXACT: &str = "\
+/* Each array has a block of memory of exactly its size, for sanitizers. */
+struct lam_block {
+    struct lam_block *next;
+    void *memory;
+};
+
+struct lambada_context {
+    struct lam_block *last;
+};
+
+struct lam_mark {
+    struct lam_block *last;
+};
+
+static void lam_free_until(struct lambada_context *ctx, struct lam_block *last) {
+    while (ctx->last != last) {
+        struct lam_block *block = ctx->last;
+        ctx->last = block->next;
+        __builtin_free(block->memory);
+        __builtin_free(block);
+    }
+}
+
+static void lam_reset(struct lambada_context *ctx) {
+    lam_free_until(ctx, 0);
+}
+
+static void *lam_alloc(struct lambada_context *ctx, int64_t count, int64_t size) {
+    if (count > INT64_MAX / 16) return 0;
+    uint64_t bytes = count > 0 ? (uint64_t)(count * size) : 0;
+    struct lam_block *block = __builtin_malloc(sizeof *block);
+    void *memory = __builtin_malloc(bytes);
+    if (!block || !memory) {
+        __builtin_free(block);
+        __builtin_free(memory);
+        return 0;
+    }
+    __builtin_memset(memory, 0xff, bytes);
+    *block = (struct lam_block){ctx->last, memory};
+    ctx->last = block;
+    return memory;
+}
+
+static inline struct lam_mark lam_mark(struct lambada_context *ctx) {
+    return (struct lam_mark){ctx->last};
+}
+
+static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark) {
+    lam_free_until(ctx, mark.last);
+}
+
+struct lambada_context *lambada_context_open(void) {
+    return __builtin_calloc(1, sizeof(struct lambada_context));
+}
+
+void lambada_context_close(struct lambada_context *ctx) {
+    lam_free_until(ctx, 0);
+    __builtin_free(ctx);
+}
+";
+
 /// Copies elements that do not overlap.
 pub(crate) const COPY: &str = "\
 static inline void lam_copy(void *restrict to, const void *restrict from, int64_t bytes) {
