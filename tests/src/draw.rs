@@ -1,12 +1,18 @@
 //! Well-typed programs drawn at random: higher-order code, arrays, tuples, records, variants, loops and branches, in Lambada's own syntax, so
 //! that the front end is tested too. A seed always gives the same program.
 //!
-//! The definition is `def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (n : int) : T = e` for a random first-order `T`. Everything is
-//! smooth or has kinks that random points miss, and stays of moderate size: products pass through `tanh` or `sin` before they can grow.
+//! The definition is `def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (is : [2]int) (c : int) = e` for an `e` of a random first-order
+//! type, or in most programs the same with sizes `n` and `k` that are known at run time, 0 among them. Everything is smooth or has kinks that
+//! random points miss, and stays of moderate size: products pass through `tanh` or `sin` before they can grow. Some indices and slices are out of
+//! range, so some programs fail.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::vectors::Numbers;
+use lambada::{Inputs, Operator, Raw, Session};
+use lambada_testkit::Random;
+
+use crate::oracle::Case;
 
 /// A type of the fragment that is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +20,7 @@ enum Ty {
     Real,
     Int,
     Bool,
+    Ints,
     Vec(usize),
     Mat(usize, usize),
     Pair(Box<Ty>, Box<Ty>),
@@ -22,19 +29,57 @@ enum Ty {
     Fun(Box<Ty>, Box<Ty>),
 }
 
-/// How often each construct that matters was drawn.
-#[derive(Clone, Debug, Default)]
-pub struct Coverage {
+/// What is drawn: what a program has, or how many programs have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Feature {
     /// Functions as arguments, results, captured or in data.
-    pub higher_order: usize,
+    HigherOrder,
     /// `for`, indexing, updates, reductions.
-    pub arrays: usize,
+    Arrays,
     /// `match`.
-    pub variants: usize,
-    /// `loop`.
-    pub loops: usize,
+    Variants,
+    /// `loop … for`.
+    Loops,
+    /// `loop … while`.
+    While,
     /// `if`.
-    pub branches: usize,
+    Branches,
+    /// Sizes that are known at run time.
+    SymbolicSizes,
+    /// A size that is 0.
+    Empty,
+    /// An index or a slice that may be out of range.
+    MayFail,
+    /// An array that a loop updates element by element.
+    UpdateInLoop,
+    /// `xs[a:b]`
+    Slices,
+    /// Elements at the indices that another array holds.
+    Gathers,
+    /// Arrays whose sizes are computed: `filter`.
+    ComputedSizes,
+    /// A derivative in the program.
+    Derivatives,
+}
+
+impl Feature {
+    /// All of them.
+    pub const ALL: [Feature; 14] = [
+        Feature::HigherOrder,
+        Feature::Arrays,
+        Feature::Variants,
+        Feature::Loops,
+        Feature::While,
+        Feature::Branches,
+        Feature::SymbolicSizes,
+        Feature::Empty,
+        Feature::MayFail,
+        Feature::UpdateInLoop,
+        Feature::Slices,
+        Feature::Gathers,
+        Feature::ComputedSizes,
+        Feature::Derivatives,
+    ];
 }
 
 /// A program with the JSON arguments of its definition `f`.
@@ -44,40 +89,82 @@ pub struct Drawn {
     /// One JSON text per parameter.
     pub args: Vec<String>,
     /// What it exercises.
-    pub coverage: Coverage,
+    pub features: BTreeSet<Feature>,
 }
 
-const HEADER: &str = "type shape = Dot | Circle real | Rect real [3]real\n\n";
+const HEADER: &str = "type shape = Dot | Circle real | Rect real [4]real\n\n";
+
+/// In the names of types: the size of `xs` and of the rows of `m`; 3 where sizes are constants.
+const N: usize = 3;
+/// The number of rows of `m` and of indices; 2 where sizes are constants.
+const K: usize = 2;
+/// A size that is always a constant.
+const FOUR: usize = 4;
 
 /// The program of a seed.
 pub fn draw(seed: u64) -> Drawn {
-    let mut d = Draw { numbers: Numbers::new(seed), next: 0, coverage: Coverage::default() };
+    let mut random = Random(Random(seed).bits());
+    let symbolic = !random.once_in(3);
+    let mut d = Draw { random, next: 0, symbolic, features: BTreeSet::new() };
     let params = [
         ("x", Ty::Real),
         ("y", Ty::Real),
-        ("xs", Ty::Vec(3)),
-        ("m", Ty::Mat(2, 3)),
-        ("n", Ty::Int),
+        ("xs", Ty::Vec(N)),
+        ("m", Ty::Mat(K, N)),
+        ("is", Ty::Ints),
+        ("c", Ty::Int),
     ];
     let mut scope: Vec<(String, Ty)> =
         params.iter().map(|(n, t)| (n.to_string(), t.clone())).collect();
     let result = d.result_type();
-    let size = 3 + d.numbers.below(4);
+    let size = 3 + d.random.below(4);
     let body = d.expr(&result, size, &mut scope);
     let mut text = String::from(HEADER);
+    let (sizes, n, k) = if symbolic { (" [n] [k]", "n", "k") } else { ("", "3", "2") };
     let _ = writeln!(
         text,
-        "def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (n : int) =\n  {body}"
+        "def f{sizes} (x : real) (y : real) (xs : [{n}]real) (m : [{k}][{n}]real) (is : [{k}]int) (c : int) =\n  {body}"
     );
-    let mut real = || format!("{:.3}", d.numbers.real() * 1.5);
+    let (n, k) = if symbolic {
+        d.features.insert(Feature::SymbolicSizes);
+        (d.random.pick(&[0, 1, 2, 3, 3, 4, 5]), d.random.pick(&[0, 1, 2, 2, 3]))
+    } else {
+        (3, 2)
+    };
+    if n == 0 || k == 0 {
+        d.features.insert(Feature::Empty);
+    }
+    let random = &mut d.random;
+    let real = |random: &mut Random| format!("{:.3}", random.between(-1.5, 1.5));
+    let row = |random: &mut Random| list(n, &mut || real(random));
+    // Nearly always in range of an array of n.
+    let index = |random: &mut Random| {
+        let past = usize::from(n == 0 || random.once_in(12));
+        random.below(n + past).to_string()
+    };
     let args = vec![
-        real(),
-        real(),
-        list(3, &mut real),
-        list(2, &mut || list(3, &mut real)),
-        "2".to_string(),
+        real(random),
+        real(random),
+        row(random),
+        list(k, &mut || row(random)),
+        list(k, &mut || index(random)),
+        random.below(4).to_string(),
     ];
-    Drawn { text, args, coverage: d.coverage }
+    Drawn { text, args, features: d.features }
+}
+
+/// The definition `f` of a text, at arguments in JSON.
+pub fn case(text: &str, args: &[String]) -> Result<Case, String> {
+    let mut session = Session::new();
+    let unit = session.load_text("drawn.lam", text, None).map_err(|p| session.render(&p, false))?;
+    let call = unit.call("f", Operator::Value, None).map_err(|p| session.render(&p, false))?;
+    let mut inputs = Inputs::new();
+    for (name, value) in call.parameters().iter().zip(args) {
+        let value = serde_json::from_str(value).map_err(|e| format!("{value}: {e}"))?;
+        inputs.insert(&**name, Raw::Json(value), "the draw");
+    }
+    let args = call.arguments(&inputs).map_err(|p| session.render(&p, false))?;
+    Case::new(&unit, "f", args)
 }
 
 fn list(n: usize, item: &mut dyn FnMut() -> String) -> String {
@@ -85,9 +172,11 @@ fn list(n: usize, item: &mut dyn FnMut() -> String) -> String {
 }
 
 struct Draw {
-    numbers: Numbers,
+    random: Random,
     next: usize,
-    coverage: Coverage,
+    /// Are sizes known at run time only?
+    symbolic: bool,
+    features: BTreeSet<Feature>,
 }
 
 impl Draw {
@@ -97,31 +186,62 @@ impl Draw {
     }
 
     fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.numbers.below(items.len())].clone()
+        self.random.pick(items)
+    }
+
+    fn has(&mut self, feature: Feature) {
+        self.features.insert(feature);
+    }
+
+    /// A size as it is written.
+    fn size(&self, size: usize) -> &'static str {
+        match (size, self.symbolic) {
+            (N, true) => "n",
+            (K, true) => "k",
+            (N, false) => "3",
+            (K, false) => "2",
+            _ => "4",
+        }
+    }
+
+    /// An index of an array of this size; now and then any number.
+    fn index(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
+        let index = self.leaf(&Ty::Int, scope);
+        if self.random.once_in(6) {
+            self.has(Feature::MayFail);
+            // A constant that is out of range would be refused by the compiler.
+            let literal = index.parse::<usize>().is_ok();
+            return if literal { format!("c + {index} - 1") } else { index };
+        }
+        if self.symbolic && size != FOUR {
+            self.has(Feature::MayFail); // there may be no element at all
+        }
+        format!("abs {index} % {}", self.size(size))
     }
 
     fn result_type(&mut self) -> Ty {
-        match self.numbers.below(10) {
+        match self.random.below(10) {
             0..=4 => Ty::Real,
-            5 => Ty::Vec(3),
-            6 => Ty::Mat(2, 3),
-            7 => Ty::Pair(Box::new(Ty::Real), Box::new(Ty::Vec(3))),
+            5 => Ty::Vec(N),
+            6 => Ty::Mat(K, N),
+            7 => Ty::Pair(Box::new(Ty::Real), Box::new(Ty::Vec(N))),
             8 => Ty::Record,
             _ => Ty::Pair(Box::new(Ty::Shape), Box::new(Ty::Real)),
         }
     }
 
-    fn print(ty: &Ty) -> String {
+    fn print(&self, ty: &Ty) -> String {
         match ty {
             Ty::Real => "real".into(),
             Ty::Int => "int".into(),
             Ty::Bool => "bool".into(),
-            Ty::Vec(n) => format!("[{n}]real"),
-            Ty::Mat(n, m) => format!("[{n}][{m}]real"),
-            Ty::Pair(a, b) => format!("({}, {})", Self::print(a), Self::print(b)),
-            Ty::Record => "{a : real, v : [3]real}".into(),
+            Ty::Ints => format!("[{}]int", self.size(K)),
+            Ty::Vec(n) => format!("[{}]real", self.size(*n)),
+            Ty::Mat(n, m) => format!("[{}][{}]real", self.size(*n), self.size(*m)),
+            Ty::Pair(a, b) => format!("({}, {})", self.print(a), self.print(b)),
+            Ty::Record => format!("{{a : real, v : [{}]real}}", self.size(N)),
             Ty::Shape => "shape".into(),
-            Ty::Fun(a, b) => format!("({} -> {})", Self::print(a), Self::print(b)),
+            Ty::Fun(a, b) => format!("({} -> {})", self.print(a), self.print(b)),
         }
     }
 
@@ -130,7 +250,7 @@ impl Draw {
         if fitting.is_empty() {
             None
         } else {
-            Some(fitting[self.numbers.below(fitting.len())].clone())
+            Some(fitting[self.random.below(fitting.len())].clone())
         }
     }
 
@@ -139,7 +259,7 @@ impl Draw {
         if size == 0 {
             return self.leaf(ty, scope);
         }
-        match self.numbers.below(12) {
+        match self.random.below(12) {
             0 | 1 => self.let_(ty, size, scope),
             2 => self.if_(ty, size, scope),
             3 => self.apply(ty, size, scope),
@@ -152,13 +272,13 @@ impl Draw {
 
     fn leaf(&mut self, ty: &Ty, scope: &mut Vec<(String, Ty)>) -> String {
         if let Some(x) = self.variable(ty, scope)
-            && self.numbers.below(8) > 0
+            && self.random.below(8) > 0
         {
             return x;
         }
         match ty {
-            Ty::Real => format!("{:.2}", self.numbers.real().abs() + 0.1),
-            Ty::Int => self.numbers.below(4).to_string(),
+            Ty::Real => format!("{:.2}", self.random.between(0.0, 1.0) + 0.1),
+            Ty::Int => self.random.below(4).to_string(),
             Ty::Bool => self.pick(&["true", "false"]).into(),
             _ => self.build(ty, 0, scope),
         }
@@ -167,7 +287,7 @@ impl Draw {
     fn let_(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
         let bound = self.some_type(2);
         if matches!(bound, Ty::Fun(..)) {
-            self.coverage.higher_order += 1;
+            self.features.insert(Feature::HigherOrder);
         }
         let value = self.expr(&bound, size - 1, scope);
         let name = self.fresh("v");
@@ -178,9 +298,9 @@ impl Draw {
     }
 
     fn if_(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.coverage.branches += 1;
+        self.features.insert(Feature::Branches);
         if matches!(ty, Ty::Fun(..)) {
-            self.coverage.higher_order += 1;
+            self.features.insert(Feature::HigherOrder);
         }
         let c = self.expr(&Ty::Bool, size - 1, scope);
         let (a, b) = (self.expr(ty, size - 1, scope), self.expr(ty, size - 1, scope));
@@ -188,27 +308,57 @@ impl Draw {
     }
 
     fn apply(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.coverage.higher_order += 1;
+        self.features.insert(Feature::HigherOrder);
         let from = self.some_type(1);
         let f = self.expr(&Ty::Fun(Box::new(from.clone()), Box::new(ty.clone())), size - 1, scope);
         let x = self.expr(&from, size - 1, scope);
-        if self.numbers.below(3) == 0 { format!("({x} |> {f})") } else { format!("({f} {x})") }
+        if self.random.below(3) == 0 { format!("({x} |> {f})") } else { format!("({f} {x})") }
     }
 
     fn loop_(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.coverage.loops += 1;
+        if self.random.once_in(3) {
+            return self.while_(ty, size, scope);
+        }
+        self.has(Feature::Loops);
         let (state, i) = (self.fresh("s"), self.fresh("i"));
         let init = self.expr(ty, size - 1, scope);
-        let trips = self.pick(&["n", "2", "3", "length xs"]);
+        let trips = self.pick(&["c", "2", "3", "length xs", "length is"]);
         scope.push((state.clone(), ty.clone()));
         scope.push((i.clone(), Ty::Int));
+        let body = match ty {
+            Ty::Vec(n) if self.random.below(2) == 0 => {
+                self.has(Feature::UpdateInLoop);
+                let (at, value) = (self.index(*n, scope), self.expr(&Ty::Real, size - 1, scope));
+                format!("({state} with [{at}] = {value})")
+            }
+            _ => self.expr(ty, size - 1, scope),
+        };
+        scope.truncate(scope.len() - 2);
+        format!("(loop {state} : {} = {init} for {i} < {trips} do {body})", self.print(ty))
+    }
+
+    /// A `while` with a counter, so that it ends, and perhaps another condition.
+    fn while_(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
+        self.has(Feature::While);
+        let (state, i) = (self.fresh("s"), self.fresh("i"));
+        let init = self.expr(ty, size - 1, scope);
+        let trips = self.pick(&["c", "3", "length xs"]);
+        scope.push((state.clone(), ty.clone()));
+        scope.push((i.clone(), Ty::Int));
+        let more = if self.random.below(2) == 0 {
+            format!(" && {}", self.condition(0, scope))
+        } else {
+            String::new()
+        };
         let body = self.expr(ty, size - 1, scope);
         scope.truncate(scope.len() - 2);
-        format!("(loop {state} : {} = {init} for {i} < {trips} do {body})", Self::print(ty))
+        format!(
+            "((loop ({state}, {i}) = ({init}, 0) while {i} < {trips}{more} do ({body}, {i} + 1)).0)"
+        )
     }
 
     fn match_(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.coverage.variants += 1;
+        self.features.insert(Feature::Variants);
         let scrutinee = self.expr(&Ty::Shape, size - 1, scope);
         let dot = self.expr(ty, size - 1, scope);
         let (r, w, v) = (self.fresh("r"), self.fresh("w"), self.fresh("v"));
@@ -216,7 +366,7 @@ impl Draw {
         let circle = self.expr(ty, size - 1, scope);
         scope.pop();
         scope.push((w.clone(), Ty::Real));
-        scope.push((v.clone(), Ty::Vec(3)));
+        scope.push((v.clone(), Ty::Vec(FOUR)));
         let rect = self.expr(ty, size - 1, scope);
         scope.truncate(scope.len() - 2);
         format!(
@@ -229,9 +379,9 @@ impl Draw {
         let (a, b) = (self.expr(ty, size - 1, scope), self.expr(&other, size - 1, scope));
         let (p, q) = (self.fresh("p"), self.fresh("q"));
         if matches!(ty, Ty::Fun(..)) || matches!(other, Ty::Fun(..)) {
-            self.coverage.higher_order += 1;
+            self.features.insert(Feature::HigherOrder);
         }
-        if self.numbers.below(2) == 0 {
+        if self.random.below(2) == 0 {
             format!("(let ({p}, {q}) = ({a}, {b}) in {p})")
         } else {
             format!("(({b}, {a}).1)")
@@ -239,16 +389,16 @@ impl Draw {
     }
 
     fn some_type(&mut self, functions: usize) -> Ty {
-        match self.numbers.below(9 + functions * 2) {
+        match self.random.below(9 + functions * 2) {
             0..=2 => Ty::Real,
             3 => Ty::Int,
-            4 => Ty::Vec(3),
-            5 => Ty::Mat(2, 3),
+            4 => Ty::Vec(N),
+            5 => Ty::Mat(K, N),
             6 => Ty::Pair(Box::new(Ty::Real), Box::new(Ty::Real)),
             7 => Ty::Record,
             8 => Ty::Shape,
             9 => Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)),
-            10 => Ty::Fun(Box::new(Ty::Vec(3)), Box::new(Ty::Real)),
+            10 => Ty::Fun(Box::new(Ty::Vec(N)), Box::new(Ty::Real)),
             11 => Ty::Fun(
                 Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real))),
                 Box::new(Ty::Real),
@@ -271,6 +421,13 @@ impl Draw {
                 format!("({a} {op} {b})")
             }
             Ty::Bool => self.condition(smaller, scope),
+            Ty::Ints => {
+                let i = self.fresh("i");
+                scope.push((i.clone(), Ty::Int));
+                let body = self.index(N, scope);
+                scope.pop();
+                format!("(for {i} < {} => {body})", self.size(K))
+            }
             Ty::Vec(n) => self.vector(*n, smaller, scope),
             Ty::Mat(n, m) => self.matrix(*n, *m, smaller, scope),
             Ty::Pair(a, b) => {
@@ -278,20 +435,20 @@ impl Draw {
             }
             Ty::Record => {
                 let (a, v) =
-                    (self.expr(&Ty::Real, smaller, scope), self.expr(&Ty::Vec(3), smaller, scope));
-                if self.numbers.below(3) == 0 {
+                    (self.expr(&Ty::Real, smaller, scope), self.expr(&Ty::Vec(N), smaller, scope));
+                if self.random.below(3) == 0 {
                     format!("{{{{a = {a}, v = xs}} with v = {v}}}")
                 } else {
                     format!("{{v = {v}, a = {a}}}")
                 }
             }
-            Ty::Shape => match self.numbers.below(3) {
+            Ty::Shape => match self.random.below(3) {
                 0 => "Dot".into(),
                 1 => format!("(Circle {})", self.expr(&Ty::Real, smaller, scope)),
                 _ => format!(
                     "(Rect {} {})",
                     self.expr(&Ty::Real, smaller, scope),
-                    self.expr(&Ty::Vec(3), smaller, scope)
+                    self.expr(&Ty::Vec(FOUR), smaller, scope)
                 ),
             },
             Ty::Fun(a, b) => self.function(a, b, smaller, scope),
@@ -305,24 +462,24 @@ impl Draw {
         size: usize,
         scope: &mut Vec<(String, Ty)>,
     ) -> String {
-        self.coverage.higher_order += 1;
-        if from == to && size > 0 && self.numbers.below(3) == 0 {
+        self.features.insert(Feature::HigherOrder);
+        if from == to && size > 0 && self.random.below(3) == 0 {
             let same = Ty::Fun(Box::new(from.clone()), Box::new(to.clone()));
             let (f, g) = (self.expr(&same, size - 1, scope), self.expr(&same, size - 1, scope));
             return format!("({f} >> {g})");
         }
-        if *from == Ty::Real && *to == Ty::Real && self.numbers.below(4) == 0 {
+        if *from == Ty::Real && *to == Ty::Real && self.random.below(4) == 0 {
             return self.pick(&["sin", "tanh", "(0.5 *)", "(* x)", "(+ 0.3)"]).into();
         }
         let x = self.fresh("a");
         scope.push((x.clone(), from.clone()));
         let body = self.expr(to, size, scope);
         scope.pop();
-        format!("(\\({x} : {}) -> {body})", Self::print(from))
+        format!("(\\({x} : {}) -> {body})", self.print(from))
     }
 
     fn condition(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        match self.numbers.below(4) {
+        match self.random.below(4) {
             0 => format!("({} < {})", self.leaf(&Ty::Int, scope), self.leaf(&Ty::Int, scope)),
             1 => format!("(not {} || {})", self.leaf(&Ty::Bool, scope), self.condition(0, scope)),
             _ => {
@@ -337,7 +494,7 @@ impl Draw {
     }
 
     fn real(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        match self.numbers.below(15) {
+        match self.random.below(19) {
             0 | 1 => format!(
                 "({} + {})",
                 self.expr(&Ty::Real, size, scope),
@@ -367,26 +524,26 @@ impl Draw {
                 self.leaf(&Ty::Real, scope)
             ),
             9 => {
-                self.coverage.arrays += 1;
+                self.features.insert(Feature::Arrays);
                 let op = self.pick(&["sum", "maximum", "minimum", "mean", "logsumexp"]);
-                format!("({op} {})", self.expr(&Ty::Vec(3), size, scope))
+                format!("({op} {})", self.expr(&Ty::Vec(N), size, scope))
             }
             10 => {
-                self.coverage.arrays += 1;
+                self.features.insert(Feature::Arrays);
                 format!(
                     "(dot {} {})",
-                    self.expr(&Ty::Vec(3), size, scope),
-                    self.leaf(&Ty::Vec(3), scope)
+                    self.expr(&Ty::Vec(N), size, scope),
+                    self.leaf(&Ty::Vec(N), scope)
                 )
             }
             11 => {
-                self.coverage.arrays += 1;
-                let (v, i) = (self.expr(&Ty::Vec(3), size, scope), self.leaf(&Ty::Int, scope));
-                format!("(({v})[abs {i} % 3])")
+                self.features.insert(Feature::Arrays);
+                let (v, i) = (self.expr(&Ty::Vec(N), size, scope), self.index(N, scope));
+                format!("(({v})[{i}])")
             }
             12 => {
-                self.coverage.arrays += 1;
-                self.coverage.higher_order += 1;
+                self.features.insert(Feature::Arrays);
+                self.features.insert(Feature::HigherOrder);
                 let f = self.expr(
                     &Ty::Fun(
                         Box::new(Ty::Real),
@@ -398,27 +555,60 @@ impl Draw {
                 format!(
                     "(fold (\\acc e -> tanh (acc + {f} acc e)) {} {})",
                     self.leaf(&Ty::Real, scope),
-                    self.leaf(&Ty::Vec(3), scope)
+                    self.leaf(&Ty::Vec(N), scope)
                 )
             }
             13 => format!("(sqrt (1 + {} ** 2))", self.expr(&Ty::Real, size, scope)),
+            14 => {
+                self.has(Feature::Slices);
+                let v = self.expr(&Ty::Vec(N), size, scope);
+                let (a, b) = (self.leaf(&Ty::Int, scope), self.leaf(&Ty::Int, scope));
+                let slice = match self.random.below(4) {
+                    0 => format!("min (abs {a}) (length xs):"),
+                    1 => format!(":min (abs {b}) (length xs)"),
+                    2 => "1:".to_string(),
+                    _ => format!("{a}:{b}"),
+                };
+                self.has(Feature::MayFail);
+                format!("(sum (({v})[{slice}]))")
+            }
+            15 => {
+                self.has(Feature::ComputedSizes);
+                let (v, bound) = (self.expr(&Ty::Vec(N), size, scope), self.leaf(&Ty::Real, scope));
+                format!("(sum (filter (\\e -> e > {bound}) {v}))")
+            }
+            16 => {
+                self.has(Feature::Derivatives);
+                let z = self.fresh("z");
+                scope.push((z.clone(), Ty::Real));
+                let body = self.expr(&Ty::Real, size, scope);
+                scope.pop();
+                format!("(tanh (grad (\\({z} : real) -> {body}) {}))", self.leaf(&Ty::Real, scope))
+            }
+            17 => {
+                self.has(Feature::Gathers);
+                let (v, is) = (self.expr(&Ty::Vec(N), size, scope), self.leaf(&Ty::Ints, scope));
+                let (i, taken) = (self.fresh("i"), self.fresh("t"));
+                self.has(Feature::MayFail);
+                format!("(let {taken} = {v} in sum (for {i} in {is} => {taken}[{i}] ** 2))")
+            }
             _ => format!("(0.1 * real {})", self.leaf(&Ty::Int, scope)),
         }
     }
 
     fn vector(&mut self, n: usize, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.coverage.arrays += 1;
+        self.features.insert(Feature::Arrays);
         let ty = Ty::Vec(n);
-        match self.numbers.below(9) {
+        match self.random.below(9) {
             0 | 1 => {
                 let i = self.fresh("i");
                 scope.push((i.clone(), Ty::Int));
                 let body = self.expr(&Ty::Real, size, scope);
                 scope.pop();
-                format!("(for {i} < {n} => {body})")
+                format!("(for {i} < {} => {body})", self.size(n))
             }
             2 => {
-                self.coverage.higher_order += 1;
+                self.features.insert(Feature::HigherOrder);
                 let f = self.expr(&Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)), size, scope);
                 format!("(map {f} {})", self.expr(&ty, size, scope))
             }
@@ -427,24 +617,34 @@ impl Draw {
                 format!("({} * tanh {})", self.expr(&Ty::Real, size, scope), self.leaf(&ty, scope))
             }
             5 => format!(
-                "({} with [abs {} % {n}] = {})",
+                "({} with [{}] = {})",
                 self.expr(&ty, size, scope),
-                self.leaf(&Ty::Int, scope),
+                self.index(n, scope),
                 self.expr(&Ty::Real, size, scope)
             ),
-            6 if n == 3 => format!(
-                "(({})[abs {} % 2])",
-                self.expr(&Ty::Mat(2, 3), size, scope),
-                self.leaf(&Ty::Int, scope)
-            ),
+            6 if n == N => {
+                let m = self.expr(&Ty::Mat(K, N), size, scope);
+                format!("(({m})[{}])", self.index(K, scope))
+            }
             7 => {
                 let (h, i) = (self.fresh("h"), self.fresh("i"));
                 scope.push((i.clone(), Ty::Int));
                 let (at, value) = (self.leaf(&Ty::Int, scope), self.expr(&Ty::Real, size, scope));
                 scope.pop();
+                let (start, n) = (self.leaf(&ty, scope), self.size(n));
+                if self.symbolic && n != "4" {
+                    self.has(Feature::MayFail);
+                }
                 format!(
-                    "(accumulate {h} = {} in for {i} < 4 => {h}[abs ({i} + {at}) % {n}] += {value})",
-                    self.leaf(&ty, scope)
+                    "(accumulate {h} = {start} in for {i} < 4 => {h}[abs ({i} + {at}) % {n}] += {value})"
+                )
+            }
+            _ if self.symbolic && n != FOUR => {
+                let i = self.fresh("i");
+                format!(
+                    "(for {i} < {} => {} + 0.3 * real {i})",
+                    self.size(n),
+                    self.leaf(&Ty::Real, scope)
                 )
             }
             _ => format!(
@@ -455,24 +655,24 @@ impl Draw {
     }
 
     fn matrix(&mut self, n: usize, m: usize, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.coverage.arrays += 1;
-        match self.numbers.below(4) {
+        self.features.insert(Feature::Arrays);
+        match self.random.below(4) {
             0 => {
                 let (i, j) = (self.fresh("i"), self.fresh("j"));
                 scope.push((i.clone(), Ty::Int));
                 scope.push((j.clone(), Ty::Int));
                 let body = self.expr(&Ty::Real, size, scope);
                 scope.truncate(scope.len() - 2);
-                format!("(for {i} < {n}, {j} < {m} => {body})")
+                format!("(for {i} < {}, {j} < {} => {body})", self.size(n), self.size(m))
             }
             1 => format!(
-                "(outer [{}, x] {})",
-                self.leaf(&Ty::Real, scope),
+                "(outer {} {})",
+                self.expr(&Ty::Vec(n), size, scope),
                 self.leaf(&Ty::Vec(m), scope)
             ),
             2 => {
-                let (row, k) = (self.expr(&Ty::Vec(m), size, scope), self.leaf(&Ty::Int, scope));
-                format!("({} with [abs {k} % {n}] = {row})", self.leaf(&Ty::Mat(n, m), scope))
+                let (row, at) = (self.expr(&Ty::Vec(m), size, scope), self.index(n, scope));
+                format!("({} with [{at}] = {row})", self.leaf(&Ty::Mat(n, m), scope))
             }
             _ => {
                 let row = self.fresh("row");

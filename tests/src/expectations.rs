@@ -7,12 +7,13 @@
 //! - `-- oracle f 3.0`: the whole oracle matrix; `run` and `grad` imply it
 //! - `-- value f 3.0 = …`, `-- slope f 3.0 = …`: as `run` and `grad`, at points where finite differences mean nothing: kinks and infinities
 //!
-//! `BLESS=1` rewrites the values and types (never the verdicts of the oracle).
+//! `BLESS=1` rewrites the values and types (never the verdicts of the oracle), where all engines agree on them and the oracle matrix does.
 
 use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Inputs, Raw, Unit, to_json};
+use lambada_testkit::Tolerance;
 use serde_json::Value;
 
 use crate::oracle::same;
@@ -177,12 +178,15 @@ pub fn agrees(expectation: &Expectation, found: &str) -> bool {
     }
 }
 
+/// How closely a value has to be what is promised, and recorded outputs of other implementations have to be met.
+const TOLERANCE: Tolerance = Tolerance::relative(1e-9).and_absolute(1e-12);
+
 /// Are the values equal, reals to 1e-9 relative?
 pub fn close(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
             let (x, y) = (x.as_f64().unwrap_or(f64::NAN), y.as_f64().unwrap_or(f64::NAN));
-            (x - y).abs() <= 1e-9 * x.abs().max(y.abs()).max(1e-3)
+            TOLERANCE.accepts(x, y)
         }
         (Value::Array(x), Value::Array(y)) => {
             x.len() == y.len() && x.iter().zip(y).all(|(a, b)| close(a, b))

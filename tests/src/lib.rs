@@ -6,7 +6,9 @@ pub mod expectations;
 pub mod growth;
 pub mod mutate;
 pub mod oracle;
+pub mod orders;
 pub mod paper;
+pub mod sanitizer;
 pub mod vectors;
 
 /// Runs on a thread with the compiler's stack.

@@ -1,42 +1,42 @@
 //! Programs with mistakes: texts that are almost Lambada, made from those that are. A seed always gives the same text.
 
-use crate::vectors::Numbers;
+use lambada_testkit::Random;
 
 /// A text of the corpus with one to six mutations.
 pub fn mutant(corpus: &[String], seed: u64) -> String {
-    let mut numbers = Numbers::new(seed);
-    let mut tokens = tokens(&corpus[numbers.below(corpus.len())]);
-    let few = numbers.below(6).min(numbers.below(6));
+    let mut random = Random(Random(seed).bits());
+    let mut tokens = tokens(&corpus[random.below(corpus.len())]);
+    let few = random.below(6).min(random.below(6));
     for _ in 0..1 + few {
-        mutate(&mut tokens, corpus, &mut numbers);
+        mutate(&mut tokens, corpus, &mut random);
     }
     let text = tokens.concat();
-    if numbers.below(12) == 0 { noise(&text, &mut numbers) } else { text }
+    if random.below(12) == 0 { noise(&text, &mut random) } else { text }
 }
 
-fn mutate(tokens: &mut Vec<String>, corpus: &[String], numbers: &mut Numbers) {
+fn mutate(tokens: &mut Vec<String>, corpus: &[String], random: &mut Random) {
     if tokens.is_empty() {
         return tokens.push("def f x = x".into());
     }
-    let at = numbers.below(tokens.len());
-    let len = (1 + numbers.below(6)).min(tokens.len() - at);
-    match numbers.below(6) {
+    let at = random.below(tokens.len());
+    let len = (1 + random.below(6)).min(tokens.len() - at);
+    match random.below(6) {
         0 => drop(tokens.drain(at..at + len)),
         1 => {
             let copy = tokens[at..at + len].to_vec();
             drop(tokens.splice(at..at, copy));
         }
         2 => {
-            let other = numbers.below(tokens.len());
+            let other = random.below(tokens.len());
             tokens.swap(at, other);
         }
         // The most fruitful: what stands for one token is another of the same program, so that names stay known.
-        3 => tokens[at] = tokens[numbers.below(tokens.len())].clone(),
-        4 => tokens[at] = SPICE[numbers.below(SPICE.len())].to_string(),
+        3 => tokens[at] = tokens[random.below(tokens.len())].clone(),
+        4 => tokens[at] = SPICE[random.below(SPICE.len())].to_string(),
         _ => {
-            let other = self::tokens(&corpus[numbers.below(corpus.len())]);
-            let from = numbers.below(other.len().max(1));
-            let until = (from + 1 + numbers.below(40)).min(other.len());
+            let other = self::tokens(&corpus[random.below(corpus.len())]);
+            let from = random.below(other.len().max(1));
+            let until = (from + 1 + random.below(40)).min(other.len());
             drop(tokens.splice(at..at, other.get(from..until).unwrap_or_default().iter().cloned()));
         }
     }
@@ -98,15 +98,55 @@ pub fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-fn noise(text: &str, numbers: &mut Numbers) -> String {
+fn noise(text: &str, random: &mut Random) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for _ in 0..1 + numbers.below(4) {
+    for _ in 0..1 + random.below(4) {
         if !bytes.is_empty() {
-            let at = numbers.below(bytes.len());
-            bytes[at] = numbers.below(256) as u8;
+            let at = random.below(bytes.len());
+            bytes[at] = random.below(256) as u8;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A smaller program that is as bad: what stands in parentheses or brackets gives way to a part of it or to something short.
+pub fn shrink_terms(text: &str, bad: &mut dyn FnMut(&str) -> bool) -> String {
+    let mut best = text.to_string();
+    'again: loop {
+        let groups = groups(&best);
+        for (start, end) in groups.iter().copied() {
+            let inside = groups.iter().filter(|(from, to)| *from > start && *to < end);
+            let parts = inside.map(|(from, to)| best[*from..*to].to_string());
+            let short = SHORT.iter().filter(|short| short.len() < end - start);
+            for part in parts.chain(short.map(|short| (*short).to_string())).collect::<Vec<_>>() {
+                let smaller = format!("{}{part}{}", &best[..start], &best[end..]);
+                if bad(&smaller) {
+                    best = smaller;
+                    continue 'again;
+                }
+            }
+        }
+        return best;
+    }
+}
+
+/// What may stand for a term, if the types agree.
+const SHORT: &[&str] = &["x", "xs", "m", "is", "c", "1.5", "0", "true", "Dot"];
+
+/// The parenthesized parts of the body of the last definition, the longest first.
+fn groups(text: &str) -> Vec<(usize, usize)> {
+    let body = text.rfind("=\n").map_or(0, |at| at + 1);
+    let (mut open, mut found) = (Vec::new(), Vec::new());
+    for (at, c) in text.char_indices().filter(|(at, _)| *at >= body) {
+        match c {
+            '(' => open.push(at),
+            ')' => found.extend(open.pop().map(|start| (start, at + 1))),
+            _ => {}
+        }
+    }
+    found.sort_by_key(|(start, end)| start.abs_diff(*end));
+    found.reverse();
+    found
 }
 
 /// A shorter text that is as bad: tokens are taken away while it stays so.

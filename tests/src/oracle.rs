@@ -1,16 +1,21 @@
 //! The oracle matrix for one definition at one point:
 //!
 //! - evaluated by the meaning of the language = as array code, before and after optimization = as loops = (by the caller) natively;
-//! - forward derivative = central differences; forward against reverse, ⟨Jv, w⟩ = ⟨v, Jᵀw⟩; both keep the value;
-//! - once nested: the forward and the reverse derivative of the reverse derivative against differences of it, and against each other.
+//! - forward derivative = central differences, component by component; forward against reverse, ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, and for single
+//!   coordinates v, so that a small component counts as much as a large one; both keep the value;
+//! - once nested: the forward and the reverse derivative of the reverse derivative against differences of it, and against each other;
+//! - where the value fails, so do its derivatives, with the same words.
 
 use lambada::operators::{self, Operator};
 use lambada::{Data, Executable, Unit};
-use lambada_core::{DefId, Program};
+use lambada_core::{DefId, Program, SizedTy};
 use lambada_loops as loops;
-use lambada_run::Kernel;
+use lambada_run::{Engine, Kernel};
 
-use crate::vectors::{Numbers, inner, moved, reals, with_reals};
+use lambada_prim::ScalarTy;
+use lambada_testkit::{Confirmed, Random, Tolerance, all_close, confirm};
+
+use crate::vectors::{inner, moved, reals, with_reals};
 
 /// A definition with one value per parameter.
 pub struct Case {
@@ -38,93 +43,184 @@ pub struct Native {
     pub expected: Result<Vec<lambada::Tensor>, lambada::Failure>,
 }
 
-/// The verdict on a case: what native code has to give, or what disagreed.
-pub type Verdict = Result<Vec<Native>, String>;
+/// A case on which all agree.
+#[derive(Default)]
+pub struct Agreement {
+    /// What native code has to give.
+    pub natives: Vec<Native>,
+    /// How many components differences could decide, of first and second derivatives.
+    pub differences: Confirmed,
+    /// Do the value and its derivatives fail?
+    pub fails: bool,
+}
+
+/// The verdict on a case: agreement, or what disagreed.
+pub type Verdict = Result<Agreement, String>;
+
+/// So many coordinates of a gradient are compared one by one.
+const COORDINATES: usize = 8;
 
 impl Case {
     /// A definition of a checked file at arguments in JSON.
     pub fn new(unit: &Unit, entry: &str, args: Vec<Data>) -> Result<Case, String> {
         let (program, id) = unit.definition(entry).map_err(|p| format!("{p:?}"))?;
-        let wrt = operators::choose(&program, id, None).unwrap_or_default();
+        let wrt = differentiable(&program, id)?;
         Ok(Case { name: entry.to_string(), program, entry: id, args, wrt })
     }
 
     /// Runs the whole matrix.
     pub fn verdict(&self) -> Verdict {
-        let mut natives = Vec::new();
-        let value =
-            self.agreed(self.program.clone(), self.entry, &self.args, "value", &mut natives)?;
-        let Some(value) = value else { return Ok(natives) };
-        if !self.wrt.is_empty() && !reals(&value).is_empty() {
-            self.derivatives(&value, &mut natives).map_err(|e| format!("{}: {e}", self.name))?;
+        let mut agreement = Agreement::default();
+        let told = |e: String| format!("{}: {e}", self.name);
+        match self.outcome(self.program.clone(), self.entry, &self.args, "value", &mut agreement)? {
+            Ok(value) if self.wrt.is_empty() || reals(&value).is_empty() => {}
+            Ok(value) => self.derivatives(&value, &mut agreement).map_err(told)?,
+            Err(message) => {
+                agreement.fails = true;
+                if !self.wrt.is_empty() {
+                    self.failures(&message, &mut agreement).map_err(told)?;
+                }
+            }
         }
-        Ok(natives)
+        Ok(agreement)
     }
 
+    /// The value or the message on which all agree.
+    fn outcome(
+        &self,
+        program: Program,
+        entry: DefId,
+        args: &[Data],
+        what: &str,
+        agreement: &mut Agreement,
+    ) -> Result<Result<Data, String>, String> {
+        agreed(&format!("{}: {what}", self.name), program, entry, args, &mut agreement.natives)
+    }
+
+    /// The value on which all agree, of a derivative of a definition that does not fail.
     fn agreed(
         &self,
         program: Program,
         entry: DefId,
         args: &[Data],
         what: &str,
-        natives: &mut Vec<Native>,
-    ) -> Result<Option<Data>, String> {
-        agreed(&format!("{}: {what}", self.name), program, entry, args, natives)
+        agreement: &mut Agreement,
+    ) -> Result<Data, String> {
+        self.outcome(program, entry, args, what, agreement)?
+            .map_err(|message| format!("{what} fails where the value does not: {message}"))
     }
 
-    fn derivatives(&self, value: &Data, natives: &mut Vec<Native>) -> Result<(), String> {
-        let mut numbers = Numbers::new(7);
-        let point = self.point(&self.args);
-        let tangent = with_reals(&point, &mut || numbers.real());
-        let cotangent = with_reals(value, &mut || numbers.real());
+    /// Where the value fails, so do the derivatives.
+    fn failures(&self, message: &str, agreement: &mut Agreement) -> Result<(), String> {
+        let mut random = Random(7);
+        let tangent = with_reals(&self.point(&self.args), &mut || random.between(-1.0, 1.0));
+        let (program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
+        let mut derivatives = vec![("jvp", program, jvp, tangent)];
+        let (program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
+        // Only the sizes of a single number are known without the value.
+        let cotangent = program.def(vjp).signature.params.last().map(|(_, ty)| ty.clone());
+        if cotangent == Some(SizedTy::Scalar(ScalarTy::Real)) {
+            derivatives.push(("vjp", program, vjp, Data::from(1.0)));
+        }
+        for (what, program, entry, seed) in derivatives {
+            let args = with(&self.args, &seed);
+            match self.outcome(program, entry, &args, what, agreement)? {
+                Err(found) if found == message => {}
+                Err(found) => {
+                    return Err(format!("{what} fails with {found:?} instead of {message:?}"));
+                }
+                Ok(value) => {
+                    return Err(format!("{what} gives {value} where the value fails: {message}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn derivatives(&self, value: &Data, agreement: &mut Agreement) -> Result<(), String> {
+        let mut random = Random(7);
+        let mut draw = |data: &Data| with_reals(data, &mut || random.between(-1.0, 1.0));
+        let tangent = draw(&self.point(&self.args));
+        let cotangent = draw(value);
 
         let (jvp_program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
-        let pushed = self
-            .agreed(jvp_program, jvp, &with(&self.args, &tangent), "jvp", natives)?
-            .ok_or("jvp fails where the value does not")?;
-        let (kept, pushed) = pair(pushed)?;
-        close("value of jvp", &reals(value), &reals(&kept), 1e-12)?;
+        let args = with(&self.args, &tangent);
+        let (kept, pushed) =
+            pair(self.agreed(jvp_program.clone(), jvp, &args, "jvp", agreement)?)?;
+        all_close(&"value of jvp", &reals(&kept), &reals(value), Tolerance::mixed(1e-12))?;
 
         let (vjp_program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
-        let pulled = self
-            .agreed(vjp_program.clone(), vjp, &with(&self.args, &cotangent), "vjp", natives)?
-            .ok_or("vjp fails where the value does not")?;
-        let (kept, pulled) = pair(pulled)?;
-        close("value of vjp", &reals(value), &reals(&kept), 1e-12)?;
+        let outer = with(&self.args, &cotangent);
+        let (kept, pulled) =
+            pair(self.agreed(vjp_program.clone(), vjp, &outer, "vjp", agreement)?)?;
+        all_close(&"value of vjp", &reals(&kept), &reals(value), Tolerance::mixed(1e-12))?;
 
-        let (forward, reverse) =
-            (inner(&reals(&pushed), &reals(&cotangent)), inner(&reals(&tangent), &reals(&pulled)));
-        let scale = inner(&absolute(&pushed), &absolute(&cotangent))
-            + inner(&absolute(&tangent), &absolute(&pulled));
-        near("⟨Jv, w⟩ against ⟨v, Jᵀw⟩", forward, reverse, 1e-9, scale)?;
-        self.differences("jvp", &tangent, &reals(&pushed), |args| {
+        let (pushed, pulled) = (reals(&pushed), reals(&pulled));
+        transposed(
+            "⟨Jv, w⟩ against ⟨v, Jᵀw⟩",
+            &pushed,
+            &reals(&cotangent),
+            &reals(&tangent),
+            &pulled,
+        )?;
+        self.coordinates(&jvp_program, jvp, &cotangent, &pulled)?;
+        self.differences("jvp", &tangent, &pushed, agreement, |args| {
             lambada_core::eval::run(&self.program, self.entry, args).ok()
         })?;
 
         // Once nested: g(x) = Jᵀ(x) w, with w fixed.
-        let outer = with(&self.args, &cotangent);
         let gradient = |args: &[Data]| {
-            lambada_core::eval::run(&vjp_program, vjp, &with(args, &cotangent))
-                .ok()
-                .and_then(|r| pair(r).ok())
-                .map(|p| p.1)
+            let both = lambada_core::eval::run(&vjp_program, vjp, &with(args, &cotangent));
+            both.ok().and_then(|both| pair(both).ok()).map(|(_, gradient)| gradient)
         };
         let (program, entry) = self.derived(vjp_program.clone(), vjp, Operator::Jvp)?;
-        let second = self
-            .agreed(program, entry, &with(&outer, &tangent), "jvp of vjp", natives)?
-            .ok_or("jvp of vjp fails")?;
-        let (_, second) = pair(second)?;
-        let (_, second) = pair(second)?;
-        self.differences("jvp of vjp", &tangent, &reals(&second), gradient)?;
+        let args = with(&outer, &tangent);
+        let second = self.agreed(program, entry, &args, "jvp of vjp", agreement)?;
+        let (_, second) = pair(pair(second)?.1)?;
+        let second = reals(&second);
+        self.differences("jvp of vjp", &tangent, &second, agreement, gradient)?;
 
         let (program, entry) = self.derived(vjp_program, vjp, Operator::Vjp)?;
         let seeds = Data::Tuple(vec![with_reals(value, &mut || 0.0), tangent.clone()]);
-        let back = self
-            .agreed(program, entry, &with(&outer, &seeds), "vjp of vjp", natives)?
-            .ok_or("vjp of vjp fails")?;
-        let (_, back) = pair(back)?;
+        let args = with(&outer, &seeds);
+        let back = pair(self.agreed(program, entry, &args, "vjp of vjp", agreement)?)?.1;
         // The Hessian of ⟨w, f⟩ is symmetric: Hv forward over reverse is vᵀH reverse over reverse.
-        close("vjp of vjp against jvp of vjp", &reals(&second), &reals(&back), 1e-8)
+        let tolerance = Tolerance::relative(1e-8).and_absolute(1e-11 * largest(&second));
+        all_close(&"vjp of vjp against jvp of vjp", &reals(&back), &second, tolerance)
+    }
+
+    /// Coordinates of the gradient of ⟨w, f⟩ against the forward derivative along each: what is small does not hide behind what is large.
+    fn coordinates(
+        &self,
+        jvp_program: &Program,
+        jvp: DefId,
+        cotangent: &Data,
+        gradient: &[f64],
+    ) -> Result<(), String> {
+        let mut random = Random(9);
+        let count = gradient.len();
+        let chosen: Vec<usize> = if count <= COORDINATES {
+            (0..count).collect()
+        } else {
+            (0..COORDINATES).map(|_| random.below(count)).collect()
+        };
+        let point = self.point(&self.args);
+        for k in chosen {
+            let mut place = 0..;
+            let along = with_reals(&point, &mut || f64::from(u8::from(place.next() == Some(k))));
+            let both = lambada_core::eval::run(jvp_program, jvp, &with(&self.args, &along))
+                .map_err(|f| format!("jvp along coordinate {k} fails: {}", f.message))?;
+            let pushed = reals(&pair(both)?.1);
+            let unit = (0..count).map(|i| f64::from(u8::from(i == k))).collect::<Vec<_>>();
+            transposed(
+                &format!("coordinate {k} of the gradient"),
+                &pushed,
+                &reals(cotangent),
+                &unit,
+                gradient,
+            )?;
+        }
+        Ok(())
     }
 
     fn derived(
@@ -158,50 +254,64 @@ impl Case {
         args
     }
 
-    /// Central differences along the tangent, of two steps: near a kink one may be wrong, a wrong derivative fails both.
+    /// Differences along the tangent, component by component.
     fn differences(
         &self,
         what: &str,
         tangent: &Data,
         derivative: &[f64],
+        agreement: &mut Agreement,
         f: impl Fn(&[Data]) -> Option<Data>,
     ) -> Result<(), String> {
-        let mut complaint = String::new();
-        for h in [1e-4, 1e-6, 1e-3] {
-            let side = |h: f64| f(&self.at(&moved(&self.point(&self.args), h, tangent)));
-            let (Some(up), Some(down), Some(up2), Some(down2)) =
-                (side(h), side(-h), side(2.0 * h), side(-2.0 * h))
-            else {
-                continue;
-            };
-            let (up, down, up2, down2) = (reals(&up), reals(&down), reals(&up2), reals(&down2));
-            if up.len() != derivative.len()
-                || down.len() != up.len()
-                || up2.len() != up.len()
-                || down2.len() != up.len()
-            {
-                continue; // another constructor or size on the other side of the point
-            }
-            let slope: Vec<f64> = (0..up.len())
-                .map(|k| (8.0 * (up[k] - down[k]) - (up2[k] - down2[k])) / (12.0 * h))
-                .collect();
-            match close(&format!("{what} against differences"), derivative, &slope, 1e-5) {
-                Ok(()) => return Ok(()),
-                Err(e) => complaint = e,
-            }
-        }
-        if complaint.is_empty() { Ok(()) } else { Err(complaint) }
+        let point = self.point(&self.args);
+        let mut moving =
+            |h: f64| f(&self.at(&moved(&point, h, tangent))).map(|value| reals(&value));
+        let confirmed = confirm(derivative, &mut moving)
+            .map_err(|e| format!("{what} against differences: {e}"))?;
+        agreement.differences.add(confirmed);
+        Ok(())
     }
 }
 
-/// The value that all evaluators agree on; nothing where all agree to fail. Native code is left to the caller, who compiles many at once.
+/// ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, up to the rounding of the sums.
+fn transposed(
+    what: &str,
+    pushed: &[f64],
+    cotangent: &[f64],
+    tangent: &[f64],
+    pulled: &[f64],
+) -> Result<(), String> {
+    let absolute = |xs: &[f64]| xs.iter().map(|x| x.abs()).collect::<Vec<_>>();
+    let size = inner(&absolute(pushed), &absolute(cotangent));
+    let (forward, reverse) = (inner(pushed, cotangent), inner(tangent, pulled));
+    let other = inner(&absolute(tangent), &absolute(pulled));
+    let finite = [size, other].into_iter().filter(|size| size.is_finite()).fold(0.0, f64::max);
+    let tolerance = Tolerance::relative(1e-9).and_absolute(1e-9 * finite + 1e-12);
+    lambada_testkit::close(&what, reverse, forward, tolerance)
+}
+
+/// The size of the largest finite number, at least 1.
+fn largest(xs: &[f64]) -> f64 {
+    xs.iter().map(|x| x.abs()).filter(|x| x.is_finite()).fold(1.0, f64::max)
+}
+
+/// The parameters that hold reals: none if there is no such parameter, an error if the definition cannot be differentiated for another reason.
+pub fn differentiable(program: &Program, entry: DefId) -> Result<Vec<usize>, String> {
+    match operators::choose(program, entry, None) {
+        Ok(wrt) => Ok(wrt),
+        Err(problem) if problem.code == "E0512" => Ok(Vec::new()),
+        Err(problem) => Err(format!("{problem:?}")),
+    }
+}
+
+/// The value that all evaluators agree on, or the message where all fail. Native code is left to the caller, who compiles many at once.
 pub fn agreed(
     name: &str,
     program: Program,
     entry: DefId,
     args: &[Data],
     natives: &mut Vec<Native>,
-) -> Result<Option<Data>, String> {
+) -> Result<Result<Data, String>, String> {
     let expected = lambada_core::eval::run(&program, entry, args);
     let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
     let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
@@ -214,7 +324,7 @@ pub fn agreed(
     let tensors = lowered.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
     let result = loops::eval(&function, &tensors);
     natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
-    Ok(expected.ok())
+    Ok(expected.map_err(|failure| failure.message))
 }
 
 /// Runs all functions natively, compiled in few units, and compares with the interpreter of loops.
@@ -229,6 +339,12 @@ pub fn native_complaints(natives: &[Native]) -> Vec<String> {
                 continue;
             }
         };
+        if kernels.iter().any(|kernel| kernel.engine() != Engine::Native) {
+            if !lambada_testkit::may_lack_c_compiler() {
+                complaints.push(lambada_testkit::NO_C_COMPILER.to_string());
+            }
+            return complaints;
+        }
         for (native, kernel) in batch.iter().zip(kernels) {
             let tuple = |tensors: Vec<lambada::Tensor>| {
                 Data::Tuple(tensors.into_iter().map(Data::Tensor).collect())
@@ -257,10 +373,6 @@ fn pair(data: Data) -> Result<(Data, Data), String> {
     }
 }
 
-fn absolute(data: &Data) -> Vec<f64> {
-    reals(data).iter().map(|x| x.abs()).collect()
-}
-
 /// Equal up to the order of floating-point sums, or both failures with the same words.
 pub fn same(
     what: &str,
@@ -278,19 +390,4 @@ pub fn same(
             Err(format!("{what}: gives {b} instead of failing with {:?}", a.message))
         }
     }
-}
-
-fn close(what: &str, a: &[f64], b: &[f64], tolerance: f64) -> Result<(), String> {
-    if a.len() != b.len() {
-        return Err(format!("{what}: {} reals against {}", a.len(), b.len()));
-    }
-    let scale = a.iter().chain(b).map(|x| x.abs()).filter(|x| x.is_finite()).fold(1.0, f64::max);
-    a.iter().zip(b).enumerate().try_for_each(|(k, (x, y))| {
-        near(&format!("{what}, component {k}"), *x, *y, tolerance, scale)
-    })
-}
-
-fn near(what: &str, a: f64, b: f64, tolerance: f64, scale: f64) -> Result<(), String> {
-    let fine = (a.is_nan() && b.is_nan()) || a == b || (a - b).abs() <= tolerance * scale.max(1.0);
-    if fine { Ok(()) } else { Err(format!("{what}: {a} against {b}")) }
 }

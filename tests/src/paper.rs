@@ -22,8 +22,9 @@ use lambada_chad::source::{self, Term, Var};
 use lambada_chad::value::Value;
 use lambada_chad::{Env, applied, closures, operational};
 use lambada_core::{Data, DefId, Program, print_program};
+use lambada_testkit::{Tolerance, all_close};
 
-use crate::oracle::{Native, Verdict, agreed};
+use crate::oracle::{Native, agreed};
 use crate::vectors::reals;
 
 /// How many nodes a literal derivative may have (E26): most programs that call captured functions have tens of thousands.
@@ -33,7 +34,7 @@ const LARGEST: f64 = 1e5;
 const LARGEST_RUN: f64 = 2e4;
 
 /// How much two ways may differ, relative to the numbers and to 1.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: Tolerance = Tolerance::mixed(1e-9);
 
 /// A generated term between first-order types, with a point, a tangent and a cotangent.
 pub struct Subject {
@@ -95,7 +96,7 @@ impl Subject {
     }
 
     /// Runs the whole matrix.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Result<Vec<Native>, String> {
         let mut natives = Vec::new();
         self.compare(&mut natives).map_err(|complaint| format!("{self}{complaint}"))?;
         Ok(natives)
@@ -112,8 +113,13 @@ impl Subject {
             answers.extend(self.production(mode, &text, natives)?);
             for answer in &answers {
                 let what = |what: &str| format!("{}, {:?}, {what}", answer.way, answer.mode);
-                close(&what("value"), &value, &answer.value)?;
-                close(&what("derivative"), &answers[0].derivative, &answer.derivative)?;
+                all_close(&what("value"), &answer.value, &value, TOLERANCE)?;
+                all_close(
+                    &what("derivative"),
+                    &answer.derivative,
+                    &answers[0].derivative,
+                    TOLERANCE,
+                )?;
             }
         }
         Ok(())
@@ -206,7 +212,7 @@ impl Subject {
             (format!("seed {}, {operator:?}", self.seed), [data(&self.point), data(seed)]);
         let (program, entry) = derived(self.program()?, operator)?;
         let found = agreed(&name, program, entry, &args, natives)?
-            .ok_or_else(|| format!("{name}: fails"))?;
+            .map_err(|message| format!("{name}: fails: {message}"))?;
         let (program, entry) = derived(text.clone(), operator)?;
         let executable = Executable::new(program, entry, Engine::Anf)
             .map_err(|p| format!("{name}, from text: {p:?}"))?;
@@ -281,15 +287,4 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 fn data(value: &Value) -> Data {
     source::data(value).expect("the values of a first-order type")
-}
-
-fn close(what: &str, expected: &[f64], found: &[f64]) -> Result<(), String> {
-    let fine = |x: f64, y: f64| {
-        x == y
-            || x.is_nan() && y.is_nan()
-            || (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()).max(1.0)
-    };
-    let same =
-        expected.len() == found.len() && expected.iter().zip(found).all(|(x, y)| fine(*x, *y));
-    if same { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Session, Tensor, Unit, arrays};
-use lambada_tests::vectors::Numbers;
+use lambada_testkit::Random;
 
 struct Example {
     file: &'static str,
@@ -14,9 +14,12 @@ struct Example {
     args: fn(usize) -> Vec<Data>,
 }
 
-fn reals(numbers: &mut Numbers, dims: &[usize]) -> Data {
+fn reals(random: &mut Random, dims: &[usize]) -> Data {
     let len = dims.iter().product();
-    Data::Tensor(Tensor::reals(dims.to_vec(), (0..len).map(|_| numbers.real()).collect()))
+    Data::Tensor(Tensor::reals(
+        dims.to_vec(),
+        (0..len).map(|_| random.between(-1.0, 1.0)).collect(),
+    ))
 }
 
 fn real(x: f64) -> Data {
@@ -28,7 +31,7 @@ fn int(n: usize) -> Data {
 }
 
 fn gmm(s: usize) -> Vec<Data> {
-    let (mut r, d, k, n) = (Numbers::new(1), 2 + s, 3 + s, 10 * s);
+    let (mut r, d, k, n) = (Random(1), 2 + s, 3 + s, 10 * s);
     let l = reals(&mut r, &[k, d * (d - 1) / 2]);
     vec![
         reals(&mut r, &[k]),
@@ -42,15 +45,15 @@ fn gmm(s: usize) -> Vec<Data> {
 }
 
 fn lse(s: usize) -> Vec<Data> {
-    vec![reals(&mut Numbers::new(1), &[50 * s])]
+    vec![reals(&mut Random(1), &[50 * s])]
 }
 
 fn least_squares(s: usize) -> Vec<Data> {
-    vec![reals(&mut Numbers::new(1), &[8 * s]), int(20 * s)]
+    vec![reals(&mut Random(1), &[8 * s]), int(20 * s)]
 }
 
 fn lstm(s: usize) -> Vec<Data> {
-    let (mut r, layers, b, c) = (Numbers::new(1), 2 * s, 7, 10 * s);
+    let (mut r, layers, b, c) = (Random(1), 2 * s, 7, 10 * s);
     vec![
         reals(&mut r, &[2 * layers, 4 * b]),
         reals(&mut r, &[3, b]),
@@ -60,16 +63,16 @@ fn lstm(s: usize) -> Vec<Data> {
 }
 
 fn ode(s: usize) -> Vec<Data> {
-    vec![reals(&mut Numbers::new(1), &[5 * s]), int(10)]
+    vec![reals(&mut Random(1), &[5 * s]), int(10)]
 }
 
 fn kmeans(s: usize) -> Vec<Data> {
-    let mut r = Numbers::new(1);
+    let mut r = Random(1);
     vec![reals(&mut r, &[20 * s, 4]), reals(&mut r, &[3 + s, 4])]
 }
 
 fn logistic(s: usize) -> Vec<Data> {
-    let mut r = Numbers::new(1);
+    let mut r = Random(1);
     let labels = Tensor {
         dims: vec![20 * s],
         data: lambada::Elements::Int((0..20 * s as i64).map(|k| k % 2).collect()),
@@ -145,7 +148,7 @@ fn reading_does_not_cost_the_array() {
     let mut session = Session::new();
     let unit = session.load_text("read.lam", source, None).expect("it is well typed");
     let run = |n: usize| {
-        let args = vec![reals(&mut Numbers::new(1), &[n]), int(10)];
+        let args = vec![reals(&mut Random(1), &[n]), int(10)];
         operations(&unit, "f", Operator::Grad, Some("x"), &args)
     };
     let ((small, small_moves), (large, large_moves)) = (run(10), run(100_000));
@@ -247,13 +250,8 @@ fn exchanging_does_not_cost_the_array() {
         .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     for entry in ["rows", "branches", "elements"] {
         let [small, large] = [100, 400].map(|n| {
-            let (reals, moves) = operations(
-                &unit,
-                entry,
-                Operator::Grad,
-                None,
-                &[reals(&mut Numbers::new(1), &[n, 3])],
-            );
+            let (reals, moves) =
+                operations(&unit, entry, Operator::Grad, None, &[reals(&mut Random(1), &[n, 3])]);
             reals + moves
         });
         println!("{entry}: {small} operations on reals and moves at 100, {large} at 400");

@@ -1,39 +1,19 @@
 //! Programs drawn at random through the whole oracle matrix. `SEEDS=1000..1100` draws others, `SHOW=1` prints them.
 
-use lambada::operators::Operator;
-use lambada::{Inputs, Raw, Session};
-use lambada_tests::draw::{Coverage, draw};
+use std::collections::BTreeMap;
+
+use lambada_testkit::Confirmed;
+use lambada_tests::draw::{Drawn, Feature, case, draw};
 use lambada_tests::on_big_stack;
-use lambada_tests::oracle::{Case, Native, Verdict, native_complaints};
+use lambada_tests::oracle::{Native, Verdict, native_complaints};
 
-const PROGRAMS: u64 = 2000;
+const PROGRAMS: u64 = 1200;
 
-fn verdict(seed: u64, coverage: &mut Coverage) -> Verdict {
-    let drawn = draw(seed);
+fn verdict(seed: u64, drawn: &Drawn) -> Verdict {
     if std::env::var_os("SHOW").is_some() {
-        println!("{}\n-- {:?}", drawn.text, drawn.args);
+        println!("seed {seed}\n{}\n-- {:?}", drawn.text, drawn.args);
     }
-    let mut session = Session::new();
-    let unit =
-        session.load_text("drawn.lam", &drawn.text, None).map_err(|p| session.render(&p, false))?;
-    let call = unit.call("f", Operator::Value, None).map_err(|p| session.render(&p, false))?;
-    let mut inputs = Inputs::new();
-    for (name, value) in call.parameters().iter().zip(&drawn.args) {
-        inputs.insert(
-            &**name,
-            Raw::Json(serde_json::from_str(value).expect("drawn arguments are JSON")),
-            "the draw",
-        );
-    }
-    let args = call.arguments(&inputs).map_err(|p| session.render(&p, false))?;
-    let natives = Case::new(&unit, "f", args)?.verdict()?;
-    let found = &drawn.coverage;
-    coverage.higher_order += usize::from(found.higher_order > 0);
-    coverage.arrays += usize::from(found.arrays > 0);
-    coverage.variants += usize::from(found.variants > 0);
-    coverage.loops += usize::from(found.loops > 0);
-    coverage.branches += usize::from(found.branches > 0);
-    Ok(natives)
+    case(&drawn.text, &drawn.args)?.verdict()
 }
 
 fn seeds() -> std::ops::Range<u64> {
@@ -44,33 +24,68 @@ fn seeds() -> std::ops::Range<u64> {
     chosen.and_then(|text| parse(&text)).unwrap_or(0..PROGRAMS)
 }
 
+/// What all programs gave.
+#[derive(Default)]
+struct All {
+    programs: usize,
+    failing: usize,
+    differences: Confirmed,
+    natives: Vec<Native>,
+    complaints: Vec<String>,
+    features: BTreeMap<Feature, usize>,
+}
+
+fn run() -> All {
+    let mut all = All::default();
+    for seed in seeds() {
+        let drawn = draw(seed);
+        all.programs += 1;
+        drawn.features.iter().for_each(|feature| *all.features.entry(*feature).or_default() += 1);
+        match verdict(seed, &drawn) {
+            // The value and the reverse derivative of every program go through the C compiler; the rest stays with the evaluators.
+            Ok(agreement) => {
+                all.failing += usize::from(agreement.fails);
+                all.differences.add(agreement.differences);
+                let compared =
+                    |n: &Native| n.name.ends_with(": value") || n.name.ends_with(": vjp");
+                all.natives.extend(
+                    agreement
+                        .natives
+                        .into_iter()
+                        .filter(compared)
+                        .map(|n| Native { name: format!("seed {seed}: {}", n.name), ..n }),
+                );
+            }
+            Err(e) => all.complaints.push(format!("seed {seed}: {e}")),
+        }
+    }
+    all.complaints.extend(native_complaints(&all.natives));
+    println!("{} native functions compared", all.natives.len());
+    all.natives.clear();
+    all
+}
+
 #[test]
 fn drawn_programs_agree_everywhere() {
-    let complaints = on_big_stack(|| {
-        let mut coverage = Coverage::default();
-        let mut natives: Vec<Native> = Vec::new();
-        let mut complaints = Vec::new();
-        for seed in seeds() {
-            match verdict(seed, &mut coverage) {
-                // The value and the reverse derivative of every program go through the C compiler; the rest stays with the evaluators.
-                Ok(found) => natives.extend(
-                    found
-                        .into_iter()
-                        .filter(|n| n.name.ends_with(": value") || n.name.ends_with(": vjp"))
-                        .map(|n| Native { name: format!("seed {seed}: {}", n.name), ..n }),
-                ),
-                Err(e) => complaints.push(format!("seed {seed}: {e}")),
-            }
-        }
-        complaints.extend(native_complaints(&natives));
-        println!("{coverage:?}; {} native functions compared", natives.len());
-        complaints
+    let (programs, failing, differences, complaints, features) = on_big_stack(|| {
+        let All { programs, failing, differences, complaints, features, .. } = run();
+        (programs, failing, differences, complaints, features)
     });
-    let shown: Vec<&String> = complaints.iter().take(20).collect();
+    println!("{programs} programs, {failing} fail; {differences:?}\n{features:?}");
+    let shown: Vec<&str> = complaints.iter().take(20).map(String::as_str).collect();
     assert!(
         complaints.is_empty(),
         "{} complaints, the first:\n{}",
         complaints.len(),
-        shown.iter().map(|s| s.as_str()).collect::<Vec<_>>().join("\n")
+        shown.join("\n")
     );
+    if programs as u64 >= PROGRAMS {
+        for feature in Feature::ALL {
+            let count = features.get(&feature).copied().unwrap_or_default();
+            assert!(20 * count >= programs, "only {count} of {programs} programs have {feature:?}");
+        }
+        assert!(20 * failing >= programs && 3 * failing <= programs, "{failing} programs fail");
+        let Confirmed { decided, undecided } = differences;
+        assert!(decided >= 5 * programs && decided >= 20 * undecided, "{differences:?}");
+    }
 }

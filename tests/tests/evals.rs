@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Inputs, Raw, Session, label_gradient, to_json};
+use lambada_testkit::Tolerance;
 use serde_json::{Value, json};
 
 const ENGINES: [Engine; 4] = [Engine::Native, Engine::Loops, Engine::Anf, Engine::Core];
@@ -48,6 +49,9 @@ fn compute(
     let names = call.wrt_names();
     let executable = Executable::new(call.program, call.entry, engine)
         .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    if engine == Engine::Native && !lambada_testkit::may_lack_c_compiler() {
+        assert!(lambada_run::Compiler::find().is_some(), "{}", lambada_testkit::NO_C_COMPILER);
+    }
     match executable.run(&args).unwrap_or_else(|f| panic!("{}", session.render_failure(&f, false)))
     {
         Data::Tuple(mut pair) if operator == Operator::Grad => {
@@ -57,7 +61,7 @@ fn compute(
     }
 }
 
-/// `|x - y| ≤ 1e-9 max(1, |y|)`, place by place.
+/// Close to 1e-9, place by place.
 fn close(what: &str, found: &Value, expected: &Value) {
     match (found, expected) {
         (Value::Array(a), Value::Array(b)) => {
@@ -73,7 +77,8 @@ fn close(what: &str, found: &Value, expected: &Value) {
         }
         (a, b) => {
             let (x, y) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
-            assert!((x - y).abs() <= 1e-9 * y.abs().max(1.0), "{what}: {x} instead of {y}");
+            lambada_testkit::close(&what, x, y, Tolerance::mixed(1e-9))
+                .unwrap_or_else(|e| panic!("{e}"));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{FileId, Site, Span};
+pub use lambada_testkit::Random;
 
 use crate::{Atom, Block, Builder, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
 
@@ -13,47 +14,6 @@ pub fn generate(seed: u64) -> (Function, Vec<Tensor>) {
     let mut generator =
         Generator { random: Random(Random(seed).bits()), names: Names::default(), checks: 0 };
     generator.function()
-}
-
-/// A small source of random numbers, for tests that need more of them.
-#[derive(Clone, Debug)]
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Less than `bound`, which is positive.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.bits() % bound as u64) as usize
-    }
-
-    /// One of the items.
-    pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())].clone()
-    }
-
-    /// One of the items, rather one of the last.
-    pub fn recent<T: Clone>(&mut self, items: &[T]) -> T {
-        let from = if self.once_in(3) { 0 } else { items.len().saturating_sub(4) };
-        self.pick(&items[from..])
-    }
-
-    /// True once in `odds` times.
-    pub fn once_in(&mut self, odds: usize) -> bool {
-        self.below(odds) == 0
-    }
-
-    /// A real between -2 and 2.
-    pub fn real(&mut self) -> f64 {
-        (self.bits() % 4001) as f64 / 1000.0 - 2.0
-    }
 }
 
 /// What a block may mention.

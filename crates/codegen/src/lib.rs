@@ -67,13 +67,32 @@ pub fn c_module(functions: &[&Function]) -> String {
     unit(functions).text
 }
 
-/// Several functions as one unit of C, and how they are called.
-pub fn unit(functions: &[&Function]) -> Unit {
-    unit_in_parts(functions, PART)
+/// Where a unit gets the memory of its arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// From an arena that is kept from call to call: fast.
+    Arena,
+    /// From the system, each array in a block of exactly its size: what sanitizers need to see an access out of bounds, or after the end of
+    /// a scope.
+    Exact,
 }
 
-/// As `unit`; functions that are much larger are cut into parts of about so many statements, each a C function.
+/// Several functions as one unit of C, and how they are called.
+pub fn unit(functions: &[&Function]) -> Unit {
+    printed(functions, PART, Memory::Arena)
+}
+
+/// As [`unit`]; functions that are much larger are cut into parts of about so many statements, each a C function.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
+    printed(functions, part, Memory::Arena)
+}
+
+/// As [`unit`], with other memory.
+pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
+    printed(functions, PART, memory)
+}
+
+fn printed(functions: &[&Function], part: usize, memory: Memory) -> Unit {
     let mut needs = Needs::default();
     let mut names = Names::new([
         "context_open",
@@ -92,7 +111,7 @@ pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
         symbols.push(symbol);
     }
     let body = texts.join("\n");
-    let text = format!("{}\n{}\n{body}", head(functions, &symbols), needs.text(&body));
+    let text = format!("{}\n{}\n{body}", head(functions, &symbols), needs.text(&body, memory));
     Unit { text, symbols }
 }
 

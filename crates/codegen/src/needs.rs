@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use lambada_prim::{Prim, ScalarTy, c_helper};
 
+use crate::Memory;
 use crate::lanes::{self, Helper, memory_type, register_type};
 use crate::runtime;
 
@@ -69,8 +70,12 @@ impl Needs {
     }
 
     /// All of it, in front of the functions, which are given to see what they mention.
-    pub fn text(&self, functions: &str) -> String {
-        let mut helpers = vec![runtime::ARENA.to_string()];
+    pub fn text(&self, functions: &str, memory: Memory) -> String {
+        let memory = match memory {
+            Memory::Arena => runtime::ARENA,
+            Memory::Exact => runtime::EXACT,
+        };
+        let mut helpers = vec![memory.to_string(), runtime::SIZES.to_string()];
         let mut scalar: Vec<&str> = self
             .prims
             .iter()

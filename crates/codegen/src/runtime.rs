@@ -22,6 +22,24 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 }
 ";
 
+/// What both kinds of memory have: sizes of arrays, and what is said where there is no room.
+pub(crate) const SIZES: &str = "\
+/* How many elements an array of these sizes has; the largest number if that is too many. */
+static inline int64_t lam_count(int64_t n, int64_t m) {
+    int64_t count;
+    if (n <= 0 || m <= 0) return 0;
+    return __builtin_mul_overflow(n, m, &count) ? INT64_MAX : count;
+}
+
+/* Says for which array there is no room, how many elements it has, and how many bytes are in use. */
+static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context *ctx, union lambada_word *results, int64_t array) {
+    results[0].integer = array;
+    results[1].integer = ctx->wanted;
+    results[2].integer = (int64_t)lam_in_use(ctx);
+    return 2;
+}
+";
+
 /// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the chunks as the one before it has left them, so that only
 /// the first one meets pages that the system has yet to supply; it asks for large ones where it can.
 pub(crate) const ARENA: &str = "\
@@ -128,21 +146,6 @@ static inline void *lam_alloc(struct lambada_context *ctx, int64_t count, int64_
     return memory;
 }
 
-/* How many elements an array of these sizes has; the largest number if that is too many. */
-static inline int64_t lam_count(int64_t n, int64_t m) {
-    int64_t count;
-    if (n <= 0 || m <= 0) return 0;
-    return __builtin_mul_overflow(n, m, &count) ? INT64_MAX : count;
-}
-
-/* Says for which array there is no room, how many elements it has, and how many bytes are in use. */
-static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context *ctx, union lambada_word *results, int64_t array) {
-    results[0].integer = array;
-    results[1].integer = ctx->wanted;
-    results[2].integer = (int64_t)lam_in_use(ctx);
-    return 2;
-}
-
 static inline struct lam_mark lam_mark(struct lambada_context *ctx) {
     return (struct lam_mark){ctx->current, ctx->at};
 }
@@ -177,6 +180,98 @@ void lambada_context_close(struct lambada_context *ctx) {
         next = chunk->next;
         __builtin_free(chunk);
     }
+    __builtin_free(ctx);
+}
+";
+
+/// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that sanitizers see what an arena hides. New memory
+/// holds NaNs, impossible truth values and large integers.
+pub(crate) const EXACT: &str = "\
+/* Each array has a block of memory of exactly its size, for sanitizers. */
+struct lam_block {
+    struct lam_block *next;
+    void *memory;
+    uint64_t bytes;
+};
+
+struct lambada_context {
+    struct lam_block *last;
+    uint64_t in_use, limit, peak; /* bytes */
+    int64_t wanted; /* elements of the array that there was no room for */
+};
+
+struct lam_mark {
+    struct lam_block *last;
+};
+
+static inline uint64_t lam_in_use(const struct lambada_context *ctx) {
+    return ctx->in_use;
+}
+
+static void lam_free_until(struct lambada_context *ctx, struct lam_block *last) {
+    while (ctx->last != last) {
+        struct lam_block *block = ctx->last;
+        ctx->last = block->next;
+        ctx->in_use -= block->bytes;
+        __builtin_free(block->memory);
+        __builtin_free(block);
+    }
+}
+
+static void lam_reset(struct lambada_context *ctx) {
+    lam_free_until(ctx, 0);
+}
+
+static __attribute__((cold, noinline)) void *lam_refuse(struct lambada_context *ctx, int64_t count) {
+    ctx->wanted = count;
+    return 0;
+}
+
+static void *lam_alloc(struct lambada_context *ctx, int64_t count, int64_t size) {
+    if (count > INT64_MAX / 16) return lam_refuse(ctx, count);
+    uint64_t bytes = count > 0 ? (uint64_t)(count * size) : 0;
+    if (bytes > ctx->limit || ctx->in_use > ctx->limit - bytes) return lam_refuse(ctx, count);
+    struct lam_block *block = __builtin_malloc(sizeof *block);
+    void *memory = __builtin_malloc(bytes);
+    if (!block || !memory) {
+        __builtin_free(block);
+        __builtin_free(memory);
+        return lam_refuse(ctx, count);
+    }
+    __builtin_memset(memory, 0xff, bytes);
+    *block = (struct lam_block){ctx->last, memory, bytes};
+    ctx->last = block;
+    ctx->in_use += bytes;
+    if (ctx->in_use > ctx->peak) ctx->peak = ctx->in_use;
+    return memory;
+}
+
+static inline struct lam_mark lam_mark(struct lambada_context *ctx) {
+    return (struct lam_mark){ctx->last};
+}
+
+static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark) {
+    lam_free_until(ctx, mark.last);
+}
+
+struct lambada_context *lambada_context_open(void) {
+    struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
+    if (ctx) ctx->limit = INT64_MAX;
+    return ctx;
+}
+
+/* Arrays may take so many bytes from now on. */
+void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
+    ctx->limit = bytes;
+}
+
+/* The most bytes that arrays have taken at a time. */
+uint64_t lambada_context_peak(struct lambada_context *ctx) {
+    return ctx->peak;
+}
+
+void lambada_context_close(struct lambada_context *ctx) {
+    lam_free_until(ctx, 0);
     __builtin_free(ctx);
 }
 ";

@@ -1,13 +1,12 @@
 use lambada_anf::*;
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, Tensor};
 use lambada_source::{Site, Span};
+use lambada_testkit::Tolerance;
 
 use crate::{optimize, passes, simplify, verify};
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
-    let equal = |x: &f64, y: &f64| {
-        x.is_nan() && y.is_nan() || x == y || (x - y).abs() <= 1e-7 * (1.0 + x.abs().max(y.abs()))
-    };
+    let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);
     match (&a.data, &b.data) {
         (Data::Real(u), Data::Real(v)) => {
             a.dims == b.dims && u.iter().zip(v).all(|(x, y)| equal(x, y))

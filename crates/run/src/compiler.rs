@@ -37,6 +37,13 @@ impl Compiler {
         output.status.success().then_some(Compiler { command, identity })
     }
 
+    /// The command without any flags, for tests that compile in their own way.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        command
+    }
+
     /// All arguments for a unit but those that name files.
     pub(crate) fn flags(&self, contract: bool) -> Vec<&'static str> {
         let flag = |flag: &'static str| {
@@ -68,8 +75,8 @@ impl Compiler {
         library: &Path,
         contract: bool,
     ) -> Result<(), String> {
-        let output = Command::new(&self.command[0])
-            .args(&self.command[1..])
+        let output = self
+            .command()
             .args(self.flags(contract))
             .arg(source)
             .arg("-o")

@@ -9,26 +9,7 @@ use common::*;
 use lambada_loops::{Buf, Cell, Function, Op, Operand, Return, Stmt, While};
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_run::Kernel;
-
-/// xorshift
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % limit as u64) as usize
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
+use lambada_testkit::Random;
 
 /// A buffer that may be used: at least `len` elements.
 #[derive(Clone, Copy)]
@@ -50,7 +31,7 @@ struct Scope {
 
 struct Generator {
     b: Builder,
-    chance: Chance,
+    chance: Random,
     scope: Scope,
     arena: usize,
     arenas: usize,
@@ -63,7 +44,7 @@ const LANES: [u16; 4] = [1, 2, 4, 8];
 
 impl Generator {
     fn program(seed: u64) -> (Function, Vec<Tensor>) {
-        let chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let chance = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut g = Generator {
             b: Builder::new(&format!("f{seed}")),
             chance,
@@ -141,7 +122,7 @@ impl Generator {
                 i64::MIN,
                 2_000_000_000,
             ])),
-            BOOL => Scalar::Bool(self.chance.one_in(2)),
+            BOOL => Scalar::Bool(self.chance.once_in(2)),
         }
     }
 
@@ -152,11 +133,11 @@ impl Generator {
             ty.elem == elem && (ty.lanes == lanes || ty.lanes == 1)
         };
         let found: Vec<Operand> = self.scope.values.iter().filter(fits).copied().collect();
-        if found.is_empty() || self.chance.one_in(5) {
+        if found.is_empty() || self.chance.once_in(5) {
             return Operand::Lit(self.datum(elem));
         }
         // The latest ones more often, so that expressions grow.
-        let from = if self.chance.one_in(2) { found.len().saturating_sub(4) } else { 0 };
+        let from = if self.chance.once_in(2) { found.len().saturating_sub(4) } else { 0 };
         self.chance.pick(&found[from..])
     }
 
@@ -169,7 +150,7 @@ impl Generator {
     /// An offset at which `lanes` elements are in range.
     fn offset(&mut self, known: Known, lanes: u16) -> Operand {
         let room = known.len - i64::from(lanes) + 1;
-        if self.chance.one_in(3) {
+        if self.chance.once_in(3) {
             return int(self.chance.below(room as usize) as i64);
         }
         let any = self.value(INT, 1);
@@ -254,7 +235,7 @@ impl Generator {
             let offset = self.offset(known, lanes);
             // Often an update of what is there.
             let value =
-                if known.elem == REAL && self.chance.one_in(2) && self.b.lanes(value) == lanes {
+                if known.elem == REAL && self.chance.once_in(2) && self.b.lanes(value) == lanes {
                     let old = self.b.load(known.buf, offset, lanes);
                     self.b.prim(Prim::Add, &[old, value])
                 } else {
@@ -274,7 +255,7 @@ impl Generator {
         let offset = self.offset(known, lanes);
         let view = self.b.view(known.buf, offset);
         let mut read = self.b.load(known.buf, offset, lanes);
-        if self.chance.one_in(2) {
+        if self.chance.once_in(2) {
             let prim = match known.elem {
                 REAL => Prim::Neg,
                 INT => Prim::NegInt,
@@ -293,7 +274,7 @@ impl Generator {
             // The view is now of the memory of the other.
             _ => {
                 if let Some(other) = self.swap(known)
-                    && self.chance.one_in(2)
+                    && self.chance.once_in(2)
                 {
                     read = self.b.load(view, int(0), lanes);
                     self.b.store(other.buf, offset, value);
@@ -410,7 +391,7 @@ impl Generator {
     }
 
     fn fold_or_check(&mut self) {
-        if self.chance.one_in(2) {
+        if self.chance.once_in(2) {
             let elem = self.chance.pick(&ELEMS);
             let ops: Vec<ReduceOp> =
                 ReduceOp::ALL.into_iter().filter(|op| op.accepts(elem)).collect();
@@ -443,7 +424,7 @@ impl Generator {
         self.b.open();
         let now = self.b.get(counter);
         let test = self.b.prim(Prim::LtInt, &[now, limit]);
-        let extra = self.chance.one_in(2);
+        let extra = self.chance.once_in(2);
         if extra {
             let next = self.b.prim(Prim::AddInt, &[now, int(1)]);
             self.b.set(counter, next);
@@ -463,7 +444,7 @@ impl Generator {
     fn choice(&mut self, depth: usize) {
         let cond = self.value(BOOL, 1);
         let then = self.body(depth, &[]);
-        let otherwise = if self.chance.one_in(3) { Vec::new() } else { self.body(depth, &[]) };
+        let otherwise = if self.chance.once_in(3) { Vec::new() } else { self.body(depth, &[]) };
         self.b.put(Stmt::If { cond, then, otherwise });
     }
 
@@ -476,9 +457,9 @@ impl Generator {
         for value in self.scope.values.clone() {
             let ty = self.b.function.regs[reg(value).0 as usize].0;
             // Not all of them: what is mentioned twice is not printed where it is used.
-            if ty.lanes == 1 && self.chance.one_in(4) {
+            if ty.lanes == 1 && self.chance.once_in(4) {
                 results.push(Return::Scalar(value));
-            } else if ty.lanes > 1 && self.chance.one_in(4) {
+            } else if ty.lanes > 1 && self.chance.once_in(4) {
                 let len = int(i64::from(ty.lanes));
                 let out = self.b.alloc(ty.elem, len, "out");
                 self.b.store(out, int(0), value);

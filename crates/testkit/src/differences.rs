@@ -1,0 +1,138 @@
+//! Derivatives against differences.
+//!
+//! Central differences of fourth order at two steps, extrapolated: the extrapolation says how far off it may be, and rounding is estimated
+//! from the size of the values. A component is decided where both are far below what is looked for, so a derivative of 1e-6 is told
+//! from 0, and small components do not hide behind large ones. A step that crosses a kink is not decisive; then another step is tried.
+
+/// How many components differences could decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Confirmed {
+    /// They agree.
+    pub decided: usize,
+    /// No step was decisive: a kink, an infinity, a failure or another size nearby.
+    pub undecided: usize,
+}
+
+impl Confirmed {
+    /// Adds the counts.
+    pub fn add(&mut self, other: Confirmed) {
+        self.decided += other.decided;
+        self.undecided += other.undecided;
+    }
+}
+
+/// The steps, the most precise first.
+const STEPS: [f64; 4] = [1e-3, 1e-4, 1e-2, 1e-5];
+
+/// A component is decided if its error is below this, relative to it …
+const RELATIVE: f64 = 1e-5;
+/// … or below this.
+const ABSOLUTE: f64 = 1e-8;
+
+/// How far a derivative may be from the slope of a decided component, relative to it, besides the error of the slope.
+const AGREEMENT: f64 = 1e-6;
+
+/// How many roundings, in units of the largest value, the values may be off.
+const ROUNDINGS: f64 = 64.0;
+
+/// Compares `derivative` with the differences of `f` at 0, component by component. `f` gives nothing where it fails.
+pub fn confirm(
+    derivative: &[f64],
+    f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
+) -> Result<Confirmed, String> {
+    let mut open: Vec<usize> = (0..derivative.len()).collect();
+    let mut complaints = vec![None; derivative.len()];
+    for h in STEPS {
+        if open.is_empty() {
+            break;
+        }
+        let Some(slopes) = slopes(h, derivative.len(), f) else { continue };
+        open.retain(|&k| {
+            let (slope, error) = slopes[k];
+            let size =
+                slope.abs().max(if derivative[k].is_finite() { derivative[k].abs() } else { 0.0 });
+            // Not so if the error is NaN.
+            let decisive = error <= (RELATIVE * size).max(ABSOLUTE);
+            let agrees = (derivative[k] - slope).abs() <= error + AGREEMENT * size;
+            if decisive && !agrees {
+                complaints[k] = Some(format!(
+                    "component {k} is {:?}, differences give {slope:?} ± {error:.1e}",
+                    derivative[k]
+                ));
+            }
+            !(decisive && agrees)
+        });
+    }
+    match open.iter().find_map(|&k| complaints[k].clone()) {
+        Some(complaint) => Err(complaint),
+        None => Ok(Confirmed { decided: derivative.len() - open.len(), undecided: open.len() }),
+    }
+}
+
+/// The slope of each component, and how far off it may be.
+fn slopes(
+    h: f64,
+    components: usize,
+    f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
+) -> Option<Vec<(f64, f64)>> {
+    let mut at = |x: f64| f(x).filter(|values| values.len() == components);
+    let (up, down) = (at(h)?, at(-h)?);
+    let (up2, down2) = (at(2.0 * h)?, at(-2.0 * h)?);
+    let (up4, down4) = (at(4.0 * h)?, at(-4.0 * h)?);
+    let slope = |k: usize| {
+        let (first, second, fourth) = (up[k] - down[k], up2[k] - down2[k], up4[k] - down4[k]);
+        let fine = (8.0 * first - second) / (12.0 * h);
+        let coarse = (8.0 * second - fourth) / (24.0 * h);
+        let slope = fine + (fine - coarse) / 15.0;
+        let largest =
+            [up[k], down[k], up4[k], down4[k]].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        (slope, (slope - fine).abs() * 4.0 + ROUNDINGS * f64::EPSILON * largest / h)
+    };
+    Some((0..components).map(slope).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(derivative: f64, f: fn(f64) -> f64) -> Result<Confirmed, String> {
+        confirm(&[derivative], &mut |h| Some(vec![f(h)]))
+    }
+
+    const YES: Result<Confirmed, String> = Ok(Confirmed { decided: 1, undecided: 0 });
+
+    #[test]
+    fn smooth_functions_are_decided() {
+        assert_eq!(check(1.0, f64::sin), YES);
+        assert_eq!(check(0.0, f64::cos), YES);
+        assert_eq!(check(30.0, |x| (30.0 * x).exp()), YES);
+        assert!(check(30.001, |x| (30.0 * x).exp()).is_err());
+    }
+
+    #[test]
+    fn a_component_of_a_millionth_is_seen() {
+        let f = |x: f64| Some(vec![1000.0 * x.sin(), 1.0 + 1e-6 * x.sin()]);
+        assert_eq!(
+            confirm(&[1000.0, 1e-6], &mut { f }),
+            Ok(Confirmed { decided: 2, undecided: 0 })
+        );
+        assert!(confirm(&[1000.0, 0.0], &mut { f }).is_err());
+        assert!(confirm(&[1000.0, 1.1e-6], &mut { f }).is_err());
+    }
+
+    #[test]
+    fn nan_is_wrong_where_there_is_a_slope() {
+        assert!(check(f64::NAN, f64::sin).is_err());
+        assert!(check(f64::INFINITY, f64::sin).is_err());
+    }
+
+    #[test]
+    fn kinks_infinities_and_failures_are_not_decided() {
+        let no = Ok(Confirmed { decided: 0, undecided: 1 });
+        assert_eq!(check(1.0, |x| 1.0 / x), no);
+        assert_eq!(confirm(&[1.0], &mut |_| None), no);
+        assert_eq!(confirm(&[1.0], &mut |x| Some(vec![x; 2])), no);
+        // A kink two thousandths away: the first step sees it, the second does not.
+        assert_eq!(check(1.0, |x| x.min(0.002)), YES);
+    }
+}

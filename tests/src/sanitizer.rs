@@ -1,0 +1,400 @@
+//! Generated C under the address and undefined-behavior sanitizers, every array in memory of exactly its size.
+//!
+//! Functions are compiled in few units to programs of their own, with a small driver: arguments are data, results are data. A program that
+//! a sanitizer stops is started again behind the call that stopped it, so every bad call is told, not only the first.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lambada::{Data, Elements, Failure, Scalar, Tensor};
+use lambada_codegen::{Memory, Unit, unit_with};
+use lambada_loops::{self as loops, Function, Operand, Return};
+use lambada_prim::ScalarTy;
+use lambada_run::Compiler;
+
+use crate::oracle::{Native, same};
+
+/// So many functions make a unit.
+const PER_UNIT: usize = 120;
+
+/// After so many bad calls of one unit no more are looked for, which is told.
+const MOST_BAD_CALLS: usize = 20;
+
+/// How the units are compiled: rounding as in the interpreter, reports with lines.
+const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-O0",
+    "-g1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fopenmp-simd",
+    "-fwrapv",
+    "-w",
+];
+
+/// The part of the driver that is the same for all units. Each call is made twice in one context, as kernels are used.
+const DRIVER: &str = r#"
+static void get(void *to, int64_t bytes) {
+    if (bytes > 0 && fread(to, 1, bytes, stdin) != (size_t)bytes) exit(90);
+}
+static int64_t number(void) { int64_t x; get(&x, 8); return x; }
+static void put(const void *from, int64_t bytes) {
+    if (bytes > 0 && fwrite(from, 1, bytes, stdout) != (size_t)bytes) exit(91);
+}
+static void tell(int64_t x) { put(&x, 8); }
+
+int main(void) {
+    int64_t call;
+    while (fread(&call, 8, 1, stdin) == 1) {
+        tell(call);
+        fflush(stdout);
+        alarm(60);
+        entry *function = entries[number()];
+        int64_t count = number();
+        union word *args = malloc(count * sizeof *args);
+        void **arrays = calloc(count, sizeof *arrays);
+        for (int64_t k = 0; k < count; k++) {
+            int64_t bytes = number();
+            if (bytes < 0) args[k].integer = number();
+            else { arrays[k] = malloc(bytes); get(arrays[k], bytes); args[k].data = arrays[k]; }
+        }
+        int64_t words = number();
+        union word *results = malloc(words * sizeof *results);
+        struct lambada_context *context = lambada_context_open();
+        function(context, args, results);
+        int status = function(context, args, results);
+        int64_t outputs = number();
+        tell(status);
+        if (status == 1) put(results, words * 8);
+        for (int64_t k = 0, word = 0; k < outputs; k++) {
+            int64_t rank = number(), size = number();
+            if (status != 0) continue;
+            if (rank < 0) { tell(results[word++].integer); continue; }
+            const void *data = results[word++].data;
+            int64_t bytes = size;
+            for (int64_t axis = 0; axis < rank; axis++) { bytes *= results[word].integer; tell(results[word++].integer); }
+            put(data, bytes);
+        }
+        lambada_context_close(context);
+        for (int64_t k = 0; k < count; k++) free(arrays[k]);
+        free(arrays); free(args); free(results);
+        fflush(stdout);
+    }
+    return 0;
+}
+"#;
+
+/// Runs all functions under the sanitizers and compares with the interpreter of loops. An error if that is not possible here.
+pub fn sanitized_complaints(natives: &[Native]) -> Result<Vec<String>, String> {
+    let compiler = Compiler::find().ok_or(lambada_testkit::NO_C_COMPILER)?;
+    let folder = tempfile::tempdir().map_err(|e| format!("no folder for C files: {e}"))?;
+    supported(compiler, folder.path())?;
+    let units = units(natives);
+    let places: Vec<PathBuf> =
+        (0..units.len()).map(|k| folder.path().join(format!("unit_{k}"))).collect();
+    for (unit, place) in units.iter().zip(&places) {
+        unit.write(place)?;
+    }
+    // Two at a time: the C compiler is what takes long.
+    let half = places.len().div_ceil(2).max(1);
+    let compiled: Vec<Result<(), String>> = std::thread::scope(|scope| {
+        let compile_all = |places: &[PathBuf]| -> Vec<Result<(), String>> {
+            let sources = |place: &Path| [place.with_extension("c"), driver(place)];
+            places.iter().map(|place| compile(compiler, &sources(place), place)).collect()
+        };
+        let threads: Vec<_> =
+            places.chunks(half).map(|places| scope.spawn(move || compile_all(places))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("it does not panic")).collect()
+    });
+    let mut complaints = Vec::new();
+    for ((unit, place), compiled) in units.iter().zip(&places).zip(compiled) {
+        let first = &unit.calls[0].2.name;
+        compiled.map_err(|e| format!("the unit of {first} does not compile: {e}"))?;
+        complaints.extend(unit.run(place)?);
+    }
+    Ok(complaints)
+}
+
+fn driver(place: &Path) -> PathBuf {
+    place.with_extension("driver.c")
+}
+
+/// Distinct functions, and the calls of each of them.
+struct Calls<'a> {
+    functions: Vec<&'a Function>,
+    /// Number, function, what is called.
+    calls: Vec<(usize, usize, &'a Native)>,
+}
+
+fn units(natives: &[Native]) -> Vec<Calls<'_>> {
+    let mut known: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut units: Vec<Calls> = Vec::new();
+    for (number, native) in natives.iter().enumerate() {
+        let (unit, function) = *known.entry(loops::print(&native.function)).or_insert_with(|| {
+            if units.last().is_none_or(|unit| unit.functions.len() == PER_UNIT) {
+                units.push(Calls { functions: Vec::new(), calls: Vec::new() });
+            }
+            let last = units.len() - 1;
+            units[last].functions.push(&native.function);
+            (last, units[last].functions.len() - 1)
+        });
+        units[unit].calls.push((number, function, native));
+    }
+    units
+}
+
+/// Can this compiler make programs with sanitizers, and do they run?
+fn supported(compiler: &Compiler, folder: &Path) -> Result<(), String> {
+    let (source, program) = (folder.join("probe.c"), folder.join("probe"));
+    std::fs::write(&source, "int main(void) { return 0; }\n").map_err(|e| e.to_string())?;
+    let missing = |why: &str| {
+        format!(
+            "the sanitizers do not work here: install libasan and libubsan (with gcc: part of its libgcc-dev package; with clang: \
+             compiler-rt), or set LAMBADA_CC to a compiler that has them\n{why}"
+        )
+    };
+    compile(compiler, &[source], &program).map_err(|e| missing(&e))?;
+    let run = Command::new(&program).output().map_err(|e| missing(&e.to_string()))?;
+    if run.status.success() { Ok(()) } else { Err(missing(&String::from_utf8_lossy(&run.stderr))) }
+}
+
+fn compile(compiler: &Compiler, sources: &[PathBuf], program: &Path) -> Result<(), String> {
+    let output = compiler
+        .command()
+        .args(FLAGS)
+        .args(sources)
+        .arg("-o")
+        .arg(program)
+        .arg("-lm")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| e.to_string())?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+impl Calls<'_> {
+    /// Writes the C files.
+    fn write(&self, place: &Path) -> Result<(), String> {
+        let unit = unit_with(&self.functions, Memory::Exact);
+        let write = |path: &Path, text: &str| {
+            std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+        };
+        write(&place.with_extension("c"), &unit.text)?;
+        write(&driver(place), &driver_text(&unit))
+    }
+
+    /// All calls.
+    fn run(&self, program: &Path) -> Result<Vec<String>, String> {
+        let mut complaints = Vec::new();
+        let mut rest = &self.calls[..];
+        for bad in 0.. {
+            let Stopped { finished, report } = run_calls(rest, program, &mut complaints)?;
+            let Some(report) = report else { break };
+            complaints.push(format!("{}: {report}", rest[finished].2.name));
+            rest = &rest[finished + 1..];
+            if bad == MOST_BAD_CALLS {
+                complaints.push(format!("… {} calls of this unit are not tried", rest.len()));
+                break;
+            }
+        }
+        Ok(complaints)
+    }
+}
+
+/// Makes the calls until a sanitizer stops one.
+fn run_calls(
+    calls: &[(usize, usize, &Native)],
+    program: &Path,
+    complaints: &mut Vec<String>,
+) -> Result<Stopped, String> {
+    let file = |extension: &str| -> PathBuf { program.with_extension(extension) };
+    let failed = |e: std::io::Error| format!("{}: {e}", program.display());
+    let mut input = Vec::new();
+    calls.iter().for_each(|(number, function, native)| {
+        encode(&mut input, *number, *function, native);
+    });
+    std::fs::write(file("in"), &input).map_err(failed)?;
+    let status = Command::new(program)
+        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+        .env("UBSAN_OPTIONS", "print_stacktrace=1")
+        .stdin(File::open(file("in")).map_err(failed)?)
+        .stdout(File::create(file("out")).map_err(failed)?)
+        .stderr(File::create(file("err")).map_err(failed)?)
+        .status()
+        .map_err(failed)?;
+    let output = std::fs::read(file("out")).map_err(failed)?;
+    let mut reader = Reader(&output);
+    for (finished, (number, _, native)) in calls.iter().enumerate() {
+        let found = reader
+            .number()
+            .map(|told| assert_eq!(told, *number as i64))
+            .and_then(|()| reader.results(&native.function));
+        let Some(found) = found else {
+            let errors = std::fs::read(file("err")).map_err(failed)?;
+            let report = report(&String::from_utf8_lossy(&errors), &status.to_string());
+            return Ok(Stopped { finished, report: Some(report) });
+        };
+        complaints.extend(
+            same(
+                &format!("{}, sanitized against loops", native.name),
+                &tuple(native.expected.clone()),
+                &tuple(found),
+            )
+            .err(),
+        );
+    }
+    Ok(Stopped { finished: calls.len(), report: None })
+}
+
+/// How many calls came to their end, and what stopped the next one.
+struct Stopped {
+    finished: usize,
+    report: Option<String>,
+}
+
+/// The lines of a report that say what happened and where.
+fn report(errors: &str, status: &str) -> String {
+    let telling = |line: &&str| {
+        line.contains("ERROR:")
+            || line.contains("runtime error:")
+            || line.starts_with("READ of")
+            || line.starts_with("WRITE of")
+            || (line.trim_start().starts_with('#') && line.contains(" in kernel_"))
+    };
+    let lines: Vec<&str> = errors.lines().filter(telling).take(6).map(str::trim).collect();
+    if lines.is_empty() { format!("stopped by {status}: {errors}") } else { lines.join("\n    ") }
+}
+
+fn driver_text(unit: &Unit) -> String {
+    let declarations: String =
+        unit.symbols.iter().map(|symbol| format!("extern entry {symbol};\n")).collect();
+    format!(
+        "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+         union word {{ double real; int64_t integer; const void *data; }};\n\
+         struct lambada_context;\n\
+         struct lambada_context *lambada_context_open(void);\n\
+         void lambada_context_close(struct lambada_context *);\n\
+         typedef int entry(struct lambada_context *, const union word *, union word *);\n\
+         {declarations}static entry *const entries[] = {{{}}};\n{DRIVER}",
+        unit.symbols.join(", ")
+    )
+}
+
+/// A call as the driver reads it.
+fn encode(out: &mut Vec<u8>, number: usize, function: usize, native: &Native) {
+    let tell = |value: i64, out: &mut Vec<u8>| out.extend(value.to_le_bytes());
+    let params = loops::param_types(&native.function);
+    tell(number as i64, out);
+    tell(function as i64, out);
+    tell(params.len() as i64, out);
+    for ((_, scalar), arg) in params.into_iter().zip(&native.args) {
+        if scalar {
+            tell(-1, out);
+            out.extend(match arg.data.get(0) {
+                Scalar::Real(x) => x.to_le_bytes(),
+                Scalar::Int(k) => k.to_le_bytes(),
+                Scalar::Bool(b) => i64::from(b).to_le_bytes(),
+            });
+        } else {
+            let bytes: Vec<u8> = match &arg.data {
+                Elements::Real(values) => values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+                Elements::Int(values) => values.iter().flat_map(|k| k.to_le_bytes()).collect(),
+                Elements::Bool(values) => values.iter().map(|b| u8::from(*b)).collect(),
+            };
+            tell(bytes.len() as i64, out);
+            out.extend(bytes);
+        }
+    }
+    tell(lambada_codegen::result_words(&native.function) as i64, out);
+    tell(native.function.results.len() as i64, out);
+    for result in &native.function.results {
+        let (rank, elem) = output(&native.function, result);
+        tell(rank.map_or(-1, |rank| rank as i64), out);
+        tell(if elem == ScalarTy::Bool { 1 } else { 8 }, out);
+    }
+}
+
+/// The number of axes of an array, and the elements.
+fn output(function: &Function, result: &Return) -> (Option<usize>, ScalarTy) {
+    match result {
+        Return::Scalar(Operand::Reg(reg)) => (None, function.regs[reg.0 as usize].0.elem),
+        Return::Scalar(Operand::Lit(value)) => (None, value.ty()),
+        Return::Buffer(buf, dims) => (Some(dims.len()), function.bufs[buf.0 as usize].0),
+    }
+}
+
+/// What is left of the driver's output.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn bytes(&mut self, count: usize) -> Option<&[u8]> {
+        let (bytes, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        self.bytes(8).map(|bytes| i64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+    }
+
+    /// The outcome of a call, if it came to its end.
+    fn results(&mut self, function: &Function) -> Option<Result<Vec<Tensor>, Failure>> {
+        match self.number()? {
+            0 => {}
+            1 => {
+                let words = lambada_codegen::result_words(function);
+                let words: Option<Vec<i64>> = (0..words).map(|_| self.number()).collect();
+                let words = words?;
+                let site = &function.sites[words[0] as usize];
+                return Some(Err(Failure { span: site.span, message: site.describe(&words[1..]) }));
+            }
+            _ => return Some(Err(loops::out_of_memory())),
+        }
+        let mut tensors = Vec::new();
+        for result in &function.results {
+            let (rank, elem) = output(function, result);
+            let Some(rank) = rank else {
+                let word = self.number()?;
+                tensors.push(Tensor::scalar(match elem {
+                    ScalarTy::Real => Scalar::Real(f64::from_bits(word as u64)),
+                    ScalarTy::Int => Scalar::Int(word),
+                    ScalarTy::Bool => Scalar::Bool(word != 0),
+                }));
+                continue;
+            };
+            let dims: Option<Vec<usize>> =
+                (0..rank).map(|_| self.number().map(|size| size as usize)).collect();
+            let dims = dims?;
+            let len: usize = dims.iter().product();
+            let words = |bytes: &[u8]| -> Vec<[u8; 8]> {
+                bytes.chunks_exact(8).map(|b| b.try_into().expect("eight bytes")).collect()
+            };
+            let data = match elem {
+                ScalarTy::Real => Elements::Real(
+                    words(self.bytes(8 * len)?).into_iter().map(f64::from_le_bytes).collect(),
+                ),
+                ScalarTy::Int => Elements::Int(
+                    words(self.bytes(8 * len)?).into_iter().map(i64::from_le_bytes).collect(),
+                ),
+                ScalarTy::Bool => {
+                    Elements::Bool(self.bytes(len)?.iter().map(|b| *b != 0).collect())
+                }
+            };
+            tensors.push(Tensor { dims, data });
+        }
+        Some(Ok(tensors))
+    }
+}
+
+fn tuple(results: Result<Vec<Tensor>, Failure>) -> Result<Data, Failure> {
+    results.map(|tensors| Data::Tuple(tensors.into_iter().map(Data::Tensor).collect()))
+}

@@ -1,0 +1,131 @@
+//! The generated C of every program and example, value and derivatives up to the second order, at every point that is tried anywhere, has
+//! no access out of bounds, no use of freed memory and no undefined behavior. `ONLY=name` takes those files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lambada::{Data, Inputs, Operator, Raw, Session, Unit};
+use lambada_tests::expectations::{Kind, arguments, expectations, programs};
+use lambada_tests::on_big_stack;
+use lambada_tests::oracle::Native;
+use lambada_tests::orders::Orders;
+use lambada_tests::sanitizer::sanitized_complaints;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests lie in the repository")
+        .to_path_buf()
+}
+
+/// Compiled once for all points.
+struct File {
+    name: String,
+    unit: Unit,
+    compiled: BTreeMap<String, Result<Orders, String>>,
+}
+
+/// All that is to be run, and what could not be.
+#[derive(Default)]
+struct Work {
+    natives: Vec<Native>,
+    complaints: Vec<String>,
+}
+
+impl File {
+    fn load(path: &Path) -> File {
+        let mut session = Session::new();
+        let unit = session.load(path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        File { name, unit, compiled: BTreeMap::new() }
+    }
+
+    fn at(&mut self, entry: &str, args: Result<Vec<Data>, String>, place: &str, work: &mut Work) {
+        let orders = self
+            .compiled
+            .entry(entry.to_string())
+            .or_insert_with(|| Orders::new(&self.unit, entry));
+        let natives = match orders {
+            Ok(orders) => args.and_then(|args| orders.natives(&args)),
+            Err(e) => Err(e.clone()),
+        };
+        let name = format!("{}{place}", self.name);
+        match natives {
+            Ok(found) => work.natives.extend(
+                found.into_iter().map(|n| Native { name: format!("{name}: {}", n.name), ..n }),
+            ),
+            Err(e) => work.complaints.push(format!("{name}: {e}")),
+        }
+    }
+}
+
+fn program(path: &Path, work: &mut Work) {
+    let mut file = File::load(path);
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    for promise in expectations(&text).into_iter().filter(|promise| promise.kind != Kind::Check) {
+        let args = arguments(&file.unit, &promise);
+        file.at(&promise.entry, args, &format!(":{}", promise.line + 1), work);
+    }
+}
+
+/// The examples with their data: file, definition, data.
+const EXAMPLES: &[(&str, &str, &str)] = &[
+    ("gmm.lam", "objective", "tests/evals/gmm_d2_k5.json"),
+    ("kmeans.lam", "cost", "tests/evals/kmeans.json"),
+    ("kmeans.lam", "direction", "tests/evals/kmeans.json"),
+    ("least_squares.lam", "residual", "tests/evals/llsq.json"),
+    ("logistic.lam", "main", "examples/data/breast_cancer.json"),
+    ("logsumexp.lam", "lse", "tests/evals/lse.json"),
+    ("logsumexp.lam", "compare", "tests/evals/lse.json"),
+    ("lstm.lam", "objective", "tests/evals/lstm.json"),
+    ("ode.lam", "primal", "tests/evals/ode.json"),
+    ("ode.lam", "last", "tests/evals/ode.json"),
+];
+
+fn example(file: &str, entry: &str, data: &str, work: &mut Work) {
+    let text = std::fs::read_to_string(root().join(data)).expect("data can be read");
+    let data: Value = serde_json::from_str(&text).expect("data is JSON");
+    let members = data.get("input").unwrap_or(&data);
+    let mut file = File::load(&root().join("examples").join(file));
+    let args = file.unit.call(entry, Operator::Value, None).and_then(|call| {
+        let mut inputs = Inputs::new();
+        for name in call.parameters() {
+            inputs.insert(&*name, Raw::Json(members[&*name].clone()), "the data");
+        }
+        call.arguments(&inputs)
+    });
+    file.at(entry, args.map_err(|p| format!("{p:?}")), "", work);
+}
+
+fn work() -> Work {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut work = Work::default();
+    for path in programs(&root().join("tests/programs")) {
+        if path.to_string_lossy().contains(&only) {
+            program(&path, &mut work);
+        }
+    }
+    for (file, entry, data) in EXAMPLES {
+        if file.contains(&only) {
+            example(file, entry, data, &mut work);
+        }
+    }
+    work
+}
+
+#[test]
+fn no_program_touches_what_is_not_its_own() {
+    if lambada_run::Compiler::find().is_none() && lambada_testkit::may_lack_c_compiler() {
+        return;
+    }
+    let (calls, complaints) = on_big_stack(|| {
+        let Work { natives, mut complaints } = work();
+        complaints.extend(sanitized_complaints(&natives).unwrap_or_else(|e| panic!("{e}")));
+        (natives.len(), complaints)
+    });
+    println!("{calls} calls under the sanitizers");
+    let shown: Vec<&str> = complaints.iter().take(30).map(String::as_str).collect();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
+    assert!(calls >= 900 || std::env::var_os("ONLY").is_some(), "only {calls} calls");
+}
