@@ -24,6 +24,11 @@ impl Names {
         self.fresh(self.hint(var))
     }
 
+    /// Calls a variable something else.
+    pub fn rename(&mut self, var: Var, hint: impl Into<Rc<str>>) {
+        self.hints[var.0 as usize] = hint.into();
+    }
+
     /// What a variable is called.
     pub fn hint(&self, var: Var) -> Rc<str> {
         self.hints[var.0 as usize].clone()

@@ -8,6 +8,7 @@ mod data;
 mod fit;
 pub mod operators;
 pub mod paper;
+mod parts;
 mod pipeline;
 mod prelude;
 mod session;
