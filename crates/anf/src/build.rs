@@ -42,6 +42,11 @@ impl Names {
         Some(self.origins[var.0 as usize]).filter(|span| *span != Span::default())
     }
 
+    /// Calls a variable something else.
+    pub fn rename(&mut self, var: Var, hint: impl Into<Rc<str>>) {
+        self.hints[var.0 as usize] = hint.into();
+    }
+
     /// What a variable is called.
     pub fn hint(&self, var: Var) -> Rc<str> {
         self.hints[var.0 as usize].clone()

@@ -8,12 +8,12 @@ mod derivative;
 mod eval;
 #[cfg(any(test, feature = "generate"))]
 mod generate;
+mod hints;
 mod naming;
 mod print;
 mod read;
 mod room;
 mod sizes;
-pub mod surface;
 mod syntax;
 mod walk;
 
@@ -24,6 +24,8 @@ pub use derivative::{Derivatives, Lambda, Reverse};
 pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
+pub use hints::name_values;
+pub use naming::Naming;
 pub use print::{print, print_block};
 pub use read::read;
 pub use syntax::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Ty, Var};

@@ -3,44 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_prim::Prim;
-use lambada_prim::Surface;
-
 use crate::{Names, Var};
 
-/// Reserved words of the surface language.
-const KEYWORDS: &[&str] = &[
-    "def",
-    "rec",
-    "let",
-    "in",
-    "if",
-    "then",
-    "else",
-    "match",
-    "for",
-    "loop",
-    "do",
-    "while",
-    "with",
-    "type",
-    "import",
-    "accumulate",
-    "true",
-    "false",
-    "not",
-    "and",
-    "real",
-    "int",
-    "bool",
-];
-
-/// What the printer itself calls; a variable of such a name would shadow it.
-const CALLED: &[&str] = &["sum", "product", "reduce", "unzip", "inf", "nan", "pi", "length"];
-
 /// Gives out names, and takes them back when their scope ends.
-pub(crate) struct Naming<'a> {
+pub struct Naming<'a> {
     names: &'a Names,
+    /// What some variables are called instead.
+    renamed: HashMap<Var, Rc<str>>,
+    /// The names that variables were renamed to.
+    owned: HashSet<Rc<str>>,
     given: Vec<Option<Rc<str>>>,
     taken: HashSet<Rc<str>>,
     /// By base name: all numbers below are taken.
@@ -50,46 +21,76 @@ pub(crate) struct Naming<'a> {
 }
 
 impl<'a> Naming<'a> {
-    pub(crate) fn new(names: &'a Names) -> Naming<'a> {
-        let calls = Prim::ALL.iter().filter_map(|p| match p.row().surface {
-            Surface::Call(name) => Some(name),
-            Surface::Infix(_) | Surface::Prefix(_) | Surface::If => None,
-        });
-        let taken = KEYWORDS.iter().chain(CALLED).copied().chain(calls).map(Rc::from).collect();
+    /// Nothing has a name yet; the reserved words are for no variable.
+    pub fn new<'w>(names: &'a Names, reserved: impl IntoIterator<Item = &'w str>) -> Naming<'a> {
         Naming {
             names,
+            renamed: HashMap::new(),
+            owned: HashSet::new(),
             given: vec![None; names.len()],
-            taken,
+            taken: reserved.into_iter().map(Rc::from).collect(),
             next: HashMap::new(),
             stack: Vec::new(),
         }
     }
 
+    /// Gives a variable another hint, before it comes into scope. Only such variables are called exactly so.
+    pub fn rename(&mut self, var: Var, hint: impl Into<Rc<str>>) {
+        let hint = hint.into();
+        self.owned.insert(hint.clone());
+        self.renamed.insert(var, hint);
+    }
+
+    /// Gives a variable that has not been renamed another hint.
+    pub fn suggest(&mut self, var: Var, hint: &str) {
+        self.renamed.entry(var).or_insert_with(|| hint.into());
+    }
+
+    /// What a variable would be called if no other were called so.
+    pub fn hint(&self, var: Var) -> Rc<str> {
+        let own =
+            || if (var.0 as usize) < self.names.len() { self.names.hint(var) } else { "t".into() };
+        self.renamed.get(&var).cloned().unwrap_or_else(own)
+    }
+
     /// Names a variable that comes into scope.
-    pub(crate) fn bind(&mut self, var: Var) -> Rc<str> {
-        let known = (var.0 as usize) < self.names.len();
-        let hint = if known { self.names.hint(var) } else { "part".into() };
+    pub fn bind(&mut self, var: Var) -> Rc<str> {
+        let hint = self.hint(var);
         self.bind_as(var, &hint)
     }
 
     /// Names a variable that is used, which its author may not have thought of: without the underscore that says that it is not.
-    pub(crate) fn bind_used(&mut self, var: Var) -> Rc<str> {
-        let known = (var.0 as usize) < self.names.len();
-        let hint = if known { self.names.hint(var) } else { "part".into() };
+    pub fn bind_used(&mut self, var: Var) -> Rc<str> {
+        let hint = self.hint(var);
         self.bind_as(var, hint.trim_start_matches('_'))
     }
 
-    fn bind_as(&mut self, var: Var, hint: &str) -> Rc<str> {
-        let name = self.fresh(hint);
+    /// Names a variable after a hint that is not its own.
+    pub fn bind_as(&mut self, var: Var, hint: &str) -> Rc<str> {
+        let own = self.renamed.get(&var).is_some_and(|name| **name == *hint);
+        let name = if own && !self.taken.contains(hint) {
+            let name: Rc<str> = hint.into();
+            self.taken.insert(name.clone());
+            self.stack.push((name.clone(), name.clone(), 0));
+            name
+        } else {
+            self.fresh(hint)
+        };
         self.given.resize(self.given.len().max(var.0 as usize + 1), None);
         self.given[var.0 as usize] = Some(name.clone());
         name
     }
 
+    /// Is the name free?
+    pub fn is_free(&self, name: &str) -> bool {
+        !self.taken.contains(name)
+    }
+
     /// A name that no variable in scope has.
-    pub(crate) fn fresh(&mut self, hint: &str) -> Rc<str> {
+    pub fn fresh(&mut self, hint: &str) -> Rc<str> {
         let base: Rc<str> = identifier(hint).into();
-        let mut k = self.next.get(&base).copied().unwrap_or(0);
+        let least = usize::from(self.owned.contains(&base));
+        let mut k = self.next.get(&base).copied().unwrap_or(0).max(least);
         let mut name = numbered(&base, k);
         while self.taken.contains(&name) {
             k += 1;
@@ -102,7 +103,7 @@ impl<'a> Naming<'a> {
     }
 
     /// What a variable in scope is called.
-    pub(crate) fn of(&self, var: Var) -> Rc<str> {
+    pub fn of(&self, var: Var) -> Rc<str> {
         self.given
             .get(var.0 as usize)
             .and_then(Clone::clone)
@@ -110,22 +111,22 @@ impl<'a> Naming<'a> {
     }
 
     /// What a variable is called that may not have come into scope yet.
-    pub(crate) fn known(&self, var: Var) -> Option<Rc<str>> {
+    pub fn known(&self, var: Var) -> Option<Rc<str>> {
         self.given.get(var.0 as usize).and_then(Clone::clone)
     }
 
     /// How many variables the function has; greater ids are the printer's own.
-    pub(crate) fn count(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.names.len() as u32
     }
 
     /// The current depth, for `release`.
-    pub(crate) fn mark(&self) -> usize {
+    pub fn mark(&self) -> usize {
         self.stack.len()
     }
 
     /// Ends the scope of all names given since the mark.
-    pub(crate) fn release(&mut self, mark: usize) {
+    pub fn release(&mut self, mark: usize) {
         for (name, base, k) in self.stack.drain(mark..) {
             self.taken.remove(&name);
             let next = self.next.entry(base).or_insert(k);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::rc::Rc;
 
-use lambada_prim::{Scalar, Tensor};
+use lambada_prim::{Prim, Scalar, Tensor};
 
 use crate::naming::Naming;
 use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
@@ -11,17 +11,45 @@ use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Va
 /// The function as text. Names are unique where they are in scope.
 pub fn print(function: &Function) -> String {
     let mut printer =
-        Printer { naming: Naming::new(&function.names), text: String::new(), indent: 1 };
+        Printer { naming: Naming::new(&function.names, words()), text: String::new(), indent: 1 };
     printer.function(function);
     printer.text
 }
 
 /// A block as text, with its free variables under their own names.
 pub fn print_block(names: &Names, block: &Block) -> String {
-    let mut printer = Printer { naming: Naming::new(names), text: String::new(), indent: 0 };
+    let mut printer =
+        Printer { naming: Naming::new(names, words()), text: String::new(), indent: 0 };
     crate::free_vars(block).into_iter().for_each(|var| _ = printer.naming.bind(var));
     printer.block(block);
     printer.text
+}
+
+/// The words of the language, which no variable is called.
+fn words() -> impl Iterator<Item = &'static str> {
+    const WORDS: &[&str] = &[
+        "for",
+        "loop",
+        "while",
+        "do",
+        "if",
+        "else",
+        "with",
+        "fill",
+        "constant",
+        "accumulator",
+        "accumulate",
+        "freeze",
+        "check",
+        "collect",
+        "reduce",
+        "real",
+        "int",
+        "bool",
+        "true",
+        "false",
+    ];
+    WORDS.iter().copied().chain(Prim::ALL.iter().map(|op| op.name()))
 }
 
 struct Printer<'a> {

@@ -99,7 +99,6 @@ fn generated_functions_are_well_typed_and_run() {
                 failed += 1;
             }
         }
-        surface::definition(&f, "f");
     }
     assert!((20..300).contains(&failed), "{failed} of 400 fail a check");
 }
@@ -320,71 +319,6 @@ fn prints_every_construct() {
     assert_eq!(text, expect);
 }
 
-fn surface(f: &Function, expect: &str) {
-    accepts(f);
-    assert_eq!(surface::definition(f, "g"), expect);
-}
-
-#[test]
-fn surface_of_several_outs() {
-    surface(
-        &scaled_sum(),
-        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let all = for i < n =>
-    let t = x * xs[i]
-    in (t, t)
-  let ys = for i < n => all[i].0
-  let ys1 = sum (for i < n => all[i].1)
-  in (ys, ys1)
-",
-    );
-}
-
-#[test]
-fn surface_of_accumulators() {
-    surface(
-        &accumulating(),
-        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let (s, h) = accumulate h = (for _i < n => 0.0) in
-    accumulate total = 1.0 in
-      for i < n =>
-        let t = x * xs[i] in
-        h[i] += t;
-        total += t
-  in (h, s)
-",
-    );
-}
-
-#[test]
-fn surface_of_scalars() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let m = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Max), Ty::real())], |b, i| {
-            vec![b.index(xs, &ty, vec![i])]
-        })[0];
-        let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let d = b.prim(Prim::Sub, [e, m]);
-            vec![b.prim(Prim::Exp, [d])]
-        })[0];
-        let l = b.prim(Prim::Log, [s]);
-        let y = b.prim(Prim::Add, [m, l]);
-        let z = b.prim(Prim::Neg, [y]);
-        let c = b.prim(Prim::Lt, [z, Atom::real(-1.0)]);
-        let w = b.prim(Prim::Select, [c, x.into(), z]);
-        vec![(w, Ty::real())]
-    });
-    surface(
-        &f,
-        "def g [n] (xs : [n]real) (x : real) : real =
-  let ys = reduce max (-inf) (for i < n => xs[i])
-  let t = -(ys + log (sum (for i < n => exp (xs[i] - ys))))
-  in if t < (-1.0) then x else t
-",
-    );
-}
-
 #[test]
 fn deep_and_long() {
     let f = function(|b, _, _, x| {
@@ -397,7 +331,6 @@ fn deep_and_long() {
     accepts(&f);
     eval(&f, &args(&[], 1.0)).unwrap();
     print(&f);
-    surface::definition(&f, "g");
 }
 
 #[test]

@@ -4,7 +4,6 @@ pub mod build;
 mod check;
 pub mod data;
 pub mod eval;
-mod layout;
 mod print;
 mod program;
 mod term;

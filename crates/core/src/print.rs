@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
+use lambada_source::Doc;
 
-use crate::layout::{Doc, concat, enclosed, group, nest, render, separated, text};
 use crate::{Arm, Def, LoopKind, Program, Term, TermKind, Ty, Var};
 
 /// The program, with its types.
@@ -30,6 +30,38 @@ pub fn print_term(program: &Program, term: &Term) -> String {
 /// A type of the program.
 pub fn print_type(program: &Program, ty: &Ty) -> String {
     Printer::new(program).ty(ty, LOWEST)
+}
+
+/// How wide a line may be.
+const WIDTH: usize = 100;
+
+fn text(text: impl Into<String>) -> Doc {
+    Doc::text(text)
+}
+
+fn concat(docs: impl IntoIterator<Item = Doc>) -> Doc {
+    Doc::concat(docs)
+}
+
+fn group(doc: Doc) -> Doc {
+    doc.group()
+}
+
+fn nest(doc: Doc) -> Doc {
+    doc.nest(2)
+}
+
+fn separated(docs: Vec<Doc>, separator: &str) -> Doc {
+    Doc::join(&(Doc::text(separator) + Doc::line()), docs)
+}
+
+/// `open`, the documents with commas, `close`.
+fn enclosed(open: &str, docs: Vec<Doc>, close: &str) -> Doc {
+    if docs.is_empty() { text(format!("{open}{close}")) } else { Doc::brackets(open, docs, close) }
+}
+
+fn render(doc: &Doc) -> String {
+    doc.render(WIDTH)
 }
 
 /// Precedences, loosest first.
@@ -86,6 +118,8 @@ struct Printer<'a> {
 
 /// The hint, or the hint with the least number that makes it new.
 fn unique(hint: &str, used: &mut HashSet<String>) -> String {
+    // The state of a loop with a pattern is called after that, `(x, y)`.
+    let hint = if hint.starts_with('(') { "state" } else { hint };
     let numbered = (1..).map(|k| format!("{hint}_{k}"));
     let name = std::iter::once(hint.to_string())
         .chain(numbered)
@@ -184,7 +218,7 @@ impl Printer<'_> {
         let (params, body) = self.params(&def.body);
         let params: String = params.iter().map(|param| format!(" {param}")).collect();
         let head = text(format!("def {name}{params} : {} =", self.ty(body.ty(), LOWEST)));
-        group(concat([head, nest(concat([Doc::Line, self.term(body, LOWEST)]))]))
+        group(concat([head, nest(concat([Doc::line(), self.term(body, LOWEST)]))]))
     }
 
     fn terms(&mut self, terms: &[Term], context: u8) -> Vec<Doc> {
@@ -203,7 +237,7 @@ impl Printer<'_> {
                 let (params, body) = self.params(term);
                 let body = self.term(body, LOWEST);
                 let head = text(format!("\\{} ->", params.join(" ")));
-                parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
+                parens(LOWEST, context, group(concat([head, nest(concat([Doc::line(), body]))])))
             }
             TermKind::App(..) => self.application(term, context),
             TermKind::Let(..) | TermKind::Check { .. } => self.spine(term, context),
@@ -225,7 +259,7 @@ impl Printer<'_> {
             TermKind::Match(t, arms) => self.match_(t, arms, context),
             TermKind::If(c, t, s) => {
                 let (c, t, s) = (self.term(c, LOWEST), self.term(t, LOWEST), self.term(s, LOWEST));
-                let branch = |word, doc| concat([Doc::Line, text(word), nest(doc)]);
+                let branch = |word, doc| concat([Doc::line(), text(word), nest(doc)]);
                 parens(
                     LOWEST,
                     context,
@@ -238,7 +272,7 @@ impl Printer<'_> {
                 let n = self.term(n, SUM);
                 let head = concat([text(format!("for {} < ", self.bind(i))), n, text(" =>")]);
                 let body = self.term(body, LOWEST);
-                parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
+                parens(LOWEST, context, group(concat([head, nest(concat([Doc::line(), body]))])))
             }
             TermKind::Dim(xs, axis) => {
                 call(text("dim"), vec![self.term(xs, ATOM), text(axis.to_string())], context)
@@ -272,7 +306,7 @@ impl Printer<'_> {
                     text(" in"),
                 ]);
                 let body = self.term(body, LOWEST);
-                parens(LOWEST, context, group(concat([head, nest(concat([Doc::Line, body]))])))
+                parens(LOWEST, context, group(concat([head, nest(concat([Doc::line(), body]))])))
             }
             TermKind::Add { acc, index, value } => {
                 let at = if index.is_empty() { text("") } else { self.indices(index) };
@@ -308,7 +342,7 @@ impl Printer<'_> {
             if let TermKind::Let(x, t, s) = term.kind() {
                 let value = self.term(t, LOWEST);
                 let head = text(format!("let {} =", self.bind(x)));
-                docs.push(group(concat([head, nest(concat([Doc::Line, value]))])));
+                docs.push(group(concat([head, nest(concat([Doc::line(), value]))])));
                 term = s;
             } else if let TermKind::Check { cond, site, values, body } = term.kind() {
                 let mut args = vec![self.term(cond, ATOM), text(format!("{:?}", site.message))];
@@ -318,7 +352,7 @@ impl Printer<'_> {
             } else {
                 break;
             }
-            docs.push(Doc::HardLine);
+            docs.push(Doc::hard_line());
         }
         docs.extend([text("in "), nest(self.term(term, LOWEST))]);
         parens(LOWEST, context, concat(docs))
@@ -357,7 +391,10 @@ impl Printer<'_> {
             let head = text(format!("| {}{vars} ->", self.constructor(t.ty(), tag)));
             let closed = tag + 1 == arms.len() || !ends_in_match(&arm.body);
             let body = self.term(&arm.body, if closed { LOWEST } else { WITH });
-            docs.extend([Doc::HardLine, group(concat([head, nest(concat([Doc::Line, body]))]))]);
+            docs.extend([
+                Doc::hard_line(),
+                group(concat([head, nest(concat([Doc::line(), body]))])),
+            ]);
         }
         parens(LOWEST, context, concat(docs))
     }
@@ -411,7 +448,7 @@ impl Printer<'_> {
             }
         };
         let body = self.term(body, LOWEST);
-        group(concat([bound, text(" do"), nest(concat([Doc::Line, body]))]))
+        group(concat([bound, text(" do"), nest(concat([Doc::line(), body]))]))
     }
 }
 
@@ -420,7 +457,7 @@ fn call(head: Doc, args: Vec<Doc>, context: u8) -> Doc {
     if args.is_empty() {
         return head;
     }
-    let args = args.into_iter().flat_map(|arg| [Doc::Line, arg]);
+    let args = args.into_iter().flat_map(|arg| [Doc::line(), arg]);
     parens(APPLICATION, context, group(concat([head, nest(concat(args))])))
 }
 

@@ -75,7 +75,8 @@ pub(crate) enum ExpKind {
         driver: Driver,
         body: Box<Exp>,
     },
-    Accumulate(LocalId, Box<Exp>, Box<Exp>),
+    /// What each starts from, and the body.
+    Accumulate(Vec<(LocalId, Exp)>, Box<Exp>),
     Add(LocalId, Vec<Exp>, Box<Exp>),
     Sequence(Box<Exp>, Box<Exp>),
     /// A value whose sizes are to be checked.

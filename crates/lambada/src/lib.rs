@@ -10,6 +10,7 @@ mod memory;
 pub mod operators;
 pub mod paper;
 mod passes;
+mod parts;
 mod pipeline;
 mod prelude;
 mod session;

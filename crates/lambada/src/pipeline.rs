@@ -21,11 +21,13 @@ pub struct Staged;
 impl anf::Derivatives for Staged {
     fn forward(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        anf::name_values(names, &f.body);
         timed(&FORWARD, || lambada_differentiate::forward(names, &f))
     }
 
     fn reverse(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Reverse {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        anf::name_values(names, &f.body);
         timed(&REVERSE, || lambada_differentiate::reverse(names, &f))
     }
 }

@@ -1,17 +1,21 @@
-//! Derivatives as Lambada source. The array code prints itself; where parameters or results have structure that array code has not
-//! (tuples, records, variants, arrays of them), a second definition takes them apart and puts them together again.
+//! Derivatives as Lambada source: one definition with the parameters and the types of the program. `readback` writes what array code says;
+//! here is what it does not know: tuples, records and variants, whose parts array code takes and gives one by one.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Ty, surface};
-use lambada_core::{Program, Size, SizedTy, TypeId};
-use lambada_prim::ScalarTy;
-use lambada_source::{Problem, stack};
+use lambada_anf::{Atom, Function, Ty};
+use lambada_core::{Signature, Size, SizedTy};
+use lambada_readback::{Interface, Leaf, Reading, definition};
+use lambada_source::{FileId, Problem, stack};
+use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
+use lambada_surface::{build, free_variables, print_module};
 
-use crate::data::{is_identifier, print_type, unsized_ty};
+use crate::data::is_identifier;
 use crate::operators::Operator;
+use crate::parts::{ABSENT, Parts, is_plain};
 use crate::pipeline::arrays;
+use crate::types::{Files, size_variables};
 use crate::{Call, Unit};
 
 impl Unit {
@@ -33,50 +37,229 @@ impl Unit {
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
-        let name =
-            format!("{entry}_{}", if operator == Operator::Jvp { "forward" } else { "reverse" });
         let function = arrays(&call.program, call.entry)?.optimized;
-        let signature = call.program.def(call.entry).signature.clone();
-        let result = signature.result.clone();
-        let plain = signature.params.iter().all(|(_, ty)| is_plain(ty))
-            && result.as_ref().is_none_or(reads_flat);
-        let head = heading(&call, entry, operator);
-        let Some(result) = result.filter(|_| !plain) else {
-            return Ok(format!("{head}{}", surface::definition(&function, &name)));
-        };
-        let flat = surface::definition(&function, &format!("{name}_flat"));
-        let types = self.type_definitions(
-            &call.program,
-            signature.params.iter().map(|(_, ty)| ty).chain([&result]),
-        )?;
-        Ok(format!(
-            "{types}{head}{}\n{flat}",
-            wrapper(&call.program, &name, &signature.params, &result, &function.results)
-        ))
+        let signature = &call.program.def(call.entry).signature;
+        let files = Files::of(self);
+        let source = Source { call: &call, files: &files, written: files.entry(entry), signature };
+        let def = source.definition(&function, entry, operator);
+        let head: Vec<TypeExpr> =
+            def.params.iter().filter_map(|p| p.ty.clone()).chain(def.result.clone()).collect();
+        let types = signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
+        let mut items =
+            self.type_definitions(&call.program, types, &head).map_err(|problem| vec![problem])?;
+        items.push(Item::Def(def));
+        Ok(print_module(&Module { doc: None, items }))
     }
 }
 
-fn heading(call: &Call, entry: &str, operator: Operator) -> String {
-    let names: Vec<String> = call.wrt_names().iter().map(|n| format!("`{n}`")).collect();
-    let names = names.join(", ");
-    match operator {
-        Operator::Jvp => {
-            format!("--| Value of `{entry}` and its tangent, for a tangent of {names}.\n")
+/// What a derivative is written from.
+struct Source<'a> {
+    call: &'a Call,
+    files: &'a Files<'a>,
+    /// The definition in the program.
+    written: Option<&'a Def>,
+    /// The parameters and the result of the derivative.
+    signature: &'a Signature,
+}
+
+impl Source<'_> {
+    fn definition(&self, function: &Function, entry: &str, operator: Operator) -> Def {
+        let program = &self.call.program;
+        let parts = Parts { program, files: self.files };
+        let (params, result) = self.types(operator);
+        let names: Vec<Rc<str>> = self.signature.params.iter().map(|(n, _)| n.clone()).collect();
+        let mut sizes = BTreeSet::new();
+        params.iter().for_each(|ty| size_variables(ty, &mut sizes));
+        names.iter().for_each(|name| _ = sizes.remove(name));
+        let mut leaves = Vec::new();
+        for (k, (_, ty)) in self.signature.params.iter().enumerate() {
+            let hints = parts.names(ty, &identifier(k, &names[k]));
+            for (part, hint) in parts.of(ty, 0).into_iter().zip(hints) {
+                let reading = if is_plain(ty) {
+                    Reading::Whole
+                } else if part.cheap {
+                    Reading::Path(part.of)
+                } else {
+                    Reading::Computed(hint.into(), part.of)
+                };
+                leaves.push(Leaf { param: k, reading });
+            }
         }
-        Operator::Vjp => format!(
-            "--| Value of `{entry}` and the cotangents of {names}, for a cotangent of the value.\n"
-        ),
-        Operator::Value | Operator::Grad => String::new(),
+        let value = self.signature.result.clone();
+        let compose = |results: Vec<Expr>| match &value {
+            Some(ty) if !reads_flat(ty) => {
+                let given = results.into_iter().zip(&function.results);
+                let mut given = given.map(|(e, ty)| absent_field(&e, ty).unwrap_or(e));
+                parts.put_together(ty, &mut given, 0)
+            }
+            Some(_) | None => build::tuple(results),
+        };
+        let interface = Interface {
+            name: format!("{entry}_{}", word(operator)).into(),
+            doc: Some(self.doc(entry, operator).into()),
+            sizes: self.ordered(sizes),
+            params: names.iter().enumerate().map(|(k, n)| identifier(k, n)).zip(params).collect(),
+            leaves,
+            result,
+            results: self.result_names(&parts, operator),
+            linear: self
+                .signature
+                .result
+                .as_ref()
+                .is_none_or(|ty| reads_flat(ty) || parts.linear(ty)),
+            compose: &compose,
+            seeds: match operator {
+                Operator::Vjp => vec![self.signature.params.len() - 1],
+                Operator::Jvp | Operator::Grad | Operator::Value => Vec::new(),
+            },
+        };
+        let mut def = definition(function, &interface);
+        if free_variables(&def).iter().any(|name| &**name == ABSENT) {
+            let unknown = build::if_(bool_(true), build::int(0), build::int(1));
+            let body = build::expr(build::kind(std::mem::replace(&mut def.body, bool_(true))));
+            def.body = build::let_(build::binds(ABSENT), unknown, body);
+        }
+        def
+    }
+
+    fn doc(&self, entry: &str, operator: Operator) -> String {
+        let names: Vec<String> = self.call.wrt_names().iter().map(|n| format!("`{n}`")).collect();
+        let names = names.join(", ");
+        match operator {
+            Operator::Jvp => {
+                format!("Value of `{entry}` and its tangent, for a tangent of {names}.")
+            }
+            Operator::Vjp | Operator::Grad | Operator::Value => format!(
+                "Value of `{entry}` and the cotangents of {names}, for a cotangent of the value."
+            ),
+        }
+    }
+
+    /// The types of the parameters and of the result: as the program writes them, where that can stand alone.
+    fn types(&self, operator: Operator) -> (Vec<TypeExpr>, Option<TypeExpr>) {
+        let count = self.signature.params.len() - 1;
+        let written = self.written.filter(|def| def.params.len() == count);
+        let ints = self.signature.params[..count].iter().map(|(name, _)| name.clone());
+        let sizes = written.iter().flat_map(|def| &def.sizes).map(|size| size.text.clone());
+        let known: BTreeSet<Rc<str>> = ints.chain(sizes).collect();
+        let choose = |written: Option<&TypeExpr>, ty: &SizedTy| {
+            let portable = written.and_then(|ty| self.files.portable(ty, &known));
+            portable.unwrap_or_else(|| self.ty(ty))
+        };
+        let mut params: Vec<TypeExpr> = Vec::with_capacity(count + 1);
+        for (k, (_, ty)) in self.signature.params[..count].iter().enumerate() {
+            params.push(choose(written.and_then(|def| def.params[k].ty.as_ref()), ty));
+        }
+        let value = match (&self.signature.result, operator) {
+            (Some(SizedTy::Tuple(items)), _) => {
+                let annotated = written.and_then(|def| def.result.as_ref());
+                Some(choose(annotated, &items[0]))
+            }
+            (_, _) => None,
+        };
+        let names = self.call.wrt_names();
+        let chosen = self.signature.params[..count].iter().zip(&params);
+        let point: Vec<TypeExpr> =
+            chosen.filter(|((n, _), _)| names.contains(n)).map(|(_, ty)| ty.clone()).collect();
+        let (seed, derivative) = match operator {
+            Operator::Jvp => (Some(build::tuple_ty(point)), value.clone().map(|ty| vec![ty])),
+            Operator::Vjp | Operator::Grad | Operator::Value => (value.clone(), Some(point)),
+        };
+        params.push(seed.unwrap_or_else(|| self.ty(&self.signature.params[count].1)));
+        let flat = self.signature.result.as_ref().is_some_and(reads_flat);
+        let result = value.zip(derivative).map(|(value, derivative)| {
+            if flat {
+                let parts = std::iter::once(value).chain(derivative);
+                return build::tuple_ty(parts.collect());
+            }
+            build::tuple_ty(vec![value, build::tuple_ty(derivative)])
+        });
+        (params, result)
+    }
+
+    /// A type as people write it, with the program's name for it if there is one.
+    fn ty(&self, ty: &SizedTy) -> TypeExpr {
+        match ty {
+            SizedTy::Scalar(elem) => build::named_ty(elem.to_string()),
+            SizedTy::Tuple(items) => {
+                build::ty(TypeKind::Tuple(items.iter().map(|ty| self.ty(ty)).collect()))
+            }
+            SizedTy::Record(fields) => {
+                let labels = fields.iter().map(|(label, _)| label.clone()).collect();
+                let order = self.files.field_order(&labels);
+                let order = order.unwrap_or_else(|| labels.into_iter().collect());
+                let field = |label: &Rc<str>| {
+                    let found = fields.iter().find(|(name, _)| name == label);
+                    found.map(|(_, ty)| (build::name(label.clone()), self.ty(ty)))
+                };
+                let whole = build::ty(TypeKind::Record(order.iter().filter_map(field).collect()));
+                self.files.alias(&whole).unwrap_or(whole)
+            }
+            SizedTy::Array(size, elem) => {
+                let size = match size {
+                    Size::Any => None,
+                    Size::Const(n) => Some(build::int(i64::try_from(*n).unwrap_or(i64::MAX))),
+                    Size::Var(name) => Some(build::var(name.clone())),
+                    Size::Expr(text) => Some(lambada_surface::parse_expr(text, FileId(0)).0),
+                };
+                build::ty(TypeKind::Array(size.map(Box::new), Box::new(self.ty(elem))))
+            }
+            SizedTy::Fun(from, to) => {
+                build::ty(TypeKind::Function(Box::new(self.ty(from)), Box::new(self.ty(to))))
+            }
+            SizedTy::Variant(id) => {
+                let name = &self.call.program.type_decl(*id).name;
+                let mut words = name.split(' ');
+                let head = build::name(words.next().unwrap_or_default());
+                build::ty(TypeKind::Name(head, words.map(build::named_ty).collect()))
+            }
+        }
+    }
+
+    /// Sizes in the order of the program, then the others.
+    fn ordered(&self, sizes: BTreeSet<Rc<str>>) -> Vec<Rc<str>> {
+        let written = self.written.iter().flat_map(|def| &def.sizes).map(|size| size.text.clone());
+        let mut all: Vec<Rc<str>> = written.filter(|size| sizes.contains(size)).collect();
+        let rest: Vec<Rc<str>> = sizes.into_iter().filter(|size| !all.contains(size)).collect();
+        all.extend(rest);
+        all
+    }
+
+    /// `value`, and `x_ct` for each parameter `x` or `value_tan`.
+    fn result_names(&self, parts: &Parts, operator: Operator) -> Vec<Rc<str>> {
+        let Some(SizedTy::Tuple(items)) = &self.signature.result else { return Vec::new() };
+        let value = &items[0];
+        let mut names = parts.names(value, "value");
+        match operator {
+            Operator::Jvp => {
+                names.extend(parts.names(&items[1], "value").iter().map(|n| format!("{n}_tan")));
+            }
+            Operator::Vjp | Operator::Grad | Operator::Value => {
+                let chosen = self.call.wrt_names();
+                let params = self.signature.params.iter().enumerate();
+                for (k, (name, ty)) in params.filter(|(_, (n, _))| chosen.contains(n)) {
+                    let leaves = parts.names(ty, &identifier(k, name));
+                    names.extend(leaves.iter().map(|n| format!("{n}_ct")));
+                }
+            }
+        }
+        names.into_iter().map(Rc::from).collect()
     }
 }
 
-/// Is a value of the type a single array (or scalar) of array code?
-fn is_plain(ty: &SizedTy) -> bool {
-    match ty {
-        SizedTy::Scalar(_) => true,
-        SizedTy::Array(_, elem) => is_plain(elem),
-        SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => false,
+fn word(operator: Operator) -> &'static str {
+    match operator {
+        Operator::Jvp => "forward",
+        Operator::Vjp | Operator::Grad | Operator::Value => "reverse",
     }
+}
+
+fn identifier(k: usize, name: &Rc<str>) -> Rc<str> {
+    if is_identifier(name) { name.clone() } else { format!("argument{k}").into() }
+}
+
+fn bool_(value: bool) -> Expr {
+    build::expr(lambada_surface::ast::ExprKind::Bool(value))
 }
 
 /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value that is itself
@@ -93,244 +276,19 @@ fn reads_flat(result: &SizedTy) -> bool {
     }
 }
 
-/// The definition with the types of the source, in terms of the flat one.
-fn wrapper(
-    program: &Program,
-    name: &str,
-    params: &[(Rc<str>, SizedTy)],
-    result: &SizedTy,
-    flat: &[Ty],
-) -> String {
-    let pieces = Pieces { program };
-    let mut sizes = BTreeSet::new();
-    params.iter().for_each(|(_, ty)| size_names(ty, &mut sizes));
-    let ints: Vec<&str> = params.iter().map(|(n, _)| &**n).collect();
-    let sizes: String =
-        sizes.iter().filter(|s| !ints.contains(&s.as_str())).map(|s| format!(" [{s}]")).collect();
-    let names: Vec<String> = params
-        .iter()
-        .enumerate()
-        .map(|(k, (n, _))| if is_identifier(n) { n.to_string() } else { format!("argument{k}") })
-        .collect();
-    let declared: String = names
-        .iter()
-        .zip(params)
-        .map(|(n, (_, ty))| format!(" ({n} : {})", print_type(program, ty)))
-        .collect();
-    let arguments: Vec<String> =
-        names.iter().zip(params).flat_map(|(n, (_, ty))| pieces.take_apart(ty, n, 0)).collect();
-    let leaves: Vec<String> = (0..flat.len()).map(|k| format!("r{k}")).collect();
-    let pattern = if let [single] = &leaves[..] {
-        single.clone()
-    } else {
-        format!("({})", leaves.join(", "))
-    };
-    let given: Vec<String> = leaves
-        .iter()
-        .zip(flat)
-        .map(|(leaf, ty)| absent_field(leaf, ty).unwrap_or(leaf.clone()))
-        .collect();
-    let rebuilt = pieces.put_together(result, &mut given.into_iter(), 0);
-    let wide = arguments.iter().map(|a| a.len() + 1).sum::<usize>() > LINE;
-    let gap = if wide { "\n    " } else { " " };
-    let call: String = arguments.iter().map(|argument| format!("{gap}{argument}")).collect();
-    let body = format!("let {pattern} = {name}_flat{call}\n  in {rebuilt}");
-    let absent = if body.contains(ABSENT) {
-        format!("let {ABSENT} = if true then 0 else 1\n  ")
-    } else {
-        String::new()
-    };
-    format!("def {name}{sizes}{declared} =\n  {absent}{body}\n")
-}
-
-/// Arguments longer than this stand on lines of their own.
-const LINE: usize = 80;
-
-/// The size of an array in a field of a constructor that a value is not: 0, but inference must not know, for the field may be declared to
-/// have another.
-const ABSENT: &str = "no_elements'";
-
 /// Where a result is known to be another constructor, the arrays in a field are known to be empty.
 /// Gives what stands for such an array in the value that is never built.
-fn absent_field(leaf: &str, ty: &Ty) -> Option<String> {
+fn absent_field(leaf: &Expr, ty: &Ty) -> Option<Expr> {
     ty.dims.iter().find(|d| d.as_lit().is_some_and(|k| k.int() == 0))?;
     let size = |(axis, dim): (usize, &Atom)| match dim {
-        Atom::Lit(k) if k.int() > 0 => k.int().to_string(),
-        Atom::Var(_) if axis == 0 => format!("length {leaf}"),
-        Atom::Lit(_) | Atom::Var(_) => ABSENT.to_string(),
+        Atom::Lit(k) if k.int() > 0 => build::int(k.int()),
+        Atom::Var(_) if axis == 0 => build::call(build::var("length"), [leaf.clone()]),
+        Atom::Lit(_) | Atom::Var(_) => build::var(ABSENT),
     };
-    let clauses: Vec<String> = ty
-        .dims
-        .iter()
-        .enumerate()
-        .map(|(axis, dim)| format!("_i{axis} < {}", size((axis, dim))))
-        .collect();
-    let zero = match ty.elem {
-        ScalarTy::Real => "0.0",
-        ScalarTy::Int => "(0 : int)",
-        ScalarTy::Bool => "false",
-    };
-    Some(format!("(for {} => {zero})", clauses.join(", ")))
-}
-
-fn size_names(ty: &SizedTy, names: &mut BTreeSet<String>) {
-    match ty {
-        SizedTy::Scalar(_) | SizedTy::Variant(_) | SizedTy::Fun(..) => {}
-        SizedTy::Tuple(items) => items.iter().for_each(|t| size_names(t, names)),
-        SizedTy::Record(fields) => fields.iter().for_each(|(_, t)| size_names(t, names)),
-        SizedTy::Array(size, elem) => {
-            if let Size::Var(name) = size {
-                names.insert(name.to_string());
-            }
-            size_names(elem, names);
-        }
-    }
-}
-
-struct Pieces<'a> {
-    program: &'a Program,
-}
-
-impl Pieces<'_> {
-    /// One expression per leaf of a value, in the order of array code. `depth` keeps bound names apart.
-    fn take_apart(&self, ty: &SizedTy, value: &str, depth: usize) -> Vec<String> {
-        match ty {
-            SizedTy::Scalar(_) | SizedTy::Fun(..) => vec![value.to_string()],
-            SizedTy::Tuple(items) => items
-                .iter()
-                .enumerate()
-                .flat_map(|(k, t)| self.take_apart(t, &format!("{value}.{k}"), depth))
-                .collect(),
-            SizedTy::Record(fields) => fields
-                .iter()
-                .flat_map(|(n, t)| self.take_apart(t, &format!("{value}.{n}"), depth))
-                .collect(),
-            SizedTy::Array(_, elem) => {
-                let element = format!("e{depth}");
-                let lift = |leaf: String| {
-                    if leaf == element {
-                        value.to_string()
-                    } else {
-                        format!("(for {element} in {value} => {leaf})")
-                    }
-                };
-                self.take_apart(elem, &element, depth + 1).into_iter().map(lift).collect()
-            }
-            SizedTy::Variant(id) => self.take_variant_apart(*id, value, depth),
-        }
-    }
-
-    fn take_variant_apart(&self, id: TypeId, value: &str, depth: usize) -> Vec<String> {
-        let constructors = &self.program.type_decl(id).constructors;
-        let arms: Vec<String> = constructors
-            .iter()
-            .enumerate()
-            .map(|(tag, (name, args))| format!("| {name}{} -> {tag}", " _".repeat(args.len())))
-            .collect();
-        let mut leaves = vec![format!("(match {value} {})", arms.join(" "))];
-        for (name, args) in constructors {
-            for (k, arg) in args.iter().enumerate() {
-                let bound = format!("c{depth}");
-                let pattern: String = (0..args.len())
-                    .map(|j| if j == k { format!(" {bound}") } else { " _".to_string() })
-                    .collect();
-                let arg = unsized_ty(arg);
-                for (leaf, zero) in
-                    self.take_apart(&arg, &bound, depth + 1).into_iter().zip(self.zeros(&arg))
-                {
-                    let otherwise = if constructors.len() > 1 {
-                        format!(" | _ -> {zero}")
-                    } else {
-                        String::new()
-                    };
-                    leaves.push(format!("(match {value} | {name}{pattern} -> {leaf}{otherwise})"));
-                }
-            }
-        }
-        leaves
-    }
-
-    /// What stands for the leaves of a field that a value has not.
-    fn zeros(&self, ty: &SizedTy) -> Vec<String> {
-        match ty {
-            SizedTy::Scalar(ScalarTy::Real) => vec!["0.0".to_string()],
-            SizedTy::Scalar(ScalarTy::Int) => vec!["0".to_string()],
-            SizedTy::Scalar(ScalarTy::Bool) => vec!["false".to_string()],
-            SizedTy::Array(_, elem) => self
-                .zeros(elem)
-                .into_iter()
-                .map(|zero| format!("(for _none < {ABSENT} => {zero})"))
-                .collect(),
-            SizedTy::Tuple(items) => items.iter().flat_map(|t| self.zeros(t)).collect(),
-            SizedTy::Record(fields) => fields.iter().flat_map(|(_, t)| self.zeros(t)).collect(),
-            SizedTy::Variant(id) => {
-                let fields =
-                    self.program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args);
-                std::iter::once("0".to_string())
-                    .chain(fields.flat_map(|t| self.zeros(&unsized_ty(t))))
-                    .collect()
-            }
-            SizedTy::Fun(..) => Vec::new(),
-        }
-    }
-
-    /// The value whose leaves have the given names.
-    fn put_together(
-        &self,
-        ty: &SizedTy,
-        leaves: &mut dyn Iterator<Item = String>,
-        depth: usize,
-    ) -> String {
-        match ty {
-            SizedTy::Scalar(_) | SizedTy::Fun(..) => leaves.next().unwrap_or_default(),
-            SizedTy::Tuple(items) => {
-                let items: Vec<String> =
-                    items.iter().map(|t| self.put_together(t, leaves, depth)).collect();
-                format!("({})", items.join(", "))
-            }
-            SizedTy::Record(fields) => {
-                let fields: Vec<String> = fields
-                    .iter()
-                    .map(|(n, t)| format!("{n} = {}", self.put_together(t, leaves, depth)))
-                    .collect();
-                format!("{{{}}}", fields.join(", "))
-            }
-            SizedTy::Array(_, elem) if is_plain(elem) => leaves.next().unwrap_or_default(),
-            SizedTy::Array(_, elem) => {
-                let arrays: Vec<String> =
-                    leaves.take(self.take_apart(elem, "_", 0).len()).collect();
-                let index = format!("i{depth}");
-                let extent = arrays.first().map_or("0".to_string(), |a| format!("length {a}"));
-                let element = self.put_together(
-                    elem,
-                    &mut arrays.iter().map(|a| format!("{a}[{index}]")),
-                    depth + 1,
-                );
-                format!("(for {index} < {extent} => {element})")
-            }
-            SizedTy::Variant(id) => {
-                let tag = leaves.next().unwrap_or_default();
-                let constructors = &self.program.type_decl(*id).constructors;
-                let mut values = Vec::new();
-                for (name, args) in constructors {
-                    let args: String = args
-                        .iter()
-                        .map(|t| format!(" {}", self.put_together(&unsized_ty(t), leaves, depth)))
-                        .collect();
-                    values.push(if args.is_empty() {
-                        name.to_string()
-                    } else {
-                        format!("({name}{args})")
-                    });
-                }
-                let last = values.pop().unwrap_or_default();
-                let tests: String = values
-                    .iter()
-                    .enumerate()
-                    .map(|(k, v)| format!("if {tag} == {k} then {v} else "))
-                    .collect();
-                format!("({tests}{last})")
-            }
-        }
-    }
+    let zero = crate::parts::zero(ty.elem);
+    let clauses = ty.dims.iter().enumerate().map(|(axis, dim)| {
+        let index = build::name(format!("_i{axis}"));
+        lambada_surface::ast::Clause::Range(index, size((axis, dim)))
+    });
+    Some(clauses.rev().fold(zero, |body, clause| build::for_(clause, body)))
 }

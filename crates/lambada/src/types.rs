@@ -3,32 +3,45 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use lambada_core::{Program, SizedTy, Ty, TypeId};
+use lambada_core::{Program, Size, SizedTy, Ty, TypeId};
 use lambada_elaborate::import_key;
 use lambada_source::Problem;
-use lambada_surface::ast::{Item, Module, Name, TypeBody, TypeDef, TypeExpr, TypeKind};
+use lambada_surface::ast::{
+    Def, Expr, ExprKind, Item, Module, Name, TypeBody, TypeDef, TypeExpr, TypeKind,
+};
+use lambada_surface::build;
+use lambada_surface::visit::{Visit, walk_expr};
 
 use crate::Unit;
+use crate::data::unsized_ty;
 
 /// A definition: the file, an index into [`Files::modules`], and the name.
 type Place = (usize, Rc<str>);
 
 impl Unit {
-    /// The definitions of the variant types in the given ones, and of all types that these mention.
+    /// The definitions of the variant types in the given ones, of the types that the written ones mention, and of all types that these
+    /// mention.
     pub(crate) fn type_definitions<'t>(
         &self,
         program: &Program,
         types: impl Iterator<Item = &'t SizedTy>,
-    ) -> Result<String, Vec<Problem>> {
+        written: &[TypeExpr],
+    ) -> Result<Vec<Item>, Problem> {
         let files = Files::of(self);
         let mut variants = BTreeSet::new();
         types.for_each(|ty| sized_variants(program, ty, &mut variants));
         let mut needed = BTreeSet::new();
         for id in variants {
-            let place = files.variant(program, id).map_err(|problem| vec![problem])?;
+            files
+                .variant(program, id)?
+                .into_iter()
+                .for_each(|place| files.need(place, &mut needed));
+        }
+        for name in written.iter().flat_map(all_names) {
+            let place = files.resolve(files.own(), &name);
             place.into_iter().for_each(|place| files.need(place, &mut needed));
         }
-        files.print(&needed).map_err(|problem| vec![problem])
+        files.items(&needed)
     }
 }
 
@@ -68,15 +81,141 @@ fn variants(program: &Program, ty: &Ty, all: &mut BTreeSet<TypeId>) {
 }
 
 /// The files that a program consists of.
-struct Files<'a> {
+pub(crate) struct Files<'a> {
     /// The imported ones with their keys, then the program.
     modules: Vec<(Option<&'a str>, &'a Module)>,
 }
 
 impl<'a> Files<'a> {
-    fn of(unit: &'a Unit) -> Files<'a> {
+    pub(crate) fn of(unit: &'a Unit) -> Files<'a> {
         let imports = unit.imports.iter().map(|(key, module)| (Some(&**key), &**module));
         Files { modules: imports.chain([(None, &*unit.module)]).collect() }
+    }
+
+    /// The program's own file.
+    fn own(&self) -> usize {
+        self.modules.len() - 1
+    }
+
+    /// The definition of the entry, as it is written.
+    pub(crate) fn entry(&self, name: &str) -> Option<&'a Def> {
+        self.modules[self.own()].1.items.iter().find_map(|item| match item {
+            Item::Def(def) if &*def.name.text == name => Some(def),
+            Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
+        })
+    }
+
+    /// A type of the program as it can stand in source of its own: it mentions only types that have definitions, and sizes that are known there.
+    pub(crate) fn portable(&self, ty: &TypeExpr, sizes: &BTreeSet<Rc<str>>) -> Option<TypeExpr> {
+        let known = |name: &Rc<str>| {
+            matches!(&**name, "real" | "int" | "bool") || self.resolve(self.own(), name).is_some()
+        };
+        let mut mentioned = BTreeSet::new();
+        size_variables(ty, &mut mentioned);
+        let fits = mentioned.is_subset(sizes) && all_names(ty).iter().all(known);
+        fits.then(|| bare(ty))
+    }
+
+    /// The order in which a type of the program declares the fields of a record.
+    pub(crate) fn field_order(&self, labels: &BTreeSet<Rc<str>>) -> Option<Vec<Rc<str>>> {
+        let mut found = None;
+        let mut look = |ty: &TypeExpr| {
+            records(ty, &mut |fields| {
+                let set: BTreeSet<Rc<str>> = fields.iter().map(|(n, _)| n.text.clone()).collect();
+                if found.is_none() && set == *labels {
+                    found = Some(fields.iter().map(|(n, _)| n.text.clone()).collect());
+                }
+            });
+        };
+        for (_, module) in self.modules.iter().rev() {
+            for item in &module.items {
+                match item {
+                    Item::Type(def) => match &def.body {
+                        TypeBody::Alias(ty) => look(ty),
+                        TypeBody::Variant(cases) => {
+                            cases.iter().flat_map(|(_, args)| args).for_each(&mut look)
+                        }
+                    },
+                    Item::Def(def) => {
+                        let types = def.params.iter().filter_map(|p| p.ty.as_ref());
+                        types.chain(&def.result).for_each(&mut look);
+                    }
+                    Item::Import { .. } => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// The name of a type of the program that stands for exactly this one.
+    pub(crate) fn alias(&self, ty: &TypeExpr) -> Option<TypeExpr> {
+        let text = lambada_surface::print_type(ty);
+        self.definitions(self.own())
+            .find(|def| {
+                def.params.is_empty()
+                    && matches!(&def.body, TypeBody::Alias(body) if lambada_surface::print_type(body) == text)
+            })
+            .map(|def| build::named_ty(def.name.text.clone()))
+    }
+
+    /// The types of the arguments of the constructors of a variant type, with the sizes that their declarations say.
+    pub(crate) fn constructors(
+        &self,
+        program: &Program,
+        id: TypeId,
+    ) -> Vec<(Rc<str>, Vec<SizedTy>)> {
+        let decl = program.type_decl(id);
+        let place = self.variant(program, id).ok().flatten();
+        let written = place.as_ref().and_then(|place| match &self.definition(place)?.body {
+            TypeBody::Variant(cases) => Some((place.0, cases)),
+            TypeBody::Alias(_) => None,
+        });
+        let sized = |case: usize, k: usize, ty: &Ty| match written {
+            Some((file, cases)) => self.sized(file, &cases[case].1[k], ty),
+            None => unsized_ty(ty),
+        };
+        let cases = decl.constructors.iter().enumerate();
+        cases
+            .map(|(case, (name, args))| {
+                let args = args.iter().enumerate().map(|(k, ty)| sized(case, k, ty));
+                (name.clone(), args.collect())
+            })
+            .collect()
+    }
+
+    /// A type with the constant sizes that are written.
+    fn sized(&self, file: usize, written: &TypeExpr, ty: &Ty) -> SizedTy {
+        match (&written.kind, ty) {
+            (TypeKind::Array(size, inner), Ty::Array(elem)) => {
+                let size = match size.as_ref().map(|size| &size.kind) {
+                    Some(ExprKind::Int(k)) => u64::try_from(*k).map_or(Size::Any, Size::Const),
+                    Some(_) | None => Size::Any,
+                };
+                SizedTy::Array(size, Box::new(self.sized(file, inner, elem)))
+            }
+            (TypeKind::Tuple(parts), Ty::Tuple(items)) if parts.len() == items.len() => {
+                let items = parts.iter().zip(items.iter());
+                SizedTy::Tuple(items.map(|(part, ty)| self.sized(file, part, ty)).collect())
+            }
+            (TypeKind::Record(parts), Ty::Record(fields)) => {
+                let field = |(label, ty): &(Rc<str>, Ty)| {
+                    let part = parts.iter().find(|(name, _)| name.text == *label);
+                    let ty = part.map_or(unsized_ty(ty), |(_, part)| self.sized(file, part, ty));
+                    (label.clone(), ty)
+                };
+                SizedTy::Record(fields.iter().map(field).collect())
+            }
+            (TypeKind::Name(name, args), _) if args.is_empty() => {
+                let alias = self.resolve(file, &name.text).and_then(|place| {
+                    match &self.definition(&place)?.body {
+                        TypeBody::Alias(body) => Some((place.0, body)),
+                        TypeBody::Variant(_) => None,
+                    }
+                });
+                alias.map_or(unsized_ty(ty), |(file, body)| self.sized(file, body, ty))
+            }
+            (_, _) => unsized_ty(ty),
+        }
     }
 
     fn definitions(&self, file: usize) -> impl Iterator<Item = &'a TypeDef> + use<'a> {
@@ -157,8 +296,8 @@ impl<'a> Files<'a> {
         keys.filter_map(|key| Some((key.rsplit('/').next()?.to_string(), index(&key)?))).collect()
     }
 
-    /// The definitions as source, if they can stand in one file.
-    fn print(&self, needed: &BTreeSet<Place>) -> Result<String, Problem> {
+    /// The definitions, if they can stand in one file.
+    fn items(&self, needed: &BTreeSet<Place>) -> Result<Vec<Item>, Problem> {
         let mut items = Vec::new();
         let mut taken = BTreeSet::new();
         for file in 0..self.modules.len() {
@@ -179,11 +318,7 @@ impl<'a> Files<'a> {
                 items.push(Item::Type(unqualified(def)));
             }
         }
-        Ok(if items.is_empty() {
-            String::new()
-        } else {
-            format!("{}\n", lambada_surface::print_module(&Module { doc: None, items }))
-        })
+        Ok(items)
     }
 }
 
@@ -198,6 +333,44 @@ fn names(ty: &TypeExpr, all: &mut Vec<Rc<str>>) {
         TypeKind::Record(fields) => fields.iter().for_each(|(_, ty)| names(ty, all)),
         TypeKind::Array(_, elem) => names(elem, all),
         TypeKind::Function(from, to) => [from, to].into_iter().for_each(|ty| names(ty, all)),
+        TypeKind::Error => {}
+    }
+}
+
+fn all_names(ty: &TypeExpr) -> Vec<Rc<str>> {
+    let mut all = Vec::new();
+    names(ty, &mut all);
+    all
+}
+
+/// The variables in the sizes of a type.
+pub(crate) fn size_variables(ty: &TypeExpr, all: &mut BTreeSet<Rc<str>>) {
+    struct Variables<'a>(&'a mut BTreeSet<Rc<str>>);
+    impl Visit for Variables<'_> {
+        fn expr(&mut self, expr: &Expr) {
+            if let ExprKind::Var(name) = &expr.kind {
+                self.0.insert(name.clone());
+            }
+            walk_expr(self, expr);
+        }
+    }
+    Variables(all).type_expr(ty);
+}
+
+/// The records in a type.
+fn records(ty: &TypeExpr, f: &mut dyn FnMut(&[(Name, TypeExpr)])) {
+    match &ty.kind {
+        TypeKind::Name(_, args) => args.iter().for_each(|ty| records(ty, f)),
+        TypeKind::Tuple(items) => items.iter().for_each(|ty| records(ty, f)),
+        TypeKind::Record(fields) => {
+            f(fields);
+            fields.iter().for_each(|(_, ty)| records(ty, f));
+        }
+        TypeKind::Array(_, elem) => records(elem, f),
+        TypeKind::Function(from, to) => {
+            records(from, f);
+            records(to, f);
+        }
         TypeKind::Error => {}
     }
 }

@@ -211,14 +211,16 @@ pub enum ExprKind {
     UpdateSlice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>, Box<Expr>),
     /// `loop p = e for i < n do e`
     Loop(Param, Box<Expr>, LoopKind, Box<Expr>),
-    /// `accumulate h = e in e`
-    Accumulate(Name, Box<Expr>, Box<Expr>),
+    /// `accumulate h = e in e`, `accumulate a = e, b = e in e`
+    Accumulate(Vec<(Name, Expr)>, Box<Expr>),
     /// `h[i, j] += e`, `h += e` (no indices)
     Add(Name, Vec<Expr>, Box<Expr>),
     /// `a; b`
     Sequence(Box<Expr>, Box<Expr>),
     /// `(e : t)`
     Annotated(Box<Expr>, TypeExpr),
+    /// `-- text` on lines of their own before `e`. Passes that write programs make these; the parser skips comments.
+    Commented(Rc<str>, Box<Expr>),
     /// Where the parser found no expression; a problem has been reported.
     Error,
 }
@@ -317,6 +319,32 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// All of them.
+    pub const ALL: [BinaryOp; 17] = [
+        BinaryOp::Pow,
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
+        BinaryOp::MatMul,
+        BinaryOp::Add,
+        BinaryOp::Sub,
+        BinaryOp::Eq,
+        BinaryOp::Ne,
+        BinaryOp::Lt,
+        BinaryOp::Le,
+        BinaryOp::Gt,
+        BinaryOp::Ge,
+        BinaryOp::And,
+        BinaryOp::Or,
+        BinaryOp::Compose,
+        BinaryOp::Pipe,
+    ];
+
+    /// The operator that is written so.
+    pub fn spelled(text: &str) -> Option<BinaryOp> {
+        BinaryOp::ALL.into_iter().find(|op| op.spelling() == text)
+    }
+
     /// As it is written.
     pub fn spelling(self) -> &'static str {
         match self {

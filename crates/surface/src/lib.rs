@@ -2,6 +2,7 @@
 //! tree as text again, so that parsing what was printed gives the same tree. Nothing here fails: problems are returned beside the tree.
 
 pub mod ast;
+pub mod build;
 mod format;
 pub mod lexer;
 pub mod names;

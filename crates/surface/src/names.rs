@@ -127,9 +127,9 @@ impl Free {
                 }
                 self.expr(body);
             }
-            ExprKind::Accumulate(name, init, body) => {
-                self.expr(init);
-                self.bound.push(name.text.clone());
+            ExprKind::Accumulate(accumulators, body) => {
+                accumulators.iter().for_each(|(_, init)| self.expr(init));
+                self.bound.extend(accumulators.iter().map(|(name, _)| name.text.clone()));
                 self.expr(body);
             }
             ExprKind::Var(_)
@@ -157,7 +157,10 @@ impl Free {
             | ExprKind::Update(..)
             | ExprKind::UpdateSlice(..)
             | ExprKind::Add(..) => return false,
-            ExprKind::Sequence(..) | ExprKind::Annotated(..) | ExprKind::Error => return false,
+            ExprKind::Sequence(..)
+            | ExprKind::Annotated(..)
+            | ExprKind::Commented(..)
+            | ExprKind::Error => return false,
             // Walked by `lets` before.
             ExprKind::Let(..) | ExprKind::LetFunctions(..) => return false,
         }
@@ -287,6 +290,7 @@ mod tests {
         check("def f = loop (a, b) = a for i < b do a + i", "a");
         check("def f s = match s | Some x -> x | _ -> x", "x");
         check("def f = accumulate h = h in h[i] += h", "h i");
+        check("def f = accumulate a = b, b = c in a[i] += b", "b c i");
         check("def f x = x with jvp dx = dx * y with vjp dy = dx", "y dx");
         check("def f = (\\x -> x) x", "x");
         check("def f = linalg.solve f (e : [n]real)", "linalg f n e");

@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::visit::children_mut;
 
-/// Sets every span to the default.
+/// Sets every span to the default, and leaves comments out.
 pub fn erase_spans(module: &mut Module) {
     for item in &mut module.items {
         match item {
@@ -120,13 +120,17 @@ fn erase_clause(clause: &mut Clause) {
 
 /// This expression and all inside it.
 fn erase_expr(expr: &mut Expr) {
+    while let ExprKind::Commented(_, inner) = &mut expr.kind {
+        *expr = std::mem::replace(inner, Expr { kind: ExprKind::Error, span: Span::default() });
+    }
     expr.span = Span::default();
     match &mut expr.kind {
         ExprKind::Record(fields) | ExprKind::RecordUpdate(_, fields) => {
             names(fields.iter_mut().map(|(name, _)| name))
         }
-        ExprKind::Field(_, name) | ExprKind::Accumulate(name, ..) | ExprKind::Add(name, ..) => {
-            name.span = Span::default()
+        ExprKind::Field(_, name) | ExprKind::Add(name, ..) => name.span = Span::default(),
+        ExprKind::Accumulate(accumulators, _) => {
+            names(accumulators.iter_mut().map(|(name, _)| name))
         }
         ExprKind::Component(_, _, span) => *span = Span::default(),
         ExprKind::Lambda(params, _) => params.iter_mut().for_each(erase_param),
@@ -160,6 +164,7 @@ fn erase_expr(expr: &mut Expr) {
         | ExprKind::Update(..)
         | ExprKind::UpdateSlice(..)
         | ExprKind::Sequence(..)
+        | ExprKind::Commented(..)
         | ExprKind::Error => {}
     }
     children_mut(expr, &mut erase_expr);

@@ -128,6 +128,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Accumulate(..)
         | ExprKind::Add(..)
         | ExprKind::Sequence(..)
+        | ExprKind::Commented(..)
         | ExprKind::Error => {}
     }
     if let ExprKind::Loop(_, _, LoopKind::For(clause), _) = &expr.kind
@@ -194,8 +195,12 @@ macro_rules! children {
                 }
                 ExprKind::Field(inner, _) | ExprKind::Component(inner, ..) | ExprKind::Lambda(_, inner) => f(inner),
                 ExprKind::SectionLeft(inner, _) | ExprKind::SectionRight(_, inner) | ExprKind::Unary(_, inner) => f(inner),
-                ExprKind::Annotated(inner, _) => f(inner),
-                ExprKind::Apply(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Let(_, a, b) | ExprKind::Accumulate(_, a, b) => {
+                ExprKind::Annotated(inner, _) | ExprKind::Commented(_, inner) => f(inner),
+                ExprKind::Accumulate(accumulators, body) => {
+                    accumulators.into_iter().for_each(|(_, init)| f(init));
+                    f(body);
+                }
+                ExprKind::Apply(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Let(_, a, b) => {
                     f(a);
                     f(b);
                 }

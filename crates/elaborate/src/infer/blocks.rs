@@ -93,6 +93,7 @@ impl Infer<'_> {
                 Some(Entry::Local(_) | Entry::Accumulator(..) | Entry::Own(_)) => false,
                 None => self.is_function_name(name),
             },
+            ExprKind::Commented(_, inner) => self.is_generalizable(inner),
             ExprKind::Con(_)
             | ExprKind::Int(_)
             | ExprKind::Real(_)

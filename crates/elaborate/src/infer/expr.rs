@@ -34,6 +34,7 @@ impl Infer<'_> {
             ExprKind::Match(value, arms) => self.matching(value, arms, expected, span),
             ExprKind::Let(..) | ExprKind::LetFunctions(..) => self.block(expr, expected),
             ExprKind::Sequence(first, second) => self.sequence(first, second, expected, span),
+            ExprKind::Commented(_, inner) => self.expression(inner, expected),
             ExprKind::Lambda(params, body) => {
                 let (function, ty) =
                     self.lambda(&Syntax::of_lambda(params, body), expected.map(|(ty, _)| ty));
@@ -118,7 +119,7 @@ impl Infer<'_> {
                 self.update_slice(array, from.as_deref(), to.as_deref(), value, span)
             }
             ExprKind::Loop(state, init, kind, body) => self.loop_(state, init, kind, body, span),
-            ExprKind::Accumulate(name, init, body) => self.accumulate(name, init, body, span),
+            ExprKind::Accumulate(accumulators, body) => self.accumulate(accumulators, body, span),
             ExprKind::Add(name, at, value) => self.addition(name, at, value, span),
             ExprKind::Annotated(inner, written) => self.annotated(inner, written, span),
             ExprKind::Error => {
@@ -130,6 +131,7 @@ impl Infer<'_> {
             | ExprKind::Let(..)
             | ExprKind::LetFunctions(..)
             | ExprKind::Sequence(..)
+            | ExprKind::Commented(..)
             | ExprKind::Lambda(..) => unreachable!("expectations go into these"),
         }
     }
@@ -341,25 +343,36 @@ impl Infer<'_> {
         if free { self.scopes[self.module].imports.get(name).copied() } else { None }
     }
 
-    pub(super) fn accumulate(&mut self, name: &Name, init: &Expr, body: &Expr, span: Span) -> Exp {
-        let init = self.infer(init);
-        self.require(&init, Kind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
+    pub(super) fn accumulate(
+        &mut self,
+        accumulators: &[(Name, Expr)],
+        body: &Expr,
+        span: Span,
+    ) -> Exp {
+        let mut inits = Vec::with_capacity(accumulators.len());
+        for (_, init) in accumulators {
+            let init = self.infer(init);
+            self.require(&init, Kind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
+            inits.push(init);
+        }
         let scope = self.env.mark();
-        let local = self.local(&name.text, init.ty);
-        self.env.bind(&name.text, Entry::Accumulator(local, init.ty));
+        let mut locals = Vec::with_capacity(accumulators.len());
+        for ((name, _), init) in accumulators.iter().zip(&inits) {
+            let local = self.local(&name.text, init.ty);
+            self.env.bind(&name.text, Entry::Accumulator(local, init.ty));
+            locals.push(local);
+        }
         let body = self.infer(body);
         self.env.restore(scope);
         let origin = Origin::new("accumulate", body.span);
         self.solver.add(Constraint::FirstOrder { ty: body.ty, origin: origin.clone() });
+        let types: Vec<Ty> = inits.iter().map(|init| init.ty).collect();
+        let both = self.solver.tuple([&[body.ty], &types[..]].concat());
+        let alone = if let [one] = types[..] { one } else { self.solver.tuple(types) };
         let result = self.solver.fresh();
-        self.solver.add(Constraint::Accumulated {
-            whole: body.ty,
-            body: body.ty,
-            acc: init.ty,
-            result,
-            origin,
-        });
-        Exp { kind: ExpKind::Accumulate(local, Box::new(init), Box::new(body)), ty: result, span }
+        self.solver.add(Constraint::Accumulated { body: body.ty, alone, both, result, origin });
+        let accumulators = locals.into_iter().zip(inits).collect();
+        Exp { kind: ExpKind::Accumulate(accumulators, Box::new(body)), ty: result, span }
     }
 
     fn addition(&mut self, name: &Name, at: &[Expr], value: &Expr, span: Span) -> Exp {

@@ -29,8 +29,8 @@ pub(crate) enum Constraint {
     FirstOrder { ty: Ty, origin: Origin },
     /// The derivative of a function `from -> to` as an array of cotangents.
     Jacobian { from: Ty, to: Ty, result: Ty, origin: Origin },
-    /// What `accumulate` gives: `acc` if `body` is a unit or an array of units, else both.
-    Accumulated { whole: Ty, body: Ty, acc: Ty, result: Ty, origin: Origin },
+    /// What `accumulate` gives: `alone`, the accumulators, if `body` is a unit or an array of units, else `both`.
+    Accumulated { body: Ty, alone: Ty, both: Ty, result: Ty, origin: Origin },
     /// A unit or an array of units.
     Units { ty: Ty, origin: Origin },
 }
@@ -102,8 +102,8 @@ impl Constraint {
             Constraint::Component { tuple, ty, .. } => vec![tuple, ty],
             Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => vec![ty],
             Constraint::Jacobian { from, to, result, .. } => vec![from, to, result],
-            Constraint::Accumulated { whole, body, acc, result, .. } => {
-                vec![whole, body, acc, result]
+            Constraint::Accumulated { body, alone, both, result, .. } => {
+                vec![body, alone, both, result]
             }
         }
     }
@@ -138,8 +138,8 @@ impl Constraint {
             Constraint::Jacobian { from, to, result, .. } => {
                 [from, to, result].into_iter().for_each(|t| *t = of(*t))
             }
-            Constraint::Accumulated { whole, body, acc, result, .. } => {
-                [whole, body, acc, result].into_iter().for_each(|t| *t = of(*t))
+            Constraint::Accumulated { body, alone, both, result, .. } => {
+                [body, alone, both, result].into_iter().for_each(|t| *t = of(*t))
             }
         }
         *copy.origin_mut() = at(self.origin());

@@ -31,8 +31,8 @@ impl Solver {
             Constraint::Jacobian { from, to, result, origin } => {
                 self.jacobian(*from, *to, *result, origin)
             }
-            Constraint::Accumulated { whole, body, acc, result, origin } => {
-                self.accumulated(*whole, *body, *acc, *result, origin)
+            Constraint::Accumulated { body, alone, both, result, origin } => {
+                self.accumulated(*body, *alone, *both, *result, origin)
             }
             Constraint::Units { ty, .. } => self.units(*ty),
         }
@@ -374,13 +374,20 @@ impl Solver {
         }
     }
 
-    fn accumulated(&mut self, whole: Ty, body: Ty, acc: Ty, result: Ty, origin: &Origin) -> Result {
+    fn accumulated(
+        &mut self,
+        body: Ty,
+        alone: Ty,
+        both: Ty,
+        result: Ty,
+        origin: &Origin,
+    ) -> Result {
         match self.get(body).clone() {
-            Node::Tuple(items) if items.is_empty() => self.same(result, acc),
+            Node::Tuple(items) if items.is_empty() => self.same(result, alone),
             Node::Array(_, elem) => Ok(Step::Become(vec![Constraint::Accumulated {
-                whole,
                 body: elem,
-                acc,
+                alone,
+                both,
                 result,
                 origin: origin.clone(),
             }])),
@@ -395,10 +402,7 @@ impl Solver {
             | Node::Tuple(_)
             | Node::Record(_)
             | Node::Fun(..)
-            | Node::Variant(..) => {
-                let both = self.tuple(vec![whole, acc]);
-                self.same(result, both)
-            }
+            | Node::Variant(..) => self.same(result, both),
         }
     }
 

@@ -92,7 +92,7 @@ impl Specialize<'_> {
             ExpKind::Loop { state, init, driver, body } => {
                 self.loop_(state, init, driver, body, span)
             }
-            ExpKind::Accumulate(acc, init, body) => self.accumulate(*acc, init, body, span),
+            ExpKind::Accumulate(accumulators, body) => self.accumulate(accumulators, body, span),
             ExpKind::Add(acc, at, value) => self.addition(*acc, at, value, span),
             ExpKind::Sequence(first, second) => self.sequence(first, second),
             ExpKind::Claimed(value, claims) => self.claimed(value, claims),
@@ -287,7 +287,8 @@ impl Specialize<'_> {
             | PatKind::Record(_)
             | PatKind::Con(..) => {
                 let ty = self.mono(state.ty);
-                self.fresh("state", ty)
+                let hint = self.pattern_hint(state);
+                self.fresh(&hint, ty)
             }
         };
         if var.ty != Ty::INT {
@@ -296,14 +297,57 @@ impl Specialize<'_> {
         var
     }
 
-    fn accumulate(&mut self, acc: LocalId, init: &Exp, body: &Exp, span: Span) -> Term {
-        let init = self.exp(init);
-        let acc = self.declare(acc);
+    /// A tuple of names as a hint, `(x, y)`, after which `normalize` names the parts; `state` for other patterns.
+    fn pattern_hint(&self, pattern: &Pat) -> String {
+        let name = |part: &Pat| match part.kind {
+            PatKind::Var(local) => Some(self.from.locals[local.0 as usize].name.to_string()),
+            PatKind::Wildcard => Some("_".to_string()),
+            PatKind::Number(_)
+            | PatKind::Real(_)
+            | PatKind::Bool(_)
+            | PatKind::Tuple(_)
+            | PatKind::Record(_)
+            | PatKind::Con(..) => None,
+        };
+        let names: Option<Vec<String>> = match &pattern.kind {
+            PatKind::Tuple(parts) => parts.iter().map(name).collect(),
+            PatKind::Var(_)
+            | PatKind::Wildcard
+            | PatKind::Number(_)
+            | PatKind::Real(_)
+            | PatKind::Bool(_)
+            | PatKind::Record(_)
+            | PatKind::Con(..) => None,
+        };
+        names.map_or("state".into(), |names| format!("({})", names.join(", ")))
+    }
+
+    /// Several accumulators are one in the other, the first outermost; the value is `(…((body, last), …), first)`.
+    fn accumulate(&mut self, accumulators: &[(LocalId, Exp)], body: &Exp, span: Span) -> Term {
+        let span = self.span(span);
+        let inits: Vec<Term> = accumulators.iter().map(|(_, init)| self.exp(init)).collect();
+        let accs: Vec<core::Var> = accumulators.iter().map(|(acc, _)| self.declare(*acc)).collect();
         let body = self.exp(body);
-        let ty = Ty::tuple([body.ty().clone(), acc.ty.clone()]);
         let units = is_units(body.ty());
-        let both = Term::new(TermKind::Accumulate { acc, init, body }, ty, self.span(span));
-        if units { core::proj(both, 1) } else { both }
+        let mut nested = body;
+        for (acc, init) in accs.into_iter().zip(inits).rev() {
+            let ty = Ty::tuple([nested.ty().clone(), acc.ty.clone()]);
+            nested = Term::new(TermKind::Accumulate { acc, init, body: nested }, ty, span);
+        }
+        if accumulators.len() == 1 {
+            return if units { core::proj(nested, 1) } else { nested };
+        }
+        let all = self.fresh("all", nested.ty().clone());
+        let mut rest = core::var(&all);
+        let mut parts = Vec::with_capacity(accumulators.len() + 1);
+        for _ in accumulators {
+            parts.push(core::proj(rest.clone(), 1));
+            rest = core::proj(rest, 0);
+        }
+        if !units {
+            parts.insert(0, rest);
+        }
+        core::let_(all, nested, core::tuple(parts))
     }
 }
 

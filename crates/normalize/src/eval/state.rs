@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Param, Renaming, Ty, Var};
-use lambada_core::{LoopKind, Term, Var as CoreVar};
+use lambada_core::{LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
 use lambada_source::{Problem, Span};
 
@@ -79,6 +79,7 @@ impl Evaluator<'_> {
         let mut shape =
             Shape { level: self.emit.level(), hint: var.hint.clone(), params: Vec::new() };
         let state = merge(&mut shape, &mut self.emit, parts)?;
+        self.name_parts(&state, &var.ty, &var.hint, &shape.params);
         self.scoped(|this| {
             this.bind(var, state.clone());
             let driver = match kind {
@@ -98,6 +99,37 @@ impl Evaluator<'_> {
             let body = this.emit.leave();
             Ok(Iteration { state, params: shape.params, driver, next, body })
         })
+    }
+
+    /// Calls the parameters after the parts of the state that they are: `z_x` for the field `x` of `z`, and the names of a hint `(y, z)`.
+    fn name_parts(&mut self, state: &Val, ty: &CoreTy, hint: &str, params: &[Param]) {
+        match (state, ty) {
+            (Val::Tuple(items), CoreTy::Tuple(types)) => {
+                let names = hint.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+                let names: Option<Vec<&str>> = names.map(|names| names.split(", ").collect());
+                for (k, (item, ty)) in items.iter().zip(types.iter()).enumerate() {
+                    match names.as_ref().and_then(|names| names.get(k)) {
+                        Some(name) => self.name_parts(item, ty, name, params),
+                        None => self.name_parts(item, ty, &format!("{hint}_{k}"), params),
+                    }
+                }
+            }
+            (Val::Tuple(items), CoreTy::Record(fields)) => {
+                for (item, (label, ty)) in items.iter().zip(fields.iter()) {
+                    self.name_parts(item, ty, &format!("{hint}_{label}"), params);
+                }
+            }
+            (Val::Leaf(leaf), _) => {
+                let named = leaf.atom.as_var().filter(|v| params.iter().any(|p| p.var == *v));
+                if let Some(var) = named {
+                    self.emit.names.rename(var, hint);
+                }
+            }
+            (Val::Array(array), CoreTy::Array(elem)) => {
+                self.name_parts(&array.elem, elem, hint, params);
+            }
+            (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_), _) => {}
+        }
     }
 
     /// Writes the loop. The block of the parameters is open.

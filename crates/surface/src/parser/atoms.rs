@@ -309,6 +309,7 @@ pub(crate) fn level(expr: &Expr) -> u8 {
         | ExprKind::If(..)
         | ExprKind::Match(..) => 0,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => 0,
+        ExprKind::Commented(_, inner) => level(inner),
         ExprKind::Apply(..) => POWER + 1,
         ExprKind::Var(_)
         | ExprKind::Con(_)
@@ -356,6 +357,7 @@ pub(crate) fn may_follow(e: &Expr, op: BinaryOp) -> bool {
 /// Does it extend as far right as it can?
 pub(crate) fn is_open(e: &Expr) -> bool {
     match &e.kind {
+        ExprKind::Commented(_, inner) => is_open(inner),
         ExprKind::Lambda(..)
         | ExprKind::Let(..)
         | ExprKind::LetFunctions(..)

@@ -9,7 +9,7 @@ use crate::token::{Bracket, Keyword, TokenKind};
 
 impl BinaryOp {
     /// How tightly it binds; the levels below and above it belong to [`crate::print`].
-    pub(crate) fn level(self) -> u8 {
+    pub fn level(self) -> u8 {
         match self {
             BinaryOp::Pipe => PIPE,
             BinaryOp::Compose => 3,

@@ -422,16 +422,14 @@ impl Parser<'_> {
         }
     }
 
-    /// `accumulate h = e in e`
+    /// `accumulate h = e in e`, `accumulate a = e, b = e in e`
     fn accumulating(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let keyword = self.bump().span;
-        let name = self.value_name()?;
-        if self.kind() == TokenKind::Open(Bracket::Square) {
-            return self.halt(forms::accumulator_name(self.span()));
+        let mut accumulators = vec![self.accumulator()?];
+        while self.eat(TokenKind::Comma) {
+            accumulators.push(self.accumulator()?);
         }
-        self.equals("write `accumulate h = start in body`, where the body adds with `h[i] += v`")?;
-        let init = self.expr()?;
         if !self.eat_keyword(Keyword::In) {
             if self.kind() == TokenKind::Bad {
                 return Err(Halt);
@@ -440,7 +438,17 @@ impl Parser<'_> {
             return self.halt(problem);
         }
         let body = self.expr()?;
-        Ok(self.make(start, ExprKind::Accumulate(name, init, body)))
+        Ok(self.make(start, ExprKind::Accumulate(accumulators, body)))
+    }
+
+    /// `h = e`
+    fn accumulator(&mut self) -> Parse<(Name, Expr)> {
+        let name = self.value_name()?;
+        if self.kind() == TokenKind::Open(Bracket::Square) {
+            return self.halt(forms::accumulator_name(self.span()));
+        }
+        self.equals("write `accumulate h = start in body`, where the body adds with `h[i] += v`")?;
+        Ok((name, *self.expr()?))
     }
 
     /// The name of a value.

@@ -118,16 +118,18 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
             update(array, slice(from.as_deref(), to.as_deref()), value, follow)
         }
         ExprKind::Loop(state, init, kind, body) => looping(state, init, kind, body, follow),
-        ExprKind::Accumulate(name, init, body) => with_body(
-            equation(text(format!("accumulate {}", name.text)), init, 2) + " in".into(),
-            body,
-            follow,
-        ),
+        ExprKind::Accumulate(accumulators, body) => {
+            let one = |(name, init): &(Name, Expr)| equation(text(&*name.text), init, 2);
+            let all = Doc::join(&(text(",") + Doc::line()), accumulators.iter().map(one));
+            let head = (text("accumulate ") + all.nest(4)).group();
+            with_body(head + " in".into(), body, follow)
+        }
         ExprKind::Add(name, places, value) => {
             let places = if places.is_empty() { Doc::nil() } else { indices(places) };
             text(&*name.text) + places + " += ".into() + expr(value, 1, follow)
         }
         ExprKind::Sequence(..) => sequence(e, follow),
+        ExprKind::Commented(comment, inner) => comment_lines(comment) + bare(inner, follow),
         ExprKind::Annotated(inner, t) => {
             text("(") + closed(inner).nest(1) + " : ".into() + ty(t) + ")".into()
         }
@@ -237,24 +239,36 @@ fn unary(op: UnaryOp, inner: &Expr, follow: Follow) -> Doc {
     }
 }
 
+/// `-- text`, each line with its line break.
+fn comment_lines(comment: &str) -> Doc {
+    let line = |line: &str| text(format!("-- {line}").trim_end()) + Doc::hard_line();
+    Doc::concat(comment.split('\n').map(line))
+}
+
 /// `let`s under each other and one `in`; a single `let` on one line if it fits.
 fn lets(e: &Expr, follow: Follow) -> Doc {
     let mut bindings = Vec::new();
     let mut body = e;
+    let mut comments = Doc::nil();
     loop {
         if let ExprKind::Let(left, value, rest) = &body.kind {
-            bindings.push(equation(text("let ") + let_param(left), value, 2));
+            let comments = std::mem::replace(&mut comments, Doc::nil());
+            bindings.push(comments + equation(text("let ") + let_param(left), value, 2));
             body = rest;
         } else if let ExprKind::LetFunctions(defs, rest) = &body.kind {
-            bindings.push(local_functions(defs));
+            let comments = std::mem::replace(&mut comments, Doc::nil());
+            bindings.push(comments + local_functions(defs));
+            body = rest;
+        } else if let ExprKind::Commented(comment, rest) = &body.kind {
+            comments = comments + comment_lines(comment);
             body = rest;
         } else {
             break;
         }
     }
     let line = if bindings.len() > 1 { Doc::hard_line() } else { Doc::line() };
-    (Doc::join(&line, bindings) + line.clone() + "in ".into() + expr(body, 0, follow).nest(3))
-        .group()
+    let result = text("in ") + expr(body, 0, follow).nest(3);
+    (Doc::join(&line, bindings) + line.clone() + comments + result).group()
 }
 
 /// `let rec f x = … and g y = …`

@@ -247,7 +247,10 @@ impl<'a> Draw<'a> {
                 };
                 ExprKind::Loop(self.param(1), self.boxed(depth), kind, self.boxed(depth))
             }
-            27 => ExprKind::Accumulate(self.name(), self.boxed(depth), self.boxed(depth)),
+            27 => {
+                let one = |d: &mut Self| (d.name(), d.expr(depth));
+                ExprKind::Accumulate(self.many(1, one), self.boxed(depth))
+            }
             28 => ExprKind::Add(self.name(), self.many(0, |d| d.expr(depth)), self.boxed(depth)),
             29 => ExprKind::Sequence(self.boxed(depth), self.boxed(depth)),
             30 => self.update(depth),

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::regions::additions;
-use crate::{Atom, Block, Exp, LoopKind, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Stm, Var};
+
+use crate::regions::additions;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -15,14 +16,14 @@ struct Use {
 
 /// The counts of a function.
 #[derive(Debug, Default)]
-pub(super) struct Uses {
+pub(crate) struct Uses {
     uses: HashMap<Var, Use>,
     /// In how many loops each binding is.
     depth_of: HashMap<Var, usize>,
 }
 
 impl Uses {
-    pub(super) fn new(block: &Block) -> Uses {
+    pub(crate) fn new(block: &Block) -> Uses {
         let mut uses = Uses::default();
         let all = vec![true; block.results.len()];
         uses.block(block, &all, 0);
@@ -30,28 +31,27 @@ impl Uses {
     }
 
     /// Is it mentioned at all?
-    pub(super) fn any(&self, var: Var) -> bool {
+    pub(crate) fn any(&self, var: Var) -> bool {
         self.count(var) > 0
     }
 
-    pub(super) fn count(&self, var: Var) -> usize {
+    pub(crate) fn count(&self, var: Var) -> usize {
         self.uses.get(&var).map_or(0, |u| u.count)
     }
 
-    /// Is it mentioned once, and not in a loop that its definition is outside of?
-    pub(super) fn once(&self, var: Var) -> bool {
-        self.uses
-            .get(&var)
-            .is_some_and(|u| u.count == 1 && self.depth_of.get(&var) == Some(&u.deepest))
+    /// Is it mentioned at most so often, and not in a loop that its definition is outside of?
+    pub(crate) fn at_most(&self, count: usize, var: Var) -> bool {
+        let here = |u: &Use| u.count <= count && self.depth_of.get(&var) == Some(&u.deepest);
+        self.uses.get(&var).is_some_and(here)
     }
 
     /// Which bindings of a statement are mentioned.
-    pub(super) fn kept(&self, stm: &Stm) -> Vec<bool> {
+    pub(crate) fn kept(&self, stm: &Stm) -> Vec<bool> {
         stm.binds.iter().map(|p| self.any(p.var)).collect()
     }
 
     /// Is the statement printed?
-    pub(super) fn printed(&self, stm: &Stm) -> bool {
+    pub(crate) fn printed(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Check { .. } => false,
             Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Accumulate { .. } => true,
@@ -92,7 +92,10 @@ impl Uses {
 
     fn statement(&mut self, stm: &Stm, depth: usize) {
         match &stm.exp {
-            Exp::For { body, .. } => self.block(body, &self.kept(stm), depth + 1),
+            Exp::For { body, .. } => {
+                let kept = self.kept(stm);
+                self.block(body, &first_of_each(&body.results, &kept), depth + 1);
+            }
             Exp::If { then, otherwise, .. } => {
                 let kept = self.kept(stm);
                 self.block(then, &kept, depth);
@@ -128,4 +131,10 @@ impl Uses {
         }
         atoms.into_iter().for_each(|a| self.atom(a, depth));
     }
+}
+
+/// Of the results that are kept, each only once: an iteration lists nothing twice.
+pub(crate) fn first_of_each(results: &[Atom], kept: &[bool]) -> Vec<bool> {
+    let is_first = |k: usize| !(0..k).any(|before| kept[before] && results[before] == results[k]);
+    (0..results.len()).map(|k| kept[k] && is_first(k)).collect()
 }

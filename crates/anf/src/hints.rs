@@ -1,0 +1,49 @@
+//! Names for values that their author gave none: after the operation and what it is applied to. Derivatives name cotangents and tapes after
+//! the values that they belong to, so this comes before.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use lambada_prim::{Prim, Surface};
+
+use crate::{Atom, Block, Exp, Names};
+
+/// What a value without a name is called.
+const NAMELESS: &str = "t";
+
+/// A name longer than this says too much.
+const LONG: usize = 14;
+
+/// Gives values without a name one that says what they are.
+pub fn name_values(names: &mut Names, block: &Block) {
+    for stm in &block.stms {
+        if let Exp::Prim(op, args) = &stm.exp
+            && &*names.hint(stm.binds[0].var) == NAMELESS
+            && let Some(hint) = of_operation(names, *op, args)
+        {
+            names.rename(stm.binds[0].var, hint);
+        }
+        stm.exp.blocks().into_iter().for_each(|inner| name_values(names, inner));
+    }
+}
+
+fn of_operation(names: &Names, op: Prim, args: &[Atom]) -> Option<Rc<str>> {
+    let words: HashSet<Rc<str>> =
+        args.iter().filter_map(|a| a.as_var()).map(|v| names.hint(v)).collect();
+    let word = words.iter().next().filter(|word| words.len() == 1 && &***word != NAMELESS);
+    if op == Prim::ToReal {
+        return word.cloned();
+    }
+    match op.row().surface {
+        Surface::Call(f) if args.len() == 1 => {
+            let word = word.filter(|word| f.len() + 1 + word.len() <= LONG);
+            Some(word.map_or(format!("{f}_t"), |word| format!("{f}_{word}")).into())
+        }
+        Surface::Infix("-") => Some("diff".into()),
+        Surface::Infix("/") => Some("ratio".into()),
+        Surface::Infix("*") if args[0] == args[1] => {
+            word.filter(|word| word.len() + 8 <= LONG).map(|word| format!("{word}_squared").into())
+        }
+        Surface::Infix(_) | Surface::Prefix(_) | Surface::Call(_) | Surface::If => None,
+    }
+}

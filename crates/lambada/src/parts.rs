@@ -1,0 +1,280 @@
+//! Tuples, records, variants and arrays of them, in source: how their parts are read, and how they are put together again. The parts are those
+//! of array code, in its order.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use lambada_core::{Program, Size, SizedTy, TypeId};
+use lambada_prim::ScalarTy;
+use lambada_surface::ast::{Arm, Clause, Expr, ExprKind, Pattern, PatternKind};
+use lambada_surface::build;
+
+use crate::types::Files;
+
+/// The size of an array in a field of a constructor that a value is not: 0, but inference must not know, for the field may be declared to
+/// have another.
+pub(crate) const ABSENT: &str = "no_elements'";
+
+/// How a part of a value is read.
+type Of<'a> = Box<dyn Fn(Expr) -> Expr + 'a>;
+
+/// A part of a value.
+pub(crate) struct Part<'a> {
+    /// The part, from the value.
+    pub(crate) of: Of<'a>,
+    /// Is it just a field or a component?
+    pub(crate) cheap: bool,
+    /// What stands for it in a value that has no such part.
+    absent: Rc<dyn Fn() -> Expr + 'a>,
+    /// Is it the value itself?
+    whole: bool,
+}
+
+/// Is a value of the type a single array (or scalar) of array code?
+pub(crate) fn is_plain(ty: &SizedTy) -> bool {
+    match ty {
+        SizedTy::Scalar(_) => true,
+        SizedTy::Array(_, elem) => is_plain(elem),
+        SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => false,
+    }
+}
+
+/// A zero where nothing around decides that an integer is not a real.
+pub(crate) fn zero(elem: ScalarTy) -> Expr {
+    match elem {
+        ScalarTy::Real => build::real(0.0),
+        ScalarTy::Int => build::annotated(build::int(0), build::named_ty("int")),
+        ScalarTy::Bool => build::expr(ExprKind::Bool(false)),
+    }
+}
+
+/// The types that the parts are of.
+pub(crate) struct Parts<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) files: &'a Files<'a>,
+}
+
+impl<'a> Parts<'a> {
+    /// The parts of a value. `depth` keeps bound names apart.
+    pub(crate) fn of(&self, ty: &SizedTy, depth: usize) -> Vec<Part<'a>> {
+        match ty {
+            SizedTy::Fun(..) => Vec::new(),
+            SizedTy::Scalar(elem) => {
+                let elem = *elem;
+                let absent: Rc<dyn Fn() -> Expr> = Rc::new(move || literal_zero(elem));
+                vec![Part { of: Box::new(|e| e), cheap: true, absent, whole: true }]
+            }
+            SizedTy::Tuple(items) => {
+                let items = items.iter().enumerate();
+                let of = |(k, ty): (usize, &SizedTy)| {
+                    self.inside(ty, depth, move |e| build::component(e, k))
+                };
+                items.flat_map(of).collect()
+            }
+            SizedTy::Record(fields) => {
+                let of = |(label, ty): &(Rc<str>, SizedTy)| {
+                    let label = label.clone();
+                    self.inside(ty, depth, move |e| build::field(e, &label))
+                };
+                fields.iter().flat_map(of).collect()
+            }
+            SizedTy::Array(size, elem) => {
+                let lift = |part: Part<'a>| lifted(part, size, depth);
+                self.of(elem, depth + 1).into_iter().map(lift).collect()
+            }
+            SizedTy::Variant(id) => self.of_variant(*id, depth),
+        }
+    }
+
+    fn inside(
+        &self,
+        ty: &SizedTy,
+        depth: usize,
+        outer: impl Fn(Expr) -> Expr + Clone + 'a,
+    ) -> Vec<Part<'a>> {
+        let deeper = |part: Part<'a>| {
+            let (outer, inner) = (outer.clone(), part.of);
+            Part { of: Box::new(move |e| inner(outer(e))), whole: false, ..part }
+        };
+        self.of(ty, depth).into_iter().map(deeper).collect()
+    }
+
+    fn of_variant(&self, id: TypeId, depth: usize) -> Vec<Part<'a>> {
+        let constructors = self.files.constructors(self.program, id);
+        let tags: Vec<(Rc<str>, usize)> =
+            constructors.iter().map(|(name, args)| (name.clone(), args.len())).collect();
+        let tag = move |e| {
+            let arm = |(tag, (name, arity)): (usize, &(Rc<str>, usize))| Arm {
+                pattern: constructor(name, (0..*arity).map(|_| "_".into())),
+                body: build::int(tag as i64),
+            };
+            build::match_(e, tags.iter().enumerate().map(arm).collect())
+        };
+        let absent: Rc<dyn Fn() -> Expr> = Rc::new(|| build::int(0));
+        let mut parts = vec![Part { of: Box::new(tag), cheap: false, absent, whole: false }];
+        let several = constructors.len() > 1;
+        for (name, args) in &constructors {
+            for (k, arg) in args.iter().enumerate() {
+                for part in self.of(arg, depth + 1) {
+                    let (name, arity, inner) = (name.clone(), args.len(), part.of);
+                    let absent = part.absent.clone();
+                    let of = move |e: Expr| {
+                        let bound: Rc<str> = format!("c{depth}").into();
+                        let bind = |j| if j == k { bound.clone() } else { "_".into() };
+                        let pattern = constructor(&name, (0..arity).map(bind));
+                        let mut arms =
+                            vec![Arm { pattern, body: inner(build::var(bound.clone())) }];
+                        if several {
+                            arms.push(Arm { pattern: build::binds("_"), body: absent() });
+                        }
+                        build::match_(e, arms)
+                    };
+                    parts.push(Part {
+                        of: Box::new(of),
+                        cheap: false,
+                        absent: part.absent,
+                        whole: false,
+                    });
+                }
+            }
+        }
+        parts
+    }
+
+    /// What the parts are called, if the value is called `base`.
+    pub(crate) fn names(&self, ty: &SizedTy, base: &str) -> Vec<String> {
+        match ty {
+            SizedTy::Scalar(_) => vec![base.to_string()],
+            SizedTy::Fun(..) => Vec::new(),
+            SizedTy::Tuple(items) => {
+                let items = items.iter().enumerate();
+                items.flat_map(|(k, ty)| self.names(ty, &format!("{base}_{k}"))).collect()
+            }
+            SizedTy::Record(fields) => {
+                let of =
+                    |(label, ty): &(Rc<str>, SizedTy)| self.names(ty, &format!("{base}_{label}"));
+                fields.iter().flat_map(of).collect()
+            }
+            SizedTy::Array(_, elem) => self.names(elem, base),
+            SizedTy::Variant(id) => {
+                let constructors = self.files.constructors(self.program, *id);
+                let fields = constructors.iter().flat_map(|(name, args)| {
+                    let base = format!("{base}_{}", name.to_lowercase());
+                    args.iter().flat_map(move |ty| self.names(ty, &base))
+                });
+                std::iter::once(format!("{base}_tag")).chain(fields).collect()
+            }
+        }
+    }
+
+    /// Does a value of the type mention each part just once, when it is put together?
+    pub(crate) fn linear(&self, ty: &SizedTy) -> bool {
+        match ty {
+            SizedTy::Scalar(_) | SizedTy::Fun(..) => true,
+            SizedTy::Tuple(items) => items.iter().all(|ty| self.linear(ty)),
+            SizedTy::Record(fields) => fields.iter().all(|(_, ty)| self.linear(ty)),
+            SizedTy::Array(_, elem) => is_plain(elem),
+            SizedTy::Variant(_) => false,
+        }
+    }
+
+    /// The value that has the given parts.
+    pub(crate) fn put_together(
+        &self,
+        ty: &SizedTy,
+        parts: &mut dyn Iterator<Item = Expr>,
+        depth: usize,
+    ) -> Expr {
+        let mut next = || parts.next().expect("array code gives a part for each leaf of the type");
+        match ty {
+            SizedTy::Scalar(_) | SizedTy::Fun(..) => next(),
+            SizedTy::Tuple(items) => {
+                let items = items.iter().map(|ty| self.put_together(ty, parts, depth));
+                build::expr(ExprKind::Tuple(items.collect()))
+            }
+            SizedTy::Record(fields) => {
+                let mut given: Vec<(Rc<str>, Expr)> = Vec::with_capacity(fields.len());
+                for (label, ty) in fields {
+                    given.push((label.clone(), self.put_together(ty, parts, depth)));
+                }
+                let labels: BTreeSet<Rc<str>> = fields.iter().map(|(n, _)| n.clone()).collect();
+                if let Some(order) = self.files.field_order(&labels) {
+                    given.sort_by_key(|(label, _)| order.iter().position(|name| name == label));
+                }
+                let fields = given.into_iter().map(|(label, e)| (build::name(label), e));
+                build::expr(ExprKind::Record(fields.collect()))
+            }
+            SizedTy::Array(_, elem) if is_plain(elem) => next(),
+            SizedTy::Array(_, elem) => {
+                let count = self.names(elem, "").len();
+                let arrays: Vec<Expr> = (0..count).map(|_| next()).collect();
+                let index: Rc<str> = format!("i{depth}").into();
+                let extent = match arrays.first() {
+                    Some(array) => build::call(build::var("length"), [array.clone()]),
+                    None => build::int(0),
+                };
+                let element = |array| build::index(array, vec![build::var(index.clone())]);
+                let mut elements = arrays.into_iter().map(element);
+                let body = self.put_together(elem, &mut elements, depth + 1);
+                build::for_(Clause::Range(build::name(index.clone()), extent), body)
+            }
+            SizedTy::Variant(id) => {
+                let tag = next();
+                let constructors = self.files.constructors(self.program, *id);
+                let mut values = Vec::with_capacity(constructors.len());
+                for (name, args) in &constructors {
+                    let con = build::expr(ExprKind::Con(name.clone()));
+                    let args = args.iter().map(|ty| self.put_together(ty, parts, depth));
+                    values.push(build::call(con, args.collect::<Vec<_>>()));
+                }
+                let last = values.pop().expect("a variant type has a constructor");
+                let choose = |otherwise, (k, value): (usize, Expr)| {
+                    let is = build::binary(
+                        lambada_surface::ast::BinaryOp::Eq,
+                        tag.clone(),
+                        build::int(k as i64),
+                    );
+                    build::if_(is, value, otherwise)
+                };
+                values.into_iter().enumerate().rev().fold(last, choose)
+            }
+        }
+    }
+}
+
+/// The part of an array whose elements have the part.
+fn lifted<'a>(part: Part<'a>, size: &Size, depth: usize) -> Part<'a> {
+    let absent_element = part.absent.clone();
+    let extent = match size {
+        Size::Const(n) => build::int(i64::try_from(*n).unwrap_or(i64::MAX)),
+        Size::Any | Size::Var(_) | Size::Expr(_) => build::var(ABSENT),
+    };
+    let absent: Rc<dyn Fn() -> Expr> = Rc::new(move || {
+        build::for_(Clause::Range(build::name("_none"), extent.clone()), absent_element())
+    });
+    if part.whole {
+        return Part { absent, ..part };
+    }
+    let inner = part.of;
+    let of = move |e: Expr| {
+        let element: Rc<str> = format!("e{depth}").into();
+        let body = inner(build::var(element.clone()));
+        build::expr(ExprKind::For(vec![Clause::In(build::binds(element), e)], Box::new(body)))
+    };
+    Part { of: Box::new(of), cheap: false, absent, whole: false }
+}
+
+/// `Circle r _`
+fn constructor(name: &Rc<str>, args: impl Iterator<Item = Rc<str>>) -> Pattern {
+    let args = args.map(build::binds).collect();
+    build::pattern(PatternKind::Con(build::name(name.clone()), args))
+}
+
+/// What stands for a scalar that a value has not, where its type is known.
+fn literal_zero(elem: ScalarTy) -> Expr {
+    match elem {
+        ScalarTy::Real => build::real(0.0),
+        ScalarTy::Int => build::int(0),
+        ScalarTy::Bool => build::expr(ExprKind::Bool(false)),
+    }
+}

@@ -1,0 +1,288 @@
+//! One method per construct.
+
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Stm, Var};
+use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
+use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
+use lambada_surface::build;
+
+use crate::pieces::{call, infix, literal, reduced};
+use crate::printer::{Line, Printer};
+use crate::uses::first_of_each;
+
+impl Printer<'_> {
+    pub(crate) fn statement(&mut self, stm: &Stm, lines: &mut Vec<Line>) {
+        let value = match &stm.exp {
+            Exp::Prim(op, args) => self.prim(*op, args),
+            Exp::Index(x, index) => {
+                let value = build::index(self.atom((*x).into()), self.atoms(index));
+                return self.define_element(stm.binds[0].var, *x, value, lines);
+            }
+            Exp::Fill(value) => {
+                if matches!(value, Atom::Lit(zero) if *zero == zero.ty().zero()) {
+                    self.naming.suggest(stm.binds[0].var, "zeros");
+                }
+                let value = self.decided(*value);
+                self.filled(&stm.binds[0].ty.dims, value)
+            }
+            Exp::Array(items) if items.is_empty() => {
+                let zero = literal(stm.binds[0].ty.elem.zero());
+                self.filled(&stm.binds[0].ty.dims, zero)
+            }
+            Exp::Array(items) => {
+                let mut values = self.atoms(items);
+                values[0] = self.decided(items[0]);
+                build::expr(ExprKind::Array(values))
+            }
+            Exp::Constant(tensor) => self.constant(tensor),
+            Exp::For { index, extent, outs, body } => {
+                return self.for_(stm, *index, *extent, outs, body, lines);
+            }
+            Exp::Loop { params, inits, kind, body } => {
+                return self.loop_(stm, params, inits, kind, body, lines);
+            }
+            Exp::If { cond, then, otherwise } => {
+                return self.if_(stm, *cond, then, otherwise, lines);
+            }
+            Exp::Update { array, index, value } => build::expr(ExprKind::Update(
+                Box::new(self.atom((*array).into())),
+                self.atoms(index),
+                Box::new(self.atom(*value)),
+            )),
+            Exp::MatMul(a, b) => {
+                build::binary(BinaryOp::MatMul, self.atom((*a).into()), self.atom((*b).into()))
+            }
+            Exp::Accumulate { acc, index, value } => {
+                let name = build::name(self.naming.of(*acc));
+                let add = ExprKind::Add(name, self.atoms(index), Box::new(self.atom(*value)));
+                lines.push(Line::Effect { value: build::expr(add), unit: true });
+                return;
+            }
+            Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Check { .. } => return,
+        };
+        self.define(stm.binds[0].var, value, lines);
+    }
+
+    fn prim(&self, op: Prim, args: &[Atom]) -> Expr {
+        let mut values = self.atoms(args);
+        self.settle(op, args, &mut values);
+        let mut values = values.into_iter();
+        let mut next = || values.next().expect("primitives have the arguments that their row says");
+        match op.row().surface {
+            Surface::Infix(symbol) => infix(symbol, next(), next()),
+            Surface::Prefix("-") => build::unary(UnaryOp::Neg, next()),
+            Surface::Prefix(_) => build::unary(UnaryOp::Not, next()),
+            Surface::Call(f) => call(f, values),
+            Surface::If => build::if_(next(), next(), next()),
+        }
+    }
+
+    /// An overloaded operation on integer literals alone would be one on reals: one literal says that it is not.
+    fn settle(&self, op: Prim, args: &[Atom], values: &mut [Expr]) {
+        let overloaded = !matches!(op, Prim::ToReal | Prim::PowInt | Prim::Polygamma);
+        let ints: Vec<usize> = (0..args.len()).filter(|k| op.args()[*k] == ScalarTy::Int).collect();
+        if overloaded && !ints.is_empty() && ints.iter().all(|k| args[*k].as_lit().is_some()) {
+            values[ints[0]] = self.decided(args[ints[0]]);
+        }
+    }
+
+    fn filled(&mut self, dims: &[Atom], value: Expr) -> Expr {
+        let mark = self.naming.mark();
+        let mut clauses = Vec::with_capacity(dims.len());
+        for dim in dims {
+            let index = self.naming.fresh(&format!("_{}", self.index_name("i")));
+            clauses.push(self.clause(&index, *dim));
+        }
+        self.naming.release(mark);
+        build::expr(ExprKind::For(clauses, Box::new(value)))
+    }
+
+    fn constant(&mut self, tensor: &Tensor) -> Expr {
+        if tensor.data.is_empty() {
+            let dims: Vec<Atom> = tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect();
+            return self.filled(&dims, literal(tensor.elem().zero()));
+        }
+        let mut values: Vec<Expr> =
+            (0..tensor.data.len()).map(|k| literal(tensor.data.get(k))).collect();
+        values[0] = self.decided(Atom::Lit(tensor.data.get(0)));
+        for size in tensor.dims.iter().rev() {
+            let rows = values.chunks(*size).map(|row| build::expr(ExprKind::Array(row.to_vec())));
+            values = rows.collect();
+        }
+        values.remove(0)
+    }
+
+    fn for_(
+        &mut self,
+        stm: &Stm,
+        index: Var,
+        extent: Atom,
+        outs: &[Out],
+        body: &Block,
+        lines: &mut Vec<Line>,
+    ) {
+        let kept = self.uses.kept(stm);
+        let listed = first_of_each(&body.results, &kept);
+        let results: Vec<Atom> =
+            body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
+        let mark = self.naming.mark();
+        let name = self.index(index);
+        let inside = self.block(body, &results, false);
+        self.naming.release(mark);
+        let value = build::for_(self.clause(&name, extent), inside);
+        // What is used: how it is combined, what it binds, and which of the results it is.
+        let used: Vec<(Out, &Param, usize)> = (0..outs.len())
+            .filter(|k| kept[*k])
+            .map(|k| {
+                let place = results.iter().position(|a| *a == body.results[k]);
+                (outs[k], &stm.binds[k], place.expect("what is kept is listed"))
+            })
+            .collect();
+        match used[..] {
+            [] => lines.push(Line::Effect { value, unit: false }),
+            [(Out::Collect, p, _)] => self.define(p.var, value, lines),
+            [(Out::Reduce(op), p, _)] => {
+                self.define(p.var, reduced(op, p.ty.elem, value), lines);
+            }
+            _ => self.for_several(value, &results, &used, lines),
+        }
+    }
+
+    /// A loop with several results: `let (a, b) = unzip (for …)`, and the reductions of these arrays.
+    fn for_several(
+        &mut self,
+        value: Expr,
+        results: &[Atom],
+        used: &[(Out, &Param, usize)],
+        lines: &mut Vec<Line>,
+    ) {
+        let collected = |place: usize| {
+            let found = used.iter().find(|(out, _, at)| *at == place && *out == Out::Collect);
+            found.map(|(_, p, _)| p.var)
+        };
+        let names: Vec<Rc<str>> = (0..results.len())
+            .map(|place| match (collected(place), results[place]) {
+                (Some(var), _) => self.naming.bind_used(var),
+                (None, Atom::Var(term)) => {
+                    let hint = self.naming.hint(term);
+                    self.naming.fresh(hint.trim_start_matches('_'))
+                }
+                (None, Atom::Lit(_)) => self.naming.fresh("terms"),
+            })
+            .collect();
+        match names.len() {
+            1 => lines.push(Line::named(&names[0], value, None)),
+            count @ 2..=4 => {
+                let unzip = call(["unzip", "unzip3", "unzip4"][count - 2], [value]);
+                let vars: Option<Vec<Var>> = (0..count).map(collected).collect();
+                lines.push(Line::several(names.clone(), unzip, vars.unwrap_or_default()));
+            }
+            _ => {
+                let rows = self.naming.fresh("rows");
+                lines.push(Line::named(&rows, value, None));
+                for (k, name) in names.iter().enumerate() {
+                    let clause = Clause::In(build::binds("row"), build::var(rows.clone()));
+                    let part = build::for_(clause, build::component(build::var("row"), k));
+                    lines.push(Line::named(name, part, None));
+                }
+            }
+        }
+        for (out, p, place) in used {
+            let array = build::var(names[*place].clone());
+            match out {
+                Out::Collect if collected(*place) == Some(p.var) => {}
+                Out::Collect => _ = self.inline.insert(p.var, array),
+                Out::Reduce(op) => self.define(p.var, reduced(*op, p.ty.elem, array), lines),
+            }
+        }
+    }
+
+    fn loop_(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        inits: &[Atom],
+        kind: &LoopKind,
+        body: &Block,
+        lines: &mut Vec<Line>,
+    ) {
+        let init = build::tuple(self.atoms(inits));
+        let mark = self.naming.mark();
+        let mut patterns = Vec::new();
+        for (p, init) in params.iter().zip(inits) {
+            let pattern = build::binds(self.naming.bind_used(p.var));
+            // A literal says what it is only here.
+            let typed = matches!(init, Atom::Lit(Scalar::Int(_)));
+            patterns.push(if typed {
+                let int = build::named_ty("int");
+                build::pattern(PatternKind::Annotated(Box::new(pattern), int))
+            } else {
+                pattern
+            });
+        }
+        let (driver, body) = match kind {
+            LoopKind::For { index, extent } => {
+                let name = self.index(*index);
+                let clause = self.clause(&name, *extent);
+                (ast::LoopKind::For(Box::new(clause)), self.block(body, &body.results, true))
+            }
+            LoopKind::While(cond) => {
+                let cond = self.block(cond, &cond.results, true);
+                let body = self.block(body, &body.results, true);
+                (ast::LoopKind::While(Box::new(cond)), body)
+            }
+        };
+        self.naming.release(mark);
+        let state = ast::Param { pattern: build::tuple_pattern(patterns), ty: None };
+        let whole = ExprKind::Loop(state, Box::new(init), driver, Box::new(body));
+        let value = build::expr(whole);
+        match stm.binds.as_slice() {
+            [p] if self.uses.any(p.var) => self.define(p.var, value, lines),
+            _ => self.several(stm, value, lines),
+        }
+    }
+
+    /// `let (a, _, b) = value`
+    fn several(&mut self, stm: &Stm, value: Expr, lines: &mut Vec<Line>) {
+        let kept = self.uses.kept(stm);
+        if !kept.contains(&true) {
+            lines.push(Line::named(&"_".into(), value, None));
+            return;
+        }
+        let mut name = |(p, kept): (&Param, bool)| {
+            if kept { self.naming.bind_used(p.var) } else { Rc::from("_") }
+        };
+        let names = stm.binds.iter().zip(&kept).map(|(p, kept)| name((p, *kept))).collect();
+        let all = if kept.contains(&false) { &[][..] } else { &stm.binds[..] };
+        lines.push(Line::several(names, value, all.iter().map(|p| p.var).collect()));
+    }
+
+    fn if_(
+        &mut self,
+        stm: &Stm,
+        cond: Atom,
+        then: &Block,
+        otherwise: &Block,
+        lines: &mut Vec<Line>,
+    ) {
+        let kept = self.uses.kept(stm);
+        let cond = self.atom(cond);
+        let mut branch = |block: &Block| {
+            let results = block.results.iter().zip(&kept).filter(|(_, k)| **k).map(|(a, _)| *a);
+            self.block(block, &results.collect::<Vec<_>>(), true)
+        };
+        let (then, otherwise) = (branch(then), branch(otherwise));
+        let value = build::if_(cond, then, otherwise);
+        let used: Vec<Var> =
+            stm.binds.iter().zip(&kept).filter(|(_, k)| **k).map(|(p, _)| p.var).collect();
+        match used[..] {
+            [] => lines.push(Line::Effect { value, unit: true }),
+            [one] => self.define(one, value, lines),
+            _ => {
+                let names = used.iter().map(|v| self.naming.bind_used(*v)).collect();
+                lines.push(Line::several(names, value, used));
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! A function as a definition: its head, its results by name, and what is said about its phases.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Block, Exp, Function, Naming, Var};
+use lambada_source::Span;
+use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
+use lambada_surface::build;
+
+use crate::interface::{Interface, Reading};
+use crate::phases;
+use crate::pieces::{call, reserved};
+use crate::printer::{Line, Printer};
+use crate::uses::Uses;
+
+/// A definition of fewer statements than this is read at a glance, without comments.
+const AT_A_GLANCE: usize = 12;
+
+/// The function as a definition with the given interface.
+pub fn definition(function: &Function, interface: &Interface) -> Def {
+    let words: Vec<String> = reserved().collect();
+    let mut printer = Printer {
+        naming: Naming::new(&function.names, words.iter().map(String::as_str)),
+        uses: Uses::new(&function.body),
+        inline: HashMap::new(),
+        exported: HashSet::new(),
+        comments: HashMap::new(),
+        own: function.names.len() as u32,
+        next: function.names.len() as u32,
+    };
+    if !interface.linear {
+        printer.exported.extend(function.body.results.iter().filter_map(|a| a.as_var()));
+    }
+    let sizes = printer.sizes(function, interface);
+    let (params, mut lines) = printer.params(function, interface);
+    printer.name_results(function, interface);
+    let seeds: HashSet<Var> = leaves_of(function, interface, &interface.seeds).collect();
+    let (body, forward) = phases::sweeps(&function.body, &seeds);
+    printer.comment(&body, forward, !seeds.is_empty());
+    lines.extend(printer.lines(&body, &body.results, true));
+    let results: Vec<Expr> = body.results.iter().map(|a| printer.decided(*a)).collect();
+    let whole = (interface.compose)(results);
+    let body = printer.finish_with(lines, &body.results, whole);
+    Def {
+        doc: interface.doc.clone(),
+        recursive: false,
+        name: build::name(interface.name.clone()),
+        sizes,
+        params,
+        result: interface.result.clone(),
+        body,
+        rules: Vec::new(),
+        span: Span::default(),
+    }
+}
+
+/// The parameters of the function that are parts of some parameters of the definition.
+fn leaves_of<'f>(
+    function: &'f Function,
+    interface: &'f Interface,
+    params: &'f [usize],
+) -> impl Iterator<Item = Var> + 'f {
+    let leaves = function.params.iter().zip(&interface.leaves);
+    leaves.filter(|(_, leaf)| params.contains(&leaf.param)).map(|(p, _)| p.var)
+}
+
+impl Printer<'_> {
+    /// The sizes in brackets.
+    fn sizes(&mut self, function: &Function, interface: &Interface) -> Vec<ast::Name> {
+        let mut names = Vec::new();
+        for size in &interface.sizes {
+            let var = function.sizes.iter().find(|var| self.naming.hint(**var) == *size);
+            let name = match var {
+                Some(var) => self.naming.bind_as(*var, size),
+                None => self.naming.fresh(size),
+            };
+            names.push(build::name(name));
+        }
+        names
+    }
+
+    /// The parameters, and lines that name parts of them and sizes.
+    fn params(
+        &mut self,
+        function: &Function,
+        interface: &Interface,
+    ) -> (Vec<ast::Param>, Vec<Line>) {
+        let leaves: Vec<_> = function.params.iter().zip(&interface.leaves).collect();
+        let mut params = Vec::new();
+        for (k, (name, ty)) in interface.params.iter().enumerate() {
+            let whole = leaves
+                .iter()
+                .find(|(_, leaf)| leaf.param == k && matches!(leaf.reading, Reading::Whole));
+            let name = match whole {
+                Some((p, _)) => self.naming.bind_as(p.var, name),
+                None => self.naming.fresh(name),
+            };
+            let pattern = build::binds(name);
+            params.push(ast::Param { pattern, ty: Some(ty.clone()) });
+        }
+        let mut lines = Vec::new();
+        for (p, leaf) in &leaves {
+            let base = build::expr(match &params[leaf.param].pattern.kind {
+                ast::PatternKind::Var(name) => ExprKind::Var(name.clone()),
+                _ => unreachable!("made above"),
+            });
+            match &leaf.reading {
+                Reading::Whole => {}
+                Reading::Path(of) => _ = self.inline.insert(p.var, of(base)),
+                Reading::Computed(hint, of)
+                    if self.uses.any(p.var) || mentions_size(function, p) =>
+                {
+                    let name = self.naming.bind_as(p.var, hint);
+                    lines.push(Line::named(&name, of(base), Some(p.var)));
+                }
+                Reading::Computed(..) => {}
+            }
+        }
+        let declared = |var: &Var| interface.sizes.iter().any(|s| *s == self.naming.hint(*var));
+        let computed: Vec<Var> = function
+            .sizes
+            .iter()
+            .filter(|var| self.uses.any(**var) && !declared(var))
+            .copied()
+            .collect();
+        for size in computed {
+            let found = function.params.iter().find_map(|p| {
+                let axis = p.ty.dims.iter().position(|d| *d == Atom::Var(size))?;
+                Some((p, axis))
+            });
+            let (p, axis) = found.expect("every size is the size of a parameter");
+            let value = size_of(self.atom(p.var.into()), axis, p.ty.rank());
+            let name = self.naming.bind_used(size);
+            lines.push(Line::named(&name, value, Some(size)));
+        }
+        (params, lines)
+    }
+
+    /// Results are called by what they are, and so is what becomes them.
+    fn name_results(&mut self, function: &Function, interface: &Interface) {
+        let inputs: HashSet<Var> = function.params.iter().map(|p| p.var).collect();
+        let mut named = inputs;
+        named.extend(&function.sizes);
+        for (atom, name) in function.body.results.iter().zip(&interface.results) {
+            if let Atom::Var(var) = atom {
+                self.name_after(&function.body, *var, name, &mut named);
+            }
+        }
+    }
+
+    fn name_after(&mut self, block: &Block, var: Var, name: &Rc<str>, named: &mut HashSet<Var>) {
+        if !named.insert(var) {
+            return;
+        }
+        let Some((stm, k)) = block
+            .stms
+            .iter()
+            .find_map(|stm| stm.binds.iter().position(|p| p.var == var).map(|k| (stm, k)))
+        else {
+            return;
+        };
+        self.naming.rename(var, name.clone());
+        match &stm.exp {
+            Exp::Loop { params, body, .. } => {
+                self.naming.rename(params[k].var, name.clone());
+                if let Atom::Var(next) = body.results[k] {
+                    self.name_after(body, next, name, named);
+                }
+            }
+            Exp::If { then, otherwise, .. } => {
+                for branch in [then, otherwise] {
+                    if let Atom::Var(value) = branch.results[k] {
+                        self.name_after(branch, value, name, named);
+                    }
+                }
+            }
+            Exp::Freeze(acc) => self.naming.rename(*acc, name.clone()),
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::For { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Check { .. } => {}
+        }
+    }
+
+    /// Says which sweep and which loop begins where. `forward`: how many statements belong to the first sweep.
+    fn comment(&mut self, body: &Block, forward: usize, reverse: bool) {
+        if !reverse || self.count(body) < AT_A_GLANCE {
+            return;
+        }
+        let is_line = |k: &usize| {
+            let stm = &body.stms[*k];
+            let minor = matches!(
+                stm.exp,
+                Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Fill(_) | Exp::Constant(_)
+            );
+            self.uses.printed(stm) && !minor && !self.inline_later(stm)
+        };
+        let lines: Vec<usize> = (0..body.stms.len()).filter(is_line).collect();
+        let mut comments: HashMap<usize, Rc<str>> = HashMap::new();
+        for k in &lines {
+            let hint = |var| self.naming.hint(var).trim_start_matches('_').to_string();
+            if let Some(text) = phases::of_loop(&body.stms[*k], *k >= forward, hint) {
+                comments.insert(*k, text.into());
+            }
+        }
+        let split = lines.partition_point(|k| *k < forward);
+        if split > 0 && split < lines.len() {
+            for (k, phase) in [(lines[0], "forward"), (lines[split], "reverse")] {
+                let text = match comments.get(&k) {
+                    Some(loop_) if loop_.starts_with(phase) => loop_.clone(),
+                    Some(loop_) => format!("{phase}\n{loop_}").into(),
+                    None => phase.into(),
+                };
+                comments.insert(k, text);
+            }
+        }
+        self.comments = comments;
+    }
+
+    /// Will its value be written where it is used?
+    fn inline_later(&self, stm: &lambada_anf::Stm) -> bool {
+        let small = matches!(stm.exp, Exp::Prim(..) | Exp::Index(..));
+        small && self.uses.at_most(1, stm.binds[0].var)
+    }
+
+    /// How many statements of a block are printed, nested ones too.
+    fn count(&self, block: &Block) -> usize {
+        let of = |stm: &lambada_anf::Stm| {
+            1 + stm.exp.blocks().into_iter().map(|inner| self.count(inner)).sum::<usize>()
+        };
+        block.stms.iter().filter(|stm| self.uses.printed(stm)).map(of).sum()
+    }
+
+    fn finish_with(&mut self, lines: Vec<Line>, results: &[Atom], whole: Expr) -> Expr {
+        let single = matches!((&whole.kind, results), (ExprKind::Var(_), [Atom::Var(_)]));
+        if single {
+            self.finish(lines, results, false)
+        } else {
+            crate::printer::assembled(lines, whole)
+        }
+    }
+}
+
+/// Does a size depend on this parameter?
+fn mentions_size(function: &Function, p: &lambada_anf::Param) -> bool {
+    p.ty.dims.iter().any(|d| d.as_var().is_some_and(|v| function.sizes.contains(&v)))
+}
+
+/// The size of an array along an axis. Inner sizes have names only in types.
+fn size_of(array: Expr, axis: usize, rank: usize) -> Expr {
+    if axis == 0 {
+        return call("length", [array]);
+    }
+    let sizes: Vec<Rc<str>> = (0..rank).map(|k| format!("n{k}").into()).collect();
+    let of = sizes.iter().rev().fold(build::named_ty("real"), |elem, size| {
+        let size = Some(Box::new(build::var(size.clone())));
+        build::ty(TypeKind::Array(size, Box::new(elem)))
+    });
+    let inner = Def {
+        doc: None,
+        recursive: false,
+        name: build::name("inner"),
+        sizes: sizes.iter().map(|size| build::name(size.clone())).collect(),
+        params: vec![ast::Param { pattern: build::binds("array"), ty: Some(of) }],
+        result: None,
+        body: build::var(sizes[axis].clone()),
+        rules: Vec::new(),
+        span: Span::default(),
+    };
+    build::expr(ExprKind::LetFunctions(vec![inner], Box::new(call("inner", [array]))))
+}

@@ -1,0 +1,23 @@
+//! anf → surface: an array program as the syntax tree of a definition that parses, checks, runs and can be differentiated again. This is how
+//! derivatives are shown to people.
+//!
+//! Assumes: a function that `anf::check` accepts. Gives: a `def`. Keeps: the value, and the failures of what is in the program; `Check`s are not
+//! printed, for what they guard checks itself.
+//!
+//! Accumulators become regions ([`regions`]), loops with several results tuples, cheap values that are used once are written where they are
+//! used ([`uses`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
+
+mod constructs;
+mod definition;
+mod interface;
+mod phases;
+mod pieces;
+mod printer;
+mod regions;
+mod uses;
+
+pub use definition::definition;
+pub use interface::{Interface, Leaf, Reading};
+
+#[cfg(test)]
+mod tests;

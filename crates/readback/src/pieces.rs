@@ -1,0 +1,161 @@
+//! Small expressions: constants, operators, calls, and how wide they are.
+
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, UnaryOp};
+use lambada_surface::build;
+
+/// Functions of the language that readback writes by name, other than primitives. No variable is called so.
+pub(crate) const CALLED: [&str; 9] =
+    ["sum", "product", "reduce", "unzip", "unzip3", "unzip4", "length", "inf", "nan"];
+
+/// All names that no variable may have: reserved words, primitives, and what else is called.
+pub(crate) fn reserved() -> impl Iterator<Item = String> {
+    let words = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word);
+    let types = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string());
+    let calls = Prim::ALL.iter().filter_map(|op| match op.row().surface {
+        Surface::Call(name) => Some(name),
+        Surface::Infix(_) | Surface::Prefix(_) | Surface::If => None,
+    });
+    words.chain(CALLED).chain(calls).map(str::to_string).chain(types)
+}
+
+/// A constant.
+pub(crate) fn literal(value: Scalar) -> Expr {
+    match value {
+        Scalar::Real(x) => build::real(x),
+        Scalar::Int(k) => build::int(k),
+        Scalar::Bool(b) => build::expr(ExprKind::Bool(b)),
+    }
+}
+
+/// `f a b`, of something of the language.
+pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
+    build::call(build::var(f), args)
+}
+
+/// An infix operator, without two signs in a row.
+pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
+    let op = BinaryOp::spelled(symbol)
+        .expect("the table of primitives spells operators of the language");
+    let flipped = match op {
+        BinaryOp::Add => Some(BinaryOp::Sub),
+        BinaryOp::Sub => Some(BinaryOp::Add),
+        BinaryOp::Pow
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::MatMul
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Compose
+        | BinaryOp::Pipe => None,
+    };
+    if let Some(flipped) = flipped {
+        match positive(b) {
+            Ok(b) => return build::binary(flipped, a, b),
+            Err(b) => return build::binary(op, a, b),
+        }
+    }
+    build::binary(op, a, b)
+}
+
+/// What an expression is the negation of, if it starts with a sign: negating a literal, a negation or the first factor of a product is exact.
+fn positive(e: Expr) -> Result<Expr, Expr> {
+    match build::kind(e) {
+        ExprKind::Real(x) if x < 0.0 => Ok(build::real(-x)),
+        ExprKind::Int(k) if k < 0 && k != i64::MIN => Ok(build::int(-k)),
+        ExprKind::Unary(UnaryOp::Neg, inner) => Ok(*inner),
+        ExprKind::Binary(BinaryOp::Mul, a, b) => match positive(*a) {
+            Ok(a) => Ok(build::binary(BinaryOp::Mul, a, *b)),
+            Err(a) => Err(build::binary(BinaryOp::Mul, a, *b)),
+        },
+        kind => Err(build::expr(kind)),
+    }
+}
+
+/// What an iteration's reduction makes of the array of its terms.
+pub(crate) fn reduced(op: ReduceOp, elem: ScalarTy, array: Expr) -> Expr {
+    let reduce = |f: Expr| call("reduce", [f, literal(op.unit(elem)), array.clone()]);
+    match op {
+        ReduceOp::Add => call("sum", [array]),
+        ReduceOp::Mul => call("product", [array]),
+        ReduceOp::Min => reduce(build::var("min")),
+        ReduceOp::Max => reduce(build::var("max")),
+        ReduceOp::And => reduce(build::expr(ExprKind::Operator(BinaryOp::And))),
+        ReduceOp::Or => reduce(build::expr(ExprKind::Operator(BinaryOp::Or))),
+    }
+}
+
+/// How many columns an expression takes on one line, about; nothing if that is more than `room` or if it is better not put on one line.
+pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
+    let own = match &e.kind {
+        ExprKind::Var(name) | ExprKind::Con(name) => name.len(),
+        ExprKind::Int(value) => value.to_string().len(),
+        ExprKind::Real(value) => format!("{value:?}").len(),
+        ExprKind::Bool(_) => 5,
+        ExprKind::Field(_, name) => 1 + name.text.len(),
+        ExprKind::Component(..) | ExprKind::Unary(..) => 2,
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::Index(_, parts) => {
+            2 + 2 * parts.len().saturating_sub(1)
+        }
+        ExprKind::Apply(_, argument) => 1 + 2 * usize::from(!is_atomic(argument)),
+        ExprKind::Binary(op, a, b) => {
+            let inside = |e: &Expr| matches!(&e.kind, ExprKind::Binary(inner, ..) if inner.level() < op.level());
+            2 + op.spelling().len() + 2 * usize::from(inside(a)) + 2 * usize::from(inside(b))
+        }
+        ExprKind::If(..) => 18,
+        ExprKind::For(clauses, _) => {
+            let one = |clause: &Clause| match clause {
+                Clause::Range(name, _) => name.text.len() + 5,
+                Clause::In(..) => 8,
+            };
+            8 + clauses.iter().map(one).sum::<usize>()
+        }
+        ExprKind::Operator(_) => 4,
+        ExprKind::Annotated(..) => 9,
+        ExprKind::Update(_, places, _) => 9 + 2 * places.len(),
+        ExprKind::Record(_)
+        | ExprKind::RecordUpdate(..)
+        | ExprKind::Lambda(..)
+        | ExprKind::SectionLeft(..)
+        | ExprKind::SectionRight(..)
+        | ExprKind::Let(..)
+        | ExprKind::LetFunctions(..)
+        | ExprKind::Match(..)
+        | ExprKind::Slice(..)
+        | ExprKind::UpdateSlice(..)
+        | ExprKind::Loop(..)
+        | ExprKind::Accumulate(..)
+        | ExprKind::Add(..)
+        | ExprKind::Sequence(..)
+        | ExprKind::Commented(..)
+        | ExprKind::Error => return None,
+    };
+    let mut left = room.checked_sub(own);
+    lambada_surface::visit::children(e, &mut |child| {
+        left = left.and_then(|left| Some(left - width(child, left)?));
+    });
+    Some(room - left?)
+}
+
+/// Needs no parentheses anywhere.
+fn is_atomic(e: &Expr) -> bool {
+    matches!(
+        e.kind,
+        ExprKind::Var(_)
+            | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Index(..)
+            | ExprKind::Field(..)
+            | ExprKind::Component(..)
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_)
+    )
+}

@@ -1,0 +1,247 @@
+//! Accumulators are flat statements in anf and regions in the surface language. Here a block's statements are put into regions: a region spans
+//! from the first addition to the last. Accumulators whose spans overlap share a region, `accumulate a = x, b = y in …`. Where they cannot,
+//! because one starts from what is computed in the span of the other, regions nest, and one that overlaps without nesting is split in two, one
+//! after the other: the value of the first part is what the second part starts from.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, Stm, Var};
+
+/// A block's statements, in regions.
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// The statement of this index.
+    Stm(usize),
+    Region(Region),
+}
+
+/// `let (…, out, …) = accumulate acc = init, … in items`
+#[derive(Debug)]
+pub(crate) struct Region {
+    pub(crate) accs: Vec<Accumulator>,
+    pub(crate) items: Vec<Item>,
+}
+
+/// What a region adds to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accumulator {
+    pub(crate) acc: Var,
+    pub(crate) init: Atom,
+    pub(crate) out: Var,
+}
+
+impl Region {
+    /// The first of its accumulators' values, which identifies the region.
+    pub(crate) fn id(&self) -> Var {
+        self.accs[0].out
+    }
+}
+
+/// An accumulator of a block: where it is added to, inclusive.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    it: Accumulator,
+    first: usize,
+    last: usize,
+}
+
+/// The regions of a block. An accumulator that nothing is added to gets none: `plain` lists what its frozen value is.
+pub(crate) fn regions(
+    block: &Block,
+    partial: &mut dyn FnMut(Var) -> Var,
+) -> (Vec<Item>, Vec<(Var, Atom)>) {
+    let mut spans = Vec::new();
+    let mut plain = Vec::new();
+    let added: Vec<HashSet<Var>> = block.stms.iter().map(additions).collect();
+    for stm in &block.stms {
+        let Exp::Accumulator(init) = &stm.exp else { continue };
+        let acc = stm.binds[0].var;
+        let out = block
+            .stms
+            .iter()
+            .find_map(|s| matches!(&s.exp, Exp::Freeze(a) if *a == acc).then(|| s.binds[0].var));
+        let at: Vec<usize> = (0..added.len()).filter(|k| added[*k].contains(&acc)).collect();
+        match (out, at.first(), at.last()) {
+            (Some(out), Some(first), Some(last)) => {
+                let it = Accumulator { acc, init: *init, out };
+                spans.push(Span { it, first: *first, last: *last })
+            }
+            (Some(out), _, _) => plain.push((out, *init)),
+            (None, _, _) => {}
+        }
+    }
+    if spans.is_empty() {
+        return ((0..block.stms.len()).map(Item::Stm).collect(), plain);
+    }
+    let mentioned = block.stms.iter().map(|stm| {
+        let mut all = HashSet::new();
+        mentions(stm, &mut all);
+        all
+    });
+    let bound = block.stms.iter().enumerate();
+    let layout = Layout {
+        block,
+        added,
+        mentioned: mentioned.collect(),
+        bound: bound.flat_map(|(k, s)| s.binds.iter().map(move |p| (p.var, k))).collect(),
+    };
+    (layout.arrange(0, block.stms.len(), spans, partial), plain)
+}
+
+struct Layout<'a> {
+    block: &'a Block,
+    /// By statement: the accumulators that it adds to.
+    added: Vec<HashSet<Var>>,
+    /// By statement: the variables that it mentions.
+    mentioned: Vec<HashSet<Var>>,
+    /// The statement that binds a variable.
+    bound: HashMap<Var, usize>,
+}
+
+impl Layout<'_> {
+    fn arrange(
+        &self,
+        from: usize,
+        to: usize,
+        mut spans: Vec<Span>,
+        partial: &mut dyn FnMut(Var) -> Var,
+    ) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut at = from;
+        while let Some(k) =
+            (0..spans.len()).min_by_key(|k| (spans[*k].first, Reverse(spans[*k].last)))
+        {
+            let span = spans.remove(k);
+            items.extend((at..span.first).map(Item::Stm));
+            let (group, end) = self.joined(span, &mut spans);
+            at = end;
+            let mut inside = Vec::new();
+            for other in &mut spans {
+                if other.first < at {
+                    inside.push(*other);
+                    if other.last >= at {
+                        let between = partial(other.it.out);
+                        let part = inside.last_mut().expect("just pushed");
+                        (part.last, part.it.out) = (at - 1, between);
+                        // It goes on after this region, from what it has by then.
+                        (other.first, other.it.init) = (at, between.into());
+                    }
+                }
+            }
+            spans.retain(|s| s.first >= at);
+            if inside.is_empty() {
+                items.extend(self.tight(span.first, at, group));
+            } else {
+                let inner = self.arrange(span.first, at, inside, partial);
+                items.push(Item::Region(Region { accs: group, items: inner }));
+            }
+        }
+        items.extend((at..to).map(Item::Stm));
+        items
+    }
+
+    /// The accumulators that share a region with the one of `span`, which are taken out of `spans`, and where the region ends.
+    fn joined(&self, span: Span, spans: &mut Vec<Span>) -> (Vec<Accumulator>, usize) {
+        let mut group = vec![span.it];
+        let mut end = span.last + 1;
+        loop {
+            let fits = |other: &Span| {
+                let end = end.max(other.last + 1);
+                let all = group.iter().chain([&other.it]);
+                other.first < end && all.clone().all(|it| self.fits(*it, span.first, end))
+            };
+            let Some(k) = spans.iter().position(|other| other.first < end && fits(other)) else {
+                return (group, end);
+            };
+            let other = spans.remove(k);
+            group.push(other.it);
+            end = end.max(other.last + 1);
+        }
+    }
+
+    /// Does the accumulator start from what is known before these statements, and does none of them use what it ends with?
+    fn fits(&self, it: Accumulator, first: usize, end: usize) -> bool {
+        let known = it.init.as_var().and_then(|v| self.bound.get(&v)).is_none_or(|k| *k < first);
+        known && !self.mentioned[first..end].iter().any(|m| m.contains(&it.out))
+    }
+
+    /// A region of the statements that add and of those between that these need; the others before it and after it.
+    fn tight(&self, first: usize, end: usize, accs: Vec<Accumulator>) -> Vec<Item> {
+        let adds = |k: usize| accs.iter().any(|it| self.added[k].contains(&it.acc));
+        let mut depend: HashSet<Var> = accs.iter().map(|it| it.acc).collect();
+        let (mut items, mut core) = (Vec::new(), Vec::new());
+        for k in first..end {
+            if adds(k) || self.mentioned[k].iter().any(|var| depend.contains(var)) {
+                depend.extend(self.block.stms[k].binds.iter().map(|p| p.var));
+                core.push(k);
+            } else {
+                items.push(Item::Stm(k));
+            }
+        }
+        let (mut inner, mut after) = (Vec::new(), Vec::new());
+        let mut wanted: HashSet<Var> = HashSet::new();
+        for k in core.into_iter().rev() {
+            if adds(k) || self.block.stms[k].binds.iter().any(|p| wanted.contains(&p.var)) {
+                wanted.extend(&self.mentioned[k]);
+                inner.push(Item::Stm(k));
+            } else {
+                after.push(Item::Stm(k));
+            }
+        }
+        inner.reverse();
+        items.push(Item::Region(Region { accs, items: inner }));
+        items.extend(after.into_iter().rev());
+        items
+    }
+}
+
+/// The variables that the items bind, in order.
+pub(crate) fn binds(block: &Block, items: &[Item]) -> Vec<Var> {
+    let mut all = Vec::new();
+    for item in items {
+        match item {
+            // A frozen accumulator's value comes with its region.
+            Item::Stm(k) if matches!(block.stms[*k].exp, Exp::Freeze(_) | Exp::Accumulator(_)) => {}
+            Item::Stm(k) => all.extend(block.stms[*k].binds.iter().map(|p| p.var)),
+            Item::Region(region) => {
+                all.extend(binds(block, &region.items));
+                all.extend(region.accs.iter().map(|it| it.out));
+            }
+        }
+    }
+    all
+}
+
+/// Adds all variables that a statement mentions, but in types.
+pub(crate) fn mentions(stm: &Stm, all: &mut HashSet<Var>) {
+    stm.exp.atoms(&mut |a| all.extend(a.as_var()));
+    if matches!(stm.exp, Exp::Fill(_)) {
+        all.extend(stm.binds[0].ty.dims.iter().filter_map(|d| d.as_var()));
+    }
+    for block in stm.exp.blocks() {
+        block.stms.iter().for_each(|s| mentions(s, all));
+        all.extend(block.results.iter().filter_map(|a| a.as_var()));
+    }
+}
+
+/// The accumulators that a statement adds to, other than its own.
+pub(crate) fn additions(stm: &Stm) -> HashSet<Var> {
+    fn collect(stm: &Stm, found: &mut HashSet<Var>) {
+        if let Exp::Accumulate { acc, .. } = &stm.exp {
+            found.insert(*acc);
+        }
+        for block in stm.exp.blocks() {
+            block.stms.iter().for_each(|s| collect(s, found));
+            // What the block makes itself cannot be meant outside.
+            for s in &block.stms {
+                if matches!(s.exp, Exp::Accumulator(_)) {
+                    found.remove(&s.binds[0].var);
+                }
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    collect(stm, &mut found);
+    found
+}

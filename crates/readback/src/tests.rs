@@ -1,0 +1,277 @@
+use lambada_anf::{
+    Atom, Builder, Exp, Function, LoopKind, Names, Out, Param, Ty, Var, check, generate,
+};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+use lambada_source::FileId;
+use lambada_surface::ast::{Expr, TypeKind};
+use lambada_surface::{build, parse, print_def};
+
+use crate::{Interface, Leaf, Reading, definition};
+
+/// The function with its own parameters and results.
+fn shown(f: &Function, seeds: &[usize]) -> String {
+    if let Err(message) = check(f) {
+        panic!("{message}\n{}", lambada_anf::print(f));
+    }
+    let size = |atom: &Atom| match atom {
+        Atom::Lit(Scalar::Int(k)) => Some(build::int(*k)),
+        Atom::Lit(_) => None,
+        Atom::Var(var) => f.sizes.contains(var).then(|| build::var(f.names.hint(*var))),
+    };
+    let ty = |ty: &Ty| {
+        ty.dims.iter().rev().fold(build::named_ty(ty.elem.to_string()), |elem, dim| {
+            build::ty(TypeKind::Array(size(dim).map(Box::new), Box::new(elem)))
+        })
+    };
+    let compose = |results: Vec<Expr>| build::tuple(results);
+    let interface = Interface {
+        name: "g".into(),
+        doc: None,
+        sizes: f.sizes.iter().map(|s| f.names.hint(*s)).collect(),
+        params: f.params.iter().map(|p| (f.names.hint(p.var), ty(&p.ty))).collect(),
+        leaves: (0..f.params.len()).map(|param| Leaf { param, reading: Reading::Whole }).collect(),
+        result: Some(build::tuple_ty(f.results.iter().map(ty).collect())),
+        results: Vec::new(),
+        linear: true,
+        compose: &compose,
+        seeds: seeds.to_vec(),
+    };
+    let text = print_def(&definition(f, &interface));
+    let (_, problems) = parse(&text, FileId(0));
+    assert!(problems.is_empty(), "{problems:?}\n{text}");
+    text
+}
+
+/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
+fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
+    let mut names = Names::default();
+    let (n, xs, x) = (names.fresh("n"), names.fresh("xs"), names.fresh("x"));
+    let mut b = Builder::new(&mut names);
+    let (results, types) = build(&mut b, n, xs, x).into_iter().unzip();
+    let body = b.finish(results);
+    let params = vec![
+        Param { var: xs, ty: Ty::real().array_of(n.into()) },
+        Param { var: x, ty: Ty::real() },
+    ];
+    Function { name: "f".into(), sizes: vec![n], params, results: types, body, names }
+}
+
+/// `for i < n (outs) { build }`
+fn for_(
+    b: &mut Builder,
+    extent: Atom,
+    outs: Vec<(Out, Ty)>,
+    build: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
+) -> Vec<Atom> {
+    let index = b.names.fresh("i");
+    let body = b.block(|b| build(b, index.into()));
+    let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
+    b.bind_all(
+        types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
+        Exp::For { index, extent, outs, body },
+    )
+}
+
+#[test]
+fn what_is_generated_parses() {
+    for seed in 0..400 {
+        let (f, _) = generate(seed);
+        shown(&f, &[]);
+        // Any parameter may be called a cotangent: the statements keep their order where they need it.
+        shown(&f, &[0]);
+    }
+}
+
+#[test]
+fn nothing_is_listed_twice() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let outs = vec![(Out::Collect, ty.clone()), (Out::Reduce(ReduceOp::Add), Ty::real())];
+        let both = for_(b, n.into(), outs, |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let t = b.prim(Prim::Mul, [x.into(), e]);
+            vec![t, t]
+        });
+        vec![(both[0], ty), (both[1], Ty::real())]
+    });
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
+  let ys = for i < n => x * xs[i] in (ys, sum ys)"
+    );
+}
+
+#[test]
+fn several_results() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let outs = vec![(Out::Collect, ty.clone()), (Out::Reduce(ReduceOp::Add), Ty::real())];
+        let both = for_(b, n.into(), outs, |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let t = b.prim(Prim::Mul, [x.into(), e]);
+            vec![e, t]
+        });
+        vec![(both[0], ty), (both[1], Ty::real())]
+    });
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
+  let (ys, t) = unzip (for i < n => (xs[i], x * xs[i])) in (ys, sum t)"
+    );
+}
+
+#[test]
+fn accumulators_share_a_region() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let zeros = b.zero(&ty);
+        let acc = b.bind("h", ty.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
+        let total =
+            b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(1.0))).as_var().unwrap();
+        for_(b, n.into(), vec![], |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let t = b.prim(Prim::Mul, [x.into(), e]);
+            b.effect(Exp::Accumulate { acc, index: vec![i], value: t });
+            b.effect(Exp::Accumulate { acc: total, index: vec![], value: t });
+            vec![]
+        });
+        let h = b.bind("h", ty.clone(), Exp::Freeze(acc));
+        let s = b.bind("s", Ty::real(), Exp::Freeze(total));
+        vec![(h, ty), (s, Ty::real())]
+    });
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
+  accumulate h = for _i < n => 0.0, total = 1.0 in
+    for i < n =>
+      let t = x * xs[i]
+      in h[i] += t; total += t"
+    );
+}
+
+#[test]
+fn scalars() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let m = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Max), Ty::real())], |b, i| {
+            vec![b.index(xs, &ty, vec![i])]
+        })[0];
+        let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
+            let e = b.index(xs, &ty, vec![i]);
+            let d = b.prim(Prim::Sub, [e, m]);
+            vec![b.prim(Prim::Exp, [d])]
+        })[0];
+        let l = b.prim(Prim::Log, [s]);
+        let y = b.prim(Prim::Add, [m, l]);
+        let z = b.prim(Prim::Neg, [y]);
+        let c = b.prim(Prim::Lt, [z, Atom::real(-1.0)]);
+        let w = b.prim(Prim::Select, [c, x.into(), z]);
+        vec![(w, Ty::real())]
+    });
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (xs : [n]real) (x : real) : real =
+  let ys = reduce max (-inf) (for i < n => xs[i])
+  let t = -(ys + log (sum (for i < n => exp (xs[i] - ys))))
+  in if t < -1.0 then x else t"
+    );
+}
+
+#[test]
+fn names_that_are_called_are_not_taken() {
+    let mut f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
+            vec![b.index(xs, &ty, vec![i])]
+        })[0];
+        let e = b.prim(Prim::Exp, [x.into()]);
+        vec![(b.prim(Prim::Add, [s, e]), Ty::real())]
+    });
+    f.names.rename(Var(2), "exp");
+    f.names.rename(Var(1), "sum");
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (sum1 : [n]real) (exp1 : real) : real = sum (for i < n => sum1[i]) + exp exp1"
+    );
+}
+
+/// What does not depend on the cotangent comes first, and comments say which loop is which.
+#[test]
+fn sweeps_are_apart() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let seeded = b.prim(Prim::Mul, [x.into(), Atom::real(2.0)]);
+        let (s, i) = (b.names.fresh("s"), b.names.fresh("_k"));
+        let body = b.block(|b| {
+            let e = b.index(xs, &ty, vec![i.into()]);
+            let mut t = b.prim(Prim::Add, [s.into(), e]);
+            for _ in 0..6 {
+                t = b.prim(Prim::Sin, [t]);
+            }
+            vec![t]
+        });
+        let kind = LoopKind::For { index: i, extent: n.into() };
+        let params = vec![Param { var: s, ty: Ty::real() }];
+        let inits = vec![Atom::real(0.0)];
+        let value = b.bind("s", Ty::real(), Exp::Loop { params, inits, kind, body });
+        let last = b.prim(Prim::SubInt, [n.into(), Atom::int(1)]);
+        let (c, up) = (b.names.fresh("x_ct"), b.names.fresh("k"));
+        let body = b.block(|b| {
+            let k = b.bind(
+                "_k",
+                Ty::scalar(ScalarTy::Int),
+                Exp::Prim(Prim::SubInt, vec![last, up.into()]),
+            );
+            let e = b.index(xs, &ty, vec![k]);
+            vec![b.prim(Prim::Mul, [c.into(), e])]
+        });
+        let kind = LoopKind::For { index: up, extent: n.into() };
+        let params = vec![Param { var: c, ty: Ty::real() }];
+        let ct = b.bind("x_ct", Ty::real(), Exp::Loop { params, inits: vec![seeded], kind, body });
+        vec![(value, Ty::real()), (ct, Ty::real())]
+    });
+    let text = shown(&f, &[1]);
+    let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in\n{text}"));
+    assert!(place("-- forward\n") < place("for k < n do"));
+    assert!(place("for k < n do") < place("-- reverse of the loop over k\n"));
+    assert!(!text.contains("_k"), "{text}");
+}
+
+#[test]
+fn deep_and_long() {
+    let f = function(|b, _, _, x| {
+        let mut y: Atom = x.into();
+        for _ in 0..20_000 {
+            y = b.prim(Prim::Sin, [y]);
+        }
+        vec![(y, Ty::real())]
+    });
+    // One value in a line of its own follows the other: no recursion goes as deep as the program is long.
+    std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(move || {
+            let text = print_length(&f);
+            assert!(text > 20_000);
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+}
+
+fn print_length(f: &Function) -> usize {
+    let compose = |results: Vec<Expr>| build::tuple(results);
+    let real = || build::named_ty("real");
+    let interface = Interface {
+        name: "g".into(),
+        doc: None,
+        sizes: Vec::new(),
+        params: vec![("xs".into(), real()), ("x".into(), real())],
+        leaves: (0..2).map(|param| Leaf { param, reading: Reading::Whole }).collect(),
+        result: Some(real()),
+        results: Vec::new(),
+        linear: true,
+        compose: &compose,
+        seeds: Vec::new(),
+    };
+    print_def(&definition(f, &interface)).len()
+}
