@@ -97,9 +97,9 @@ pub fn laws(
 fn has_extrema(block: &Block) -> bool {
     block.stms.iter().any(|stm| {
         let reduced = match &stm.exp {
-            Exp::For { outs, .. } => outs.iter().any(|out| {
-                matches!(out, Out::Reduce(ReduceOp::Min) | Out::Reduce(ReduceOp::Max))
-            }),
+            Exp::For { outs, .. } => outs
+                .iter()
+                .any(|out| matches!(out, Out::Reduce(ReduceOp::Min) | Out::Reduce(ReduceOp::Max))),
             Exp::Prim(..)
             | Exp::Index(..)
             | Exp::Fill(_)

@@ -144,8 +144,8 @@ impl Solver {
             Constraint::Jacobian { from, to, result, .. } => {
                 (7, roots(&[*from, *to]), None, *result)
             }
-            Constraint::Accumulated { whole, body, acc, result, .. } => {
-                (8, roots(&[*whole, *body, *acc]), None, *result)
+            Constraint::Accumulated { body, alone, both, result, .. } => {
+                (8, roots(&[*body, *alone, *both]), None, *result)
             }
             Constraint::Units { ty, .. } => (9, roots(&[*ty]), None, *ty),
         };

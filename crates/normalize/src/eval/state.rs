@@ -128,7 +128,7 @@ impl Evaluator<'_> {
             (Val::Array(array), CoreTy::Array(elem)) => {
                 self.name_parts(&array.elem, elem, hint, params);
             }
-            (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_), _) => {}
+            (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => {}
         }
     }
 
