@@ -11,7 +11,7 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_run::{CompileError, Kernel};
 use lambada_source::{Failure, Problem, Span};
 
-/// Derivatives as the production pipeline takes them: simplify, differentiate, simplify.
+/// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staged;
 

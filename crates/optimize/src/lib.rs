@@ -109,8 +109,9 @@ pub fn optimize(function: Function) -> Function {
     checked(&LAST, fixed_point(function, PASSES))
 }
 
-/// The cheap passes, on code with free variables: used between levels of differentiation. What the results and their sizes do not need
-/// goes away.
+/// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
+/// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
+/// array that it would have to keep.
 pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
     let function = Function {
         name: String::new(),
@@ -122,13 +123,14 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
     };
     let mut function = function;
     for _ in 0..3 {
-        let next = dce::dce(cse::cse(local(function.clone())));
+        let next = fuse::fuse(dce::dce(cse::cse(local(function.clone()))));
         let done = next == function;
         function = next;
         if done {
             break;
         }
     }
+    function = dce::dce(function);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
 }
