@@ -92,6 +92,24 @@ const EXAMPLES: [Example; 7] = [
     Example { file: "logistic.lam", entry: "loss", wrt: "model", args: logistic },
 ];
 
+/// What a call costs in the evaluator of arrays.
+fn counts(
+    unit: &Unit,
+    entry: &str,
+    operator: Operator,
+    wrt: Option<&str>,
+    args: &[Data],
+) -> lambada_anf::Counts {
+    let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
+    let call = unit.call(entry, operator, wrt.as_deref()).expect("it can be differentiated");
+    let arrays = arrays(&call.program, call.entry).expect("it normalizes");
+    let mut leaves = Vec::new();
+    for ((_, layout), arg) in arrays.normalized.params.iter().zip(args) {
+        leaves.extend(layout.flatten(arg).expect("regular"));
+    }
+    lambada_anf::eval(&arrays.optimized, &leaves).expect("it runs").counts
+}
+
 /// Operations on reals, and elements moved.
 fn operations(
     unit: &Unit,
@@ -100,15 +118,32 @@ fn operations(
     wrt: Option<&str>,
     args: &[Data],
 ) -> (u64, u64) {
-    let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
-    let call = unit.call(entry, operator, wrt.as_deref()).expect("it can be differentiated");
-    let arrays = arrays(&call.program, call.entry).expect("it normalizes");
-    let mut leaves = Vec::new();
-    for ((_, layout), arg) in arrays.normalized.params.iter().zip(args) {
-        leaves.extend(layout.flatten(arg).expect("regular"));
-    }
-    let counts = lambada_anf::eval(&arrays.optimized, &leaves).expect("it runs").counts;
+    let counts = counts(unit, entry, operator, wrt, args);
     (counts.reals, counts.loads + counts.stores)
+}
+
+/// Loops that update a matrix in various orders: the gradient costs at most five times the operations of the value, and takes at most
+/// three times the memory of the value and what the program overwrites.
+#[test]
+fn updates_are_undone() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/updates_undone.lam");
+    let mut session = Session::new();
+    let unit = session.load(&file).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let mut expensive = Vec::new();
+    for entry in ["flat", "inside", "columns", "rows"] {
+        for n in [8, 16, 32] {
+            let args = [reals(&mut Numbers::new(1), &[n]), real(1.0)];
+            let [value, gradient] = [Operator::Value, Operator::Grad]
+                .map(|operator| counts(&unit, entry, operator, None, &args));
+            let operations = gradient.reals as f64 / value.reals as f64;
+            let memory = gradient.peak as f64 / (value.peak + 8 * (n * n) as u64) as f64;
+            println!("{entry} at size {n}: operations {operations:.2}, memory {memory:.2}");
+            if operations > 5.0 || memory > 3.0 {
+                expensive.push(format!("{entry} at size {n}: {operations:.2}, {memory:.2}"));
+            }
+        }
+    }
+    assert!(expensive.is_empty(), "{expensive:?}");
 }
 
 #[test]

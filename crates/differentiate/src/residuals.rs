@@ -3,7 +3,7 @@
 //! The reverse code of a body mentions primal values that the body binds: its *demand*. From the last to the first, each demanded value is
 //! 1. *known* outside under another name: the index, a result;
 //! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
-//! 3. cheap to compute from other demanded values: computed again;
+//! 3. cheap to compute from other demanded values, in a few steps: computed again;
 //! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration; what a `loop` in a `loop` gives also where
 //!    its sizes differ from iteration to iteration, if they can be summed up before ([`crate::flat`]);
 //! 5. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
@@ -36,6 +36,9 @@ use crate::undo::Undo;
 
 /// Constant sizes up to this are small: an `if` in a loop hands out such an array also from the branch that does not have it.
 const SMALL: i64 = 16;
+
+/// How many cheap operations are done again between what is kept and what is needed.
+const STEPS: usize = 3;
 
 /// The forward sweep of a body, and its surroundings.
 pub(crate) struct Body<'a> {
@@ -175,7 +178,9 @@ impl<'a> Choice<'a> {
         let sizes = || stm.binds.iter().all(|p| all(&p.ty.dims));
         match &stm.exp {
             Exp::Prim(op, args) => {
-                (op.cost() == Cost::Cheap || op.result() != ScalarTy::Real) && all(args)
+                // A division takes no longer than to load what has been kept.
+                let cheap = op.cost() == Cost::Cheap || *op == Prim::Div;
+                (cheap || op.result() != ScalarTy::Real) && all(args)
             }
             Exp::Index(x, index) => {
                 let own = self.bound.contains(x);
@@ -223,8 +228,7 @@ impl<'a> Choice<'a> {
         if unknown.is_empty() {
             return;
         }
-        let cheap =
-            self.cheap(stm, &|choice, x| choice.free.contains(&x) || choice.demanded.contains(&x));
+        let cheap = self.cheap(stm, &|choice, x| choice.in_reach(x, STEPS));
         if !cheap && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
             unknown.into_iter().for_each(|p| self.store(p));
         } else if !cheap
@@ -235,6 +239,18 @@ impl<'a> Choice<'a> {
         } else {
             self.repeat(k, stm);
         }
+    }
+
+    /// Is the value there in the reverse code, or cheap to compute from what is, in so many more steps?
+    fn in_reach(&self, x: Var, steps: usize) -> bool {
+        let there = self.free.contains(&x) || self.demanded.contains(&x);
+        there
+            || steps > 0
+                && self.binder.get(&x).is_some_and(|stm| {
+                    matches!(stm.exp, Exp::Prim(..))
+                        && !self.undo.keeps(x)
+                        && self.cheap(stm, &|choice, y| choice.in_reach(y, steps - 1))
+                })
     }
 
     /// Stores what must be kept; is that possible?

@@ -14,7 +14,7 @@ use lambada_source::{Failure, Problem, Span};
 
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
 
-/// Derivatives as the production pipeline takes them: simplify, differentiate, simplify.
+/// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staged;
 

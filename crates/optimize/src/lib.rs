@@ -171,8 +171,9 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
     }
 }
 
-/// The cheap passes, on code with free variables: used between levels of differentiation. What the results and their sizes do not need
-/// goes away.
+/// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
+/// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
+/// array that it would have to keep.
 pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
     let mut function = Function {
         name: String::new(),
@@ -185,11 +186,12 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
     for _ in 0..3 {
         let before = function.body.clone();
         let shared = common_subexpressions::common_subexpressions(local(function));
-        function = dead_code::dead_code(shared);
+        function = loop_fusion::loop_fusion(dead_code::dead_code(shared));
         if function.body == before {
             break;
         }
     }
+    function = dce::dce(function);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
 }
