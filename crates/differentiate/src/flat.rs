@@ -11,9 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{
-    Atom, Block, Builder, Exp, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var, free_vars,
-};
+use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use crate::versions::is_total;
@@ -78,7 +76,7 @@ impl Sizes<'_> {
         if !counts(stm) {
             return None;
         }
-        let mentioned = free_vars(&Block { stms: vec![stm.clone()], results: Vec::new() });
+        let mentioned = stm.free_vars();
         mentioned.into_iter().try_for_each(|y| self.needed(y.into(), seen, order))?;
         order.push(stm);
         Some(())

@@ -36,7 +36,7 @@ pub(crate) const NORMALIZE: Pass = once(
 /// Before each derivative.
 pub(crate) const SIMPLIFY: Pass = once(
     "simplify-derivand",
-    "local simplification, common subexpressions and dead code of what is about to be differentiated",
+    "local simplification, common subexpressions, dead code and loop fusion in what is about to be differentiated",
     "anf → anf",
 );
 /// Forward mode.

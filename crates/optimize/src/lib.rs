@@ -191,7 +191,7 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
             break;
         }
     }
-    function = dce::dce(function);
+    function = dead_code::dead_code(function);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
 }
