@@ -55,8 +55,11 @@ pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
     verify("elaborate", || lambada_core::check(program), || lambada_core::print_program(program));
     let normalized = normalize(program, entry, &Staged)?;
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
-    let optimized = lambada_optimize::optimize(normalized.function.clone());
+    let optimized =
+        lambada_optimize::optimize_checking(normalized.function.clone(), crate::checks_requested());
     verify("optimize", || anf::check(&optimized), || anf::print(&optimized));
+    // Always, in release builds too: what is not evidently in range never becomes machine code.
+    anf::check(&optimized).map_err(|complaint| vec![broken_program(&complaint)])?;
     Ok(Arrays { normalized, optimized })
 }
 
@@ -199,6 +202,14 @@ fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
         places.next().map(|(place, _)| place).expect("every size is the size of a parameter")
     };
     function.sizes.iter().map(find).collect()
+}
+
+fn broken_program(complaint: &str) -> Problem {
+    Problem::general(
+        "E0702",
+        format!("internal error: the optimized program is not well-formed: {complaint}"),
+    )
+    .hint("this is a bug in lambada; please report it")
 }
 
 fn broken_compilation(error: &CompileError) -> Problem {

@@ -1,7 +1,7 @@
 //! Array β: `(for i < n => b)[j] = b[i := j]`.
 //!
 //! Assumes: nothing. Gives: an array that is only read element by element is not made, where computing the elements at the reads costs no
-//! more. Keeps: values and failures: what is copied cannot fail, and it reads what the `for` itself has read.
+//! more. Keeps: values and failures: what is copied cannot fail, and what it reads is evidently in range where it is copied to.
 //!
 //! It costs no more where an element is just read from elsewhere, or is cheap arithmetic and read a few times; and where the read is the
 //! only one and the array the only one that its loop makes. But for the first case, each element must be read at most once by each read:
@@ -13,6 +13,8 @@ use lambada_anf::{Atom, Block, Exp, Function, Names, Out, Renaming, Stm, Var};
 use lambada_prim::{Cost, ScalarTy};
 
 use crate::facts::pure;
+use crate::hoist::evident;
+use crate::scope::Scope;
 
 /// All reads of an element together may cost this many operations.
 const CHEAP: usize = 8;
@@ -23,8 +25,14 @@ const LARGE: usize = 400;
 pub(crate) fn array_beta(mut function: Function) -> Function {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
-    let mut pass =
-        Beta { names: &mut function.names, reads, arrays: HashMap::new(), image: Renaming::new() };
+    let scope = Scope::new(&function);
+    let mut pass = Beta {
+        names: &mut function.names,
+        reads,
+        scope,
+        arrays: HashMap::new(),
+        image: Renaming::new(),
+    };
     pass.block(&mut function.body);
     for ty in &mut function.results {
         *ty = pass.image.ty(ty);
@@ -117,6 +125,7 @@ struct Element {
 struct Beta<'a> {
     names: &'a mut Names,
     reads: Reads,
+    scope: Scope,
     /// Arrays in scope whose elements may be computed where they are read.
     arrays: HashMap<Var, Element>,
     image: Renaming,
@@ -124,19 +133,53 @@ struct Beta<'a> {
 
 impl Beta<'_> {
     fn block(&mut self, block: &mut Block) {
+        let mark = self.scope.mark();
+        self.statements(block);
+        self.scope.reset(mark);
+    }
+
+    fn nested(&mut self, exp: &mut Exp) {
+        let mark = self.scope.mark();
+        self.scope.enter(exp);
+        if let Exp::If { cond, then, otherwise } = exp {
+            for (block, holds) in [(then, true), (otherwise, false)] {
+                let mark = self.scope.mark();
+                self.scope.assume(*cond, holds);
+                self.statements(block);
+                self.scope.reset(mark);
+            }
+        } else {
+            exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+        }
+        self.scope.reset(mark);
+    }
+
+    fn pass(&mut self, stm: &Stm) {
+        self.scope.pass(stm);
+        if let Exp::Check { cond, .. } = &stm.exp {
+            self.scope.assume(*cond, true);
+        }
+    }
+
+    fn statements(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
             stm.exp.atoms_mut(&mut |a| *a = self.image.atom(*a));
             stm.binds.iter_mut().for_each(|p| p.ty = self.image.ty(&p.ty));
-            stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+            self.nested(&mut stm.exp);
             if let Exp::Index(x, index) = &stm.exp
                 && let Some(element) = self.arrays.get(x)
             {
-                let (stms, value) = place(self.names, element, index);
-                self.read(&mut block.stms, stm, stms, value);
-            } else {
-                self.arrays(&stm);
-                block.stms.push(stm);
+                let copy = place(self.names, element, index);
+                if evident(&copy, &mut self.scope) {
+                    let before = block.stms.len();
+                    self.read(&mut block.stms, stm, copy.stms, copy.results[0]);
+                    block.stms[before..].iter().for_each(|stm| self.pass(stm));
+                    continue;
+                }
             }
+            self.arrays(&stm);
+            self.pass(&stm);
+            block.stms.push(stm);
         }
         block.results.iter_mut().for_each(|a| *a = self.image.atom(*a));
     }
@@ -169,11 +212,10 @@ impl Beta<'_> {
     }
 }
 
-fn place(names: &mut Names, element: &Element, index: &[Atom]) -> (Vec<Stm>, Atom) {
+fn place(names: &mut Names, element: &Element, index: &[Atom]) -> Block {
     let mut renaming = Renaming::new();
     renaming.insert(element.index, index[0]);
-    let copy = renaming.copy(&element.slice, names);
-    (copy.stms, copy.results[0])
+    renaming.copy(&element.slice, names)
 }
 
 /// The statements that a result needs; none if one of them does more than compute a value.

@@ -11,6 +11,7 @@ mod dce;
 mod early;
 mod factor;
 mod facts;
+mod failures;
 mod fuse;
 mod hoist;
 mod loop_to_reduce;
@@ -106,7 +107,12 @@ fn unrolled(function: Function) -> Function {
 
 /// Runs the pipeline until nothing changes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
-    checked(&LAST, fixed_point(function, PASSES))
+    optimize_checking(function, cfg!(debug_assertions))
+}
+
+/// As `optimize`; if asked, the result of every pass is checked.
+pub fn optimize_checking(function: Function, check: bool) -> Function {
+    checked(&LAST, fixed_point(function, PASSES, check), check)
 }
 
 /// The cheap passes, on code with free variables: used between levels of differentiation. What the results and their sizes do not need
@@ -133,11 +139,11 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
     Lambda { params: function.params, results: function.results, body: function.body }
 }
 
-fn fixed_point(mut function: Function, passes: &[Pass]) -> Function {
+fn fixed_point(mut function: Function, passes: &[Pass], check: bool) -> Function {
     for _ in 0..ROUNDS {
         let before = function.body.clone();
         for pass in passes {
-            function = checked(pass, function);
+            function = checked(pass, function, check);
         }
         if function.body == before {
             break;
@@ -146,9 +152,9 @@ fn fixed_point(mut function: Function, passes: &[Pass]) -> Function {
     function
 }
 
-/// Runs one pass; a debug build checks what it gives, and shows it.
-fn checked(pass: &Pass, function: Function) -> Function {
-    if !cfg!(debug_assertions) {
+/// Runs one pass; what it gives is checked if that is asked for, and shown if it is broken.
+fn checked(pass: &Pass, function: Function, check: bool) -> Function {
+    if !check {
         return (pass.run)(function);
     }
     let before = function.clone();
