@@ -357,7 +357,11 @@ impl Reader<'_> {
                 let site = &function.sites[words[0] as usize];
                 return Some(Err(Failure { span: site.span, message: site.describe(&words[1..]) }));
             }
-            _ => return Some(Err(loops::out_of_memory())),
+            // The programs of the run are small, so this is told as it is.
+            _ => {
+                let message = "out of memory".to_string();
+                return Some(Err(Failure { span: Span::default(), message }));
+            }
         }
         let mut tensors = Vec::new();
         for result in &function.results {

@@ -2,13 +2,15 @@
 //!
 //! * Every variable is bound once, and mentioned only where it is in scope; sizes in types count as mentions.
 //! * Every construct has operands of the right types, and its bindings have the types that it gives.
-//! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s that dominate ([`crate::sizes`]).
+//! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s that dominate ([`crate::bounds`]).
+//! * Every index is evidently in range where it is used: by the ranges of loops, the conditions around, and the `Check`s that dominate
+//!   ([`crate::bounds`]). So a pass that moves an access before its check, or drops a check that is needed, is found out here.
 //! * Accumulators are linear: mentioned by `Accumulate` and `Freeze` only, frozen exactly once, in the block that made them, after all
 //!   additions.
 
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
-use crate::sizes::Sizes;
+use crate::bounds::Known;
 use crate::{Atom, Block, Exp, Function, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
 
 type Check<T = ()> = Result<T, String>;
@@ -39,7 +41,7 @@ struct Checker<'a> {
     bound: Vec<bool>,
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
-    sizes: Sizes,
+    known: Known,
     blocks: usize,
 }
 
@@ -51,7 +53,7 @@ impl<'a> Checker<'a> {
             scope: vec![None; count],
             bound: vec![false; count],
             stack: Vec::new(),
-            sizes: Sizes::default(),
+            known: Known::default(),
             blocks: 0,
         }
     }
@@ -60,11 +62,14 @@ impl<'a> Checker<'a> {
         let function = self.function;
         for size in &function.sizes {
             self.bind(*size, Entry::Value(Ty::int()))?;
+            self.known.bounds.size(*size);
             if !function.params.iter().any(|p| p.ty.dims.contains(&Atom::Var(*size))) {
                 return Err(format!("the size {} occurs in no parameter", self.show(*size)));
             }
         }
         self.params(&function.params)?;
+        let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
+        sizes.for_each(|size| self.known.size(*size));
         let results = &function.results;
         self.scoped(|c| {
             c.statements(&function.body)?;
@@ -110,12 +115,12 @@ impl<'a> Checker<'a> {
 
     /// Runs `inside` in a scope of its own: what it binds and learns is forgotten.
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Check<T>) -> Check<T> {
-        let (depth, mark) = (self.stack.len(), self.sizes.mark());
+        let (depth, mark) = (self.stack.len(), self.known.mark());
         let result = inside(self)?;
         for var in self.stack.drain(depth..) {
             self.scope[var.0 as usize] = None;
         }
-        self.sizes.reset(&mark);
+        self.known.reset(mark);
         Ok(result)
     }
 
@@ -180,7 +185,11 @@ impl<'a> Checker<'a> {
 
     fn same_ty(&mut self, what: &str, actual: &Ty, expected: &Ty) -> Check {
         let sizes_agree = |c: &mut Self| {
-            actual.dims.iter().zip(&expected.dims).all(|(a, b)| c.sizes.equal(*a, *b))
+            actual
+                .dims
+                .iter()
+                .zip(&expected.dims)
+                .all(|(a, b)| c.known.ask(|place| place.equal(*a, *b)))
         };
         if actual.elem == expected.elem && actual.rank() == expected.rank() && sizes_agree(self) {
             return Ok(());
@@ -215,6 +224,7 @@ impl<'a> Checker<'a> {
         let depth = self.stack.len();
         for stm in &block.stms {
             self.statement(stm, number).map_err(|e| self.in_statement(stm, &e))?;
+            self.known.pass(stm);
         }
         for var in &self.stack[depth..] {
             if let Some(Entry::Accumulator { frozen: false, .. }) = &self.scope[var.0 as usize] {
@@ -267,7 +277,6 @@ impl<'a> Checker<'a> {
                 self.none(stm)?;
                 self.scalar(*cond, ScalarTy::Bool)?;
                 values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))?;
-                self.sizes.assume(*cond, true);
                 Ok(())
             }
         }
@@ -302,18 +311,24 @@ impl<'a> Checker<'a> {
             return Err(format!("{} arguments instead of {}", args.len(), params.len()));
         }
         args.iter().zip(params).try_for_each(|(a, ty)| self.scalar(*a, *ty))?;
-        self.value(stm, &Ty::scalar(op.result()))?;
-        if matches!(op.result(), ScalarTy::Int | ScalarTy::Bool) {
-            self.sizes.define(stm.binds[0].var, op, args);
-        }
-        Ok(())
+        self.value(stm, &Ty::scalar(op.result()))
     }
 
     fn indices(&self, ty: &Ty, index: &[Atom]) -> Check {
         if index.len() > ty.rank() {
             return Err(format!("{} indices for {}", index.len(), self.show_ty(ty)));
         }
-        index.iter().try_for_each(|i| self.scalar(*i, ScalarTy::Int))
+        index.iter().try_for_each(|i| self.scalar(*i, ScalarTy::Int))?;
+        for (i, size) in index.iter().zip(&ty.dims) {
+            if !self.known.ask(|place| place.in_range(*i, *size)) {
+                return Err(format!(
+                    "the index {} is not evidently in range for the size {}",
+                    self.show_atom(*i),
+                    self.show_atom(*size)
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// `value` has the type of `ty[index]`.
@@ -362,6 +377,7 @@ impl<'a> Checker<'a> {
             outs.iter().zip(&stm.binds).map(|(out, bind)| element_of(*out, &bind.ty)).collect();
         self.scoped(|c| {
             c.bind(index, Entry::Value(Ty::int()))?;
+            c.known.enter(&stm.exp);
             c.statements(body)?;
             c.same_types("the results of the body", &body.results, &expected)
         })?;
@@ -373,7 +389,7 @@ impl<'a> Checker<'a> {
         self.well_formed(&bind.ty)?;
         match out {
             Out::Collect => match bind.ty.dims.first() {
-                Some(size) if self.sizes.equal(*size, extent) => Ok(()),
+                Some(size) if self.known.ask(|place| place.equal(*size, extent)) => Ok(()),
                 Some(_) | None => Err(format!(
                     "{} collects {} iterations as {}",
                     self.show(bind.var),
@@ -414,11 +430,18 @@ impl<'a> Checker<'a> {
         self.scoped(|c| {
             c.params(params)?;
             match kind {
-                LoopKind::For { index, .. } => c.bind(*index, Entry::Value(Ty::int()))?,
-                LoopKind::While(cond) => c.scoped(|c| {
-                    c.statements(cond)?;
-                    c.same_types("the condition", &cond.results, &[Ty::bool()])
-                })?,
+                LoopKind::For { index, .. } => {
+                    c.bind(*index, Entry::Value(Ty::int()))?;
+                    c.known.enter(&stm.exp);
+                }
+                LoopKind::While(cond) => {
+                    c.known.enter(&stm.exp);
+                    c.scoped(|c| {
+                        c.statements(cond)?;
+                        c.same_types("the condition", &cond.results, &[Ty::bool()])
+                    })?;
+                    c.known.assume(cond.results[0], true);
+                }
             }
             c.statements(body)?;
             c.against("the next state", &body.results, params)
@@ -432,7 +455,7 @@ impl<'a> Checker<'a> {
             [(then, true, "the results of then"), (otherwise, false, "the results of else")]
         {
             self.scoped(|c| {
-                c.sizes.assume(cond, holds);
+                c.known.assume(cond, holds);
                 c.statements(block)?;
                 c.against(what, &block.results, &stm.binds)
             })?;
@@ -448,7 +471,7 @@ impl<'a> Checker<'a> {
         {
             return Err(format!("{} @ {}", self.show_ty(&x), self.show_ty(&y)));
         }
-        if !self.sizes.equal(x.dims[x.rank() - 1], y.dims[0]) {
+        if !self.known.ask(|place| place.equal(x.dims[x.rank() - 1], y.dims[0])) {
             return Err(format!(
                 "the inner sizes of {} @ {} are not known to be equal",
                 self.show_ty(&x),

@@ -1,5 +1,6 @@
 //! Language 3: first-order array programs in administrative normal form.
 
+pub mod bounds;
 mod build;
 mod check;
 mod code;
@@ -8,12 +9,13 @@ mod derivative;
 mod eval;
 #[cfg(any(test, feature = "generate"))]
 mod generate;
+mod guard;
 mod hints;
 mod naming;
+mod poly;
 mod print;
 mod read;
 mod room;
-mod sizes;
 mod syntax;
 mod walk;
 
@@ -24,8 +26,10 @@ pub use derivative::{Derivatives, Lambda, Reverse};
 pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
+pub use guard::guard;
 pub use hints::name_values;
 pub use naming::Naming;
+pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;
 pub use syntax::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Ty, Var};

@@ -2,6 +2,8 @@ use lambada_prim::{Prim, ReduceOp, Scalar, Tensor};
 
 use crate::*;
 
+mod bounds;
+
 /// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
 fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
     let mut names = Names::default();

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   m = max i < n { b }    becomes   all = for i < n { b }
-//!                                    at  = the first index at which `all` is greatest
-//!                                    m   = if 0 < n { b at `at` } else { -inf }
+//!                                    m   = if 0 < n { at = the first index at which `all` is greatest
+//!                                                     b at `at` } else { -inf }
 //!   p = mul i < n { b }    becomes   all = for i < n { b }
 //!                                    p   = loop (p = 1) for i < n { p * all[i] }
 //! ```
@@ -74,9 +74,8 @@ fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
         match op {
             ReduceOp::Mul => product(&mut after, m, &all, *extent),
             ReduceOp::Max | ReduceOp::Min | ReduceOp::Add | ReduceOp::And | ReduceOp::Or => {
-                let at = first(&mut after, op, &all, *extent);
                 let body = Block { stms: body.stms.clone(), results: vec![body.results[k]] };
-                extremum(&mut after, op, m, (*index, at), *extent, body);
+                extremum(&mut after, op, m, &all, (*index, *extent), body);
             }
         }
     }
@@ -100,7 +99,7 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     });
 }
 
-/// The index of the extremum: the first of equal ones, the first NaN if there is one, 0 if there are no elements.
+/// The index of the extremum: the first of equal ones, the first NaN if there is one.
 fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
     let (best, at, index) = (b.names.fresh("best"), b.names.fresh("at"), b.names.fresh("i"));
     let body = b.block(|b| {
@@ -122,13 +121,13 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
     b.bind_all(binds, Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body })[1]
 }
 
-/// `m = if 0 < extent { body at `at` } else { unit }`
+/// `m = if 0 < extent { body at the index of the extremum } else { unit }`
 fn extremum(
     b: &mut Builder,
     op: ReduceOp,
     m: Param,
-    (index, at): (Var, Atom),
-    extent: Atom,
+    all: &Param,
+    (index, extent): (Var, Atom),
     body: Block,
 ) {
     let cond = b.prim(Prim::LtInt, [Atom::int(0), extent]);
@@ -138,9 +137,13 @@ fn extremum(
     without_checks(&mut stm);
     if let Exp::If { then, .. } = &mut stm.exp {
         trim(then);
-        let mut renaming = Renaming::new();
-        renaming.insert(index, at);
-        *then = renaming.copy(then, b.names);
+        *then = b.block(|b| {
+            let mut renaming = Renaming::new();
+            renaming.insert(index, first(b, op, all, extent));
+            let there = renaming.copy(then, b.names);
+            b.stms.extend(there.stms);
+            there.results
+        });
     }
     b.stms.push(stm);
 }

@@ -1,10 +1,12 @@
-//! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal sizes: native code relies on it. Sizes
+//! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal sizes: native code relies on it. It relies
+//! on a limit for them too: below it, products of two sizes do not wrap, and neither do indices that are computed from them. Sizes
 //! inside of an array without elements cannot be seen in data; they are taken from the other arguments. Computed sizes are the program's
 //! own concern.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use lambada_anf::bounds::LONGEST_AXIS;
 use lambada_core::Size;
 use lambada_normalize::{Layout, LeafLayout};
 use lambada_prim::Tensor;
@@ -37,6 +39,13 @@ pub(crate) fn fit(params: &[(Rc<str>, Layout)], leaves: &mut [Tensor]) -> Result
         }
     }
     for axis in &axes {
+        let found = leaves[axis.leaf].dims[axis.axis];
+        if found as u64 > LONGEST_AXIS as u64 {
+            return Err(failure(format!(
+                "the argument `{}` has an axis of {found} elements; {LONGEST_AXIS} are the most",
+                axis.argument
+            )));
+        }
         let size = match &axis.size {
             Size::Const(wanted) => Some(*wanted as usize),
             Size::Var(name) => known.get(name).map(|(value, _)| *value),
@@ -134,6 +143,14 @@ mod tests {
     fn sizes_inside_of_nothing_come_from_others() {
         let f = "def f [n] [m] (x : [n][m]real) (y : [m]real) : int = n + length y";
         check(f, &[&[0, 0], &[3]], Ok("3"));
+    }
+
+    #[test]
+    fn an_axis_is_not_longer_than_what_indices_are_computed_with() {
+        let f = "def f [n] [m] (x : [n][m]real) : int = n + m";
+        let message =
+            "the argument `x` has an axis of 2147483648 elements; 2147483647 are the most";
+        check(f, &[&[2147483648, 0]], Err(message));
     }
 
     #[test]

@@ -65,6 +65,8 @@ fn optimized_arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Probl
     let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged))?;
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
     let optimized = optimized(&normalized.function, &mut |_, _| {});
+    // Always, in release builds too: what is not evidently in range never becomes machine code.
+    anf::check(&optimized).map_err(|complaint| vec![broken_program(&complaint)])?;
     Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
 }
 
@@ -276,6 +278,14 @@ fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
 
 fn compiled(function: &loops::Function) -> Result<Kernel, Vec<Problem>> {
     timed(&COMPILE, || Kernel::compile(function)).map_err(|e| vec![broken_compilation(&e)])
+}
+
+fn broken_program(complaint: &str) -> Problem {
+    Problem::general(
+        "E0702",
+        format!("internal error: the optimized program is not well-formed: {complaint}"),
+    )
+    .hint("this is a bug in lambada; please report it")
 }
 
 fn broken_compilation(error: &CompileError) -> Problem {

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use lambada_anf::bounds::Frame;
 use lambada_anf::{Atom, Block, Exp, Function, Names, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
-use crate::facts::{Facts, Frame};
+use crate::facts::Facts;
 use crate::val::Leaf;
 
 /// Where a variable is bound, and its type.
@@ -241,7 +242,7 @@ impl Emit {
             self.declare(level, p.var, p.ty.clone());
         }
         if let Exp::Prim(op, args) = &stm.exp {
-            self.facts.define(stm.binds[0].var, *op, args);
+            self.computes(stm.binds[0].var, *op, args);
         }
         let learned = if let Exp::Check { cond, .. } = &stm.exp { Some(*cond) } else { None };
         self.top().stms.push(stm);
@@ -387,7 +388,7 @@ impl Emit {
         }
     }
 
-    /// The function, with the innermost block as its body.
+    /// The function, with the innermost block as its body. Every access in it is evidently in range.
     pub fn function(
         mut self,
         name: String,
@@ -398,6 +399,10 @@ impl Emit {
         let types = results.iter().map(|a| self.ty(*a)).collect();
         let body = self.leave().finish(results);
         self.names.come_from(Span::default());
-        Function { name, sizes, params, results: types, body, names: self.names }
+        let mut function =
+            Function { name, sizes, params, results: types, body, names: self.names };
+        // Derivatives come without the checks that their forward sweeps have made.
+        lambada_anf::guard(&mut function);
+        function
     }
 }

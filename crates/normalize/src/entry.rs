@@ -205,7 +205,7 @@ impl Inputs {
             return (*var).into();
         }
         let var = evaluator.emit.fresh(name.clone().unwrap_or_else(|| "n".into()), Ty::int());
-        evaluator.emit.facts.nonnegative(var);
+        evaluator.emit.facts.size(var);
         self.sizes.push(var);
         self.named.extend(name.map(|n| (n, var)));
         var.into()

@@ -21,7 +21,6 @@ mod layout;
 mod merge;
 mod prims;
 mod shape;
-mod sizes;
 #[cfg(test)]
 mod tests;
 mod val;

@@ -1,11 +1,11 @@
 //! Scalar primitives as they are emitted: constants are folded, integers are compared as polynomials, equal integer operations are
 //! done once. All else is left to the optimizer.
 
+use lambada_anf::bounds::arithmetic;
 use lambada_anf::{Atom, Exp, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::emit::Emit;
-use crate::facts::arithmetic;
 
 impl Emit {
     /// `op(args)`
@@ -33,7 +33,7 @@ impl Emit {
 
     fn define(&mut self, op: Prim, args: &[Atom], atom: Atom) {
         let Some(var) = atom.as_var() else { return };
-        self.facts.define(var, op, args);
+        self.computes(var, op, args);
         if op.result() == ScalarTy::Int {
             let poly = self.poly(atom);
             if self.written(&poly).is_none() {
@@ -52,7 +52,7 @@ impl Emit {
 
     fn fold_int(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
         let polys: Vec<_> = args.iter().map(|a| self.poly(*a)).collect();
-        if let Some(poly) = arithmetic(op, &polys) {
+        if let Some(poly) = arithmetic(op, &polys).map(|p| p.wrapped()) {
             return poly.as_constant().map(Atom::int).or_else(|| self.written(&poly));
         }
         if op == Prim::MaxInt || op == Prim::MinInt {
@@ -78,7 +78,7 @@ impl Emit {
 
     /// Are the integers known to be equal, or known to differ?
     fn compare(&mut self, args: &[Atom]) -> Option<bool> {
-        let difference = self.poly(args[0]).plus(&self.poly(args[1]), -1).as_constant();
+        let difference = self.poly(args[0]).plus(&self.poly(args[1]), -1).wrapped().as_constant();
         match difference {
             Some(value) => Some(value == 0),
             None => (self.exceeds(args[0], args[1], 1) || self.exceeds(args[1], args[0], 1))

@@ -22,7 +22,7 @@ pub(crate) fn common_subexpressions(mut function: Function) -> Function {
 }
 
 /// A statement as numbers: equal for statements that are equal up to bound names.
-type Key = Vec<u64>;
+pub(crate) type Key = Vec<u64>;
 
 struct Cse {
     known: HashMap<Key, Vec<Var>>,
@@ -76,7 +76,8 @@ fn shareable(stm: &Stm) -> bool {
     }
 }
 
-fn key(stm: &Stm) -> Key {
+/// The statement as numbers.
+pub(crate) fn key(stm: &Stm) -> Key {
     let mut encoder = Encoder { key: Vec::new(), bound: HashMap::new() };
     encoder.stm(stm);
     encoder.key

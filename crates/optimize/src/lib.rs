@@ -9,6 +9,7 @@ mod control;
 mod dead_code;
 mod factor;
 mod facts;
+mod failures;
 mod loop_fusion;
 mod loop_invariant_code_motion;
 mod producer_inlining;

@@ -8,15 +8,17 @@
 //!
 //! Assumes: nothing. Gives: no two loops over the same extent in one block that could run together. This is where a primal loop, its
 //! reductions and its reverse loop become one nest, and where arrays stored between them become local values.
-//! Keeps: values and failures, and updates in place: nothing moves behind what takes over the memory of an array that it needs. The first loop moves down to the second, so nothing that may fail may stand between if it may fail itself;
-//! what depends on it moves below the second, so that must not fail at all. If both may fail, the second fails only in ways in which the
-//! first does.
+//! Keeps: values and failures, and updates in place: nothing moves behind what takes over the memory of an array that it needs. The first
+//! loop moves down to the second, so nothing that may fail may stand between if it may fail itself; what depends on it moves below the
+//! second, so that must not fail at all. If both may fail, the second fails only where the same iteration of the first has failed before
+//! ([`failures`]).
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Function, Out, Renaming, Stm, Var};
 
-use crate::facts::{additions, block_may_fail, consumed, may_fail, mentioned};
+use crate::facts::{additions, consumed, may_fail, mentioned};
+use crate::failures;
 
 /// How many earlier loops over the same extent are tried for each loop.
 const TRIED: usize = 12;
@@ -190,7 +192,10 @@ impl Row {
         }
         let fusible = match (&a.exp, &b.exp) {
             (Exp::For { body, .. }, Exp::For { .. }) => {
-                reads_elementwise(a, &own.binds, b) && (!fails(second) || fails_alike(body, b))
+                // If the first does not fail, the second's failures may come earlier, which nobody sees.
+                let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
+                reads_elementwise(a, &own.binds, b)
+                    && (!fails(first) || !fails(second) || covered())
             }
             // The branches of an `if` run one after the other, fused or not.
             (Exp::If { .. }, Exp::If { .. }) => true,
@@ -237,30 +242,24 @@ impl Row {
     }
 }
 
-/// If the first body may fail, the second must not fail in other ways.
-fn fails_alike(first: &Block, second: &Stm) -> bool {
-    if !block_may_fail(first) {
-        // The second loop's failures may come earlier relative to the first's values, which nobody sees.
-        return true;
+/// The body of the two loops as one.
+fn fused_body(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> Block {
+    match merge(a.clone(), results, b.clone()).exp {
+        Exp::For { body, .. } => body,
+        Exp::Prim(..)
+        | Exp::Index(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::Update { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Accumulate { .. }
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => unreachable!("two loops are one loop"),
     }
-    let (mut known, mut new) = (Vec::new(), Vec::new());
-    checks(first, &mut known);
-    second.exp.blocks().into_iter().for_each(|b| checks(b, &mut new));
-    new.into_iter().all(|check| known.iter().any(|k| same_site(k, check)))
-}
-
-fn checks<'a>(block: &'a Block, found: &mut Vec<&'a Exp>) {
-    for stm in &block.stms {
-        if let Exp::Check { .. } = &stm.exp {
-            found.push(&stm.exp);
-        }
-        stm.exp.blocks().into_iter().for_each(|b| checks(b, found));
-    }
-}
-
-/// Do two checks fail with the same message at the same place?
-fn same_site(a: &Exp, b: &Exp) -> bool {
-    matches!((a, b), (Exp::Check { site: s, .. }, Exp::Check { site: t, .. }) if s == t)
 }
 
 /// Does the second loop use the results of the first, which are these, only by reading its own element?

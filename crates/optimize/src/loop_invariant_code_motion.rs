@@ -263,8 +263,10 @@ fn worthwhile(stm: &Stm) -> bool {
 /// May it run where the program might not have run it? `runs`: the program would have.
 fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
     match &stm.exp {
-        Exp::Index(x, index) => runs || scope.in_range(*x, index),
-        Exp::Update { array, index, .. } => runs || scope.in_range(*array, index),
+        Exp::Index(x, index) => scope.in_range(*x, index),
+        Exp::Update { array: x, index, .. } | Exp::Accumulate { acc: x, index, .. } => {
+            scope.in_range(*x, index)
+        }
         Exp::MatMul(a, b) => {
             let (Some(a), Some(b)) = (scope.ty(*a), scope.ty(*b)) else { return runs };
             runs || a.dims.last() == b.dims.first()
@@ -285,10 +287,14 @@ fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
         | Exp::Array(_)
         | Exp::Constant(_)
         | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
         | Exp::Freeze(_)
         | Exp::Check { .. } => true,
     }
+}
+
+/// Is every access in a block that does nothing but compute evidently in range here?
+pub(crate) fn evident(block: &Block, scope: &mut Scope) -> bool {
+    block_safe(block, scope, true)
 }
 
 fn inner_safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {

@@ -1,7 +1,7 @@
 //! Producer inlining: `(for i < n => b)[j] = b[i := j]`, and `(for i < n => for k < m => b)[j, l] = b[i := j, k := l]`.
 //!
 //! Assumes: nothing. Gives: an array that is only read element by element is not made, where computing the elements at the reads costs no
-//! more. Keeps: values and failures: what is copied cannot fail, and it reads what the `for` itself has read.
+//! more. Keeps: values and failures: what is copied cannot fail, and what it reads is evidently in range where it is copied to.
 //!
 //! **No statement of the producer is evaluated more often than before**, up to a constant number of cheap operations. A statement in the
 //! body of the first loop, which has the index i, was evaluated once for each i; where it is read at `x[j, l]` it may be evaluated once for
@@ -17,6 +17,8 @@ use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renam
 use lambada_prim::{Cost, ScalarTy};
 
 use crate::facts::{consumed, may_not_end, mentioned, pure, size};
+use crate::loop_invariant_code_motion::evident;
+use crate::scope::Scope;
 
 /// All reads of an element together may cost this many operations.
 const CHEAP: usize = 8;
@@ -27,9 +29,11 @@ const LARGE: usize = 400;
 pub(crate) fn producer_inlining(mut function: Function) -> Function {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
+    let scope = Scope::new(&function);
     let mut pass = Inliner {
         names: &mut function.names,
         reads,
+        scope,
         producers: HashMap::new(),
         consumed: Consumed::new(&function.params),
         image: Renaming::new(),
@@ -265,6 +269,7 @@ struct Producer {
 struct Inliner<'a> {
     names: &'a mut Names,
     reads: Reads,
+    scope: Scope,
     producers: HashMap<Var, Producer>,
     consumed: Consumed,
     image: Renaming,
@@ -272,27 +277,62 @@ struct Inliner<'a> {
 
 impl Inliner<'_> {
     fn block(&mut self, block: &mut Block) {
+        let mark = self.scope.mark();
+        self.statements(block);
+        self.scope.reset(mark);
+    }
+
+    fn nested(&mut self, exp: &mut Exp) {
+        let mark = self.scope.mark();
+        self.scope.enter(exp);
+        if let Exp::If { cond, then, otherwise } = exp {
+            for (block, holds) in [(then, true), (otherwise, false)] {
+                let mark = self.scope.mark();
+                self.scope.assume(*cond, holds);
+                self.statements(block);
+                self.scope.reset(mark);
+            }
+        } else {
+            exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+        }
+        self.scope.reset(mark);
+    }
+
+    fn pass(&mut self, stm: &Stm) {
+        self.scope.pass(stm);
+        if let Exp::Check { cond, .. } = &stm.exp {
+            self.scope.assume(*cond, true);
+        }
+    }
+
+    fn statements(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
             stm.exp.atoms_mut(&mut |a| *a = self.image.atom(*a));
             stm.binds.iter_mut().for_each(|p| p.ty = self.image.ty(&p.ty));
             self.consumed.pass(&stm);
-            stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
+            self.nested(&mut stm.exp);
             if let Exp::Index(x, index) = &stm.exp
                 && let Some(producer) = self.producers.get(x)
                 && !producer.mentions.iter().any(|y| self.consumed.since(producer.time, *y))
             {
                 let (stms, value, rest) = producer.element.at(self.names, index);
-                block.stms.extend(stms);
-                match value {
-                    Atom::Var(row) if !rest.is_empty() => {
-                        block.stms.push(Stm { binds: stm.binds, exp: Exp::Index(row, rest) })
+                let copy = Block { stms, results: Vec::new() };
+                if evident(&copy, &mut self.scope) {
+                    let before = block.stms.len();
+                    block.stms.extend(copy.stms);
+                    match value {
+                        Atom::Var(row) if !rest.is_empty() => {
+                            block.stms.push(Stm { binds: stm.binds, exp: Exp::Index(row, rest) })
+                        }
+                        Atom::Var(_) | Atom::Lit(_) => self.image.insert(stm.binds[0].var, value),
                     }
-                    Atom::Var(_) | Atom::Lit(_) => self.image.insert(stm.binds[0].var, value),
+                    block.stms[before..].iter().for_each(|stm| self.pass(stm));
+                    continue;
                 }
-            } else {
-                self.producers(&stm);
-                block.stms.push(stm);
             }
+            self.producers(&stm);
+            self.pass(&stm);
+            block.stms.push(stm);
         }
         block.results.iter_mut().for_each(|a| *a = self.image.atom(*a));
     }

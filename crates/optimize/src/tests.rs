@@ -5,6 +5,8 @@ use lambada_testkit::Tolerance;
 
 use crate::{optimize, passes, simplify, verify};
 
+mod evidence;
+
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);
     match (&a.data, &b.data) {

@@ -36,7 +36,7 @@ impl Program {
         let (results, types) = build(&mut w).into_iter().unzip();
         let Writer { b, sizes, constants, params } = w;
         let body = b.finish(results);
-        Program { names, sizes, constants, f: Lambda { params, results: types, body } }
+        Program { names, sizes, constants, f: Lambda { params, results: types, body } }.guarded()
     }
 
     /// The real parameters of a function are differentiated by.
@@ -75,6 +75,14 @@ impl Program {
         print(&self.function())
     }
 
+    /// Adds the checks of indices that are not evidently in range, as `normalize` does for the whole program.
+    fn guarded(mut self) -> Program {
+        let mut function = self.function();
+        lambada_anf::guard(&mut function);
+        (self.names, self.f.body) = (function.names, function.body);
+        self
+    }
+
     pub fn check(&self, what: &str) {
         if let Err(message) = check(&self.function()) {
             panic!("{what}: {message}\n{}", self.show());
@@ -91,6 +99,7 @@ impl Program {
     pub fn forward(&self) -> Program {
         let mut program = self.clone();
         program.f = forward(&mut program.names, &self.f);
+        let program = program.guarded();
         program.check("the forward derivative");
         program
     }
@@ -107,6 +116,7 @@ impl Program {
             results: [sweep.body.results, pullback.body.results].concat(),
         };
         program.f = Lambda { params, results, body };
+        let program = program.guarded();
         program.check("the reverse derivative");
         program
     }

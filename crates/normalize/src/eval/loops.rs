@@ -31,9 +31,6 @@ impl Evaluator<'_> {
         let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
         self.emit.enter();
         let index = self.emit.index(&i.hint, extent);
-        if n != extent {
-            self.emit.bounded(index, n);
-        }
         let value = self.scoped(|this| {
             this.bind(i, Val::scalar(index.into()));
             this.eval(body, None)

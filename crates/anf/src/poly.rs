@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use lambada_anf::Var;
+use crate::Var;
 
 /// A product of variables, sorted; empty for the constant term.
-pub(crate) type Monomial = Vec<Var>;
+pub type Monomial = Vec<Var>;
 
 /// Beyond this many terms a result is a variable of its own.
 const TERMS: usize = 24;
 
-/// A sum of integer multiples of products, without zeros. Coefficients wrap, as the integers of the language do.
+/// A sum of integer multiples of products, without zeros. Coefficients are wider than the integers of the language, so that an inequality
+/// can be derived from others without overflow; [`Poly::wrapped`] brings them back into range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Poly {
-    terms: BTreeMap<Monomial, i64>,
+pub struct Poly {
+    terms: BTreeMap<Monomial, i128>,
 }
 
 impl Poly {
     /// A constant.
     pub fn constant(value: i64) -> Poly {
         let mut poly = Poly::default();
-        poly.add(Vec::new(), value);
+        poly.add(Vec::new(), i128::from(value));
         poly
     }
 
@@ -31,7 +32,10 @@ impl Poly {
         poly
     }
 
-    fn add(&mut self, monomial: Monomial, factor: i64) {
+    fn add(&mut self, monomial: Monomial, factor: i128) {
+        if factor == 0 {
+            return;
+        }
         let sum = self.terms.get(&monomial).copied().unwrap_or(0).wrapping_add(factor);
         if sum == 0 {
             self.terms.remove(&monomial);
@@ -41,15 +45,17 @@ impl Poly {
     }
 
     /// `self + factor * other`
+    #[must_use]
     pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
         let mut sum = self.clone();
         for (monomial, k) in &other.terms {
-            sum.add(monomial.clone(), k.wrapping_mul(factor));
+            sum.add(monomial.clone(), k.wrapping_mul(i128::from(factor)));
         }
         sum
     }
 
     /// `self * other`
+    #[must_use]
     pub fn times(&self, other: &Poly) -> Poly {
         let mut product = Poly::default();
         for (a, j) in &self.terms {
@@ -62,23 +68,40 @@ impl Poly {
         product
     }
 
+    /// The polynomial with coefficients that are integers of the language: equal to it modulo 2⁶⁴.
+    #[must_use]
+    pub fn wrapped(&self) -> Poly {
+        let mut result = Poly::default();
+        for (monomial, k) in &self.terms {
+            result.add(monomial.clone(), i128::from(*k as i64));
+        }
+        result
+    }
+
     /// The polynomial with `value` for a variable.
+    #[must_use]
     pub fn substitute(&self, var: Var, value: &Poly) -> Poly {
         if !self.mentions(var) {
             return self.clone();
         }
         let mut result = Poly::default();
         for (monomial, k) in &self.terms {
-            let term = monomial.iter().fold(Poly::constant(*k), |t, v| {
-                t.times(&if *v == var { value.clone() } else { Poly::var(*v) })
-            });
+            if !monomial.contains(&var) {
+                result.add(monomial.clone(), *k);
+                continue;
+            }
+            let mut term = Poly::default();
+            term.add(monomial.iter().copied().filter(|v| *v != var).collect(), *k);
+            for _ in monomial.iter().filter(|v| **v == var) {
+                term = term.times(value);
+            }
             result = result.plus(&term, 1);
         }
         result
     }
 
     /// The terms, in a fixed order.
-    pub fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i64)> {
+    pub fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i128)> {
         self.terms.iter().map(|(m, k)| (m, *k))
     }
 
@@ -96,7 +119,7 @@ impl Poly {
     pub fn as_constant(&self) -> Option<i64> {
         match self.terms.len() {
             0 => Some(0),
-            1 => self.terms.get(&Vec::new()).copied(),
+            1 => self.terms.get(&Vec::new()).and_then(|k| i64::try_from(*k).ok()),
             _ => None,
         }
     }
@@ -112,16 +135,38 @@ impl Poly {
         self.terms.len() <= TERMS && self.terms.keys().all(|m| m.len() <= 4)
     }
 
-    /// `self = 0` solved for its newest variable that occurs once, alone, with factor ±1.
-    pub fn solve(&self) -> Option<(Var, Poly)> {
+    /// The polynomial that a variable is multiplied with; none if it occurs in a higher power, or not at all.
+    pub(crate) fn coefficient(&self, var: Var) -> Option<Poly> {
+        let mut result = Poly::default();
+        for (monomial, k) in self.terms.iter().filter(|(m, _)| m.contains(&var)) {
+            let others: Monomial = monomial.iter().copied().filter(|v| *v != var).collect();
+            if others.len() + 1 != monomial.len() {
+                return None;
+            }
+            result.add(others, *k);
+        }
+        (!result.terms.is_empty()).then_some(result)
+    }
+
+    /// The variables that occur once, alone, with factor ±1, with that factor.
+    pub(crate) fn lone(&self) -> impl Iterator<Item = (Var, i64)> + '_ {
         let occurs = |v: Var| self.terms.keys().filter(|m| m.contains(&v)).count();
-        let candidates = self
-            .terms
+        self.terms
             .iter()
-            .filter(|(m, k)| m.len() == 1 && matches!(k, 1 | -1) && occurs(m[0]) == 1);
-        let (var, k) = candidates.map(|(m, k)| (m[0], *k)).max()?;
+            .filter(move |(m, k)| m.len() == 1 && matches!(k, 1 | -1) && occurs(m[0]) == 1)
+            .map(|(m, k)| (m[0], *k as i64))
+    }
+
+    /// `self = 0` solved for a variable that occurs alone with this factor ±1.
+    pub(crate) fn solved_for(&self, var: Var, factor: i64) -> Poly {
         let mut rest = self.clone();
         rest.terms.remove(&vec![var]);
-        Some((var, Poly::default().plus(&rest, -k)))
+        Poly::default().plus(&rest, -factor)
+    }
+
+    /// `self = 0` solved for its newest variable that occurs once, alone, with factor ±1.
+    pub fn solve(&self) -> Option<(Var, Poly)> {
+        let (var, k) = self.lone().max()?;
+        Some((var, self.solved_for(var, k)))
     }
 }

@@ -1,0 +1,595 @@
+//! Which integers are evidently equal, and which indices are evidently in range? One judgement, which `normalize` asks before it leaves a
+//! check out, the optimizer before it drops one, and [`crate::check`] at every access of an array: what one believes the others believe.
+//!
+//! Integers of the language wrap; proofs are about unbounded integers. The polynomial of a variable is equal to its value modulo 2⁶⁴. It is
+//! *exact*, equal without a modulus, where the ranges of its variables do not let it wrap; only exact polynomials take part in
+//! inequalities. Ranges come from constants, from sizes, from loops, and from what has been checked. A variable whose polynomial is not
+//! exact still stands for itself.
+//!
+//! What holds wherever a variable is in scope ([`Bounds`]) is kept apart from what holds in a block ([`Frame`]: dominating checks, the
+//! conditions of branches, ranges of loops). Every proof has a budget, so a question costs no more than a constant.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::{Atom, Poly, Var};
+
+mod known;
+
+pub use known::Known;
+
+/// No axis of an argument has more elements: then products of two sizes do not wrap. Whoever calls a compiled function checks it.
+pub const LONGEST_AXIS: i64 = i32::MAX as i64;
+
+/// No loop runs more often than this: counting so far takes more than a hundred years.
+const LONGEST_LOOP: i128 = 1 << 62;
+/// How many inequalities are chained in a proof.
+const CHAINED: usize = 5;
+/// How deep the range of a result is derived from those of operands.
+const OPERANDS: usize = 2;
+/// How many inequalities about one variable are tried, the newest first.
+const TRIED: usize = 8;
+/// How many steps a proof may take.
+const STEPS: u32 = 250;
+/// Coefficients beyond are not reasoned with, so that those of a proof do not overflow.
+const TAME: i128 = 1 << 60;
+/// How many comparisons one condition may consist of.
+const CONJUNCTS: usize = 64;
+
+/// Both inclusive.
+type Range = (i128, i128);
+
+const ANY: Range = (i64::MIN as i128, i64::MAX as i128);
+
+/// What holds wherever the variables are in scope: what they are computed from.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// Equal to the variable modulo 2⁶⁴.
+    polys: HashMap<Var, Poly>,
+    /// The first variable with this polynomial.
+    whole: HashMap<Poly, Var>,
+    /// What computes a truth value.
+    truths: HashMap<Var, (Prim, Vec<Atom>)>,
+    ranges: HashMap<Var, Range>,
+    /// What computes an integer, where that is no polynomial.
+    computed: HashMap<Var, (Prim, Vec<Atom>)>,
+    /// The first variable that an operation or a read gave: the same again is the same value.
+    operations: HashMap<(Prim, Vec<Poly>), Var>,
+    reads: HashMap<(Var, Vec<Poly>), Var>,
+}
+
+/// What holds in one block.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Equal modulo 2⁶⁴; with `true`, equal.
+    equal: HashMap<Var, (Poly, bool)>,
+    /// Each is at least 0. By the variables that occur in it alone, with their factors ±1.
+    facts: HashMap<Var, Vec<(i64, Rc<Poly>)>>,
+    ranges: HashMap<Var, Range>,
+    /// No run comes here.
+    unreachable: bool,
+}
+
+/// Something to be learned.
+enum Fact {
+    AtLeastZero(Poly),
+    Equal(Var, Poly, bool),
+    Never,
+}
+
+/// A comparison that holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Comparison {
+    /// `a ≥ b + gap`
+    AtLeast(Atom, Atom, i64),
+    /// `a = b`
+    Equal(Atom, Atom),
+    /// What cannot be.
+    Never,
+}
+
+impl Frame {
+    /// Nothing that the block around it does not say?
+    pub fn is_empty(&self) -> bool {
+        self.equal.is_empty()
+            && self.facts.is_empty()
+            && self.ranges.is_empty()
+            && !self.unreachable
+    }
+}
+
+impl Bounds {
+    /// The variable is never negative.
+    pub fn nonnegative(&mut self, var: Var) {
+        self.within(var, (0, ANY.1));
+    }
+
+    /// The variable is a size of an argument.
+    pub fn size(&mut self, var: Var) {
+        self.within(var, (0, i128::from(LONGEST_AXIS)));
+    }
+
+    fn within(&mut self, var: Var, range: Range) {
+        let known = self.ranges.entry(var).or_insert(ANY);
+        *known = both(*known, range);
+    }
+
+    /// The polynomial of an atom, modulo 2⁶⁴.
+    pub fn raw(&self, atom: Atom) -> Poly {
+        match atom {
+            Atom::Lit(Scalar::Int(value)) => Poly::constant(value),
+            Atom::Lit(Scalar::Real(_) | Scalar::Bool(_)) => Poly::default(),
+            Atom::Var(var) => self.polys.get(&var).cloned().unwrap_or_else(|| Poly::var(var)),
+        }
+    }
+
+    /// `var = op(args)`
+    pub fn define(&mut self, var: Var, op: Prim, args: &[Atom]) {
+        if op.result() == ScalarTy::Bool {
+            self.truths.insert(var, (op, args.to_vec()));
+        }
+        let polys: Vec<Poly> = args.iter().map(|a| self.raw(*a)).collect();
+        if let Some(poly) = arithmetic(op, &polys).map(|p| p.wrapped()).filter(Poly::is_small) {
+            self.whole.entry(poly.clone()).or_insert(var);
+            self.polys.insert(var, poly);
+        } else if op.result() == ScalarTy::Int {
+            self.computed.insert(var, (op, args.to_vec()));
+        }
+    }
+
+    /// As `define`, and the same operation on the same operands is the same value. Not where polynomials are written as code: the first
+    /// variable need not be in scope.
+    pub fn define_once(&mut self, var: Var, op: Prim, args: &[Atom]) {
+        self.define(var, op, args);
+        if op.result() == ScalarTy::Int && !self.polys.contains_key(&var) {
+            let key = (op, args.iter().map(|a| self.raw(*a)).collect());
+            let first = *self.operations.entry(key).or_insert(var);
+            self.polys.insert(var, Poly::var(first));
+        }
+    }
+
+    /// `var = array[index]`, a scalar: the same read again is the same value.
+    pub fn read_once(&mut self, var: Var, array: Var, index: &[Atom]) {
+        let key = (array, index.iter().map(|a| self.raw(*a)).collect());
+        let first = *self.reads.entry(key).or_insert(var);
+        self.polys.insert(var, Poly::var(first));
+    }
+
+    /// `if cond { then } else { otherwise }` gives a truth value that may be a connective.
+    pub fn connect(&mut self, var: Var, cond: Atom, then: Atom, otherwise: Atom) {
+        if otherwise == Atom::bool(false) {
+            self.truths.insert(var, (Prim::And, vec![cond, then]));
+        } else if then == Atom::bool(true) {
+            self.truths.insert(var, (Prim::Or, vec![cond, otherwise]));
+        }
+    }
+
+    /// The comparisons of integers that hold if the condition has the truth value.
+    pub fn comparisons(&self, cond: Atom, holds: bool) -> Vec<Comparison> {
+        let mut found = Vec::new();
+        self.compare(cond, holds, &mut found);
+        found
+    }
+
+    fn compare(&self, cond: Atom, holds: bool, found: &mut Vec<Comparison>) {
+        use Comparison::{AtLeast, Equal, Never};
+        if found.len() >= CONJUNCTS {
+            return;
+        }
+        let var = match cond {
+            Atom::Lit(value) if value != Scalar::Bool(holds) => return found.push(Never),
+            Atom::Lit(_) => return,
+            Atom::Var(var) => var,
+        };
+        let Some((op, args)) = self.truths.get(&var) else { return };
+        match (*op, holds) {
+            (Prim::Not, _) => self.compare(args[0], !holds, found),
+            (Prim::And, true) | (Prim::Or, false) => {
+                args.iter().for_each(|a| self.compare(*a, holds, found))
+            }
+            (Prim::EqInt, true) | (Prim::NeInt, false) => found.push(Equal(args[0], args[1])),
+            (Prim::LtInt, true) => found.push(AtLeast(args[1], args[0], 1)),
+            (Prim::LtInt, false) => found.push(AtLeast(args[0], args[1], 0)),
+            (Prim::LeInt, true) => found.push(AtLeast(args[1], args[0], 0)),
+            (Prim::LeInt, false) => found.push(AtLeast(args[0], args[1], 1)),
+            (_, _) => {} // says nothing of integers
+        }
+    }
+}
+
+/// The polynomial of an operation, if it is one.
+pub fn arithmetic(op: Prim, args: &[Poly]) -> Option<Poly> {
+    match op {
+        Prim::AddInt => Some(args[0].plus(&args[1], 1)),
+        Prim::SubInt => Some(args[0].plus(&args[1], -1)),
+        Prim::MulInt => Some(args[0].times(&args[1])),
+        Prim::NegInt => Some(Poly::default().plus(&args[0], -1)),
+        _ => None, // no sum or product of integers
+    }
+}
+
+fn is_tame(poly: &Poly) -> bool {
+    poly.terms().all(|(_, k)| k.abs() <= TAME)
+}
+
+fn both(a: Range, b: Range) -> Range {
+    (a.0.max(b.0), a.1.min(b.1))
+}
+
+fn literal(value: i64) -> Range {
+    (i128::from(value), i128::from(value))
+}
+
+/// A place in the program: what holds in the blocks around it, outermost first.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// What holds everywhere.
+    pub bounds: &'a Bounds,
+    /// What holds in each block.
+    pub frames: &'a [&'a Frame],
+}
+
+impl Place<'_> {
+    /// Does no run come here?
+    pub fn is_unreachable(&self) -> bool {
+        self.frames.iter().any(|f| f.unreachable)
+    }
+
+    fn range(&self, var: Var) -> Range {
+        self.range_within(var, OPERANDS)
+    }
+
+    /// The range of a variable; with what its operands allow here, to a depth.
+    fn range_within(&self, var: Var, depth: usize) -> Range {
+        let everywhere = self.bounds.ranges.get(&var).copied().unwrap_or(ANY);
+        let here = self.frames.iter().rev().find_map(|f| f.ranges.get(&var));
+        let known = here.map_or(everywhere, |here| both(*here, everywhere));
+        match self.bounds.computed.get(&var) {
+            Some((op, args)) if depth > 0 => both(known, self.result_range(*op, args, depth - 1)),
+            Some(_) | None => known,
+        }
+    }
+
+    /// The least and the greatest value that the ranges of the variables allow; none beyond 128 bits.
+    fn interval(&self, poly: &Poly) -> Option<Range> {
+        self.interval_within(poly, OPERANDS)
+    }
+
+    fn interval_within(&self, poly: &Poly, depth: usize) -> Option<Range> {
+        let mut sum: Range = (0, 0);
+        for (monomial, k) in poly.terms() {
+            let mut product: Range = (k, k);
+            for var in monomial {
+                let (lo, hi) = self.range_within(*var, depth);
+                let corners = [
+                    product.0.checked_mul(lo)?,
+                    product.0.checked_mul(hi)?,
+                    product.1.checked_mul(lo)?,
+                    product.1.checked_mul(hi)?,
+                ];
+                product = (corners.into_iter().min()?, corners.into_iter().max()?);
+            }
+            sum = (sum.0.checked_add(product.0)?, sum.1.checked_add(product.1)?);
+        }
+        Some(sum)
+    }
+
+    /// The range of an integer.
+    fn range_of(&self, atom: Atom) -> Range {
+        self.range_of_within(atom, OPERANDS)
+    }
+
+    fn range_of_within(&self, atom: Atom, depth: usize) -> Range {
+        match atom {
+            Atom::Lit(Scalar::Int(value)) => literal(value),
+            Atom::Lit(_) => ANY,
+            Atom::Var(var) => {
+                let itself = self.itself(var);
+                let own = both(self.range_within(var, 0), self.range_within(itself, depth));
+                let computed = self.interval_within(&self.bounds.raw(atom), depth);
+                match computed {
+                    Some(range) if ANY.0 <= range.0 && range.1 <= ANY.1 => both(own, range),
+                    Some(_) | None => own,
+                }
+            }
+        }
+    }
+
+    /// The variable that stands for the value of a variable where its polynomial is not exact.
+    fn itself(&self, var: Var) -> Var {
+        match self.bounds.polys.get(&var) {
+            None => var,
+            Some(poly) => {
+                poly.as_var().or_else(|| self.bounds.whole.get(poly).copied()).unwrap_or(var)
+            }
+        }
+    }
+
+    /// A polynomial modulo the equations that hold here.
+    pub fn modulo(&self, poly: Poly) -> Poly {
+        self.substituted(poly, false)
+    }
+
+    fn substituted(&self, mut poly: Poly, exactly: bool) -> Poly {
+        let equation = |v: Var| {
+            let found = self.frames.iter().rev().find_map(|f| f.equal.get(&v));
+            found.filter(|(_, exact)| *exact || !exactly).map(|(value, _)| (v, value))
+        };
+        if self.frames.iter().all(|f| f.equal.is_empty()) {
+            return poly;
+        }
+        for _ in 0..64 {
+            let Some((var, value)) = poly.vars().find_map(equation) else { break };
+            let next = poly.substitute(var, value);
+            if exactly && !(is_tame(&next) && next.is_small()) {
+                break;
+            }
+            poly = if exactly { next } else { next.wrapped() };
+        }
+        poly
+    }
+
+    /// Is the value, which is in the range, that of the polynomial, and not just modulo 2⁶⁴?
+    fn is_exact(&self, poly: &Poly, range: Range) -> bool {
+        const WRAP: i128 = 1 << 64;
+        self.interval(poly).is_some_and(|(lo, hi)| hi < range.0 + WRAP && lo > range.1 - WRAP)
+    }
+
+    /// The value of an atom, as an unbounded integer.
+    fn form(&self, atom: Atom) -> Poly {
+        let raw = self.bounds.raw(atom);
+        let Atom::Var(var) = atom else { return raw };
+        if raw.as_var().is_none() && !self.is_exact(&raw, self.range_of(atom)) {
+            return self.substituted(Poly::var(self.itself(var)), true);
+        }
+        self.substituted(raw, true)
+    }
+
+    /// As `form`, but what the atom is computed from is not looked into.
+    fn opaque(&self, atom: Atom) -> Poly {
+        match atom {
+            Atom::Lit(_) => self.bounds.raw(atom),
+            Atom::Var(var) => Poly::var(self.itself(var)),
+        }
+    }
+
+    /// Are the two sizes known to be equal?
+    pub fn equal(&self, a: Atom, b: Atom) -> bool {
+        a == b
+            || self.modulo(self.bounds.raw(a)) == self.modulo(self.bounds.raw(b))
+            || self.is_unreachable()
+    }
+
+    /// Is `a ≥ b + gap` known?
+    pub fn at_least(&self, a: Atom, b: Atom, gap: i64) -> bool {
+        // What has been checked about the very same values is found at once.
+        self.exceeds(&self.opaque(a), &self.opaque(b), gap)
+            || self.exceeds(&self.form(a), &self.form(b), gap)
+            || self.is_unreachable()
+    }
+
+    /// Is `0 ≤ index < size` known?
+    pub fn in_range(&self, index: Atom, size: Atom) -> bool {
+        let (zero, one) = (Atom::int(0), 1);
+        if self.at_least(index, zero, 0) && self.at_least(size, index, one) {
+            return true;
+        }
+        // Both bounds together: a polynomial that is in range has not wrapped.
+        let (index, size) = (self.modulo(self.bounds.raw(index)), self.form(size));
+        self.exceeds(&index, &Poly::default(), 0) && self.exceeds(&size, &index, one)
+    }
+
+    fn exceeds(&self, a: &Poly, b: &Poly, gap: i64) -> bool {
+        let difference = a.plus(b, -1).plus(&Poly::constant(gap), -1);
+        self.never_negative(&difference, CHAINED, &Cell::new(STEPS))
+    }
+
+    /// Is it at least 0? A variable is replaced by a bound that makes the polynomial smaller.
+    fn never_negative(&self, poly: &Poly, chained: usize, steps: &Cell<u32>) -> bool {
+        if self.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
+            return true;
+        }
+        if chained == 0 || steps.get() == 0 || !poly.is_small() || !is_tame(poly) {
+            return false;
+        }
+        steps.set(steps.get() - 1);
+        let mut vars: Vec<Var> = poly.vars().collect();
+        vars.sort_unstable();
+        vars.dedup();
+        vars.into_iter().rev().any(|var| {
+            let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.interval(&c)) else {
+                return false;
+            };
+            // Smaller where the variable is smaller, or where it is greater.
+            let wanted = if lo >= 0 {
+                1
+            } else if hi <= 0 {
+                -1
+            } else {
+                return false;
+            };
+            let facts = self.frames.iter().rev().filter_map(|f| f.facts.get(&var));
+            let facts = facts.flat_map(|facts| facts.iter().rev()).filter(|(k, _)| *k == wanted);
+            let try_bound = |bound: &Poly| {
+                is_tame(bound)
+                    && self.never_negative(&poly.substitute(var, bound), chained - 1, steps)
+            };
+            facts.take(TRIED).any(|(k, fact)| try_bound(&fact.solved_for(var, *k))) || {
+                let (lo, hi) = self.range(var);
+                let bound = if wanted == 1 { lo } else { hi };
+                let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
+                says_something && try_bound(&Poly::constant(bound as i64))
+            }
+        })
+    }
+
+    fn facts(&self, comparison: Comparison) -> Vec<Fact> {
+        let difference = |a: Poly, b: Poly, gap| a.plus(&b, -1).plus(&Poly::constant(gap), -1);
+        let at_least = |a, b, gap| {
+            let looked_into = difference(self.form(a), self.form(b), gap);
+            let opaque = difference(self.opaque(a), self.opaque(b), gap);
+            let second = (opaque != looked_into).then_some(opaque);
+            second.into_iter().chain([looked_into]).map(Fact::AtLeastZero)
+        };
+        match comparison {
+            Comparison::AtLeast(a, b, gap) => at_least(a, b, gap).collect(),
+            Comparison::Equal(a, b) => {
+                let mut facts: Vec<Fact> = at_least(a, b, 0).chain(at_least(b, a, 0)).collect();
+                let (x, y) = (self.form(a), self.form(b));
+                let modular = |atom| self.modulo(self.bounds.raw(atom));
+                let equation = x.plus(&y, -1).solve().map(|(v, value)| (v, value, true));
+                // As sizes are compared: modulo all equations.
+                let other = modular(a).plus(&modular(b), -1).wrapped().solve();
+                match (equation, other) {
+                    (Some((v, value, exact)), Some((w, other))) if v == w && value == other => {
+                        facts.push(Fact::Equal(v, value, exact))
+                    }
+                    (_, Some((w, other))) => facts.push(Fact::Equal(w, other, false)),
+                    (_, None) => {}
+                }
+                facts
+            }
+            Comparison::Never => vec![Fact::Never],
+        }
+    }
+
+    /// The range of what an operation gives, by those of its operands.
+    fn result_range(&self, op: Prim, args: &[Atom], depth: usize) -> Range {
+        let range = |k: usize| self.range_of_within(args[k], depth);
+        match op {
+            Prim::MinInt => {
+                let (a, b) = (range(0), range(1));
+                (a.0.min(b.0), a.1.min(b.1))
+            }
+            Prim::MaxInt => {
+                let (a, b) = (range(0), range(1));
+                (a.0.max(b.0), a.1.max(b.1))
+            }
+            Prim::SelectInt => {
+                let (a, b) = (range(1), range(2));
+                (a.0.min(b.0), a.1.max(b.1))
+            }
+            Prim::SignInt => (-1, 1),
+            Prim::AbsInt if range(0).0 > ANY.0 => (0, ANY.1),
+            Prim::DivInt => {
+                let (a, b) = (range(0), range(1));
+                // Where a range is empty, no run comes here.
+                if a.0 >= 0 && b.0 > 0 && b.1 > 0 { (a.0 / b.1, a.1 / b.0) } else { ANY }
+            }
+            Prim::RemInt if range(1).0 > 0 => (0, range(1).1 - 1),
+            _ => ANY, // nothing is known of its result
+        }
+    }
+
+    /// What is never negative of what a variable is computed from: its distances from other integers.
+    fn distances(&self, var: Var, op: Prim, args: &[Atom]) -> Vec<Poly> {
+        let own = || Poly::var(self.itself(var));
+        let below = |a: Atom| self.form(a).plus(&own(), -1);
+        let above = |a: Atom| own().plus(&self.form(a), -1);
+        let least = |k: usize| self.range_of(args[k]).0;
+        match op {
+            Prim::MinInt => args.iter().map(|a| below(*a)).collect(),
+            Prim::MaxInt => args.iter().map(|a| above(*a)).collect(),
+            Prim::AbsInt if least(0) > ANY.0 => vec![above(args[0])],
+            Prim::DivInt if least(1) > 0 && least(0) >= 0 => {
+                let mut facts = vec![below(args[0])];
+                if let Some(k) = args[1].as_lit().map(Scalar::int) {
+                    facts.push(self.form(args[0]).plus(&own(), -k)); // var * k ≤ a
+                }
+                facts
+            }
+            Prim::RemInt if least(1) > 0 => {
+                let mut facts = vec![below(args[1]).plus(&Poly::constant(1), -1)];
+                if least(0) >= 0 {
+                    facts.push(below(args[0]));
+                }
+                facts
+            }
+            _ => Vec::new(), // nothing is known of its result
+        }
+    }
+}
+
+/// What is to be added to the innermost frame.
+pub struct Learned(Vec<Fact>, Vec<(Var, Range)>);
+
+impl Place<'_> {
+    /// What a comparison says here.
+    pub fn learned(&self, comparison: Comparison) -> Learned {
+        self.with_ranges(self.facts(comparison))
+    }
+
+    /// What the operation says of its result here.
+    pub fn learned_of(&self, var: Var, op: Prim, args: &[Atom]) -> Learned {
+        let facts = self.distances(var, op, args);
+        self.with_ranges(facts.into_iter().map(Fact::AtLeastZero).collect())
+    }
+
+    /// `0 ≤ index < extent`
+    pub fn learned_of_index(&self, index: Var, extent: Atom) -> Learned {
+        let (_, longest) = self.range_of(extent);
+        let mut learned = self.learned(Comparison::AtLeast(extent, index.into(), 1));
+        let mut also = |comparison| {
+            let more = self.learned(comparison);
+            learned.0.extend(more.0);
+            learned.1.extend(more.1);
+        };
+        also(Comparison::AtLeast(extent, Atom::int(1), 0));
+        // The loop runs, so the extent is not the operand that is not positive.
+        let computed = extent.as_var().and_then(|v| self.bounds.computed.get(&self.itself(v)));
+        if let Some((Prim::MaxInt, args)) = computed {
+            for (operand, other) in [(args[0], args[1]), (args[1], args[0])] {
+                if self.range_of(other).1 <= 0 {
+                    also(Comparison::AtLeast(operand, index.into(), 1));
+                }
+            }
+        }
+        learned.1.retain(|(v, _)| *v != index);
+        learned.1.push((index, (0, (longest - 1).min(LONGEST_LOOP))));
+        learned
+    }
+
+    fn with_ranges(&self, facts: Vec<Fact>) -> Learned {
+        let mut ranges: Vec<(Var, Range)> = Vec::new();
+        for fact in &facts {
+            let Fact::AtLeastZero(poly) = fact else { continue };
+            // Each variable is bounded by the ranges of the others.
+            for (var, k) in poly.lone() {
+                let Some((lo, hi)) = self.interval(&poly.solved_for(var, k)) else { continue };
+                let known = self.range(var);
+                let range = both(known, if k == 1 { (lo, ANY.1) } else { (ANY.0, hi) });
+                if range != known {
+                    ranges.push((var, range));
+                }
+            }
+        }
+        Learned(facts, ranges)
+    }
+}
+
+impl Learned {
+    /// Adds it to what holds in a block.
+    pub fn into_frame(self, frame: &mut Frame) {
+        for fact in self.0 {
+            match fact {
+                Fact::Never => frame.unreachable = true,
+                Fact::Equal(var, value, exact) => _ = frame.equal.insert(var, (value, exact)),
+                Fact::AtLeastZero(poly) => {
+                    frame.unreachable |= poly.as_constant().is_some_and(|k| k < 0);
+                    let poly = Rc::new(poly);
+                    for (var, k) in poly.lone() {
+                        frame.facts.entry(var).or_default().push((k, poly.clone()));
+                    }
+                }
+            }
+        }
+        for (var, range) in self.1 {
+            let known = frame.ranges.entry(var).or_insert(range);
+            *known = both(*known, range);
+            frame.unreachable |= known.0 > known.1;
+        }
+    }
+}

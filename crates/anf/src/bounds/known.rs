@@ -1,0 +1,187 @@
+//! What is known at a place that moves through a program in order: what [`crate::check`], the optimizer and the guard use.
+
+use lambada_prim::{Prim, ScalarTy};
+
+use super::{Bounds, Comparison, Frame, Learned, Place, TRIED};
+use crate::{Atom, Block, Exp, LoopKind, Param, Stm, Ty, Var};
+
+/// The blocks around the place, and what holds in them.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What holds everywhere.
+    pub bounds: Bounds,
+    frames: Vec<Frame>,
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        Known { bounds: Bounds::default(), frames: vec![Frame::default()] }
+    }
+}
+
+impl Known {
+    /// Enters a block; gives what [`Known::reset`] asks for at its end.
+    pub fn mark(&mut self) -> usize {
+        self.frames.push(Frame::default());
+        self.frames.len() - 1
+    }
+
+    /// Forgets what has been learned since.
+    pub fn reset(&mut self, mark: usize) {
+        self.frames.truncate(mark);
+    }
+
+    /// Asks something here.
+    pub fn ask<T>(&self, question: impl FnOnce(Place<'_>) -> T) -> T {
+        // Blocks in which nothing was learned are passed over.
+        let frames: Vec<&Frame> = self.frames.iter().filter(|f| !f.is_empty()).collect();
+        question(Place { bounds: &self.bounds, frames: &frames })
+    }
+
+    fn learn(&mut self, what: impl FnOnce(Place<'_>) -> Learned) {
+        let learned = self.ask(what);
+        learned.into_frame(self.frames.last_mut().expect("the body of the function"));
+    }
+
+    /// From here on, in this block, the condition has the truth value.
+    pub fn assume(&mut self, cond: Atom, holds: bool) {
+        for comparison in self.bounds.comparisons(cond, holds) {
+            self.learn(|place| place.learned(comparison));
+        }
+    }
+
+    /// From here on, in this block, the comparison holds.
+    pub fn assume_comparison(&mut self, comparison: Comparison) {
+        self.learn(|place| place.learned(comparison));
+    }
+
+    /// `var = op(args)`
+    pub fn define(&mut self, var: Var, op: Prim, args: &[Atom]) {
+        self.bounds.define_once(var, op, args);
+        if op.result() == ScalarTy::Int {
+            self.learn(|place| place.learned_of(var, op, args));
+        }
+    }
+
+    /// The loop's index: `0 ≤ index < extent`.
+    pub fn index(&mut self, index: Var, extent: Atom) {
+        self.learn(|place| place.learned_of_index(index, extent));
+    }
+
+    /// A size of an argument. The sizes of other arrays may be negative: then they have no elements.
+    pub fn size(&mut self, size: Atom) {
+        if let Atom::Var(_) = size
+            && self.ask(|place| place.range_of(size).0 < 0)
+        {
+            self.assume_comparison(Comparison::AtLeast(size, Atom::int(0), 0));
+        }
+    }
+}
+
+impl Known {
+    /// Learns what a statement says, when it is passed.
+    pub fn pass(&mut self, stm: &Stm) {
+        let bind = stm.binds.first();
+        match (&stm.exp, bind) {
+            (Exp::Prim(op, args), Some(p)) if p.ty.elem != ScalarTy::Real => {
+                self.define(p.var, *op, args)
+            }
+            (Exp::Index(x, index), Some(p)) if p.ty == Ty::int() => {
+                self.bounds.read_once(p.var, *x, index)
+            }
+            (Exp::If { cond, then, otherwise }, _) => {
+                let results = then.results.iter().zip(&otherwise.results);
+                for (p, (a, b)) in stm.binds.iter().zip(results) {
+                    if p.ty == Ty::bool() {
+                        self.bounds.connect(p.var, *cond, *a, *b);
+                    }
+                }
+            }
+            (Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body }, _) => {
+                for k in self.carried(params, inits, (*index, *extent), body) {
+                    self.learn_in_range(stm.binds[k].var.into(), *extent);
+                }
+            }
+            (Exp::Check { cond, .. }, _) => self.assume(*cond, true),
+            (
+                Exp::Prim(..)
+                | Exp::Index(..)
+                | Exp::Fill(_)
+                | Exp::Array(_)
+                | Exp::Constant(_)
+                | Exp::For { .. }
+                | Exp::Loop { .. }
+                | Exp::Update { .. }
+                | Exp::MatMul(..)
+                | Exp::Accumulator(_)
+                | Exp::Accumulate { .. }
+                | Exp::Freeze(_),
+                _,
+            ) => {}
+        }
+    }
+
+    /// Learns what holds in the body of a loop.
+    pub fn enter(&mut self, exp: &Exp) {
+        match exp {
+            Exp::For { index, extent, .. } => self.index(*index, *extent),
+            Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } => {
+                let carried = self.carried(params, inits, (*index, *extent), body);
+                self.index(*index, *extent);
+                for k in carried {
+                    self.learn_in_range(params[k].var.into(), *extent);
+                }
+            }
+            Exp::Loop { .. }
+            | Exp::If { .. }
+            | Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {}
+        }
+    }
+
+    fn learn_in_range(&mut self, index: Atom, extent: Atom) {
+        self.assume_comparison(Comparison::AtLeast(index, Atom::int(0), 0));
+        self.assume_comparison(Comparison::AtLeast(extent, index, 1));
+    }
+
+    /// The parts of a loop's state that are indices of the loop: in range at first, and then what they were or the index of an iteration.
+    /// Asked outside of the loop.
+    fn carried(
+        &self,
+        params: &[Param],
+        inits: &[Atom],
+        (index, extent): (Var, Atom),
+        body: &Block,
+    ) -> Vec<usize> {
+        let starts = |k: usize| self.ask(|place| place.in_range(inits[k], extent));
+        let stays = |k: usize| {
+            let mut atoms = vec![body.results[k]];
+            while let Some(atom) = atoms.pop() {
+                if atom == params[k].var.into() || atom == index.into() {
+                    continue;
+                }
+                let definition =
+                    body.stms.iter().find(|s| s.binds.iter().any(|p| atom == p.var.into()));
+                match definition.map(|s| &s.exp) {
+                    Some(Exp::Prim(Prim::SelectInt, args)) if atoms.len() < TRIED => {
+                        atoms.extend(&args[1..])
+                    }
+                    Some(_) | None => return false,
+                }
+            }
+            true
+        };
+        (0..params.len())
+            .filter(|k| params[*k].ty == Ty::int() && stays(*k) && starts(*k))
+            .collect()
+    }
+}

@@ -1,0 +1,179 @@
+//! Every access that is not evidently in range gets a check of its own.
+//!
+//! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but in other loops, so there the check does
+//! not dominate. It is made again: one comparison, which cannot fail unless the forward sweep has failed before.
+//!
+//! *Gives* a function in which each index is evidently in range, as [`crate::check`] asks. *Keeps* all else.
+
+use std::collections::HashMap;
+
+use lambada_prim::Prim;
+use lambada_source::{Site, Span};
+
+use crate::bounds::Known;
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Param, Stm, Ty, Var};
+
+/// Adds the checks that are missing.
+pub fn guard(function: &mut Function) {
+    let mut known = Known::default();
+    function.sizes.iter().for_each(|size| known.bounds.size(*size));
+    let mut guards =
+        Guards { names: &mut function.names, known, types: HashMap::new(), sites: Vec::new() };
+    let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
+    sizes.for_each(|size| guards.known.size(*size));
+    guards.declare(&function.params);
+    guards.block(&mut function.body);
+}
+
+struct Guards<'a> {
+    names: &'a mut Names,
+    known: Known,
+    types: HashMap<Var, Vec<Atom>>,
+    /// The checks of indices so far, with what they print: the index and the size.
+    sites: Vec<(Atom, Atom, Site)>,
+}
+
+impl Guards<'_> {
+    fn declare(&mut self, params: &[Param]) {
+        for p in params {
+            if !p.ty.dims.is_empty() {
+                self.types.insert(p.var, p.ty.dims.clone());
+            }
+        }
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        let mark = self.known.mark();
+        self.statements(block);
+        self.known.reset(mark);
+    }
+
+    fn statements(&mut self, block: &mut Block) {
+        for mut stm in std::mem::take(&mut block.stms) {
+            self.nested(&mut stm.exp);
+            if let Some((array, index)) = access(&stm.exp) {
+                let sizes = self.types.get(&array).cloned().unwrap_or_default();
+                for (i, size) in index.into_iter().zip(sizes) {
+                    self.in_range(i, size, &mut block.stms);
+                }
+            }
+            self.declare(&stm.binds);
+            self.known.pass(&stm);
+            if let Exp::Check { site, values, .. } = &stm.exp
+                && let [index, size] = values[..]
+                && site.message.starts_with(OUT_OF_RANGE)
+            {
+                self.sites.push((index, size, site.clone()));
+            }
+            block.stms.push(stm);
+        }
+    }
+
+    fn nested(&mut self, exp: &mut Exp) {
+        let mark = self.known.mark();
+        self.known.enter(exp);
+        match exp {
+            Exp::For { body, .. } => self.statements(body),
+            Exp::Loop { params, kind, body, .. } => {
+                self.declare(params);
+                if let LoopKind::While(cond) = kind {
+                    self.block(cond);
+                    self.known.assume(cond.results[0], true);
+                }
+                self.statements(body);
+            }
+            Exp::If { cond, then, otherwise } => {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    let mark = self.known.mark();
+                    self.known.assume(*cond, holds);
+                    self.statements(branch);
+                    self.known.reset(mark);
+                }
+            }
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {}
+        }
+        self.known.reset(mark);
+    }
+
+    /// Checks what is not evident of `0 ≤ index < size`.
+    fn in_range(&mut self, index: Atom, size: Atom, stms: &mut Vec<Stm>) {
+        if self.known.ask(|place| place.in_range(index, size)) {
+            return;
+        }
+        let (low, high) = self
+            .known
+            .ask(|place| (place.at_least(index, Atom::int(0), 0), place.at_least(size, index, 1)));
+        let mut conds = Vec::new();
+        if !low {
+            conds.push(self.prim(Prim::LeInt, [Atom::int(0), index], stms));
+        }
+        if !high {
+            conds.push(self.prim(Prim::LtInt, [index, size], stms));
+        }
+        let cond = match conds[..] {
+            [] => return,
+            [cond] => cond,
+            [a, b, ..] => self.prim(Prim::And, [a, b], stms),
+        };
+        let exp = Exp::Check { cond, site: self.site(index, size), values: vec![index, size] };
+        let check = Stm { binds: Vec::new(), exp };
+        self.known.pass(&check);
+        stms.push(check);
+    }
+
+    fn prim(&mut self, op: Prim, args: [Atom; 2], stms: &mut Vec<Stm>) -> Atom {
+        if let [Atom::Lit(a), Atom::Lit(b)] = args {
+            return Atom::Lit(op.eval(&[a, b]));
+        }
+        let var = self.names.fresh("t");
+        let binds = vec![Param { var, ty: Ty::scalar(op.result()) }];
+        let stm = Stm { binds, exp: Exp::Prim(op, args.to_vec()) };
+        self.known.pass(&stm);
+        stms.push(stm);
+        var.into()
+    }
+
+    /// The place of the check that has been made before: of an index and a size of these names, or else of this size.
+    fn site(&self, index: Atom, size: Atom) -> Site {
+        let hint = |atom: Atom| atom.as_var().map(|v| self.names.hint(v));
+        let alike = |a: Atom, b: Atom| a == b || a.as_var().is_some() && hint(a) == hint(b);
+        let like = self.sites.iter().rev().find(|(i, n, _)| alike(*i, index) && alike(*n, size));
+        let found = like.or_else(|| self.sites.iter().rev().find(|(_, n, _)| alike(*n, size)));
+        match found.or(self.sites.last()) {
+            Some((.., site)) => site.clone(),
+            None => Site::new(Span::default(), format!("{OUT_OF_RANGE} for size {{1}}")),
+        }
+    }
+}
+
+const OUT_OF_RANGE: &str = "index {0} is out of range";
+
+/// The array that is read or written, and where.
+fn access(exp: &Exp) -> Option<(Var, Vec<Atom>)> {
+    match exp {
+        Exp::Index(x, index)
+        | Exp::Update { array: x, index, .. }
+        | Exp::Accumulate { acc: x, index, .. } => Some((*x, index.clone())),
+        Exp::Prim(..)
+        | Exp::Fill(_)
+        | Exp::Array(_)
+        | Exp::Constant(_)
+        | Exp::For { .. }
+        | Exp::Loop { .. }
+        | Exp::If { .. }
+        | Exp::MatMul(..)
+        | Exp::Accumulator(_)
+        | Exp::Freeze(_)
+        | Exp::Check { .. } => None,
+    }
+}

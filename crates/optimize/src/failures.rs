@@ -1,0 +1,92 @@
+//! Does a loop fail only where another, in the same iteration, has failed before?
+//!
+//! Two bodies that run one after the other are compared by what their checks depend on: everything else is left out, the same pure
+//! statement on the same operands is the same value, and a check, or a construct with checks in it, that equals one before it up to the
+//! names that it binds cannot fail.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, Renaming, Stm, Var};
+
+use crate::common_subexpressions as cse;
+use crate::facts::{may_fail, mentioned, pure};
+
+/// In a body whose first `before` statements come from the first loop: can the statements after these not fail?
+pub(crate) fn covered(body: &Block, before: usize) -> bool {
+    let mut needed = HashSet::new();
+    let mut slice: Vec<(usize, Stm)> = Vec::new();
+    for (k, stm) in body.stms.iter().enumerate().rev() {
+        slice.extend(failing_part(stm, &mut needed).map(|stm| (k, stm)));
+    }
+    let mut image = Renaming::new();
+    let mut known: HashMap<cse::Key, Vec<Var>> = HashMap::new();
+    for (k, mut stm) in slice.into_iter().rev() {
+        image.apply_stm(&mut stm);
+        let fails = may_fail(&stm);
+        if !fails && !pure(&stm) {
+            continue;
+        }
+        let key = cse::key(&stm);
+        match known.get(&key) {
+            Some(vars) => {
+                for (p, var) in stm.binds.iter().zip(vars) {
+                    image.insert(p.var, Atom::Var(*var));
+                }
+            }
+            None if fails && k >= before => return false,
+            None => _ = known.insert(key, stm.binds.iter().map(|p| p.var).collect()),
+        }
+    }
+    true
+}
+
+/// The statement, if it may fail or what comes after needs it, without what is needed for neither.
+fn failing_part(stm: &Stm, needed: &mut HashSet<Var>) -> Option<Stm> {
+    let wanted = stm.binds.iter().any(|p| needed.contains(&p.var));
+    if !wanted && !may_fail(stm) {
+        return None;
+    }
+    let mut stm = stm.clone();
+    if !wanted {
+        match &mut stm.exp {
+            Exp::For { outs, body, .. } => {
+                outs.clear();
+                body.results.clear();
+                stm.binds.clear();
+                *body = failing_block(body);
+            }
+            Exp::If { then, otherwise, .. } => {
+                stm.binds.clear();
+                for block in [then, otherwise] {
+                    block.results.clear();
+                    *block = failing_block(block);
+                }
+            }
+            Exp::Prim(..)
+            | Exp::Index(..)
+            | Exp::Fill(_)
+            | Exp::Array(_)
+            | Exp::Constant(_)
+            | Exp::Loop { .. }
+            | Exp::Update { .. }
+            | Exp::MatMul(..)
+            | Exp::Accumulator(_)
+            | Exp::Accumulate { .. }
+            | Exp::Freeze(_)
+            | Exp::Check { .. } => {}
+        }
+    }
+    if let Exp::Check { values, .. } = &mut stm.exp {
+        values.clear();
+    }
+    mentioned(&stm, &mut |v| _ = needed.insert(v));
+    Some(stm)
+}
+
+fn failing_block(block: &Block) -> Block {
+    let mut needed = HashSet::new();
+    let mut stms: Vec<Stm> =
+        block.stms.iter().rev().filter_map(|stm| failing_part(stm, &mut needed)).collect();
+    stms.reverse();
+    Block { stms, results: Vec::new() }
+}
