@@ -360,7 +360,7 @@ impl Reader<'_> {
             // The programs of the run are small, so this is told as it is.
             _ => {
                 let message = "out of memory".to_string();
-                return Some(Err(Failure { span: Span::default(), message }));
+                return Some(Err(Failure { span: Default::default(), message }));
             }
         }
         let mut tensors = Vec::new();

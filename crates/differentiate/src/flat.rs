@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Builder, Exp, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use crate::versions::is_total;
