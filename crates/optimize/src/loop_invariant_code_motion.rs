@@ -94,9 +94,9 @@ impl Motion<'_> {
     /// matters unless it goes over the axes of arguments, which are seldom empty.
     fn needs_guard(&self, stm: &Stm, out: &[Stm]) -> bool {
         let Some(extent) = extent(&stm.exp) else { return false };
-        out.iter().any(costly)
-            && !(self.is_size(extent)
-                && !extent.as_var().is_some_and(|v| self.varying.contains(&v)))
+        let varies = extent.as_var().is_some_and(|v| self.varying.contains(&v));
+        (varies || !self.is_size(extent))
+            && out.iter().any(costly)
             && !self.scope.proves(Atom::int(0), extent, true)
     }
 
