@@ -237,25 +237,21 @@ fn sweeps_are_apart() {
     assert!(!text.contains("_k"), "{text}");
 }
 
+/// One value in a line of its own follows the other: where a program is long, text is long, and not deep.
 #[test]
 fn deep_and_long() {
-    let f = function(|b, _, _, x| {
-        let mut y: Atom = x.into();
-        for _ in 0..20_000 {
-            y = b.prim(Prim::Sin, [y]);
-        }
-        vec![(y, Ty::real())]
-    });
-    // One value in a line of its own follows the other: no recursion goes as deep as the program is long.
-    std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(move || {
-            let text = print_length(&f);
-            assert!(text > 20_000);
-        })
-        .unwrap()
-        .join()
-        .unwrap();
+    let run = || {
+        let f = function(|b, _, _, x| {
+            let mut y: Atom = x.into();
+            for _ in 0..20_000 {
+                y = b.prim(Prim::Sin, [y]);
+            }
+            vec![(y, Ty::real())]
+        });
+        assert!(print_length(&f) > 20_000);
+    };
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(run).unwrap();
+    thread.join().unwrap();
 }
 
 fn print_length(f: &Function) -> usize {
