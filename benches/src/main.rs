@@ -12,7 +12,7 @@ use lambada::{Data, Engine, Executable, Scalar, Session, Tensor};
 
 /// The C compiler's flags, those of generated code.
 const FLAGS: [&str; 8] = [
-    "-std=gnu11",
+    "-std=gnu99",
     "-O2",
     "-march=native",
     "-fno-math-errno",

@@ -31,7 +31,7 @@ use needs::Needs;
 
 /// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`.
 pub const FLAGS: &[&str] = &[
-    "-std=gnu11",
+    "-std=gnu99",
     "-O2",
     "-fno-math-errno",
     "-fno-trapping-math",

@@ -29,7 +29,7 @@ use lambada_prim::{Prim, ScalarTy};
 
 use crate::arrays;
 use crate::facts::Facts;
-use crate::trim::trim;
+use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
 
 /// `D←f`, after the rewritings that `f` needs.
@@ -60,9 +60,9 @@ fn attempt(names: &mut Names, f: &Lambda, facts: &Facts, undo: &mut Undo) -> Rev
     let stms = cotangents.stms(&f.body.stms);
     let results: Vec<Atom> = f.params.iter().map(|p| cotangents.take_or_zero(p)).collect();
     let mut pullback = Block { stms: cotangents.pop().stms, results };
-    trim(&mut pullback, &[]);
+    trim(&mut pullback);
     let mut body = Block { stms, results: f.body.results.clone() };
-    trim(&mut body, &free_vars(&pullback));
+    trim_first(&mut body, &free_vars(&pullback));
     let types = f.params.iter().map(|p| p.ty.clone()).collect();
     Reverse {
         forward: Lambda { params: f.params.clone(), results: f.results.clone(), body },

@@ -137,7 +137,7 @@ fn extremum(
     without_additions(&mut stm, &HashSet::new());
     without_checks(&mut stm);
     if let Exp::If { then, .. } = &mut stm.exp {
-        trim(then, &[]);
+        trim(then);
         let mut renaming = Renaming::new();
         renaming.insert(index, at);
         *then = renaming.copy(then, b.names);

@@ -522,7 +522,7 @@ impl<'a> Choice<'a> {
         renaming.apply(reverse);
         stms.extend(self.in_order(again, std::mem::take(&mut reverse.stms)));
         reverse.stms = stms;
-        trim(reverse, &[]);
+        trim(reverse);
         self.residuals
     }
 

@@ -17,7 +17,7 @@ use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Param, Stm, Ty, Var}
 use lambada_prim::ScalarTy;
 
 use crate::activity::Activity;
-use crate::trim::trim;
+use crate::trim::trim_first;
 
 /// `D→f`
 pub(crate) fn forward(names: &mut Names, f: &Lambda) -> Lambda {
@@ -30,7 +30,7 @@ pub(crate) fn forward(names: &mut Names, f: &Lambda) -> Lambda {
     let rates: Vec<Atom> = real.clone().map(|(result, ty)| tangents.or_zero(*result, ty)).collect();
     let results = f.results.iter().chain(real.map(|(_, ty)| ty)).cloned().collect();
     let mut body = tangents.b.finish([f.body.results.clone(), rates].concat());
-    trim(&mut body, &[]);
+    trim_first(&mut body, &[]);
     Lambda { params, results, body }
 }
 

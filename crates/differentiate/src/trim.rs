@@ -2,15 +2,25 @@
 //!
 //! * Assumes: names are bound once.
 //! * Gives: the block with the same results, effects and checks, in which everything bound contributes to one of these.
-//! * Keeps: everything else, in order.
+//! * Keeps: everything else, in order. A `while` may not end, so the sweep that runs it first keeps it, though it may give nothing.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Param, Stm, Var};
 
-/// Trims a block; its results and whatever is in `roots` are needed.
-pub(crate) fn trim(block: &mut Block, roots: &[Var]) {
-    let mut live = Live { vars: roots.iter().copied().collect(), made: HashSet::new(), grew: true };
+/// Trims a block whose `while`s have ended before, if what they give is not needed; its results are.
+pub(crate) fn trim(block: &mut Block) {
+    trim_with(block, &[], false);
+}
+
+/// Trims a block that runs first; its results and whatever is in `roots` are needed.
+pub(crate) fn trim_first(block: &mut Block, roots: &[Var]) {
+    trim_with(block, roots, true);
+}
+
+fn trim_with(block: &mut Block, roots: &[Var], first: bool) {
+    let vars = roots.iter().copied().collect();
+    let mut live = Live { vars, made: HashSet::new(), grew: true, first };
     live.accumulators(block);
     while std::mem::take(&mut live.grew) {
         live.atoms(&block.results);
@@ -25,6 +35,8 @@ struct Live {
     made: HashSet<Var>,
     /// Has the last round found more?
     grew: bool,
+    /// Is a `while` that may not end an effect?
+    first: bool,
 }
 
 impl Live {
@@ -73,13 +85,14 @@ impl Live {
         let mut effects = match &stm.exp {
             Exp::Check { .. } => true,
             Exp::Accumulate { acc, .. } => self.is(*acc) || !self.made.contains(acc),
+            Exp::Loop { kind: LoopKind::While(_), .. } => self.first,
             Exp::Prim(..)
             | Exp::Index(..)
             | Exp::Fill(_)
             | Exp::Array(_)
             | Exp::Constant(_)
             | Exp::For { .. }
-            | Exp::Loop { .. }
+            | Exp::Loop { kind: LoopKind::For { .. }, .. }
             | Exp::If { .. }
             | Exp::Update { .. }
             | Exp::MatMul(..)
@@ -200,18 +213,20 @@ impl Live {
             | Exp::Freeze(_) => return self.binds(&stm.binds),
         }
         stm.exp.blocks_mut().into_iter().for_each(|inner| self.sweep(inner));
-        !stm.binds.is_empty() || has_effect(&stm.exp)
+        !stm.binds.is_empty() || self.has_effect(&stm.exp)
     }
-}
 
-/// Does a block of the swept expression do anything but give results? After sweeping, what remains without being needed is an effect.
-fn has_effect(exp: &Exp) -> bool {
-    let stms = |block: &Block| {
-        block.stms.iter().any(|stm| {
-            matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. }) || has_effect(&stm.exp)
-        })
-    };
-    exp.blocks().into_iter().any(stms)
+    /// Does a swept expression do anything but give results? What remains without being needed is an effect.
+    fn has_effect(&self, exp: &Exp) -> bool {
+        let stms = |block: &Block| {
+            block.stms.iter().any(|stm| {
+                matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. })
+                    || self.has_effect(&stm.exp)
+            })
+        };
+        (self.first && matches!(exp, Exp::Loop { kind: LoopKind::While(_), .. }))
+            || exp.blocks().into_iter().any(stms)
+    }
 }
 
 fn retain<T>(keep: &[bool], items: &mut Vec<T>) {

@@ -2,10 +2,10 @@
 //!
 //! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the table matches. Keeps: values.
 //!
-//! **What "keeps values" means for reals.** A rule may change the sign of a zero (`x + 0 = x` although `-0 + 0 = +0`) and may round once
-//! less (`x ** 2 = x * x`). It may not change whether a result is NaN or infinite: so `0 * x` stays unless `x` is known to be finite, and
-//! `x - x` stays. Derivatives do not need more, since a cotangent that is absent is never computed. Sums are not reassociated here.
-//! Integers wrap, and all laws of a ring hold for them.
+//! **What "keeps values" means for reals.** The laws are those of IEEE arithmetic: they hold for both zeros, infinities and NaN. So `x - 0`
+//! is `x`, but `x + 0` is not (`-0 + 0 = +0`), nor is `0 - x` the same as `-x`, nor `-(x - y)` the same as `y - x`; and `0 * x` and `x - x`
+//! stay. A law may round once less (`x ** 2 = x * x`). Derivatives do not need more, since a cotangent that is absent is never computed.
+//! Sums are not reassociated here. Integers wrap, and all laws of a ring hold for them.
 
 use lambada_anf::{Atom, Exp, Param, Stm, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -18,7 +18,7 @@ use crate::scope::Scope;
 pub(crate) enum Pattern {
     /// Anything; the same thing where the number is the same.
     Any(usize),
-    /// A real that is not a NaN and whose sign does not matter if it is zero.
+    /// This real; the two zeros differ.
     Real(f64),
     Int(i64),
     Bool(bool),
@@ -40,6 +40,7 @@ const X: Pattern = Pattern::Any(0);
 const Y: Pattern = Pattern::Any(1);
 const C: Pattern = Pattern::Any(2);
 const ZERO: Pattern = Pattern::Real(0.0);
+const NEGATIVE_ZERO: Pattern = Pattern::Real(-0.0);
 const ONE: Pattern = Pattern::Real(1.0);
 const I0: Pattern = Pattern::Int(0);
 const I1: Pattern = Pattern::Int(1);
@@ -60,14 +61,13 @@ macro_rules! op {
 
 /// Constants of commutative operations stand on the right: that is done before, so there is no row for them on the left.
 pub(crate) const LAWS: &[Law] = &[
-    law!("add zero": Add [X, ZERO] = X),
+    law!("add negative zero": Add [X, NEGATIVE_ZERO] = X),
     law!("add negative": Add [X, op!(Neg [Y])] = op!(Sub [X, Y])),
     law!("negative add": Add [op!(Neg [X]), Y] = op!(Sub [Y, X])),
     law!("subtract zero": Sub [X, ZERO] = X),
-    law!("subtract from zero": Sub [ZERO, X] = op!(Neg [X])),
+    law!("subtract from negative zero": Sub [NEGATIVE_ZERO, X] = op!(Neg [X])),
     law!("subtract negative": Sub [X, op!(Neg [Y])] = op!(Add [X, Y])),
     law!("negate twice": Neg [op!(Neg [X])] = X),
-    law!("negate difference": Neg [op!(Sub [X, Y])] = op!(Sub [Y, X])),
     law!("multiply by one": Mul [X, ONE] = X),
     law!("multiply by minus one": Mul [X, Pattern::Real(-1.0)] = op!(Neg [X])),
     law!("negative times": Mul [op!(Neg [X]), Y] = op!(Neg [op!(Mul [X, Y])])),
@@ -87,7 +87,6 @@ pub(crate) const LAWS: &[Law] = &[
     law!("abs twice": Abs [op!(Abs [X])] = op!(Abs [X])),
     law!("abs negative": Abs [op!(Neg [X])] = op!(Abs [X])),
     law!("cos negative": Cos [op!(Neg [X])] = op!(Cos [X])),
-    law!("zero times int": Mul [op!(ToReal [X]), ZERO] = ZERO),
     law!("add int zero": AddInt [X, I0] = X),
     law!("subtract int zero": SubInt [X, I0] = X),
     law!("subtract int same": SubInt [X, X] = I0),
@@ -150,7 +149,9 @@ pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     {
         return Replacement::exp(stm, Exp::Prim(*op, vec![x, Atom::Lit(c)]));
     }
-    constants_together(context, stm, *op, args).or_else(|| {
+    let special = constants_together(context, stm, *op, args)
+        .or_else(|| at_most_or_nan(context, stm, *op, args));
+    special.or_else(|| {
         LAWS.iter().filter(|law| law.op == *op).find_map(|law| {
             let mut found = [None; 3];
             let matches =
@@ -182,6 +183,30 @@ fn constants_together(
     }
 }
 
+/// `x <= c or x != x` is `not (c < x)`, and `c <= x or x != x` is `not (x < c)`, for a constant `c` that is not NaN: the derivative of a
+/// `max` or `min` asks that.
+fn at_most_or_nan(
+    context: &mut Context,
+    stm: &Stm,
+    op: Prim,
+    args: &[Atom],
+) -> Option<Replacement> {
+    let (Prim::Or, [at_most, nan]) = (op, args) else { return None };
+    let Some(Exp::Prim(Prim::Ne, same)) = context.scope.definition(*nan) else { return None };
+    let Some(Exp::Prim(Prim::Le, sides)) = context.scope.definition(*at_most) else { return None };
+    let ([x, other], [a, b]) = (&same[..], &sides[..]) else { return None };
+    let constant = |c: &Atom| matches!(c, Atom::Lit(Scalar::Real(c)) if !c.is_nan());
+    if x != other || !((a == x && constant(b)) || (b == x && constant(a))) {
+        return None;
+    }
+    let less = Param { var: context.names.fresh("t"), ty: Ty::scalar(ScalarTy::Bool) };
+    let not = Exp::Prim(Prim::Not, vec![less.var.into()]);
+    let mut replacement = Replacement::exp(stm, not)?;
+    let exp = Exp::Prim(Prim::Lt, vec![*b, *a]);
+    replacement.stms.insert(0, Stm { binds: vec![less], exp });
+    Some(replacement)
+}
+
 pub(crate) fn commutative(op: Prim) -> bool {
     matches!(
         op,
@@ -205,7 +230,7 @@ pub(crate) fn commutative(op: Prim) -> bool {
 fn matches(scope: &Scope, pattern: Pattern, atom: Atom, found: &mut [Option<Atom>; 3]) -> bool {
     match (pattern, atom) {
         (Pattern::Any(k), _) => *found[k].get_or_insert(atom) == atom,
-        (Pattern::Real(x), Atom::Lit(Scalar::Real(y))) => x == y,
+        (Pattern::Real(x), Atom::Lit(Scalar::Real(y))) => x.to_bits() == y.to_bits(),
         (Pattern::Int(x), Atom::Lit(Scalar::Int(y))) => x == y,
         (Pattern::Bool(x), Atom::Lit(Scalar::Bool(y))) => x == y,
         (Pattern::Real(_) | Pattern::Int(_) | Pattern::Bool(_), _) => false,
@@ -293,7 +318,8 @@ mod tests {
     }
 
     fn draw(random: &mut Random, ty: ScalarTy) -> Scalar {
-        let special = [0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300];
+        let special =
+            [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300];
         match ty {
             ScalarTy::Real if random.once_in(3) => Scalar::Real(random.pick(&special)),
             ScalarTy::Real => Scalar::Real(random.real()),
@@ -307,6 +333,9 @@ mod tests {
         match (a, b) {
             (Scalar::Real(x), Scalar::Real(y)) if x.is_nan() || y.is_nan() => {
                 x.is_nan() && y.is_nan()
+            }
+            (Scalar::Real(x), Scalar::Real(y)) if x == 0.0 && y == 0.0 => {
+                x.is_sign_negative() == y.is_sign_negative()
             }
             (Scalar::Real(x), Scalar::Real(y)) => {
                 x == y || (x - y).abs() <= 1e-14 * x.abs().max(y.abs())

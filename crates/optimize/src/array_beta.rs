@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Exp, Function, Names, Out, Renaming, Stm, Var};
 use lambada_prim::{Cost, ScalarTy};
 
-use crate::facts::pure;
+use crate::facts::{may_not_end, pure};
 
 /// All reads of an element together may cost this many operations.
 const CHEAP: usize = 8;
@@ -182,7 +182,7 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
     let mut stms = Vec::new();
     for stm in body.stms.iter().rev() {
         if stm.binds.iter().any(|p| needed.contains(&p.var)) {
-            if !pure(stm) {
+            if !pure(stm) || may_not_end(stm) {
                 return None;
             }
             crate::facts::mentioned(stm, &mut |v| _ = needed.insert(v));

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
-use crate::facts::{adds, bound, may_fail};
+use crate::facts::{bound, may_not_end, pure};
 use crate::rewrite::{Context, Replacement};
 
 /// All of the above.
@@ -199,7 +199,7 @@ fn for_invariant(
         body: Block { stms: body.stms.clone(), results: kept(&body.results, &keep) },
     };
     let mut stms = vec![Stm { binds: kept(&stm.binds, &keep), exp: rest }];
-    if stms[0].binds.is_empty() && !may_fail(&stms[0]) && !adds(&stms[0]) {
+    if stms[0].binds.is_empty() && pure(&stms[0]) && !may_not_end(&stms[0]) {
         stms.clear();
     }
     let mut values = Vec::new();

@@ -1,11 +1,12 @@
-//! Dead code. A variable is live if a result, a check or a live variable needs it; everything else goes: statements, results of `for` and
-//! `if`, loop state that only feeds itself, and additions to accumulators whose final value nobody reads.
+//! Dead code. A variable is live if a result, a check, the condition of a `while` or a live variable needs it; everything else goes:
+//! statements, results of `for` and `if`, loop state that only feeds itself, and additions to accumulators whose final value nobody reads.
 //!
-//! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values and failures.
+//! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values, failures, and loops that may not end.
 
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Stm, Var};
 
 use crate::control::kept;
+use crate::facts::{may_not_end, pure};
 
 /// The pass.
 pub(crate) fn dce(mut function: Function) -> Function {
@@ -96,6 +97,7 @@ impl Marker {
                 };
                 if let LoopKind::While(cond) = kind {
                     self.nested(cond, control, &[driver]);
+                    control.iter().chain([&driver]).for_each(|atom| self.root(*atom));
                 }
                 self.nested(body, control, &[driver]);
                 for (k, p) in params.iter().enumerate() {
@@ -177,12 +179,13 @@ impl Sweeper {
                 let any = stm.binds.iter().any(|p| self.is_live(p.var));
                 stm.binds = kept(&stm.binds, &live);
                 self.block(body);
-                let mut values = body.stms.iter().all(is_value);
-                if let LoopKind::While(cond) = kind {
-                    self.block(cond);
-                    values &= cond.stms.iter().all(is_value);
+                match kind {
+                    LoopKind::For { .. } => any || !body.stms.iter().all(is_value),
+                    LoopKind::While(cond) => {
+                        self.block(cond);
+                        true
+                    }
                 }
-                any || !values
             }
             Exp::Prim(..)
             | Exp::Index(..)
@@ -197,7 +200,7 @@ impl Sweeper {
     }
 }
 
-/// Does a statement that has survived only compute values? Additions to accumulators of others and checks do more.
+/// Does a statement that has survived only compute values? Additions to accumulators of others, checks and what may not end do more.
 fn is_value(stm: &Stm) -> bool {
-    crate::facts::pure(stm) || matches!(stm.exp, Exp::Accumulator(_) | Exp::Freeze(_))
+    pure(stm) && !may_not_end(stm) || matches!(stm.exp, Exp::Accumulator(_) | Exp::Freeze(_))
 }

@@ -1,13 +1,17 @@
-//! Linear maps leave sums: `Σᵢ a·xᵢ = a·Σᵢ xᵢ` where `a` does not depend on `i`, likewise negation and division by `a`.
+//! Linear maps leave sums: `Σᵢ a·xᵢ = a·Σᵢ xᵢ` where `a` is a finite number that does not depend on `i`, likewise negation and division
+//! by a number that is not zero.
 //!
-//! Assumes: nothing. Gives: no sum of a product with a factor that does not depend on the index; no two outs of a loop that are the same.
-//! Keeps: values up to rounding, and failures. This is the homomorphism law of pullbacks, `f (Σ x) = Σ f x`; where the factor is infinite
-//! or NaN the sum may be NaN when it has no terms or terms that are zero.
+//! Assumes: nothing. Gives: no sum of negations, or of products with a constant or an integer that does not depend on the index; no two
+//! outs of a loop that are the same. Keeps: values up to rounding and the sign of a zero, and failures. This is the homomorphism law of
+//! pullbacks, `f (Σ x) = Σ f x`.
+//!
+//! A factor that may be infinite or NaN stays inside, although it is as linear: with `a` infinite, `Σ a·xᵢ` is NaN where a term is zero or
+//! two differ in sign, but `a·Σ xᵢ` need not be; and where there are no terms the sum is 0, but `a·0` is NaN.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Exp, Out, Param, Stm, Var};
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::control::kept;
 use crate::facts::bound;
@@ -72,6 +76,15 @@ enum Map {
     Divide(Atom),
 }
 
+/// Is the real surely a finite number? Constants are, and integers that have been converted.
+fn finite(context: &Context, a: Atom) -> bool {
+    match a {
+        Atom::Lit(Scalar::Real(a)) => a.is_finite(),
+        Atom::Lit(Scalar::Int(_) | Scalar::Bool(_)) => false,
+        Atom::Var(_) => matches!(context.scope.definition(a), Some(Exp::Prim(Prim::ToReal, _))),
+    }
+}
+
 /// Takes the outermost linear map out of the k-th sum.
 fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Replacement> {
     let p = &stm.binds[k];
@@ -81,9 +94,11 @@ fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Rep
     let Exp::Prim(op, args) = for_.definition(for_.body.results[k])? else { return None };
     let (inner, map) = match (op, args.as_slice()) {
         (Prim::Neg, [x]) => (*x, Map::Negate),
-        (Prim::Mul, [x, a]) if for_.invariant(*a) => (*x, Map::Multiply(*a)),
-        (Prim::Mul, [a, x]) if for_.invariant(*a) => (*x, Map::Multiply(*a)),
-        (Prim::Div, [x, a]) if for_.invariant(*a) => (*x, Map::Divide(*a)),
+        (Prim::Mul, [x, a]) if for_.invariant(*a) && finite(context, *a) => (*x, Map::Multiply(*a)),
+        (Prim::Mul, [a, x]) if for_.invariant(*a) && finite(context, *a) => (*x, Map::Multiply(*a)),
+        (Prim::Div, [x, a @ Atom::Lit(_)]) if finite(context, *a) && *a != Atom::real(0.0) => {
+            (*x, Map::Divide(*a))
+        }
         (_, _) => return None,
     };
     let sum = Param { var: context.names.again(p.var), ty: p.ty.clone() };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Stm, Var};
 
 /// Does running it perhaps fail?
 pub(crate) fn may_fail(stm: &Stm) -> bool {
@@ -12,6 +12,12 @@ pub(crate) fn may_fail(stm: &Stm) -> bool {
 /// Does running it perhaps fail?
 pub(crate) fn block_may_fail(block: &Block) -> bool {
     block.stms.iter().any(may_fail)
+}
+
+/// Does running it perhaps not end? Of a `while` that is not known.
+pub(crate) fn may_not_end(stm: &Stm) -> bool {
+    matches!(stm.exp, Exp::Loop { kind: LoopKind::While(_), .. })
+        || stm.exp.blocks().into_iter().any(|block| block.stms.iter().any(may_not_end))
 }
 
 /// The accumulators of others that a statement adds to.

@@ -426,20 +426,59 @@ fn loops_that_are_equal_up_to_names_are_one() {
 #[test]
 fn invariant_sums_leave_loops_and_factors_leave_sums() {
     let f = program(|p| {
-        let (xs, x, n, row) = (p.xs, p.x, p.n, p.row.clone());
+        let (xs, n, row) = (p.xs, p.n, p.row.clone());
         let s = p.sum(|b, i| {
             let e = b.index(xs, &row, vec![i]);
             let norm = for_(b, n, &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, j| {
                 let f = b.index(xs, &row, vec![j]);
                 vec![b.prim(Prim::Exp, [f])]
             })[0];
-            let t = b.prim(Prim::Mul, [e, norm]);
-            b.prim(Prim::Mul, [x, t])
+            let t = b.prim(Prim::Add, [e, norm]);
+            b.prim(Prim::Mul, [Atom::real(3.0), t])
         });
         vec![(s, Ty::real())]
     });
     let text = optimized(&f);
-    assert!(!text.contains("\n    for") && text.matches("for ").count() == 1, "{text}");
+    assert!(!text.contains("\n    for") && text.matches("for ").count() == 2, "{text}");
+    let last = text.rfind("for ").expect("there is a loop");
+    assert!(!text[..last].contains("mul") && text[last..].contains("mul"), "{text}");
+    assert!(
+        !text[last..].lines().any(|line| line.starts_with("    ") && line.contains("mul")),
+        "{text}"
+    );
+}
+
+/// `Σ x·v` and `Σ v/x` where `x` is infinite, NaN or 0, and where there are no terms.
+#[test]
+fn factors_that_may_not_be_finite_stay_in_sums() {
+    for op in [Prim::Mul, Prim::Div] {
+        let f = program(|p| {
+            let (xs, x, row) = (p.xs, p.x, p.row.clone());
+            let s = p.sum(|b, i| {
+                let e = b.index(xs, &row, vec![i]);
+                b.prim(op, [e, x])
+            });
+            vec![(s, Ty::real())]
+        });
+        let optimized = optimize(f.clone());
+        for x in [f64::INFINITY, f64::NAN, 0.0] {
+            for xs in [vec![], vec![2.0, -1.0], vec![0.0, 1.0], vec![3.0]] {
+                let args = [
+                    Tensor::reals(vec![xs.len()], xs.clone()),
+                    Tensor::reals(vec![], vec![x]),
+                    Tensor::scalar(Scalar::Int(0)),
+                ];
+                let run = |f: &Function| eval(f, &args).expect("it runs").results[0].as_scalar();
+                let (expected, found) = (run(&f), run(&optimized));
+                assert_eq!(
+                    format!("{expected:?}"),
+                    format!("{found:?}"),
+                    "{} {x} {xs:?}",
+                    op.name()
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -495,4 +534,35 @@ fn passes_have_names_of_their_own() {
     for (k, pass) in PASSES.iter().enumerate() {
         assert!(PASSES[..k].iter().all(|other| other.name != pass.name) && !pass.what.is_empty());
     }
+}
+
+/// A loop that may not end is part of what a program does, whether something needs its result or not; a counted one is not.
+#[test]
+fn loops_that_may_not_end_stay() {
+    let f = program(|p| {
+        let (x, n) = (p.x, p.n);
+        for in_branch in [false, true] {
+            let spin = |b: &mut Builder| {
+                let y = b.names.fresh("y");
+                let params = vec![Param { var: y, ty: Ty::real() }];
+                let cond = b.block(|b| vec![b.prim(Prim::Lt, [Atom::real(0.0), y.into()])]);
+                let body = Block { stms: vec![], results: vec![y.into()] };
+                let kind = LoopKind::While(cond);
+                b.bind_all(
+                    vec![("y".into(), Ty::real())],
+                    Exp::Loop { params, inits: vec![x], kind, body },
+                )
+            };
+            if in_branch {
+                for_(p.b, n, &[(Out::Collect, Ty::real().array_of(n))], |b, _| spin(b));
+            } else {
+                spin(p.b);
+            }
+        }
+        p.map(|b, _| b.prim(Prim::Sin, [x]));
+        vec![(x, Ty::real())]
+    });
+    let text = print(&optimize(f));
+    let count = |what: &str| text.matches(what).count();
+    assert_eq!((count("while"), count("for "), count("sin")), (2, 1, 0), "{text}");
 }

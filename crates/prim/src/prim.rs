@@ -38,6 +38,7 @@ pub enum Prim {
     Acos,
     Atan,
     Atan2,
+    Hypot,
     Sinh,
     Cosh,
     Tanh,

@@ -30,6 +30,30 @@ const DIGAMMA: [f64; 9] = [
     3.0539543302701198,
 ];
 
+/// The positive root of digamma, as the sum of two numbers.
+const ROOT: (f64, f64) = (1.4616321449683622, 9.549995429965697e-17);
+
+/// ψ⁽ᵏ⁾ / k! at the root, for k from 1: the Taylor series of digamma there.
+const NEAR_ROOT: [f64; 17] = [
+    0.9676722454476212,
+    -0.4427631689835921,
+    0.258499760955651,
+    -0.16394270544240652,
+    0.10782405069126237,
+    -0.07219956125645471,
+    0.04880428816414311,
+    -0.03316112647484736,
+    0.022597648232218104,
+    -0.01542476590494896,
+    0.010538791616612175,
+    -0.007204534386356869,
+    0.004926781395729853,
+    -0.003369801655439328,
+    0.002305126326734928,
+    -0.0015769367714301972,
+    0.0010788252019162967,
+];
+
 /// `x ** n` by repeated squaring; the reciprocal of `x ** -n` for a negative `n`.
 pub fn powi(x: f64, n: i64) -> f64 {
     let (mut result, mut base, mut left) = (1.0, x, n.unsigned_abs());
@@ -101,25 +125,36 @@ pub fn sign(x: f64) -> f64 {
     }
 }
 
-/// The smaller; the first of equals; NaN if one is.
+/// The smaller; the first of equals; the first NaN if one is.
 pub fn min(x: f64, y: f64) -> f64 {
     if x <= y || x.is_nan() { x } else { y }
 }
 
-/// The larger; the first of equals; NaN if one is.
+/// The larger; the first of equals; the first NaN if one is.
 pub fn max(x: f64, y: f64) -> f64 {
     if x >= y || x.is_nan() { x } else { y }
 }
 
-/// The derivative of log Γ: by its recurrence up to 10, then by its asymptotic series; by reflection below 0. NaN at the
-/// poles 0, -1, -2, … The relative error is below 1e-13 but for the neighborhood of zeros, where the absolute error is.
+/// The derivative of log Γ: by its Taylor series near its positive root, else by its recurrence up to 10, then by its asymptotic series;
+/// by reflection below 0. At the poles -1, -2, … NaN, at 0.0 -inf and at -0.0 inf, the limits from the two sides. The relative error is
+/// below 1e-13, but near the negative roots, where the absolute error is.
 pub fn digamma(x: f64) -> f64 {
-    if x <= 0.0 {
+    if x == 0.0 {
+        return -1.0 / x;
+    }
+    if x < 0.0 {
         let fraction = x - x.round();
         if fraction == 0.0 {
             return f64::NAN;
         }
         return digamma(1.0 - x) - std::f64::consts::PI / (std::f64::consts::PI * fraction).tan();
+    }
+    if (x - ROOT.0).abs() < 0.15 {
+        let from_root = (x - ROOT.0) - ROOT.1;
+        return NEAR_ROOT
+            .iter()
+            .rev()
+            .fold(0.0, |sum, coefficient| (sum + coefficient) * from_root);
     }
     let (mut y, mut shift) = (x, 0.0);
     while y < 10.0 {
@@ -131,14 +166,17 @@ pub fn digamma(x: f64) -> f64 {
     y.ln() - 0.5 / y - series - shift
 }
 
-/// The n-th derivative of digamma: `(-1)ⁿ⁺¹ n! Σₖ (x + k)⁻ⁿ⁻¹`. NaN for a negative order, and at the poles 0, -1, -2, … inf for odd
-/// orders and NaN for even ones.
+/// The n-th derivative of digamma: `(-1)ⁿ⁺¹ n! Σₖ (x + k)⁻ⁿ⁻¹`. NaN for a negative order. At the poles inf for odd orders; for even ones NaN
+/// at -1, -2, …, and the limits from the two sides at 0.0 and -0.0.
 pub fn polygamma(n: i64, x: f64) -> f64 {
     if n == 0 {
         return digamma(x);
     }
     if n < 0 || n == i64::MAX || x.is_nan() {
         return f64::NAN;
+    }
+    if x == 0.0 {
+        return if n % 2 == 0 { -1.0 / x } else { f64::INFINITY };
     }
     let sum = if x > 0.0 { power_sum(n, x) } else { power_sum_reflected(n, x) };
     if n % 2 == 0 { -sum } else { sum }
@@ -226,9 +264,16 @@ mod tests {
 
     #[test]
     fn poles_and_limits() {
-        for pole in [0.0, -0.0, -1.0, -7.0] {
+        for pole in [-1.0, -7.0] {
             assert!(digamma(pole).is_nan() && polygamma(2, pole).is_nan());
             assert_eq!(polygamma(1, pole), f64::INFINITY);
+        }
+        for (zero, limit) in [(0.0, f64::NEG_INFINITY), (-0.0, f64::INFINITY)] {
+            assert_eq!(
+                (digamma(zero), polygamma(0, zero), polygamma(2, zero)),
+                (limit, limit, limit)
+            );
+            assert_eq!(polygamma(1, zero), f64::INFINITY);
         }
         assert_eq!(digamma(f64::INFINITY), f64::INFINITY);
         assert_eq!(polygamma(3, f64::INFINITY), 0.0);
@@ -283,6 +328,14 @@ mod tests {
         (0.1, -10.423754940411076),
         (0.5, -1.9635100260214235),
         (1.0, -0.5772156649015329),
+        (1.3117, -0.1560015168861399),
+        (1.4, -0.06138454458511624),
+        (1.46, -0.0015805619870834522),
+        (1.4616321449683622, -9.241265521729427e-17),
+        (1.4616321449683625, 1.2245374622004068e-16),
+        (1.4616321, -4.3514636958769774e-08),
+        (1.5, 0.03648997397857652),
+        (1.6116, 0.13595821343923178),
         (2.0, 0.42278433509846713),
         (3.7, 1.1671535393615113),
         (9.99, 2.250700372831201),

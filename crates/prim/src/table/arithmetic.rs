@@ -24,6 +24,21 @@ fn pow_partials() -> Vec<Option<Expr>> {
     vec![Some(by_x), Some(by_y)]
 }
 
+/// Does `max` or `min` of x and y give x? Where `le` are the arguments of `<=` for which it does, and where x is NaN.
+fn first_chosen(le: [Expr; 2]) -> Expr {
+    let [a, b] = le;
+    call2(Prim::Or, call2(Prim::Le, a, b), call2(Prim::Ne, x(), x()))
+}
+
+/// The derivatives of `max` and `min` are those of the argument that they give.
+fn extremum_partials(le: [Expr; 2]) -> Vec<Option<Expr>> {
+    let first = first_chosen(le);
+    vec![
+        Some(select(first.clone(), real(1.0), real(0.0))),
+        Some(select(first, real(0.0), real(1.0))),
+    ]
+}
+
 /// The rows.
 pub(crate) const ROWS: &[Row] = &[
     Row {
@@ -147,15 +162,10 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R, R],
         result: R,
         eval: |a| Real(special::min(a[0].real(), a[1].real())),
-        partials: || {
-            vec![
-                Some(select(call2(Prim::Le, x(), y()), real(1.0), real(0.0))),
-                Some(select(call2(Prim::Le, x(), y()), real(0.0), real(1.0))),
-            ]
-        },
+        partials: || extremum_partials([x(), y()]),
         c: CText::Call("lam_min"),
         cost: Cost::Cheap,
-        doc: "The smaller; the first of equals; NaN if one is.",
+        doc: "The smaller; the first of equals; the first NaN if one is.",
         example: (&[Real(1.5), Real(2.0)], Real(1.5)),
         domain: Domain { text: "x != y", samples: &[(0.0, 3.0), (3.1, 5.0)] },
     },
@@ -166,15 +176,10 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R, R],
         result: R,
         eval: |a| Real(special::max(a[0].real(), a[1].real())),
-        partials: || {
-            vec![
-                Some(select(call2(Prim::Le, y(), x()), real(1.0), real(0.0))),
-                Some(select(call2(Prim::Le, y(), x()), real(0.0), real(1.0))),
-            ]
-        },
+        partials: || extremum_partials([y(), x()]),
         c: CText::Call("lam_max"),
         cost: Cost::Cheap,
-        doc: "The larger; the first of equals; NaN if one is.",
+        doc: "The larger; the first of equals; the first NaN if one is.",
         example: (&[Real(1.5), Real(2.0)], Real(2.0)),
         domain: Domain { text: "x != y", samples: &[(0.0, 3.0), (3.1, 5.0)] },
     },

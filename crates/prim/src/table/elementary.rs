@@ -69,11 +69,12 @@ pub(crate) const ROWS: &[Row] = &[
         surface: Surface::Call("sqrt"),
         args: &[R],
         result: R,
-        eval: |a| Real(a[0].real().sqrt()),
+        // Of -0.0 it is 0.0, so that the derivative is inf at both zeros.
+        eval: |a| Real((a[0].real() + 0.0).sqrt()),
         partials: || vec![Some(real(0.5) / out())],
-        c: CText::Call("sqrt"),
+        c: CText::Call("lam_sqrt"),
         cost: Cost::Costly,
-        doc: "The square root; NaN below 0.",
+        doc: "The square root; 0 at both zeros, NaN below.",
         example: (&[Real(2.0)], Real(std::f64::consts::SQRT_2)),
         domain: Domain { text: "x > 0; the derivative is inf at 0", samples: &[(0.3, 5.0)] },
     },
@@ -169,7 +170,9 @@ pub(crate) const ROWS: &[Row] = &[
         result: R,
         eval: |a| Real(a[0].real().atan2(a[1].real())),
         partials: || {
-            vec![Some(y() / (x() * x() + y() * y())), Some(-(x() / (x() * x() + y() * y())))]
+            // Divided twice by the length instead of once by its square, which would overflow and underflow.
+            let length = || call2(Prim::Hypot, x(), y());
+            vec![Some(y() / length() / length()), Some(-(x() / length() / length()))]
         },
         c: CText::Call("atan2"),
         cost: Cost::Costly,
@@ -179,6 +182,20 @@ pub(crate) const ROWS: &[Row] = &[
             text: "but for the origin and the cut y = 0, x < 0",
             samples: &[(0.2, 3.0), (-3.0, 3.0)],
         },
+    },
+    Row {
+        prim: Prim::Hypot,
+        name: "hypot",
+        surface: Surface::Call("hypot"),
+        args: &[R, R],
+        result: R,
+        eval: |a| Real(a[0].real().hypot(a[1].real())),
+        partials: || vec![Some(x() / out()), Some(y() / out())],
+        c: CText::Call("hypot"),
+        cost: Cost::Costly,
+        doc: "The length of (x, y), without overflow; inf if one is infinite, even beside NaN.",
+        example: (&[Real(3.0), Real(-4.0)], Real(5.0)),
+        domain: Domain { text: "but for the origin", samples: &[(0.2, 3.0), (-3.0, 3.0)] },
     },
     Row {
         prim: Prim::Sinh,

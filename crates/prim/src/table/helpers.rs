@@ -27,6 +27,11 @@ pub(crate) const HELPERS: &[Helper] = &[
 ",
     },
     Helper {
+        name: "lam_sqrt",
+        needs: &[],
+        text: "static inline double lam_sqrt(double x) { return sqrt(x + 0.0); }\n",
+    },
+    Helper {
         name: "lam_min",
         needs: &[],
         text: "static inline double lam_min(double x, double y) { return (x <= y) | (x != x) ? x : y; }\n",
@@ -114,13 +119,24 @@ pub(crate) const HELPERS: &[Helper] = &[
   static const double series[9] = {
       8.333333333333333e-2,  -8.333333333333333e-3,  3.968253968253968e-3, -4.166666666666667e-3,  7.575757575757576e-3,
       -2.1092796092796094e-2, 8.333333333333333e-2, -4.432598039215686e-1, 3.0539543302701198};
-  const double pi = 3.141592653589793;
+  static const double near_root[17] = {
+      0.9676722454476212,    -0.4427631689835921,   0.258499760955651,      -0.16394270544240652,   0.10782405069126237,
+      -0.07219956125645471,  0.04880428816414311,   -0.03316112647484736,   0.022597648232218104,   -0.01542476590494896,
+      0.010538791616612175,  -0.007204534386356869, 0.004926781395729853,   -0.003369801655439328,  0.002305126326734928,
+      -0.0015769367714301972, 0.0010788252019162967};
+  const double pi = 3.141592653589793, root = 1.4616321449683622, root_rest = 9.549995429965697e-17;
   double reflected = 0;
+  if (x == 0) return -1 / x;
   if (x <= 0) {
     double fraction = x - round(x);
     if (fraction == 0) return NAN;
     reflected = pi / tan(pi * fraction);
     x = 1 - x;
+  }
+  if (fabs(x - root) < 0.15) {
+    double from_root = (x - root) - root_rest, value = 0;
+    for (int k = 16; k >= 0; k--) value = (value + near_root[k]) * from_root;
+    return value - reflected;
   }
   double y = x, shift = 0;
   for (; y < 10; y += 1) shift += 1 / y;
@@ -172,6 +188,7 @@ pub(crate) const HELPERS: &[Helper] = &[
         text: r"static inline double lam_polygamma(int64_t n, double x) {
   if (n == 0) return lam_digamma(x);
   if (n < 0 || n == INT64_MAX || x != x) return NAN;
+  if (x == 0) return n % 2 == 0 ? -1 / x : INFINITY;
   double parity = n % 2 == 0 ? -1 : 1;
   if (x > 0) return parity * lam_power_sum(n, x);
   double fraction = x - round(x), near = fabs(fraction);

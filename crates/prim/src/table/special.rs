@@ -48,7 +48,7 @@ pub(crate) const ROWS: &[Row] = &[
         partials: || vec![Some(call2(Prim::Polygamma, int(1), x()))],
         c: CText::Call("lam_digamma"),
         cost: Cost::Costly,
-        doc: "The derivative of lgamma; NaN at the poles.",
+        doc: "The derivative of lgamma; -inf at 0.0, inf at -0.0, NaN at the poles -1, -2, …",
         example: (&[Real(1.0)], Real(-0.5772156649015329)),
         domain: Domain { text: "but for the poles 0, -1, -2, …", samples: &[(0.3, 6.0)] },
     },
@@ -64,7 +64,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         c: CText::Call("lam_polygamma"),
         cost: Cost::Costly,
-        doc: "`polygamma n x` is the n-th derivative of digamma; NaN for negative n, at the poles inf for odd n and NaN for even n.",
+        doc: "`polygamma n x` is the n-th derivative of digamma; NaN for negative n, at the poles inf for odd n, and for even n NaN but at 0.",
         example: (&[Int(1), Real(1.0)], Real(1.6449340668482264)),
         domain: Domain {
             text: "but for the poles 0, -1, -2, …",

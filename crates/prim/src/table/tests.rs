@@ -121,6 +121,41 @@ fn partials_of_partials_are_second_derivatives() {
     }
 }
 
+/// From 60 digits; far from 1 the squares in the textbook's formulas would overflow and underflow.
+#[test]
+fn derivatives_far_from_one() {
+    let cases: &[(Prim, [f64; 2], [f64; 2])] = &[
+        (Prim::Atan2, [1e200, 1e200], [5e-201, -5e-201]),
+        (Prim::Atan2, [3e-200, -4e-200], [-1.6e199, -1.2e199]),
+        (Prim::Atan2, [1e-300, 2.0], [0.5, -2.5e-301]),
+        (Prim::Hypot, [3e200, -4e200], [0.6, -0.8]),
+        (Prim::Hypot, [3e-200, 4e-200], [0.6, 0.8]),
+    ];
+    for (prim, at, expected) in cases {
+        let at = at.map(Scalar::Real);
+        for by in 0..2 {
+            let found = derivatives(*prim, &at, by, by).0;
+            let error = (found / expected[by] - 1.0).abs();
+            assert!(error < 1e-15, "{} {at:?} by {by}: {found}", prim.name());
+        }
+    }
+}
+
+/// `sin`, `cos` and `tan` are those of the system's C library. Here the argument is as close to a multiple of π/2 as a double can be.
+#[test]
+fn large_angles_are_reduced() {
+    let x = Scalar::Real(6381956970095103.0 * f64::powi(2.0, 797));
+    for (prim, expected, ulps) in [
+        (Prim::Sin, 1.0, 1.0),
+        (Prim::Cos, -4.687165924254628e-19, 16.0),
+        (Prim::Tan, -2.1334853857537037e18, 16.0),
+    ] {
+        let found = prim.eval(&[x]).real();
+        let error = (found / expected - 1.0).abs() / f64::EPSILON;
+        assert!(error <= ulps, "{}: {found:e} is {error} ulps off", prim.name());
+    }
+}
+
 #[test]
 fn units_are_neutral() {
     for op in ReduceOp::ALL {
