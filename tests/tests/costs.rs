@@ -132,7 +132,7 @@ fn updates_are_undone() {
     let mut expensive = Vec::new();
     for entry in ["flat", "inside", "columns", "rows"] {
         for n in [8, 16, 32] {
-            let args = [reals(&mut Numbers::new(1), &[n]), real(1.0)];
+            let args = [reals(&mut Random(1), &[n]), real(1.0)];
             let [value, gradient] = [Operator::Value, Operator::Grad]
                 .map(|operator| counts(&unit, entry, operator, None, &args));
             let operations = gradient.reals as f64 / value.reals as f64;
