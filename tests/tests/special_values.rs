@@ -239,7 +239,7 @@ fn rows(name: &str, program: &Program, entry: DefId) -> Vec<Row> {
         (program, id)
     };
     let far = FAR.contains(&name);
-    let mut drawn = lambada_tests::vectors::Numbers::new(3);
+    let mut drawn = lambada_testkit::Random(3);
     let (mut forward, mut reverse, mut mixed, mut twice) = (vec![], vec![], vec![], vec![]);
     for point in points.iter().filter(|point| far || point.iter().all(is_near)) {
         // Where the value fails, so does the derivative: the values' row has compared that.
