@@ -55,13 +55,13 @@ ys : [n]real = freeze acc
 
 #[test]
 fn loops_with_the_same_checks_are_fused() {
-    assert_eq!(loops_after(crate::fuse::fuse, &two_loops("  q : int = is[k]\n")), 1);
+    assert_eq!(loops_after(crate::loop_fusion::loop_fusion, &two_loops("  q : int = is[k]\n")), 1);
 }
 
 #[test]
 fn a_loop_that_checks_mirrored_indices_is_not_fused() {
     let mirrored = two_loops("  j : int = sub_int l, k\n  q : int = is[j]\n");
-    assert_eq!(loops_after(crate::fuse::fuse, &mirrored), 2);
+    assert_eq!(loops_after(crate::loop_fusion::loop_fusion, &mirrored), 2);
     // The whole pipeline neither, though it turns both into loops without order.
     assert_eq!(loops_after(crate::optimize, &mirrored), 2);
 }
@@ -88,8 +88,8 @@ fn checks_in_nested_loops_are_compared_too() {
     let both = |read: &str| {
         parsed(&format!("{}{}=> si : real, sk : real\n", nest("i", "j"), nest("k", read)))
     };
-    assert_eq!(loops_after(crate::fuse::fuse, &both("j")), 2);
-    assert_eq!(loops_after(crate::fuse::fuse, &both("k")), 4);
+    assert_eq!(loops_after(crate::loop_fusion::loop_fusion, &both("j")), 2);
+    assert_eq!(loops_after(crate::loop_fusion::loop_fusion, &both("k")), 4);
 }
 
 #[test]
