@@ -37,8 +37,11 @@ fn bits(results: Result<Vec<Tensor>, Failure>) -> Result<Vec<Bits>, Failure> {
     Ok(results?.iter().map(|t| (t.dims.clone(), words(&t.data))).collect())
 }
 
-/// Lowers, checks, runs, compares; gives what was lowered.
+/// Lowers, checks, runs, compares; gives what was lowered. Accesses that are not evidently in range get checks first.
 fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
+    let mut guarded = f.clone();
+    lambada_anf::guard(&mut guarded);
+    let f = &guarded;
     lambada_anf::check(f).unwrap_or_else(|e| panic!("{e}\n{}", lambada_anf::print(f)));
     let lowered = lower(f);
     let text =
