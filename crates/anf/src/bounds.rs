@@ -525,7 +525,14 @@ impl Place<'_> {
     /// What the operation says of its result here.
     pub fn learned_of(&self, var: Var, op: Prim, args: &[Atom]) -> Learned {
         let facts = self.distances(var, op, args);
-        self.with_ranges(facts.into_iter().map(Fact::AtLeastZero).collect())
+        let mut learned = self.with_ranges(facts.into_iter().map(Fact::AtLeastZero).collect());
+        // Ranges are derived to a depth only; from here on this one is known.
+        let own = self.itself(var);
+        let range = both(self.range(own), self.result_range(op, args, OPERANDS));
+        if range != ANY {
+            learned.1.push((own, range));
+        }
+        learned
     }
 
     /// `0 ≤ index < extent`

@@ -17,12 +17,16 @@ use crate::{Atom, Block, Exp, Function, LoopKind, Names, Param, Stm, Ty, Var};
 pub fn guard(function: &mut Function) {
     let mut known = Known::default();
     function.sizes.iter().for_each(|size| known.bounds.size(*size));
-    let mut guards =
-        Guards { names: &mut function.names, known, types: HashMap::new(), sites: Vec::new() };
     let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
-    sizes.for_each(|size| guards.known.size(*size));
-    guards.declare(&function.params);
-    guards.block(&mut function.body);
+    sizes.for_each(|size| known.size(*size));
+    guard_block(&mut function.names, known, &function.params, &mut function.body);
+}
+
+/// Adds the checks that are missing in a block with free variables: what is known around it, and the arrays among the variables.
+pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) {
+    let mut guards = Guards { names, known, types: HashMap::new(), sites: Vec::new() };
+    guards.declare(free);
+    guards.block(block);
 }
 
 struct Guards<'a> {

@@ -26,7 +26,7 @@ pub use derivative::{Derivatives, Lambda, Reverse};
 pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
-pub use guard::guard;
+pub use guard::{guard, guard_block};
 pub use hints::name_values;
 pub use naming::Naming;
 pub use poly::{Monomial, Poly};

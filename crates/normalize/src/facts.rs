@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::bounds::{Bounds, Comparison, Frame, Learned, Place};
-use lambada_anf::{Atom, Poly, Var};
+use lambada_anf::bounds::{Bounds, Comparison, Frame, Known, Learned, Place};
+use lambada_anf::{Atom, Block, Param, Poly, Var, free_vars, guard_block};
 use lambada_prim::{Prim, ScalarTy};
 
 use crate::emit::Emit;
@@ -39,6 +39,15 @@ impl Emit {
         let frames = self.open.iter().take(level).map(|o| &o.frame);
         let frames: Vec<&Frame> = frames.filter(|f| !f.is_empty()).collect();
         question(Place { bounds: &self.facts.bounds, frames: &frames })
+    }
+
+    /// Adds the checks that are missing in a block, which the innermost block is about to use.
+    pub fn guard(&mut self, block: &mut Block) {
+        let frames = self.open.iter().map(|o| o.frame.clone()).collect();
+        let known = Known::within(self.facts.bounds.clone(), frames);
+        let param = |var: Var| Param { var, ty: self.ty(var.into()) };
+        let free: Vec<Param> = free_vars(block).into_iter().map(param).collect();
+        guard_block(&mut self.names, known, &free, block);
     }
 
     fn note(&mut self, learned: Learned) {

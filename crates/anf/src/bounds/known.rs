@@ -20,6 +20,11 @@ impl Default for Known {
 }
 
 impl Known {
+    /// What holds in the given blocks, outermost first.
+    pub fn within(bounds: Bounds, frames: Vec<Frame>) -> Known {
+        Known { bounds, frames }
+    }
+
     /// Enters a block; gives what [`Known::reset`] asks for at its end.
     pub fn mark(&mut self) -> usize {
         self.frames.push(Frame::default());

@@ -125,7 +125,9 @@ impl Evaluator<'_> {
         };
         let value = merge(&mut results, &mut self.emit, &[Some(&value)])?;
         let types = results.atoms.iter().map(|a| self.emit.ty(*a)).collect();
-        let body = self.emit.leave().finish(results.atoms);
+        let mut body = self.emit.leave().finish(results.atoms);
+        // What derivatives inside have left out, before its loops are fused.
+        self.emit.guard(&mut body);
         let lambda = anf::Lambda { params, results: types, body };
         Ok(Traced { lambda, actuals, value, reals: results.reals, others: results.others })
     }
