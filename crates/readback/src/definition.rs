@@ -240,8 +240,15 @@ impl Printer<'_> {
     }
 
     fn finish_with(&mut self, lines: Vec<Line>, results: &[Atom], whole: Expr) -> Expr {
-        let single = matches!((&whole.kind, results), (ExprKind::Var(_), [Atom::Var(_)]));
-        if single {
+        let is = |expr: &Expr, result: &Atom| matches!((&expr.kind, result), (ExprKind::Var(name), Atom::Var(var)) if self.naming.known(*var).as_ref() == Some(name));
+        let as_they_are = match (&whole.kind, results) {
+            (ExprKind::Var(_), [Atom::Var(_)]) => true,
+            (ExprKind::Tuple(items), _) => {
+                items.len() == results.len() && items.iter().zip(results).all(|(e, r)| is(e, r))
+            }
+            (_, _) => false,
+        };
+        if as_they_are {
             self.finish(lines, results, false)
         } else {
             crate::printer::assembled(lines, whole)
