@@ -71,6 +71,12 @@ impl Source<'_> {
         let mut sizes = BTreeSet::new();
         params.iter().for_each(|ty| size_variables(ty, &mut sizes));
         names.iter().for_each(|name| _ = sizes.remove(name));
+        // A size that no parameter determines has no name in the head, so the type of the result is left to inference.
+        let result = result.filter(|ty| {
+            let mut mentioned = BTreeSet::new();
+            size_variables(ty, &mut mentioned);
+            mentioned.iter().all(|name| sizes.contains(name) || names.contains(name))
+        });
         let mut leaves = Vec::new();
         for (k, (_, ty)) in self.signature.params.iter().enumerate() {
             let hints = parts.names(ty, &identifier(k, &names[k]));

@@ -146,8 +146,10 @@ pub fn optimize_observed(
     mut function: Function,
     observe: &mut dyn FnMut(&'static Pass, &Function),
 ) -> Function {
+    // An access whose evidence a pass has lost gets a check of its own, so that no pass can leave one without.
     let mut run = |function: Function, pass: &'static Pass| {
-        let after = (pass.run)(function);
+        let mut after = (pass.run)(function);
+        lambada_anf::guard(&mut after);
         observe(pass, &after);
         after
     };

@@ -32,8 +32,8 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
     if !interface.linear {
         printer.exported.extend(function.body.results.iter().filter_map(|a| a.as_var()));
     }
-    let sizes = printer.sizes(function, interface);
-    let (params, mut lines) = printer.params(function, interface);
+    let (sizes, declared) = printer.sizes(function, interface);
+    let (params, mut lines) = printer.params(function, interface, &declared);
     printer.name_results(function, interface);
     let seeds: HashSet<Var> = leaves_of(function, interface, &interface.seeds).collect();
     let (body, forward) = phases::sweeps(&function.body, &seeds);
@@ -66,18 +66,26 @@ fn leaves_of<'f>(
 }
 
 impl Printer<'_> {
-    /// The sizes in brackets.
-    fn sizes(&mut self, function: &Function, interface: &Interface) -> Vec<ast::Name> {
-        let mut names = Vec::new();
+    /// The sizes in brackets: their names, and the variables that they are. A size that no type tells apart from others of its name is
+    /// computed from a parameter instead.
+    fn sizes(
+        &mut self,
+        function: &Function,
+        interface: &Interface,
+    ) -> (Vec<ast::Name>, HashSet<Var>) {
+        let (mut names, mut declared) = (Vec::new(), HashSet::new());
         for size in &interface.sizes {
-            let var = function.sizes.iter().find(|var| self.naming.hint(**var) == *size);
-            let name = match var {
-                Some(var) => self.naming.bind_as(*var, size),
+            let of_type = size_in_types(function, interface, size);
+            let mut called =
+                function.sizes.iter().copied().filter(|var| self.naming.hint(*var) == *size);
+            let only = called.next().filter(|_| called.next().is_none());
+            let name = match of_type.or(only).filter(|var| declared.insert(*var)) {
+                Some(var) => self.naming.bind_as(var, size),
                 None => self.naming.fresh(size),
             };
             names.push(build::name(name));
         }
-        names
+        (names, declared)
     }
 
     /// The parameters, and lines that name parts of them and sizes.
@@ -85,6 +93,7 @@ impl Printer<'_> {
         &mut self,
         function: &Function,
         interface: &Interface,
+        declared: &HashSet<Var>,
     ) -> (Vec<ast::Param>, Vec<Line>) {
         let leaves: Vec<_> = function.params.iter().zip(&interface.leaves).collect();
         let mut params = Vec::new();
@@ -117,11 +126,10 @@ impl Printer<'_> {
                 Reading::Computed(..) => {}
             }
         }
-        let declared = |var: &Var| interface.sizes.iter().any(|s| *s == self.naming.hint(*var));
         let computed: Vec<Var> = function
             .sizes
             .iter()
-            .filter(|var| self.uses.any(**var) && !declared(var))
+            .filter(|var| self.uses.any(**var) && !declared.contains(var))
             .copied()
             .collect();
         for size in computed {
@@ -254,6 +262,23 @@ impl Printer<'_> {
             crate::printer::assembled(lines, whole)
         }
     }
+}
+
+/// The variable that is an axis of a parameter whose type has the size there.
+fn size_in_types(function: &Function, interface: &Interface, size: &Rc<str>) -> Option<Var> {
+    function.params.iter().zip(&interface.leaves).find_map(|(p, leaf)| {
+        let Reading::Whole = leaf.reading else { return None };
+        let mut ty = &interface.params[leaf.param].1;
+        for dim in &p.ty.dims {
+            let TypeKind::Array(written, inner) = &ty.kind else { return None };
+            let is = |e: &Expr| matches!(&e.kind, ExprKind::Var(name) if name == size);
+            if written.as_deref().is_some_and(is) {
+                return dim.as_var().filter(|var| function.sizes.contains(var));
+            }
+            ty = inner;
+        }
+        None
+    })
 }
 
 /// Does a size depend on this parameter?

@@ -143,9 +143,7 @@ fn accumulators_share_a_region() {
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
   accumulate h = for _i < n => 0.0, total = 1.0 in
-    for i < n =>
-      let t = x * xs[i]
-      in h[i] += t; total += t"
+    for i < n => let t = x * xs[i] in h[i] += t; total += t"
     );
 }
 
