@@ -231,7 +231,7 @@ fn no_pass_raises_the_complexity_of_a_program() {
 #[test]
 fn no_pass_raises_the_complexity_of_a_generated_function() {
     let mut report = Report::default();
-    for seed in 0..200 {
+    for seed in 0..700 {
         let Some(subject) = Subject::generated(seed) else { continue };
         let Ok(costs) = subject.costs(&subject.function) else { continue };
         report.measured += 1;

@@ -22,7 +22,7 @@ pub fn run(args: Args) -> Result<(), Report> {
     let limited = args
         .max_memory
         .as_deref()
-        .map_or_else(lambada::check_environment, |size| lambada::limit_memory_to(size));
+        .map_or_else(lambada::check_environment, lambada::limit_memory_to);
     let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
     limited.map_err(|problem| shell.told([problem]))?;
     let result = dispatch(&mut shell, args.command);

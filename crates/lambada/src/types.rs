@@ -357,8 +357,11 @@ pub(crate) fn size_variables(ty: &TypeExpr, all: &mut BTreeSet<Rc<str>>) {
     Variables(all).type_expr(ty);
 }
 
+/// The fields of a record as they are written.
+type Fields = [(Name, TypeExpr)];
+
 /// The records in a type.
-fn records(ty: &TypeExpr, f: &mut dyn FnMut(&[(Name, TypeExpr)])) {
+fn records(ty: &TypeExpr, f: &mut dyn FnMut(&Fields)) {
     match &ty.kind {
         TypeKind::Name(_, args) => args.iter().for_each(|ty| records(ty, f)),
         TypeKind::Tuple(items) => items.iter().for_each(|ty| records(ty, f)),

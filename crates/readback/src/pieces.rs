@@ -57,25 +57,25 @@ pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
         | BinaryOp::Pipe => None,
     };
     if let Some(flipped) = flipped {
-        match positive(b) {
-            Ok(b) => return build::binary(flipped, a, b),
-            Err(b) => return build::binary(op, a, b),
-        }
+        return match positive(b) {
+            (true, b) => build::binary(flipped, a, b),
+            (false, b) => build::binary(op, a, b),
+        };
     }
     build::binary(op, a, b)
 }
 
-/// What an expression is the negation of, if it starts with a sign: negating a literal, a negation or the first factor of a product is exact.
-fn positive(e: Expr) -> Result<Expr, Expr> {
+/// An expression without its sign, and whether it started with one: negating a literal, a negation or the first factor of a product is exact.
+fn positive(e: Expr) -> (bool, Expr) {
     match build::kind(e) {
-        ExprKind::Real(x) if x < 0.0 => Ok(build::real(-x)),
-        ExprKind::Int(k) if k < 0 && k != i64::MIN => Ok(build::int(-k)),
-        ExprKind::Unary(UnaryOp::Neg, inner) => Ok(*inner),
-        ExprKind::Binary(BinaryOp::Mul, a, b) => match positive(*a) {
-            Ok(a) => Ok(build::binary(BinaryOp::Mul, a, *b)),
-            Err(a) => Err(build::binary(BinaryOp::Mul, a, *b)),
-        },
-        kind => Err(build::expr(kind)),
+        ExprKind::Real(x) if x < 0.0 => (true, build::real(-x)),
+        ExprKind::Int(k) if k < 0 && k != i64::MIN => (true, build::int(-k)),
+        ExprKind::Unary(UnaryOp::Neg, inner) => (true, *inner),
+        ExprKind::Binary(BinaryOp::Mul, a, b) => {
+            let (negative, a) = positive(*a);
+            (negative, build::binary(BinaryOp::Mul, a, *b))
+        }
+        kind => (false, build::expr(kind)),
     }
 }
 

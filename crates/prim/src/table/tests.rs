@@ -133,9 +133,9 @@ fn derivatives_far_from_one() {
     ];
     for (prim, at, expected) in cases {
         let at = at.map(Scalar::Real);
-        for by in 0..2 {
+        for (by, expected) in expected.iter().enumerate() {
             let found = derivatives(*prim, &at, by, by).0;
-            let error = (found / expected[by] - 1.0).abs();
+            let error = (found / expected - 1.0).abs();
             assert!(error < 1e-15, "{} {at:?} by {by}: {found}", prim.name());
         }
     }
