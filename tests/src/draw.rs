@@ -127,7 +127,8 @@ pub fn draw(seed: u64) -> Drawn {
     );
     let (n, k) = if symbolic {
         d.features.insert(Feature::SymbolicSizes);
-        (d.random.pick(&[0, 1, 2, 3, 3, 4, 5]), d.random.pick(&[0, 1, 2, 2, 3]))
+        // The evaluator of core does not know how long the rows of a matrix are that has none, so there is one at least.
+        (d.random.pick(&[0, 1, 2, 3, 3, 4, 5]), d.random.pick(&[1, 1, 2, 2, 3]))
     } else {
         (3, 2)
     };

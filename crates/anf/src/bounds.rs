@@ -1,5 +1,5 @@
 //! Which integers are evidently equal, and which indices are evidently in range? One judgement, which `normalize` asks before it leaves a
-//! check out, the optimizer before it drops one, and [`crate::check`] at every access of an array: what one believes the others believe.
+//! check out, the optimizer before it drops one, and [`crate::check()`] at every access of an array: what one believes the others believe.
 //!
 //! Integers of the language wrap; proofs are about unbounded integers. The polynomial of a variable is equal to its value modulo 2⁶⁴. It is
 //! *exact*, equal without a modulus, where the ranges of its variables do not let it wrap; only exact polynomials take part in

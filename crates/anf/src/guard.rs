@@ -3,7 +3,7 @@
 //! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but in other loops, so there the check does
 //! not dominate. It is made again: one comparison, which cannot fail unless the forward sweep has failed before.
 //!
-//! *Gives* a function in which each index is evidently in range, as [`crate::check`] asks. *Keeps* all else.
+//! *Gives* a function in which each index is evidently in range, as [`crate::check()`] asks. *Keeps* all else.
 
 use std::collections::HashMap;
 

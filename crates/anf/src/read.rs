@@ -1,9 +1,9 @@
-//! The reader: what [`crate::print`] prints, back into a function, so that a pass can be tested by a text before and a text after.
+//! The reader: what [`crate::print()`] prints, back into a function, so that a pass can be tested by a text before and a text after.
 //!
 //! One statement stands on a line; blocks end with the line of their results, `=> x, y`. Places in the source are not printed, so the
 //! checks that are read have none.
 //!
-//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check`] decides that.
+//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check()`] decides that.
 
 use std::collections::HashMap;
 use std::rc::Rc;

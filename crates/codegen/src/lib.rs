@@ -82,12 +82,12 @@ pub fn unit(functions: &[&Function]) -> Unit {
     printed(functions, PART, Memory::Arena)
 }
 
-/// As [`unit`]; functions that are much larger are cut into parts of about so many statements, each a C function.
+/// As [`unit()`]; functions that are much larger are cut into parts of about so many statements, each a C function.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
     printed(functions, part, Memory::Arena)
 }
 
-/// As [`unit`], with other memory.
+/// As [`unit()`], with other memory.
 pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
     printed(functions, PART, memory)
 }

@@ -1,10 +1,10 @@
-//! The reader: what [`crate::print`] prints, back into a function, so that what `lower` makes and what codegen takes can be written as
+//! The reader: what [`crate::print()`] prints, back into a function, so that what `lower` makes and what codegen takes can be written as
 //! text in tests.
 //!
 //! One statement stands on a line; what is indented under a line belongs to it. The types of registers follow from what they are
 //! assigned. Places in the source are not printed, so the checks that are read have none.
 //!
-//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check`] decides that.
+//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check()`] decides that.
 
 use std::collections::HashMap;
 use std::rc::Rc;

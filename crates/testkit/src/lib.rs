@@ -3,7 +3,7 @@
 //! - [`Random`]: the one generator of random numbers;
 //! - [`Tolerance`], [`all_close`]: the one comparison of reals, in which NaN equals NaN and nothing else;
 //! - [`confirm`]: derivatives against differences, component by component;
-//! - [`golden`]: files that hold what is expected, and how they are blessed;
+//! - [`mod@golden`]: files that hold what is expected, and how they are blessed;
 //! - [`may_lack_c_compiler`]: whether tests of native code may run without one.
 
 mod compare;

@@ -1,4 +1,4 @@
-//! What is known at a place that moves through a program in order: what [`crate::check`], the optimizer and the guard use.
+//! What is known at a place that moves through a program in order: what [`crate::check()`], the optimizer and the guard use.
 
 use lambada_prim::{Prim, ScalarTy};
 
