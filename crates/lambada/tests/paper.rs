@@ -125,7 +125,7 @@ fn arrays() {
         "sum (map sin x)",
         "let g = \\z -> z * x[0] in sum (map g x)",
         "sum (map (\\a -> let h = \\b -> a * b in h (h a)) x)",
-        "dot x x + norm x + mean x",
+        "dot x x + sqrt (dot x x) + mean x",
         "sum (for y in x => y * sin y)",
         "sum (for (a, b) in zip x (map cos x) => a * b + a)",
         "sum (for i < 3 => x[i] * real i + x[2 - i])",

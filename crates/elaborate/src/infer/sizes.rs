@@ -57,8 +57,13 @@ impl Infer<'_> {
         }
     }
 
+    /// Nothing for a polynomial that would be larger than any size that people write: numbers computed step by step have ones that grow
+    /// without end.
     fn arithmetic_size(&mut self, op: &str, a: &Exp, b: &Exp) -> Option<Poly> {
         let (a, b) = (self.size_of(a)?, self.size_of(b)?);
+        if !a.is_simple_with(&b) {
+            return None;
+        }
         match op {
             "+" => Some(a.plus(&b)),
             "-" => Some(a.minus(&b)),

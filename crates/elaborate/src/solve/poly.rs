@@ -59,6 +59,15 @@ impl Poly {
         Poly(sum)
     }
 
+    /// Are sum and product with the other polynomial of a reasonable size?
+    pub fn is_simple_with(&self, other: &Poly) -> bool {
+        const TERMS: usize = 64;
+        const DEGREE: usize = 8;
+        let degree = |p: &Poly| p.0.iter().map(|(atoms, _)| atoms.len()).max().unwrap_or(0);
+        self.0.len().max(1) * other.0.len().max(1) <= TERMS
+            && degree(self) + degree(other) <= DEGREE
+    }
+
     /// `self + other`
     pub fn plus(&self, other: &Poly) -> Poly {
         Poly::from_monomials(self.0.iter().chain(&other.0).cloned().collect())
