@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
-use lambada_source::scan::{Line, Token, lines};
+use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
 use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
@@ -18,114 +18,29 @@ type Read<T> = Result<T, String>;
 
 /// Reads one function. The error names the line and what was expected there.
 pub fn read(text: &str) -> Read<Function> {
-    let mut reader = Reader {
-        lines: lines(text)?,
-        line: 0,
-        at: 0,
-        names: Names::default(),
-        scope: HashMap::new(),
-    };
-    let function = reader.function().map_err(|message| reader.located(&message))?;
-    match reader.lines.get(reader.line) {
-        None => Ok(function),
-        Some(line) => Err(format!("line {}: the function has ended", line.number)),
-    }
+    let mut reader =
+        Reader { cursor: Cursor::new(text)?, names: Names::default(), scope: HashMap::new() };
+    let function = reader.function().map_err(|message| reader.cursor.located(&message))?;
+    reader.cursor.rest("the function has ended").map_or(Ok(function), Err)
 }
 
 struct Reader {
-    lines: Vec<Line>,
-    /// The current line, and how many of its tokens have been read.
-    line: usize,
-    at: usize,
+    cursor: Cursor,
     names: Names,
     scope: HashMap<String, Var>,
 }
 
+impl Reads for Reader {
+    fn cursor(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn place(&self) -> &Cursor {
+        &self.cursor
+    }
+}
+
 impl Reader {
-    fn located(&self, message: &str) -> String {
-        match self.lines.get(self.line).or(self.lines.last()) {
-            Some(line) => format!("line {}: {message}", line.number),
-            None => message.to_string(),
-        }
-    }
-
-    // Tokens
-
-    fn peek(&self) -> Option<&Token> {
-        self.peek_after(0)
-    }
-
-    fn peek_after(&self, count: usize) -> Option<&Token> {
-        self.lines.get(self.line)?.tokens.get(self.at + count)
-    }
-
-    fn next(&mut self) -> Option<Token> {
-        let token = self.peek().cloned();
-        self.at += 1;
-        token
-    }
-
-    fn eat(&mut self, mark: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Mark(m)) if *m == mark);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect(&mut self, mark: &str) -> Read<()> {
-        if self.eat(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
-    }
-
-    fn expect_word(&mut self, word: &str) -> Read<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
-    }
-
-    fn expected(&self, what: &str) -> String {
-        match self.peek() {
-            None => format!("expected {what} at the end of the line"),
-            Some(token) => format!("expected {what}, found {token:?}"),
-        }
-    }
-
-    fn word(&mut self) -> Read<String> {
-        match self.peek() {
-            Some(Token::Word(_)) => match self.next() {
-                Some(Token::Word(word)) => Ok(word),
-                _ => unreachable!("the next token is a word"),
-            },
-            _ => Err(self.expected("a name")),
-        }
-    }
-
-    fn end_of_line(&mut self) -> Read<()> {
-        if self.peek().is_some() {
-            return Err(self.expected("the end of the line"));
-        }
-        (self.line, self.at) = (self.line + 1, 0);
-        Ok(())
-    }
-
-    /// As many as there are, with commas between them, before the mark or the end of the line.
-    fn list<T>(&mut self, close: Option<&str>, one: fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
-        let mut items = Vec::new();
-        let done = |r: &mut Self| match close {
-            Some(mark) => r.eat(mark),
-            None => r.peek().is_none(),
-        };
-        while !done(self) {
-            if !items.is_empty() {
-                self.expect(",")?;
-            }
-            items.push(one(self)?);
-        }
-        Ok(items)
-    }
-
     // Names
 
     fn bind(&mut self, name: String) -> Var {
@@ -158,7 +73,7 @@ impl Reader {
             }
             _ => return Err(self.expected("a number or truth value")),
         };
-        self.at += 1;
+        self.skip(1);
         Ok(value)
     }
 
@@ -274,8 +189,7 @@ impl Reader {
             return Ok(Exp::Array(self.list(Some("]"), Self::atom)?));
         }
         // Variables may be called like constructs; `constant [2]real {…}` is told from an index by its end.
-        let line = &self.lines[self.line].tokens;
-        let braced = matches!(line.last(), Some(Token::Mark("}")));
+        let braced = matches!(self.cursor.tokens().last(), Some(Token::Mark("}")));
         match self.peek_after(1) {
             Some(Token::Mark("[")) if !braced => return self.index(),
             Some(Token::Mark("@")) => return self.matmul(),

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
-use lambada_source::scan::{Line, Token, lines};
+use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
 use crate::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While};
@@ -19,18 +19,10 @@ type Read<T> = Result<T, String>;
 
 /// Reads one function. The error names the line and what was expected there.
 pub fn read(text: &str) -> Read<Function> {
-    let mut reader = Reader {
-        lines: lines(text)?,
-        line: 0,
-        at: 0,
-        function: Function::new(""),
-        scope: HashMap::new(),
-    };
-    reader.function().map_err(|message| reader.located(&message))?;
-    match reader.lines.get(reader.line) {
-        None => Ok(reader.function),
-        Some(line) => Err(format!("line {}: the function has ended", line.number)),
-    }
+    let mut reader =
+        Reader { cursor: Cursor::new(text)?, function: Function::new(""), scope: HashMap::new() };
+    reader.function().map_err(|message| reader.cursor.located(&message))?;
+    reader.cursor.rest("the function has ended").map_or(Ok(reader.function), Err)
 }
 
 /// What a name stands for.
@@ -42,108 +34,22 @@ enum Name {
 }
 
 struct Reader {
-    lines: Vec<Line>,
-    /// The current line, and how many of its tokens have been read.
-    line: usize,
-    at: usize,
+    cursor: Cursor,
     function: Function,
     scope: HashMap<String, Name>,
 }
 
+impl Reads for Reader {
+    fn cursor(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn place(&self) -> &Cursor {
+        &self.cursor
+    }
+}
+
 impl Reader {
-    fn located(&self, message: &str) -> String {
-        match self.lines.get(self.line).or(self.lines.last()) {
-            Some(line) => format!("line {}: {message}", line.number),
-            None => message.to_string(),
-        }
-    }
-
-    // Tokens
-
-    fn peek(&self) -> Option<&Token> {
-        self.peek_after(0)
-    }
-
-    fn peek_after(&self, count: usize) -> Option<&Token> {
-        self.lines.get(self.line)?.tokens.get(self.at + count)
-    }
-
-    fn next(&mut self) -> Option<Token> {
-        let token = self.peek().cloned();
-        self.at += 1;
-        token
-    }
-
-    fn is_mark(&self, count: usize, mark: &str) -> bool {
-        matches!(self.peek_after(count), Some(Token::Mark(m)) if *m == mark)
-    }
-
-    fn eat(&mut self, mark: &str) -> bool {
-        let found = self.is_mark(0, mark);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect(&mut self, mark: &str) -> Read<()> {
-        if self.eat(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
-    }
-
-    fn expect_word(&mut self, word: &str) -> Read<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
-    }
-
-    fn expected(&self, what: &str) -> String {
-        match self.peek() {
-            None => format!("expected {what} at the end of the line"),
-            Some(token) => format!("expected {what}, found {token:?}"),
-        }
-    }
-
-    fn word(&mut self) -> Read<String> {
-        match self.peek() {
-            Some(Token::Word(word)) => {
-                let word = word.clone();
-                self.at += 1;
-                Ok(word)
-            }
-            _ => Err(self.expected("a name")),
-        }
-    }
-
-    fn end_of_line(&mut self) -> Read<()> {
-        if self.peek().is_some() {
-            return Err(self.expected("the end of the line"));
-        }
-        (self.line, self.at) = (self.line + 1, 0);
-        Ok(())
-    }
-
-    fn indent(&self) -> Option<usize> {
-        self.lines.get(self.line).map(|line| line.indent)
-    }
-
-    /// As many as there are, with commas between them, before the mark or the end of the line.
-    fn list<T>(&mut self, close: Option<&str>, one: fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
-        let mut items = Vec::new();
-        let done = |r: &mut Self| match close {
-            Some(mark) => r.eat(mark),
-            None => r.peek().is_none(),
-        };
-        while !done(self) {
-            if !items.is_empty() {
-                self.expect(",")?;
-            }
-            items.push(one(self)?);
-        }
-        Ok(items)
-    }
-
     // Names
 
     fn bind_reg(&mut self, name: String, ty: Ty) -> Reg {
@@ -189,7 +95,7 @@ impl Reader {
             }
             _ => return Err(self.expected("a number or truth value")),
         };
-        self.at += 1;
+        self.skip(1);
         Ok(value)
     }
 
@@ -475,7 +381,7 @@ impl Reader {
         let mut otherwise = Vec::new();
         let is_else = matches!(self.peek(), Some(Token::Word(word)) if word == "else");
         if is_else && self.indent() == Some(indent) && self.peek_after(1).is_none() {
-            self.at += 1;
+            self.skip(1);
             self.end_of_line()?;
             otherwise = self.nested(indent)?;
         }
@@ -489,7 +395,7 @@ impl Reader {
         self.expect("=")?;
         let stmt = match (self.peek(), self.peek_after(1)) {
             (Some(Token::Word(word)), Some(Token::Word(_))) if word == "alloc" => {
-                self.at += 1;
+                self.skip(1);
                 let elem = self.elem()?;
                 self.expect("[")?;
                 let mut dims = vec![self.operand()?];
@@ -500,7 +406,7 @@ impl Reader {
                 Stmt::Alloc { buf: self.bind_buf(name, elem), dims }
             }
             (Some(Token::Word(word)), Some(Token::Word(_))) if word == "constant" => {
-                self.at += 1;
+                self.skip(1);
                 let tensor = self.constant()?;
                 let buf = self.bind_buf(name, tensor.elem());
                 Stmt::Constant(buf, Rc::new(tensor))
@@ -553,11 +459,11 @@ impl Reader {
                 ("fold", Some(Token::Word(_))) => return self.fold(),
                 (name, None) => match self.scope.get(name).copied() {
                     Some(Name::Cell(cell)) => {
-                        self.at += 1;
+                        self.skip(1);
                         return Ok((Op::Get(cell), self.function.cells[cell.0 as usize].0.elem));
                     }
                     None if name == "iota" => {
-                        self.at += 1;
+                        self.skip(1);
                         return Ok((Op::Iota, ScalarTy::Int));
                     }
                     Some(Name::Reg(_) | Name::Buf(_)) | None => {}
@@ -569,7 +475,7 @@ impl Reader {
     }
 
     fn fold(&mut self) -> Read<(Op, ScalarTy)> {
-        self.at += 1;
+        self.skip(1);
         let name = self.word()?;
         let op = ReduceOp::ALL.into_iter().find(|op| op.name() == name);
         let op = op.ok_or_else(|| format!("`{name}` is no reduction"))?;
@@ -579,7 +485,7 @@ impl Reader {
 
     fn call(&mut self, name: &str) -> Read<(Op, ScalarTy)> {
         let prim = Prim::from_name(name).ok_or_else(|| format!("`{name}` is no primitive"))?;
-        self.at += 2;
+        self.skip(2);
         let args = self.list(Some(")"), Self::operand)?;
         Ok((Op::Prim(prim, args), prim.result()))
     }

@@ -143,6 +143,150 @@ fn unicode(chars: &mut dyn Iterator<Item = (usize, char)>) -> Result<char, Strin
     value.ok_or_else(|| format!("\\u{{{code}}} is no character"))
 }
 
+/// Where a reader is in its lines.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    lines: Vec<Line>,
+    /// The current line, and how many of its tokens have been read.
+    line: usize,
+    at: usize,
+}
+
+impl Cursor {
+    /// At the beginning of a text. The error is that of [`lines`].
+    pub fn new(text: &str) -> Result<Cursor, String> {
+        Ok(Cursor { lines: lines(text)?, line: 0, at: 0 })
+    }
+
+    /// The message, with the number of the current line.
+    pub fn located(&self, message: &str) -> String {
+        match self.lines.get(self.line).or(self.lines.last()) {
+            Some(line) => format!("line {}: {message}", line.number),
+            None => message.to_string(),
+        }
+    }
+
+    /// What is wrong with a text that goes on after what has been read, if it does.
+    pub fn rest(&self, message: &str) -> Option<String> {
+        self.lines.get(self.line).map(|line| format!("line {}: {message}", line.number))
+    }
+
+    /// The tokens of the current line.
+    pub fn tokens(&self) -> &[Token] {
+        self.lines.get(self.line).map_or(&[], |line| &line.tokens)
+    }
+}
+
+/// A reader of lines of tokens: what the readers of different languages have in common. Errors say what was expected.
+pub trait Reads: Sized {
+    /// Where it is.
+    fn cursor(&mut self) -> &mut Cursor;
+    /// Where it is, to look at.
+    fn place(&self) -> &Cursor;
+
+    /// The next token of the line.
+    fn peek(&self) -> Option<&Token> {
+        self.peek_after(0)
+    }
+
+    /// The token after so many more.
+    fn peek_after(&self, count: usize) -> Option<&Token> {
+        self.place().tokens().get(self.place().at + count)
+    }
+
+    /// Is it this mark, after so many more tokens?
+    fn is_mark(&self, count: usize, mark: &str) -> bool {
+        matches!(self.peek_after(count), Some(Token::Mark(m)) if *m == mark)
+    }
+
+    /// How far the current line is indented, if the text has not ended.
+    fn indent(&self) -> Option<usize> {
+        self.place().lines.get(self.place().line).map(|line| line.indent)
+    }
+
+    /// Passes so many tokens.
+    fn skip(&mut self, count: usize) {
+        self.cursor().at += count;
+    }
+
+    /// Passes a token.
+    fn next(&mut self) -> Option<Token> {
+        let token = self.peek().cloned();
+        self.skip(1);
+        token
+    }
+
+    /// Passes the mark, if it comes next.
+    fn eat(&mut self, mark: &str) -> bool {
+        let found = self.is_mark(0, mark);
+        self.skip(usize::from(found));
+        found
+    }
+
+    /// Passes the word, if it comes next.
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
+        self.skip(usize::from(found));
+        found
+    }
+
+    /// Passes the mark.
+    fn expect(&mut self, mark: &str) -> Result<(), String> {
+        if self.eat(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
+    }
+
+    /// Passes the word.
+    fn expect_word(&mut self, word: &str) -> Result<(), String> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    /// What to say where something else stands.
+    fn expected(&self, what: &str) -> String {
+        match self.peek() {
+            None => format!("expected {what} at the end of the line"),
+            Some(token) => format!("expected {what}, found {token:?}"),
+        }
+    }
+
+    /// A name.
+    fn word(&mut self) -> Result<String, String> {
+        let Some(Token::Word(word)) = self.peek() else { return Err(self.expected("a name")) };
+        let word = word.clone();
+        self.skip(1);
+        Ok(word)
+    }
+
+    /// Goes to the next line.
+    fn end_of_line(&mut self) -> Result<(), String> {
+        if self.peek().is_some() {
+            return Err(self.expected("the end of the line"));
+        }
+        let cursor = self.cursor();
+        (cursor.line, cursor.at) = (cursor.line + 1, 0);
+        Ok(())
+    }
+
+    /// As many as there are, with commas between them, before the mark or the end of the line.
+    fn list<T>(
+        &mut self,
+        close: Option<&str>,
+        one: fn(&mut Self) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
+        let mut items = Vec::new();
+        let done = |r: &mut Self| match close {
+            Some(mark) => r.eat(mark),
+            None => r.peek().is_none(),
+        };
+        while !done(self) {
+            if !items.is_empty() {
+                self.expect(",")?;
+            }
+            items.push(one(self)?);
+        }
+        Ok(items)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
