@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
-use crate::{Atom, Block, Exp, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Op, Param, Stm, Ty, Var};
 
 /// The supply of variables, and what to call each.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,29 +91,29 @@ impl<'a> Builder<'a> {
     }
 
     /// `hint : ty = exp`
-    pub fn bind(&mut self, hint: &str, ty: Ty, exp: Exp) -> Atom {
+    pub fn bind(&mut self, hint: &str, ty: Ty, exp: impl Into<Exp>) -> Atom {
         let var = self.names.fresh(hint);
-        self.stms.push(Stm { binds: vec![Param { var, ty }], exp });
+        self.stms.push(Stm::new(vec![Param { var, ty }], exp));
         Atom::Var(var)
     }
 
     /// `hint₁ : ty₁, … = exp`. The types must not mention each other; for that, push a `Stm`.
-    pub fn bind_all(&mut self, binds: Vec<(Rc<str>, Ty)>, exp: Exp) -> Vec<Atom> {
+    pub fn bind_all(&mut self, binds: Vec<(Rc<str>, Ty)>, exp: impl Into<Exp>) -> Vec<Atom> {
         let binds: Vec<Param> =
             binds.into_iter().map(|(hint, ty)| Param { var: self.names.fresh(hint), ty }).collect();
         let atoms = binds.iter().map(|p| Atom::Var(p.var)).collect();
-        self.stms.push(Stm { binds, exp });
+        self.stms.push(Stm::new(binds, exp));
         atoms
     }
 
     /// A statement that binds nothing.
-    pub fn effect(&mut self, exp: Exp) {
-        self.stms.push(Stm { binds: Vec::new(), exp });
+    pub fn effect(&mut self, exp: impl Into<Exp>) {
+        self.stms.push(Stm::effect(exp));
     }
 
     /// A primitive, called `t`.
     pub fn prim(&mut self, op: Prim, args: impl Into<Vec<Atom>>) -> Atom {
-        self.bind("t", Ty::scalar(op.result()), Exp::Prim(op, args.into()))
+        self.bind("t", Ty::scalar(op.result()), Op::Prim(op, args.into()))
     }
 
     /// `x[index]`, of the given type of `x`.
@@ -122,7 +122,7 @@ impl<'a> Builder<'a> {
             return Atom::Var(x);
         }
         let hint = self.names.hint(x);
-        self.bind(&hint, ty.indexed(index.len()), Exp::Index(x, index))
+        self.bind(&hint, ty.indexed(index.len()), Op::Index(x, index))
     }
 
     /// A zero of the type.
@@ -131,7 +131,7 @@ impl<'a> Builder<'a> {
         if ty.dims.is_empty() {
             Atom::Lit(zero)
         } else {
-            self.bind("zeros", ty.clone(), Exp::Fill(Atom::Lit(zero)))
+            self.bind("zeros", ty.clone(), Op::Fill(Atom::Lit(zero)))
         }
     }
 }

@@ -11,7 +11,7 @@
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use crate::bounds::Known;
-use crate::{Atom, Block, Exp, Function, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 
 type Check<T = ()> = Result<T, String>;
 
@@ -249,35 +249,44 @@ impl<'a> Checker<'a> {
 
     fn statement(&mut self, stm: &Stm, block: usize) -> Check {
         match &stm.exp {
-            Exp::Prim(op, args) => self.prim(stm, *op, args),
-            Exp::Index(x, index) => self.index(stm, *x, index),
-            Exp::Fill(value) => {
+            Exp::Op(op) => self.op(stm, op, block),
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
+                self.for_(stm, *index, *extent, outs, body)
+            }
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                self.loop_(stm, params, inits, kind, body)
+            }
+            Exp::Nest(Nest::If { cond, then, otherwise }) => self.if_(stm, *cond, then, otherwise),
+        }
+    }
+
+    fn op(&mut self, stm: &Stm, op: &Op, block: usize) -> Check {
+        match op {
+            Op::Prim(op, args) => self.prim(stm, *op, args),
+            Op::Index(x, index) => self.index(stm, *x, index),
+            Op::Fill(value) => {
                 let ty = self.one(stm)?.ty.clone();
                 self.scalar(*value, ty.elem)?;
                 self.bind_values(&stm.binds)
             }
-            Exp::Array(items) => self.array(stm, items),
-            Exp::Constant(tensor) => {
+            Op::Array(items) => self.array(stm, items),
+            Op::Constant(tensor) => {
                 let dims = tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect();
                 self.value(stm, &Ty { elem: tensor.elem(), dims })
             }
-            Exp::For { index, extent, outs, body } => self.for_(stm, *index, *extent, outs, body),
-            Exp::Loop { params, inits, kind, body } => self.loop_(stm, params, inits, kind, body),
-            Exp::If { cond, then, otherwise } => self.if_(stm, *cond, then, otherwise),
-            Exp::Update { array, index, value } => {
+            Op::Update { array, index, value } => {
                 let ty = self.var_ty(*array)?.clone();
                 self.element("the new value", &ty, index, *value)?;
                 self.value(stm, &ty)
             }
-            Exp::MatMul(a, b) => self.matmul(stm, *a, *b),
-            Exp::Accumulator(value) => self.accumulator(stm, *value, block),
-            Exp::Accumulate { acc, index, value } => self.accumulate(stm, *acc, index, *value),
-            Exp::Freeze(acc) => self.freeze(stm, *acc, block),
-            Exp::Check { cond, values, .. } => {
+            Op::MatMul(a, b) => self.matmul(stm, *a, *b),
+            Op::Accumulator(value) => self.accumulator(stm, *value, block),
+            Op::Accumulate { acc, index, value } => self.accumulate(stm, *acc, index, *value),
+            Op::Freeze(acc) => self.freeze(stm, *acc, block),
+            Op::Check { cond, values, .. } => {
                 self.none(stm)?;
                 self.scalar(*cond, ScalarTy::Bool)?;
-                values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))?;
-                Ok(())
+                values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))
             }
         }
     }
@@ -536,20 +545,21 @@ fn reduces(op: ReduceOp, elem: ScalarTy) -> bool {
 
 /// What a construct is called in messages.
 fn construct(exp: &Exp) -> String {
-    match exp {
-        Exp::Prim(op, _) => format!("{op:?}"),
-        Exp::Index(..) => "index".into(),
-        Exp::Fill(_) => "fill".into(),
-        Exp::Array(_) => "array".into(),
-        Exp::Constant(_) => "constant".into(),
-        Exp::For { .. } => "for".into(),
-        Exp::Loop { .. } => "loop".into(),
-        Exp::If { .. } => "if".into(),
-        Exp::Update { .. } => "update".into(),
-        Exp::MatMul(..) => "matmul".into(),
-        Exp::Accumulator(_) => "accumulator".into(),
-        Exp::Accumulate { .. } => "accumulate".into(),
-        Exp::Freeze(_) => "freeze".into(),
-        Exp::Check { site, .. } => format!("check \"{}\"", site.message),
-    }
+    let name = match exp {
+        Exp::Op(Op::Prim(op, _)) => return format!("{op:?}"),
+        Exp::Op(Op::Check { site, .. }) => return format!("check \"{}\"", site.message),
+        Exp::Op(Op::Index(..)) => "index",
+        Exp::Op(Op::Fill(_)) => "fill",
+        Exp::Op(Op::Array(_)) => "array",
+        Exp::Op(Op::Constant(_)) => "constant",
+        Exp::Op(Op::Update { .. }) => "update",
+        Exp::Op(Op::MatMul(..)) => "matmul",
+        Exp::Op(Op::Accumulator(_)) => "accumulator",
+        Exp::Op(Op::Accumulate { .. }) => "accumulate",
+        Exp::Op(Op::Freeze(_)) => "freeze",
+        Exp::Nest(Nest::For { .. }) => "for",
+        Exp::Nest(Nest::Loop { .. }) => "loop",
+        Exp::Nest(Nest::If { .. }) => "if",
+    };
+    name.into()
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, Scalar, Tensor};
 use lambada_source::Site;
 
-use crate::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Stm, Var};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
@@ -29,7 +29,7 @@ pub(crate) struct Step {
     pub(crate) binds: Vec<usize>,
     /// The sizes of what it binds, one list per bind.
     pub(crate) dims: Vec<Vec<Operand>>,
-    pub(crate) op: Op,
+    pub(crate) op: Instr,
     /// Arrays that are not needed after it.
     pub(crate) frees: Vec<usize>,
 }
@@ -41,7 +41,7 @@ pub(crate) enum Driver {
 }
 
 #[derive(Debug)]
-pub(crate) enum Op {
+pub(crate) enum Instr {
     Prim(Prim, Vec<Operand>),
     Index(usize, Vec<Operand>),
     Fill(Operand),
@@ -97,7 +97,7 @@ impl Compiler {
             for p in &stm.binds {
                 self.depth_of[p.var.0 as usize] = self.depth;
             }
-            if !matches!(stm.exp, Exp::Accumulator(_)) {
+            if !matches!(stm.exp, Exp::Op(Op::Accumulator(_))) {
                 self.arrays(&stm.binds);
             }
         }
@@ -181,54 +181,66 @@ impl Compiler {
         self.is_array[slot] && self.depth_of[slot] == self.depth
     }
 
-    fn op(&mut self, stm: &Stm) -> Op {
+    fn op(&mut self, stm: &Stm) -> Instr {
         match &stm.exp {
-            Exp::Prim(op, args) => Op::Prim(*op, self.reads(args)),
-            Exp::Index(x, index) => Op::Index(self.slot(*x), self.reads(index)),
-            Exp::Fill(value) => Op::Fill(self.read(*value)),
-            Exp::Array(items) => Op::Array(self.reads(items)),
-            Exp::Constant(tensor) => Op::Constant(tensor.clone()),
-            Exp::For { index, extent, outs, body } => {
+            Exp::Op(op) => self.flat(op),
+            Exp::Nest(nest) => self.nest(stm, nest),
+        }
+    }
+
+    fn flat(&mut self, op: &Op) -> Instr {
+        match op {
+            Op::Prim(op, args) => Instr::Prim(*op, self.reads(args)),
+            Op::Index(x, index) => Instr::Index(self.slot(*x), self.reads(index)),
+            Op::Fill(value) => Instr::Fill(self.read(*value)),
+            Op::Array(items) => Instr::Array(self.reads(items)),
+            Op::Constant(tensor) => Instr::Constant(tensor.clone()),
+            Op::Update { array, index, value } => {
+                let array = self.operand((*array).into());
+                Instr::Update { array, index: self.reads(index), value: self.read(*value) }
+            }
+            Op::MatMul(a, b) => Instr::MatMul(self.slot(*a), self.slot(*b)),
+            Op::Accumulator(value) => Instr::Accumulator(self.operand(*value)),
+            Op::Accumulate { acc, index, value } => Instr::Accumulate {
+                acc: acc.0 as usize,
+                index: self.reads(index),
+                value: self.read(*value),
+            },
+            Op::Freeze(acc) => Instr::Freeze(acc.0 as usize),
+            Op::Check { cond, site, values } => Instr::Check {
+                cond: self.read(*cond),
+                site: site.clone(),
+                values: self.reads(values),
+            },
+        }
+    }
+
+    fn nest(&mut self, stm: &Stm, nest: &Nest) -> Instr {
+        match nest {
+            Nest::For { index, extent, outs, body } => {
                 let body = self.repeated(&[*index], body);
                 let outs = outs.iter().zip(&stm.binds).map(|(out, p)| (*out, p.ty.elem)).collect();
-                Op::For { index: index.0 as usize, extent: self.read(*extent), outs, body }
+                Instr::For { index: index.0 as usize, extent: self.read(*extent), outs, body }
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Nest::Loop { params, inits, kind, body } => {
                 self.arrays(params);
-                let mut bound: Vec<Var> = params.iter().map(|p| p.var).collect();
-                bound.extend(stm.exp.bound());
-                let body = self.repeated(&bound, body);
+                let body = self.repeated(&nest.bound(), body);
                 let driver = self.driver(kind);
-                Op::Loop {
+                Instr::Loop {
                     params: params.iter().map(|p| p.var.0 as usize).collect(),
                     inits: self.operands(inits),
                     driver,
                     body,
                 }
             }
-            Exp::If { cond, then, otherwise } => {
+            Nest::If { cond, then, otherwise } => {
                 let start = self.marked.len();
                 let then = self.block(then);
                 let by_then: Vec<usize> = self.marked.drain(start..).collect();
                 by_then.iter().for_each(|slot| self.live[*slot] = false);
                 let otherwise = self.block(otherwise);
                 by_then.iter().for_each(|slot| _ = self.mark(*slot));
-                Op::If { cond: self.read(*cond), then, otherwise }
-            }
-            Exp::Update { array, index, value } => {
-                let array = self.operand((*array).into());
-                Op::Update { array, index: self.reads(index), value: self.read(*value) }
-            }
-            Exp::MatMul(a, b) => Op::MatMul(self.slot(*a), self.slot(*b)),
-            Exp::Accumulator(value) => Op::Accumulator(self.operand(*value)),
-            Exp::Accumulate { acc, index, value } => Op::Accumulate {
-                acc: acc.0 as usize,
-                index: self.reads(index),
-                value: self.read(*value),
-            },
-            Exp::Freeze(acc) => Op::Freeze(acc.0 as usize),
-            Exp::Check { cond, site, values } => {
-                Op::Check { cond: self.read(*cond), site: site.clone(), values: self.reads(values) }
+                Instr::If { cond: self.read(*cond), then, otherwise }
             }
         }
     }

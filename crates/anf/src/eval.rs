@@ -7,7 +7,7 @@ use lambada_prim::Memory as Limit;
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Span};
 
-use crate::code::{Code, Driver, Op, Operand, Step, compile};
+use crate::code::{Code, Driver, Instr, Operand, Step, compile};
 use crate::counts::{Array, Counts, Memory, bytes, width};
 use crate::room::Room;
 use crate::{Atom, Function, Out};
@@ -208,51 +208,53 @@ impl Machine<'_> {
 
     fn step(&mut self, step: &Step) -> Run<()> {
         match &step.op {
-            Op::Prim(op, args) => {
+            Instr::Prim(op, args) => {
                 let value = self.prim(*op, args);
                 self.bind(step, Value::Scalar(value));
             }
-            Op::Index(x, index) => {
+            Instr::Index(x, index) => {
                 let value = self.index(*x, index)?;
                 self.bind(step, value);
             }
-            Op::Fill(value) => {
+            Instr::Fill(value) => {
                 let value = self.fill(self.scalar(value), &step.dims[0], step.binds[0])?;
                 self.bind(step, value);
             }
-            Op::Array(items) => {
+            Instr::Array(items) => {
                 let value = self.literal(items, step)?;
                 self.bind(step, value);
             }
-            Op::Constant(tensor) => {
+            Instr::Constant(tensor) => {
                 self.bind(step, Value::Array(Array::borrowed(tensor.clone())));
             }
-            Op::For { index, extent, outs, body } => self.for_(step, *index, extent, outs, body)?,
-            Op::Loop { params, inits, driver, body } => {
+            Instr::For { index, extent, outs, body } => {
+                self.for_(step, *index, extent, outs, body)?
+            }
+            Instr::Loop { params, inits, driver, body } => {
                 self.loop_(step, params, inits, driver, body)?
             }
-            Op::If { cond, then, otherwise } => {
+            Instr::If { cond, then, otherwise } => {
                 let values = self.run(if self.scalar(cond).bool() { then } else { otherwise })?;
                 self.bind_all(step, values);
             }
-            Op::Update { array, index, value } => {
+            Instr::Update { array, index, value } => {
                 let value = self.update(array, index, value)?;
                 self.bind(step, value);
             }
-            Op::MatMul(a, b) => {
+            Instr::MatMul(a, b) => {
                 let value = self.matmul(*a, *b, step.binds[0])?;
                 self.bind(step, value);
             }
-            Op::Accumulator(value) => {
+            Instr::Accumulator(value) => {
                 let value = self.take(value);
                 self.bind(step, value);
             }
-            Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, value)?,
-            Op::Freeze(acc) => {
+            Instr::Accumulate { acc, index, value } => self.accumulate(*acc, index, value)?,
+            Instr::Freeze(acc) => {
                 let value = std::mem::replace(&mut self.slots[*acc], Value::Empty);
                 self.bind(step, value);
             }
-            Op::Check { cond, site, values } => {
+            Instr::Check { cond, site, values } => {
                 if !self.scalar(cond).bool() {
                     let values: Vec<i64> = values.iter().map(|v| self.int(v)).collect();
                     return Err(Failure { span: site.span, message: site.describe(&values) });

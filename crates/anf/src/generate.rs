@@ -7,7 +7,9 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{FileId, Site, Span};
 pub use lambada_testkit::Random;
 
-use crate::{Atom, Block, Builder, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
+use crate::{
+    Atom, Block, Builder, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var,
+};
 
 /// A function and arguments for it. Equal seeds give equal functions.
 pub fn generate(seed: u64) -> (Function, Vec<Tensor>) {
@@ -138,11 +140,11 @@ impl Generator {
         scope: &mut Scope,
         hint: &str,
         ty: Ty,
-        exp: Exp,
+        exp: impl Into<Exp>,
     ) -> Atom {
         let var = self.names.fresh(hint);
         scope.add(var.into(), &ty);
-        stms.push(Stm { binds: vec![Param { var, ty }], exp });
+        stms.push(Stm::new(vec![Param { var, ty }], exp));
         var.into()
     }
 
@@ -174,7 +176,7 @@ impl Generator {
         let reals: Vec<Atom> = scope.reals.iter().rev().take(5).copied().collect();
         let mut sum = reals[0];
         for real in &reals[1..] {
-            sum = self.push(stms, scope, "mix", Ty::real(), Exp::Prim(Prim::Add, vec![sum, *real]));
+            sum = self.push(stms, scope, "mix", Ty::real(), Op::Prim(Prim::Add, vec![sum, *real]));
             scope.reals.pop();
         }
         self.push(
@@ -182,28 +184,28 @@ impl Generator {
             scope,
             "mixed",
             Ty::real(),
-            Exp::Prim(Prim::Mul, vec![sum, Atom::real(0.25)]),
+            Op::Prim(Prim::Mul, vec![sum, Atom::real(0.25)]),
         );
     }
 
     fn real(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         let (a, b) = (self.random.recent(&scope.reals), self.random.recent(&scope.reals));
         let exp = match self.random.below(10) {
-            0 | 1 => Exp::Prim(Prim::Add, vec![a, b]),
-            2 => Exp::Prim(Prim::Sub, vec![a, b]),
-            3 => Exp::Prim(Prim::Neg, vec![a]),
-            4 => Exp::Prim(Prim::Max, vec![a, b]),
-            5 => Exp::Prim(Prim::Atan, vec![a]),
+            0 | 1 => Op::Prim(Prim::Add, vec![a, b]),
+            2 => Op::Prim(Prim::Sub, vec![a, b]),
+            3 => Op::Prim(Prim::Neg, vec![a]),
+            4 => Op::Prim(Prim::Max, vec![a, b]),
+            5 => Op::Prim(Prim::Atan, vec![a]),
             6 if !scope.bools.is_empty() => {
-                Exp::Prim(Prim::Select, vec![self.random.recent(&scope.bools), a, b])
+                Op::Prim(Prim::Select, vec![self.random.recent(&scope.bools), a, b])
             }
-            7 => Exp::Prim(Prim::ToReal, vec![self.random.pick(&scope.ints)]),
-            8 => Exp::Prim(Prim::Mul, vec![a, Atom::real(0.5)]),
+            7 => Op::Prim(Prim::ToReal, vec![self.random.pick(&scope.ints)]),
+            8 => Op::Prim(Prim::Mul, vec![a, Atom::real(0.5)]),
             _ => {
                 let product =
-                    self.push(stms, scope, "p", Ty::real(), Exp::Prim(Prim::Mul, vec![a, b]));
+                    self.push(stms, scope, "p", Ty::real(), Op::Prim(Prim::Mul, vec![a, b]));
                 scope.reals.pop(); // products may grow: only their tangents are used
-                Exp::Prim(Prim::Tanh, vec![product])
+                Op::Prim(Prim::Tanh, vec![product])
             }
         };
         self.push(stms, scope, "t", Ty::real(), exp);
@@ -213,21 +215,21 @@ impl Generator {
         let a = self.random.pick(&scope.ints);
         let op = self.random.pick(&[Prim::AddInt, Prim::SubInt, Prim::MinInt, Prim::MaxInt]);
         let small = Atom::int(self.random.below(4) as i64);
-        let sum = self.push(stms, scope, "j", Ty::int(), Exp::Prim(op, vec![a, small]));
+        let sum = self.push(stms, scope, "j", Ty::int(), Op::Prim(op, vec![a, small]));
         if self.random.once_in(2) {
             let bounded = self.push(
                 stms,
                 scope,
                 "j",
                 Ty::int(),
-                Exp::Prim(Prim::MinInt, vec![sum, Atom::int(4)]),
+                Op::Prim(Prim::MinInt, vec![sum, Atom::int(4)]),
             );
             let extent = self.push(
                 stms,
                 scope,
                 "len",
                 Ty::int(),
-                Exp::Prim(Prim::MaxInt, vec![bounded, Atom::int(0)]),
+                Op::Prim(Prim::MaxInt, vec![bounded, Atom::int(0)]),
             );
             scope.extents.push(extent);
         }
@@ -235,13 +237,13 @@ impl Generator {
 
     fn comparison(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         let exp = if self.random.once_in(2) {
-            Exp::Prim(
+            Op::Prim(
                 Prim::Lt,
                 vec![self.random.recent(&scope.reals), self.random.recent(&scope.reals)],
             )
         } else {
             let op = self.random.pick(&[Prim::LtInt, Prim::LeInt, Prim::EqInt]);
-            Exp::Prim(op, vec![self.random.pick(&scope.ints), self.random.pick(&scope.ints)])
+            Op::Prim(op, vec![self.random.pick(&scope.ints), self.random.pick(&scope.ints)])
         };
         self.push(stms, scope, "c", Ty::bool(), exp);
     }
@@ -277,7 +279,7 @@ impl Generator {
         let (x, ty) = self.random.recent(&scope.arrays);
         let index = self.in_range(scope, &ty.dims);
         if !index.is_empty() {
-            self.push(stms, scope, "e", ty.indexed(index.len()), Exp::Index(x, index));
+            self.push(stms, scope, "e", ty.indexed(index.len()), Op::Index(x, index));
         }
     }
 
@@ -303,13 +305,13 @@ impl Generator {
         let cond = b.prim(Prim::And, [low, high]);
         self.checks += 1;
         let span = Span::new(FileId(0), self.checks, self.checks + 1);
-        b.effect(Exp::Check {
+        b.effect(Op::Check {
             cond,
             site: Site::new(span, "index {0} is out of range for size {1}"),
             values: vec![at, ty.dims[0]],
         });
         *stms = b.stms;
-        self.push(stms, scope, "e", ty.indexed(1), Exp::Index(x, vec![at]));
+        self.push(stms, scope, "e", ty.indexed(1), Op::Index(x, vec![at]));
     }
 
     fn array(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
@@ -319,7 +321,7 @@ impl Generator {
                     .map(|_| self.random.pick(&scope.extents))
                     .collect();
                 let value = self.random.recent(&scope.reals);
-                self.push(stms, scope, "fill", Ty { elem: ScalarTy::Real, dims }, Exp::Fill(value));
+                self.push(stms, scope, "fill", Ty { elem: ScalarTy::Real, dims }, Op::Fill(value));
             }
             1 => {
                 let items: Vec<Atom> = (0..2 + self.random.below(2))
@@ -330,7 +332,7 @@ impl Generator {
                     scope,
                     "lit",
                     Ty::real().array_of(Atom::int(items.len() as i64)),
-                    Exp::Array(items),
+                    Op::Array(items),
                 );
             }
             _ => {
@@ -341,7 +343,7 @@ impl Generator {
                     scope,
                     "const",
                     ty,
-                    Exp::Constant(Rc::new(Tensor::reals(vec![2, 3], data))),
+                    Op::Constant(Rc::new(Tensor::reals(vec![2, 3], data))),
                 );
             }
         }
@@ -364,14 +366,14 @@ impl Generator {
                 inner,
                 "last",
                 Ty::int(),
-                Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]),
+                Op::Prim(Prim::SubInt, vec![extent, Atom::int(1)]),
             );
             let mirrored = self.push(
                 &mut stms,
                 inner,
                 "mirrored",
                 Ty::int(),
-                Exp::Prim(Prim::SubInt, vec![last, i]),
+                Op::Prim(Prim::SubInt, vec![last, i]),
             );
             inner.indices.push((mirrored, extent));
         }
@@ -406,10 +408,10 @@ impl Generator {
             binds.push(Param { var: self.names.fresh("ys"), ty });
         }
         binds.iter().for_each(|p| scope.add(p.var.into(), &p.ty));
-        stms.push(Stm {
+        stms.push(Stm::new(
             binds,
-            exp: Exp::For { index, extent, outs, body: Block { stms: body, results } },
-        });
+            Nest::For { index, extent, outs, body: Block { stms: body, results } },
+        ));
     }
 
     /// The state of a loop: first values and parameters.
@@ -466,7 +468,7 @@ impl Generator {
                 &mut inner,
                 "sum",
                 Ty::real(),
-                Exp::Prim(
+                Op::Prim(
                     Prim::Add,
                     vec![params[0].var.into(), self.random.clone().recent(&scope.reals)],
                 ),
@@ -525,7 +527,7 @@ impl Generator {
             .iter()
             .filter(|p| p.ty.elem == ScalarTy::Real)
             .for_each(|p| scope.add(p.var.into(), &p.ty));
-        stms.push(Stm { binds, exp: Exp::Loop { params, inits, kind, body } });
+        stms.push(Stm::new(binds, Nest::Loop { params, inits, kind, body }));
     }
 
     fn if_(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, depth: usize) {
@@ -558,7 +560,7 @@ impl Generator {
         let binds: Vec<Param> =
             types.into_iter().map(|ty| Param { var: self.names.fresh("b"), ty }).collect();
         binds.iter().for_each(|p| scope.add(p.var.into(), &p.ty));
-        stms.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
+        stms.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
     }
 
     fn update(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
@@ -568,7 +570,7 @@ impl Generator {
             return;
         }
         let Some(value) = self.of_type(scope, &ty.indexed(index.len())) else { return };
-        self.push(stms, scope, "u", ty, Exp::Update { array, index, value });
+        self.push(stms, scope, "u", ty, Op::Update { array, index, value });
     }
 
     fn of_type(&mut self, scope: &Scope, ty: &Ty) -> Option<Atom> {
@@ -585,7 +587,7 @@ impl Generator {
             0 => (self.random.recent(&scope.reals), Ty::real()),
             1 => {
                 let ty = Ty { elem: ScalarTy::Real, dims: vec![self.random.pick(&scope.extents)] };
-                (self.push(stms, scope, "zeros", ty.clone(), Exp::Fill(Atom::real(0.0))), ty)
+                (self.push(stms, scope, "zeros", ty.clone(), Op::Fill(Atom::real(0.0))), ty)
             }
             _ => {
                 let (var, ty) = self.random.recent(&scope.arrays);
@@ -593,17 +595,14 @@ impl Generator {
             }
         };
         let acc = self.names.fresh("acc");
-        stms.push(Stm {
-            binds: vec![Param { var: acc, ty: ty.clone() }],
-            exp: Exp::Accumulator(init),
-        });
+        stms.push(Stm::new(vec![Param { var: acc, ty: ty.clone() }], Op::Accumulator(init)));
         scope.accumulators.push((acc, ty.clone()));
         self.for_(stms, scope, depth);
         let count = self.random.below(4);
         self.statements(stms, scope, depth, count);
         self.accumulate(stms, scope);
         scope.accumulators.retain(|(a, _)| *a != acc);
-        self.push(stms, scope, "frozen", ty, Exp::Freeze(acc));
+        self.push(stms, scope, "frozen", ty, Op::Freeze(acc));
     }
 
     fn accumulate(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
@@ -613,7 +612,7 @@ impl Generator {
         let (acc, ty) = self.random.pick(&scope.accumulators);
         let index = self.in_range(scope, &ty.dims);
         if let Some(value) = self.of_type(scope, &ty.indexed(index.len())) {
-            stms.push(Stm { binds: vec![], exp: Exp::Accumulate { acc, index, value } });
+            stms.push(Stm::effect(Op::Accumulate { acc, index, value }));
         }
     }
 
@@ -630,7 +629,7 @@ impl Generator {
         }
         let (b, y) = self.random.pick(&fitting);
         let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        self.push(stms, scope, "mm", Ty { elem: ScalarTy::Real, dims }, Exp::MatMul(a, b));
+        self.push(stms, scope, "mm", Ty { elem: ScalarTy::Real, dims }, Op::MatMul(a, b));
         scope.arrays.pop(); // products may grow: they are computed, and rarely looked at
         if self.random.once_in(3) {
             let (var, ty) = (self.names.len() as u32 - 1, stms[stms.len() - 1].binds[0].ty.clone());

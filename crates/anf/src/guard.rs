@@ -11,7 +11,7 @@ use lambada_prim::Prim;
 use lambada_source::{Site, Span};
 
 use crate::bounds::Known;
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
 /// Adds the checks that are missing.
 pub fn guard(function: &mut Function) {
@@ -55,15 +55,17 @@ impl Guards<'_> {
     fn statements(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
             self.nested(&mut stm.exp);
-            if let Some((array, index)) = access(&stm.exp) {
+            if let Exp::Op(op) = &stm.exp
+                && let Some((array, index)) = op.access()
+            {
                 let sizes = self.types.get(&array).cloned().unwrap_or_default();
-                for (i, size) in index.into_iter().zip(sizes) {
-                    self.in_range(i, size, &mut block.stms);
+                for (i, size) in index.iter().zip(sizes) {
+                    self.in_range(*i, size, &mut block.stms);
                 }
             }
             self.declare(&stm.binds);
             self.known.pass(&stm);
-            if let Exp::Check { site, values, .. } = &stm.exp
+            if let Exp::Op(Op::Check { site, values, .. }) = &stm.exp
                 && let [index, size] = values[..]
                 && site.message.starts_with(OUT_OF_RANGE)
             {
@@ -77,8 +79,8 @@ impl Guards<'_> {
         let mark = self.known.mark();
         self.known.enter(exp);
         match exp {
-            Exp::For { body, .. } => self.statements(body),
-            Exp::Loop { params, kind, body, .. } => {
+            Exp::Nest(Nest::For { body, .. }) => self.statements(body),
+            Exp::Nest(Nest::Loop { params, kind, body, .. }) => {
                 self.declare(params);
                 if let LoopKind::While(cond) = kind {
                     self.block(cond);
@@ -86,7 +88,7 @@ impl Guards<'_> {
                 }
                 self.statements(body);
             }
-            Exp::If { cond, then, otherwise } => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 for (branch, holds) in [(then, true), (otherwise, false)] {
                     let mark = self.known.mark();
                     self.known.assume(*cond, holds);
@@ -94,17 +96,7 @@ impl Guards<'_> {
                     self.known.reset(mark);
                 }
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Op(_) => {}
         }
         self.known.reset(mark);
     }
@@ -129,8 +121,8 @@ impl Guards<'_> {
             [cond] => cond,
             [a, b, ..] => self.prim(Prim::And, [a, b], stms),
         };
-        let exp = Exp::Check { cond, site: self.site(index, size), values: vec![index, size] };
-        let check = Stm { binds: Vec::new(), exp };
+        let site = self.site(index, size);
+        let check = Stm::effect(Op::Check { cond, site, values: vec![index, size] });
         self.known.pass(&check);
         stms.push(check);
     }
@@ -141,7 +133,7 @@ impl Guards<'_> {
         }
         let var = self.names.fresh("t");
         let binds = vec![Param { var, ty: Ty::scalar(op.result()) }];
-        let stm = Stm { binds, exp: Exp::Prim(op, args.to_vec()) };
+        let stm = Stm::new(binds, Op::Prim(op, args.to_vec()));
         self.known.pass(&stm);
         stms.push(stm);
         var.into()
@@ -161,23 +153,3 @@ impl Guards<'_> {
 }
 
 const OUT_OF_RANGE: &str = "index {0} is out of range";
-
-/// The array that is read or written, and where.
-fn access(exp: &Exp) -> Option<(Var, Vec<Atom>)> {
-    match exp {
-        Exp::Index(x, index)
-        | Exp::Update { array: x, index, .. }
-        | Exp::Accumulate { acc: x, index, .. } => Some((*x, index.clone())),
-        Exp::Prim(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
-    }
-}

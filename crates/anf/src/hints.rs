@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use lambada_prim::{Prim, Surface};
 
-use crate::{Atom, Block, Exp, Names};
+use crate::{Atom, Block, Exp, Names, Op};
 
 /// What a value without a name is called.
 const NAMELESS: &str = "t";
@@ -17,7 +17,7 @@ const LONG: usize = 14;
 /// Gives values without a name one that says what they are.
 pub fn name_values(names: &mut Names, block: &Block) {
     for stm in &block.stms {
-        if let Exp::Prim(op, args) = &stm.exp
+        if let Exp::Op(Op::Prim(op, args)) = &stm.exp
             && &*names.hint(stm.binds[0].var) == NAMELESS
             && let Some(hint) = of_operation(names, *op, args)
         {

@@ -6,6 +6,7 @@ mod check;
 mod code;
 mod counts;
 mod derivative;
+mod effects;
 mod eval;
 #[cfg(any(test, feature = "generate"))]
 mod generate;
@@ -23,6 +24,7 @@ pub use build::{Builder, Names};
 pub use check::check;
 pub use counts::Counts;
 pub use derivative::{Derivatives, Lambda, Reverse};
+pub use effects::Effect;
 pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
@@ -32,7 +34,7 @@ pub use naming::Naming;
 pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;
-pub use syntax::{Atom, Block, Exp, Function, LoopKind, Out, Param, Stm, Ty, Var};
+pub use syntax::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 pub use walk::{Renaming, free_vars, uses};
 
 #[cfg(test)]

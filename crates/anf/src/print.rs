@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, Scalar, Tensor};
 
 use crate::naming::Naming;
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var};
 
 /// The function as text. Names are unique where they are in scope.
 pub fn print(function: &Function) -> String {
@@ -141,14 +141,8 @@ impl Printer<'_> {
     /// The first line of an expression, and the lines of its blocks.
     fn head(&mut self, exp: &Exp) -> (String, String) {
         match exp {
-            Exp::Prim(op, args) => (format!("{} {}", op.name(), self.atoms(args)), String::new()),
-            Exp::Index(x, index) => {
-                (format!("{}[{}]", self.var(*x), self.atoms(index)), String::new())
-            }
-            Exp::Fill(value) => (format!("fill {}", self.atom(*value)), String::new()),
-            Exp::Array(items) => (format!("[{}]", self.atoms(items)), String::new()),
-            Exp::Constant(tensor) => (format!("constant {}", constant(tensor)), String::new()),
-            Exp::For { index, extent, outs, body } => {
+            Exp::Op(op) => (self.op(op), String::new()),
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 let outs: Vec<String> = outs.iter().map(|o| out(*o)).collect();
                 let text = self.aside(|p| p.nested(&[*index], body));
                 let head = format!(
@@ -159,40 +153,39 @@ impl Printer<'_> {
                 );
                 (head, self.closed(text))
             }
-            Exp::Loop { params, inits, kind, body } => self.loop_(params, inits, kind, body),
-            Exp::If { cond, then, otherwise } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                self.loop_(params, inits, kind, body)
+            }
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 let then = self.aside(|p| p.nested(&[], then));
                 let middle = self.aside(|p| p.line("} else {"));
                 let otherwise = self.aside(|p| p.nested(&[], otherwise));
                 (format!("if {} {{", self.atom(*cond)), self.closed(then + &middle + &otherwise))
             }
-            Exp::Update { array, index, value } => (
-                format!(
-                    "{} with [{}] = {}",
-                    self.var(*array),
-                    self.atoms(index),
-                    self.atom(*value)
-                ),
-                String::new(),
-            ),
-            Exp::MatMul(a, b) => (format!("{} @ {}", self.var(*a), self.var(*b)), String::new()),
-            Exp::Accumulator(value) => {
-                (format!("accumulator {}", self.atom(*value)), String::new())
+        }
+    }
+
+    fn op(&mut self, op: &Op) -> String {
+        match op {
+            Op::Prim(op, args) => format!("{} {}", op.name(), self.atoms(args)),
+            Op::Index(x, index) => format!("{}[{}]", self.var(*x), self.atoms(index)),
+            Op::Fill(value) => format!("fill {}", self.atom(*value)),
+            Op::Array(items) => format!("[{}]", self.atoms(items)),
+            Op::Constant(tensor) => format!("constant {}", constant(tensor)),
+            Op::Update { array, index, value } => {
+                let (array, index) = (self.var(*array), self.atoms(index));
+                format!("{array} with [{index}] = {}", self.atom(*value))
             }
-            Exp::Accumulate { acc, index, value } => (
-                format!(
-                    "accumulate {}[{}] += {}",
-                    self.var(*acc),
-                    self.atoms(index),
-                    self.atom(*value)
-                ),
-                String::new(),
-            ),
-            Exp::Freeze(acc) => (format!("freeze {}", self.var(*acc)), String::new()),
-            Exp::Check { cond, site, values } => (
-                format!("check {} {:?} ({})", self.atom(*cond), site.message, self.atoms(values)),
-                String::new(),
-            ),
+            Op::MatMul(a, b) => format!("{} @ {}", self.var(*a), self.var(*b)),
+            Op::Accumulator(value) => format!("accumulator {}", self.atom(*value)),
+            Op::Accumulate { acc, index, value } => {
+                let (acc, index) = (self.var(*acc), self.atoms(index));
+                format!("accumulate {acc}[{index}] += {}", self.atom(*value))
+            }
+            Op::Freeze(acc) => format!("freeze {}", self.var(*acc)),
+            Op::Check { cond, site, values } => {
+                format!("check {} {:?} ({})", self.atom(*cond), site.message, self.atoms(values))
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var};
 
 type Read<T> = Result<T, String>;
 
@@ -181,12 +181,12 @@ impl Reader {
         let exp = self.exp(&binds)?;
         self.scope = after;
         self.end_of_line()?;
-        Ok(Stm { binds, exp })
+        Ok(Stm::new(binds, exp))
     }
 
     fn exp(&mut self, binds: &[Param]) -> Read<Exp> {
         if self.eat("[") {
-            return Ok(Exp::Array(self.list(Some("]"), Self::atom)?));
+            return Ok(Op::Array(self.list(Some("]"), Self::atom)?).into());
         }
         // Variables may be called like constructs; `constant [2]real {…}` is told from an index by its end.
         let braced = matches!(self.cursor.tokens().last(), Some(Token::Mark("}")));
@@ -198,17 +198,17 @@ impl Reader {
         }
         let word = self.word()?;
         match word.as_str() {
-            "fill" => self.atom().map(Exp::Fill),
+            "fill" => self.atom().map(|a| Op::Fill(a).into()),
             "constant" => self.constant(),
             "for" => self.for_(),
             "loop" => self.loop_(),
             "if" => self.if_(),
-            "accumulator" => self.atom().map(Exp::Accumulator),
+            "accumulator" => self.atom().map(|a| Op::Accumulator(a).into()),
             "accumulate" => self.accumulate(),
-            "freeze" => self.var().map(Exp::Freeze),
+            "freeze" => self.var().map(|acc| Op::Freeze(acc).into()),
             "check" => self.check(),
             name => match Prim::from_name(name) {
-                Some(op) => Ok(Exp::Prim(op, self.list(None, Self::atom)?)),
+                Some(op) => Ok(Exp::Op(Op::Prim(op, self.list(None, Self::atom)?))),
                 None if binds.is_empty() => Err(format!("`{name}` starts no statement")),
                 None => Err(format!("`{name}` is no primitive")),
             },
@@ -221,13 +221,13 @@ impl Reader {
     }
 
     fn index(&mut self) -> Read<Exp> {
-        Ok(Exp::Index(self.var()?, self.indices()?))
+        Ok(Op::Index(self.var()?, self.indices()?).into())
     }
 
     fn matmul(&mut self) -> Read<Exp> {
         let a = self.var()?;
         self.expect("@")?;
-        Ok(Exp::MatMul(a, self.var()?))
+        Ok(Op::MatMul(a, self.var()?).into())
     }
 
     fn update(&mut self) -> Read<Exp> {
@@ -235,14 +235,14 @@ impl Reader {
         self.expect_word("with")?;
         let index = self.indices()?;
         self.expect("=")?;
-        Ok(Exp::Update { array, index, value: self.atom()? })
+        Ok(Op::Update { array, index, value: self.atom()? }.into())
     }
 
     fn accumulate(&mut self) -> Read<Exp> {
         let acc = self.var()?;
         let index = self.indices()?;
         self.expect("+=")?;
-        Ok(Exp::Accumulate { acc, index, value: self.atom()? })
+        Ok(Op::Accumulate { acc, index, value: self.atom()? }.into())
     }
 
     fn check(&mut self) -> Read<Exp> {
@@ -252,7 +252,7 @@ impl Reader {
         };
         self.expect("(")?;
         let values = self.list(Some(")"), Self::atom)?;
-        Ok(Exp::Check { cond, site: Site::new(Span::default(), message), values })
+        Ok(Op::Check { cond, site: Site::new(Span::default(), message), values }.into())
     }
 
     fn constant(&mut self) -> Read<Exp> {
@@ -275,7 +275,7 @@ impl Reader {
         }
         let mut data = Data::zeros(elem, items.len());
         items.into_iter().enumerate().for_each(|(k, item)| data.set(k, item));
-        Ok(Exp::Constant(Rc::new(Tensor { dims, data })))
+        Ok(Op::Constant(Rc::new(Tensor { dims, data })).into())
     }
 
     fn out(&mut self) -> Read<Out> {
@@ -296,7 +296,7 @@ impl Reader {
         let outs = self.list(Some(")"), Self::out)?;
         self.scoped(|r| {
             let index = r.bind(name);
-            Ok(Exp::For { index, extent, outs, body: r.block()? })
+            Ok(Nest::For { index, extent, outs, body: r.block()? }.into())
         })
     }
 
@@ -328,13 +328,13 @@ impl Reader {
             (LoopKind::While(cond), self.block()?)
         };
         self.scope = outside;
-        Ok(Exp::Loop { params, inits, kind, body })
+        Ok(Nest::Loop { params, inits, kind, body }.into())
     }
 
     fn if_(&mut self) -> Read<Exp> {
         let cond = self.atom()?;
         let then = self.block()?;
         self.expect_word("else")?;
-        Ok(Exp::If { cond, then, otherwise: self.block()? })
+        Ok(Nest::If { cond, then, otherwise: self.block()? }.into())
     }
 }

@@ -79,9 +79,18 @@ pub enum LoopKind {
     While(Block),
 }
 
-/// The constructs.
+/// What a statement computes: the constructs in two levels, so that whoever has nothing to say about blocks says nothing about them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exp {
+    /// Without blocks.
+    Op(Op),
+    /// With blocks.
+    Nest(Nest),
+}
+
+/// The constructs without blocks. What one mentions is said in `walk`, what it does besides computing in `effects`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
     /// A scalar primitive.
     Prim(Prim, Vec<Atom>),
     /// `x[i, j]`: an element or, with fewer indices than axes, a sub-array. The indices are in range: a `Check` stands before,
@@ -93,39 +102,6 @@ pub enum Exp {
     Array(Vec<Atom>),
     /// A constant array.
     Constant(Rc<Tensor>),
-    /// `for index < extent { body }`: independent iterations; one `Out` per result of the body, one binding per `Out`. It may have no
-    /// results, where it only accumulates. What `Collect` gathers has the sizes that its binding says, in every iteration, and these
-    /// are in scope outside.
-    For {
-        /// The index, bound in the body.
-        index: Var,
-        /// How many iterations; none if ≤ 0.
-        extent: Atom,
-        /// One per result of the body.
-        outs: Vec<Out>,
-        /// The iteration.
-        body: Block,
-    },
-    /// `loop (params = inits) for … { body }`: sequential; the body's results are the next values of the parameters, of the same types.
-    Loop {
-        /// The state.
-        params: Vec<Param>,
-        /// Its first value.
-        inits: Vec<Atom>,
-        /// What drives it.
-        kind: LoopKind,
-        /// The next state.
-        body: Block,
-    },
-    /// `if cond { then } else { otherwise }`
-    If {
-        /// Of type `bool`.
-        cond: Atom,
-        /// If true.
-        then: Block,
-        /// If false.
-        otherwise: Block,
-    },
     /// `array with [index] = value`; fewer indices than axes replace a sub-array. In range, as for `Index`. Done in place where `array` is
     /// not used afterwards.
     Update {
@@ -164,6 +140,44 @@ pub enum Exp {
     },
 }
 
+/// The constructs with blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Nest {
+    /// `for index < extent { body }`: independent iterations; one `Out` per result of the body, one binding per `Out`. It may have no
+    /// results, where it only accumulates. What `Collect` gathers has the sizes that its binding says, in every iteration, and these
+    /// are in scope outside.
+    For {
+        /// The index, bound in the body.
+        index: Var,
+        /// How many iterations; none if ≤ 0.
+        extent: Atom,
+        /// One per result of the body.
+        outs: Vec<Out>,
+        /// The iteration.
+        body: Block,
+    },
+    /// `loop (params = inits) for … { body }`: sequential; the body's results are the next values of the parameters, of the same types.
+    Loop {
+        /// The state.
+        params: Vec<Param>,
+        /// Its first value.
+        inits: Vec<Atom>,
+        /// What drives it.
+        kind: LoopKind,
+        /// The next state.
+        body: Block,
+    },
+    /// `if cond { then } else { otherwise }`
+    If {
+        /// Of type `bool`.
+        cond: Atom,
+        /// If true.
+        then: Block,
+        /// If false.
+        otherwise: Block,
+    },
+}
+
 /// A function: the only top-level thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
@@ -180,6 +194,30 @@ pub struct Function {
     pub body: Block,
     /// The names of all variables in it.
     pub names: crate::Names,
+}
+
+impl From<Op> for Exp {
+    fn from(op: Op) -> Exp {
+        Exp::Op(op)
+    }
+}
+
+impl From<Nest> for Exp {
+    fn from(nest: Nest) -> Exp {
+        Exp::Nest(nest)
+    }
+}
+
+impl Stm {
+    /// `binds = exp`
+    pub fn new(binds: Vec<Param>, exp: impl Into<Exp>) -> Stm {
+        Stm { binds, exp: exp.into() }
+    }
+
+    /// A statement that binds nothing.
+    pub fn effect(exp: impl Into<Exp>) -> Stm {
+        Stm::new(Vec::new(), exp)
+    }
 }
 
 impl From<Var> for Atom {

@@ -34,7 +34,7 @@ fn for_(
     let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
     b.bind_all(
         types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
-        Exp::For { index, extent, outs, body },
+        Nest::For { index, extent, outs, body },
     )
 }
 
@@ -67,18 +67,17 @@ fn accumulating() -> Function {
     function(|b, n, xs, x| {
         let ty = Ty::real().array_of(n.into());
         let zeros = b.zero(&ty);
-        let acc = b.bind("h", ty.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
-        let total =
-            b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(1.0))).as_var().unwrap();
+        let acc = b.bind("h", ty.clone(), Op::Accumulator(zeros)).as_var().unwrap();
+        let total = b.bind("total", Ty::real(), Op::Accumulator(Atom::real(1.0))).as_var().unwrap();
         for_(b, n.into(), vec![], |b, i| {
             let e = b.index(xs, &ty, vec![i]);
             let t = b.prim(Prim::Mul, [x.into(), e]);
-            b.effect(Exp::Accumulate { acc, index: vec![i], value: t });
-            b.effect(Exp::Accumulate { acc: total, index: vec![], value: t });
+            b.effect(Op::Accumulate { acc, index: vec![i], value: t });
+            b.effect(Op::Accumulate { acc: total, index: vec![], value: t });
             vec![]
         });
-        let h = b.bind("h", ty.clone(), Exp::Freeze(acc));
-        let s = b.bind("s", Ty::real(), Exp::Freeze(total));
+        let h = b.bind("h", ty.clone(), Op::Freeze(acc));
+        let s = b.bind("s", Ty::real(), Op::Freeze(total));
         vec![(h, ty), (s, Ty::real())]
     })
 }
@@ -156,11 +155,11 @@ fn updates_in_a_loop_are_in_place() {
         let body = b.block(|b| {
             let old = b.index(s, &ty, vec![i.into()]);
             let value = b.prim(Prim::Add, [old, x.into()]);
-            vec![b.bind("s", ty.clone(), Exp::Update { array: s, index: vec![i.into()], value })]
+            vec![b.bind("s", ty.clone(), Op::Update { array: s, index: vec![i.into()], value })]
         });
         let params = vec![Param { var: s, ty: ty.clone() }];
         let kind = LoopKind::For { index: i, extent: n.into() };
-        let r = b.bind("r", ty.clone(), Exp::Loop { params, inits: vec![xs.into()], kind, body });
+        let r = b.bind("r", ty.clone(), Nest::Loop { params, inits: vec![xs.into()], kind, body });
         vec![(r, ty)]
     });
     accepts(&f);
@@ -178,12 +177,12 @@ fn overwritten(start: bool, kept: bool) -> Function {
         let start = if start { b.zero(&ty) } else { xs.into() };
         let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
         let body = b.block(|b| {
-            let update = Exp::Update { array: s, index: vec![i.into()], value: x.into() };
+            let update = Op::Update { array: s, index: vec![i.into()], value: x.into() };
             vec![b.bind("s", ty.clone(), update)]
         });
         let params = vec![Param { var: s, ty: ty.clone() }];
         let kind = LoopKind::For { index: i, extent: n.into() };
-        let r = b.bind("r", ty.clone(), Exp::Loop { params, inits: vec![start], kind, body });
+        let r = b.bind("r", ty.clone(), Nest::Loop { params, inits: vec![start], kind, body });
         let mut results = vec![(r, ty.clone())];
         results.extend(kept.then_some((start, ty)));
         results
@@ -237,7 +236,7 @@ fn a_view_costs_nothing() {
     let f = function(|b, n, xs, _| {
         let ty = Ty::real().array_of(n.into());
         let matrix = ty.array_of(Atom::int(3));
-        let m = b.bind("m", matrix.clone(), Exp::Array(vec![xs.into(); 3]));
+        let m = b.bind("m", matrix.clone(), Op::Array(vec![xs.into(); 3]));
         let row = b.index(m.as_var().unwrap(), &matrix, vec![Atom::int(1)]);
         vec![(b.index(row.as_var().unwrap(), &ty, vec![Atom::int(0)]), Ty::real())]
     });
@@ -270,17 +269,17 @@ fn checker_finds_scope_errors() {
 fn checker_finds_size_errors_and_learns_from_checks() {
     let product = |with_check: bool| {
         function(|b, n, xs, _| {
-            let m = b.bind("m", Ty::int(), Exp::Prim(Prim::AddInt, vec![n.into(), Atom::int(1)]));
-            let k = b.bind("k", Ty::int(), Exp::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
-            let l = b.bind("l", Ty::int(), Exp::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
+            let m = b.bind("m", Ty::int(), Op::Prim(Prim::AddInt, vec![n.into(), Atom::int(1)]));
+            let k = b.bind("k", Ty::int(), Op::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
+            let l = b.bind("l", Ty::int(), Op::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
             let square = b.zero(&Ty { elem: lambada_prim::ScalarTy::Real, dims: vec![k, l] });
             let row =
-                b.bind("row", Ty::real().array_of(l), Exp::MatMul(xs, square.as_var().unwrap()));
+                b.bind("row", Ty::real().array_of(l), Op::MatMul(xs, square.as_var().unwrap()));
             if with_check {
                 let cond = b.prim(Prim::EqInt, [l, n.into()]);
                 let site =
                     lambada_source::Site::new(lambada_source::Span::default(), "sizes differ");
-                b.effect(Exp::Check { cond, site, values: vec![] });
+                b.effect(Op::Check { cond, site, values: vec![] });
             }
             vec![(row, Ty::real().array_of(n.into()))]
         })

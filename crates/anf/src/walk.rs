@@ -1,169 +1,213 @@
 //! The one place that knows all children of all constructs. Everything that walks (renaming, free variables, use counts, most
-//! passes) is built from `Exp::atoms`, `Exp::blocks` and their mutable twins.
+//! passes) is built from `atoms`, `blocks`, `binders` and their mutable twins, which are one text.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Atom, Block, Exp, LoopKind, Names, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
+
+/// The children of all constructs, in order: once to read and once to change them.
+macro_rules! children {
+    ($($mutable:ident)?; $atoms:ident($atom:ty), $operands:ident; $blocks:ident, $binders:ident) => {
+        impl Op {
+            /// Calls `f` on every atom and variable that the construct mentions. Accumulators and indexed arrays are given as atoms; a
+            /// variable position must stay a variable.
+            pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
+                match self {
+                    Op::Prim(_, args) | Op::Array(args) => $operands::atoms(args, f),
+                    Op::Index(x, index) => {
+                        $operands::var(x, f);
+                        $operands::atoms(index, f);
+                    }
+                    Op::Fill(value) | Op::Accumulator(value) => $operands::atom(value, f),
+                    Op::Constant(_) => {}
+                    Op::Update { array: x, index, value } | Op::Accumulate { acc: x, index, value } => {
+                        $operands::var(x, f);
+                        $operands::atoms(index, f);
+                        $operands::atom(value, f);
+                    }
+                    Op::MatMul(a, b) => {
+                        $operands::var(a, f);
+                        $operands::var(b, f);
+                    }
+                    Op::Freeze(acc) => $operands::var(acc, f),
+                    Op::Check { cond, values, .. } => {
+                        $operands::atom(cond, f);
+                        $operands::atoms(values, f);
+                    }
+                }
+            }
+        }
+
+        impl Nest {
+            /// Calls `f` on every atom that the construct itself mentions, not on those in its blocks.
+            pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
+                match self {
+                    Nest::For { extent, .. } => $operands::atom(extent, f),
+                    Nest::Loop { params, inits, kind, .. } => {
+                        $operands::atoms(inits, f);
+                        for Param { ty: Ty { dims, .. }, .. } in params {
+                            $operands::atoms(dims, f);
+                        }
+                        match kind {
+                            LoopKind::For { extent, .. } => $operands::atom(extent, f),
+                            LoopKind::While(_) => {}
+                        }
+                    }
+                    Nest::If { cond, .. } => $operands::atom(cond, f),
+                }
+            }
+
+            /// The blocks inside, in the order in which they run.
+            pub fn $blocks(&$($mutable)? self) -> Vec<&$($mutable)? Block> {
+                match self {
+                    Nest::For { body, .. } | Nest::Loop { body, kind: LoopKind::For { .. }, .. } => {
+                        vec![body]
+                    }
+                    Nest::Loop { body, kind: LoopKind::While(cond), .. } => vec![cond, body],
+                    Nest::If { then, otherwise, .. } => vec![then, otherwise],
+                }
+            }
+
+            /// The variables that the construct binds in its blocks: loop parameters and indices.
+            pub fn $binders(&$($mutable)? self) -> Vec<&$($mutable)? Var> {
+                match self {
+                    Nest::For { index, .. } => vec![index],
+                    Nest::Loop { params, kind, .. } => {
+                        let mut binders = Vec::with_capacity(params.len() + 1);
+                        binders.extend(params.into_iter().map(|Param { var, .. }| var));
+                        match kind {
+                            LoopKind::For { index, .. } => binders.push(index),
+                            LoopKind::While(_) => {}
+                        }
+                        binders
+                    }
+                    Nest::If { .. } => Vec::new(),
+                }
+            }
+        }
+
+        impl Exp {
+            /// Calls `f` on every atom and variable that the expression itself mentions, not on those in its blocks.
+            pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
+                match self {
+                    Exp::Op(op) => op.$atoms(f),
+                    Exp::Nest(nest) => nest.$atoms(f),
+                }
+            }
+
+            /// The blocks inside.
+            pub fn $blocks(&$($mutable)? self) -> Vec<&$($mutable)? Block> {
+                match self {
+                    Exp::Op(_) => Vec::new(),
+                    Exp::Nest(nest) => nest.$blocks(),
+                }
+            }
+        }
+    };
+}
+
+children!(; atoms(Atom), reading; blocks, binders);
+children!(mut; atoms_mut(&mut Atom), changing; blocks_mut, binders_mut);
+
+mod reading {
+    use crate::{Atom, Var};
+
+    pub(super) fn atom(atom: &Atom, f: &mut dyn FnMut(Atom)) {
+        f(*atom);
+    }
+
+    pub(super) fn atoms(atoms: &[Atom], f: &mut dyn FnMut(Atom)) {
+        atoms.iter().for_each(|atom| f(*atom));
+    }
+
+    pub(super) fn var(var: &Var, f: &mut dyn FnMut(Atom)) {
+        f(Atom::Var(*var));
+    }
+}
+
+mod changing {
+    use crate::{Atom, Var};
+
+    pub(super) fn atom(atom: &mut Atom, f: &mut dyn FnMut(&mut Atom)) {
+        f(atom);
+    }
+
+    pub(super) fn atoms(atoms: &mut [Atom], f: &mut dyn FnMut(&mut Atom)) {
+        atoms.iter_mut().for_each(f);
+    }
+
+    pub(super) fn var(var: &mut Var, f: &mut dyn FnMut(&mut Atom)) {
+        let mut atom = Atom::Var(*var);
+        f(&mut atom);
+        *var = atom.as_var().expect("a variable position took a constant");
+    }
+}
+
+impl Nest {
+    /// The variables that the construct binds in its blocks.
+    pub fn bound(&self) -> Vec<Var> {
+        self.binders().into_iter().copied().collect()
+    }
+}
 
 impl Exp {
-    /// Calls `f` on every atom and variable that the expression itself mentions, not on those in its blocks. Accumulators and indexed
-    /// arrays are given as atoms.
-    pub fn atoms(&self, f: &mut dyn FnMut(Atom)) {
-        match self {
-            Exp::Prim(_, args) | Exp::Array(args) => args.iter().for_each(|a| f(*a)),
-            Exp::Index(x, index) => {
-                f(Atom::Var(*x));
-                index.iter().for_each(|a| f(*a));
-            }
-            Exp::Fill(value) | Exp::Accumulator(value) => f(*value),
-            Exp::Constant(_) => {}
-            Exp::For { extent, .. } => f(*extent),
-            Exp::Loop { params, inits, kind, .. } => {
-                inits.iter().for_each(|a| f(*a));
-                params.iter().flat_map(|p| &p.ty.dims).for_each(|a| f(*a));
-                match kind {
-                    LoopKind::For { extent, .. } => f(*extent),
-                    LoopKind::While(_) => {}
-                }
-            }
-            Exp::If { cond, .. } => f(*cond),
-            Exp::Update { array, index, value } => {
-                f(Atom::Var(*array));
-                index.iter().for_each(|a| f(*a));
-                f(*value);
-            }
-            Exp::MatMul(a, b) => {
-                f(Atom::Var(*a));
-                f(Atom::Var(*b));
-            }
-            Exp::Accumulate { acc, index, value } => {
-                f(Atom::Var(*acc));
-                index.iter().for_each(|a| f(*a));
-                f(*value);
-            }
-            Exp::Freeze(acc) => f(Atom::Var(*acc)),
-            Exp::Check { cond, values, .. } => {
-                f(*cond);
-                values.iter().for_each(|a| f(*a));
-            }
-        }
-    }
-
-    /// As `atoms`, to change them. A variable position must stay a variable.
-    pub fn atoms_mut(&mut self, f: &mut dyn FnMut(&mut Atom)) {
-        fn on_var(var: &mut Var, f: &mut dyn FnMut(&mut Atom)) {
-            let mut atom = Atom::Var(*var);
-            f(&mut atom);
-            *var = atom.as_var().expect("a variable position took a constant");
-        }
-        match self {
-            Exp::Prim(_, args) | Exp::Array(args) => args.iter_mut().for_each(f),
-            Exp::Index(x, index) => {
-                on_var(x, f);
-                index.iter_mut().for_each(f);
-            }
-            Exp::Fill(value) | Exp::Accumulator(value) => f(value),
-            Exp::Constant(_) => {}
-            Exp::For { extent, .. } => f(extent),
-            Exp::Loop { params, inits, kind, .. } => {
-                inits.iter_mut().for_each(&mut *f);
-                params.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(&mut *f);
-                match kind {
-                    LoopKind::For { extent, .. } => f(extent),
-                    LoopKind::While(_) => {}
-                }
-            }
-            Exp::If { cond, .. } => f(cond),
-            Exp::Update { array, index, value } => {
-                on_var(array, f);
-                index.iter_mut().for_each(&mut *f);
-                f(value);
-            }
-            Exp::MatMul(a, b) => {
-                on_var(a, f);
-                on_var(b, f);
-            }
-            Exp::Accumulate { acc, index, value } => {
-                on_var(acc, f);
-                index.iter_mut().for_each(&mut *f);
-                f(value);
-            }
-            Exp::Freeze(acc) => on_var(acc, f),
-            Exp::Check { cond, values, .. } => {
-                f(cond);
-                values.iter_mut().for_each(f);
-            }
-        }
-    }
-
-    /// The blocks inside.
-    pub fn blocks(&self) -> Vec<&Block> {
-        match self {
-            Exp::For { body, .. } | Exp::Loop { body, kind: LoopKind::For { .. }, .. } => {
-                vec![body]
-            }
-            Exp::Loop { body, kind: LoopKind::While(cond), .. } => vec![cond, body],
-            Exp::If { then, otherwise, .. } => vec![then, otherwise],
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => Vec::new(),
-        }
-    }
-
-    /// The blocks inside, to change them.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
-        match self {
-            Exp::For { body, .. } | Exp::Loop { body, kind: LoopKind::For { .. }, .. } => {
-                vec![body]
-            }
-            Exp::Loop { body, kind: LoopKind::While(cond), .. } => vec![cond, body],
-            Exp::If { then, otherwise, .. } => vec![then, otherwise],
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => Vec::new(),
-        }
-    }
-
-    /// The variables that the expression binds in its blocks: indices and loop parameters.
+    /// The variables that the expression binds in its blocks.
     pub fn bound(&self) -> Vec<Var> {
         match self {
-            Exp::For { index, .. } => vec![*index],
-            Exp::Loop { params, kind, .. } => {
-                let mut bound: Vec<Var> = params.iter().map(|p| p.var).collect();
-                if let LoopKind::For { index, .. } = kind {
-                    bound.push(*index);
-                }
-                bound
-            }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => Vec::new(),
+            Exp::Op(_) => Vec::new(),
+            Exp::Nest(nest) => nest.bound(),
         }
+    }
+}
+
+impl Stm {
+    /// Calls `f` on every variable that the statement mentions, in its blocks and in types too; also on those that its blocks bind.
+    pub fn mentioned(&self, f: &mut dyn FnMut(Var)) {
+        let mut atom = |a: Atom| a.as_var().into_iter().for_each(&mut *f);
+        self.exp.atoms(&mut atom);
+        self.binds.iter().flat_map(|p| &p.ty.dims).for_each(|d| atom(*d));
+        for block in self.exp.blocks() {
+            block.stms.iter().for_each(|inner| inner.mentioned(f));
+            block.results.iter().filter_map(|a| a.as_var()).for_each(&mut *f);
+        }
+    }
+
+    /// Does the statement, or one in its blocks, satisfy the condition?
+    pub fn any(&self, is: &mut dyn FnMut(&Stm) -> bool) -> bool {
+        is(self) || self.exp.blocks().into_iter().any(|block| block.any(is))
+    }
+
+    /// Calls `f` on the statement and on those in its blocks, outer ones first.
+    pub fn each(&self, f: &mut dyn FnMut(&Stm)) {
+        f(self);
+        self.exp.blocks().into_iter().for_each(|block| block.each(f));
+    }
+}
+
+impl Block {
+    /// Does a statement, in nested blocks too, satisfy the condition?
+    pub fn any(&self, is: &mut dyn FnMut(&Stm) -> bool) -> bool {
+        self.stms.iter().any(|stm| stm.any(is))
+    }
+
+    /// Calls `f` on all statements, those of nested blocks too, outer ones first.
+    pub fn each(&self, f: &mut dyn FnMut(&Stm)) {
+        self.stms.iter().for_each(|stm| stm.each(f));
+    }
+
+    /// How many statements, nested ones included.
+    pub fn size(&self) -> usize {
+        let mut size = 0;
+        self.each(&mut |_| size += 1);
+        size
+    }
+
+    /// Calls `f` on everything that is bound in the block, nested blocks included.
+    pub fn bound(&self, f: &mut dyn FnMut(Var)) {
+        self.each(&mut |stm| {
+            stm.binds.iter().for_each(|p| f(p.var));
+            stm.exp.bound().into_iter().for_each(&mut *f);
+        });
     }
 }
 
@@ -307,7 +351,13 @@ impl Renaming {
     /// A copy of one statement with fresh names.
     pub fn copy_stm(&mut self, stm: &Stm, names: &mut Names) -> Stm {
         let mut exp = stm.exp.clone();
-        self.rebind(&mut exp, names);
+        if let Exp::Nest(nest) = &mut exp {
+            for var in nest.binders_mut() {
+                let new = names.again(*var);
+                self.insert(*var, new.into());
+                *var = new;
+            }
+        }
         exp.atoms_mut(&mut |a| *a = self.atom(*a));
         for inner in exp.blocks_mut() {
             *inner = self.copy(inner, names);
@@ -320,34 +370,5 @@ impl Renaming {
             binds.push(Param { var, ty });
         }
         Stm { binds, exp }
-    }
-
-    fn rebind(&mut self, exp: &mut Exp, names: &mut Names) {
-        let mut rename = |var: &mut Var| {
-            let new = names.again(*var);
-            self.map.insert(*var, new.into());
-            *var = new;
-        };
-        match exp {
-            Exp::For { index, .. } => rename(index),
-            Exp::Loop { params, kind, .. } => {
-                params.iter_mut().for_each(|p| rename(&mut p.var));
-                if let LoopKind::For { index, .. } = kind {
-                    rename(index);
-                }
-            }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
-        }
     }
 }

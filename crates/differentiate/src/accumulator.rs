@@ -9,7 +9,7 @@
 //!
 //! In reverse, `r̄` is an array that is read only: it takes the place of the cotangent of the accumulator.
 
-use lambada_anf::{Atom, Exp, Param, Var};
+use lambada_anf::{Atom, Exp, Op, Param, Var};
 
 use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
@@ -18,18 +18,18 @@ impl Tangents<'_> {
     /// An active accumulator has a tangent from the start, since tangents may be added to it at any later place.
     pub(crate) fn accumulator(&mut self, acc: &Param, init: Atom) {
         let init = self.or_zero(init, &acc.ty);
-        self.bind(acc, Exp::Accumulator(init));
+        self.bind(acc, Op::Accumulator(init));
     }
 
     pub(crate) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
         if let (Some(acc), Some(value)) = (self.get_var(acc), self.get(value)) {
-            self.b.effect(Exp::Accumulate { acc, index: index.to_vec(), value });
+            self.b.effect(Op::Accumulate { acc, index: index.to_vec(), value });
         }
     }
 
     pub(crate) fn freeze(&mut self, y: &Param, acc: Var) {
         if let Some(acc) = self.get_var(acc) {
-            self.bind(y, Exp::Freeze(acc));
+            self.bind(y, Op::Freeze(acc));
         }
     }
 }
@@ -48,7 +48,7 @@ impl Cotangents<'_> {
         let ty = self.ty(acc).indexed(index.len());
         let part = match r_ct {
             Atom::Var(r_ct) if !index.is_empty() => {
-                self.bind_ct(value, &ty, Exp::Index(r_ct, index.to_vec()))
+                self.bind_ct(value, &ty, Exp::Op(Op::Index(r_ct, index.to_vec())))
             }
             Atom::Var(_) | Atom::Lit(_) => r_ct,
         };

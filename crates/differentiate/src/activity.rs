@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Lambda, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Lambda, Nest, Op, Param, Stm, Var};
 use lambada_prim::ScalarTy;
 
 /// The active variables of a function. An accumulator is active as an array is.
@@ -39,7 +39,7 @@ impl Activity {
 
     fn adds(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Accumulate { acc, .. } => self.active(*acc),
+            Exp::Op(Op::Accumulate { acc, .. }) => self.active(*acc),
             exp => exp.blocks().iter().any(|block| block.stms.iter().any(|inner| self.adds(inner))),
         }
     }
@@ -87,19 +87,21 @@ impl Flow {
     fn stm(&mut self, stm: &Stm) {
         let bind = stm.binds.first();
         match &stm.exp {
-            Exp::Prim(op, args) => {
+            Exp::Op(Op::Prim(op, args)) => {
                 let flows = args.iter().zip(op.partials()).filter(|(_, partial)| partial.is_some());
                 flows.for_each(|(arg, _)| self.edge(*arg, stm.binds[0].var));
             }
-            Exp::Index(x, _) => self.real(*x, &stm.binds[0]),
-            Exp::Fill(value) | Exp::Accumulator(value) => self.real(*value, &stm.binds[0]),
-            Exp::Array(items) => items.iter().for_each(|item| self.real(*item, &stm.binds[0])),
-            Exp::For { body, .. } => stm
+            Exp::Op(Op::Index(x, _)) => self.real(*x, &stm.binds[0]),
+            Exp::Op(Op::Fill(value) | Op::Accumulator(value)) => self.real(*value, &stm.binds[0]),
+            Exp::Op(Op::Array(items)) => {
+                items.iter().for_each(|item| self.real(*item, &stm.binds[0]))
+            }
+            Exp::Nest(Nest::For { body, .. }) => stm
                 .binds
                 .iter()
                 .zip(&body.results)
                 .for_each(|(bind, result)| self.real(*result, bind)),
-            Exp::Loop { params, inits, body, .. } => {
+            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
                 for (((bind, param), init), result) in
                     stm.binds.iter().zip(params).zip(inits).zip(&body.results)
                 {
@@ -108,25 +110,25 @@ impl Flow {
                     self.real(param.var, bind);
                 }
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for ((bind, yes), no) in stm.binds.iter().zip(&then.results).zip(&otherwise.results)
                 {
                     self.real(*yes, bind);
                     self.real(*no, bind);
                 }
             }
-            Exp::Update { array, value, .. } => {
+            Exp::Op(Op::Update { array, value, .. }) => {
                 self.real(*array, &stm.binds[0]);
                 self.real(*value, &stm.binds[0]);
             }
-            Exp::MatMul(a, b) => {
+            Exp::Op(Op::MatMul(a, b)) => {
                 self.real(*a, &stm.binds[0]);
                 self.real(*b, &stm.binds[0]);
             }
             // An accumulator of ints is reached by ints only, and these by nothing.
-            Exp::Accumulate { acc, value, .. } => self.edge(*value, *acc),
-            Exp::Freeze(acc) => bind.into_iter().for_each(|bind| self.real(*acc, bind)),
-            Exp::Constant(_) | Exp::Check { .. } => {}
+            Exp::Op(Op::Accumulate { acc, value, .. }) => self.edge(*value, *acc),
+            Exp::Op(Op::Freeze(acc)) => bind.into_iter().for_each(|bind| self.real(*acc, bind)),
+            Exp::Op(Op::Constant(_) | Op::Check { .. }) => {}
         }
     }
 }

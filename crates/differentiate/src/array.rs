@@ -5,7 +5,7 @@
 //!   y = fill x          D→  ẏ = fill ẋ           D←  x̄ += Σ ȳ
 //! ```
 
-use lambada_anf::{Atom, Exp, Param};
+use lambada_anf::{Atom, Exp, Op, Param};
 
 use crate::arrays;
 use crate::cotangents::Cotangents;
@@ -16,13 +16,13 @@ impl Tangents<'_> {
         if items.iter().any(|x| self.get(*x).is_some()) {
             let ty = y.ty.indexed(1);
             let rates = items.iter().map(|x| self.or_zero(*x, &ty)).collect();
-            self.bind(y, Exp::Array(rates));
+            self.bind(y, Op::Array(rates));
         }
     }
 
     pub(crate) fn fill(&mut self, y: &Param, x: Atom) {
         if let Some(x_tan) = self.get(x) {
-            self.bind(y, Exp::Fill(x_tan));
+            self.bind(y, Op::Fill(x_tan));
         }
     }
 }
@@ -33,7 +33,8 @@ impl Cotangents<'_> {
         let ty = y.ty.indexed(1);
         for (k, x) in items.iter().enumerate() {
             if let Some(x) = self.wants(*x) {
-                let part = self.bind_ct(x, &ty, Exp::Index(y_ct, vec![Atom::int(k as i64)]));
+                let part =
+                    self.bind_ct(x, &ty, Exp::Op(Op::Index(y_ct, vec![Atom::int(k as i64)])));
                 self.add(x.into(), part, &ty);
             }
         }

@@ -1,6 +1,6 @@
 //! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs share.
 
-use lambada_anf::{Atom, Builder, Exp, Out, Ty, Var};
+use lambada_anf::{Atom, Builder, Nest, Op, Out, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 /// The array of type `ty` whose element at `[i, j, …]` is `element [i, j, …]`: a nest of `for`s.
@@ -27,14 +27,14 @@ fn nest(
     at.push(index.into());
     let body = b.block(|b| vec![nest(b, hint, &ty.indexed(1), at, element)]);
     at.pop();
-    b.bind(hint, ty.clone(), Exp::For { index, extent: *extent, outs: vec![Out::Collect], body })
+    b.bind(hint, ty.clone(), Nest::For { index, extent: *extent, outs: vec![Out::Collect], body })
 }
 
 /// `x + y`, elementwise.
 pub(crate) fn plus(b: &mut Builder, hint: &str, ty: &Ty, x: Atom, y: Atom) -> Atom {
     tabulate(b, hint, ty, &mut |b, at| {
         let (x, y) = (element(b, x, at), element(b, y, at));
-        b.bind(hint, Ty::real(), Exp::Prim(Prim::Add, vec![x, y]))
+        b.bind(hint, Ty::real(), Op::Prim(Prim::Add, vec![x, y]))
     })
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
         b.bind(
             hint,
             Ty::real(),
-            Exp::For { index, extent: *extent, outs: vec![Out::Reduce(ReduceOp::Add)], body },
+            Nest::For { index, extent: *extent, outs: vec![Out::Reduce(ReduceOp::Add)], body },
         )
     }
     sum(b, hint, &ty.dims, x, &mut Vec::new())
@@ -80,7 +80,7 @@ pub(crate) fn outer(b: &mut Builder, hint: &str, ty: &Ty, u: Atom, v: Atom) -> A
 fn element(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
     match x {
         Atom::Var(x) if !at.is_empty() => {
-            b.bind("t", Ty::scalar(ScalarTy::Real), Exp::Index(x, at.to_vec()))
+            b.bind("t", Ty::scalar(ScalarTy::Real), Op::Index(x, at.to_vec()))
         }
         Atom::Var(_) | Atom::Lit(_) => x,
     }

@@ -23,7 +23,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, Lambda, Names, Param, Reverse, Stm, Ty, Var, free_vars,
+    Atom, Block, Builder, Exp, Lambda, Names, Nest, Op, Param, Reverse, Stm, Ty, Var, free_vars,
 };
 use lambada_prim::{Prim, ScalarTy};
 
@@ -150,27 +150,29 @@ impl Cotangents<'_> {
             return vec![stm.clone()];
         }
         match &stm.exp {
-            Exp::For { index, extent, outs, body } => {
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 return self.for_(stm, *index, *extent, outs, body);
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 return self.loop_(stm, params, inits, kind, body);
             }
-            Exp::If { cond, then, otherwise } => return self.if_(stm, *cond, then, otherwise),
-            Exp::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
-            Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
-            Exp::Fill(value) => self.fill(&stm.binds[0], *value),
-            Exp::Array(items) => self.array(&stm.binds[0], items),
-            Exp::Update { array, index, value } => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                return self.if_(stm, *cond, then, otherwise);
+            }
+            Exp::Op(Op::Prim(op, args)) => self.prim(&stm.binds[0], *op, args),
+            Exp::Op(Op::Index(x, index)) => self.index(&stm.binds[0], *x, index),
+            Exp::Op(Op::Fill(value)) => self.fill(&stm.binds[0], *value),
+            Exp::Op(Op::Array(items)) => self.array(&stm.binds[0], items),
+            Exp::Op(Op::Update { array, index, value }) => {
                 let logged = self.undo_update(&stm.binds[0], index);
                 self.update(&stm.binds[0], *array, index, *value);
                 return logged.into_iter().chain([stm.clone()]).collect();
             }
-            Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
-            Exp::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
-            Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
-            Exp::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
-            Exp::Constant(_) | Exp::Check { .. } => {}
+            Exp::Op(Op::MatMul(a, b)) => self.matmul(&stm.binds[0], *a, *b),
+            Exp::Op(Op::Accumulator(init)) => self.accumulator(&stm.binds[0], *init),
+            Exp::Op(Op::Accumulate { acc, index, value }) => self.accumulate(*acc, index, *value),
+            Exp::Op(Op::Freeze(acc)) => self.freeze(&stm.binds[0], *acc),
+            Exp::Op(Op::Constant(_) | Op::Check { .. }) => {}
         }
         vec![stm.clone()]
     }
@@ -257,7 +259,7 @@ impl Cotangents<'_> {
     }
 
     /// A part of the cotangent of `x`, an array or scalar of the given type.
-    pub(crate) fn bind_ct(&mut self, x: Var, ty: &Ty, exp: Exp) -> Atom {
+    pub(crate) fn bind_ct(&mut self, x: Var, ty: &Ty, exp: impl Into<Exp>) -> Atom {
         let hint = self.hint(x);
         self.b.bind(&hint, ty.clone(), exp)
     }
@@ -267,7 +269,7 @@ impl Cotangents<'_> {
         let Some(x) = self.wants(x) else { return };
         if ty.dims.is_empty() {
             let sum = self.sum(x).map_or(value, |sum| {
-                self.bind_ct(x, &Ty::real(), Exp::Prim(Prim::Add, vec![sum, value]))
+                self.bind_ct(x, &Ty::real(), Exp::Op(Op::Prim(Prim::Add, vec![sum, value])))
             });
             self.set(x, sum);
         } else {
@@ -283,7 +285,7 @@ impl Cotangents<'_> {
             let to = self.ty(x).indexed(index.len());
             let value = self.fit(x, value, ty, &to);
             let acc = self.accumulator_of(x);
-            self.b.effect(Exp::Accumulate { acc, index: index.to_vec(), value });
+            self.b.effect(Op::Accumulate { acc, index: index.to_vec(), value });
         }
     }
 
@@ -298,7 +300,7 @@ impl Cotangents<'_> {
             Cotangent::Sum(sum) => Some(sum),
             Cotangent::Accumulator(acc) => {
                 let ty = self.ty(x).clone();
-                Some(self.bind_ct(x, &ty, Exp::Freeze(acc)))
+                Some(self.bind_ct(x, &ty, Exp::Op(Op::Freeze(acc))))
             }
         }
     }
@@ -366,7 +368,7 @@ impl Cotangents<'_> {
             self.set(x, value);
         } else {
             let acc = self.accumulator_of(x);
-            self.b.effect(Exp::Accumulate { acc, index: Vec::new(), value });
+            self.b.effect(Op::Accumulate { acc, index: Vec::new(), value });
         }
     }
 
@@ -409,7 +411,7 @@ impl Cotangents<'_> {
     fn new_accumulator(&mut self, x: Var, sum: Option<Atom>) -> Var {
         let ty = self.ty(x).clone();
         let init = sum.unwrap_or_else(|| self.b.zero(&ty));
-        let acc = self.bind_ct(x, &ty, Exp::Accumulator(init));
+        let acc = self.bind_ct(x, &ty, Exp::Op(Op::Accumulator(init)));
         acc.as_var().expect("a bound variable")
     }
 

@@ -11,7 +11,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Names, Param, Renaming, Stm, Ty};
+use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty};
 use lambada_prim::Prim;
 
 use crate::activity::Activity;
@@ -40,7 +40,7 @@ fn block(names: &mut Names, activity: &Activity, block: &mut Block) {
 fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm> {
     let original = stm.clone();
     let concerned = activity.concerns(stm);
-    let Exp::Loop { params, kind, .. } = &mut stm.exp else { return None };
+    let Exp::Nest(Nest::Loop { params, kind, .. }) = &mut stm.exp else { return None };
     if matches!(kind, LoopKind::For { .. })
         || !(concerned || params.iter().any(|p| activity.active(p.var)))
     {
@@ -50,10 +50,10 @@ fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm
     without_additions(&mut counting, &HashSet::new());
     let [k, count, next] =
         ["k", "count", "k"].map(|hint| Param { var: names.fresh(hint), ty: Ty::int() });
-    if let Exp::Loop { params, inits, body, .. } = &mut counting.exp {
-        let add = Exp::Prim(Prim::AddInt, vec![k.var.into(), Atom::int(1)]);
+    if let Exp::Nest(Nest::Loop { params, inits, body, .. }) = &mut counting.exp {
+        let add = Op::Prim(Prim::AddInt, vec![k.var.into(), Atom::int(1)]);
         body.results.push(next.var.into());
-        body.stms.push(Stm { binds: vec![next], exp: add });
+        body.stms.push(Stm::new(vec![next], add));
         params.push(k);
         inits.push(Atom::int(0));
     }

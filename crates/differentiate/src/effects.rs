@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Op, Stm, Var};
 use lambada_prim::Prim;
 
 /// Does the expression add to one of the accumulators?
 pub(crate) fn adds_to(exp: &Exp, accumulators: &HashSet<Var>) -> bool {
     match exp {
-        Exp::Accumulate { acc, .. } => accumulators.contains(acc),
+        Exp::Op(Op::Accumulate { acc, .. }) => accumulators.contains(acc),
         exp => exp
             .blocks()
             .iter()
@@ -20,19 +20,26 @@ pub(crate) fn adds_to(exp: &Exp, accumulators: &HashSet<Var>) -> bool {
 /// The statement without its additions to accumulators that it has not made and that are not among the given ones.
 pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     let mut keep = accumulators.clone();
-    made(stm, &|stm| matches!(stm.exp, Exp::Accumulator(_)), &mut keep);
+    made(stm, &|stm| matches!(stm.exp, Exp::Op(Op::Accumulator(_))), &mut keep);
     retain(
         &mut stm.exp,
-        &|stm| !matches!(&stm.exp, Exp::Accumulate { acc, .. } if !keep.contains(acc)),
+        &|stm| !matches!(&stm.exp, Exp::Op(Op::Accumulate { acc, .. }) if !keep.contains(acc)),
     );
 }
 
 /// The statement without the checks in it that are not equations of sizes.
 pub(crate) fn without_checks(stm: &mut Stm) {
     let mut equations = HashSet::new();
-    made(stm, &|stm| matches!(stm.exp, Exp::Prim(Prim::EqInt | Prim::And, _)), &mut equations);
+    made(
+        stm,
+        &|stm| matches!(stm.exp, Exp::Op(Op::Prim(Prim::EqInt | Prim::And, _))),
+        &mut equations,
+    );
     let equation = |cond: &Atom| cond.as_var().is_some_and(|cond| equations.contains(&cond));
-    retain(&mut stm.exp, &|stm| !matches!(&stm.exp, Exp::Check { cond, .. } if !equation(cond)));
+    retain(
+        &mut stm.exp,
+        &|stm| !matches!(&stm.exp, Exp::Op(Op::Check { cond, .. }) if !equation(cond)),
+    );
 }
 
 fn made(stm: &Stm, is: &dyn Fn(&Stm) -> bool, vars: &mut HashSet<Var>) {

@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, Lambda, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Builder, Exp, Lambda, LoopKind, Names, Nest, Out, Param, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
@@ -49,7 +49,7 @@ fn block(names: &mut Names, activity: &Activity, from: &Block) -> Block {
 
 /// The k-th out, if it is to be rewritten.
 fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
-    let Exp::For { outs, .. } = &stm.exp else { return None };
+    let Exp::Nest(Nest::For { outs, .. }) = &stm.exp else { return None };
     match outs[k] {
         Out::Reduce(op @ (ReduceOp::Max | ReduceOp::Min | ReduceOp::Mul)) => {
             Some(op).filter(|_| activity.active(stm.binds[k].var))
@@ -61,7 +61,7 @@ fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
 fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
     let rewritten: Vec<(usize, ReduceOp)> =
         (0..stm.binds.len()).filter_map(|k| Some((k, reduction(activity, &stm, k)?))).collect();
-    let Exp::For { index, extent, outs, body } = &mut stm.exp else { return };
+    let Exp::Nest(Nest::For { index, extent, outs, body }) = &mut stm.exp else { return };
     let mut after = Builder::new(b.names);
     for (k, op) in rewritten {
         let ty = Ty::real().array_of(*extent);
@@ -93,10 +93,10 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     });
     let params = vec![Param { var: p, ty: Ty::real() }];
     let one = Atom::Lit(ReduceOp::Mul.unit(ScalarTy::Real));
-    b.stms.push(Stm {
-        binds: vec![m],
-        exp: Exp::Loop { params, inits: vec![one], kind: LoopKind::For { index, extent }, body },
-    });
+    b.stms.push(Stm::new(
+        vec![m],
+        Nest::Loop { params, inits: vec![one], kind: LoopKind::For { index, extent }, body },
+    ));
 }
 
 /// The index of the extremum: the first of equal ones, the first NaN if there is one.
@@ -118,7 +118,7 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
     let params = vec![Param { var: best, ty: Ty::real() }, Param { var: at, ty: Ty::int() }];
     let inits = vec![Atom::Lit(op.unit(ScalarTy::Real)), Atom::int(0)];
     let binds = vec![("best".into(), Ty::real()), ("at".into(), Ty::int())];
-    b.bind_all(binds, Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body })[1]
+    b.bind_all(binds, Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body })[1]
 }
 
 /// `m = if 0 < extent { body at the index of the extremum } else { unit }`
@@ -132,10 +132,10 @@ fn extremum(
 ) {
     let cond = b.prim(Prim::LtInt, [Atom::int(0), extent]);
     let unit = Block { stms: Vec::new(), results: vec![Atom::Lit(op.unit(ScalarTy::Real))] };
-    let mut stm = Stm { binds: vec![m], exp: Exp::If { cond, then: body, otherwise: unit } };
+    let mut stm = Stm::new(vec![m], Nest::If { cond, then: body, otherwise: unit });
     without_additions(&mut stm, &HashSet::new());
     without_checks(&mut stm);
-    if let Exp::If { then, .. } = &mut stm.exp {
+    if let Exp::Nest(Nest::If { then, .. }) = &mut stm.exp {
         trim(then);
         *then = b.block(|b| {
             let mut renaming = Renaming::new();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Block, Exp, Lambda, Param, Stm, Ty, Var};
+use lambada_anf::{Block, Exp, Lambda, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
 use crate::settled::{from_final, settled_reads};
@@ -63,8 +63,9 @@ impl Facts {
     fn block(&mut self, block: &Block, repeated: bool) {
         for stm in &block.stms {
             self.params(&stm.binds);
-            let inside = repeated || matches!(stm.exp, Exp::For { .. } | Exp::Loop { .. });
-            if let Exp::Loop { params, .. } = &stm.exp {
+            let inside =
+                repeated || matches!(stm.exp, Exp::Nest(Nest::For { .. } | Nest::Loop { .. }));
+            if let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp {
                 self.params(params);
                 self.state.extend(arrays(params));
             }
@@ -78,20 +79,19 @@ impl Facts {
     /// May the result have cost less than its size?
     fn shares(&self, exp: &Exp) -> bool {
         match exp {
-            Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_) => true,
-            Exp::Index(x, _) => self.is_state(*x),
-            Exp::Prim(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulate { .. }
-            | Exp::Check { .. } => false,
+            Exp::Op(Op::Update { .. } | Op::Accumulator(_) | Op::Freeze(_))
+            | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => true,
+            Exp::Op(Op::Index(x, _)) => self.is_state(*x),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::MatMul(..)
+                | Op::Accumulate { .. }
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::For { .. }) => false,
         }
     }
 }

@@ -11,7 +11,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Builder, Exp, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{
+    Atom, Builder, Exp, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use crate::versions::is_total;
@@ -57,7 +59,7 @@ impl Sizes<'_> {
         let body = b.finish(vec![count]);
         let (extent, outs) = (self.extent, vec![Out::Reduce(ReduceOp::Add)]);
         let total = Param { var: names.fresh("total"), ty: Ty::int() };
-        Some(Stm { binds: vec![total], exp: Exp::For { index, extent, outs, body } })
+        Some(Stm::new(vec![total], Nest::For { index, extent, outs, body }))
     }
 
     fn needed<'a>(
@@ -86,24 +88,25 @@ impl Sizes<'_> {
 /// Is it total arithmetic on integers, or a sum of it?
 fn counts(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::Prim(op, args) => is_total(*op, args),
-        Exp::For { outs, body, .. } => {
+        Exp::Op(Op::Prim(op, args)) => is_total(*op, args),
+        Exp::Nest(Nest::For { outs, body, .. }) => {
             outs.iter().all(|out| *out == Out::Reduce(ReduceOp::Add))
                 && stm.binds.iter().all(|p| p.ty.elem == ScalarTy::Int)
                 && body.stms.iter().all(counts)
         }
-        Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => false,
+        Exp::Op(
+            Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::Update { .. }
+            | Op::MatMul(..)
+            | Op::Accumulator(_)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        )
+        | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => false,
     }
 }
 
@@ -162,7 +165,7 @@ impl Flat {
             let value = b.index(self.value.var, &self.value.ty, index);
             let place =
                 b.prim(Prim::AddInt, [self.start.var.into(), place.unwrap_or(Atom::int(0))]);
-            return b.bind(&hint, ty, Exp::Update { array: tape, index: vec![place], value });
+            return b.bind(&hint, ty, Op::Update { array: tape, index: vec![place], value });
         }
         let extent = self.value.ty.dims[index.len()];
         let k = b.names.fresh("k");
@@ -173,7 +176,7 @@ impl Flat {
             vec![self.write_axis(b, inner.var, index, Some(place))]
         });
         let kind = LoopKind::For { index: k, extent };
-        b.bind(&hint, ty, Exp::Loop { params: vec![inner], inits: vec![tape.into()], kind, body })
+        b.bind(&hint, ty, Nest::Loop { params: vec![inner], inits: vec![tape.into()], kind, body })
     }
 
     /// The array of an iteration, from the tape; `sizes` are those of its leading axes.
@@ -186,7 +189,7 @@ impl Flat {
         let rest = self.home.ty.indexed(1);
         let Some((extent, inner)) = sizes.split_first() else {
             let place = b.prim(Prim::AddInt, [start, place.unwrap_or(Atom::int(0))]);
-            return b.bind(&hint, rest, Exp::Index(self.home.var, vec![place]));
+            return b.bind(&hint, rest, Op::Index(self.home.var, vec![place]));
         };
         let ty = Ty { elem: rest.elem, dims: [sizes, &rest.dims].concat() };
         let k = b.names.fresh("k");
@@ -194,7 +197,7 @@ impl Flat {
             let place = next_place(b, place, *extent, k);
             vec![self.read_axis(b, start, inner, Some(place))]
         });
-        b.bind(&hint, ty, Exp::For { index: k, extent: *extent, outs: vec![Out::Collect], body })
+        b.bind(&hint, ty, Nest::For { index: k, extent: *extent, outs: vec![Out::Collect], body })
     }
 }
 

@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::ReduceOp;
 
 use crate::cotangents::{Cotangents, Kind};
@@ -34,7 +34,7 @@ impl Tangents<'_> {
             }
             results
         });
-        self.b.stms.push(Stm { binds, exp: Exp::For { index, extent, outs, body } });
+        self.b.stms.push(Stm::new(binds, Nest::For { index, extent, outs, body }));
     }
 }
 
@@ -82,7 +82,7 @@ impl Cotangents<'_> {
         }
         let body = Block { stms: std::mem::take(&mut sweep), results };
         let mut forward = before;
-        forward.push(Stm { binds, exp: Exp::For { index, extent, outs, body } });
+        forward.push(Stm::new(binds, Nest::For { index, extent, outs, body }));
         forward
     }
 
@@ -92,7 +92,7 @@ impl Cotangents<'_> {
         match (out, seed) {
             (Out::Collect, Atom::Var(all)) => {
                 let ty = bind.ty.indexed(1);
-                let part = self.bind_ct(x, &ty, Exp::Index(all, vec![index.into()]));
+                let part = self.bind_ct(x, &ty, Exp::Op(Op::Index(all, vec![index.into()])));
                 self.add(result, part, &ty);
             }
             (Out::Reduce(ReduceOp::Add), seed) => self.add(result, seed, &Ty::real()),
@@ -118,7 +118,7 @@ impl Cotangents<'_> {
             .map(|x| Param { var: self.b.names.fresh(self.hint(*x)), ty: Ty::real() })
             .collect();
         let outs = vec![Out::Reduce(ReduceOp::Add); sums.len()];
-        self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::For { index, extent, outs, body } });
+        self.b.stms.push(Stm::new(binds.clone(), Nest::For { index, extent, outs, body }));
         for (x, bind) in sums.iter().zip(binds) {
             self.add((*x).into(), bind.var.into(), &Ty::real());
         }

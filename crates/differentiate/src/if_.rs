@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var};
 
 use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::for_::bound_in;
@@ -31,7 +31,7 @@ impl Tangents<'_> {
         let (then, otherwise) = (branch(then), branch(otherwise));
         let mut binds = stm.binds.clone();
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
-        self.b.stms.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
+        self.b.stms.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
     }
 }
 
@@ -122,7 +122,7 @@ impl Cotangents<'_> {
         results.extend(back.iter().map(|(_, version)| Atom::from(*version)));
         for x in self.touched() {
             if let (Some(value), Some(acc)) = (self.take(x), self.outer_accumulator(x)) {
-                self.b.effect(Exp::Accumulate { acc, index: Vec::new(), value });
+                self.b.effect(Op::Accumulate { acc, index: Vec::new(), value });
             }
         }
         let frame = self.pop();
@@ -169,7 +169,7 @@ impl Cotangents<'_> {
             self.top().undone.insert(*version, p.var.into());
             binds.push(p);
         }
-        self.b.stms.push(Stm { binds: binds.clone(), exp: Exp::If { cond, then, otherwise } });
+        self.b.stms.push(Stm::new(binds.clone(), Nest::If { cond, then, otherwise }));
         for (x, p) in outer.iter().zip(binds) {
             if self.is_scalar(*x) {
                 self.set(*x, p.var.into());
@@ -192,7 +192,7 @@ impl Cotangents<'_> {
         self.hand_out(&mut binds, &then_kept.stored, &mut then, &mut otherwise);
         self.hand_out(&mut binds, &other_kept.stored, &mut otherwise, &mut then);
         then_kept.before.extend(other_kept.before);
-        then_kept.before.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
+        then_kept.before.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
         then_kept.before
     }
 

@@ -6,7 +6,7 @@
 //!   D←   x̄[i] += ȳ
 //! ```
 
-use lambada_anf::{Atom, Exp, Param, Var};
+use lambada_anf::{Atom, Op, Param, Var};
 
 use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
@@ -14,7 +14,7 @@ use crate::tangents::Tangents;
 impl Tangents<'_> {
     pub(crate) fn index(&mut self, y: &Param, x: Var, index: &[Atom]) {
         if let Some(x_tan) = self.get_var(x) {
-            self.bind(y, Exp::Index(x_tan, index.to_vec()));
+            self.bind(y, Op::Index(x_tan, index.to_vec()));
         }
     }
 }

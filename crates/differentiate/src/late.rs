@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Block, Exp, Lambda, Stm, Var};
+use lambada_anf::{Block, Exp, Lambda, Op, Stm, Var};
 
 /// Moves the updates of a function.
 pub(crate) fn late_updates(mut f: Lambda) -> Lambda {
@@ -35,7 +35,7 @@ fn block(b: &mut Block) {
 }
 
 fn is_update(stm: &Stm) -> bool {
-    matches!(stm.exp, Exp::Update { .. })
+    matches!(stm.exp, Exp::Op(Op::Update { .. }))
 }
 
 /// Where each statement goes: an update to the first statement that mentions what it gives, or to the end.

@@ -14,7 +14,9 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
+};
 use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
@@ -51,7 +53,7 @@ impl Tangents<'_> {
             [body.results.clone(), rates.collect()].concat()
         });
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
-        self.b.stms.push(Stm { binds, exp: Exp::Loop { params, inits, kind: kind.clone(), body } });
+        self.b.stms.push(Stm::new(binds, Nest::Loop { params, inits, kind: kind.clone(), body }));
     }
 }
 
@@ -188,12 +190,12 @@ impl Cotangents<'_> {
         mut body: Block,
     ) -> Vec<Param> {
         let last =
-            self.b.bind("last", Ty::int(), Exp::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
+            self.b.bind("last", Ty::int(), Op::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
         let up = self.b.names.fresh("k");
-        let down = Stm {
-            binds: vec![Param { var: index, ty: Ty::int() }],
-            exp: Exp::Prim(Prim::SubInt, vec![last, up.into()]),
-        };
+        let down = Stm::new(
+            vec![Param { var: index, ty: Ty::int() }],
+            Op::Prim(Prim::SubInt, vec![last, up.into()]),
+        );
         body.stms.insert(0, down);
         let mut binds: Vec<Param> = params
             .iter()
@@ -203,9 +205,7 @@ impl Cotangents<'_> {
         let ends = naming(&params, &ends);
         binds.iter_mut().for_each(|bind| bind.ty = ends.ty(&bind.ty));
         let kind = LoopKind::For { index: up, extent };
-        self.b
-            .stms
-            .push(Stm { binds: binds.clone(), exp: Exp::Loop { params, inits, kind, body } });
+        self.b.stms.push(Stm::new(binds.clone(), Nest::Loop { params, inits, kind, body }));
         binds
     }
 
@@ -218,7 +218,7 @@ impl Cotangents<'_> {
         sweep: Vec<Stm>,
         residuals: Residuals,
     ) -> Vec<Stm> {
-        let Exp::Loop { params, inits, kind, .. } = &stm.exp else {
+        let Exp::Nest(Nest::Loop { params, inits, kind, .. }) = &stm.exp else {
             unreachable!("the statement is a loop")
         };
         let LoopKind::For { index, .. } = kind else { unreachable!("active loops are counted") };
@@ -229,8 +229,8 @@ impl Cotangents<'_> {
             let place = |_: &mut Builder, inner: &[Atom]| [&[(*index).into()], inner].concat();
             let write = |_: &mut Names, tape: Var, next: &Param| {
                 let (index, value) = (vec![(*index).into()], value.var.into());
-                let exp = Exp::Update { array: tape, index, value };
-                (vec![Stm { binds: vec![next.clone()], exp }], next.var.into())
+                let exp = Op::Update { array: tape, index, value };
+                (vec![Stm::new(vec![next.clone()], exp)], next.var.into())
             };
             let (tape, zeros, next) =
                 self.tape(&mut body, &mut before, &value, &home, (0, &place), write);
@@ -265,7 +265,7 @@ impl Cotangents<'_> {
                 binds.push(Param { var: self.b.names.again(flat.start.var), ty: Ty::int() });
             }
         }
-        before.push(Stm { binds, exp: Exp::Loop { params, inits, kind: kind.clone(), body } });
+        before.push(Stm::new(binds, Nest::Loop { params, inits, kind: kind.clone(), body }));
         before
     }
 
@@ -282,10 +282,7 @@ impl Cotangents<'_> {
     ) -> (Param, Atom, Atom) {
         let [tape, next, zeros] =
             [(); 3].map(|()| Param { var: self.b.names.again(home.var), ty: home.ty.clone() });
-        before.push(Stm {
-            binds: vec![zeros.clone()],
-            exp: Exp::Fill(Atom::Lit(home.ty.elem.zero())),
-        });
+        before.push(Stm::new(vec![zeros.clone()], Op::Fill(Atom::Lit(home.ty.elem.zero()))));
         let first = zeros.var.into();
         let at = position_after(&body.stms, value.var);
         let outer = Outer { tape: tape.var, ty: &home.ty, axes, place };

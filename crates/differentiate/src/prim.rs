@@ -5,7 +5,7 @@
 //!   D←   x̄ₖ += ∂ₖop(x, y) · ȳ
 //! ```
 
-use lambada_anf::{Atom, Builder, Exp, Param, Ty};
+use lambada_anf::{Atom, Builder, Op, Param, Ty};
 use lambada_prim::{Expr, Instance, Prim, Scalar};
 
 use crate::cotangents::Cotangents;
@@ -81,7 +81,7 @@ impl<'a, 'b> Products<'a, 'b> {
     }
 
     fn plus(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {
-        self.b.bind(hint, Ty::real(), Exp::Prim(Prim::Add, vec![x, y]))
+        self.b.bind(hint, Ty::real(), Op::Prim(Prim::Add, vec![x, y]))
     }
 }
 

@@ -23,7 +23,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, LoopKind, Names, Param, Renaming, Stm, Ty, Var, free_vars,
+    Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var, free_vars,
 };
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
@@ -177,12 +177,12 @@ impl<'a> Choice<'a> {
         let all = |atoms: &[Atom]| atoms.iter().all(|atom| there(*atom));
         let sizes = || stm.binds.iter().all(|p| all(&p.ty.dims));
         match &stm.exp {
-            Exp::Prim(op, args) => {
+            Exp::Op(Op::Prim(op, args)) => {
                 // A division takes no longer than to load what has been kept.
                 let cheap = op.cost() == Cost::Cheap || *op == Prim::Div;
                 (cheap || op.result() != ScalarTy::Real) && all(args)
             }
-            Exp::Index(x, index) => {
+            Exp::Op(Op::Index(x, index)) => {
                 let own = self.bound.contains(x);
                 let part = !stm.binds[0].ty.dims.is_empty();
                 let steady = !self.facts.is_state(*x)
@@ -191,18 +191,18 @@ impl<'a> Choice<'a> {
                 let there = there((*x).into()) || self.body.undone.contains_key(x);
                 steady && there && all(index) && sizes()
             }
-            Exp::Fill(value) => there(*value) && sizes(),
-            Exp::Array(items) => all(items),
-            Exp::Constant(_) => true,
-            Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => false,
+            Exp::Op(Op::Fill(value)) => there(*value) && sizes(),
+            Exp::Op(Op::Array(items)) => all(items),
+            Exp::Op(Op::Constant(_)) => true,
+            Exp::Op(
+                Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(_) => false,
         }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Choice<'a> {
         if !cheap && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
             unknown.into_iter().for_each(|p| self.store(p));
         } else if !cheap
-            && matches!(stm.exp, Exp::Loop { .. })
+            && matches!(stm.exp, Exp::Nest(Nest::Loop { .. }))
             && unknown.iter().all(|p| self.can_store_any(p))
         {
             unknown.into_iter().for_each(|p| self.store_any(k, p));
@@ -247,7 +247,7 @@ impl<'a> Choice<'a> {
         there
             || steps > 0
                 && self.binder.get(&x).is_some_and(|stm| {
-                    matches!(stm.exp, Exp::Prim(..))
+                    matches!(stm.exp, Exp::Op(Op::Prim(..)))
                         && !self.undo.keeps(x)
                         && self.cheap(stm, &|choice, y| choice.in_reach(y, steps - 1))
                 })
@@ -272,7 +272,7 @@ impl<'a> Choice<'a> {
 
     /// An earlier statement that reads the same element or sub-array of a version.
     fn same_before(&self, stm: &Stm) -> Option<Var> {
-        let Exp::Index(..) = stm.exp else { return None };
+        let Exp::Op(Op::Index(..)) = stm.exp else { return None };
         let first = self.body.stms.iter().find(|other| other.exp == stm.exp)?;
         (first.binds != stm.binds).then(|| first.binds[0].var)
     }
@@ -280,22 +280,22 @@ impl<'a> Choice<'a> {
     /// Does what is computed again need the statement without mentioning it: an addition to an accumulator, an equation of sizes?
     fn comes_along(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Check { cond, .. } => {
+            Exp::Op(Op::Check { cond, .. }) => {
                 self.equation(*cond) && self.again.iter().any(|k| makes_arrays(&self.body.stms[*k]))
             }
-            Exp::Accumulator(_) => self.accumulators.contains(&stm.binds[0].var),
+            Exp::Op(Op::Accumulator(_)) => self.accumulators.contains(&stm.binds[0].var),
             exp => !self.accumulators.is_empty() && adds_to(exp, &self.accumulators),
         }
     }
 
     fn equation(&self, cond: Atom) -> bool {
         let binder = cond.as_var().and_then(|cond| self.binder.get(&cond));
-        binder.is_some_and(|stm| matches!(stm.exp, Exp::Prim(Prim::EqInt | Prim::And, _)))
+        binder.is_some_and(|stm| matches!(stm.exp, Exp::Op(Op::Prim(Prim::EqInt | Prim::And, _))))
     }
 
     fn repeat(&mut self, k: usize, stm: &Stm) {
         self.again.insert(k);
-        if let Exp::Freeze(acc) = stm.exp {
+        if let Exp::Op(Op::Freeze(acc)) = stm.exp {
             self.accumulators.insert(acc);
         }
         let mentioned = stm.free_vars();
@@ -441,13 +441,12 @@ impl<'a> Choice<'a> {
             return Some(known);
         }
         let stm = *self.binder.get(&x)?;
-        let Exp::Prim(op, args) = &stm.exp else { return None };
+        let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
         let args: Vec<Atom> = args.iter().map(|arg| self.before(*arg)).collect::<Option<_>>()?;
         let var = self.names.again(x);
-        self.residuals.before.push(Stm {
-            binds: vec![Param { var, ty: stm.binds[0].ty.clone() }],
-            exp: Exp::Prim(*op, args),
-        });
+        self.residuals
+            .before
+            .push(Stm::new(vec![Param { var, ty: stm.binds[0].ty.clone() }], Op::Prim(*op, args)));
         self.outside.insert(x, var.into());
         Some(var.into())
     }
@@ -470,7 +469,7 @@ impl<'a> Choice<'a> {
             let name = match self.body.place {
                 Place::Iteration { again, .. } => {
                     let hint = b.names.hint(value.var);
-                    b.bind(&hint, home.ty.indexed(1), Exp::Index(home.var, vec![again]))
+                    b.bind(&hint, home.ty.indexed(1), Op::Index(home.var, vec![again]))
                 }
                 Place::Branch { .. } => home.var.into(),
             };
@@ -508,7 +507,7 @@ impl<'a> Choice<'a> {
                 let Place::Iteration { again, .. } = self.body.place else {
                     unreachable!("flat tapes are of loops")
                 };
-                let start = b.bind("start", Ty::int(), Exp::Index(flat.starts.var, vec![again]));
+                let start = b.bind("start", Ty::int(), Op::Index(flat.starts.var, vec![again]));
                 let sizes: Vec<Atom> =
                     flat.sizes().iter().map(|size| renaming.atom(*size)).collect();
                 let value = flat.read(&mut b, start, &sizes);
@@ -555,7 +554,7 @@ impl<'a> Choice<'a> {
 /// The first iterations of a loop, without their effects.
 fn states_until(count: Atom, stm: &Stm, names: &mut Names) -> Stm {
     let mut stm = Renaming::new().copy_stm(stm, names);
-    if let Exp::Loop { kind: LoopKind::For { extent, .. }, .. } = &mut stm.exp {
+    if let Exp::Nest(Nest::Loop { kind: LoopKind::For { extent, .. }, .. }) = &mut stm.exp {
         *extent = count;
     }
     without_additions(&mut stm, &HashSet::new());

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Block, Exp, Stm, Var, free_vars};
+use lambada_anf::{Block, Exp, Op, Stm, Var, free_vars};
 
 use crate::effects::adds_to;
 
@@ -99,12 +99,12 @@ impl Schedule {
     fn is_effect_on(&self, j: usize, k: usize) -> bool {
         let mut frozen = HashSet::new();
         for stm in &self.items[k] {
-            if let Exp::Freeze(acc) = stm.exp {
+            if let Exp::Op(Op::Freeze(acc)) = stm.exp {
                 frozen.insert(acc);
             }
         }
         let is_effect =
-            |stm: &Stm| matches!(stm.exp, Exp::Check { .. }) || adds_to(&stm.exp, &frozen);
+            |stm: &Stm| matches!(stm.exp, Exp::Op(Op::Check { .. })) || adds_to(&stm.exp, &frozen);
         self.items[j].iter().any(is_effect)
     }
 
@@ -138,7 +138,8 @@ impl Schedule {
 
     /// A statement of the reverse sweep is needed before its turn: an update can be undone earlier, if what it puts back into is there.
     fn mentioned_early(&mut self, at: usize, need: usize, version: Var) {
-        let is_update = self.items[need].iter().all(|stm| matches!(stm.exp, Exp::Update { .. }));
+        let is_update =
+            self.items[need].iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
         let impossible = !is_update || self.begun[need];
         let again = (at < self.count).then_some(at);
         if again.is_some() || impossible {

@@ -14,7 +14,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 
 /// The settled reads of a function: by what they bind, the array that has the element in the end.
@@ -42,7 +42,7 @@ fn binds(stm: &Stm, all: &mut HashSet<Var>) {
 }
 
 fn read_final(stm: &mut Stm, settled: &HashMap<Var, Var>, inside: &HashSet<Var>) {
-    if let (Exp::Index(x, _), [bind]) = (&mut stm.exp, stm.binds.as_slice())
+    if let (Exp::Op(Op::Index(x, _)), [bind]) = (&mut stm.exp, stm.binds.as_slice())
         && let Some(last) = settled.get(&bind.var).filter(|last| !inside.contains(last))
     {
         *x = *last;
@@ -82,7 +82,7 @@ impl Flow {
     /// The state before the statement that gives it as its k-th result.
     fn before(&mut self, stm: &Stm, k: usize, loops: &[Var]) -> Option<Var> {
         match &stm.exp {
-            Exp::Update { array, index, .. } => {
+            Exp::Op(Op::Update { array, index, .. }) => {
                 self.updates.push(Update {
                     bind: stm.binds[k].var,
                     index: index.clone(),
@@ -90,29 +90,30 @@ impl Flow {
                 });
                 Some(*array)
             }
-            Exp::Loop { params, inits, kind: LoopKind::For { index, .. }, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, .. }, body }) => {
                 let loops = [loops, &[*index]].concat();
                 self.versions.insert(params[k].var);
                 let from = self.through(body, body.results[k], &loops)?;
                 inits[k].as_var().filter(|_| from == params[k].var)
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let from = self.through(then, then.results[k], loops)?;
                 let same = self.through(otherwise, otherwise.results[k], loops)?;
                 Some(from).filter(|_| from == same)
             }
-            Exp::Loop { kind: LoopKind::While(_), .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => None,
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
         }
     }
 }
@@ -127,7 +128,9 @@ impl Search {
     fn block(&mut self, block: &Block, state: &HashSet<Var>) {
         for stm in &block.stms {
             let mut inner_state = state.clone();
-            if let Exp::Loop { params, inits, kind: LoopKind::For { .. }, .. } = &stm.exp {
+            if let Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { .. }, .. }) =
+                &stm.exp
+            {
                 for (k, init) in inits.iter().enumerate() {
                     let own = init.as_var().is_none_or(|init| !state.contains(&init));
                     if own && !params[k].ty.dims.is_empty() {
@@ -150,7 +153,7 @@ impl Search {
     }
 
     fn reads_in(&mut self, stm: &Stm, flow: &Flow, last: &Param, around: &mut Vec<Var>) {
-        if let Exp::Index(x, index) = &stm.exp
+        if let Exp::Op(Op::Index(x, index)) = &stm.exp
             && flow.versions.contains(x)
             && flow.updates.iter().all(|update| self.settled(*x, index, update, around))
         {
@@ -158,17 +161,20 @@ impl Search {
         }
         let facts = self.bounds.facts.len();
         for (k, block) in stm.exp.blocks().into_iter().enumerate() {
-            if let Exp::Loop { kind: LoopKind::For { index, .. }, .. } | Exp::For { index, .. } =
-                &stm.exp
+            if let Exp::Nest(
+                Nest::Loop { kind: LoopKind::For { index, .. }, .. } | Nest::For { index, .. },
+            ) = &stm.exp
             {
                 around.push(*index);
             }
-            if let Exp::If { cond, .. } = &stm.exp {
+            if let Exp::Nest(Nest::If { cond, .. }) = &stm.exp {
                 self.bounds.assume(*cond, k == 0);
             }
             block.stms.iter().for_each(|stm| self.reads_in(stm, flow, last, around));
             self.bounds.facts.truncate(facts);
-            if let Exp::Loop { kind: LoopKind::For { .. }, .. } | Exp::For { .. } = &stm.exp {
+            if let Exp::Nest(Nest::Loop { kind: LoopKind::For { .. }, .. } | Nest::For { .. }) =
+                &stm.exp
+            {
                 around.pop();
             }
         }
@@ -238,11 +244,13 @@ impl Bounds {
 
     fn collect(&mut self, block: &Block) {
         for stm in &block.stms {
-            if let Exp::Prim(op, args) = &stm.exp {
+            if let Exp::Op(Op::Prim(op, args)) = &stm.exp {
                 self.definitions.insert(stm.binds[0].var, (*op, args.clone()));
             }
-            if let Exp::For { index, extent, .. }
-            | Exp::Loop { kind: LoopKind::For { index, extent }, .. } = &stm.exp
+            if let Exp::Nest(
+                Nest::For { index, extent, .. }
+                | Nest::Loop { kind: LoopKind::For { index, extent }, .. },
+            ) = &stm.exp
             {
                 self.extents.insert(*index, *extent);
             }

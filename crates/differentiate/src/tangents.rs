@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::ScalarTy;
 
 use crate::activity::Activity;
@@ -75,9 +75,9 @@ impl Tangents<'_> {
     }
 
     /// Binds the tangent of `p`.
-    pub(crate) fn bind(&mut self, p: &Param, exp: Exp) {
+    pub(crate) fn bind(&mut self, p: &Param, exp: impl Into<Exp>) {
         let tangent = self.param(p);
-        self.b.stms.push(Stm { binds: vec![tangent], exp });
+        self.b.stms.push(Stm::new(vec![tangent], exp));
     }
 
     // Blocks
@@ -106,24 +106,16 @@ impl Tangents<'_> {
 
     fn stm(&mut self, stm: &Stm) {
         match &stm.exp {
-            Exp::For { index, extent, outs, body } => {
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 return self.for_(stm, *index, *extent, outs, body);
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 return self.loop_(stm, params, inits, kind, body);
             }
-            Exp::If { cond, then, otherwise } => return self.if_(stm, *cond, then, otherwise),
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => self.b.stms.push(stm.clone()),
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                return self.if_(stm, *cond, then, otherwise);
+            }
+            Exp::Op(_) => self.b.stms.push(stm.clone()),
         }
         self.tangent(stm);
     }
@@ -131,22 +123,18 @@ impl Tangents<'_> {
     /// The tangent of a statement without blocks.
     fn tangent(&mut self, stm: &Stm) {
         match &stm.exp {
-            Exp::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
-            Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
-            Exp::Fill(value) => self.fill(&stm.binds[0], *value),
-            Exp::Array(items) => self.array(&stm.binds[0], items),
-            Exp::Update { array, index, value } => {
+            Exp::Op(Op::Prim(op, args)) => self.prim(&stm.binds[0], *op, args),
+            Exp::Op(Op::Index(x, index)) => self.index(&stm.binds[0], *x, index),
+            Exp::Op(Op::Fill(value)) => self.fill(&stm.binds[0], *value),
+            Exp::Op(Op::Array(items)) => self.array(&stm.binds[0], items),
+            Exp::Op(Op::Update { array, index, value }) => {
                 self.update(&stm.binds[0], *array, index, *value)
             }
-            Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
-            Exp::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
-            Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
-            Exp::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
-            Exp::Constant(_)
-            | Exp::Check { .. }
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. } => {}
+            Exp::Op(Op::MatMul(a, b)) => self.matmul(&stm.binds[0], *a, *b),
+            Exp::Op(Op::Accumulator(init)) => self.accumulator(&stm.binds[0], *init),
+            Exp::Op(Op::Accumulate { acc, index, value }) => self.accumulate(*acc, index, *value),
+            Exp::Op(Op::Freeze(acc)) => self.freeze(&stm.binds[0], *acc),
+            Exp::Op(Op::Constant(_) | Op::Check { .. }) | Exp::Nest(_) => {}
         }
     }
 }

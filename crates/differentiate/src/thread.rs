@@ -7,7 +7,7 @@
 //!
 //! A tape flows through loops and branches as a state does. A branch that writes nothing hands the tape on as it is.
 
-use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
 /// The index on a tape of the outer loop, by that on the inner tape.
 pub(crate) type Place<'a> = &'a dyn Fn(&mut Builder, &[Atom]) -> Vec<Atom>;
@@ -44,10 +44,10 @@ pub(crate) fn write_on(
 /// Is the k-th result of the statement a tape that it begins?
 fn is_tape(before: &[Stm], stm: &Stm, k: usize, axes: usize) -> bool {
     match &stm.exp {
-        Exp::Loop { params, inits, kind: LoopKind::For { .. }, body } => {
+        Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { .. }, body }) => {
             is_blank(before, inits[k]) && flows(body, body.results[k], axes) == Some(params[k].var)
         }
-        Exp::If { then, otherwise, .. } => [then, otherwise].into_iter().all(|block| {
+        Exp::Nest(Nest::If { then, otherwise, .. }) => [then, otherwise].into_iter().all(|block| {
             let result = block.results[k];
             let binder = block.stms.iter().position(|stm| gives(stm, result).is_some());
             binder.is_some_and(|at| {
@@ -56,19 +56,9 @@ fn is_tape(before: &[Stm], stm: &Stm, k: usize, axes: usize) -> bool {
                     || gives(stm, result).is_some_and(|k| is_tape(&block.stms[..at], stm, k, axes))
             })
         }),
-        Exp::Loop { kind: LoopKind::While(_), .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => false,
+        Exp::Op(_) | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => {
+            false
+        }
     }
 }
 
@@ -78,7 +68,7 @@ fn gives(stm: &Stm, x: Atom) -> Option<usize> {
 
 /// Is it an array that is filled there?
 fn is_blank(stms: &[Stm], x: Atom) -> bool {
-    stms.iter().any(|stm| gives(stm, x).is_some() && matches!(stm.exp, Exp::Fill(_)))
+    stms.iter().any(|stm| gives(stm, x).is_some() && matches!(stm.exp, Exp::Op(Op::Fill(_))))
 }
 
 /// Through which tape does `to` come from outside of the block, if by updates of elements only?
@@ -87,29 +77,20 @@ fn flows(block: &Block, to: Atom, axes: usize) -> Option<Var> {
     for stm in block.stms.iter().rev() {
         let Some(k) = gives(stm, at) else { continue };
         at = match &stm.exp {
-            Exp::Update { array, index, .. } if index.len() >= axes => (*array).into(),
-            Exp::Loop { params, inits, kind: LoopKind::For { .. }, body } => {
+            Exp::Op(Op::Update { array, index, .. }) if index.len() >= axes => (*array).into(),
+            Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { .. }, body }) => {
                 let through = flows(body, body.results[k], axes)?;
                 (through == params[k].var).then_some(inits[k])?
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let from = flows(then, then.results[k], axes)?;
                 let same = flows(otherwise, otherwise.results[k], axes)?;
                 (from == same).then_some(from.into())?
             }
-            Exp::Loop { kind: LoopKind::While(_), .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => return None,
+            Exp::Op(_)
+            | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => {
+                return None;
+            }
         };
     }
     at.as_var()
@@ -118,13 +99,13 @@ fn flows(block: &Block, to: Atom, axes: usize) -> Option<Var> {
 /// Begins with the outer tape instead of a blank one.
 fn redirect(names: &mut Names, exp: &mut Exp, k: usize, outer: &Outer) {
     match exp {
-        Exp::Loop { params, inits, body, .. } => {
+        Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
             inits[k] = outer.tape.into();
             params[k].ty = outer.ty.clone();
             let to = body.results[k];
             rewrite(names, body, to, outer);
         }
-        Exp::If { then, otherwise, .. } => {
+        Exp::Nest(Nest::If { then, otherwise, .. }) => {
             for block in [then, otherwise] {
                 let result = block.results[k];
                 if is_blank(&block.stms, result) {
@@ -137,18 +118,9 @@ fn redirect(names: &mut Names, exp: &mut Exp, k: usize, outer: &Outer) {
                 }
             }
         }
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => unreachable!("a tape is made by a loop or a branch"),
+        Exp::Op(_) | Exp::Nest(Nest::For { .. }) => {
+            unreachable!("a tape is made by a loop or a branch")
+        }
     }
 }
 
@@ -161,35 +133,39 @@ fn rewrite(names: &mut Names, block: &mut Block, to: Atom, outer: &Outer) {
         stm.binds[k].ty = outer.ty.clone();
         let mut places = Vec::new();
         match &mut stm.exp {
-            Exp::Update { array, index, .. } => {
+            Exp::Op(Op::Update { array, index, .. }) => {
                 at = (*array).into();
                 let mut b = Builder::new(names);
                 *index = (outer.place)(&mut b, index);
                 places = b.stms;
             }
-            Exp::Loop { params, inits, body, .. } => {
+            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
                 at = inits[k];
                 params[k].ty = outer.ty.clone();
                 let to = body.results[k];
                 rewrite(names, body, to, outer);
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let (to, same) = (then.results[k], otherwise.results[k]);
                 at = flows(then, to, 0).map_or(at, Atom::from);
                 rewrite(names, then, to, outer);
                 rewrite(names, otherwise, same, outer);
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => unreachable!("a tape flows through updates, loops and branches"),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::For { .. }) => {
+                unreachable!("a tape flows through updates, loops and branches")
+            }
         }
         block.stms.splice(n..n, places);
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Param, Stm, Var};
 
 /// Trims a block whose `while`s have ended before, if what they give is not needed; its results are.
 pub(crate) fn trim(block: &mut Block) {
@@ -43,7 +43,7 @@ impl Live {
     fn accumulators(&mut self, block: &Block) {
         for stm in &block.stms {
             match &stm.exp {
-                Exp::Accumulator(_) => self.made.extend(stm.binds.iter().map(|p| p.var)),
+                Exp::Op(Op::Accumulator(_)) => self.made.extend(stm.binds.iter().map(|p| p.var)),
                 exp => exp.blocks().into_iter().for_each(|inner| self.accumulators(inner)),
             }
         }
@@ -83,21 +83,23 @@ impl Live {
     fn stm(&mut self, stm: &Stm) -> bool {
         self.results(stm);
         let mut effects = match &stm.exp {
-            Exp::Check { .. } => true,
-            Exp::Accumulate { acc, .. } => self.is(*acc) || !self.made.contains(acc),
-            Exp::Loop { kind: LoopKind::While(_), .. } => self.first,
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { kind: LoopKind::For { .. }, .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_) => false,
+            Exp::Op(Op::Check { .. }) => true,
+            Exp::Op(Op::Accumulate { acc, .. }) => self.is(*acc) || !self.made.contains(acc),
+            Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => self.first,
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Freeze(_),
+            )
+            | Exp::Nest(
+                Nest::For { .. } | Nest::Loop { kind: LoopKind::For { .. }, .. } | Nest::If { .. },
+            ) => false,
         };
         for inner in stm.exp.blocks() {
             effects |= self.block(inner);
@@ -111,7 +113,7 @@ impl Live {
     /// The results of inner blocks that are needed because of what they become.
     fn results(&mut self, stm: &Stm) {
         match &stm.exp {
-            Exp::Loop { params, body, .. } => {
+            Exp::Nest(Nest::Loop { params, body, .. }) => {
                 for ((bind, param), result) in stm.binds.iter().zip(params).zip(&body.results) {
                     if self.is(bind.var) || self.is(param.var) {
                         self.var(param.var);
@@ -119,7 +121,7 @@ impl Live {
                     }
                 }
             }
-            Exp::For { .. } | Exp::If { .. } => {
+            Exp::Nest(Nest::For { .. } | Nest::If { .. }) => {
                 for inner in stm.exp.blocks() {
                     let needed = stm
                         .binds
@@ -133,24 +135,14 @@ impl Live {
                         .for_each(|result| self.atom(result));
                 }
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Op(_) => {}
         }
     }
 
     /// What a live statement itself mentions.
     fn operands(&mut self, stm: &Stm) {
         match &stm.exp {
-            Exp::Loop { params, inits, kind, .. } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, .. }) => {
                 for (param, init) in params.iter().zip(inits) {
                     if self.is(param.var) {
                         self.atom(*init);
@@ -181,36 +173,40 @@ impl Live {
 
     fn keep(&self, stm: &mut Stm) -> bool {
         match &mut stm.exp {
-            Exp::For { outs, body, .. } => {
+            Exp::Nest(Nest::For { outs, body, .. }) => {
                 let keep: Vec<bool> = stm.binds.iter().map(|p| self.is(p.var)).collect();
                 retain(&keep, outs);
                 retain(&keep, &mut body.results);
                 retain(&keep, &mut stm.binds);
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let keep: Vec<bool> = stm.binds.iter().map(|p| self.is(p.var)).collect();
                 retain(&keep, &mut then.results);
                 retain(&keep, &mut otherwise.results);
                 retain(&keep, &mut stm.binds);
             }
-            Exp::Loop { params, inits, body, .. } => {
+            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
                 let keep: Vec<bool> = params.iter().map(|p| self.is(p.var)).collect();
                 retain(&keep, params);
                 retain(&keep, inits);
                 retain(&keep, &mut body.results);
                 retain(&keep, &mut stm.binds);
             }
-            Exp::Check { .. } => return true,
-            Exp::Accumulate { acc, .. } => return self.is(*acc) || !self.made.contains(acc),
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_) => return self.binds(&stm.binds),
+            Exp::Op(Op::Check { .. }) => return true,
+            Exp::Op(Op::Accumulate { acc, .. }) => {
+                return self.is(*acc) || !self.made.contains(acc);
+            }
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Freeze(_),
+            ) => return self.binds(&stm.binds),
         }
         stm.exp.blocks_mut().into_iter().for_each(|inner| self.sweep(inner));
         !stm.binds.is_empty() || self.has_effect(&stm.exp)
@@ -220,11 +216,11 @@ impl Live {
     fn has_effect(&self, exp: &Exp) -> bool {
         let stms = |block: &Block| {
             block.stms.iter().any(|stm| {
-                matches!(stm.exp, Exp::Check { .. } | Exp::Accumulate { .. })
+                matches!(stm.exp, Exp::Op(Op::Check { .. } | Op::Accumulate { .. }))
                     || self.has_effect(&stm.exp)
             })
         };
-        (self.first && matches!(exp, Exp::Loop { kind: LoopKind::While(_), .. }))
+        (self.first && matches!(exp, Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. })))
             || exp.blocks().into_iter().any(stms)
     }
 }

@@ -11,7 +11,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Exp, Param, Stm, Var};
+use lambada_anf::{Atom, Op, Param, Stm, Var};
 
 use crate::cotangents::Cotangents;
 
@@ -85,11 +85,11 @@ impl Cotangents<'_> {
         let hint = format!("{}_old", self.b.names.hint(x));
         let old = Param { var: self.b.names.fresh(hint), ty: y.ty.indexed(index.len()) };
         self.undo.log(old.var);
-        let put_back = Exp::Update { array: y.var, index: index.to_vec(), value: old.var.into() };
+        let put_back = Op::Update { array: y.var, index: index.to_vec(), value: old.var.into() };
         let back = self.version_back(x);
         self.top().undone.insert(x, back.var.into());
-        self.b.stms.push(Stm { binds: vec![back], exp: put_back });
-        Some(Stm { binds: vec![old], exp: Exp::Index(x, index.to_vec()) })
+        self.b.stms.push(Stm::new(vec![back], put_back));
+        Some(Stm::new(vec![old], Op::Index(x, index.to_vec())))
     }
 
     /// A variable for the version `x` in the reverse sweep.

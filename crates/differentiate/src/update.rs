@@ -5,7 +5,7 @@
 //!   D←   v̄ += ȳ[i],   x̄ += ȳ with [i] = 0
 //! ```
 
-use lambada_anf::{Atom, Exp, Param, Var};
+use lambada_anf::{Atom, Exp, Op, Param, Var};
 
 use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
@@ -17,7 +17,7 @@ impl Tangents<'_> {
         }
         let array = self.or_zero(x.into(), &y.ty).as_var().expect("an array is a variable");
         let value = self.or_zero(value, &y.ty.indexed(index.len()));
-        self.bind(y, Exp::Update { array, index: index.to_vec(), value });
+        self.bind(y, Op::Update { array, index: index.to_vec(), value });
     }
 }
 
@@ -26,7 +26,7 @@ impl Cotangents<'_> {
         let Some(y_ct) = self.take_var(y.var) else { return };
         let ty = y.ty.indexed(index.len());
         if let Some(value) = self.wants(value) {
-            let part = self.bind_ct(value, &ty, Exp::Index(y_ct, index.to_vec()));
+            let part = self.bind_ct(value, &ty, Exp::Op(Op::Index(y_ct, index.to_vec())));
             self.add(value.into(), part, &ty);
         }
         if self.wants(x).is_some() {
@@ -34,7 +34,7 @@ impl Cotangents<'_> {
             let rest = self.bind_ct(
                 x,
                 &y.ty,
-                Exp::Update { array: y_ct, index: index.to_vec(), value: zero },
+                Exp::Op(Op::Update { array: y_ct, index: index.to_vec(), value: zero }),
             );
             self.add(x.into(), rest, &y.ty);
         }

@@ -19,7 +19,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 
 use crate::activity::Activity;
@@ -62,7 +62,7 @@ impl Versions {
 
     fn parts(&mut self, block: &Block) {
         for stm in &block.stms {
-            if let (Exp::Index(x, _), [part]) = (&stm.exp, stm.binds.as_slice())
+            if let (Exp::Op(Op::Index(x, _)), [part]) = (&stm.exp, stm.binds.as_slice())
                 && self.is_part(*x)
                 && !part.ty.dims.is_empty()
             {
@@ -99,7 +99,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn block(&mut self, block: &Block) {
         for stm in &block.stms {
-            if let Exp::Loop { params, body, .. } = &stm.exp
+            if let Exp::Nest(Nest::Loop { params, body, .. }) = &stm.exp
                 && self.activity.concerns(stm)
             {
                 for (k, p) in params.iter().enumerate().filter(|(_, p)| !p.ty.dims.is_empty()) {
@@ -176,8 +176,8 @@ impl Chain<'_> {
     /// The version before the statement that gives one as its k-th result.
     fn step(&mut self, stm: &Stm, k: usize) -> Option<Var> {
         match &stm.exp {
-            Exp::Update { array, .. } => Some(*array),
-            Exp::Loop { params, inits, kind: LoopKind::For { extent, .. }, body } => {
+            Exp::Op(Op::Update { array, .. }) => Some(*array),
+            Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { extent, .. }, body }) => {
                 self.state(params, body, k)?;
                 // While it is changed the version before is not there.
                 let init = inits[k].as_var().filter(|init| !mentions(body, *init))?;
@@ -185,23 +185,24 @@ impl Chain<'_> {
                     inits.iter().enumerate().any(|(j, other)| j != k && *other == inits[k]);
                 (!others && self.plain.is(*extent)).then_some(init)
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let from = self.through(then, then.results[k])?;
                 let same = self.through(otherwise, otherwise.results[k])?;
                 (from == same).then_some(from)
             }
-            Exp::Loop { kind: LoopKind::While(_), .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => None,
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
         }
     }
 }
@@ -234,14 +235,15 @@ impl Plain {
 
     fn block(&mut self, block: &Block, repeated: bool) {
         for stm in &block.stms {
-            if let Exp::Loop { params, .. } = &stm.exp {
+            if let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp {
                 self.other.extend(params.iter().map(|p| p.var));
             }
-            let inside = repeated || matches!(stm.exp, Exp::For { .. } | Exp::Loop { .. });
+            let inside =
+                repeated || matches!(stm.exp, Exp::Nest(Nest::For { .. } | Nest::Loop { .. }));
             stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, inside));
             let computed =
                 |op: Prim, args: &[Atom]| is_total(op, args) && args.iter().all(|a| self.is(*a));
-            if repeated && !matches!(&stm.exp, Exp::Prim(op, args) if computed(*op, args)) {
+            if repeated && !matches!(&stm.exp, Exp::Op(Op::Prim(op, args)) if computed(*op, args)) {
                 self.other.extend(stm.binds.iter().map(|p| p.var));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Param, Stm, Var};
 use lambada_loops::Operand;
 use lambada_prim::ScalarTy;
 
@@ -31,22 +31,26 @@ impl<'a> Lower<'a> {
 
     fn statement(&mut self, stm: &'a Stm) {
         match &stm.exp {
-            Exp::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
-            Exp::Index(x, index) => self.index(&stm.binds[0], *x, index),
-            Exp::Fill(value) => self.fill(&stm.binds[0], *value),
-            Exp::Array(items) => self.array(&stm.binds[0], items),
-            Exp::Constant(tensor) => self.constant(&stm.binds[0], tensor),
-            Exp::For { index, extent, outs, body } => self.for_(stm, *index, *extent, outs, body),
-            Exp::Loop { params, inits, kind, body } => self.loop_(stm, params, inits, kind, body),
-            Exp::If { cond, then, otherwise } => self.if_(stm, *cond, then, otherwise),
-            Exp::Update { array, index, value } => {
+            Exp::Op(Op::Prim(op, args)) => self.prim(&stm.binds[0], *op, args),
+            Exp::Op(Op::Index(x, index)) => self.index(&stm.binds[0], *x, index),
+            Exp::Op(Op::Fill(value)) => self.fill(&stm.binds[0], *value),
+            Exp::Op(Op::Array(items)) => self.array(&stm.binds[0], items),
+            Exp::Op(Op::Constant(tensor)) => self.constant(&stm.binds[0], tensor),
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
+                self.for_(stm, *index, *extent, outs, body)
+            }
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                self.loop_(stm, params, inits, kind, body)
+            }
+            Exp::Nest(Nest::If { cond, then, otherwise }) => self.if_(stm, *cond, then, otherwise),
+            Exp::Op(Op::Update { array, index, value }) => {
                 self.update(&stm.binds[0], *array, index, *value)
             }
-            Exp::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
-            Exp::Accumulator(value) => self.accumulator(&stm.binds[0], *value),
-            Exp::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
-            Exp::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
-            Exp::Check { cond, site, values } => self.check(*cond, site, values),
+            Exp::Op(Op::MatMul(a, b)) => self.matmul(&stm.binds[0], *a, *b),
+            Exp::Op(Op::Accumulator(value)) => self.accumulator(&stm.binds[0], *value),
+            Exp::Op(Op::Accumulate { acc, index, value }) => self.accumulate(*acc, index, *value),
+            Exp::Op(Op::Freeze(acc)) => self.freeze(&stm.binds[0], *acc),
+            Exp::Op(Op::Check { cond, site, values }) => self.check(*cond, site, values),
         }
     }
 
@@ -75,7 +79,7 @@ impl<'a> Lower<'a> {
 
     /// An array literal of arrays gets its memory before they are built.
     fn literal_rows(&mut self, stm: &Stm, wishes: &mut HashMap<Var, Place>) {
-        if let (Exp::Array(_), [bind]) = (&stm.exp, stm.binds.as_slice())
+        if let (Exp::Op(Op::Array(_)), [bind]) = (&stm.exp, stm.binds.as_slice())
             && bind.ty.rank() > 1
             && !wishes.contains_key(&bind.var)
             && self.is_known(bind)
@@ -88,7 +92,7 @@ impl<'a> Lower<'a> {
     /// The new part of an array that is updated, `tape with [i] = row`, is built in the array, if that is a parameter of the current block
     /// and nobody looks at it until then.
     fn new_part(&mut self, stm: &Stm, k: usize, wishes: &mut HashMap<Var, Place>) {
-        if let Exp::Update { array, index, value: Atom::Var(part) } = &stm.exp
+        if let Exp::Op(Op::Update { array, index, value: Atom::Var(part) }) = &stm.exp
             && stm.binds[0].ty.rank() > index.len()
             && self.last_mention(*part) == Some(k)
             && !wishes.contains_key(part)
@@ -147,30 +151,32 @@ impl<'a> Lower<'a> {
             }
         };
         match &stm.exp {
-            Exp::Update { array, .. } => wish(self, (*array).into(), place.clone()),
-            Exp::Freeze(acc) => wish(self, (*acc).into(), place.clone()),
-            Exp::Accumulator(value) => wish(self, *value, place.clone()),
-            Exp::Loop { inits, .. } => wish(self, inits[which], place.clone()),
-            Exp::If { .. } => {
+            Exp::Op(Op::Update { array, .. }) => wish(self, (*array).into(), place.clone()),
+            Exp::Op(Op::Freeze(acc)) => wish(self, (*acc).into(), place.clone()),
+            Exp::Op(Op::Accumulator(value)) => wish(self, *value, place.clone()),
+            Exp::Nest(Nest::Loop { inits, .. }) => wish(self, inits[which], place.clone()),
+            Exp::Nest(Nest::If { .. }) => {
                 for origin in self.facts.origins(stm.binds[which].var).into_iter().skip(1) {
                     wish(self, origin.into(), place.clone());
                 }
             }
-            Exp::Array(items) if place.dims.len() > 1 => {
+            Exp::Op(Op::Array(items)) if place.dims.len() > 1 => {
                 for (row, item) in items.iter().enumerate() {
                     let slot = self.slot(place, Operand::int(row as i64));
                     wish(self, *item, slot);
                 }
             }
-            Exp::Array(_)
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulate { .. }
-            | Exp::Check { .. } => {}
+            Exp::Op(
+                Op::Array(_)
+                | Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Constant(_)
+                | Op::MatMul(..)
+                | Op::Accumulate { .. }
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::For { .. }) => {}
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Function, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Var};
 
 /// By variable: the position of the last statement of a block that mentions it, in nested blocks too; the number of statements for a
 /// result. Absent where the block does not mention it.
@@ -109,13 +109,13 @@ impl Facts {
     /// Which arrays may be built in place of which.
     fn note(&mut self, stm: &Stm) {
         match &stm.exp {
-            Exp::Update { array, .. } => self.source(stm, 0, (*array).into()),
-            Exp::Freeze(acc) => self.source(stm, 0, (*acc).into()),
-            Exp::Accumulator(value) => self.source(stm, 0, *value),
-            Exp::Loop { inits, .. } => {
+            Exp::Op(Op::Update { array, .. }) => self.source(stm, 0, (*array).into()),
+            Exp::Op(Op::Freeze(acc)) => self.source(stm, 0, (*acc).into()),
+            Exp::Op(Op::Accumulator(value)) => self.source(stm, 0, *value),
+            Exp::Nest(Nest::Loop { inits, .. }) => {
                 inits.iter().enumerate().for_each(|(k, init)| self.source(stm, k, *init))
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for block in [then, otherwise] {
                     block
                         .results
@@ -124,21 +124,23 @@ impl Facts {
                         .for_each(|(k, result)| self.source(stm, k, *result));
                 }
             }
-            Exp::Array(_) => {
+            Exp::Op(Op::Array(_)) => {
                 if let [bind] = stm.binds.as_slice()
                     && bind.ty.rank() == 1
                 {
                     self.literals.insert(bind.var);
                 }
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulate { .. }
-            | Exp::Check { .. } => {}
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Constant(_)
+                | Op::MatMul(..)
+                | Op::Accumulate { .. }
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::For { .. }) => {}
         }
     }
 
@@ -154,21 +156,8 @@ impl Facts {
 /// The array of which the expression reads an element at a constant index.
 fn element_base(exp: &Exp) -> Option<Var> {
     match exp {
-        Exp::Index(x, index) if index.iter().all(|i| i.as_lit().is_some()) => Some(*x),
-        Exp::Index(..)
-        | Exp::Prim(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(Op::Index(x, index)) if index.iter().all(|i| i.as_lit().is_some()) => Some(*x),
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 
@@ -176,23 +165,23 @@ fn element_base(exp: &Exp) -> Option<Var> {
 pub(crate) fn adds_outside(block: &Block) -> bool {
     fn walk(block: &Block, made: &mut HashSet<Var>) -> bool {
         block.stms.iter().any(|stm| match &stm.exp {
-            Exp::Accumulator(_) => {
+            Exp::Op(Op::Accumulator(_)) => {
                 made.extend(stm.binds.iter().map(|p| p.var));
                 false
             }
-            Exp::Accumulate { acc, .. } => !made.contains(acc),
-            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
-                stm.exp.blocks().into_iter().any(|inner| walk(inner, made))
-            }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => false,
+            Exp::Op(Op::Accumulate { acc, .. }) => !made.contains(acc),
+            Exp::Nest(_) => stm.exp.blocks().into_iter().any(|inner| walk(inner, made)),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            ) => false,
         })
     }
     walk(block, &mut HashSet::new())
@@ -201,24 +190,28 @@ pub(crate) fn adds_outside(block: &Block) -> bool {
 /// Might one of the arrays be overwritten by the statements, if its memory were free? `alias` grows by what may share their memory.
 pub(crate) fn consumes(stms: &[Stm], alias: &mut HashSet<Var>) -> bool {
     stms.iter().any(|stm| match &stm.exp {
-        Exp::Update { array, .. } => alias.contains(array),
-        Exp::Accumulator(value) => value.as_var().is_some_and(|v| alias.contains(&v)),
-        Exp::Loop { inits, .. } => mentions(inits, alias) || consumes_inside(stm, alias),
-        Exp::If { then, otherwise, .. } => {
+        Exp::Op(Op::Update { array, .. }) => alias.contains(array),
+        Exp::Op(Op::Accumulator(value)) => value.as_var().is_some_and(|v| alias.contains(&v)),
+        Exp::Nest(Nest::Loop { inits, .. }) => {
+            mentions(inits, alias) || consumes_inside(stm, alias)
+        }
+        Exp::Nest(Nest::If { then, otherwise, .. }) => {
             consumes_inside(stm, alias)
                 || mentions(&then.results, alias)
                 || mentions(&otherwise.results, alias)
         }
-        Exp::For { .. } => consumes_inside(stm, alias),
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::MatMul(..)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => false,
+        Exp::Nest(Nest::For { .. }) => consumes_inside(stm, alias),
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::MatMul(..)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        ) => false,
     })
 }
 

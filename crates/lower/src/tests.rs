@@ -5,7 +5,7 @@ mod cost;
 mod random;
 mod traps;
 
-use lambada_anf::{Atom, Builder, Exp, Function, Names, Param, Ty, Var};
+use lambada_anf::{Atom, Builder, Function, Names, Nest, Op, Param, Ty, Var};
 use lambada_loops::{Stmt, visit};
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::Failure;
@@ -123,7 +123,7 @@ fn loop_for(
     let inits = states.into_iter().map(|(init, _)| init).collect();
     b.bind_all(
         binds,
-        Exp::Loop { params, inits, kind: lambada_anf::LoopKind::For { index, extent }, body },
+        Nest::Loop { params, inits, kind: lambada_anf::LoopKind::For { index, extent }, body },
     )
 }
 
@@ -139,7 +139,7 @@ fn collect(
     b.bind(
         "ys",
         elem.array_of(extent),
-        Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
+        Nest::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
     )
 }
 
@@ -150,11 +150,11 @@ fn each(b: &mut Builder, extent: Atom, build: impl FnOnce(&mut Builder, Atom)) {
         build(b, index.into());
         Vec::new()
     });
-    b.effect(Exp::For { index, extent, outs: Vec::new(), body });
+    b.effect(Nest::For { index, extent, outs: Vec::new(), body });
 }
 
 fn update(b: &mut Builder, ty: &Ty, array: Atom, index: &[Atom], value: Atom) -> Atom {
-    b.bind("u", ty.clone(), Exp::Update { array: var(array), index: index.to_vec(), value })
+    b.bind("u", ty.clone(), Op::Update { array: var(array), index: index.to_vec(), value })
 }
 
 /// How many statements of a kind there are, at any depth.

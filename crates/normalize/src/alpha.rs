@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Param, Stm, Ty, Var};
 
 use crate::val::Pullback;
 
@@ -101,25 +101,14 @@ fn frame(exp: &Exp) -> Exp {
         }
     });
     match &mut frame {
-        Exp::For { index, .. } => *index = Var(0),
-        Exp::Loop { params, kind, .. } => {
+        Exp::Nest(Nest::For { index, .. }) => *index = Var(0),
+        Exp::Nest(Nest::Loop { params, kind, .. }) => {
             params.iter_mut().for_each(|p| p.var = Var(0));
             if let LoopKind::For { index, .. } = kind {
                 *index = Var(0);
             }
         }
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => {}
+        Exp::Op(_) | Exp::Nest(Nest::If { .. }) => {}
     }
     frame
 }

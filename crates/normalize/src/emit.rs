@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
-use lambada_anf::{Atom, Block, Exp, Function, Names, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
@@ -229,9 +229,9 @@ impl Emit {
     // Statements
 
     /// Appends a statement whose variables are declared.
-    pub fn push(&mut self, binds: Vec<Param>, exp: Exp) {
+    pub fn push(&mut self, binds: Vec<Param>, exp: impl Into<Exp>) {
         self.written += 1;
-        self.top().stms.push(Stm { binds, exp });
+        self.top().stms.push(Stm::new(binds, exp));
     }
 
     /// Appends a statement that was made elsewhere, and declares what it binds.
@@ -241,16 +241,17 @@ impl Emit {
         for p in &stm.binds {
             self.declare(level, p.var, p.ty.clone());
         }
-        if let Exp::Prim(op, args) = &stm.exp {
+        if let Exp::Op(Op::Prim(op, args)) = &stm.exp {
             self.computes(stm.binds[0].var, *op, args);
         }
-        let learned = if let Exp::Check { cond, .. } = &stm.exp { Some(*cond) } else { None };
+        let learned =
+            if let Exp::Op(Op::Check { cond, .. }) = &stm.exp { Some(*cond) } else { None };
         self.top().stms.push(stm);
         learned.into_iter().for_each(|cond| self.learn(cond, true));
     }
 
     /// `hint : ty = exp`
-    pub fn bind(&mut self, hint: &str, ty: Ty, exp: Exp) -> Atom {
+    pub fn bind(&mut self, hint: &str, ty: Ty, exp: impl Into<Exp>) -> Atom {
         let hint = self.hint.take().unwrap_or_else(|| hint.into());
         let var = self.fresh(hint, ty.clone());
         self.push(vec![Param { var, ty }], exp);
@@ -276,7 +277,7 @@ impl Emit {
             dims: tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect(),
         };
         let tensor = Rc::new(tensor);
-        let atom = self.bind("xs", ty, Exp::Constant(tensor.clone()));
+        let atom = self.bind("xs", ty, Op::Constant(tensor.clone()));
         self.know(atom, Known::Constant(tensor));
         atom
     }
@@ -287,7 +288,7 @@ impl Emit {
             return value;
         }
         let ty = Ty { elem: self.elem(value), dims };
-        self.bind("xs", ty, Exp::Fill(value))
+        self.bind("xs", ty, Op::Fill(value))
     }
 
     /// `x[index]`, read at most once in a scope, and not at all where `x` is a literal.
@@ -315,7 +316,7 @@ impl Emit {
             return *atom;
         }
         let (hint, ty) = (self.names.hint(var), self.info(var).ty.indexed(index.len()));
-        let atom = self.bind(&hint, ty, Exp::Index(var, index.to_vec()));
+        let atom = self.bind(&hint, ty, Op::Index(var, index.to_vec()));
         self.loads.insert(key, atom);
         atom
     }
@@ -355,7 +356,7 @@ impl Emit {
         let var = self.fresh_at(level, name, ty.clone());
         self.push(
             vec![Param { var, ty }],
-            Exp::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
+            Nest::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
         );
         var.into()
     }
@@ -375,7 +376,7 @@ impl Emit {
     /// Fails at the site unless the condition holds.
     pub fn check_at(&mut self, cond: Atom, site: &Site, values: Vec<Atom>) {
         if cond != Atom::bool(true) {
-            self.push(Vec::new(), Exp::Check { cond, site: site.clone(), values });
+            self.push(Vec::new(), Op::Check { cond, site: site.clone(), values });
             self.learn(cond, true);
         }
     }

@@ -1,7 +1,7 @@
 //! Sizes inside variants. The fields of a constructor that a value is not are zeros of any size, so their sizes count only where the value
 //! is of that constructor. Mostly they are evidently equal anyway, and nothing of this is needed.
 
-use lambada_anf::{Atom, Exp, Out, Param, Ty};
+use lambada_anf::{Atom, Nest, Out, Param, Ty};
 use lambada_prim::{Prim, ReduceOp};
 use lambada_source::Span;
 
@@ -104,7 +104,7 @@ impl Emit {
         let outs = vec![Out::Reduce(ReduceOp::Or)];
         self.push(
             vec![Param { var, ty: Ty::bool() }],
-            Exp::For { index, extent, outs, body: block.finish(vec![active]) },
+            Nest::For { index, extent, outs, body: block.finish(vec![active]) },
         );
         var.into()
     }
@@ -177,6 +177,6 @@ impl Emit {
         let otherwise = self.leave().finish(vec![zero]);
         let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &target) };
         let hint = self.hint_of(leaf.atom);
-        self.bind(&hint, ty, Exp::If { cond: fits, then, otherwise })
+        self.bind(&hint, ty, Nest::If { cond: fits, then, otherwise })
     }
 }

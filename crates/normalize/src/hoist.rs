@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::emit::Emit;
@@ -48,7 +48,7 @@ pub(crate) fn hoist_active_size(
         let outs = vec![Out::Reduce(ReduceOp::Min)];
         emit.push(
             vec![Param { var: first, ty: Ty::int() }],
-            Exp::For { index: i, extent, outs, body },
+            Nest::For { index: i, extent, outs, body },
         );
         let cond = emit.prim(Prim::LtInt, &[first.into(), extent]);
         guarded(emit, cond, 1, |emit| copied(emit, index, first.into(), &stms, &[size]))[0]
@@ -58,7 +58,7 @@ pub(crate) fn hoist_active_size(
 /// The part of the innermost block that some variables need; with its checks, unless it is arithmetic.
 fn slice(emit: &Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
     let stms = Slice::new(wanted).cut(emit, false);
-    if stms.iter().all(|stm| matches!(stm.exp, Exp::Prim(..))) {
+    if stms.iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Prim(..)))) {
         return (stms, true);
     }
     (Slice::new(wanted).cut(emit, true), false)
@@ -76,12 +76,14 @@ fn copied(emit: &mut Emit, index: Var, at: Atom, stms: &[Stm], wanted: &[Atom]) 
 fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
     for stm in stms {
         match &stm.exp {
-            Exp::Prim(op, args) => {
+            Exp::Op(Op::Prim(op, args)) => {
                 let args: Vec<Atom> = args.iter().map(|a| renaming.atom(*a)).collect();
                 let value = emit.prim(*op, &args);
                 renaming.insert(stm.binds[0].var, value);
             }
-            Exp::If { cond, then, otherwise } if renaming.atom(*cond).as_lit().is_some() => {
+            Exp::Nest(Nest::If { cond, then, otherwise })
+                if renaming.atom(*cond).as_lit().is_some() =>
+            {
                 let holds = renaming.atom(*cond) == Atom::bool(true);
                 let branch = if holds { then } else { otherwise };
                 place(emit, renaming, &branch.stms);
@@ -90,19 +92,19 @@ fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
                     renaming.insert(p.var, value);
                 }
             }
-            Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {
+            Exp::Op(
+                Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(_) => {
                 let copy = renaming.copy_stm(stm, &mut emit.names);
                 emit.adopt(copy);
             }
@@ -127,7 +129,7 @@ fn guarded(
     let binds: Vec<Param> =
         (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
     binds.iter().for_each(|p| emit.facts.nonnegative(p.var));
-    emit.push(binds.clone(), Exp::If { cond, then, otherwise });
+    emit.push(binds.clone(), Nest::If { cond, then, otherwise });
     binds.into_iter().map(|p| p.var.into()).collect()
 }
 
@@ -163,26 +165,26 @@ impl Slice {
     /// Does it add to an accumulator that is needed?
     fn adds(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Accumulate { acc, .. } => self.needed.contains(acc),
-            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
-                stm.exp.blocks().iter().any(|b| b.stms.iter().any(|s| self.adds(s)))
-            }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => false,
+            Exp::Op(Op::Accumulate { acc, .. }) => self.needed.contains(acc),
+            Exp::Nest(_) => stm.exp.blocks().iter().any(|b| b.stms.iter().any(|s| self.adds(s))),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            ) => false,
         }
     }
 
     /// Removes additions to accumulators that are not needed: those of enclosing blocks, and those that are read later than the sizes.
     fn strip(&self, emit: &Emit, stm: &mut Stm) {
-        let other = |stm: &Stm| matches!(&stm.exp, Exp::Accumulate { acc, .. } if emit.in_scope(*acc) && !self.needed.contains(acc));
+        let other = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Accumulate { acc, .. }) if emit.in_scope(*acc) && !self.needed.contains(acc));
         for block in stm.exp.blocks_mut() {
             block.stms.retain(|s| !other(s));
             block.stms.iter_mut().for_each(|s| self.strip(emit, s));

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Exp, Param, Ty};
+use lambada_anf::{Atom, Nest, Param, Ty};
 
 use crate::Eval;
 use crate::emit::{Closed, Emit};
@@ -49,7 +49,7 @@ pub(crate) fn join(
         let ([then, otherwise], [r, s]) = (join.sides, join.results);
         emit.push(
             join.binds,
-            Exp::If { cond, then: then.finish(r), otherwise: otherwise.finish(s) },
+            Nest::If { cond, then: then.finish(r), otherwise: otherwise.finish(s) },
         );
     }
     Ok(value)

@@ -15,7 +15,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
@@ -44,23 +44,25 @@ impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         for stm in &mut block.stms {
             match &stm.exp {
-                Exp::Accumulator(_) => {
+                Exp::Op(Op::Accumulator(_)) => {
                     _ = self.types.insert(stm.binds[0].var, stm.binds[0].ty.clone())
                 }
-                Exp::Fill(value) if is_zero(*value) => _ = self.zeros.insert(stm.binds[0].var),
-                Exp::Fill(_)
-                | Exp::Prim(..)
-                | Exp::Index(..)
-                | Exp::Array(_)
-                | Exp::Constant(_)
-                | Exp::For { .. }
-                | Exp::Loop { .. }
-                | Exp::If { .. }
-                | Exp::Update { .. }
-                | Exp::MatMul(..)
-                | Exp::Accumulate { .. }
-                | Exp::Freeze(_)
-                | Exp::Check { .. } => {}
+                Exp::Op(Op::Fill(value)) if is_zero(*value) => {
+                    _ = self.zeros.insert(stm.binds[0].var)
+                }
+                Exp::Op(
+                    Op::Fill(_)
+                    | Op::Prim(..)
+                    | Op::Index(..)
+                    | Op::Array(_)
+                    | Op::Constant(_)
+                    | Op::Update { .. }
+                    | Op::MatMul(..)
+                    | Op::Accumulate { .. }
+                    | Op::Freeze(_)
+                    | Op::Check { .. },
+                )
+                | Exp::Nest(_) => {}
             }
             stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
         }
@@ -68,7 +70,7 @@ impl Pass<'_> {
         let own: Vec<Var> = block
             .stms
             .iter()
-            .filter(|s| matches!(s.exp, Exp::Accumulator(_)))
+            .filter(|s| matches!(s.exp, Exp::Op(Op::Accumulator(_))))
             .map(|s| s.binds[0].var)
             .collect();
         if own.is_empty() {
@@ -81,20 +83,16 @@ impl Pass<'_> {
 
     fn zero(&mut self, ty: &Ty, stms: &mut Vec<Stm>) -> Atom {
         let zero = Atom::Lit(ty.elem.zero());
-        if ty.dims.is_empty() {
-            zero
-        } else {
-            self.bind(stms, "zeros", ty.clone(), Exp::Fill(zero))
-        }
+        if ty.dims.is_empty() { zero } else { self.bind(stms, "zeros", ty.clone(), Op::Fill(zero)) }
     }
 
     fn is_zero(&self, atom: Atom) -> bool {
         is_zero(atom) || atom.as_var().is_some_and(|v| self.zeros.contains(&v))
     }
 
-    fn bind(&mut self, stms: &mut Vec<Stm>, hint: &str, ty: Ty, exp: Exp) -> Atom {
+    fn bind(&mut self, stms: &mut Vec<Stm>, hint: &str, ty: Ty, exp: impl Into<Exp>) -> Atom {
         let var = self.names.fresh(hint);
-        stms.push(Stm { binds: vec![Param { var, ty }], exp });
+        stms.push(Stm::new(vec![Param { var, ty }], exp));
         var.into()
     }
 
@@ -109,19 +107,19 @@ impl Pass<'_> {
         let (Some(extent), Some(x), Some(y)) = (ty.dims.first().copied(), a.as_var(), b.as_var())
         else {
             let op = if ty.elem == ScalarTy::Int { Prim::AddInt } else { Prim::Add };
-            return self.bind(stms, "sum", ty.clone(), Exp::Prim(op, vec![a, b]));
+            return self.bind(stms, "sum", ty.clone(), Op::Prim(op, vec![a, b]));
         };
         let index = self.names.fresh("i");
         let (row, mut body) = (ty.indexed(1), Vec::new());
-        let u = self.bind(&mut body, "a", row.clone(), Exp::Index(x, vec![index.into()]));
-        let v = self.bind(&mut body, "b", row.clone(), Exp::Index(y, vec![index.into()]));
+        let u = self.bind(&mut body, "a", row.clone(), Op::Index(x, vec![index.into()]));
+        let v = self.bind(&mut body, "b", row.clone(), Op::Index(y, vec![index.into()]));
         let sum = self.plus(&mut body, &row, u, v);
         let body = Block { stms: body, results: vec![sum] };
         self.bind(
             stms,
             "sum",
             ty.clone(),
-            Exp::For { index, extent, outs: vec![Out::Collect], body },
+            Nest::For { index, extent, outs: vec![Out::Collect], body },
         )
     }
 
@@ -129,7 +127,7 @@ impl Pass<'_> {
     fn unchanging_places(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
             let mut added = Vec::new();
-            if let Exp::For { .. } | Exp::Loop { .. } = &stm.exp {
+            if let Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) = &stm.exp {
                 for (acc, place) in scalar_places(&stm, &self.types) {
                     let ty = self.types[&acc].indexed(place.len());
                     if let Some((Some(changed), value)) =
@@ -155,21 +153,21 @@ impl Pass<'_> {
                 continue;
             }
             let low =
-                self.bind(to, "low", Ty::bool(), Exp::Prim(Prim::LeInt, vec![Atom::int(0), *i]));
-            let high = self.bind(to, "high", Ty::bool(), Exp::Prim(Prim::LtInt, vec![*i, *size]));
-            let both = self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![low, high]));
+                self.bind(to, "low", Ty::bool(), Op::Prim(Prim::LeInt, vec![Atom::int(0), *i]));
+            let high = self.bind(to, "high", Ty::bool(), Op::Prim(Prim::LtInt, vec![*i, *size]));
+            let both = self.bind(to, "inside", Ty::bool(), Op::Prim(Prim::And, vec![low, high]));
             inside = Some(match inside {
                 Some(before) => {
-                    self.bind(to, "inside", Ty::bool(), Exp::Prim(Prim::And, vec![before, both]))
+                    self.bind(to, "inside", Ty::bool(), Op::Prim(Prim::And, vec![before, both]))
                 }
                 None => both,
             });
         }
-        let add = Stm { binds: vec![], exp: Exp::Accumulate { acc, index: place, value } };
+        let add = Stm::effect(Op::Accumulate { acc, index: place, value });
         to.push(match inside {
             Some(cond) => {
                 let then = Block { stms: vec![add], results: vec![] };
-                Stm { binds: vec![], exp: Exp::If { cond, then, otherwise: Block::default() } }
+                Stm::effect(Nest::If { cond, then, otherwise: Block::default() })
             }
             None => add,
         });
@@ -215,9 +213,11 @@ impl Pass<'_> {
                             value = value.map(|sum| self.plus(&mut to, &ty, sum, part));
                         }
                         None => {
-                            to.extend(value.take().map(|sum| Stm {
-                                binds: vec![Param { var: acc, ty: ty.clone() }],
-                                exp: Exp::Accumulator(sum),
+                            to.extend(value.take().map(|sum| {
+                                Stm::new(
+                                    vec![Param { var: acc, ty: ty.clone() }],
+                                    Op::Accumulator(sum),
+                                )
                             }));
                             to.push(stm);
                         }
@@ -265,12 +265,12 @@ impl Pass<'_> {
             for (k, r) in rows.iter().enumerate() {
                 let first = self.row(to, init, k, ty);
                 let binds = vec![Param { var: *r, ty: ty.clone() }];
-                to.push(Stm { binds, exp: Exp::Accumulator(first) });
+                to.push(Stm::new(binds, Op::Accumulator(first)));
             }
         } else if freezes(&stm, acc) {
             let frozen =
-                rows.iter().map(|r| self.bind(to, "row", ty.clone(), Exp::Freeze(*r))).collect();
-            to.push(Stm { binds: stm.binds, exp: Exp::Array(frozen) });
+                rows.iter().map(|r| self.bind(to, "row", ty.clone(), Op::Freeze(*r))).collect();
+            to.push(Stm::new(stm.binds, Op::Array(frozen)));
         } else {
             let blocks = stm.exp.blocks_mut();
             blocks.into_iter().for_each(|b| self.split_additions(b, acc, rows, ty));
@@ -281,7 +281,7 @@ impl Pass<'_> {
     fn row(&mut self, stms: &mut Vec<Stm>, whole: Atom, k: usize, ty: &Ty) -> Atom {
         match whole {
             Atom::Var(x) if !self.zeros.contains(&x) => {
-                self.bind(stms, "row", ty.clone(), Exp::Index(x, vec![Atom::int(k as i64)]))
+                self.bind(stms, "row", ty.clone(), Op::Index(x, vec![Atom::int(k as i64)]))
             }
             Atom::Var(_) | Atom::Lit(_) => {
                 let zero = self.zero(ty, stms);
@@ -300,38 +300,22 @@ impl Pass<'_> {
 
     fn split_addition(&mut self, stm: Stm, acc: Var, rows: &[Var], ty: &Ty, to: &mut Vec<Stm>) {
         match &stm.exp {
-            Exp::Accumulate { acc: a, index, value } if *a == acc => {
+            Exp::Op(Op::Accumulate { acc: a, index, value }) if *a == acc => {
                 if let Some(Atom::Lit(Scalar::Int(k))) = index.first() {
-                    let exp = Exp::Accumulate {
+                    let exp = Op::Accumulate {
                         acc: rows[*k as usize],
                         index: index[1..].to_vec(),
                         value: *value,
                     };
-                    to.push(Stm { binds: vec![], exp });
+                    to.push(Stm::effect(exp));
                     return;
                 }
                 for (k, r) in rows.iter().enumerate() {
                     let value = self.row(to, *value, k, ty);
-                    to.push(Stm {
-                        binds: vec![],
-                        exp: Exp::Accumulate { acc: *r, index: vec![], value },
-                    });
+                    to.push(Stm::effect(Op::Accumulate { acc: *r, index: vec![], value }));
                 }
             }
-            Exp::Accumulate { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => to.push(stm),
+            Exp::Op(_) | Exp::Nest(_) => to.push(stm),
         }
     }
 }
@@ -339,54 +323,28 @@ impl Pass<'_> {
 /// What the statement makes the accumulator from, if it makes it.
 fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
     match &stm.exp {
-        Exp::Accumulator(init) if stm.binds[0].var == acc => Some(*init),
-        Exp::Accumulator(_)
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(Op::Accumulator(init)) if stm.binds[0].var == acc => Some(*init),
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 
 fn freezes(stm: &Stm, acc: Var) -> bool {
-    matches!(&stm.exp, Exp::Freeze(frozen) if *frozen == acc)
+    matches!(&stm.exp, Exp::Op(Op::Freeze(frozen)) if *frozen == acc)
 }
 
 /// Does the statement add to the accumulator, which stands outside?
 fn adds_to(stm: &Stm, acc: Var) -> bool {
-    matches!(&stm.exp, Exp::Accumulate { acc: a, .. } if *a == acc)
+    matches!(&stm.exp, Exp::Op(Op::Accumulate { acc: a, .. }) if *a == acc)
         || stm.exp.blocks().into_iter().any(|b| b.stms.iter().any(|s| adds_to(s, acc)))
 }
 
 /// Are all additions to the accumulator at constant rows, in range, or to the whole?
 fn splits(stm: &Stm, acc: Var, rows: i64) -> bool {
     let fine = match &stm.exp {
-        Exp::Accumulate { acc: a, index, .. } if *a == acc => index
+        Exp::Op(Op::Accumulate { acc: a, index, .. }) if *a == acc => index
             .first()
             .is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k))),
-        Exp::Accumulate { .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => true,
+        Exp::Op(_) | Exp::Nest(_) => true,
     };
     fine && stm.exp.blocks().into_iter().all(|b| b.stms.iter().all(|s| splits(s, acc, rows)))
 }
@@ -411,7 +369,7 @@ fn collect_places(
     places: &mut Vec<(Var, Vec<Atom>)>,
 ) {
     for stm in &block.stms {
-        if let Exp::Accumulate { acc, index, .. } = &stm.exp {
+        if let Exp::Op(Op::Accumulate { acc, index, .. }) = &stm.exp {
             let outside = |a: &Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
             let scalar = types.get(acc).is_some_and(|ty| ty.rank() == index.len());
             let place = (*acc, index.clone());
@@ -451,19 +409,21 @@ impl Parts {
         let mut of: HashMap<Var, Vec<usize>> = HashMap::new();
         for (k, stm) in block.stms.iter().enumerate() {
             let accs: Vec<Var> = match &stm.exp {
-                Exp::Accumulator(_) => vec![stm.binds[0].var],
-                Exp::Freeze(acc) => vec![*acc],
-                Exp::Accumulate { .. } | Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
+                Exp::Op(Op::Accumulator(_)) => vec![stm.binds[0].var],
+                Exp::Op(Op::Freeze(acc)) => vec![*acc],
+                Exp::Op(Op::Accumulate { .. }) | Exp::Nest(_) => {
                     additions(stm).into_iter().collect()
                 }
-                Exp::Prim(..)
-                | Exp::Index(..)
-                | Exp::Fill(_)
-                | Exp::Array(_)
-                | Exp::Constant(_)
-                | Exp::Update { .. }
-                | Exp::MatMul(..)
-                | Exp::Check { .. } => Vec::new(),
+                Exp::Op(
+                    Op::Prim(..)
+                    | Op::Index(..)
+                    | Op::Fill(_)
+                    | Op::Array(_)
+                    | Op::Constant(_)
+                    | Op::Update { .. }
+                    | Op::MatMul(..)
+                    | Op::Check { .. },
+                ) => Vec::new(),
             };
             accs.into_iter().for_each(|acc| of.entry(acc).or_default().push(k));
         }
@@ -526,41 +486,50 @@ impl Sum {
     /// The statement without its additions, and their sum; nothing where that is not possible.
     fn statement(&self, pass: &mut Pass, stm: &Stm) -> Option<(Option<Stm>, Atom)> {
         match &stm.exp {
-            Exp::Accumulate { acc, index, value } => {
+            Exp::Op(Op::Accumulate { acc, index, value }) => {
                 (*acc == self.acc && *index == self.place).then_some((None, *value))
             }
-            Exp::For { index, extent, outs, body } => {
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 let (out, inner) = self.out(*index, *extent)?;
                 let (mut body, value) = inner.block(pass, body)?;
                 body.results.push(value?);
                 let outs = outs.iter().copied().chain([out]).collect();
-                Some(self.with(pass, stm, Exp::For { index: *index, extent: *extent, outs, body }))
+                Some(self.with(
+                    pass,
+                    stm,
+                    Exp::Nest(Nest::For { index: *index, extent: *extent, outs, body }),
+                ))
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 self.loop_(pass, stm, (params, inits, kind), body)
             }
-            Exp::If { cond, then, otherwise } if self.ty.dims.is_empty() => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) if self.ty.dims.is_empty() => {
                 let zero = Atom::Lit(self.ty.elem.zero());
                 let mut branch = |block: &Block| {
                     let (mut block, value) = self.block(pass, block)?;
                     block.results.push(value.unwrap_or(zero));
                     Some(block)
                 };
-                let exp =
-                    Exp::If { cond: *cond, then: branch(then)?, otherwise: branch(otherwise)? };
+                let exp = Exp::Nest(Nest::If {
+                    cond: *cond,
+                    then: branch(then)?,
+                    otherwise: branch(otherwise)?,
+                });
                 Some(self.with(pass, stm, exp))
             }
-            Exp::If { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => None,
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::If { .. }) => None,
         }
     }
 
@@ -577,10 +546,10 @@ impl Sum {
     }
 
     /// The statement with one more binding, for the sum.
-    fn with(&self, pass: &mut Pass, stm: &Stm, exp: Exp) -> (Option<Stm>, Atom) {
+    fn with(&self, pass: &mut Pass, stm: &Stm, exp: impl Into<Exp>) -> (Option<Stm>, Atom) {
         let var = pass.names.again(self.acc);
         let binds = stm.binds.iter().cloned().chain([Param { var, ty: self.ty.clone() }]).collect();
-        (Some(Stm { binds, exp }), var.into())
+        (Some(Stm::new(binds, exp)), var.into())
     }
 
     /// A sum over a sequential loop is one more part of its state.
@@ -606,7 +575,11 @@ impl Sum {
         let params =
             params.iter().cloned().chain([Param { var: state, ty: self.ty.clone() }]).collect();
         let inits = inits.iter().copied().chain([Atom::Lit(self.ty.elem.zero())]).collect();
-        Some(self.with(pass, stm, Exp::Loop { params, inits, kind: kind.clone(), body }))
+        Some(self.with(
+            pass,
+            stm,
+            Exp::Nest(Nest::Loop { params, inits, kind: kind.clone(), body }),
+        ))
     }
 
     /// The block without its additions, and their sum, which it has computed; no sum if there are none.

@@ -7,7 +7,7 @@
 //! stay. A law may round once less (`x ** 2 = x * x`). Derivatives do not need more, since a cotangent that is absent is never computed.
 //! Sums are not reassociated here. Integers wrap, and all laws of a ring hold for them.
 
-use lambada_anf::{Atom, Exp, Param, Stm, Ty};
+use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::rewrite::{Context, Replacement};
@@ -140,14 +140,14 @@ pub(crate) const LAWS: &[Law] = &[
 
 /// Folds a primitive with constant arguments, or applies a law.
 pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::Prim(op, args) = &stm.exp else { return None };
+    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
     if let Some(constants) = args.iter().map(|a| a.as_lit()).collect::<Option<Vec<Scalar>>>() {
         return Replacement::value(Atom::Lit(op.eval(&constants)));
     }
     if let [Atom::Lit(c), x @ Atom::Var(_)] = args[..]
         && commutative(*op)
     {
-        return Replacement::exp(stm, Exp::Prim(*op, vec![x, Atom::Lit(c)]));
+        return Replacement::exp(stm, Op::Prim(*op, vec![x, Atom::Lit(c)]));
     }
     let special = constants_together(context, stm, *op, args)
         .or_else(|| at_most_or_nan(context, stm, *op, args));
@@ -170,14 +170,15 @@ fn constants_together(
 ) -> Option<Replacement> {
     match (op, args) {
         (Prim::SubInt, [x, Atom::Lit(Scalar::Int(k))]) if *k != 0 => {
-            Replacement::exp(stm, Exp::Prim(Prim::AddInt, vec![*x, Atom::int(k.wrapping_neg())]))
+            Replacement::exp(stm, Op::Prim(Prim::AddInt, vec![*x, Atom::int(k.wrapping_neg())]))
         }
         (Prim::AddInt | Prim::MulInt, [x, Atom::Lit(Scalar::Int(k))]) => {
-            let Exp::Prim(inner, parts) = context.scope.definition(*x)? else { return None };
+            let Exp::Op(Op::Prim(inner, parts)) = context.scope.definition(*x)? else {
+                return None;
+            };
             let [y, Atom::Lit(Scalar::Int(j))] = parts[..] else { return None };
             let both = op.eval(&[Scalar::Int(j), Scalar::Int(*k)]);
-            (*inner == op)
-                .then(|| Replacement::exp(stm, Exp::Prim(op, vec![y, Atom::Lit(both)])))?
+            (*inner == op).then(|| Replacement::exp(stm, Op::Prim(op, vec![y, Atom::Lit(both)])))?
         }
         (_, _) => None,
     }
@@ -192,18 +193,22 @@ fn at_most_or_nan(
     args: &[Atom],
 ) -> Option<Replacement> {
     let (Prim::Or, [at_most, nan]) = (op, args) else { return None };
-    let Some(Exp::Prim(Prim::Ne, same)) = context.scope.definition(*nan) else { return None };
-    let Some(Exp::Prim(Prim::Le, sides)) = context.scope.definition(*at_most) else { return None };
+    let Some(Exp::Op(Op::Prim(Prim::Ne, same))) = context.scope.definition(*nan) else {
+        return None;
+    };
+    let Some(Exp::Op(Op::Prim(Prim::Le, sides))) = context.scope.definition(*at_most) else {
+        return None;
+    };
     let ([x, other], [a, b]) = (&same[..], &sides[..]) else { return None };
     let constant = |c: &Atom| matches!(c, Atom::Lit(Scalar::Real(c)) if !c.is_nan());
     if x != other || !((a == x && constant(b)) || (b == x && constant(a))) {
         return None;
     }
     let less = Param { var: context.names.fresh("t"), ty: Ty::scalar(ScalarTy::Bool) };
-    let not = Exp::Prim(Prim::Not, vec![less.var.into()]);
+    let not = Op::Prim(Prim::Not, vec![less.var.into()]);
     let mut replacement = Replacement::exp(stm, not)?;
-    let exp = Exp::Prim(Prim::Lt, vec![*b, *a]);
-    replacement.stms.insert(0, Stm { binds: vec![less], exp });
+    let exp = Op::Prim(Prim::Lt, vec![*b, *a]);
+    replacement.stms.insert(0, Stm::new(vec![less], exp));
     Some(replacement)
 }
 
@@ -235,7 +240,7 @@ fn matches(scope: &Scope, pattern: Pattern, atom: Atom, found: &mut [Option<Atom
         (Pattern::Bool(x), Atom::Lit(Scalar::Bool(y))) => x == y,
         (Pattern::Real(_) | Pattern::Int(_) | Pattern::Bool(_), _) => false,
         (Pattern::Op(op, parts), _) => match scope.definition(atom) {
-            Some(Exp::Prim(defined, args)) if *defined == op => {
+            Some(Exp::Op(Op::Prim(defined, args))) if *defined == op => {
                 parts.iter().zip(args).all(|(p, a)| matches(scope, *p, *a, found))
             }
             Some(_) | None => false,
@@ -280,10 +285,7 @@ fn build(
                 .map(|(p, ty)| build(context, *p, *ty, found, stms))
                 .collect();
             let var = context.names.fresh("t");
-            stms.push(Stm {
-                binds: vec![Param { var, ty: Ty::scalar(ty) }],
-                exp: Exp::Prim(op, args),
-            });
+            stms.push(Stm::new(vec![Param { var, ty: Ty::scalar(ty) }], Op::Prim(op, args)));
             var.into()
         }
     }

@@ -4,7 +4,7 @@
 //! update has just written. Keeps: values. A read is still done only where it was done before, and not of an array that an update has
 //! consumed in between: that update would have to copy the array.
 
-use lambada_anf::{Atom, Exp, Param, Stm, Ty};
+use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty};
 use lambada_prim::{Data, Scalar, Tensor};
 
 use crate::rewrite::{Context, Replacement};
@@ -13,37 +13,39 @@ use crate::scalar_replacement::small;
 /// All of the above.
 pub(crate) fn arrays(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
-        Exp::Index(x, index) => read(context, stm, (*x).into(), index),
-        Exp::Fill(value) if stm.binds[0].ty.dims.is_empty() => Replacement::value(*value),
-        Exp::Array(items) => constant(stm, items),
-        Exp::Update { array, index, value } => update(context, stm, (*array).into(), index, *value),
-        Exp::Prim(..)
-        | Exp::Fill(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(Op::Index(x, index)) => read(context, stm, (*x).into(), index),
+        Exp::Op(Op::Fill(value)) if stm.binds[0].ty.dims.is_empty() => Replacement::value(*value),
+        Exp::Op(Op::Array(items)) => constant(stm, items),
+        Exp::Op(Op::Update { array, index, value }) => {
+            update(context, stm, (*array).into(), index, *value)
+        }
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Fill(_)
+            | Op::Constant(_)
+            | Op::MatMul(..)
+            | Op::Accumulator(_)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        )
+        | Exp::Nest(_) => None,
     }
 }
 
 fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Replacement> {
     match context.scope.definition(x)? {
-        Exp::Fill(value) => Some(rest_of_fill(stm, *value)),
-        Exp::Array(items) => {
+        Exp::Op(Op::Fill(value)) => Some(rest_of_fill(stm, *value)),
+        Exp::Op(Op::Array(items)) => {
             let item = *items.get(usize::try_from(index[0].as_lit()?.int()).ok()?)?;
             Some(rest(stm, item, &index[1..]))
         }
-        Exp::Constant(tensor) => constant_part(stm, tensor, index),
-        Exp::Index(y, first) if context.scope.readable(*y) => {
+        Exp::Op(Op::Constant(tensor)) => constant_part(stm, tensor, index),
+        Exp::Op(Op::Index(y, first)) if context.scope.readable(*y) => {
             let whole = first.iter().chain(index).copied().collect();
-            Replacement::exp(stm, Exp::Index(*y, whole))
+            Replacement::exp(stm, Op::Index(*y, whole))
         }
-        Exp::Update { array, index: written, value } => {
+        Exp::Op(Op::Update { array, index: written, value }) => {
             let shared = written.len().min(index.len());
             if written[..shared] == index[..shared] && shared == written.len() {
                 return Some(rest(stm, *value, &index[shared..]));
@@ -54,18 +56,18 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
                 .any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
             // The update has taken over the memory of the old array: to read that afterwards would cost a copy of it.
             let small = context.scope.ty(*array).is_some_and(|ty| small(&ty.dims));
-            (apart && small).then(|| Replacement::exp(stm, Exp::Index(*array, index.to_vec())))?
+            (apart && small).then(|| Replacement::exp(stm, Op::Index(*array, index.to_vec())))?
         }
-        Exp::Index(..)
-        | Exp::Prim(..)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(
+            Op::Index(..)
+            | Op::Prim(..)
+            | Op::MatMul(..)
+            | Op::Accumulator(_)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        )
+        | Exp::Nest(_) => None,
     }
 }
 
@@ -73,9 +75,9 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
 fn rest(stm: &Stm, item: Atom, index: &[Atom]) -> Replacement {
     match item {
         Atom::Var(array) if !index.is_empty() => {
-            let exp = Exp::Index(array, index.to_vec());
+            let exp = Op::Index(array, index.to_vec());
             Replacement {
-                stms: vec![Stm { binds: stm.binds.clone(), exp }],
+                stms: vec![Stm::new(stm.binds.clone(), exp)],
                 values: vec![stm.binds[0].var.into()],
             }
         }
@@ -88,7 +90,7 @@ fn rest_of_fill(stm: &Stm, value: Atom) -> Replacement {
         return Replacement { stms: vec![], values: vec![value] };
     }
     Replacement {
-        stms: vec![Stm { binds: stm.binds.clone(), exp: Exp::Fill(value) }],
+        stms: vec![Stm::new(stm.binds.clone(), Op::Fill(value))],
         values: vec![stm.binds[0].var.into()],
     }
 }
@@ -106,7 +108,7 @@ fn constant_part(stm: &Stm, tensor: &Tensor, index: &[Atom]) -> Option<Replaceme
     }
     let mut data = Data::zeros(tensor.elem(), len);
     (0..len).for_each(|k| data.set(k, tensor.data.get(at * len + k)));
-    Replacement::exp(stm, Exp::Constant(Tensor { dims, data }.into()))
+    Replacement::exp(stm, Op::Constant(Tensor { dims, data }.into()))
 }
 
 /// An array literal of constants, if it is long; short ones stay, so that their elements are known.
@@ -117,7 +119,7 @@ fn constant(stm: &Stm, items: &[Atom]) -> Option<Replacement> {
     let values: Vec<Scalar> = items.iter().map(|a| a.as_lit()).collect::<Option<_>>()?;
     let mut data = Data::zeros(stm.binds[0].ty.elem, values.len());
     values.into_iter().enumerate().for_each(|(k, value)| data.set(k, value));
-    Replacement::exp(stm, Exp::Constant(Tensor { dims: vec![items.len()], data }.into()))
+    Replacement::exp(stm, Op::Constant(Tensor { dims: vec![items.len()], data }.into()))
 }
 
 /// An update of an array literal at a constant place, and one that puts back what is there.
@@ -128,27 +130,27 @@ fn update(
     index: &[Atom],
     value: Atom,
 ) -> Option<Replacement> {
-    if let Some(Exp::Index(x, at)) = context.scope.definition(value)
+    if let Some(Exp::Op(Op::Index(x, at))) = context.scope.definition(value)
         && Atom::Var(*x) == array
         && at == index
     {
         return Replacement::value(array);
     }
-    let Some(Exp::Array(items)) = context.scope.definition(array) else { return None };
+    let Some(Exp::Op(Op::Array(items))) = context.scope.definition(array) else { return None };
     let mut items = items.clone();
     let place = usize::try_from(index[0].as_lit()?.int()).ok().filter(|k| *k < items.len())?;
     if index.len() == 1 {
         items[place] = value;
-        return Replacement::exp(stm, Exp::Array(items));
+        return Replacement::exp(stm, Op::Array(items));
     }
     let row = items[place].as_var()?;
     let ty: Ty = stm.binds[0].ty.indexed(1);
     let var = context.names.again(row);
     items[place] = var.into();
-    let inner = Stm {
-        binds: vec![Param { var, ty }],
-        exp: Exp::Update { array: row, index: index[1..].to_vec(), value },
-    };
-    let outer = Stm { binds: stm.binds.clone(), exp: Exp::Array(items) };
+    let inner = Stm::new(
+        vec![Param { var, ty }],
+        Op::Update { array: row, index: index[1..].to_vec(), value },
+    );
+    let outer = Stm::new(stm.binds.clone(), Op::Array(items));
     Some(Replacement { stms: vec![inner, outer], values: vec![stm.binds[0].var.into()] })
 }

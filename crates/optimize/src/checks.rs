@@ -4,14 +4,14 @@
 //! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison of integers that linear bounds decide;
 //! a `Check` of a constant `true` then goes away. Keeps: values and failures: a check that may fail stays where it is.
 
-use lambada_anf::{Atom, Exp, Stm};
+use lambada_anf::{Atom, Exp, Op, Stm};
 use lambada_prim::Prim;
 
 use crate::rewrite::{Context, Replacement};
 
 /// Decides a comparison of integers.
 pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::Prim(op, args) = &stm.exp else { return None };
+    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
     let [a, b] = args[..] else { return None };
     let proves = |a, b, strict| context.scope.proves(a, b, strict);
     let decided = match op {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Out, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var};
 use lambada_prim::{ReduceOp, Scalar};
 
 use crate::algebra::commutative;
@@ -64,15 +64,19 @@ impl Cse {
 
 fn shareable(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Accumulate { .. } | Exp::Check { .. } => false,
-        Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => !stm.binds.is_empty() && !adds(stm),
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..) => true,
+        Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Accumulate { .. } | Op::Check { .. }) => {
+            false
+        }
+        Exp::Nest(_) => !stm.binds.is_empty() && !adds(stm),
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::Update { .. }
+            | Op::MatMul(..),
+        ) => true,
     }
 }
 
@@ -137,7 +141,7 @@ impl Encoder {
 
     fn stm(&mut self, stm: &Stm) {
         self.exp(&stm.exp);
-        if !matches!(stm.exp, Exp::Prim(..) | Exp::Index(..)) {
+        if !matches!(stm.exp, Exp::Op(Op::Prim(..) | Op::Index(..))) {
             let outer = stm
                 .binds
                 .iter()
@@ -151,7 +155,7 @@ impl Encoder {
 
     fn exp(&mut self, exp: &Exp) {
         match exp {
-            Exp::Prim(op, args) => {
+            Exp::Op(Op::Prim(op, args)) => {
                 self.key.extend([10, *op as u64]);
                 let mut codes: Vec<(u64, u64)> = args.iter().map(|a| self.code(*a)).collect();
                 if commutative(*op) {
@@ -159,22 +163,24 @@ impl Encoder {
                 }
                 codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
             }
-            Exp::Index(x, index) => {
+            Exp::Op(Op::Index(x, index)) => {
                 self.push(11);
                 self.atom((*x).into());
                 self.atoms(index);
             }
-            Exp::Fill(value) => {
+            Exp::Op(Op::Fill(value)) => {
                 self.push(12);
                 self.atom(*value);
             }
-            Exp::Array(items) => {
+            Exp::Op(Op::Array(items)) => {
                 self.push(13);
                 self.atoms(items);
             }
             // Constants are shared where they are the same data, not where they are equal.
-            Exp::Constant(tensor) => self.key.extend([14, std::rc::Rc::as_ptr(tensor) as u64]),
-            Exp::For { index, extent, outs, body } => {
+            Exp::Op(Op::Constant(tensor)) => {
+                self.key.extend([14, std::rc::Rc::as_ptr(tensor) as u64])
+            }
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 self.push(15);
                 self.atom(*extent);
                 self.push(outs.len() as u64);
@@ -182,7 +188,7 @@ impl Encoder {
                 self.bind(*index);
                 self.block(body);
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 self.push(16);
                 self.atoms(inits);
                 params.iter().for_each(|p| self.bind(p.var));
@@ -200,38 +206,38 @@ impl Encoder {
                 }
                 self.block(body);
             }
-            Exp::If { cond, then, otherwise } => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 self.push(17);
                 self.atom(*cond);
                 self.block(then);
                 self.block(otherwise);
             }
-            Exp::Update { array, index, value } => {
+            Exp::Op(Op::Update { array, index, value }) => {
                 self.push(18);
                 self.atom((*array).into());
                 self.atoms(index);
                 self.atom(*value);
             }
-            Exp::MatMul(a, b) => {
+            Exp::Op(Op::MatMul(a, b)) => {
                 self.push(19);
                 self.atom((*a).into());
                 self.atom((*b).into());
             }
-            Exp::Accumulator(value) => {
+            Exp::Op(Op::Accumulator(value)) => {
                 self.push(20);
                 self.atom(*value);
             }
-            Exp::Accumulate { acc, index, value } => {
+            Exp::Op(Op::Accumulate { acc, index, value }) => {
                 self.push(21);
                 self.atom((*acc).into());
                 self.atoms(index);
                 self.atom(*value);
             }
-            Exp::Freeze(acc) => {
+            Exp::Op(Op::Freeze(acc)) => {
                 self.push(22);
                 self.atom((*acc).into());
             }
-            Exp::Check { cond, .. } => {
+            Exp::Op(Op::Check { cond, .. }) => {
                 self.push(23);
                 self.atom(*cond);
             }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::facts::{bound, may_not_end, pure};
@@ -15,21 +15,17 @@ use crate::rewrite::{Context, Replacement};
 /// All of the above.
 pub(crate) fn control(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
-        Exp::If { cond, then, otherwise } => if_(stm, *cond, then, otherwise),
-        Exp::For { index, extent, outs, body } => for_(context, stm, *index, *extent, outs, body),
-        Exp::Loop { params, inits, kind, body } => loop_(stm, params, inits, kind, body),
-        Exp::Check { cond: Atom::Lit(Scalar::Bool(true)), .. } => Replacement::values(vec![]),
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Nest(Nest::If { cond, then, otherwise }) => if_(stm, *cond, then, otherwise),
+        Exp::Nest(Nest::For { index, extent, outs, body }) => {
+            for_(context, stm, *index, *extent, outs, body)
+        }
+        Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+            loop_(stm, params, inits, kind, body)
+        }
+        Exp::Op(Op::Check { cond: Atom::Lit(Scalar::Bool(true)), .. }) => {
+            Replacement::values(vec![])
+        }
+        Exp::Op(_) => None,
     }
 }
 
@@ -53,9 +49,8 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
 
 /// An `if` whose branches compute nothing chooses between values that are both there.
 fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
-    let select = |((p, a), b): ((&Param, &Atom), &Atom)| Stm {
-        binds: vec![p.clone()],
-        exp: Exp::Prim(select(p.ty.elem), vec![cond, *a, *b]),
+    let select = |((p, a), b): ((&Param, &Atom), &Atom)| {
+        Stm::new(vec![p.clone()], Op::Prim(select(p.ty.elem), vec![cond, *a, *b]))
     };
     let stms = stm.binds.iter().zip(&then.results).zip(&otherwise.results).map(select).collect();
     Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() }
@@ -93,8 +88,8 @@ fn if_same(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Rep
         .collect();
     let pruned =
         |block: &Block| Block { stms: block.stms.clone(), results: kept(&block.results, &keep) };
-    let exp = Exp::If { cond, then: pruned(then), otherwise: pruned(otherwise) };
-    Some(Replacement { stms: vec![Stm { binds: kept(&stm.binds, &keep), exp }], values })
+    let exp = Nest::If { cond, then: pruned(then), otherwise: pruned(otherwise) };
+    Some(Replacement { stms: vec![Stm::new(kept(&stm.binds, &keep), exp)], values })
 }
 
 /// The items that are to be kept.
@@ -123,10 +118,7 @@ fn no_iterations(stm: &Stm, outs: &[Out]) -> Replacement {
     for (p, out) in stm.binds.iter().zip(outs) {
         match out {
             Out::Collect => {
-                stms.push(Stm {
-                    binds: vec![p.clone()],
-                    exp: Exp::Fill(Atom::Lit(p.ty.elem.zero())),
-                });
+                stms.push(Stm::new(vec![p.clone()], Op::Fill(Atom::Lit(p.ty.elem.zero()))));
                 values.push(p.var.into());
             }
             Out::Reduce(op) => values.push(Atom::Lit(op.unit(p.ty.elem))),
@@ -144,7 +136,7 @@ fn one_iteration(stm: &Stm, index: Var, outs: &[Out], body: &Block) -> Replaceme
     for ((p, out), result) in stm.binds.iter().zip(outs).zip(body.results) {
         match out {
             Out::Collect => {
-                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Array(vec![result]) });
+                stms.push(Stm::new(vec![p.clone()], Op::Array(vec![result])));
                 values.push(p.var.into());
             }
             Out::Reduce(_) => values.push(result),
@@ -192,13 +184,13 @@ fn for_invariant(
         return None;
     }
     let keep: Vec<bool> = replaced.iter().map(Option::is_none).collect();
-    let rest = Exp::For {
+    let rest = Nest::For {
         index,
         extent,
         outs: kept(outs, &keep),
         body: Block { stms: body.stms.clone(), results: kept(&body.results, &keep) },
     };
-    let mut stms = vec![Stm { binds: kept(&stm.binds, &keep), exp: rest }];
+    let mut stms = vec![Stm::new(kept(&stm.binds, &keep), rest)];
     if stms[0].binds.is_empty() && pure(&stms[0]) && !may_not_end(&stms[0]) {
         stms.clear();
     }
@@ -207,7 +199,7 @@ fn for_invariant(
         values.push(match value {
             Some(Value::Atom(atom)) => atom,
             Some(Value::Fill(atom)) => {
-                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Fill(atom) });
+                stms.push(Stm::new(vec![p.clone()], Op::Fill(atom)));
                 p.var.into()
             }
             Some(Value::Repeated(op, atom)) => repeated(context, &mut stms, p, op, extent, atom),
@@ -245,10 +237,7 @@ fn repeated(
 ) -> Atom {
     let mut prim = |hint: &str, op: Prim, args: Vec<Atom>| {
         let var = context.names.fresh(hint);
-        stms.push(Stm {
-            binds: vec![Param { var, ty: Ty::scalar(op.result()) }],
-            exp: Exp::Prim(op, args),
-        });
+        stms.push(Stm::new(vec![Param { var, ty: Ty::scalar(op.result()) }], Op::Prim(op, args)));
         Atom::Var(var)
     };
     let value = match (op, p.ty.elem) {
@@ -274,20 +263,20 @@ fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
         .find(|s| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result)
         .map(|s| &s.exp);
     match own.or_else(|| context.scope.definition(result))? {
-        Exp::Fill(value) => Some(*value),
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(Op::Fill(value)) => Some(*value),
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::Update { .. }
+            | Op::MatMul(..)
+            | Op::Accumulator(_)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        )
+        | Exp::Nest(_) => None,
     }
 }
 
@@ -300,7 +289,7 @@ fn all_elements(
     result: Atom,
 ) -> Option<Var> {
     let defines = |s: &&Stm| s.binds.len() == 1 && Atom::Var(s.binds[0].var) == result;
-    let Exp::Index(xs, at) = &body.stms.iter().find(defines)?.exp else { return None };
+    let Exp::Op(Op::Index(xs, at)) = &body.stms.iter().find(defines)?.exp else { return None };
     (at[..] == [Atom::Var(index)] && context.scope.ty(*xs) == Some(&p.ty)).then_some(*xs)
 }
 
@@ -368,6 +357,6 @@ fn unchanged_state(
         .zip(&keep)
         .map(|((p, init), keep)| if *keep { p.var.into() } else { *init })
         .collect();
-    let exp = Exp::Loop { params: kept(params, &keep), inits: kept(inits, &keep), kind, body };
-    Some(Replacement { stms: vec![Stm { binds: kept(&stm.binds, &keep), exp }], values })
+    let exp = Nest::Loop { params: kept(params, &keep), inits: kept(inits, &keep), kind, body };
+    Some(Replacement { stms: vec![Stm::new(kept(&stm.binds, &keep), exp)], values })
 }

@@ -3,7 +3,7 @@
 //!
 //! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values, failures, and loops that may not end.
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Stm, Var};
 
 use crate::control::kept;
 use crate::facts::{may_not_end, pure};
@@ -76,21 +76,21 @@ impl Marker {
 
     fn stm(&mut self, stm: &Stm, control: &mut Vec<Atom>) {
         match &stm.exp {
-            Exp::For { extent, body, .. } => {
+            Exp::Nest(Nest::For { extent, body, .. }) => {
                 self.nested(body, control, &[*extent]);
                 for (p, result) in stm.binds.iter().zip(&body.results) {
                     self.need(p.var, *result);
                     self.need(p.var, *extent);
                 }
             }
-            Exp::If { cond, then, otherwise } => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 self.nested(then, control, &[*cond]);
                 self.nested(otherwise, control, &[*cond]);
                 for ((p, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
                     [*a, *b, *cond].into_iter().for_each(|atom| self.need(p.var, atom));
                 }
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 let driver = match kind {
                     LoopKind::For { extent, .. } => *extent,
                     LoopKind::While(cond) => cond.results[0],
@@ -111,25 +111,27 @@ impl Marker {
                 }
             }
             // An addition is live if its accumulator is: the accumulator needs what is added, and that the addition runs.
-            Exp::Accumulate { acc, index, value } => {
+            Exp::Op(Op::Accumulate { acc, index, value }) => {
                 index
                     .iter()
                     .chain([value])
                     .chain(&*control)
                     .for_each(|atom| self.need(*acc, *atom));
             }
-            Exp::Check { cond, values, .. } => {
+            Exp::Op(Op::Check { cond, values, .. }) => {
                 values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_) => {
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Freeze(_),
+            ) => {
                 let bind = stm.binds[0].var;
                 stm.exp.atoms(&mut |atom| self.need(bind, atom));
             }
@@ -154,16 +156,16 @@ impl Sweeper {
     fn keep(&self, stm: &mut Stm) -> bool {
         let live: Vec<bool> = stm.binds.iter().map(|p| self.is_live(p.var)).collect();
         match &mut stm.exp {
-            Exp::Check { .. } => true,
-            Exp::Accumulate { acc, .. } => self.is_live(*acc),
-            Exp::For { outs, body, .. } => {
+            Exp::Op(Op::Check { .. }) => true,
+            Exp::Op(Op::Accumulate { acc, .. }) => self.is_live(*acc),
+            Exp::Nest(Nest::For { outs, body, .. }) => {
                 *outs = kept(outs, &live);
                 body.results = kept(&body.results, &live);
                 stm.binds = kept(&stm.binds, &live);
                 self.block(body);
                 !stm.binds.is_empty() || !body.stms.iter().all(is_value)
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for block in [&mut *then, &mut *otherwise] {
                     block.results = kept(&block.results, &live);
                     self.block(block);
@@ -171,7 +173,7 @@ impl Sweeper {
                 stm.binds = kept(&stm.binds, &live);
                 !stm.binds.is_empty() || !then.stms.iter().chain(&otherwise.stms).all(is_value)
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 let live: Vec<bool> = params.iter().map(|p| self.is_live(p.var)).collect();
                 *params = kept(params, &live);
                 *inits = kept(inits, &live);
@@ -187,20 +189,22 @@ impl Sweeper {
                     }
                 }
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Freeze(_) => live[0],
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Freeze(_),
+            ) => live[0],
         }
     }
 }
 
 /// Does a statement that has survived only compute values? Additions to accumulators of others, checks and what may not end do more.
 fn is_value(stm: &Stm) -> bool {
-    pure(stm) && !may_not_end(stm) || matches!(stm.exp, Exp::Accumulator(_) | Exp::Freeze(_))
+    pure(stm) && !may_not_end(stm) || matches!(stm.exp, Exp::Op(Op::Accumulator(_) | Op::Freeze(_)))
 }

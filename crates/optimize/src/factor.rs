@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::control::kept;
@@ -19,7 +19,7 @@ use crate::rewrite::{Context, Replacement};
 
 /// The rewrite.
 pub(crate) fn factor(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::For { index, extent, outs, body } = &stm.exp else { return None };
+    let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
     let for_ = For { index: *index, extent: *extent, outs, body };
     duplicates(stm, &for_).or_else(|| (0..outs.len()).find_map(|k| outside(context, stm, &for_, k)))
 }
@@ -46,7 +46,7 @@ impl For<'_> {
     }
 
     fn with(&self, outs: Vec<Out>, body: Block) -> Exp {
-        Exp::For { index: self.index, extent: self.extent, outs, body }
+        Exp::Nest(Nest::For { index: self.index, extent: self.extent, outs, body })
     }
 }
 
@@ -64,8 +64,7 @@ fn duplicates(stm: &Stm, for_: &For) -> Option<Replacement> {
         return None;
     }
     let body = Block { stms: for_.body.stms.clone(), results: kept(&for_.body.results, &keep) };
-    let stms =
-        vec![Stm { binds: kept(&stm.binds, &keep), exp: for_.with(kept(for_.outs, &keep), body) }];
+    let stms = vec![Stm::new(kept(&stm.binds, &keep), for_.with(kept(for_.outs, &keep), body))];
     Some(Replacement { stms, values: first.into_iter().map(|j| stm.binds[j].var.into()).collect() })
 }
 
@@ -81,7 +80,9 @@ fn finite(context: &Context, a: Atom) -> bool {
     match a {
         Atom::Lit(Scalar::Real(a)) => a.is_finite(),
         Atom::Lit(Scalar::Int(_) | Scalar::Bool(_)) => false,
-        Atom::Var(_) => matches!(context.scope.definition(a), Some(Exp::Prim(Prim::ToReal, _))),
+        Atom::Var(_) => {
+            matches!(context.scope.definition(a), Some(Exp::Op(Op::Prim(Prim::ToReal, _))))
+        }
     }
 }
 
@@ -91,7 +92,7 @@ fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Rep
     if for_.outs[k] != Out::Reduce(ReduceOp::Add) || p.ty.elem != ScalarTy::Real {
         return None;
     }
-    let Exp::Prim(op, args) = for_.definition(for_.body.results[k])? else { return None };
+    let Exp::Op(Op::Prim(op, args)) = for_.definition(for_.body.results[k])? else { return None };
     let (inner, map) = match (op, args.as_slice()) {
         (Prim::Neg, [x]) => (*x, Map::Negate),
         (Prim::Mul, [x, a]) if for_.invariant(*a) && finite(context, *a) => (*x, Map::Multiply(*a)),
@@ -107,13 +108,11 @@ fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Rep
     let mut binds = stm.binds.clone();
     binds[k] = sum.clone();
     let exp = match map {
-        Map::Negate => Exp::Prim(Prim::Neg, vec![sum.var.into()]),
-        Map::Multiply(a) => Exp::Prim(Prim::Mul, vec![sum.var.into(), a]),
-        Map::Divide(a) => Exp::Prim(Prim::Div, vec![sum.var.into(), a]),
+        Map::Negate => Exp::Op(Op::Prim(Prim::Neg, vec![sum.var.into()])),
+        Map::Multiply(a) => Exp::Op(Op::Prim(Prim::Mul, vec![sum.var.into(), a])),
+        Map::Divide(a) => Exp::Op(Op::Prim(Prim::Div, vec![sum.var.into(), a])),
     };
-    let stms = vec![
-        Stm { binds, exp: for_.with(for_.outs.to_vec(), body) },
-        Stm { binds: vec![p.clone()], exp },
-    ];
+    let stms =
+        vec![Stm::new(binds, for_.with(for_.outs.to_vec(), body)), Stm::new(vec![p.clone()], exp)];
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
 }

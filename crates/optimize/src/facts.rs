@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
 
 /// Does running it perhaps fail?
 pub(crate) fn may_fail(stm: &Stm) -> bool {
-    matches!(stm.exp, Exp::Check { .. }) || stm.exp.blocks().into_iter().any(block_may_fail)
+    matches!(stm.exp, Exp::Op(Op::Check { .. })) || stm.exp.blocks().into_iter().any(block_may_fail)
 }
 
 /// Does running it perhaps fail?
@@ -16,7 +16,7 @@ pub(crate) fn block_may_fail(block: &Block) -> bool {
 
 /// Does running it perhaps not end? Of a `while` that is not known.
 pub(crate) fn may_not_end(stm: &Stm) -> bool {
-    matches!(stm.exp, Exp::Loop { kind: LoopKind::While(_), .. })
+    matches!(stm.exp, Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }))
         || stm.exp.blocks().into_iter().any(|block| block.stms.iter().any(may_not_end))
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn additions(stm: &Stm) -> HashSet<Var> {
 }
 
 fn collect_additions(stm: &Stm, found: &mut HashSet<Var>) {
-    if let Exp::Accumulate { acc, .. } = &stm.exp {
+    if let Exp::Op(Op::Accumulate { acc, .. }) = &stm.exp {
         found.insert(*acc);
     }
     for block in stm.exp.blocks() {
         block.stms.iter().for_each(|s| collect_additions(s, found));
-        for s in block.stms.iter().filter(|s| matches!(s.exp, Exp::Accumulator(_))) {
+        for s in block.stms.iter().filter(|s| matches!(s.exp, Exp::Op(Op::Accumulator(_)))) {
             found.remove(&s.binds[0].var);
         }
     }
@@ -42,24 +42,26 @@ fn collect_additions(stm: &Stm, found: &mut HashSet<Var>) {
 /// Does a statement add to an accumulator that it has not made itself?
 pub(crate) fn adds(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::Accumulate { .. } => true,
-        Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => !additions(stm).is_empty(),
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => false,
+        Exp::Op(Op::Accumulate { .. }) => true,
+        Exp::Nest(_) => !additions(stm).is_empty(),
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::Update { .. }
+            | Op::MatMul(..)
+            | Op::Accumulator(_)
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        ) => false,
     }
 }
 
 /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but compute what it binds.
 pub(crate) fn pure(stm: &Stm) -> bool {
-    !matches!(stm.exp, Exp::Accumulator(_) | Exp::Freeze(_)) && !may_fail(stm) && !adds(stm)
+    !matches!(stm.exp, Exp::Op(Op::Accumulator(_) | Op::Freeze(_))) && !may_fail(stm) && !adds(stm)
 }
 
 /// How many statements, nested ones included.
@@ -97,19 +99,20 @@ pub(crate) fn bound(block: &Block, f: &mut dyn FnMut(Var)) {
 /// a read of such an array behind the expression makes it copy the array.
 pub(crate) fn consumed(exp: &Exp, f: &mut dyn FnMut(Var)) {
     match exp {
-        Exp::Update { array, .. } => f(*array),
-        Exp::Accumulator(value) => value.as_var().into_iter().for_each(f),
-        Exp::Loop { inits, .. } => inits.iter().filter_map(|a| a.as_var()).for_each(f),
-        Exp::For { .. }
-        | Exp::If { .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::MatMul(..)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => {}
+        Exp::Op(Op::Update { array, .. }) => f(*array),
+        Exp::Op(Op::Accumulator(value)) => value.as_var().into_iter().for_each(f),
+        Exp::Nest(Nest::Loop { inits, .. }) => inits.iter().filter_map(|a| a.as_var()).for_each(f),
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::MatMul(..)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        )
+        | Exp::Nest(Nest::For { .. } | Nest::If { .. }) => {}
     }
 }

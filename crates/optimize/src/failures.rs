@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Renaming, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Renaming, Stm, Var};
 
 use crate::common_subexpressions as cse;
 use crate::facts::{may_fail, mentioned, pure};
@@ -49,34 +49,23 @@ fn failing_part(stm: &Stm, needed: &mut HashSet<Var>) -> Option<Stm> {
     let mut stm = stm.clone();
     if !wanted {
         match &mut stm.exp {
-            Exp::For { outs, body, .. } => {
+            Exp::Nest(Nest::For { outs, body, .. }) => {
                 outs.clear();
                 body.results.clear();
                 stm.binds.clear();
                 *body = failing_block(body);
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 stm.binds.clear();
                 for block in [then, otherwise] {
                     block.results.clear();
                     *block = failing_block(block);
                 }
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Loop { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => {}
         }
     }
-    if let Exp::Check { values, .. } = &mut stm.exp {
+    if let Exp::Op(Op::Check { values, .. }) = &mut stm.exp {
         values.clear();
     }
     mentioned(&stm, &mut |v| _ = needed.insert(v));

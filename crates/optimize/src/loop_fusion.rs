@@ -15,7 +15,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Function, Out, Renaming, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Out, Renaming, Stm, Var};
 
 use crate::facts::{additions, consumed, may_fail, mentioned};
 use crate::failures;
@@ -61,20 +61,9 @@ enum Range {
 
 fn range(stm: &Stm) -> Option<Range> {
     match &stm.exp {
-        Exp::For { extent, .. } => Some(Range::For(*extent)),
-        Exp::If { cond, .. } => Some(Range::If(*cond)),
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Loop { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Nest(Nest::For { extent, .. }) => Some(Range::For(*extent)),
+        Exp::Nest(Nest::If { cond, .. }) => Some(Range::If(*cond)),
+        Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => None,
     }
 }
 
@@ -170,7 +159,7 @@ impl Row {
         let mut dependents = Vec::new();
         for k in first + 1..second {
             let (stm, info) = (&self.stms[k], &self.infos[k]);
-            let waits = matches!(&stm.exp, Exp::Freeze(acc) if own.adds_to.contains(acc) || added.contains(acc));
+            let waits = matches!(&stm.exp, Exp::Op(Op::Freeze(acc)) if own.adds_to.contains(acc) || added.contains(acc));
             let depends =
                 mentions_any(&info.mentions, &own.binds) || !info.mentions.is_disjoint(&made);
             if waits || depends {
@@ -191,14 +180,14 @@ impl Row {
             return None;
         }
         let fusible = match (&a.exp, &b.exp) {
-            (Exp::For { body, .. }, Exp::For { .. }) => {
+            (Exp::Nest(Nest::For { body, .. }), Exp::Nest(Nest::For { .. })) => {
                 // If the first does not fail, the second's failures may come earlier, which nobody sees.
                 let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
                 reads_elementwise(a, &own.binds, b)
                     && (!fails(first) || !fails(second) || covered())
             }
             // The branches of an `if` run one after the other, fused or not.
-            (Exp::If { .. }, Exp::If { .. }) => true,
+            (Exp::Nest(Nest::If { .. }), Exp::Nest(Nest::If { .. })) => true,
             (_, _) => false,
         };
         fusible.then_some(dependents)
@@ -245,26 +234,18 @@ impl Row {
 /// The body of the two loops as one.
 fn fused_body(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> Block {
     match merge(a.clone(), results, b.clone()).exp {
-        Exp::For { body, .. } => body,
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => unreachable!("two loops are one loop"),
+        Exp::Nest(Nest::For { body, .. }) => body,
+        Exp::Op(_) | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => {
+            unreachable!("two loops are one loop")
+        }
     }
 }
 
 /// Does the second loop use the results of the first, which are these, only by reading its own element?
 fn reads_elementwise(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> bool {
-    let (Exp::For { outs, .. }, Exp::For { index, body, .. }) = (&a.exp, &b.exp) else {
+    let (Exp::Nest(Nest::For { outs, .. }), Exp::Nest(Nest::For { index, body, .. })) =
+        (&a.exp, &b.exp)
+    else {
         return false;
     };
     let results = Results { results, outs };
@@ -292,23 +273,10 @@ fn body_reads(block: &Block, results: &Results, index: Var) -> bool {
     block.stms.iter().all(|stm| {
         let mut fine = !stm.binds.iter().flat_map(|p| &p.ty.dims).any(|d| results.has(*d));
         match &stm.exp {
-            Exp::Index(x, at) if results.collects(*x) => {
+            Exp::Op(Op::Index(x, at)) if results.collects(*x) => {
                 fine &= at[0] == index.into() && !at[1..].iter().any(|a| results.has(*a))
             }
-            Exp::Index(..)
-            | Exp::Prim(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => stm.exp.atoms(&mut |a| fine &= !results.has(a)),
+            Exp::Op(_) | Exp::Nest(_) => stm.exp.atoms(&mut |a| fine &= !results.has(a)),
         }
         fine && stm.exp.blocks().into_iter().all(|b| body_reads(b, results, index))
     }) && !block.results.iter().any(|a| results.has(*a))
@@ -319,8 +287,8 @@ fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
     let binds = a.binds.iter().chain(&b.binds).cloned().collect();
     let exp = match (a.exp, b.exp) {
         (
-            Exp::For { index, extent, mut outs, mut body },
-            Exp::For { index: second_index, outs: more_outs, body: second, .. },
+            Exp::Nest(Nest::For { index, extent, mut outs, mut body }),
+            Exp::Nest(Nest::For { index: second_index, outs: more_outs, body: second, .. }),
         ) => {
             let mut renaming = Renaming::new();
             renaming.insert(second_index, index.into());
@@ -333,19 +301,19 @@ fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
             body.stms.extend(second.stms);
             body.results.extend(second.results);
             outs.extend(more_outs);
-            Exp::For { index, extent, outs, body }
+            Exp::Nest(Nest::For { index, extent, outs, body })
         }
         (
-            Exp::If { cond, then, otherwise },
-            Exp::If { then: second_then, otherwise: second_otherwise, .. },
+            Exp::Nest(Nest::If { cond, then, otherwise }),
+            Exp::Nest(Nest::If { then: second_then, otherwise: second_otherwise, .. }),
         ) => {
             let then = in_sequence(&a.binds, then, second_then);
             let otherwise = in_sequence(&a.binds, otherwise, second_otherwise);
-            Exp::If { cond, then, otherwise }
+            Exp::Nest(Nest::If { cond, then, otherwise })
         }
         (_, _) => unreachable!("only loops, and only branches, are fused"),
     };
-    Stm { binds, exp }
+    Stm::new(binds, exp)
 }
 
 fn in_sequence(binds: &[lambada_anf::Param], mut first: Block, mut second: Block) -> Block {
@@ -375,7 +343,7 @@ impl Made<'_> {
 /// Replaces `ys[i]` by the value that the first body gives, and `ys[i, k]` by an index of it.
 fn replace_reads(block: &mut Block, made: &Made, image: &mut Renaming) {
     block.stms.retain_mut(|stm| {
-        if let Exp::Index(x, at) = &mut stm.exp
+        if let Exp::Op(Op::Index(x, at)) = &mut stm.exp
             && let Some(value) = made.value(*x)
         {
             match value {

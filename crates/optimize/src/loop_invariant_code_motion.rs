@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::Prim;
 
@@ -66,7 +66,7 @@ impl Motion<'_> {
 
     fn pass(&mut self, stm: &Stm) {
         self.scope.pass(stm);
-        if let Exp::Check { cond, .. } = &stm.exp {
+        if let Exp::Op(Op::Check { cond, .. }) = &stm.exp {
             self.scope.assume(*cond, true);
         }
         if self.loops > 0 {
@@ -75,7 +75,7 @@ impl Motion<'_> {
     }
 
     fn nested(&mut self, stm: &mut Stm) {
-        if let Exp::If { cond, then, otherwise } = &mut stm.exp {
+        if let Exp::Nest(Nest::If { cond, then, otherwise }) = &mut stm.exp {
             for (b, holds) in [(then, true), (otherwise, false)] {
                 let mark = self.scope.mark();
                 self.scope.assume(*cond, holds);
@@ -104,7 +104,7 @@ impl Motion<'_> {
     fn is_size(&self, atom: Atom) -> bool {
         let Atom::Var(var) = atom else { return true };
         self.sizes.contains(&var)
-            || matches!(self.scope.definition(atom), Some(Exp::Prim(_, args)) if args.iter().all(|a| self.is_size(*a)))
+            || matches!(self.scope.definition(atom), Some(Exp::Op(Op::Prim(_, args))) if args.iter().all(|a| self.is_size(*a)))
     }
 
     /// `if 0 < extent { out; stm } else { what the loop gives without iterations }`
@@ -112,33 +112,22 @@ impl Motion<'_> {
         let Some(extent) = extent(&stm.exp) else { return out.into_iter().chain([stm]).collect() };
         let mut otherwise = Block::default();
         match &stm.exp {
-            Exp::For { outs, .. } => {
+            Exp::Nest(Nest::For { outs, .. }) => {
                 for (p, out) in stm.binds.iter().zip(outs) {
                     otherwise.results.push(match out {
                         Out::Reduce(op) => Atom::Lit(op.unit(p.ty.elem)),
                         Out::Collect => {
                             let empty = Param { var: self.names.again(p.var), ty: p.ty.clone() };
                             let var = empty.var;
-                            let exp = Exp::Fill(Atom::Lit(p.ty.elem.zero()));
-                            otherwise.stms.push(Stm { binds: vec![empty], exp });
+                            let exp = Op::Fill(Atom::Lit(p.ty.elem.zero()));
+                            otherwise.stms.push(Stm::new(vec![empty], exp));
                             var.into()
                         }
                     });
                 }
             }
-            Exp::Loop { inits, .. } => otherwise.results.clone_from(inits),
-            Exp::If { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => unreachable!("only loops have an extent"),
+            Exp::Nest(Nest::Loop { inits, .. }) => otherwise.results.clone_from(inits),
+            Exp::Op(_) | Exp::Nest(Nest::If { .. }) => unreachable!("only loops have an extent"),
         }
         let mut renaming = Renaming::new();
         let mut binds = Vec::new();
@@ -149,76 +138,56 @@ impl Motion<'_> {
         }
         let results = binds.iter().map(|p| p.var.into()).collect();
         let mut then = Block { stms: out, results };
-        then.stms.push(Stm { binds, exp: stm.exp });
+        then.stms.push(Stm::new(binds, stm.exp));
         let runs = self.names.fresh("runs");
-        let test = Exp::Prim(Prim::LtInt, vec![Atom::int(0), extent]);
-        let choice = Exp::If { cond: runs.into(), then, otherwise };
-        vec![
-            Stm { binds: vec![Param { var: runs, ty: Ty::bool() }], exp: test },
-            Stm { binds: stm.binds, exp: choice },
-        ]
+        let test = Op::Prim(Prim::LtInt, vec![Atom::int(0), extent]);
+        let choice = Nest::If { cond: runs.into(), then, otherwise };
+        vec![Stm::new(vec![Param { var: runs, ty: Ty::bool() }], test), Stm::new(stm.binds, choice)]
     }
 }
 
 /// How often a counted loop runs.
 fn extent(exp: &Exp) -> Option<Atom> {
     match exp {
-        Exp::For { extent, .. } | Exp::Loop { kind: LoopKind::For { extent, .. }, .. } => {
-            Some(*extent)
+        Exp::Nest(
+            Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
+        ) => Some(*extent),
+        Exp::Op(_) | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::If { .. }) => {
+            None
         }
-        Exp::Loop { kind: LoopKind::While(_), .. }
-        | Exp::If { .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
     }
 }
 
 /// Does it take more than a constant number of operations?
 fn costly(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::For { .. } | Exp::Loop { .. } | Exp::MatMul(..) => true,
-        Exp::If { then, otherwise, .. } => then.stms.iter().chain(&otherwise.stms).any(costly),
-        Exp::Array(_) => stm.binds[0].ty.rank() > 1,
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => false,
+        Exp::Op(Op::MatMul(..)) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
+        Exp::Nest(Nest::If { then, otherwise, .. }) => {
+            then.stms.iter().chain(&otherwise.stms).any(costly)
+        }
+        Exp::Op(Op::Array(_)) => stm.binds[0].ty.rank() > 1,
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Constant(_)
+            | Op::Update { .. }
+            | Op::Accumulator(_)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        ) => false,
     }
 }
 
 /// Takes the invariant statements out of a loop.
 fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
     let surely_runs = match &stm.exp {
-        Exp::For { extent, .. } | Exp::Loop { kind: LoopKind::For { extent, .. }, .. } => {
-            scope.proves(lambada_anf::Atom::int(0), *extent, true)
-        }
-        Exp::Loop { .. } => false,
-        Exp::If { .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => return Vec::new(),
+        Exp::Nest(
+            Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
+        ) => scope.proves(lambada_anf::Atom::int(0), *extent, true),
+        Exp::Nest(Nest::Loop { .. }) => false,
+        Exp::Op(_) | Exp::Nest(Nest::If { .. }) => return Vec::new(),
     };
     let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
     let mut out = Vec::new();
@@ -243,37 +212,33 @@ fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
 /// Is keeping the value better than computing it again?
 fn worthwhile(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::MatMul(..) => true,
-        Exp::Fill(_)
-        | Exp::Update { .. }
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => false,
+        Exp::Op(Op::Prim(..) | Op::Index(..) | Op::Array(_) | Op::Constant(_) | Op::MatMul(..))
+        | Exp::Nest(_) => true,
+        Exp::Op(
+            Op::Fill(_)
+            | Op::Update { .. }
+            | Op::Accumulator(_)
+            | Op::Accumulate { .. }
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        ) => false,
     }
 }
 
 /// May it run where the program might not have run it? `runs`: the program would have.
 fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
     match &stm.exp {
-        Exp::Index(x, index) => scope.in_range(*x, index),
-        Exp::Update { array: x, index, .. } | Exp::Accumulate { acc: x, index, .. } => {
+        Exp::Op(Op::Index(x, index)) => scope.in_range(*x, index),
+        Exp::Op(Op::Update { array: x, index, .. } | Op::Accumulate { acc: x, index, .. }) => {
             scope.in_range(*x, index)
         }
-        Exp::MatMul(a, b) => {
+        Exp::Op(Op::MatMul(a, b)) => {
             let (Some(a), Some(b)) = (scope.ty(*a), scope.ty(*b)) else { return runs };
             runs || a.dims.last() == b.dims.first()
         }
-        Exp::Loop { kind: LoopKind::While(_), .. } => runs,
-        Exp::For { .. } | Exp::Loop { .. } => inner_safe(stm, scope, runs),
-        Exp::If { cond, then, otherwise } => {
+        Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => runs,
+        Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, runs),
+        Exp::Nest(Nest::If { cond, then, otherwise }) => {
             [(then, true), (otherwise, false)].into_iter().all(|(b, holds)| {
                 let mark = scope.mark();
                 scope.assume(*cond, holds);
@@ -282,13 +247,15 @@ fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
                 safe
             })
         }
-        Exp::Prim(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Accumulator(_)
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => true,
+        Exp::Op(
+            Op::Prim(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::Accumulator(_)
+            | Op::Freeze(_)
+            | Op::Check { .. },
+        ) => true,
     }
 }
 

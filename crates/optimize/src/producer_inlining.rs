@@ -13,7 +13,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Out, Param, Renaming, Stm, Var};
+use lambada_anf::{
+    Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Var,
+};
 use lambada_prim::{Cost, ScalarTy};
 
 use crate::facts::{consumed, may_not_end, mentioned, pure, size};
@@ -87,7 +89,7 @@ impl Reads {
     }
 
     fn stm(&mut self, stm: &Stm, loops: &mut Vec<Option<Var>>) {
-        if let Exp::Index(x, index) = &stm.exp {
+        if let Exp::Op(Op::Index(x, index)) = &stm.exp {
             let outer = self.depth.get(x).copied().unwrap_or(0).min(loops.len());
             let read = Read { index: index.clone(), loops: loops[outer..].to_vec() };
             self.reads.entry(*x).or_default().push(read);
@@ -98,21 +100,10 @@ impl Reads {
             self.all(atoms.into_iter());
         }
         let inner = match &stm.exp {
-            Exp::For { index, .. } => Some(Some(*index)),
-            Exp::Loop { kind: LoopKind::For { index, .. }, .. } => Some(Some(*index)),
-            Exp::Loop { kind: LoopKind::While(_), .. } => Some(None),
-            Exp::If { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => None,
+            Exp::Nest(Nest::For { index, .. }) => Some(Some(*index)),
+            Exp::Nest(Nest::Loop { kind: LoopKind::For { index, .. }, .. }) => Some(Some(*index)),
+            Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => Some(None),
+            Exp::Op(_) | Exp::Nest(Nest::If { .. }) => None,
         };
         let depth = loops.len();
         loops.extend(inner);
@@ -161,7 +152,7 @@ impl Element {
     fn new(index: Var, body: &Block, result: Atom) -> Option<Element> {
         let slice = slice(body, result)?;
         let row = slice.stms.iter().enumerate().find_map(|(k, stm)| {
-            let Exp::For { index, outs, body, .. } = &stm.exp else { return None };
+            let Exp::Nest(Nest::For { index, outs, body, .. }) = &stm.exp else { return None };
             let out = stm.binds.iter().position(|p| Atom::Var(p.var) == result)?;
             (outs[out] == Out::Collect).then_some(())?;
             Some((k, Box::new(Element::new(*index, body, body.results[out])?)))
@@ -238,7 +229,7 @@ impl Consumed {
 
     /// To be called before the blocks of the statement are visited: a loop consumes its first state when it begins.
     fn pass(&mut self, stm: &Stm) {
-        if let Exp::Index(x, _) = &stm.exp
+        if let Exp::Op(Op::Index(x, _)) = &stm.exp
             && !stm.binds[0].ty.dims.is_empty()
         {
             self.bases.insert(stm.binds[0].var, *x);
@@ -285,7 +276,7 @@ impl Inliner<'_> {
     fn nested(&mut self, exp: &mut Exp) {
         let mark = self.scope.mark();
         self.scope.enter(exp);
-        if let Exp::If { cond, then, otherwise } = exp {
+        if let Exp::Nest(Nest::If { cond, then, otherwise }) = exp {
             for (block, holds) in [(then, true), (otherwise, false)] {
                 let mark = self.scope.mark();
                 self.scope.assume(*cond, holds);
@@ -300,7 +291,7 @@ impl Inliner<'_> {
 
     fn pass(&mut self, stm: &Stm) {
         self.scope.pass(stm);
-        if let Exp::Check { cond, .. } = &stm.exp {
+        if let Exp::Op(Op::Check { cond, .. }) = &stm.exp {
             self.scope.assume(*cond, true);
         }
     }
@@ -311,7 +302,7 @@ impl Inliner<'_> {
             stm.binds.iter_mut().for_each(|p| p.ty = self.image.ty(&p.ty));
             self.consumed.pass(&stm);
             self.nested(&mut stm.exp);
-            if let Exp::Index(x, index) = &stm.exp
+            if let Exp::Op(Op::Index(x, index)) = &stm.exp
                 && let Some(producer) = self.producers.get(x)
                 && !producer.mentions.iter().any(|y| self.consumed.since(producer.time, *y))
             {
@@ -322,7 +313,7 @@ impl Inliner<'_> {
                     block.stms.extend(copy.stms);
                     match value {
                         Atom::Var(row) if !rest.is_empty() => {
-                            block.stms.push(Stm { binds: stm.binds, exp: Exp::Index(row, rest) })
+                            block.stms.push(Stm::new(stm.binds, Op::Index(row, rest)))
                         }
                         Atom::Var(_) | Atom::Lit(_) => self.image.insert(stm.binds[0].var, value),
                     }
@@ -339,7 +330,7 @@ impl Inliner<'_> {
 
     /// Notes the arrays that a `for` makes, if their elements may be computed elsewhere.
     fn producers(&mut self, stm: &Stm) {
-        let Exp::For { index, outs, body, .. } = &stm.exp else { return };
+        let Exp::Nest(Nest::For { index, outs, body, .. }) = &stm.exp else { return };
         let only = outs.len() == 1 && pure(stm);
         for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
             if *out == Out::Collect
@@ -381,24 +372,24 @@ fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool) -> Option<usize>
     let costs = stms.map(|stm| {
         count += 1;
         match &stm.exp {
-            Exp::Prim(op, _) if op.cost() == Cost::Cheap => {
+            Exp::Op(Op::Prim(op, _)) if op.cost() == Cost::Cheap => {
                 Some(usize::from(op.result() != ScalarTy::Int))
             }
-            Exp::Index(..) => Some(0),
-            Exp::Fill(_) if element || stm.binds[0].ty.dims.is_empty() => Some(0),
-            Exp::Prim(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => None,
+            Exp::Op(Op::Index(..)) => Some(0),
+            Exp::Op(Op::Fill(_)) if element || stm.binds[0].ty.dims.is_empty() => Some(0),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            )
+            | Exp::Nest(_) => None,
         }
     });
     let total: Option<usize> = costs.sum();

@@ -9,7 +9,7 @@
 //! only the overwritten part is read later is the array's last use, so it is done in place. Keeps: values and failures: the part is in range
 //! where the update is done.
 
-use lambada_anf::{Atom, Block, Exp, Function, Names, Param, Renaming, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Names, Op, Param, Renaming, Stm, Var};
 
 /// The pass.
 pub(crate) fn read_before_update(mut function: Function) -> Function {
@@ -30,7 +30,7 @@ fn block(names: &mut Names, b: &mut Block, image: &mut Renaming) {
             let mut later = Block { stms: b.stms.split_off(k + 1), results: Vec::new() };
             redirect(&mut later, x, part.len(), old, image);
             b.stms.append(&mut later.stms);
-            b.stms.insert(k, Stm { binds: vec![Param { var: old, ty }], exp: Exp::Index(x, part) });
+            b.stms.insert(k, Stm::new(vec![Param { var: old, ty }], Op::Index(x, part)));
             k += 1;
         }
         k += 1;
@@ -39,7 +39,7 @@ fn block(names: &mut Names, b: &mut Block, image: &mut Renaming) {
 
 /// The array and the part of it that the statement overwrites, if that part is read later and nothing else of the array.
 fn read_later(b: &Block, k: usize) -> Option<(Var, Vec<Atom>)> {
-    let Exp::Update { array, index, .. } = &b.stms[k].exp else { return None };
+    let Exp::Op(Op::Update { array, index, .. }) = &b.stms[k].exp else { return None };
     let mut found = false;
     let fine = b.stms[k + 1..].iter().all(|stm| only_part(stm, *array, index, &mut found))
         && !b.results.contains(&(*array).into());
@@ -49,7 +49,7 @@ fn read_later(b: &Block, k: usize) -> Option<(Var, Vec<Atom>)> {
 /// Does the statement read only that part of the array?
 fn only_part(stm: &Stm, x: Var, part: &[Atom], found: &mut bool) -> bool {
     let own = match &stm.exp {
-        Exp::Index(y, index) if *y == x => {
+        Exp::Op(Op::Index(y, index)) if *y == x => {
             *found = true;
             index.starts_with(part)
         }
@@ -69,7 +69,7 @@ fn only_part(stm: &Stm, x: Var, part: &[Atom], found: &mut bool) -> bool {
 fn redirect(b: &mut Block, x: Var, shared: usize, old: Var, image: &mut Renaming) {
     b.stms.retain_mut(|stm| {
         stm.exp.blocks_mut().into_iter().for_each(|inner| redirect(inner, x, shared, old, image));
-        let Exp::Index(y, index) = &mut stm.exp else { return true };
+        let Exp::Op(Op::Index(y, index)) = &mut stm.exp else { return true };
         if *y != x {
             return true;
         }

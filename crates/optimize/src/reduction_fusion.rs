@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, Function, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Out, Param, Stm, Var};
 
 /// The pass.
 pub(crate) fn reduction_fusion(mut function: Function) -> Function {
@@ -27,7 +27,7 @@ fn block(b: &mut Block) {
             let (p, kind) = take(&mut b.stms[k], out);
             give(&mut b.stms[maker], made, p, kind);
         }
-        if let Exp::For { outs, .. } = &b.stms[k].exp {
+        if let Exp::Nest(Nest::For { outs, .. }) = &b.stms[k].exp {
             let arrays = outs
                 .iter()
                 .zip(&b.stms[k].binds)
@@ -44,7 +44,7 @@ fn movable(
     k: usize,
     makers: &HashMap<Var, (usize, usize)>,
 ) -> Option<(usize, (usize, usize))> {
-    let Exp::For { index, extent, outs, body } = &stms[k].exp else { return None };
+    let Exp::Nest(Nest::For { index, extent, outs, body }) = &stms[k].exp else { return None };
     let reads: HashMap<Var, Var> =
         body.stms.iter().filter_map(|s| own_element(s, *index)).collect();
     if reads.is_empty() {
@@ -52,7 +52,7 @@ fn movable(
     }
     (0..outs.len()).filter(|out| outs[*out] != Out::Collect).find_map(|out| {
         let maker = *makers.get(reads.get(&body.results[out].as_var()?)?)?;
-        matches!(&stms[maker.0].exp, Exp::For { extent: e, .. } if e == extent)
+        matches!(&stms[maker.0].exp, Exp::Nest(Nest::For { extent: e, .. }) if e == extent)
             .then_some((out, maker))
     })
 }
@@ -60,32 +60,21 @@ fn movable(
 /// `y = ys[index]`: y and ys.
 fn own_element(stm: &Stm, index: Var) -> Option<(Var, Var)> {
     match &stm.exp {
-        Exp::Index(x, at) if at[..] == [Atom::Var(index)] => Some((stm.binds[0].var, *x)),
-        Exp::Index(..)
-        | Exp::Prim(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::For { .. }
-        | Exp::Loop { .. }
-        | Exp::If { .. }
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(Op::Index(x, at)) if at[..] == [Atom::Var(index)] => Some((stm.binds[0].var, *x)),
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 
 fn take(stm: &mut Stm, out: usize) -> (Param, Out) {
-    let Exp::For { outs, body, .. } = &mut stm.exp else { unreachable!("only loops have outs") };
+    let Exp::Nest(Nest::For { outs, body, .. }) = &mut stm.exp else {
+        unreachable!("only loops have outs")
+    };
     body.results.remove(out);
     (stm.binds.remove(out), outs.remove(out))
 }
 
 fn give(stm: &mut Stm, made: usize, p: Param, out: Out) {
-    let Exp::For { outs, body, .. } = &mut stm.exp else {
+    let Exp::Nest(Nest::For { outs, body, .. }) = &mut stm.exp else {
         unreachable!("only loops make arrays element by element")
     };
     body.results.push(body.results[made]);

@@ -7,19 +7,21 @@
 //!
 //! Assumes: nothing. Gives: no `loop` all of whose state is of these kinds. Keeps: values up to the order of a sum or product, and failures.
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Renaming, Stm, Var, uses};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Var, uses};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::rewrite::{Context, Replacement};
 
 /// The rewrite.
 pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } = &stm.exp else {
+    let Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body }) =
+        &stm.exp
+    else {
         return None;
     };
     if params.is_empty() {
-        let exp = Exp::For { index: *index, extent: *extent, outs: vec![], body: body.clone() };
-        return Some(Replacement { stms: vec![Stm { binds: vec![], exp }], values: vec![] });
+        let exp = Nest::For { index: *index, extent: *extent, outs: vec![], body: body.clone() };
+        return Some(Replacement { stms: vec![Stm::effect(exp)], values: vec![] });
     }
     let counts = uses(body);
     let once = |var: Var| counts.get(&var) == Some(&1);
@@ -54,7 +56,7 @@ fn step(
     if !once(p.var) || !once(result) {
         return None;
     }
-    if let Exp::Update { array, index: at, value } = definition(result)? {
+    if let Exp::Op(Op::Update { array, index: at, value }) = definition(result)? {
         let own = *array == p.var && at[..] == [Atom::Var(index)] && p.ty.dims[0] == extent;
         return own.then_some(Step::Set(result, *value));
     }
@@ -62,7 +64,7 @@ fn step(
     let mut at = result;
     let mut monoid = None;
     while at != p.var {
-        let Exp::Prim(op, args) = definition(at)? else { return None };
+        let Exp::Op(Op::Prim(op, args)) = definition(at)? else { return None };
         let [a, b] = args[..] else { return None };
         let op = reduction(*op)?;
         if *monoid.get_or_insert(op) != op {
@@ -87,7 +89,7 @@ fn leads_to(body: &Block, from: Var, state: Var, once: &dyn Fn(Var) -> bool) -> 
         if stm.binds.len() != 1 || stm.binds[0].var != at {
             continue;
         }
-        let Exp::Prim(_, args) = &stm.exp else { return false };
+        let Exp::Op(Op::Prim(_, args)) = &stm.exp else { return false };
         if !once(at) {
             return false;
         }
@@ -135,10 +137,10 @@ fn as_for(
             Step::Combine(op, chain) => {
                 without_state(&mut body, k, &chain);
                 let total = Param { var: context.names.again(p.var), ty: p.ty.clone() };
-                after.push(Stm {
-                    binds: vec![p.clone()],
-                    exp: Exp::Prim(op.prim(p.ty.elem), vec![inits[k], total.var.into()]),
-                });
+                after.push(Stm::new(
+                    vec![p.clone()],
+                    Op::Prim(op.prim(p.ty.elem), vec![inits[k], total.var.into()]),
+                ));
                 binds.push(total);
                 outs.push(Out::Reduce(op));
             }
@@ -146,7 +148,7 @@ fn as_for(
         values.push(p.var.into());
     }
     let (index, extent) = range;
-    let mut stms = vec![Stm { binds, exp: Exp::For { index, extent, outs, body } }];
+    let mut stms = vec![Stm::new(binds, Nest::For { index, extent, outs, body })];
     stms.extend(after);
     Replacement { stms, values }
 }

@@ -1,7 +1,7 @@
 //! The walk that all local rewrites share. Statements are visited in order, with what is known where they stand; a rule may replace a
 //! statement by others and say what stands for its bindings, and is then tried again on what it has put there. A pass is a list of rules.
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 
 use crate::scope::Scope;
@@ -33,9 +33,9 @@ impl Replacement {
     }
 
     /// Another expression for the same bindings.
-    pub(crate) fn exp(stm: &Stm, exp: Exp) -> Option<Replacement> {
+    pub(crate) fn exp(stm: &Stm, exp: impl Into<Exp>) -> Option<Replacement> {
         let values = stm.binds.iter().map(|p| p.var.into()).collect();
-        Some(Replacement { stms: vec![Stm { binds: stm.binds.clone(), exp }], values })
+        Some(Replacement { stms: vec![Stm::new(stm.binds.clone(), exp)], values })
     }
 }
 
@@ -101,7 +101,7 @@ impl Rewriter<'_> {
                 None => {
                     self.nested(&mut stm);
                     self.scope.pass(&stm);
-                    if let Exp::Check { cond, .. } = &stm.exp {
+                    if let Exp::Op(Op::Check { cond, .. }) = &stm.exp {
                         self.assume(*cond, true, &mut assumed);
                     }
                     block.stms.push(stm);
@@ -117,7 +117,7 @@ impl Rewriter<'_> {
         let mark = self.scope.mark();
         self.scope.enter(&stm.exp);
         match &mut stm.exp {
-            Exp::If { cond, then, otherwise } => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 for (block, holds) in [(then, true), (otherwise, false)] {
                     let mark = self.scope.mark();
                     let mut assumed = Vec::new();
@@ -127,22 +127,12 @@ impl Rewriter<'_> {
                     self.scope.reset(mark);
                 }
             }
-            Exp::Loop { kind: LoopKind::While(cond), body, .. } => {
+            Exp::Nest(Nest::Loop { kind: LoopKind::While(cond), body, .. }) => {
                 self.block(cond);
                 self.block(body);
             }
-            Exp::For { body, .. } | Exp::Loop { body, .. } => self.block(body),
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Nest(Nest::For { body, .. } | Nest::Loop { body, .. }) => self.block(body),
+            Exp::Op(_) => {}
         }
         self.scope.reset(mark);
     }
@@ -156,8 +146,8 @@ impl Rewriter<'_> {
     fn assume_atom(&mut self, cond: Atom, holds: bool, assumed: &mut Vec<Var>) {
         let Atom::Var(var) = cond else { return };
         let parts = match self.scope.definition(cond) {
-            Some(Exp::Prim(Prim::And, args)) if holds => args.clone(),
-            Some(Exp::Prim(Prim::Or, args)) if !holds => args.clone(),
+            Some(Exp::Op(Op::Prim(Prim::And, args))) if holds => args.clone(),
+            Some(Exp::Op(Op::Prim(Prim::Or, args))) if !holds => args.clone(),
             Some(_) | None => Vec::new(),
         };
         self.replace(var, Some(Atom::Lit(Scalar::Bool(holds))));

@@ -4,7 +4,7 @@
 //! Assumes: nothing. Gives: no array of constant sizes that has up to 4 rows and 16 elements as the result of an `if`, nor as a state of
 //! which the loop reads single rows only. Keeps: values and failures.
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::Scalar;
 
 use crate::rewrite::{Context, Replacement};
@@ -22,22 +22,13 @@ pub(crate) fn small(dims: &[Atom]) -> bool {
 /// Splits small arrays that control flow carries.
 pub(crate) fn scalar_replacement(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
-        Exp::Loop { params, inits, kind, body } => {
+        Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
             split_state(context, stm, params, inits, kind, body)
         }
-        Exp::If { cond, then, otherwise } => split_results(context, stm, *cond, then, otherwise),
-        Exp::For { .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Nest(Nest::If { cond, then, otherwise }) => {
+            split_results(context, stm, *cond, then, otherwise)
+        }
+        Exp::Op(_) | Exp::Nest(Nest::For { .. }) => None,
     }
 }
 
@@ -51,7 +42,7 @@ fn parts(ty: &Ty) -> Option<i64> {
 fn elements(context: &mut Context, stms: &mut Vec<Stm>, x: Atom, ty: &Ty, count: i64) -> Vec<Atom> {
     let Atom::Var(x) = x else { return Vec::new() };
     (0..count)
-        .map(|k| bind(context, stms, x, ty.indexed(1), Exp::Index(x, vec![Atom::int(k)])))
+        .map(|k| bind(context, stms, x, ty.indexed(1), Op::Index(x, vec![Atom::int(k)])))
         .collect()
 }
 
@@ -62,7 +53,7 @@ fn fresh(context: &mut Context, p: &Param, count: i64) -> Vec<Param> {
 
 /// `whole = [parts]`
 fn joined(p: &Param, parts: &[Param]) -> Stm {
-    Stm { binds: vec![p.clone()], exp: Exp::Array(parts.iter().map(|q| q.var.into()).collect()) }
+    Stm::new(vec![p.clone()], Op::Array(parts.iter().map(|q| q.var.into()).collect()))
 }
 
 /// The items with several in place of the k-th.
@@ -105,9 +96,13 @@ fn split_state(
     };
     let results = fresh(context, &stm.binds[k], count);
     let whole = joined(&stm.binds[k], &results);
-    let exp =
-        Exp::Loop { params: spread(params, k, state), inits: spread(inits, k, first), kind, body };
-    stms.push(Stm { binds: spread(&stm.binds, k, results), exp });
+    let exp = Exp::Nest(Nest::Loop {
+        params: spread(params, k, state),
+        inits: spread(inits, k, first),
+        kind,
+        body,
+    });
+    stms.push(Stm::new(spread(&stm.binds, k, results), exp));
     stms.push(whole);
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
 }
@@ -117,21 +112,8 @@ fn only_elements(block: &Block, x: Var) -> bool {
     block.stms.iter().all(|stm| {
         let mut fine = true;
         match &stm.exp {
-            Exp::Index(y, index) if *y == x => fine &= index[0].as_lit().is_some(),
-            Exp::Index(..)
-            | Exp::Prim(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => stm.exp.atoms(&mut |a| fine &= a != Atom::Var(x)),
+            Exp::Op(Op::Index(y, index)) if *y == x => fine &= index[0].as_lit().is_some(),
+            Exp::Op(_) | Exp::Nest(_) => stm.exp.atoms(&mut |a| fine &= a != Atom::Var(x)),
         }
         fine && stm.exp.blocks().into_iter().all(|b| only_elements(b, x))
     })
@@ -155,9 +137,7 @@ fn split_results(
     let (then, otherwise) = (branch(then), branch(otherwise));
     let results = fresh(context, p, count);
     let whole = joined(p, &results);
-    let stms = vec![
-        Stm { binds: spread(&stm.binds, k, results), exp: Exp::If { cond, then, otherwise } },
-        whole,
-    ];
+    let stms =
+        vec![Stm::new(spread(&stm.binds, k, results), Nest::If { cond, then, otherwise }), whole];
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
 }

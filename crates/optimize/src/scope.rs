@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::bounds::Known;
-use lambada_anf::{Atom, Exp, Function, LoopKind, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::facts::consumed;
 
@@ -58,13 +58,13 @@ impl Scope {
         self.params(&stm.binds);
         consumed(&stm.exp, &mut |x| _ = self.consumed.insert(x));
         match (&stm.exp, stm.binds.as_slice()) {
-            (Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. }, _) => {}
+            (Exp::Nest(_), _) => {}
             (exp, [bind]) => {
                 self.definitions.insert(bind.var, exp.clone());
             }
             (_, _) => {}
         }
-        if !matches!(stm.exp, Exp::Check { .. }) {
+        if !matches!(stm.exp, Exp::Op(Op::Check { .. })) {
             self.known.pass(stm);
         }
     }
@@ -81,26 +81,15 @@ impl Scope {
     /// Enters the blocks of a loop: what it binds, and that the index is in range.
     pub(crate) fn enter(&mut self, exp: &Exp) {
         match exp {
-            Exp::For { index, .. } => _ = self.types.insert(*index, Ty::int()),
-            Exp::Loop { params, kind, .. } => {
+            Exp::Nest(Nest::For { index, .. }) => _ = self.types.insert(*index, Ty::int()),
+            Exp::Nest(Nest::Loop { params, kind, .. }) => {
                 self.params(params);
                 consumed(exp, &mut |x| _ = self.consumed.insert(x));
                 if let LoopKind::For { index, .. } = kind {
                     self.types.insert(*index, Ty::int());
                 }
             }
-            Exp::If { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Op(_) | Exp::Nest(Nest::If { .. }) => {}
         }
         self.known.enter(exp);
     }

@@ -121,7 +121,7 @@ impl Program<'_, '_> {
     }
 
     fn check(&mut self, cond: Atom, message: &str) {
-        self.b.effect(Exp::Check {
+        self.b.effect(Op::Check {
             cond,
             site: Site::new(Span::default(), message),
             values: vec![],
@@ -140,7 +140,7 @@ fn for_(
     let (outs, types): (Vec<Out>, Vec<Ty>) = outs.iter().cloned().unzip();
     b.bind_all(
         types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
-        Exp::For { index, extent, outs, body },
+        Nest::For { index, extent, outs, body },
     )
 }
 
@@ -180,14 +180,14 @@ fn a_primal_and_a_reverse_loop_become_one() {
         });
         let value = p.sum(|b, i| b.index(tape, &row, vec![i]));
         let zeros = p.b.zero(&row);
-        let acc = p.b.bind("acc", row.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
+        let acc = p.b.bind("acc", row.clone(), Op::Accumulator(zeros)).as_var().unwrap();
         p.for_(p.n, &[], |b, i| {
             let y = b.index(tape, &row, vec![i]);
             let t = b.prim(Prim::Mul, [y, x]);
-            b.effect(Exp::Accumulate { acc, index: vec![i], value: t });
+            b.effect(Op::Accumulate { acc, index: vec![i], value: t });
             vec![]
         });
-        let gradient = p.b.bind("g", row.clone(), Exp::Freeze(acc));
+        let gradient = p.b.bind("g", row.clone(), Op::Freeze(acc));
         vec![(value, Ty::real()), (gradient, row)]
     });
     has(
@@ -258,7 +258,7 @@ fn evident_checks_go_and_others_stay() {
                 let low = b.prim(Prim::LeInt, [Atom::int(0), at]);
                 let high = b.prim(Prim::LtInt, [at, n]);
                 let cond = b.prim(Prim::And, [low, high]);
-                b.effect(Exp::Check {
+                b.effect(Op::Check {
                     cond,
                     site: Site::new(Span::default(), "range"),
                     values: vec![],
@@ -292,11 +292,11 @@ fn sequential_sums_and_independent_updates_become_parallel() {
                 b.bind(
                     "ys",
                     row.clone(),
-                    Exp::Update { array: ys, index: vec![i.into()], value: t },
+                    Op::Update { array: ys, index: vec![i.into()], value: t },
                 ),
             ]
         });
-        let exp = Exp::Loop {
+        let exp = Nest::Loop {
             params,
             inits: vec![p.x, xs.into()],
             kind: LoopKind::For { index: i, extent: n },
@@ -319,11 +319,11 @@ fn state_that_only_feeds_itself_is_dead() {
             let tape = b.bind(
                 "tape",
                 row.clone(),
-                Exp::Update { array: tape, index: vec![i.into()], value: s.into() },
+                Op::Update { array: tape, index: vec![i.into()], value: s.into() },
             );
             vec![b.prim(Prim::Sin, [Atom::Var(s)]), tape]
         });
-        let exp = Exp::Loop {
+        let exp = Nest::Loop {
             params,
             inits: vec![x, zeros],
             kind: LoopKind::For { index: i, extent: n },
@@ -355,7 +355,7 @@ fn small_vectors_live_in_registers() {
             })
         });
         let params = vec![Param { var: v, ty: vec3.clone() }];
-        let exp = Exp::Loop {
+        let exp = Nest::Loop {
             params,
             inits: vec![start],
             kind: LoopKind::For { index: i, extent: n },
@@ -375,33 +375,33 @@ fn scattered_additions_stay_and_others_do_not() {
     let f = program(|p| {
         let (xs, n, k, row) = (p.xs, p.n, p.k, p.row.clone());
         let zeros = p.b.zero(&row);
-        let scattered = p.b.bind("h", row.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
+        let scattered = p.b.bind("h", row.clone(), Op::Accumulator(zeros)).as_var().unwrap();
         let total =
-            p.b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(0.0))).as_var().unwrap();
+            p.b.bind("total", Ty::real(), Op::Accumulator(Atom::real(0.0))).as_var().unwrap();
         let square = p.row.array_of(n);
         let zeros = p.b.zero(&square);
-        let matrix = p.b.bind("m", square.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
+        let matrix = p.b.bind("m", square.clone(), Op::Accumulator(zeros)).as_var().unwrap();
         p.for_(n, &[], |b, i| {
             let e = b.index(xs, &row, vec![i]);
             let at = b.prim(Prim::MulInt, [i, k]);
             let at = b.prim(Prim::RemInt, [at, n]);
-            b.effect(Exp::Accumulate { acc: scattered, index: vec![at], value: e });
+            b.effect(Op::Accumulate { acc: scattered, index: vec![at], value: e });
             for_(b, n, &[], |b, j| {
                 let f = b.index(xs, &row, vec![j]);
                 let t = b.prim(Prim::Mul, [e, f]);
-                b.effect(Exp::Accumulate { acc: matrix, index: vec![i, j], value: t });
+                b.effect(Op::Accumulate { acc: matrix, index: vec![i, j], value: t });
                 let c = b.prim(Prim::LtInt, [i, j]);
                 let then = b.block(|b| {
-                    b.effect(Exp::Accumulate { acc: total, index: vec![], value: t });
+                    b.effect(Op::Accumulate { acc: total, index: vec![], value: t });
                     vec![]
                 });
-                b.effect(Exp::If { cond: c, then, otherwise: Block::default() });
+                b.effect(Nest::If { cond: c, then, otherwise: Block::default() });
                 vec![]
             });
             vec![]
         });
         let results: Vec<Atom> = [(scattered, &row), (total, &Ty::real()), (matrix, &square)]
-            .map(|(acc, ty)| p.b.bind("frozen", ty.clone(), Exp::Freeze(acc)))
+            .map(|(acc, ty)| p.b.bind("frozen", ty.clone(), Op::Freeze(acc)))
             .into();
         vec![(results[0], row), (results[1], Ty::real()), (results[2], square)]
     });
@@ -489,7 +489,7 @@ fn failing_checks_in_loops_that_may_not_run_stay() {
         let (x, row) = (p.x, p.row.clone());
         let never = p.b.prim(Prim::LtInt, [p.k, Atom::int(0)]);
         let ys = p.map(|b, _| {
-            b.effect(Exp::Check {
+            b.effect(Op::Check {
                 cond: never,
                 site: Site::new(Span::default(), "no"),
                 values: vec![],
@@ -527,14 +527,14 @@ fn long_program(size: usize) -> Function {
         let mut last = xs;
         for _ in 0..size {
             let zeros = p.b.zero(&row);
-            let acc = p.b.bind("acc", row.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
+            let acc = p.b.bind("acc", row.clone(), Op::Accumulator(zeros)).as_var().unwrap();
             p.for_(p.n, &[], |b, i| {
                 let e = b.index(last, &row, vec![i]);
                 let value = b.prim(Prim::Sin, [e]);
-                b.effect(Exp::Accumulate { acc, index: vec![i], value });
+                b.effect(Op::Accumulate { acc, index: vec![i], value });
                 vec![]
             });
-            last = p.b.bind("ys", row.clone(), Exp::Freeze(acc)).as_var().unwrap();
+            last = p.b.bind("ys", row.clone(), Op::Freeze(acc)).as_var().unwrap();
         }
         let sum = p.sum(|b, i| b.index(last, &row, vec![i]));
         vec![(y, Ty::real()), (sum, Ty::real())]
@@ -580,7 +580,7 @@ fn loops_that_may_not_end_stay() {
                 let kind = LoopKind::While(cond);
                 b.bind_all(
                     vec![("y".into(), Ty::real())],
-                    Exp::Loop { params, inits: vec![x], kind, body },
+                    Nest::Loop { params, inits: vec![x], kind, body },
                 )
             };
             if in_branch {

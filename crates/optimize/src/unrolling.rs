@@ -3,7 +3,7 @@
 //! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body. Keeps: values (up to the sign of a zero sum) and
 //! failures, in order.
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::Scalar;
 
 use crate::facts::size;
@@ -17,7 +17,7 @@ const STATEMENTS: usize = 96;
 /// Writes a loop out.
 pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
-        Exp::For { index, extent, outs, body } => {
+        Exp::Nest(Nest::For { index, extent, outs, body }) => {
             let count = iterations(*extent, body)?;
             let fits = |(out, p): (&Out, &Param)| *out != Out::Collect || small(&p.ty.dims[1..]);
             outs.iter()
@@ -25,7 +25,7 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
                 .all(fits)
                 .then(|| for_(context, stm, *index, count, outs, body))
         }
-        Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } => {
+        Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body }) => {
             let count = iterations(*extent, body)?;
             let mut stms = Vec::new();
             let mut state = inits.clone();
@@ -39,19 +39,9 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
             }
             Some(Replacement { stms, values: state })
         }
-        Exp::Loop { kind: LoopKind::While(_), .. }
-        | Exp::If { .. }
-        | Exp::Prim(..)
-        | Exp::Index(..)
-        | Exp::Fill(_)
-        | Exp::Array(_)
-        | Exp::Constant(_)
-        | Exp::Update { .. }
-        | Exp::MatMul(..)
-        | Exp::Accumulator(_)
-        | Exp::Accumulate { .. }
-        | Exp::Freeze(_)
-        | Exp::Check { .. } => None,
+        Exp::Op(_) | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::If { .. }) => {
+            None
+        }
     }
 }
 
@@ -85,13 +75,13 @@ fn for_(
     for ((p, out), items) in stm.binds.iter().zip(outs).zip(given) {
         values.push(match out {
             Out::Collect => {
-                stms.push(Stm { binds: vec![p.clone()], exp: Exp::Array(items) });
+                stms.push(Stm::new(vec![p.clone()], Op::Array(items)));
                 p.var.into()
             }
             Out::Reduce(op) => {
                 let op = op.prim(p.ty.elem);
                 let combine = |a: Atom, b: &Atom| {
-                    bind(context, &mut stms, p.var, p.ty.clone(), Exp::Prim(op, vec![a, *b]))
+                    bind(context, &mut stms, p.var, p.ty.clone(), Op::Prim(op, vec![a, *b]))
                 };
                 let first = items[0];
                 items[1..].iter().fold(first, combine)
@@ -106,9 +96,9 @@ pub(crate) fn bind(
     stms: &mut Vec<Stm>,
     like: Var,
     ty: Ty,
-    exp: Exp,
+    exp: impl Into<Exp>,
 ) -> Atom {
     let var = context.names.again(like);
-    stms.push(Stm { binds: vec![Param { var, ty }], exp });
+    stms.push(Stm::new(vec![Param { var, ty }], exp));
     var.into()
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
@@ -14,52 +14,52 @@ use crate::uses::first_of_each;
 impl Printer<'_> {
     pub(crate) fn statement(&mut self, stm: &Stm, lines: &mut Vec<Line>) {
         let value = match &stm.exp {
-            Exp::Prim(op, args) => self.prim(*op, args),
-            Exp::Index(x, index) => {
+            Exp::Op(Op::Prim(op, args)) => self.prim(*op, args),
+            Exp::Op(Op::Index(x, index)) => {
                 let value = build::index(self.atom((*x).into()), self.atoms(index));
                 return self.define_element(stm.binds[0].var, *x, value, lines);
             }
-            Exp::Fill(value) => {
+            Exp::Op(Op::Fill(value)) => {
                 if matches!(value, Atom::Lit(zero) if *zero == zero.ty().zero()) {
                     self.naming.suggest(stm.binds[0].var, "zeros");
                 }
                 let value = self.decided(*value);
                 self.filled(&stm.binds[0].ty.dims, value)
             }
-            Exp::Array(items) if items.is_empty() => {
+            Exp::Op(Op::Array(items)) if items.is_empty() => {
                 let zero = literal(stm.binds[0].ty.elem.zero());
                 self.filled(&stm.binds[0].ty.dims, zero)
             }
-            Exp::Array(items) => {
+            Exp::Op(Op::Array(items)) => {
                 let mut values = self.atoms(items);
                 values[0] = self.decided(items[0]);
                 build::expr(ExprKind::Array(values))
             }
-            Exp::Constant(tensor) => self.constant(tensor),
-            Exp::For { index, extent, outs, body } => {
+            Exp::Op(Op::Constant(tensor)) => self.constant(tensor),
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 return self.for_(stm, *index, *extent, outs, body, lines);
             }
-            Exp::Loop { params, inits, kind, body } => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 return self.loop_(stm, params, inits, kind, body, lines);
             }
-            Exp::If { cond, then, otherwise } => {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 return self.if_(stm, *cond, then, otherwise, lines);
             }
-            Exp::Update { array, index, value } => build::expr(ExprKind::Update(
+            Exp::Op(Op::Update { array, index, value }) => build::expr(ExprKind::Update(
                 Box::new(self.atom((*array).into())),
                 self.atoms(index),
                 Box::new(self.atom(*value)),
             )),
-            Exp::MatMul(a, b) => {
+            Exp::Op(Op::MatMul(a, b)) => {
                 build::binary(BinaryOp::MatMul, self.atom((*a).into()), self.atom((*b).into()))
             }
-            Exp::Accumulate { acc, index, value } => {
+            Exp::Op(Op::Accumulate { acc, index, value }) => {
                 let name = build::name(self.naming.of(*acc));
                 let add = ExprKind::Add(name, self.atoms(index), Box::new(self.atom(*value)));
                 lines.push(Line::Effect { value: build::expr(add), unit: true });
                 return;
             }
-            Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Check { .. } => return,
+            Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Check { .. }) => return,
         };
         self.define(stm.binds[0].var, value, lines);
     }

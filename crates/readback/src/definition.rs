@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Function, Naming, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Naming, Nest, Op, Var};
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
 use lambada_surface::build;
@@ -170,31 +170,33 @@ impl Printer<'_> {
         };
         self.naming.rename(var, name.clone());
         match &stm.exp {
-            Exp::Loop { params, body, .. } => {
+            Exp::Nest(Nest::Loop { params, body, .. }) => {
                 self.naming.rename(params[k].var, name.clone());
                 if let Atom::Var(next) = body.results[k] {
                     self.name_after(body, next, name, named);
                 }
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for branch in [then, otherwise] {
                     if let Atom::Var(value) = branch.results[k] {
                         self.name_after(branch, value, name, named);
                     }
                 }
             }
-            Exp::Freeze(acc) => self.naming.rename(*acc, name.clone()),
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::For { .. }
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Check { .. } => {}
+            Exp::Op(Op::Freeze(acc)) => self.naming.rename(*acc, name.clone()),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Check { .. },
+            )
+            | Exp::Nest(Nest::For { .. }) => {}
         }
     }
 
@@ -207,7 +209,7 @@ impl Printer<'_> {
             let stm = &body.stms[*k];
             let minor = matches!(
                 stm.exp,
-                Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Fill(_) | Exp::Constant(_)
+                Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Fill(_) | Op::Constant(_))
             );
             self.uses.printed(stm) && !minor && !self.inline_later(stm)
         };
@@ -235,7 +237,7 @@ impl Printer<'_> {
 
     /// Will its value be written where it is used?
     fn inline_later(&self, stm: &lambada_anf::Stm) -> bool {
-        let small = matches!(stm.exp, Exp::Prim(..) | Exp::Index(..));
+        let small = matches!(stm.exp, Exp::Op(Op::Prim(..) | Op::Index(..)));
         small && self.uses.at_most(1, stm.binds[0].var)
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Block, Exp, Stm, Var};
+use lambada_anf::{Block, Exp, Nest, Op, Stm, Var};
 
 use crate::regions::{additions, mentions};
 
@@ -31,7 +31,9 @@ pub(crate) fn sweeps(block: &Block, seeds: &HashSet<Var>) -> (Block, usize) {
 
 /// What to say before a statement of a sweep, if it is a loop.
 pub(crate) fn of_loop(stm: &Stm, reverse: bool, name: impl Fn(Var) -> String) -> Option<String> {
-    let Exp::Loop { kind: lambada_anf::LoopKind::For { index, .. }, body, .. } = &stm.exp else {
+    let Exp::Nest(Nest::Loop { kind: lambada_anf::LoopKind::For { index, .. }, body, .. }) =
+        &stm.exp
+    else {
         return None;
     };
     let taped = |p: &lambada_anf::Param| name(p.var).ends_with("_tape");
@@ -41,7 +43,7 @@ pub(crate) fn of_loop(stm: &Stm, reverse: bool, name: impl Fn(Var) -> String) ->
     }
     // The reverse of a loop counts down: the index of the primal loop is computed first.
     let primal = body.stms.first().filter(|first| {
-        matches!(&first.exp, Exp::Prim(lambada_prim::Prim::SubInt, args) if args[1] == (*index).into())
+        matches!(&first.exp, Exp::Op(Op::Prim(lambada_prim::Prim::SubInt, args)) if args[1] == (*index).into())
     });
     primal.map(|first| format!("reverse of the loop over {}", name(first.binds[0].var)))
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Naming, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Naming, Op, Stm, Var};
 use lambada_prim::Scalar;
 use lambada_surface::ast::{Clause, Expr, ExprKind, Pattern};
 use lambada_surface::build;
@@ -195,7 +195,7 @@ impl Printer<'_> {
 
     fn stm(&mut self, all: &Items, k: usize, lines: &mut Vec<Line>) {
         let stm: &Stm = &all.block.stms[k];
-        if let Exp::Freeze(_) = &stm.exp {
+        if let Exp::Op(Op::Freeze(_)) = &stm.exp {
             if let Some(init) = all.plain.get(&stm.binds[0].var) {
                 let value = self.decided(*init);
                 self.inline.insert(stm.binds[0].var, value);

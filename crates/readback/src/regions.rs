@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Op, Stm, Var};
 
 /// A block's statements, in regions.
 #[derive(Debug)]
@@ -55,12 +55,11 @@ pub(crate) fn regions(
     let mut plain = Vec::new();
     let added: Vec<HashSet<Var>> = block.stms.iter().map(additions).collect();
     for stm in &block.stms {
-        let Exp::Accumulator(init) = &stm.exp else { continue };
+        let Exp::Op(Op::Accumulator(init)) = &stm.exp else { continue };
         let acc = stm.binds[0].var;
-        let out = block
-            .stms
-            .iter()
-            .find_map(|s| matches!(&s.exp, Exp::Freeze(a) if *a == acc).then(|| s.binds[0].var));
+        let out = block.stms.iter().find_map(|s| {
+            matches!(&s.exp, Exp::Op(Op::Freeze(a)) if *a == acc).then(|| s.binds[0].var)
+        });
         let at: Vec<usize> = (0..added.len()).filter(|k| added[*k].contains(&acc)).collect();
         match (out, at.first(), at.last()) {
             (Some(out), Some(first), Some(last)) => {
@@ -202,7 +201,8 @@ pub(crate) fn binds(block: &Block, items: &[Item]) -> Vec<Var> {
     for item in items {
         match item {
             // A frozen accumulator's value comes with its region.
-            Item::Stm(k) if matches!(block.stms[*k].exp, Exp::Freeze(_) | Exp::Accumulator(_)) => {}
+            Item::Stm(k)
+                if matches!(block.stms[*k].exp, Exp::Op(Op::Freeze(_) | Op::Accumulator(_))) => {}
             Item::Stm(k) => all.extend(block.stms[*k].binds.iter().map(|p| p.var)),
             Item::Region(region) => {
                 all.extend(binds(block, &region.items));
@@ -216,7 +216,7 @@ pub(crate) fn binds(block: &Block, items: &[Item]) -> Vec<Var> {
 /// Adds all variables that a statement mentions, but in types.
 pub(crate) fn mentions(stm: &Stm, all: &mut HashSet<Var>) {
     stm.exp.atoms(&mut |a| all.extend(a.as_var()));
-    if matches!(stm.exp, Exp::Fill(_)) {
+    if matches!(stm.exp, Exp::Op(Op::Fill(_))) {
         all.extend(stm.binds[0].ty.dims.iter().filter_map(|d| d.as_var()));
     }
     for block in stm.exp.blocks() {
@@ -228,14 +228,14 @@ pub(crate) fn mentions(stm: &Stm, all: &mut HashSet<Var>) {
 /// The accumulators that a statement adds to, other than its own.
 pub(crate) fn additions(stm: &Stm) -> HashSet<Var> {
     fn collect(stm: &Stm, found: &mut HashSet<Var>) {
-        if let Exp::Accumulate { acc, .. } = &stm.exp {
+        if let Exp::Op(Op::Accumulate { acc, .. }) = &stm.exp {
             found.insert(*acc);
         }
         for block in stm.exp.blocks() {
             block.stms.iter().for_each(|s| collect(s, found));
             // What the block makes itself cannot be meant outside.
             for s in &block.stms {
-                if matches!(s.exp, Exp::Accumulator(_)) {
+                if matches!(s.exp, Exp::Op(Op::Accumulator(_))) {
                     found.remove(&s.binds[0].var);
                 }
             }

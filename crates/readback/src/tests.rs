@@ -1,5 +1,5 @@
 use lambada_anf::{
-    Atom, Builder, Exp, Function, LoopKind, Names, Out, Param, Ty, Var, check, generate,
+    Atom, Builder, Function, LoopKind, Names, Nest, Op, Out, Param, Ty, Var, check, generate,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::FileId;
@@ -68,7 +68,7 @@ fn for_(
     let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
     b.bind_all(
         types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
-        Exp::For { index, extent, outs, body },
+        Nest::For { index, extent, outs, body },
     )
 }
 
@@ -125,18 +125,17 @@ fn accumulators_share_a_region() {
     let f = function(|b, n, xs, x| {
         let ty = Ty::real().array_of(n.into());
         let zeros = b.zero(&ty);
-        let acc = b.bind("h", ty.clone(), Exp::Accumulator(zeros)).as_var().unwrap();
-        let total =
-            b.bind("total", Ty::real(), Exp::Accumulator(Atom::real(1.0))).as_var().unwrap();
+        let acc = b.bind("h", ty.clone(), Op::Accumulator(zeros)).as_var().unwrap();
+        let total = b.bind("total", Ty::real(), Op::Accumulator(Atom::real(1.0))).as_var().unwrap();
         for_(b, n.into(), vec![], |b, i| {
             let e = b.index(xs, &ty, vec![i]);
             let t = b.prim(Prim::Mul, [x.into(), e]);
-            b.effect(Exp::Accumulate { acc, index: vec![i], value: t });
-            b.effect(Exp::Accumulate { acc: total, index: vec![], value: t });
+            b.effect(Op::Accumulate { acc, index: vec![i], value: t });
+            b.effect(Op::Accumulate { acc: total, index: vec![], value: t });
             vec![]
         });
-        let h = b.bind("h", ty.clone(), Exp::Freeze(acc));
-        let s = b.bind("s", Ty::real(), Exp::Freeze(total));
+        let h = b.bind("h", ty.clone(), Op::Freeze(acc));
+        let s = b.bind("s", Ty::real(), Op::Freeze(total));
         vec![(h, ty), (s, Ty::real())]
     });
     assert_eq!(
@@ -211,21 +210,21 @@ fn sweeps_are_apart() {
         let kind = LoopKind::For { index: i, extent: n.into() };
         let params = vec![Param { var: s, ty: Ty::real() }];
         let inits = vec![Atom::real(0.0)];
-        let value = b.bind("s", Ty::real(), Exp::Loop { params, inits, kind, body });
+        let value = b.bind("s", Ty::real(), Nest::Loop { params, inits, kind, body });
         let last = b.prim(Prim::SubInt, [n.into(), Atom::int(1)]);
         let (c, up) = (b.names.fresh("x_ct"), b.names.fresh("k"));
         let body = b.block(|b| {
             let k = b.bind(
                 "_k",
                 Ty::scalar(ScalarTy::Int),
-                Exp::Prim(Prim::SubInt, vec![last, up.into()]),
+                Op::Prim(Prim::SubInt, vec![last, up.into()]),
             );
             let e = b.index(xs, &ty, vec![k]);
             vec![b.prim(Prim::Mul, [c.into(), e])]
         });
         let kind = LoopKind::For { index: up, extent: n.into() };
         let params = vec![Param { var: c, ty: Ty::real() }];
-        let ct = b.bind("x_ct", Ty::real(), Exp::Loop { params, inits: vec![seeded], kind, body });
+        let ct = b.bind("x_ct", Ty::real(), Nest::Loop { params, inits: vec![seeded], kind, body });
         vec![(value, Ty::real()), (ct, Ty::real())]
     });
     let text = shown(&f, &[1]);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
 
 use crate::regions::additions;
 
@@ -53,18 +53,18 @@ impl Uses {
     /// Is the statement printed?
     pub(crate) fn printed(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Check { .. } => false,
-            Exp::Accumulator(_) | Exp::Freeze(_) | Exp::Accumulate { .. } => true,
-            Exp::For { .. } | Exp::Loop { .. } | Exp::If { .. } => {
-                stm.binds.iter().any(|p| self.any(p.var)) || !additions(stm).is_empty()
-            }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..) => self.any(stm.binds[0].var),
+            Exp::Op(Op::Check { .. }) => false,
+            Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Accumulate { .. }) => true,
+            Exp::Nest(_) => stm.binds.iter().any(|p| self.any(p.var)) || !additions(stm).is_empty(),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..),
+            ) => self.any(stm.binds[0].var),
         }
     }
 
@@ -92,35 +92,37 @@ impl Uses {
 
     fn statement(&mut self, stm: &Stm, depth: usize) {
         match &stm.exp {
-            Exp::For { body, .. } => {
+            Exp::Nest(Nest::For { body, .. }) => {
                 let kept = self.kept(stm);
                 self.block(body, &first_of_each(&body.results, &kept), depth + 1);
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let kept = self.kept(stm);
                 self.block(then, &kept, depth);
                 self.block(otherwise, &kept, depth);
             }
-            Exp::Loop { kind, body, .. } => {
+            Exp::Nest(Nest::Loop { kind, body, .. }) => {
                 self.block(body, &vec![true; body.results.len()], depth + 1);
                 if let LoopKind::While(cond) = kind {
                     self.block(cond, &[true], depth + 1);
                 }
             }
-            Exp::Fill(_) => stm.binds[0].ty.dims.iter().for_each(|d| self.atom(*d, depth)),
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Op(Op::Fill(_)) => stm.binds[0].ty.dims.iter().for_each(|d| self.atom(*d, depth)),
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            ) => {}
         }
         let mut atoms = Vec::new();
-        if let Exp::Loop { inits, kind, .. } = &stm.exp {
+        if let Exp::Nest(Nest::Loop { inits, kind, .. }) = &stm.exp {
             // The sizes in the types of the state are not printed.
             atoms.extend(inits);
             if let LoopKind::For { extent, .. } = kind {

@@ -3,7 +3,7 @@
 use lambada_prim::{Prim, ScalarTy};
 
 use super::{Bounds, Comparison, Frame, Learned, Place, TRIED};
-use crate::{Atom, Block, Exp, LoopKind, Param, Stm, Ty, Var};
+use crate::{Atom, Exp, LoopKind, Nest, Op, Stm, Ty, Var};
 
 /// The blocks around the place, and what holds in them.
 #[derive(Clone, Debug)]
@@ -86,70 +86,58 @@ impl Known {
 impl Known {
     /// Learns what a statement says, when it is passed.
     pub fn pass(&mut self, stm: &Stm) {
-        let bind = stm.binds.first();
-        match (&stm.exp, bind) {
-            (Exp::Prim(op, args), Some(p)) if p.ty.elem != ScalarTy::Real => {
-                self.define(p.var, *op, args)
-            }
-            (Exp::Index(x, index), Some(p)) if p.ty == Ty::int() => {
-                self.bounds.read_once(p.var, *x, index)
-            }
-            (Exp::If { cond, then, otherwise }, _) => {
-                let results = then.results.iter().zip(&otherwise.results);
-                for (p, (a, b)) in stm.binds.iter().zip(results) {
-                    if p.ty == Ty::bool() {
-                        self.bounds.connect(p.var, *cond, *a, *b);
-                    }
+        match &stm.exp {
+            Exp::Op(op) => self.pass_op(stm, op),
+            Exp::Nest(nest) => self.pass_nest(stm, nest),
+        }
+    }
+
+    fn pass_op(&mut self, stm: &Stm, op: &Op) {
+        if let Op::Check { cond, .. } = op {
+            self.assume(*cond, true);
+        }
+        let [p] = &stm.binds[..] else { return };
+        if let Op::Prim(op, args) = op
+            && p.ty.elem != ScalarTy::Real
+        {
+            self.define(p.var, *op, args);
+        }
+        if let Op::Index(x, index) = op
+            && p.ty == Ty::int()
+        {
+            self.bounds.read_once(p.var, *x, index);
+        }
+    }
+
+    fn pass_nest(&mut self, stm: &Stm, nest: &Nest) {
+        if let Nest::If { cond, then, otherwise } = nest {
+            let results = then.results.iter().zip(&otherwise.results);
+            for (p, (a, b)) in stm.binds.iter().zip(results) {
+                if p.ty == Ty::bool() {
+                    self.bounds.connect(p.var, *cond, *a, *b);
                 }
             }
-            (Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body }, _) => {
-                for k in self.carried(params, inits, (*index, *extent), body) {
-                    self.learn_in_range(stm.binds[k].var.into(), *extent);
-                }
+        }
+        if let Some(extent) = nest.extent() {
+            for k in self.carried(nest) {
+                self.learn_in_range(stm.binds[k].var.into(), extent);
             }
-            (Exp::Check { cond, .. }, _) => self.assume(*cond, true),
-            (
-                Exp::Prim(..)
-                | Exp::Index(..)
-                | Exp::Fill(_)
-                | Exp::Array(_)
-                | Exp::Constant(_)
-                | Exp::For { .. }
-                | Exp::Loop { .. }
-                | Exp::Update { .. }
-                | Exp::MatMul(..)
-                | Exp::Accumulator(_)
-                | Exp::Accumulate { .. }
-                | Exp::Freeze(_),
-                _,
-            ) => {}
         }
     }
 
     /// Learns what holds in the body of a loop.
     pub fn enter(&mut self, exp: &Exp) {
         match exp {
-            Exp::For { index, extent, .. } => self.index(*index, *extent),
-            Exp::Loop { params, inits, kind: LoopKind::For { index, extent }, body } => {
-                let carried = self.carried(params, inits, (*index, *extent), body);
+            Exp::Op(_)
+            | Exp::Nest(Nest::If { .. } | Nest::Loop { kind: LoopKind::While(_), .. }) => {}
+            Exp::Nest(Nest::For { index, extent, .. }) => self.index(*index, *extent),
+            Exp::Nest(nest @ Nest::Loop { params, kind: LoopKind::For { index, extent }, .. }) => {
+                let carried = self.carried(nest);
                 self.index(*index, *extent);
                 for k in carried {
                     self.learn_in_range(params[k].var.into(), *extent);
                 }
             }
-            Exp::Loop { .. }
-            | Exp::If { .. }
-            | Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
         }
     }
 
@@ -160,24 +148,21 @@ impl Known {
 
     /// The parts of a loop's state that are indices of the loop: in range at first, and then what they were or the index of an iteration.
     /// Asked outside of the loop.
-    fn carried(
-        &self,
-        params: &[Param],
-        inits: &[Atom],
-        (index, extent): (Var, Atom),
-        body: &Block,
-    ) -> Vec<usize> {
-        let starts = |k: usize| self.ask(|place| place.in_range(inits[k], extent));
+    fn carried(&self, nest: &Nest) -> Vec<usize> {
+        let Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body } = nest else {
+            return Vec::new();
+        };
+        let starts = |k: usize| self.ask(|place| place.in_range(inits[k], *extent));
         let stays = |k: usize| {
             let mut atoms = vec![body.results[k]];
             while let Some(atom) = atoms.pop() {
-                if atom == params[k].var.into() || atom == index.into() {
+                if atom == params[k].var.into() || atom == (*index).into() {
                     continue;
                 }
                 let definition =
                     body.stms.iter().find(|s| s.binds.iter().any(|p| atom == p.var.into()));
                 match definition.map(|s| &s.exp) {
-                    Some(Exp::Prim(Prim::SelectInt, args)) if atoms.len() < TRIED => {
+                    Some(Exp::Op(Op::Prim(Prim::SelectInt, args))) if atoms.len() < TRIED => {
                         atoms.extend(&args[1..])
                     }
                     Some(_) | None => return false,

@@ -340,7 +340,7 @@ fn accepted(f: &mut Function) -> usize {
                 continue;
             }
             let Some(old) = rest.next() else { continue };
-            let access = matches!(&stm.exp, Exp::Index(..));
+            let access = matches!(&stm.exp, Exp::Op(Op::Index(..)));
             if access && added {
                 added = false;
                 continue;
@@ -367,7 +367,7 @@ fn accepted(f: &mut Function) -> usize {
 
 fn same_construct(a: &Exp, b: &Exp) -> bool {
     match (a, b) {
-        (Exp::Check { site: s, .. }, Exp::Check { site: t, .. }) => s == t,
+        (Exp::Op(Op::Check { site: s, .. }), Exp::Op(Op::Check { site: t, .. })) => s == t,
         (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
 }
@@ -414,7 +414,7 @@ fn what_is_accepted_at_random_is_never_out_of_range() {
 /// Without its k-th check, counted through all blocks.
 fn without_check(block: &mut Block, k: &mut usize) {
     block.stms.retain(|stm| {
-        let check = matches!(stm.exp, Exp::Check { .. });
+        let check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
         let gone = check && *k == 0;
         *k = if check { k.wrapping_sub(1) } else { *k };
         !gone

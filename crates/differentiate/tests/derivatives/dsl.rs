@@ -1,6 +1,6 @@
 //! Words for writing programs by hand.
 
-use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Builder, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::program::reals;
@@ -90,7 +90,7 @@ fn end_loop(
     let types: Vec<Ty> = params.iter().map(|p| p.ty.clone()).collect();
     let binds = fresh(b, "z", &types);
     let results = atoms(&binds);
-    b.stms.push(Stm { binds, exp: Exp::Loop { params, inits, kind, body } });
+    b.stms.push(Stm::new(binds, Nest::Loop { params, inits, kind, body }));
     results
 }
 
@@ -100,11 +100,11 @@ impl Dsl for Builder<'_> {
     }
 
     fn at(&mut self, x: Atom, at: &[Atom]) -> Atom {
-        self.bind("e", Ty::real(), Exp::Index(var(x), at.to_vec()))
+        self.bind("e", Ty::real(), Op::Index(var(x), at.to_vec()))
     }
 
     fn row(&mut self, x: Atom, at: &[Atom], dims: &[Atom]) -> Atom {
-        self.bind("row", reals(dims), Exp::Index(var(x), at.to_vec()))
+        self.bind("row", reals(dims), Op::Index(var(x), at.to_vec()))
     }
 
     fn for_(
@@ -118,10 +118,10 @@ impl Dsl for Builder<'_> {
         let types: Vec<Ty> = outs.iter().map(|(_, ty)| ty.clone()).collect();
         let binds = fresh(self, "ys", &types);
         let results = atoms(&binds);
-        self.stms.push(Stm {
+        self.stms.push(Stm::new(
             binds,
-            exp: Exp::For { index, extent: n, outs: outs.iter().map(|o| o.0).collect(), body },
-        });
+            Nest::For { index, extent: n, outs: outs.iter().map(|o| o.0).collect(), body },
+        ));
         results
     }
 
@@ -195,23 +195,23 @@ impl Dsl for Builder<'_> {
         let (then, otherwise) = (self.block(then), self.block(otherwise));
         let binds = fresh(self, "y", types);
         let results = atoms(&binds);
-        self.stms.push(Stm { binds, exp: Exp::If { cond, then, otherwise } });
+        self.stms.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
         results
     }
 
     fn with(&mut self, x: Atom, ty: &Ty, at: &[Atom], value: Atom) -> Atom {
-        self.bind("x", ty.clone(), Exp::Update { array: var(x), index: at.to_vec(), value })
+        self.bind("x", ty.clone(), Op::Update { array: var(x), index: at.to_vec(), value })
     }
 
     fn accumulator(&mut self, init: Atom, ty: &Ty) -> Var {
-        var(self.bind("acc", ty.clone(), Exp::Accumulator(init)))
+        var(self.bind("acc", ty.clone(), Op::Accumulator(init)))
     }
 
     fn add_to(&mut self, acc: Var, at: &[Atom], value: Atom) {
-        self.effect(Exp::Accumulate { acc, index: at.to_vec(), value });
+        self.effect(Op::Accumulate { acc, index: at.to_vec(), value });
     }
 
     fn freeze(&mut self, acc: Var, ty: &Ty) -> Atom {
-        self.bind("h", ty.clone(), Exp::Freeze(acc))
+        self.bind("h", ty.clone(), Op::Freeze(acc))
     }
 }

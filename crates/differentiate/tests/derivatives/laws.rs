@@ -1,6 +1,6 @@
 //! The laws that every derivative obeys.
 
-use lambada_anf::{Block, Exp, Out, Random};
+use lambada_anf::{Block, Exp, Nest, Out, Random};
 use lambada_prim::{ReduceOp, ScalarTy, Tensor};
 use lambada_testkit::{Confirmed, Tolerance, all_close, close, confirm};
 
@@ -97,22 +97,10 @@ pub fn laws(
 fn has_extrema(block: &Block) -> bool {
     block.stms.iter().any(|stm| {
         let reduced = match &stm.exp {
-            Exp::For { outs, .. } => outs
+            Exp::Nest(Nest::For { outs, .. }) => outs
                 .iter()
                 .any(|out| matches!(out, Out::Reduce(ReduceOp::Min) | Out::Reduce(ReduceOp::Max))),
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::If { .. }
-            | Exp::Loop { .. }
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => false,
+            Exp::Op(_) | Exp::Nest(Nest::If { .. } | Nest::Loop { .. }) => false,
         };
         reduced || stm.exp.blocks().into_iter().any(has_extrema)
     })

@@ -3,7 +3,7 @@
 mod sizes;
 pub mod state;
 
-use lambada_anf::{Atom, Exp, LoopKind, Out, Param, Random, Stm, Ty};
+use lambada_anf::{Atom, LoopKind, Nest, Op, Out, Param, Random, Stm, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
@@ -259,11 +259,11 @@ fn literals_fills_and_updates() {
         let n = w.size("n");
         let (x, y, xs) = (w.param("x", &[]), w.param("y", &[]), w.param("xs", &[n]));
         let p = w.b.op(Mul, &[x, y]);
-        let lit = w.b.bind("lit", reals(&[int(3)]), Exp::Array(vec![x, p, real(1.0)]));
-        let fill = w.b.bind("fill", reals(&[n, int(3)]), Exp::Fill(p));
+        let lit = w.b.bind("lit", reals(&[int(3)]), Op::Array(vec![x, p, real(1.0)]));
+        let fill = w.b.bind("fill", reals(&[n, int(3)]), Op::Fill(p));
         let up = w.b.with(fill, &reals(&[n, int(3)]), &[int(1)], lit);
         let up = w.b.with(up, &reals(&[n, int(3)]), &[int(1), int(0)], y);
-        let two = w.b.bind("two", reals(&[int(2), n]), Exp::Array(vec![xs, xs]));
+        let two = w.b.bind("two", reals(&[int(2), n]), Op::Array(vec![xs, xs]));
         let over = w.b.with(xs, &reals(&[n]), &[int(2)], real(5.0));
         vec![(up, reals(&[n, int(3)])), (two, reals(&[int(2), n])), (over, reals(&[n]))]
     });
@@ -280,7 +280,7 @@ fn histograms() {
         let total = w.b.accumulator(t, &Ty::real());
         let acc = w.b.accumulator(h, &ty);
         w.b.each(n, |b, i| {
-            let j = b.bind("j", Ty::int(), Exp::Index(var(at), vec![i]));
+            let j = b.bind("j", Ty::int(), Op::Index(var(at), vec![i]));
             let x = b.at(xs, &[i]);
             let y = b.op(Mul, &[x, t]);
             b.add_to(acc, &[j], y);
@@ -314,12 +314,12 @@ fn matrix_products() {
         let (n, m, k) = (w.size("n"), w.size("m"), w.size("k"));
         let (a, b, x, y) =
             (w.param("a", &[n, m]), w.param("b", &[m, k]), w.param("x", &[k]), w.param("y", &[n]));
-        let ab = w.b.bind("ab", reals(&[n, k]), Exp::MatMul(var(a), var(b)));
-        let abx = w.b.bind("abx", reals(&[n]), Exp::MatMul(var(ab), var(x)));
-        let ya = w.b.bind("ya", reals(&[m]), Exp::MatMul(var(y), var(a)));
+        let ab = w.b.bind("ab", reals(&[n, k]), Op::MatMul(var(a), var(b)));
+        let abx = w.b.bind("abx", reals(&[n]), Op::MatMul(var(ab), var(x)));
+        let ya = w.b.bind("ya", reals(&[m]), Op::MatMul(var(y), var(a)));
         let in_loop = w.b.loop_(n, &[(x, reals(&[k]))], |w, _, s| {
-            let z = w.bind("z", reals(&[m]), Exp::MatMul(var(b), var(s[0])));
-            let z = w.bind("z", reals(&[k]), Exp::MatMul(var(z), var(b)));
+            let z = w.bind("z", reals(&[m]), Op::MatMul(var(b), var(s[0])));
+            let z = w.bind("z", reals(&[k]), Op::MatMul(var(z), var(b)));
             vec![w.map(k, &[], |w, i| {
                 let e = w.at(z, &[i]);
                 w.op(Sin, &[e])

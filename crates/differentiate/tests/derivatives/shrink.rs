@@ -1,6 +1,6 @@
 //! Makes a failing program small: drops results, statements, outs and states for as long as it still fails.
 
-use lambada_anf::{Block, Exp};
+use lambada_anf::{Block, Exp, Nest};
 
 use crate::program::Program;
 
@@ -40,7 +40,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
     }
     for stm in &mut block.stms {
         match &mut stm.exp {
-            Exp::For { outs, body, .. } => {
+            Exp::Nest(Nest::For { outs, body, .. }) => {
                 if let Some(k) = hit(number, outs.len()) {
                     outs.remove(k);
                     body.results.remove(k);
@@ -48,7 +48,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
                     return true;
                 }
             }
-            Exp::If { then, otherwise, .. } => {
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 if let Some(k) = hit(number, stm.binds.len()) {
                     then.results.remove(k);
                     otherwise.results.remove(k);
@@ -56,7 +56,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
                     return true;
                 }
             }
-            Exp::Loop { params, inits, body, .. } => {
+            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
                 if let Some(k) = hit(number, params.len()) {
                     params.remove(k);
                     inits.remove(k);
@@ -65,17 +65,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
                     return true;
                 }
             }
-            Exp::Prim(..)
-            | Exp::Index(..)
-            | Exp::Fill(_)
-            | Exp::Array(_)
-            | Exp::Constant(_)
-            | Exp::Update { .. }
-            | Exp::MatMul(..)
-            | Exp::Accumulator(_)
-            | Exp::Accumulate { .. }
-            | Exp::Freeze(_)
-            | Exp::Check { .. } => {}
+            Exp::Op(_) => {}
         }
         for inner in stm.exp.blocks_mut() {
             if edit(inner, number) {

@@ -1,6 +1,8 @@
 //! Functions drawn to mix up memory: few types, so that everything can be a view, an update or the next state of everything.
 
-use lambada_anf::{Atom, Block, Builder, Exp, Function, LoopKind, Out, Param, Random, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Builder, Exp, Function, LoopKind, Nest, Op, Out, Param, Random, Ty, Var,
+};
 use lambada_prim::{Prim, Tensor};
 
 use super::{agrees, each, function, numbers, var, vector};
@@ -101,7 +103,7 @@ impl Draw<'_> {
         let count = 1 + self.r.below(rank);
         let (array, value) = (pool.pick(self.r, rank), pool.pick(self.r, rank - count));
         let index = (0..count).map(|_| self.index(pool)).collect();
-        let new = b.bind("u", pool.ty(rank), Exp::Update { array: var(array), index, value });
+        let new = b.bind("u", pool.ty(rank), Op::Update { array: var(array), index, value });
         pool.add(rank, new);
     }
 
@@ -113,7 +115,7 @@ impl Draw<'_> {
             self.statement(b, pool, depth + 1);
         }
         let (array, index) = (pool.pick(self.r, 2), vec![self.index(pool)]);
-        let new = b.bind("u", pool.ty(2), Exp::Update { array: var(array), index, value: row });
+        let new = b.bind("u", pool.ty(2), Op::Update { array: var(array), index, value: row });
         pool.vectors.retain(|v| *v != row);
         pool.add(2, new);
     }
@@ -131,7 +133,7 @@ impl Draw<'_> {
     fn fresh(&mut self, b: &mut Builder, pool: &mut Pool) {
         let rank = 1 + self.r.below(2);
         let value = pool.pick(self.r, 0);
-        let fill = b.bind("fill", pool.ty(rank), Exp::Fill(value));
+        let fill = b.bind("fill", pool.ty(rank), Op::Fill(value));
         pool.add(rank, fill);
     }
 
@@ -139,13 +141,13 @@ impl Draw<'_> {
     fn literal(&mut self, b: &mut Builder, pool: &mut Pool) {
         let (x, y) = (pool.pick(self.r, 1), pool.pick(self.r, 1));
         let ty = pool.ty(1).array_of(Atom::int(2));
-        let mut both = b.bind("lit", ty.clone(), Exp::Array(vec![x, y]));
+        let mut both = b.bind("lit", ty.clone(), Op::Array(vec![x, y]));
         if self.r.once_in(2) {
             let value = pool.pick(self.r, 1);
             both = b.bind(
                 "u",
                 ty.clone(),
-                Exp::Update { array: var(both), index: vec![Atom::int(1)], value },
+                Op::Update { array: var(both), index: vec![Atom::int(1)], value },
             );
         }
         let row = b.index(var(both), &ty, vec![Atom::int(self.r.below(2) as i64)]);
@@ -168,7 +170,7 @@ impl Draw<'_> {
         let body = self.block(b, &mut inner, depth, &ranks);
         let binds = ranks.iter().map(|rank| ("ys".into(), pool.ty(rank + 1))).collect();
         let outs = vec![Out::Collect; ranks.len()];
-        let all = b.bind_all(binds, Exp::For { index, extent: pool.n, outs, body });
+        let all = b.bind_all(binds, Nest::For { index, extent: pool.n, outs, body });
         ranks.iter().zip(all).for_each(|(rank, ys)| _ = pool.add(rank + 1, ys));
     }
 
@@ -192,7 +194,7 @@ impl Draw<'_> {
         });
         let body = self.block(b, &mut inner, depth, &ranks);
         let binds = ranks.iter().map(|rank| ("r".into(), pool.ty(*rank))).collect();
-        let exp = self.counted(b, Exp::Loop { params, inits, kind, body }, binds);
+        let exp = self.counted(b, Exp::Nest(Nest::Loop { params, inits, kind, body }), binds);
         ranks.iter().zip(exp).for_each(|(rank, r)| _ = pool.add(*rank, r));
     }
 
@@ -211,7 +213,12 @@ impl Draw<'_> {
         exp: Exp,
         mut binds: Vec<(std::rc::Rc<str>, Ty)>,
     ) -> Vec<Atom> {
-        let Exp::Loop { mut params, mut inits, kind: LoopKind::While(mut cond), mut body } = exp
+        let Exp::Nest(Nest::Loop {
+            mut params,
+            mut inits,
+            kind: LoopKind::While(mut cond),
+            mut body,
+        }) = exp
         else {
             return b.bind_all(binds, exp);
         };
@@ -231,7 +238,7 @@ impl Draw<'_> {
         body.stms.extend(next.stms);
         body.results.extend(next.results);
         binds.push(("count".into(), Ty::int()));
-        b.bind_all(binds, Exp::Loop { params, inits, kind: LoopKind::While(cond), body })
+        b.bind_all(binds, Nest::Loop { params, inits, kind: LoopKind::While(cond), body })
     }
 
     fn if_(&mut self, b: &mut Builder, pool: &mut Pool, depth: usize) {
@@ -241,14 +248,14 @@ impl Draw<'_> {
         let then = self.block(b, &mut pool.clone(), depth, &ranks);
         let otherwise = self.block(b, &mut pool.clone(), depth, &ranks);
         let binds = ranks.iter().map(|rank| ("b".into(), pool.ty(*rank))).collect();
-        let all = b.bind_all(binds, Exp::If { cond, then, otherwise });
+        let all = b.bind_all(binds, Nest::If { cond, then, otherwise });
         ranks.iter().zip(all).for_each(|(rank, r)| _ = pool.add(*rank, r));
     }
 
     fn accumulator(&mut self, b: &mut Builder, pool: &mut Pool) {
         let rank = self.rank();
         let init = pool.pick(self.r, rank);
-        let acc = var(b.bind("acc", pool.ty(rank), Exp::Accumulator(init)));
+        let acc = var(b.bind("acc", pool.ty(rank), Op::Accumulator(init)));
         let count = self.r.below(rank + 1);
         let value = pool.pick(self.r, rank - count);
         let indices = pool.indices.clone();
@@ -257,12 +264,12 @@ impl Draw<'_> {
         if many && count > 0 {
             each(b, pool.n, |b, i| {
                 fixed[count - 1] = i;
-                b.effect(Exp::Accumulate { acc, index: fixed, value });
+                b.effect(Op::Accumulate { acc, index: fixed, value });
             });
         } else {
-            b.effect(Exp::Accumulate { acc, index: fixed, value });
+            b.effect(Op::Accumulate { acc, index: fixed, value });
         }
-        let frozen = b.bind("frozen", pool.ty(rank), Exp::Freeze(acc));
+        let frozen = b.bind("frozen", pool.ty(rank), Op::Freeze(acc));
         pool.add(rank, frozen);
     }
 }

@@ -1,7 +1,7 @@
 //! No copy, no allocation, no arithmetic in a loop that does not need it.
 
-use lambada_anf::{Atom, Builder, Exp, Out, Ty};
-use lambada_loops::{Op, Stmt};
+use lambada_anf::{Atom, Builder, Nest, Op, Out, Ty};
+use lambada_loops::Stmt;
 use lambada_prim::{Prim, ReduceOp};
 
 use super::{
@@ -18,7 +18,7 @@ fn swaps(body: &[Stmt]) -> usize {
 }
 
 fn prims(body: &[Stmt], prim: Prim) -> usize {
-    count(body, |stmt| matches!(stmt, Stmt::Let(_, Op::Prim(op, _)) if *op == prim))
+    count(body, |stmt| matches!(stmt, Stmt::Let(_, lambada_loops::Op::Prim(op, _)) if *op == prim))
 }
 
 #[test]
@@ -26,8 +26,8 @@ fn a_tape_is_written_in_place() {
     let f = function(&[&["n"], &["n", "m"]], |b, params, sizes| {
         let (n, m) = (sizes[0], sizes[1]);
         let (ty, rows) = (vector(n), vector(m).array_of(n));
-        let tape = b.bind("tape", ty.clone(), Exp::Fill(Atom::real(0.0)));
-        let records = b.bind("records", rows.clone(), Exp::Fill(Atom::real(0.0)));
+        let tape = b.bind("tape", ty.clone(), Op::Fill(Atom::real(0.0)));
+        let records = b.bind("records", rows.clone(), Op::Fill(Atom::real(0.0)));
         let states =
             vec![(Atom::real(1.0), Ty::real()), (tape, ty.clone()), (records, rows.clone())];
         let all = loop_for(b, n, states, |b, i, s| {
@@ -54,17 +54,17 @@ fn branches_and_inner_loops_update_in_place() {
     let f = function(&[&["n"]], |b, params, sizes| {
         let (n, x) = (sizes[0], Atom::Var(params[0]));
         let ty = vector(n);
-        let start = b.bind("start", ty.clone(), Exp::Fill(Atom::real(0.0)));
+        let start = b.bind("start", ty.clone(), Op::Fill(Atom::real(0.0)));
         let all = loop_for(b, n, vec![(start, ty.clone())], |b, i, s| {
             let e = element(b, x, &ty, &[i]);
             let cond = b.prim(Prim::Lt, [e, Atom::real(2.0)]);
             let then = b.block(|b| vec![update(b, &ty, s[0].into(), &[i], e)]);
             let otherwise = b.block(|_| vec![s[0].into()]);
-            let joined = b.bind("b", ty.clone(), Exp::If { cond, then, otherwise });
+            let joined = b.bind("b", ty.clone(), Nest::If { cond, then, otherwise });
             let inner = loop_for(b, n, vec![(joined, ty.clone())], |b, j, s| {
-                let acc = var(b.bind("acc", ty.clone(), Exp::Accumulator(s[0].into())));
-                each(b, n, |b, k| b.effect(Exp::Accumulate { acc, index: vec![k], value: e }));
-                let frozen = b.bind("frozen", ty.clone(), Exp::Freeze(acc));
+                let acc = var(b.bind("acc", ty.clone(), Op::Accumulator(s[0].into())));
+                each(b, n, |b, k| b.effect(Op::Accumulate { acc, index: vec![k], value: e }));
+                let frozen = b.bind("frozen", ty.clone(), Op::Freeze(acc));
                 vec![update(b, &ty, frozen, &[j], e)]
             });
             vec![inner[0]]
@@ -124,18 +124,18 @@ fn rows_are_built_in_their_slots() {
         let ((n, m), x) = ((sizes[0], sizes[1]), Atom::Var(params[0]));
         let (row, ty) = (vector(m), vector(m).array_of(n));
         let ys = collect(b, n, &row, |b, i| {
-            let zeros = b.bind("zeros", row.clone(), Exp::Fill(Atom::real(0.0)));
-            let acc = var(b.bind("acc", row.clone(), Exp::Accumulator(zeros)));
+            let zeros = b.bind("zeros", row.clone(), Op::Fill(Atom::real(0.0)));
+            let acc = var(b.bind("acc", row.clone(), Op::Accumulator(zeros)));
             each(b, m, |b, j| {
                 let e = element(b, x, &ty, &[i, j]);
-                b.effect(Exp::Accumulate { acc, index: vec![j], value: e });
+                b.effect(Op::Accumulate { acc, index: vec![j], value: e });
             });
-            b.bind("frozen", row.clone(), Exp::Freeze(acc))
+            b.bind("frozen", row.clone(), Op::Freeze(acc))
         });
         let pair = collect(b, n, &row.array_of(Atom::int(2)), |b, i| {
             let first = collect(b, m, &Ty::real(), |b, j| element(b, x, &ty, &[i, j]));
-            let second = b.bind("second", row.clone(), Exp::Fill(Atom::real(2.0)));
-            b.bind("pair", row.array_of(Atom::int(2)), Exp::Array(vec![first, second]))
+            let second = b.bind("second", row.clone(), Op::Fill(Atom::real(2.0)));
+            b.bind("pair", row.array_of(Atom::int(2)), Op::Array(vec![first, second]))
         });
         vec![(ys, ty), (pair, row.array_of(Atom::int(2)).array_of(n))]
     });
@@ -155,7 +155,7 @@ fn views_cost_nothing() {
             b.bind(
                 "sum",
                 Ty::real(),
-                Exp::For { index, extent: m, outs: vec![Out::Reduce(ReduceOp::Add)], body },
+                Nest::For { index, extent: m, outs: vec![Out::Reduce(ReduceOp::Add)], body },
             )
         });
         vec![(ys, vector(n))]
@@ -214,15 +214,15 @@ fn rows_of_a_tape_are_built_in_the_tape() {
     let f = function(&[&["n", "m"]], |b, params, sizes| {
         let ((n, m), x) = ((sizes[0], sizes[1]), Atom::Var(params[0]));
         let ty = vector(m).array_of(n);
-        let tape = b.bind("tape", ty.clone(), Exp::Fill(Atom::real(0.0)));
+        let tape = b.bind("tape", ty.clone(), Op::Fill(Atom::real(0.0)));
         let all = loop_for(b, n, vec![(tape, ty.clone())], |b, i, s| {
-            let zeros = b.bind("zeros", vector(m), Exp::Fill(Atom::real(1.0)));
-            let acc = var(b.bind("acc", vector(m), Exp::Accumulator(zeros)));
+            let zeros = b.bind("zeros", vector(m), Op::Fill(Atom::real(1.0)));
+            let acc = var(b.bind("acc", vector(m), Op::Accumulator(zeros)));
             each(b, m, |b, j| {
                 let e = element(b, x, &ty, &[i, j]);
-                b.effect(Exp::Accumulate { acc, index: vec![j], value: e });
+                b.effect(Op::Accumulate { acc, index: vec![j], value: e });
             });
-            let row = b.bind("row", vector(m), Exp::Freeze(acc));
+            let row = b.bind("row", vector(m), Op::Freeze(acc));
             vec![update(b, &ty, s[0].into(), &[i], row)]
         });
         vec![(all[0], ty)]

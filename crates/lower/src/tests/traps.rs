@@ -1,6 +1,6 @@
 //! What is easily got wrong, one by one.
 
-use lambada_anf::{Atom, Builder, Exp, Function, LoopKind, Param, Ty};
+use lambada_anf::{Atom, Builder, Exp, Function, LoopKind, Nest, Op, Param, Ty};
 use lambada_prim::{Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
 
@@ -88,7 +88,7 @@ fn a_row_is_copied_over_itself() {
 fn one_array_starts_two_states_and_is_used_after() {
     let f = on_square(|b, x, _, n| {
         let ty = vector(n);
-        let start = b.bind("start", ty.clone(), Exp::Fill(Atom::real(1.0)));
+        let start = b.bind("start", ty.clone(), Op::Fill(Atom::real(1.0)));
         let all = loop_for(b, n, vec![(start, ty.clone()), (start, ty.clone())], |b, i, s| {
             let e = b.index(var(x), &ty, vec![i]);
             let a = update(b, &ty, s[0].into(), &[i], e);
@@ -118,7 +118,7 @@ fn states_exchange_their_roles() {
     let f = on_square(|b, x, y, n| {
         let ty = vector(n);
         let z = b.index(var(y), &ty.array_of(n), vec![zero()]);
-        let w = b.bind("w", ty.clone(), Exp::Fill(Atom::real(3.0)));
+        let w = b.bind("w", ty.clone(), Op::Fill(Atom::real(3.0)));
         let scalars = [(Atom::real(1.0), Ty::real()), (Atom::real(2.0), Ty::real())];
         let states = [(x, ty.clone()), (z, ty.clone()), (w, ty.clone())]
             .into_iter()
@@ -153,14 +153,14 @@ fn an_accumulator_starts_from_what_is_still_used() {
     let f = on_square(|b, x, y, n| {
         let ty = vector(n);
         let start = collect(b, n, &Ty::real(), |b, i| b.index(var(x), &ty, vec![i]));
-        let acc = var(b.bind("acc", ty.clone(), Exp::Accumulator(start)));
+        let acc = var(b.bind("acc", ty.clone(), Op::Accumulator(start)));
         each(b, n, |b, i| {
             let row = b.index(var(y), &ty.array_of(n), vec![i]);
-            b.effect(Exp::Accumulate { acc, index: vec![], value: row });
+            b.effect(Op::Accumulate { acc, index: vec![], value: row });
             let e = b.index(var(start), &ty, vec![i]);
-            b.effect(Exp::Accumulate { acc, index: vec![zero()], value: e });
+            b.effect(Op::Accumulate { acc, index: vec![zero()], value: e });
         });
-        let sum = b.bind("sum", ty.clone(), Exp::Freeze(acc));
+        let sum = b.bind("sum", ty.clone(), Op::Freeze(acc));
         vec![(sum, ty.clone()), (start, ty)]
     });
     agrees_on_square(&f);
@@ -170,7 +170,7 @@ fn an_accumulator_starts_from_what_is_still_used() {
 fn a_branch_updates_what_the_other_needs() {
     let f = on_square(|b, x, _, n| {
         let ty = vector(n);
-        let start = b.bind("start", ty.clone(), Exp::Fill(Atom::real(1.0)));
+        let start = b.bind("start", ty.clone(), Op::Fill(Atom::real(1.0)));
         let all = loop_for(b, n, vec![(start, ty.clone()), (start, ty.clone())], |b, i, s| {
             let e = b.index(var(x), &ty, vec![i]);
             let cond = b.prim(Prim::Lt, [e, Atom::real(1.0)]);
@@ -184,7 +184,7 @@ fn a_branch_updates_what_the_other_needs() {
             });
             b.bind_all(
                 vec![("a".into(), ty.clone()), ("b".into(), ty.clone())],
-                Exp::If { cond, then, otherwise },
+                Nest::If { cond, then, otherwise },
             )
         });
         all.into_iter().map(|a| (a, ty.clone())).collect()
@@ -201,15 +201,15 @@ fn one_branch_builds_a_row_in_place_and_the_other_reads() {
             let e = b.index(var(x), &vector(n), vec![i]);
             let cond = b.prim(Prim::Lt, [e, Atom::real(1.0)]);
             let then = b.block(|b| {
-                let row = b.bind("row", vector(n), Exp::Fill(e));
+                let row = b.bind("row", vector(n), Op::Fill(e));
                 vec![update(b, &ty, s[0].into(), &[i], row)]
             });
             let otherwise = b.block(|b| {
-                let fill = b.bind("fill", ty.clone(), Exp::Fill(Atom::real(2.0)));
+                let fill = b.bind("fill", ty.clone(), Op::Fill(Atom::real(2.0)));
                 let old = b.index(s[0], &ty, vec![zero(), zero()]);
                 vec![update(b, &ty, fill, &[i, zero()], old)]
             });
-            vec![b.bind("b", ty.clone(), Exp::If { cond, then, otherwise })]
+            vec![b.bind("b", ty.clone(), Nest::If { cond, then, otherwise })]
         });
         vec![(all[0], ty)]
     });
@@ -234,7 +234,7 @@ fn a_state_grows() {
         });
         let params = vec![Param { var: k, ty: Ty::int() }, Param { var: xs, ty }];
         let index = b.names.fresh("i");
-        let exp = Exp::Loop {
+        let exp = Nest::Loop {
             params,
             inits: vec![n, x],
             kind: LoopKind::For { index, extent: Atom::int(3) },
@@ -243,7 +243,7 @@ fn a_state_grows() {
         let (len, ys) = (b.names.fresh("len"), b.names.fresh("ys"));
         let ty = vector(len.into());
         let binds = vec![Param { var: len, ty: Ty::int() }, Param { var: ys, ty: ty.clone() }];
-        b.stms.push(lambada_anf::Stm { binds, exp });
+        b.stms.push(lambada_anf::Stm::new(binds, exp));
         // Another loop goes on with it: its second buffer must have the new size.
         let again = loop_for(b, Atom::int(3), vec![(ys.into(), ty.clone())], |b, _, s| {
             vec![collect(b, len.into(), &Ty::real(), |b, j| {
@@ -265,7 +265,7 @@ fn a_branch_decides_the_size() {
         let cond = b.prim(Prim::Lt, [e, Atom::int(0).as_lit().map_or(e, |_| Atom::real(0.5))]);
         let then = b.block(|b| {
             let k = b.prim(Prim::AddInt, [n, Atom::int(2)]);
-            let fill = b.bind("fill", vector(k), Exp::Fill(e));
+            let fill = b.bind("fill", vector(k), Op::Fill(e));
             vec![k, fill, fill]
         });
         let otherwise = b.block(|_| vec![n, x, x]);
@@ -273,7 +273,7 @@ fn a_branch_decides_the_size() {
         let ty = vector(k.into());
         let bind = |var, ty: &Ty| Param { var, ty: ty.clone() };
         let binds = vec![bind(k, &Ty::int()), bind(ys, &ty), bind(zs, &ty)];
-        b.stms.push(lambada_anf::Stm { binds, exp: Exp::If { cond, then, otherwise } });
+        b.stms.push(lambada_anf::Stm::new(binds, Nest::If { cond, then, otherwise }));
         let changed = update(b, &ty, ys.into(), &[zero()], Atom::real(5.0));
         vec![(k.into(), Ty::int()), (changed, ty.clone()), (zs.into(), ty)]
     });
@@ -286,7 +286,7 @@ fn nothing_runs_for_a_negative_extent() {
     let f = on_square(|b, x, y, n| {
         let k = b.prim(Prim::SubInt, [Atom::int(0), n]);
         let ys = collect(b, k, &vector(n), |b, i| b.index(var(y), &vector(n).array_of(n), vec![i]));
-        let fill = b.bind("fill", vector(k), Exp::Fill(Atom::real(1.0)));
+        let fill = b.bind("fill", vector(k), Op::Fill(Atom::real(1.0)));
         let all = loop_for(b, k, vec![(x, vector(n))], |b, i, s| {
             vec![update(b, &vector(n), s[0].into(), &[i], Atom::real(0.0))]
         });
@@ -301,7 +301,7 @@ fn failures_are_the_same() {
         let all = loop_for(b, Atom::int(5), vec![(x, vector(n))], |b, i, s| {
             let cond = b.prim(Prim::LtInt, [i, n]);
             let site = Site::new(Span::default(), "index {0} is out of range for size {1}");
-            b.effect(Exp::Check { cond, site, values: vec![i, n] });
+            b.effect(Op::Check { cond, site, values: vec![i, n] });
             vec![update(b, &vector(n), s[0].into(), &[i], Atom::real(1.0))]
         });
         vec![(all[0], vector(n))]
@@ -328,8 +328,12 @@ fn a_condition_may_build_arrays_and_may_not_change_the_state() {
             vec![doubled, b.prim(Prim::AddInt, [count.into(), Atom::int(1)])]
         });
         let params = vec![Param { var: s, ty: vector(n) }, Param { var: count, ty: Ty::int() }];
-        let exp =
-            Exp::Loop { params, inits: vec![x, Atom::int(0)], kind: LoopKind::While(cond), body };
+        let exp = Exp::Nest(Nest::Loop {
+            params,
+            inits: vec![x, Atom::int(0)],
+            kind: LoopKind::While(cond),
+            body,
+        });
         let all = b.bind_all(vec![("r".into(), vector(n)), ("count".into(), Ty::int())], exp);
         vec![(all[0], vector(n)), (all[1], Ty::int())]
     });
@@ -341,14 +345,14 @@ fn elements_and_constants_need_no_memory() {
     let f = on_square(|b, x, _, n| {
         let e = b.index(var(x), &vector(n), vec![zero()]);
         let three = vector(Atom::int(3));
-        let pair = b.bind("pair", three.clone(), Exp::Array(vec![e, Atom::real(2.0), e]));
+        let pair = b.bind("pair", three.clone(), Op::Array(vec![e, Atom::real(2.0), e]));
         let first = b.index(var(pair), &three, vec![zero()]);
         let second = b.index(var(pair), &three, vec![Atom::int(1)]);
         let product = b.prim(Prim::Mul, [first, second]);
         let fixed =
-            b.bind("fixed", three.clone(), Exp::Array([1.0, 2.0, 3.0].map(Atom::real).to_vec()));
+            b.bind("fixed", three.clone(), Op::Array([1.0, 2.0, 3.0].map(Atom::real).to_vec()));
         let one = std::rc::Rc::new(Tensor::scalar(Scalar::Real(4.0)));
-        let four = b.bind("four", Ty::real(), Exp::Constant(one));
+        let four = b.bind("four", Ty::real(), Op::Constant(one));
         vec![(product, Ty::real()), (fixed, three), (four, Ty::real())]
     });
     agrees_on_square(&f);

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Exp, Param, Ty};
+use lambada_anf::{Atom, Op, Param, Ty};
 use lambada_core::{Term, Var};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Span};
@@ -75,7 +75,7 @@ impl Merge for Make {
         let first = emit.broadcast(leaf, &axes, &place.extents);
         let ty = Ty { elem: place.elem, dims: place.extents.clone() };
         let acc = emit.fresh(self.hint.clone(), ty.clone());
-        emit.push(vec![Param { var: acc, ty }], Exp::Accumulator(first));
+        emit.push(vec![Param { var: acc, ty }], Op::Accumulator(first));
         Ok(Leaf { atom: acc.into(), prefix: Vec::new(), axes })
     }
 }
@@ -95,7 +95,7 @@ impl Merge for Freeze {
         };
         let (hint, ty) =
             (emit.names.hint(acc), Ty { elem: place.elem, dims: place.extents.clone() });
-        let atom = emit.bind(&hint, ty, Exp::Freeze(acc));
+        let atom = emit.bind(&hint, ty, Op::Freeze(acc));
         Ok(Leaf { atom, ..leaf.clone() })
     }
 }
@@ -123,7 +123,7 @@ impl Merge for Add {
             Some(leaf) => emit.broadcast(leaf, &mask, &place.extents),
             None => zeros(emit, place.elem, &mask, &place.extents),
         };
-        emit.push(Vec::new(), Exp::Accumulate { acc, index: self.index.clone(), value });
+        emit.push(Vec::new(), Op::Accumulate { acc, index: self.index.clone(), value });
         Ok(target.clone())
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
 
-use lambada_anf::{Atom, Exp, Out, Param, Ty, Var};
+use lambada_anf::{Atom, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Data, Prim, ReduceOp, ScalarTy, Tensor};
 use lambada_source::Span;
@@ -89,7 +89,7 @@ impl Evaluator<'_> {
         let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
         let product = self.named(hint, |this| {
             Ok(match ty.elem {
-                ScalarTy::Real => this.emit.bind("t", ty, Exp::MatMul(x_var, y_var)),
+                ScalarTy::Real => this.emit.bind("t", ty, Op::MatMul(x_var, y_var)),
                 ScalarTy::Int | ScalarTy::Bool => this.emit.int_product(
                     (x_var, rows.len()),
                     (y_var, columns.len()),
@@ -170,7 +170,7 @@ impl Emit {
         };
         let body = self.leave().finish(vec![result]);
         let ty = Ty { elem: ScalarTy::Int, dims: dims.to_vec() };
-        self.bind(hint, ty, Exp::For { index, extent, outs: vec![out], body })
+        self.bind(hint, ty, Nest::For { index, extent, outs: vec![out], body })
     }
 }
 
@@ -218,7 +218,7 @@ fn items(emit: &mut Emit, atoms: Vec<Atom>, ty: Ty) -> Atom {
     if let Some(tensor) = constant(emit, &atoms, &ty) {
         return emit.constant(tensor);
     }
-    let array = emit.bind("xs", ty, Exp::Array(atoms.clone()));
+    let array = emit.bind("xs", ty, Op::Array(atoms.clone()));
     emit.know(array, Known::Items(atoms));
     array
 }
@@ -282,7 +282,7 @@ impl Rows {
         let var = emit.fresh(hint, ty.clone());
         emit.push(
             vec![Param { var, ty }],
-            Exp::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body },
+            Nest::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body },
         );
         var.into()
     }
@@ -291,13 +291,13 @@ impl Rows {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
         let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem)), ty.dims.clone());
         let acc = emit.fresh(hint.clone(), ty.clone());
-        emit.push(vec![Param { var: acc, ty: ty.clone() }], Exp::Accumulator(zero));
+        emit.push(vec![Param { var: acc, ty: ty.clone() }], Op::Accumulator(zero));
         emit.enter();
         let index = emit.index("i", self.extent);
         let value = emit.force(&leaf.at(index.into()));
-        emit.push(Vec::new(), Exp::Accumulate { acc, index: Vec::new(), value });
+        emit.push(Vec::new(), Op::Accumulate { acc, index: Vec::new(), value });
         let body = emit.leave().finish(Vec::new());
-        emit.push(Vec::new(), Exp::For { index, extent: self.extent, outs: Vec::new(), body });
-        emit.bind(&hint, ty, Exp::Freeze(acc))
+        emit.push(Vec::new(), Nest::For { index, extent: self.extent, outs: Vec::new(), body });
+        emit.bind(&hint, ty, Op::Freeze(acc))
     }
 }

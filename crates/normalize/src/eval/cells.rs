@@ -1,6 +1,6 @@
 //! Functional update of an element or a sub-array: `xs with [i, j] = value`, on every leaf.
 
-use lambada_anf::{Atom, Exp, Ty};
+use lambada_anf::{Atom, Op, Ty};
 use lambada_core::Term;
 use lambada_source::Span;
 
@@ -85,7 +85,7 @@ impl Merge for Cells {
         let name = emit.hint_of(array);
         let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &extents) };
         let array = array.as_var().ok_or_else(ill_typed)?;
-        let atom = emit.bind(&name, ty, Exp::Update { array, index: self.index.clone(), value });
+        let atom = emit.bind(&name, ty, Op::Update { array, index: self.index.clone(), value });
         Ok(Leaf { atom, prefix: Vec::new(), axes })
     }
 }

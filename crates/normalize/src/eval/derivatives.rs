@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Exp, Param, Renaming, free_vars};
+use lambada_anf::{Atom, Nest, Param, Renaming, free_vars};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::{Problem, Span};
@@ -374,7 +374,7 @@ impl Along {
         let block = emit.leave();
         if !block.is_empty() {
             let body = block.finish(Vec::new());
-            emit.push(Vec::new(), Exp::For { index, extent: *extent, outs: Vec::new(), body });
+            emit.push(Vec::new(), Nest::For { index, extent: *extent, outs: Vec::new(), body });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Exp, LoopKind, Stm};
+use lambada_anf::{Atom, Exp, LoopKind, Nest, Op, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::{Evaluator, Hint};
@@ -192,8 +192,10 @@ impl FunVal {
 
 /// May running it fail, or not end?
 pub(crate) fn may_fail(stm: &Stm) -> bool {
-    matches!(&stm.exp, Exp::Check { .. } | Exp::Loop { kind: LoopKind::While(_), .. })
-        || stm.exp.blocks().iter().any(|block| block.stms.iter().any(may_fail))
+    matches!(
+        &stm.exp,
+        Exp::Op(Op::Check { .. }) | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. })
+    ) || stm.exp.blocks().iter().any(|block| block.stms.iter().any(may_fail))
 }
 
 /// Some value of the type, for code that is never reached: the element of an empty array.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Exp, Out, Param, Ty, Var};
+use lambada_anf::{Atom, Nest, Out, Param, Ty, Var};
 use lambada_core::{Term, Var as CoreVar};
 use lambada_prim::Prim;
 use lambada_source::Span;
@@ -52,7 +52,7 @@ impl Evaluator<'_> {
             let outs = vec![Out::Collect; collect.binds.len()];
             self.emit.push(
                 collect.binds,
-                Exp::For { index, extent, outs, body: block.finish(collect.results) },
+                Nest::For { index, extent, outs, body: block.finish(collect.results) },
             );
         }
         Ok(Val::array(extent, elem))

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Param, Renaming, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Nest, Param, Renaming, Ty, Var};
 use lambada_core::{LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
 use lambada_source::{Problem, Span};
@@ -152,7 +152,7 @@ impl Evaluator<'_> {
                 Param { var, ty: p.ty.clone() }
             })
             .collect();
-        let idle = matches!(&exp, Exp::Loop { kind: Driver::For { .. }, body, .. } if binds.is_empty() && body.stms.is_empty());
+        let idle = matches!(&exp, Exp::Nest(Nest::Loop { kind: Driver::For { .. }, body, .. }) if binds.is_empty() && body.stms.is_empty());
         if !idle {
             self.emit.push(binds, exp);
         }
@@ -228,7 +228,7 @@ fn without_constants(
             Driver::While(cond)
         }
     };
-    (Exp::Loop { params: kept.clone(), inits: first, kind, body }, kept, constant)
+    (Exp::Nest(Nest::Loop { params: kept.clone(), inits: first, kind, body }), kept, constant)
 }
 
 /// Makes a state of parameters. What says which constructor or closure a value is stays static while it can; so do captured values.

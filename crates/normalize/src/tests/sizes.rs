@@ -5,7 +5,7 @@ use super::*;
 /// How many checks are left.
 fn checks(m: &Make) -> usize {
     fn count(block: &anf::Block) -> usize {
-        let own = |s: &anf::Stm| usize::from(matches!(s.exp, anf::Exp::Check { .. }));
+        let own = |s: &anf::Stm| usize::from(matches!(s.exp, anf::Exp::Op(anf::Op::Check { .. })));
         block
             .stms
             .iter()

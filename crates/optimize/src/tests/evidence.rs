@@ -1,6 +1,6 @@
 //! No access moves above its check, and which check fails first does not change.
 
-use lambada_anf::{Block, Exp, Function, check, print, read};
+use lambada_anf::{Block, Exp, Function, Nest, check, print, read};
 
 fn parsed(body: &str) -> Function {
     let text = format!("f [n] (xs : [n]real) (is : [n]int) (m : int) {{\n{body}}}\n");
@@ -10,7 +10,7 @@ fn parsed(body: &str) -> Function {
 }
 
 fn loops(block: &Block) -> usize {
-    let own = |exp: &Exp| usize::from(matches!(exp, Exp::For { .. }));
+    let own = |exp: &Exp| usize::from(matches!(exp, Exp::Nest(Nest::For { .. })));
     block
         .stms
         .iter()

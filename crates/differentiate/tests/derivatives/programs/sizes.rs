@@ -46,7 +46,7 @@ fn branches_of_different_sizes() {
                 Param { var: size, ty: Ty::int() },
                 Param { var: ys, ty: reals(&[size.into()]) },
             ];
-            w.b.stms.push(Stm { binds, exp: Exp::If { cond: c, then, otherwise } });
+            w.b.stms.push(Stm::new(binds, Nest::If { cond: c, then, otherwise }));
             let s = w.b.sum(size.into(), |b, i| {
                 let y = b.at(ys.into(), &[i]);
                 b.op(Mul, &[y, y])
@@ -121,8 +121,8 @@ fn sizes_that_checks_equate() {
                     lambada_source::Span::default(),
                     "sizes differ: {0} and {1}",
                 );
-                b.effect(Exp::Check { cond: same, site, values: vec![n, m] });
-                let p = b.bind("p", reals(&[int(2)]), Exp::MatMul(var(a), var(ys)));
+                b.effect(Op::Check { cond: same, site, values: vec![n, m] });
+                let p = b.bind("p", reals(&[int(2)]), Op::MatMul(var(a), var(ys)));
                 let q = b.map(m, &[], |b, j| {
                     let (x, y) = (b.at(xs, &[j]), b.at(ys, &[j]));
                     b.op(Mul, &[x, y])

@@ -149,13 +149,13 @@ fn states_that_change_size() {
             ty: size.map_or(Ty::int(), |n| reals(&[n.into()])),
         };
         let kind = LoopKind::For { index: k, extent: int(3) };
-        let exp = Exp::Loop {
+        let exp = Nest::Loop {
             params: vec![param(size, None), param(state, Some(size))],
             inits: vec![n, x],
             kind,
             body,
         };
-        w.b.stms.push(Stm { binds: vec![param(z_size, None), param(z, Some(z_size))], exp });
+        w.b.stms.push(Stm::new(vec![param(z_size, None), param(z, Some(z_size))], exp));
         let sum = w.b.sum(z_size.into(), |b, i| b.at(z.into(), &[i]));
         vec![(sum, Ty::real())]
     });

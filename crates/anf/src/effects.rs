@@ -1,0 +1,193 @@
+//! What statements do besides computing what they bind, and whose memory they take over: the one place that says it of each construct.
+
+use std::collections::HashSet;
+
+use crate::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
+
+/// What a construct without blocks does besides computing what it binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it may run wherever its operands are in scope and its indices in range, twice, or not at all.
+    None,
+    /// It makes or reads an accumulator: it stands before or after all additions.
+    Accumulator,
+    /// It adds to this accumulator.
+    Adds(Var),
+    /// It fails unless its condition holds.
+    Fails,
+}
+
+impl Op {
+    /// What it does besides computing what it binds.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::Update { .. }
+            | Op::MatMul(..) => Effect::None,
+            Op::Accumulator(_) | Op::Freeze(_) => Effect::Accumulator,
+            Op::Accumulate { acc, .. } => Effect::Adds(*acc),
+            Op::Check { .. } => Effect::Fails,
+        }
+    }
+
+    /// The array or accumulator of which it reads or writes a part, and where: the indices that must be in range.
+    pub fn access(&self) -> Option<(Var, &[Atom])> {
+        match self {
+            Op::Index(x, index)
+            | Op::Update { array: x, index, .. }
+            | Op::Accumulate { acc: x, index, .. } => Some((*x, index)),
+            Op::Prim(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::MatMul(..)
+            | Op::Accumulator(_)
+            | Op::Freeze(_)
+            | Op::Check { .. } => None,
+        }
+    }
+
+    /// The array or accumulator whose memory the result takes over, if nothing needs it afterwards.
+    pub fn takes_over(&self) -> Option<Atom> {
+        match self {
+            Op::Update { array, .. } => Some((*array).into()),
+            Op::Accumulator(value) => Some(*value),
+            Op::Freeze(acc) => Some((*acc).into()),
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::MatMul(..)
+            | Op::Accumulate { .. }
+            | Op::Check { .. } => None,
+        }
+    }
+}
+
+impl Nest {
+    /// May it run for ever, its blocks aside? Of a `while` that is not known.
+    pub fn may_not_end(&self) -> bool {
+        match self {
+            Nest::Loop { kind: LoopKind::While(_), .. } => true,
+            Nest::Loop { kind: LoopKind::For { .. }, .. } | Nest::For { .. } | Nest::If { .. } => {
+                false
+            }
+        }
+    }
+
+    /// May its blocks run more than once?
+    pub fn repeats(&self) -> bool {
+        match self {
+            Nest::For { .. } | Nest::Loop { .. } => true,
+            Nest::If { .. } => false,
+        }
+    }
+
+    /// How often it runs its body, where that is known when it begins.
+    pub fn extent(&self) -> Option<Atom> {
+        match self {
+            Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. } => {
+                Some(*extent)
+            }
+            Nest::Loop { kind: LoopKind::While(_), .. } | Nest::If { .. } => None,
+        }
+    }
+
+    /// What it takes over when it begins: a loop writes to the memory of its first state, if nothing needs that afterwards.
+    pub fn takes_over(&self) -> &[Atom] {
+        match self {
+            Nest::Loop { inits, .. } => inits,
+            Nest::For { .. } | Nest::If { .. } => &[],
+        }
+    }
+}
+
+impl Exp {
+    /// What the expression does itself, its blocks aside.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Exp::Op(op) => op.effect(),
+            Exp::Nest(_) => Effect::None,
+        }
+    }
+
+    /// Calls `f` on the arrays that the expression takes over, its blocks aside: it writes to their memory, if they are not needed
+    /// afterwards. A pass that moves a read of such an array behind the expression makes it copy the array.
+    pub fn consumed(&self, f: &mut dyn FnMut(Var)) {
+        match self {
+            Exp::Op(op) => op.takes_over().and_then(Atom::as_var).into_iter().for_each(f),
+            Exp::Nest(nest) => nest.takes_over().iter().filter_map(|a| a.as_var()).for_each(f),
+        }
+    }
+}
+
+impl Stm {
+    /// Does running it perhaps fail?
+    pub fn may_fail(&self) -> bool {
+        self.any(&mut |stm| stm.exp.effect() == Effect::Fails)
+    }
+
+    /// Does running it perhaps not end?
+    pub fn may_not_end(&self) -> bool {
+        self.any(&mut |stm| matches!(&stm.exp, Exp::Nest(nest) if nest.may_not_end()))
+    }
+
+    /// The accumulators of others that it adds to.
+    pub fn additions(&self) -> HashSet<Var> {
+        let mut found = HashSet::new();
+        self.collect_additions(&mut found);
+        found
+    }
+
+    fn collect_additions(&self, found: &mut HashSet<Var>) {
+        if let Effect::Adds(acc) = self.exp.effect() {
+            found.insert(acc);
+        }
+        for block in self.exp.blocks() {
+            block.stms.iter().for_each(|stm| stm.collect_additions(found));
+            for stm in block.stms.iter().filter(|stm| stm.exp.effect() == Effect::Accumulator) {
+                stm.binds.iter().for_each(|p| _ = found.remove(&p.var));
+            }
+        }
+    }
+
+    /// Does it add to an accumulator that it has not made itself?
+    pub fn adds(&self) -> bool {
+        match &self.exp {
+            Exp::Op(op) => matches!(op.effect(), Effect::Adds(_)),
+            Exp::Nest(_) => !self.additions().is_empty(),
+        }
+    }
+
+    /// Does it add to one of the accumulators of which `is` holds?
+    pub fn adds_to(&self, is: &dyn Fn(Var) -> bool) -> bool {
+        self.any(&mut |stm| matches!(stm.exp.effect(), Effect::Adds(acc) if is(acc)))
+    }
+
+    /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but compute what it binds.
+    pub fn is_pure(&self) -> bool {
+        self.exp.effect() != Effect::Accumulator && !self.may_fail() && !self.adds()
+    }
+}
+
+impl Block {
+    /// Does running it perhaps fail?
+    pub fn may_fail(&self) -> bool {
+        self.stms.iter().any(Stm::may_fail)
+    }
+
+    /// Does it add to an accumulator that it has not made itself?
+    pub fn adds(&self) -> bool {
+        let mut found = HashSet::new();
+        self.stms.iter().for_each(|stm| stm.collect_additions(&mut found));
+        let made = |stm: &Stm| stm.exp.effect() == Effect::Accumulator;
+        let own = self.stms.iter().filter(|stm| made(stm)).flat_map(|stm| &stm.binds);
+        own.for_each(|p| _ = found.remove(&p.var));
+        !found.is_empty()
+    }
+}
