@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use lambada_core::Program;
-use lambada_source::{Problem, Severity, Span, suggest};
+use lambada_source::{Problem, Severity, Span};
 
 use crate::infer::{Infer, State};
 use crate::input::Input;
-use crate::problems;
+use crate::messages;
 use crate::solve::Solver;
 use crate::solve::scheme::Scheme;
 use crate::solve::size::AtomKind;
@@ -89,7 +89,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     let mut errors: Vec<Problem> =
         problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();
     if infer.incomplete && errors.is_empty() {
-        errors.push(problems::incomplete());
+        errors.push(messages::incomplete());
     }
     (Checked { elaborated, errors }, problems)
 }
@@ -120,7 +120,7 @@ impl Checked {
             Some(k) => Ok(Specialize::program(&self.elaborated, GlobalId(k as u32))),
             None => {
                 let known = globals.iter().filter(|global| global.main).map(|global| &*global.name);
-                Err(vec![problems::unknown_entry(entry, suggest(entry, known))])
+                Err(vec![messages::unknown_entry(entry, &known.collect::<Vec<_>>())])
             }
         }
     }

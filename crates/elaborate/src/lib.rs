@@ -8,7 +8,7 @@ mod checked;
 mod infer;
 mod input;
 mod matching;
-mod problems;
+pub mod messages;
 mod solve;
 mod specialize;
 mod typed;

@@ -8,7 +8,8 @@ use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::{Problem, stack};
 
 use crate::Unit;
-use crate::data::{self, Inputs, problems};
+use crate::data::{self, Inputs};
+use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
 
 /// A program with an entry, and what is known of its parameters.
@@ -43,7 +44,7 @@ impl Unit {
         let (mut program, id) = self.definition(entry)?;
         let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
         if let Some((param, _)) = signature.params.iter().find(|(_, ty)| holds_function(ty)) {
-            return Err(vec![needs_a_function(&name, param)]);
+            return Err(vec![running::needs_a_function(&name, param)]);
         }
         if operator == Operator::Value {
             return Ok(Call { program, entry: id, name, signature, wrt: Vec::new() });
@@ -75,7 +76,7 @@ impl Call {
         let params = self.wrt.iter().map(|k| self.signature.params[*k].clone()).collect();
         let zeros = self.wrt.iter().map(|k| Some(zeros_like(&args[*k]))).collect();
         if inputs.is_empty() {
-            return Err(vec![no_tangent(&self.name, &self.wrt_names())]);
+            return Err(vec![derivatives::no_tangent(&self.name, &self.wrt_names())]);
         }
         let signature = Signature { params, result: None };
         let mut tangents = data::bind_or(&self.program, &self.name, &signature, inputs, zeros)?;
@@ -99,7 +100,10 @@ impl Call {
             None if ty == SizedTy::Scalar(ScalarTy::Real) => {
                 Ok(Data::Tensor(Tensor::reals(Vec::new(), vec![1.0])))
             }
-            None => Err(vec![no_cotangent(&self.name, &data::print_type(&self.program, &ty))]),
+            None => Err(vec![derivatives::no_cotangent(
+                &self.name,
+                &data::print_type(&self.program, &ty),
+            )]),
         }
     }
 }
@@ -127,27 +131,4 @@ fn holds_function(ty: &SizedTy) -> bool {
         SizedTy::Record(fields) => fields.iter().any(|(_, t)| holds_function(t)),
         SizedTy::Array(_, elem) => holds_function(elem),
     }
-}
-
-fn needs_a_function(definition: &str, param: &str) -> Problem {
-    Problem::general("E0617", format!("`{definition}` cannot be run by itself: its parameter `{param}` is or contains a function"))
-        .hint("write a definition that calls it with a particular function, and run that")
-}
-
-fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
-    let example = names.first().map_or("x", |n| n);
-    let names: Vec<&str> = names.iter().map(|n| &**n).collect();
-    Problem::general(
-        "E0618",
-        format!(
-            "the forward derivative of `{definition}` needs a tangent for at least one of {}",
-            problems::quoted(&names)
-        ),
-    )
-    .hint(format!("give it as --tangent {example}=…, or as a file with --tangents-data"))
-}
-
-fn no_cotangent(definition: &str, ty: &str) -> Problem {
-    Problem::general("E0619", format!("the reverse derivative of `{definition}` needs a cotangent of the type of its result, `{ty}`"))
-        .hint("give it as --cotangent '…' in JSON, or as a file with --cotangent-data")
 }

@@ -81,7 +81,7 @@ pub(crate) fn count(params: &[(Rc<str>, Layout)], found: usize) -> Result<(), Fa
     } else {
         Err(failure(format!(
             "{} given where {wanted} belong",
-            crate::data::problems::arguments(found)
+            lambada_source::counted(found, "argument")
         )))
     }
 }

@@ -7,6 +7,7 @@ mod call;
 mod data;
 mod fit;
 mod memory;
+mod messages;
 pub mod operators;
 pub mod paper;
 mod parts;

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lambada_prim::Memory;
 use lambada_source::Problem;
 
+use crate::messages::running as messages;
+
 /// Nothing has been said.
 const UNSET: u64 = u64::MAX;
 static LIMIT: AtomicU64 = AtomicU64::new(UNSET);
@@ -20,7 +22,8 @@ pub fn limit_memory(bytes: u64) {
 /// # Errors
 /// A text that is no size.
 pub fn limit_memory_to(text: &str) -> Result<(), Problem> {
-    let bytes = lambada_run::parse_size(text).ok_or_else(|| no_size("--max-memory", text))?;
+    let bytes =
+        lambada_run::parse_size(text).ok_or_else(|| messages::no_size("--max-memory", text))?;
     limit_memory(bytes);
     Ok(())
 }
@@ -44,13 +47,8 @@ pub(crate) fn limit() -> Memory {
 pub fn check_environment() -> Result<(), Problem> {
     match std::env::var(lambada_run::MAX_MEMORY) {
         Ok(text) if lambada_run::parse_size(&text).is_none() => {
-            Err(no_size(lambada_run::MAX_MEMORY, &text))
+            Err(messages::no_size(lambada_run::MAX_MEMORY, &text))
         }
         _ => Ok(()),
     }
-}
-
-fn no_size(what: &str, text: &str) -> Problem {
-    Problem::general("E0703", format!("{what} is `{text}`, which is no amount of memory"))
-        .hint("write it as 500MB, 4GB or 1.5GiB, or as a number of bytes")
 }

@@ -10,10 +10,10 @@
 use lambada_core as core;
 use lambada_core::{Def, DefId, Program, Signature, SizedTy, Term, TermKind, Ty, Var};
 use lambada_prim::ScalarTy;
-use lambada_source::{Problem, Span, suggest};
+use lambada_source::{Problem, Span};
 
-use crate::data::problems::quoted;
 use crate::data::{is_identifier, names_match};
+use crate::messages::derivatives as messages;
 
 /// What to compute of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ pub fn choose(
     let Some(wrt) = wrt else {
         let all: Vec<usize> =
             (0..params.len()).filter(|k| carries_derivative(program, &params[*k].1)).collect();
-        return if all.is_empty() { Err(nothing_real(&def.name)) } else { Ok(all) };
+        return if all.is_empty() { Err(messages::nothing_real(&def.name)) } else { Ok(all) };
     };
     let names: Vec<&str> = params.iter().map(|(name, _)| &**name).collect();
     let mut chosen = Vec::new();
@@ -47,9 +47,9 @@ pub fn choose(
         let k = names
             .iter()
             .position(|n| names_match(n, name))
-            .ok_or_else(|| no_such_parameter(&def.name, name, &names))?;
+            .ok_or_else(|| messages::no_such_parameter(&def.name, name, &names))?;
         if !carries_derivative(program, &params[k].1) {
-            return Err(not_differentiable(&def.name, name));
+            return Err(messages::not_differentiable(&def.name, name));
         }
         if !chosen.contains(&k) {
             chosen.push(k);
@@ -78,13 +78,13 @@ pub fn derive(
         .find(|(_, ty)| !core::first_order(program, ty))
         .map(|(p, _)| p)
     {
-        return Err(takes_a_function(&def.name, name));
+        return Err(messages::takes_a_function(&def.name, name));
     }
     if !core::first_order(program, &result) {
-        return Err(gives_a_function(&def.name));
+        return Err(messages::gives_a_function(&def.name));
     }
     if operator == Operator::Grad && result != Ty::REAL {
-        return Err(not_a_scalar(&def.name));
+        return Err(messages::not_a_scalar(&def.name));
     }
     let span = def.span;
     let hint =
@@ -219,48 +219,4 @@ fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
                 .any(|t| carries_derivative(program, &crate::data::unsized_ty(t)))
         }
     }
-}
-
-fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general(
-        "E0510",
-        format!("`{definition}` has no parameter `{name}` to differentiate with respect to"),
-    );
-    match suggest(name, known.iter().copied()) {
-        Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint(format!("its parameters are {}", quoted(known))),
-    }
-}
-
-fn not_differentiable(definition: &str, name: &str) -> Problem {
-    Problem::general(
-        "E0511",
-        format!(
-            "the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"
-        ),
-    )
-}
-
-fn nothing_real(definition: &str) -> Problem {
-    Problem::general(
-        "E0512",
-        format!(
-            "no parameter of `{definition}` holds real numbers, so there is nothing to differentiate"
-        ),
-    )
-}
-
-fn takes_a_function(definition: &str, name: &str) -> Problem {
-    Problem::general("E0513", format!("`{definition}` cannot be differentiated here: its parameter `{name}` is or contains a function"))
-        .hint("write a definition that calls it with a particular function, and differentiate that")
-}
-
-fn gives_a_function(definition: &str) -> Problem {
-    Problem::general("E0514", format!("`{definition}` cannot be differentiated here: its result is or contains a function"))
-        .hint("derivatives are defined for first-order results; write a definition that applies the function")
-}
-
-fn not_a_scalar(definition: &str) -> Problem {
-    Problem::general("E0515", format!("`{definition}` has no gradient: its result is not a real"))
-        .hint("`jvp` and `vjp` differentiate functions with any first-order result")
 }

@@ -8,10 +8,11 @@ use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_normalize::{Layout, Normalized, layouts, normalize};
 use lambada_prim::{Memory, Scalar, Tensor};
-use lambada_run::{CompileError, Kernel};
+use lambada_run::Kernel;
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Span};
 
+use crate::messages::running as messages;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
 
 /// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
@@ -66,7 +67,7 @@ fn optimized_arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Probl
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
     let optimized = optimized(&normalized.function, &mut |_, _| {});
     // Always, in release builds too: what is not evidently in range never becomes machine code.
-    anf::check(&optimized).map_err(|complaint| vec![broken_program(&complaint)])?;
+    anf::check(&optimized).map_err(|complaint| vec![messages::broken_program(&complaint)])?;
     Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
 }
 
@@ -277,18 +278,6 @@ fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
 }
 
 fn compiled(function: &loops::Function) -> Result<Kernel, Vec<Problem>> {
-    timed(&COMPILE, || Kernel::compile(function)).map_err(|e| vec![broken_compilation(&e)])
-}
-
-fn broken_program(complaint: &str) -> Problem {
-    Problem::general(
-        "E0702",
-        format!("internal error: the optimized program is not well-formed: {complaint}"),
-    )
-    .hint("this is a bug in lambada; please report it")
-}
-
-fn broken_compilation(error: &CompileError) -> Problem {
-    Problem::general("E0701", format!("the C compiler rejected the generated code: {error}"))
-        .hint("this is a bug in lambada; please report it. Meanwhile, --engine loops runs the program without a C compiler")
+    timed(&COMPILE, || Kernel::compile(function))
+        .map_err(|e| vec![messages::broken_compilation(&e)])
 }

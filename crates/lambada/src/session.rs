@@ -5,14 +5,12 @@ use std::rc::Rc;
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
-use lambada_elaborate::{Checked, Definition, Input, import_key};
+use lambada_elaborate::{Checked, Definition, Input, import_key, messages as elaboration};
 use lambada_source::stack::{self, Deep};
-use lambada_source::{
-    Failure, FileId, Problem, Severity, Sources, Span, render, render_failure, suggest,
-};
+use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, render_failure};
 use lambada_surface::ast::{Item, Module};
 
-use crate::data::problems::quoted;
+use crate::messages::program as messages;
 use crate::passes::{ELABORATE, timed};
 use crate::prelude::PRELUDE;
 
@@ -42,7 +40,8 @@ impl Session {
 
     /// Reads and checks a file and all that it imports. All problems are reported at once.
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
-        let text = std::fs::read_to_string(path).map_err(|e| vec![unreadable(path, &e)])?;
+        let text =
+            std::fs::read_to_string(path).map_err(|e| vec![messages::unreadable(path, &e)])?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let name = path.display().to_string();
         let canonical = std::fs::canonicalize(path).ok();
@@ -94,7 +93,8 @@ impl Session {
         loader.imports(&module, None);
         let Loader { loaded: imports, problems: found, .. } = loader;
         let mut problems = found;
-        if problems.iter().any(is_error) {
+        let broken = broken_definitions(&module, &problems);
+        if broken.is_none() {
             return Err(problems);
         }
         let files = imports.iter().map(|(key, module)| (key.clone(), module)).collect();
@@ -103,7 +103,11 @@ impl Session {
             imports: files,
             main: &module,
         });
-        problems.extend(found);
+        let of_broken = |problem: &Problem| {
+            let place = problem.labels.first().map(|label| label.span);
+            broken.iter().flatten().any(|def| place.is_some_and(|place| within(*def, place)))
+        };
+        problems.extend(found.into_iter().filter(|problem| !of_broken(problem)));
         if problems.iter().any(is_error) {
             return Err(problems);
         }
@@ -157,10 +161,17 @@ impl Loader<'_> {
             .and_then(|text| Ok((text, std::fs::canonicalize(&file)?)));
         let (text, place) = match text {
             Ok(found) => found,
-            Err(error) => return self.problems.push(cannot_import(path, &file, &error, span)),
+            Err(error) => {
+                let why = format!("`{}`: {error}", file.display());
+                return self.problems.push(elaboration::import_not_found(path, span, &why));
+            }
         };
         if let Some(first) = self.open.iter().position(|open| *open == place) {
-            self.problems.push(circle(path, &self.open[first..], span));
+            let name = |file: &PathBuf| {
+                file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            };
+            let files: Vec<String> = self.open[first..].iter().map(name).collect();
+            self.problems.push(elaboration::cyclic_import(path, span, &files));
             return;
         }
         let id: FileId = self.sources.add(file.display().to_string(), text.as_str());
@@ -181,11 +192,6 @@ impl Unit {
 
     /// The program of a definition, and its entry.
     pub fn definition(&self, entry: &str) -> Result<(Program, DefId), Vec<Problem>> {
-        let definitions = self.definitions();
-        if !definitions.iter().any(|d| &*d.name == entry) {
-            let names: Vec<&str> = definitions.iter().map(|d| &*d.name).collect();
-            return Err(vec![no_definition(entry, &names)]);
-        }
         let program = stack::roomy(|| self.checked.program(entry))?;
         let id = DefId((program.defs.len() - 1) as u32);
         Ok((program, id))
@@ -202,57 +208,23 @@ pub fn label_gradient(names: &[Rc<str>], gradient: Data) -> Data {
     }
 }
 
+/// The definitions in which the problems are, about which nothing more is said; the others can be checked. Nothing if a problem is outside of
+/// definitions: then something that they need may have been lost.
+fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>> {
+    let definition = |problem: &Problem| {
+        let place = problem.labels.first()?.span;
+        module.items.iter().find_map(|item| match item {
+            Item::Def(def) if within(def.span, place) => Some(def.span),
+            Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
+        })
+    };
+    problems.iter().filter(|problem| is_error(problem)).map(definition).collect()
+}
+
+fn within(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
+}
+
 fn is_error(problem: &Problem) -> bool {
     problem.severity == Severity::Error
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
-    let problem = Problem::general("E0113", format!("cannot read `{}`: {error}", path.display()));
-    let beside = path.parent().unwrap_or(Path::new(""));
-    let folder = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
-    let wanted = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let siblings: Vec<String> = std::fs::read_dir(folder)
-        .map(|dir| {
-            dir.flatten()
-                .map(|e| e.file_name().to_string_lossy().into_owned())
-                .filter(|n| n.ends_with(".lam"))
-                .collect()
-        })
-        .unwrap_or_default();
-    match suggest(&wanted, siblings.iter().map(String::as_str)) {
-        Some(near) => problem.hint(format!("did you mean `{}`?", beside.join(near).display())),
-        None => problem,
-    }
-}
-
-fn cannot_import(path: &str, file: &Path, error: &std::io::Error, span: Span) -> Problem {
-    Problem::error(
-        "E0112",
-        format!("cannot read the import `{path}`"),
-        span,
-        format!("`{}`: {error}", file.display()),
-    )
-}
-
-/// The files import each other, each the next and the last one the first.
-fn circle(path: &str, files: &[PathBuf], span: Span) -> Problem {
-    let name =
-        |file: &PathBuf| format!("`{}`", file.file_name().unwrap_or_default().to_string_lossy());
-    let way: Vec<String> = files.iter().chain(files.first()).map(name).collect();
-    let problem = Problem::error(
-        "E0108",
-        format!("the import `{path}` goes around in a circle"),
-        span,
-        "this file is being imported already",
-    );
-    problem.hint(format!("{}: what both need belongs in a file of its own", way.join(" imports ")))
-}
-
-fn no_definition(entry: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general("E0114", format!("the file has no definition `{entry}`"));
-    match suggest(entry, known.iter().copied()) {
-        Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None if known.is_empty() => problem.hint("it defines nothing"),
-        None => problem.hint(format!("it defines {}", quoted(known))),
-    }
 }

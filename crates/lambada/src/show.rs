@@ -1,9 +1,9 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
-use lambada_optimize::passes;
-use lambada_source::{Problem, stack, suggest};
+use lambada_source::{Problem, stack};
 
+use crate::messages::running as messages;
 use crate::operators::Operator;
 use crate::passes::NORMALIZE;
 use crate::pipeline::{arrays, lower, optimized};
@@ -72,18 +72,6 @@ impl Unit {
                 shown = Some(anf::print(after));
             }
         });
-        shown.ok_or_else(|| vec![no_such_pass(pass)])
-    }
-}
-
-fn no_such_pass(name: &str) -> Problem {
-    let known: Vec<&str> = passes().map(|p| p.name).collect();
-    let problem = Problem::general("E0702", format!("there is no pass `{name}`"));
-    match suggest(name, known.iter().copied()) {
-        Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint(format!(
-            "the passes are {}, and `none` for the code before the first",
-            crate::data::problems::quoted(&known)
-        )),
+        shown.ok_or_else(|| vec![messages::no_such_pass(pass)])
     }
 }

@@ -14,6 +14,7 @@ use lambada_surface::visit::{Visit, walk_expr};
 
 use crate::Unit;
 use crate::data::unsized_ty;
+use crate::messages::derivatives as messages;
 
 /// A definition: the file, an index into [`Files::modules`], and the name.
 type Place = (usize, Rc<str>);
@@ -245,7 +246,7 @@ impl<'a> Files<'a> {
         };
         let mut found = (0..self.modules.len()).filter(|file| self.definitions(*file).any(&same));
         match (found.next(), found.next()) {
-            (Some(_), Some(_)) => Err(two_of_a_name(name)),
+            (Some(_), Some(_)) => Err(messages::two_of_a_name(name)),
             (file, _) => Ok(file.map(|file| (file, name.into()))),
         }
     }
@@ -312,7 +313,7 @@ impl<'a> Files<'a> {
                     std::iter::once(&def.name).chain(constructors.iter().map(|(name, _)| name))
                 {
                     if !taken.insert(name.text.clone()) {
-                        return Err(two_of_a_name(&name.text));
+                        return Err(messages::two_of_a_name(&name.text));
                     }
                 }
                 items.push(Item::Type(unqualified(def)));
@@ -408,9 +409,4 @@ fn bare(ty: &TypeExpr) -> TypeExpr {
         TypeKind::Error => TypeKind::Error,
     };
     TypeExpr { kind, span: ty.span }
-}
-
-fn two_of_a_name(name: &str) -> Problem {
-    Problem::general("E0120", format!("the derivative needs types of two files that both define `{name}`, and source is one file"))
-        .hint("give one of them another name")
 }

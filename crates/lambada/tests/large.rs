@@ -140,30 +140,3 @@ fn a_function_of_many_parameters() {
         });
     }
 }
-
-/// What is said of programs that check and cannot be compiled: each program under `tests/errors/compile` has its messages beside it. `BLESS=1`
-/// writes them.
-#[test]
-fn messages_of_the_compiler_are_as_they_were_blessed() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/errors/compile");
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|e| e == "lam"));
-    assert!(files.len() >= 3);
-    for file in files {
-        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&file).expect("a file");
-        let mut session = Session::new();
-        let unit = session.load_text(&name, &text, None).expect("it is checked");
-        let call = unit.call("f", Operator::Value, None).expect("it can be called");
-        let Err(problems) = Executable::new(call.program, call.entry, Engine::Loops) else {
-            panic!("{name} is compiled")
-        };
-        let found = session.render(&problems, false);
-        let stderr = file.with_extension("stderr");
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&stderr, &found).expect("the file can be written");
-        }
-        assert_eq!(found, std::fs::read_to_string(&stderr).unwrap_or_default(), "{name}");
-    }
-}

@@ -1,15 +1,18 @@
 //! Text and places in it, problems as data, and their rendering. This crate knows no language.
 
 pub mod doc;
+mod messages;
 mod problem;
 mod render;
 pub mod scan;
 mod span;
 pub mod stack;
 mod suggest;
+mod words;
 
 pub use doc::Doc;
 pub use problem::{Failure, Label, Problem, Severity};
 pub use render::{render, render_failure};
 pub use span::{FileId, Site, Source, Sources, Span};
 pub use suggest::suggest;
+pub use words::{counted, quoted};

@@ -5,6 +5,7 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
 };
 
+use crate::messages::failed;
 use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span};
 
 /// All problems as text, in the order of files and places, each told once. Problems without a place come last.
@@ -15,15 +16,9 @@ pub fn render(sources: &Sources, problems: &[Problem], color: bool) -> String {
     blocks.join("\n")
 }
 
-/// What went wrong while a program ran, in the same dress. A failure without a place shows its message only.
+/// What went wrong while a program ran, in the same dress.
 pub fn render_failure(sources: &Sources, failure: &Failure, color: bool) -> String {
-    let title = "run-time error";
-    let problem = if failure.span == Span::default() {
-        Problem::general("E0700", format!("{title}: {}", failure.message))
-    } else {
-        Problem::error("E0700", title, failure.span, failure.message.clone())
-    };
-    render_one(sources, &problem, color)
+    render_one(sources, &failed(failure), color)
 }
 
 /// Sorted by place, then by code and title; what says the same of the same place is dropped.

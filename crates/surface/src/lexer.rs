@@ -3,7 +3,7 @@
 use lambada_source::{FileId, Span};
 
 use crate::ast::BinaryOp;
-use crate::problems::lexical as problems;
+use crate::messages::lexical as messages;
 use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens, keyword};
 
 /// The tokens of a text.
@@ -256,7 +256,7 @@ impl Lexer<'_> {
     fn foreign_comment(&mut self, sign: &str) {
         let start = self.at;
         self.at += sign.len();
-        let problem = problems::comment(self.span(start), sign);
+        let problem = messages::comment(self.span(start), sign);
         self.out.problems.push(problem);
         self.skip_line();
     }
@@ -264,7 +264,7 @@ impl Lexer<'_> {
     fn foreign_block(&mut self, open: &str, close: &str) {
         let start = self.at;
         self.at += open.len();
-        let problem = problems::comment(self.span(start), open);
+        let problem = messages::comment(self.span(start), open);
         self.out.problems.push(problem);
         let length = self.rest().find(close).map_or(self.rest().len(), |k| k + close.len());
         for _ in 0..length {
@@ -284,7 +284,7 @@ impl Lexer<'_> {
             self.at += 1;
             return self.push(TokenKind::Text, start);
         }
-        self.out.problems.push(problems::open_string(Span::new(self.file, start, start + 1)));
+        self.out.problems.push(messages::open_string(Span::new(self.file, start, start + 1)));
         self.push(TokenKind::Bad, start);
     }
 
@@ -294,7 +294,7 @@ impl Lexer<'_> {
         self.skip_while(|c| c == '\'');
         let text = &self.text[start..self.at];
         if !text.is_ascii() {
-            self.out.problems.push(problems::foreign_letters(self.span(start), text));
+            self.out.problems.push(messages::foreign_letters(self.span(start), text));
         }
         let upper = text.starts_with(char::is_uppercase);
         let kind = keyword(text)
@@ -309,7 +309,7 @@ impl Lexer<'_> {
         {
             self.at += text.len();
             if !note.is_empty() {
-                self.out.problems.push(problems::foreign_sign(self.span(start), text, note));
+                self.out.problems.push(messages::foreign_sign(self.span(start), text, note));
             }
             return self.push(*kind, start);
         }
@@ -317,7 +317,7 @@ impl Lexer<'_> {
             return self.name();
         }
         self.skip_while(|other| other == c);
-        self.out.problems.push(problems::unknown_character(self.span(start), c));
+        self.out.problems.push(messages::unknown_character(self.span(start), c));
         self.push(TokenKind::Bad, start);
     }
 
@@ -345,7 +345,7 @@ impl Lexer<'_> {
             || (real && self.byte(0) == b'.' && self.byte(1).is_ascii_digit())
         {
             self.skip_while(|c| c.is_alphanumeric() || c == '_' || c == '.');
-            problem = Some(problems::number_suffix(
+            problem = Some(messages::number_suffix(
                 self.span(start),
                 &self.text[start..literal_end],
                 &self.text[literal_end..self.at],
@@ -355,7 +355,7 @@ impl Lexer<'_> {
         if problem.is_none()
             && self.text[start..literal_end].split(['.', 'e', 'E']).any(|part| part.ends_with('_'))
         {
-            problem = Some(problems::trailing_underscore(self.span(start)));
+            problem = Some(messages::trailing_underscore(self.span(start)));
         }
         let kind = if real {
             self.real(&text, start, &mut problem)
@@ -374,9 +374,9 @@ impl Lexer<'_> {
     fn bare_point(&self, start: usize) -> Option<lambada_source::Problem> {
         let text = &self.text[start..self.at];
         if text.starts_with('.') {
-            return Some(problems::missing_digits(self.span(start), &format!("0{text}")));
+            return Some(messages::missing_digits(self.span(start), &format!("0{text}")));
         }
-        text.ends_with('.').then(|| problems::missing_digits(self.span(start), &format!("{text}0")))
+        text.ends_with('.').then(|| messages::missing_digits(self.span(start), &format!("{text}0")))
     }
 
     fn exponent_follows(&self) -> bool {
@@ -392,7 +392,7 @@ impl Lexer<'_> {
     ) -> TokenKind {
         let value = text.parse::<f64>().unwrap_or(0.0);
         if value.is_infinite() {
-            problem.get_or_insert(problems::real_too_large(self.span(start)));
+            problem.get_or_insert(messages::real_too_large(self.span(start)));
         }
         TokenKind::Real(value)
     }
@@ -406,7 +406,7 @@ impl Lexer<'_> {
         match text.parse::<u64>() {
             Ok(value) if value <= 1 << 63 => TokenKind::Int(value),
             Ok(_) | Err(_) => {
-                problem.get_or_insert(problems::int_too_large(self.span(start)));
+                problem.get_or_insert(messages::int_too_large(self.span(start)));
                 TokenKind::Int(0)
             }
         }

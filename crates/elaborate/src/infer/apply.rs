@@ -6,7 +6,7 @@ use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name};
 
 use crate::builtin::Builtin;
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
@@ -76,14 +76,14 @@ impl Infer<'_> {
                 )
             }
             Some(Entry::Accumulator(..)) => {
-                self.problems.push(problems::accumulator_as_value(name, span));
+                self.problems.push(messages::accumulator_as_value(name, span));
                 (self.wrong(span), Vec::new())
             }
             Some(Entry::Own(recursive)) => {
                 let problem = if recursive {
-                    problems::recursion_unsupported(name, span)
+                    messages::recursion_unsupported(name, span)
                 } else {
-                    problems::needs_rec("let", name, span, &[])
+                    messages::needs_rec("let", name, span, &[])
                 };
                 self.problems.push(problem);
                 (self.wrong(span), Vec::new())
@@ -101,7 +101,7 @@ impl Infer<'_> {
             return (Exp { kind: ExpKind::Builtin(builtin), ty, span: blame }, Vec::new());
         }
         if self.scopes[self.module].imports.contains_key(name) {
-            self.problems.push(problems::module_as_value(name, span));
+            self.problems.push(messages::module_as_value(name, span));
         } else {
             self.report_unknown_name(name, span);
         }
@@ -129,7 +129,7 @@ impl Infer<'_> {
                     &name.text,
                     self.scopes[module].defs.keys().map(|name| &**name),
                 );
-                self.problems.push(problems::unknown_member(
+                self.problems.push(messages::unknown_member(
                     module_name,
                     &name.text,
                     name.span,
@@ -162,14 +162,14 @@ impl Infer<'_> {
             Some(other) => {
                 let names: Vec<Rc<str>> = cycle.iter().map(name_of).collect();
                 let name = &self.globals[other.0 as usize].syntax.name;
-                problems::needs_rec(
+                messages::needs_rec(
                     "def",
                     &name.text,
                     if *other == id { span } else { name.span },
                     if names.len() > 1 { &names } else { &[] },
                 )
             }
-            None => problems::recursion_unsupported(&name_of(&id), span),
+            None => messages::recursion_unsupported(&name_of(&id), span),
         };
         self.problems.push(problem);
     }
@@ -242,8 +242,8 @@ impl Infer<'_> {
                 };
                 let found = self.solver.show_expected(&[f.ty]).remove(0);
                 let problem = match k {
-                    0 => problems::not_a_function(f.span, &found, at),
-                    _ => problems::too_many_arguments(
+                    0 => messages::not_a_function(f.span, &found, at),
+                    _ => messages::too_many_arguments(
                         &if name == "this" {
                             "this function".to_string()
                         } else {
@@ -322,7 +322,7 @@ impl Infer<'_> {
         };
         self.problems.remove(before);
         let shown = self.solver.show(point.ty);
-        self.problems.push(problems::scalar_point(&shown, point.span));
+        self.problems.push(messages::scalar_point(&shown, point.span));
     }
 
     /// `grad` of a function with another result than a real gets words of its own.
@@ -335,7 +335,7 @@ impl Infer<'_> {
         }
         if k == 1 && self.solver.rank(f.ty) > 0 {
             let problem = self.problems.pop().expect("there is one");
-            self.problems.push(problem.hint(problems::SCALAR_RESULT));
+            self.problems.push(problem.hint(messages::SCALAR_RESULT));
             return;
         }
         let mut result = None;
@@ -349,7 +349,7 @@ impl Infer<'_> {
         };
         self.problems.pop();
         let shown = self.solver.show(result);
-        self.problems.push(problems::not_real_result(name, &shown, f.span));
+        self.problems.push(messages::not_real_result(name, &shown, f.span));
     }
 
     /// The k-th argument is known now.
@@ -372,7 +372,7 @@ impl Infer<'_> {
             self.solver.show_size(&Poly::atom(atom), &mut namer),
             self.solver.show_size(size, &mut namer),
         );
-        self.problems.push(problems::different_sizes(&a, &b, span, None));
+        self.problems.push(messages::different_sizes(&a, &b, span, None));
     }
 
     /// Sizes that are results of a call, or values of arguments that are not there yet.

@@ -3,7 +3,7 @@
 use lambada_source::Span;
 use lambada_surface::ast::{self, Expr, LoopKind, Param};
 
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
 use crate::solve::show::Namer;
 use crate::solve::ty::Ty;
@@ -92,7 +92,7 @@ impl Infer<'_> {
             let outer = Exp { kind: ExpKind::Error, ty, span: array.span };
             if k > 0 && self.solver.is_scalar(ty) {
                 let shown = self.solver.show(array.ty);
-                self.problems.push(problems::too_many_indices(k, at.len(), index.span, &shown));
+                self.problems.push(messages::too_many_indices(k, at.len(), index.span, &shown));
                 ty = self.solver.error();
             } else {
                 let (size, elem) = self.array_parts(&outer, &Why::Form("an array to index"));
@@ -117,7 +117,7 @@ impl Infer<'_> {
             let mut namer = Namer::default();
             let (at, size) =
                 (self.solver.show_size(&at, &mut namer), self.solver.show_size(&size, &mut namer));
-            self.problems.push(problems::index_out_of_range(&at, &size, index.span));
+            self.problems.push(messages::index_out_of_range(&at, &size, index.span));
         }
     }
 
@@ -177,7 +177,7 @@ impl Infer<'_> {
         if negative(&a) || negative(&b.minus(&a)) || negative(&n.minus(&b)) {
             let mut namer = Namer::default();
             let [a, b, n] = [a, b, n].map(|p| self.solver.show_size(&p, &mut namer));
-            self.problems.push(problems::slice_out_of_range(&a, &b, &n, span));
+            self.problems.push(messages::slice_out_of_range(&a, &b, &n, span));
         }
     }
 

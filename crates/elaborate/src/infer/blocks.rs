@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_surface::ast::{Expr, ExprKind, Param, PatternKind};
 
-use crate::problems::Why;
+use crate::messages::Why;
 use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, PatKind, Said, Stmt};
 

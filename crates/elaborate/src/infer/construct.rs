@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::Span;
 use lambada_surface::ast::Expr;
 
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{Claim, Exp, ExpKind, Function, Pat, PatKind, Said, Step};
 
@@ -30,7 +30,7 @@ impl Infer<'_> {
         };
         let (whole, fields) = self.instantiate_constructor(variant, tag);
         if args.len() > fields.len() {
-            self.problems.push(problems::constructor_arity(name, fields.len(), args.len(), span));
+            self.problems.push(messages::constructor_arity(name, fields.len(), args.len(), span));
             return self.wrong(span);
         }
         let of: Rc<str> = format!("`{name}`").into();

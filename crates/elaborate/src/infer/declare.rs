@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_surface::ast::{Item, Module, Name, TypeBody, TypeDef, TypeExpr};
 
-use crate::problems;
+use crate::messages;
 use crate::solve::ty::{GENERIC, Node, Ty, Variant, VariantId};
 
 use super::{Infer, TypeEntry};
@@ -24,7 +24,7 @@ impl<'a> Infer<'a> {
             if ["real", "int", "bool"].contains(&&*def.name.text)
                 || self.scopes[module].types.contains_key(&def.name.text)
             {
-                self.problems.push(problems::duplicate_type(&def.name.text, def.name.span));
+                self.problems.push(messages::duplicate_type(&def.name.text, def.name.span));
                 continue;
             }
             self.scopes[module].types.insert(def.name.text.clone(), entry);
@@ -41,7 +41,7 @@ impl<'a> Infer<'a> {
         let params = self.type_parameters(&def.params);
         for (tag, (name, _)) in constructors.iter().enumerate() {
             if self.scopes[module].constructors.contains_key(&name.text) {
-                self.problems.push(problems::duplicate_constructor(&name.text, name.span));
+                self.problems.push(messages::duplicate_constructor(&name.text, name.span));
                 continue;
             }
             self.scopes[module].constructors.insert(name.text.clone(), (id, tag));
@@ -55,7 +55,7 @@ impl<'a> Infer<'a> {
     fn type_parameters(&mut self, params: &[Name]) -> Vec<Ty> {
         for (k, param) in params.iter().enumerate() {
             if let Some(first) = params[..k].iter().find(|other| other.text == param.text) {
-                self.problems.push(problems::duplicate_variable(
+                self.problems.push(messages::duplicate_variable(
                     &param.text,
                     param.span,
                     first.span,
@@ -89,7 +89,7 @@ impl<'a> Infer<'a> {
         }
         for (id, def) in variants {
             if self.reaches(id, id, &mut Vec::new()) {
-                self.problems.push(problems::recursive_type(&def.name.text, def.name.span));
+                self.problems.push(messages::recursive_type(&def.name.text, def.name.span));
                 self.forget_fields(id);
             }
         }

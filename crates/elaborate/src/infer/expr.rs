@@ -7,7 +7,7 @@ use lambada_source::Span;
 use lambada_surface::ast::{Arm, Expr, ExprKind, Name, UnaryOp};
 
 use crate::matching;
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
 use crate::solve::ty::{Kind, Node, Origin, Ty};
 use crate::typed::{Exp, ExpKind};
@@ -76,7 +76,7 @@ impl Infer<'_> {
 
     fn finish(&mut self, exp: Exp, expected: Option<(Ty, &Why)>) -> Exp {
         if self.solver.is_too_large(exp.ty) {
-            self.problems.push(problems::too_large_type(exp.span));
+            self.problems.push(messages::too_large_type(exp.span));
             return self.wrong(exp.span);
         }
         if let Some((ty, why)) = expected {
@@ -173,7 +173,7 @@ impl Infer<'_> {
         for (name, value) in fields {
             let value = of(self, name, value);
             if typed.iter().any(|(other, _)| *other == name.text) {
-                self.problems.push(problems::duplicate_field(&name.text, name.span));
+                self.problems.push(messages::duplicate_field(&name.text, name.span));
             } else {
                 typed.push((name.text.clone(), value));
             }
@@ -296,11 +296,11 @@ impl Infer<'_> {
         span: Span,
     ) {
         if let Some(witness) = &tree.missing {
-            self.problems.push(problems::missing_case(witness, span));
+            self.problems.push(messages::missing_case(witness, span));
         }
         for (pattern, uses) in patterns.iter().zip(&tree.uses) {
             if *uses == 0 {
-                self.problems.push(problems::unreachable_arm(pattern.span));
+                self.problems.push(messages::unreachable_arm(pattern.span));
             }
         }
     }
@@ -380,7 +380,7 @@ impl Infer<'_> {
         let Some(Entry::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
             let known =
                 self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
-            self.problems.push(problems::not_an_accumulator(&name.text, name.span, known));
+            self.problems.push(messages::not_an_accumulator(&name.text, name.span, known));
             self.infer(value);
             return Exp { kind: ExpKind::Error, ty: unit, span };
         };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_source::Span;
 use lambada_surface::ast::{Def, Expr, ExprKind, Name, Param, Pattern, TypeExpr};
 
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::{Quantified, Scheme};
@@ -93,7 +93,7 @@ impl<'a> Infer<'a> {
         let (def, name) = (global.syntax, global.name.clone());
         self.module = global.module;
         for rule in &def.rules {
-            self.problems.push(problems::custom_rule(rule.span));
+            self.problems.push(messages::custom_rule(rule.span));
         }
         let before = self.problems.len();
         let mark = self.solver.mark();
@@ -206,7 +206,7 @@ impl<'a> Infer<'a> {
         }
         let param = types.iter().position(|ty| self.solver.is_too_large(*ty));
         let span = param.map_or(syntax.body.span, |k| syntax.params[k].pattern.span);
-        self.problems.push(problems::too_large_type(span));
+        self.problems.push(messages::too_large_type(span));
         self.solver.error()
     }
 
@@ -216,7 +216,7 @@ impl<'a> Infer<'a> {
         let mut declared = Vec::new();
         for (k, size) in sizes.iter().enumerate() {
             if let Some(first) = sizes[..k].iter().find(|other| other.text == size.text) {
-                self.problems.push(problems::duplicate_variable(&size.text, size.span, first.span));
+                self.problems.push(messages::duplicate_variable(&size.text, size.span, first.span));
                 // One of them may well be meant as something else, so nothing more is said of them.
                 self.unbound.retain(|(_, declared)| *declared != first.span);
             } else {
@@ -250,7 +250,7 @@ impl<'a> Infer<'a> {
         let mut names: HashMap<Rc<str>, (LocalId, Span)> = HashMap::new();
         for name in patterns.iter().flat_map(|pattern| pattern.names()) {
             if let Some((_, first)) = names.get(&name.text) {
-                self.problems.push(problems::duplicate_variable(&name.text, name.span, *first));
+                self.problems.push(messages::duplicate_variable(&name.text, name.span, *first));
                 continue;
             }
             let ty = self.solver.fresh();
@@ -301,7 +301,7 @@ impl<'a> Infer<'a> {
     fn report_unbound(&mut self) {
         for (local, span) in std::mem::take(&mut self.unbound) {
             let name = self.locals[local.0 as usize].name.clone();
-            self.problems.push(problems::undetermined_size(&name, span));
+            self.problems.push(messages::undetermined_size(&name, span));
         }
     }
 
@@ -361,7 +361,7 @@ impl<'a> Infer<'a> {
         let recursive = defs.iter().any(|def| def.recursive);
         for def in defs {
             for rule in &def.rules {
-                self.problems.push(problems::custom_rule(rule.span));
+                self.problems.push(messages::custom_rule(rule.span));
             }
             let scope = self.env.mark();
             for other in if recursive { defs } else { std::slice::from_ref(def) } {

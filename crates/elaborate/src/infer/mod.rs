@@ -26,7 +26,7 @@ use lambada_source::{Problem, Span};
 use lambada_surface::ast::{self, Def, Item, Module};
 
 use crate::input::import_key;
-use crate::problems;
+use crate::messages;
 use crate::solve::Solver;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
@@ -170,7 +170,7 @@ impl<'a> Infer<'a> {
     fn declare_def(&mut self, module: usize, def: &'a Def) {
         if let Some(first) = self.scopes[module].defs.get(&def.name.text) {
             let first = self.globals[first.0 as usize].syntax.name.span;
-            self.problems.push(problems::duplicate_definition(
+            self.problems.push(messages::duplicate_definition(
                 &def.name.text,
                 def.name.span,
                 first,
@@ -192,14 +192,16 @@ impl<'a> Infer<'a> {
         let key = import_key((module != main).then_some(&*names[module]), path);
         let base: Rc<str> = key.rsplit('/').next().unwrap_or(&key).into();
         match (1..main).find(|k| *names[*k] == key) {
-            Some(k) if k == module => self.problems.push(problems::cyclic_import(path, span)),
+            Some(k) if k == module => self.problems.push(messages::cyclic_import(path, span, &[])),
             Some(k) => {
                 let other = self.scopes[module].imports.insert(base.clone(), k);
                 if other.is_some_and(|other| other != k) {
-                    self.problems.push(problems::imports_of_one_name(&base, span));
+                    self.problems.push(messages::imports_of_one_name(&base, span));
                 }
             }
-            None => self.problems.push(problems::import_not_found(path, span)),
+            None => {
+                self.problems.push(messages::import_not_found(path, span, "no such file was given"))
+            }
         }
     }
 

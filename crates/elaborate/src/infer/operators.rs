@@ -6,7 +6,7 @@ use lambada_prim::{Scalar, ScalarTy};
 use lambada_source::Span;
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
 use crate::solve::ty::{Bases, Kind, Node, Origin, Ty};
 use crate::typed::{Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
@@ -113,7 +113,7 @@ impl Infer<'_> {
         };
         let shown = [self.solver.show(a.ty), self.solver.show(b.ty)];
         let operands = [(a.span, &*shown[0]), (b.span, &*shown[1])];
-        self.problems.push(problems::mixed(
+        self.problems.push(messages::mixed(
             &format!("`{}`", op.spelling()),
             a.span.to(b.span),
             Some(operands),
@@ -130,7 +130,7 @@ impl Infer<'_> {
         let operand = self.infer(inner);
         if self.never_bool(operand.ty) {
             let found = self.solver.show_expected(&[operand.ty]).remove(0);
-            self.problems.push(problems::not_before_comparison(
+            self.problems.push(messages::not_before_comparison(
                 op.spelling(),
                 left.span,
                 &brief(inner),
@@ -167,7 +167,7 @@ impl Infer<'_> {
             return false;
         }
         let found = self.solver.show(f.ty);
-        self.problems.push(problems::negative_argument(
+        self.problems.push(messages::negative_argument(
             &found,
             f.span,
             &lambada_surface::print_expr(number),
@@ -200,7 +200,7 @@ impl Infer<'_> {
             let real = Kind::shaped(Bases::REAL);
             if self.solver.require(operand.ty, real, origin.clone()).is_err() {
                 let shown = self.solver.show(operand.ty);
-                self.problems.push(problems::not_a_matrix(&shown, operand.span));
+                self.problems.push(messages::not_a_matrix(&shown, operand.span));
                 return self.wrong(span);
             }
         }

@@ -7,7 +7,7 @@ use lambada_source::Span;
 use lambada_surface::ast::{Name, Pattern, PatternKind};
 
 use crate::matching;
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::ty::{Kind, Node, Origin, Ty, VariantId};
 use crate::typed::{LocalId, Pat, PatKind, Step};
 
@@ -148,7 +148,7 @@ impl Infer<'_> {
     ) -> PatKind {
         for (k, (name, _)) in fields.iter().enumerate() {
             if fields[..k].iter().any(|(other, _)| other.text == name.text) {
-                self.problems.push(problems::duplicate_field(&name.text, name.span));
+                self.problems.push(messages::duplicate_field(&name.text, name.span));
             }
         }
         if self.solver.is_unknown(ty) {
@@ -215,7 +215,7 @@ impl Infer<'_> {
         let (whole, mut fields) = self.instantiate_constructor(variant, tag);
         self.expect_type(whole, ty, span, &Why::Pattern(span));
         if fields.len() != items.len() {
-            self.problems.push(problems::constructor_arity(
+            self.problems.push(messages::constructor_arity(
                 &name.text,
                 fields.len(),
                 items.len(),
@@ -294,7 +294,7 @@ impl Infer<'_> {
             return;
         }
         if let Err(witness) = matching::irrefutable(pat, &|variant| self.constructors(variant)) {
-            self.problems.push(problems::refutable(&witness, pat.span));
+            self.problems.push(messages::refutable(&witness, pat.span));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::{Span, suggest};
 
 use crate::builtin::Builtin;
-use crate::problems::{self, Details, Why};
+use crate::messages::{self, Details, Why};
 use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, Failed, Trouble};
 use crate::solve::show::Namer;
@@ -37,20 +37,20 @@ impl Infer<'_> {
         why: Option<&Why>,
     ) {
         let problem = match clash {
-            Clash::Named(a, b) => problems::clashing_sizes(&a, &b, span, why),
+            Clash::Named(a, b) => messages::clashing_sizes(&a, &b, span, why),
             Clash::Sizes(a, b) => {
                 let mut namer = Namer::default();
                 let (a, b) =
                     (self.solver.show_size(&a, &mut namer), self.solver.show_size(&b, &mut namer));
-                problems::different_sizes(&a, &b, span, why)
+                messages::different_sizes(&a, &b, span, why)
             }
             Clash::Infinite => {
                 let shown = self.solver.show_all(&[expected, found]);
-                problems::infinite(span, &shown[0], &shown[1])
+                messages::infinite(span, &shown[0], &shown[1])
             }
             Clash::Rigid(name, known) if self.rigid_name(known).as_deref() != Some(&*name) => {
                 let known = self.solver.show(known);
-                problems::too_general(&name, span, &known, why)
+                messages::too_general(&name, span, &known, why)
             }
             Clash::Rigid(..) | Clash::Types(..) | Clash::Kind(..) => {
                 self.mismatch(found, expected, span, why)
@@ -75,7 +75,7 @@ impl Infer<'_> {
     ) -> lambada_source::Problem {
         let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
-        problems::mismatch(
+        messages::mismatch(
             span,
             &shown[0],
             &shown[1],
@@ -98,7 +98,7 @@ impl Infer<'_> {
         let forgotten = self.solver.is_function(found)
             && !self.solver.is_function(expected)
             && !self.solver.is_unknown(expected);
-        forgotten.then(|| problems::FORGOTTEN_ARGUMENT.to_string())
+        forgotten.then(|| messages::FORGOTTEN_ARGUMENT.to_string())
     }
 
     fn not_data(&self, ty: Ty, kind: Kind, origin: &Origin) -> lambada_source::Problem {
@@ -111,9 +111,9 @@ impl Infer<'_> {
             Kind::Data { bases, arrays: false } if bases == Bases::REAL => "reals",
             Kind::Data { .. } | Kind::Any => "numbers",
         };
-        let problem = problems::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
+        let problem = messages::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
         if self.solver.is_function(ty) {
-            problem.hint(problems::FORGOTTEN_ARGUMENT)
+            problem.hint(messages::FORGOTTEN_ARGUMENT)
         } else {
             problem
         }
@@ -170,26 +170,26 @@ impl Infer<'_> {
         let show = |ty: Ty| self.solver.show(ty);
         let problem = match trouble {
             Trouble::Clash(clash) => return self.report_constraint_clash(&constraint, clash),
-            Trouble::Mixed(..) => problems::mixed(&what, span, None, None),
-            Trouble::Ranks(a, b) => problems::ranks(&what, span, &show(a), &show(b)),
+            Trouble::Mixed(..) => messages::mixed(&what, span, None, None),
+            Trouble::Ranks(a, b) => messages::ranks(&what, span, &show(a), &show(b)),
             Trouble::NoField(record) => return self.report_no_field(&what, record, Some(span)),
             Trouble::NotRecord(ty) => {
-                problems::not_a_record(what.trim_matches('`'), &show(ty), span)
+                messages::not_a_record(what.trim_matches('`'), &show(ty), span)
             }
             Trouble::NoComponent(ty) => {
-                problems::no_component(component(&constraint), &show(ty), span)
+                messages::no_component(component(&constraint), &show(ty), span)
             }
             Trouble::NotTuple(ty) => {
-                problems::no_component(component(&constraint), &show(ty), span)
+                messages::no_component(component(&constraint), &show(ty), span)
             }
             Trouble::Function(ty) if &*what == "`accumulate`" => {
-                problems::accumulate_function(&show(ty), span)
+                messages::accumulate_function(&show(ty), span)
             }
-            Trouble::Function(ty) => problems::holds_function(&what, &show(ty), span),
-            Trouble::NotMatrix(ty) => problems::not_a_matrix(&show(ty), span),
-            Trouble::Vectors => problems::two_vectors(span),
-            Trouble::NotUnits(ty) => problems::not_units(&show(ty), span),
-            Trouble::NotReals(ty) => problems::not_reals(&show(ty), span),
+            Trouble::Function(ty) => messages::holds_function(&what, &show(ty), span),
+            Trouble::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),
+            Trouble::Vectors => messages::two_vectors(span),
+            Trouble::NotUnits(ty) => messages::not_units(&show(ty), span),
+            Trouble::NotReals(ty) => messages::not_reals(&show(ty), span),
         };
         self.problems.push(problem);
     }
@@ -225,7 +225,7 @@ impl Infer<'_> {
                     "(r : {x : real, y : real})",
                 ),
             };
-            self.problems.push(problems::annotation_needed(
+            self.problems.push(messages::annotation_needed(
                 &what.0,
                 what.1,
                 constraint.origin().span,
@@ -239,9 +239,9 @@ impl Infer<'_> {
         let problem = match self.solver.get(record) {
             Node::Record(fields) => {
                 let near = suggest(name, fields.iter().map(|(field, _)| &**field));
-                problems::no_field(name, &self.solver.show(record), span, near)
+                messages::no_field(name, &self.solver.show(record), span, near)
             }
-            _ => problems::not_a_record(name, &self.solver.show(record), span),
+            _ => messages::not_a_record(name, &self.solver.show(record), span),
         };
         self.problems.push(problem);
     }
@@ -262,7 +262,7 @@ impl Infer<'_> {
         }
         let known = known.into_iter().filter(|known| !known.starts_with("prelude_"));
         let near = suggest(name, known);
-        self.problems.push(problems::unknown_name(name, span, near));
+        self.problems.push(messages::unknown_name(name, span, near));
     }
 
     pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span) {
@@ -271,7 +271,7 @@ impl Infer<'_> {
             std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
         let known = modules.flat_map(|k| self.scopes[*k].constructors.keys()).map(|name| &**name);
         let near = suggest(name, known);
-        self.problems.push(problems::unknown_constructor(name, span, near));
+        self.problems.push(messages::unknown_constructor(name, span, near));
     }
 }
 

@@ -6,7 +6,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
 
-use crate::problems::{self, Why};
+use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
 use crate::solve::ty::{Node, Ty};
 use crate::typed::{Claim, Exp, ExpKind, Said, Step};
@@ -151,7 +151,7 @@ impl<'a> Infer<'a> {
         sorted.sort_by(|a, b| a.0.text.cmp(&b.0.text));
         for pair in sorted.windows(2) {
             if pair[0].0.text == pair[1].0.text {
-                self.problems.push(problems::duplicate_field(&pair[1].0.text, pair[1].0.span));
+                self.problems.push(messages::duplicate_field(&pair[1].0.text, pair[1].0.span));
             }
         }
         sorted.dedup_by(|a, b| a.0.text == b.0.text);
@@ -205,7 +205,7 @@ impl<'a> Infer<'a> {
         span: Span,
     ) -> bool {
         if wanted != args.len() {
-            self.problems.push(problems::type_arguments(name, wanted, args.len(), span));
+            self.problems.push(messages::type_arguments(name, wanted, args.len(), span));
         }
         wanted == args.len()
     }
@@ -226,7 +226,7 @@ impl<'a> Infer<'a> {
         }
         let entry = (module, def.name.text.clone());
         if self.expanding.contains(&entry) {
-            self.problems.push(problems::recursive_type(&def.name.text, span));
+            self.problems.push(messages::recursive_type(&def.name.text, span));
             return self.solver.error();
         }
         let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
@@ -251,7 +251,7 @@ impl<'a> Infer<'a> {
         }
         // Each alias by itself may be small: the use of the outermost is to blame.
         if self.expanding.is_empty() {
-            self.problems.push(problems::too_large_type(span));
+            self.problems.push(messages::too_large_type(span));
         }
         self.solver.error()
     }
@@ -290,7 +290,7 @@ impl<'a> Infer<'a> {
 
     fn unknown_type(&mut self, name: &Name) -> Ty {
         let near = self.near_type(&name.text);
-        self.problems.push(problems::unknown_type(&name.text, name.span, near));
+        self.problems.push(messages::unknown_type(&name.text, name.span, near));
         self.solver.error()
     }
 
@@ -322,7 +322,7 @@ impl<'a> Infer<'a> {
                 Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own(_)) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());
-                    self.problems.push(problems::unknown_size(name, size.span, near));
+                    self.problems.push(messages::unknown_size(name, size.span, near));
                     return self.opaque();
                 }
                 None => {}

@@ -10,7 +10,8 @@ use lambada_source::Problem;
 use serde_json::Value;
 
 use super::raw::Entry;
-use super::{Inputs, Raw, json, names_match, problems};
+use super::{Inputs, Raw, json, names_match};
+use crate::messages::data as messages;
 
 /// One value per parameter, in order; or all that is wrong with the inputs.
 pub fn bind(
@@ -44,7 +45,7 @@ pub fn bind_or(
         let (name, ty) = &signature.params[k];
         match (given.get(&**name), &otherwise[k]) {
             (None, None) => {
-                wrong.push(problems::missing(definition, name, &print_type(program, ty)))
+                wrong.push(messages::missing(definition, name, &print_type(program, ty)))
             }
             (None, Some(value)) => values.push((k, value.clone())),
             (Some(entry), _) => match one(program, name, ty, &entry.value, &mut sizes) {
@@ -81,13 +82,13 @@ fn by_name<'i>(
         match (name, &entry.name) {
             (Some(name), _) => {
                 if let Some(first) = given.insert(name, entry) {
-                    wrong.push(problems::twice(name, &first.origin, &entry.origin));
+                    wrong.push(messages::twice(name, &first.origin, &entry.origin));
                 }
             }
             (None, Some(name)) => {
-                wrong.push(problems::unknown(definition, name, &entry.origin, names))
+                wrong.push(messages::unknown(definition, name, &entry.origin, names))
             }
-            (None, None) => wrong.push(problems::too_many(definition, &entry.origin, names)),
+            (None, None) => wrong.push(messages::too_many(definition, &entry.origin, names)),
         }
     }
     given
@@ -234,7 +235,7 @@ impl Sizes {
                 if *value == found {
                     return Ok(());
                 }
-                Err(problems::size_conflict(
+                Err(messages::size_conflict(
                     reader.name,
                     reader.expected,
                     found,
@@ -255,7 +256,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn mismatch(&self, found: impl Into<String>) -> Problem {
-        problems::mismatch(self.name, self.expected, &found.into())
+        messages::mismatch(self.name, self.expected, &found.into())
     }
 
     fn json(&self, ty: &SizedTy, value: &Value) -> Result<Data, Problem> {
@@ -298,7 +299,7 @@ impl Reader<'_> {
         match (read, elem, value) {
             (Some(scalar), ..) => Ok(scalar),
             (None, ScalarTy::Int, Value::Number(n)) => {
-                Err(problems::not_integral(self.name, self.expected, &n.to_string()))
+                Err(messages::not_integral(self.name, self.expected, &n.to_string()))
             }
             _ => Err(self.mismatch(json::describe(value))),
         }
@@ -339,7 +340,7 @@ impl Reader<'_> {
         match dims[axis] {
             Some(first) if first != items.len() => {
                 let place = format!("a list at depth {}", axis + 1);
-                return Err(problems::ragged(self.name, self.expected, &place, items.len(), first));
+                return Err(messages::ragged(self.name, self.expected, &place, items.len(), first));
             }
             _ => dims[axis] = Some(items.len()),
         }
@@ -358,7 +359,7 @@ impl Reader<'_> {
             .filter(|n| !types.iter().any(|(t, _)| &**t == *n))
             .collect();
         if !missing.is_empty() || !extra.is_empty() {
-            return Err(problems::fields(self.name, self.expected, &missing, &extra));
+            return Err(messages::fields(self.name, self.expected, &missing, &extra));
         }
         types
             .iter()
@@ -380,13 +381,13 @@ impl Reader<'_> {
         };
         let known: Vec<&str> = decl.constructors.iter().map(|(n, _)| &**n).collect();
         let Some(tag) = known.iter().position(|n| *n == found) else {
-            return Err(problems::no_constructor(self.name, &decl.name, found, &known));
+            return Err(messages::no_constructor(self.name, &decl.name, found, &known));
         };
         let (constructor, types) = &decl.constructors[tag];
         if types.len() != args.len() {
             return Err(self.mismatch(format!(
                 "`{found}` with {} instead of {}",
-                problems::arguments(args.len()),
+                lambada_source::counted(args.len(), "argument"),
                 types.len()
             )));
         }

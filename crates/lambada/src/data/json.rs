@@ -38,7 +38,7 @@ pub fn describe(value: &Value) -> String {
             if names.is_empty() {
                 "an empty object".to_string()
             } else {
-                format!("an object with {}", super::problems::quoted(&names))
+                format!("an object with {}", lambada_source::quoted(&names))
             }
         }
     }

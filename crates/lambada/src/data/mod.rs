@@ -5,7 +5,6 @@ mod bind;
 mod json;
 mod names;
 mod npz;
-pub mod problems;
 mod raw;
 mod write;
 

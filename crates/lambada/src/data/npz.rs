@@ -8,13 +8,11 @@ use ndarray::{ArrayD, IxDyn};
 use ndarray_npy::{NpzWriter, ReadNpyExt};
 use zip::ZipArchive;
 
-use super::problems;
+use crate::messages::data as messages;
 
 /// All arrays of an archive, by name, in alphabetical order.
 pub fn read_npz(file: impl Read + Seek, origin: &str) -> Result<Vec<(String, Tensor)>, Problem> {
-    let broken = |e: &dyn std::fmt::Display| {
-        Problem::general("E0605", format!("{origin} is not a readable .npz archive: {e}"))
-    };
+    let broken = |e: &dyn std::fmt::Display| messages::not_an_archive(origin, e);
     let mut archive = ZipArchive::new(file).map_err(|e| broken(&e))?;
     let mut names: Vec<String> = archive.file_names().map(str::to_string).collect();
     names.sort();
@@ -26,9 +24,9 @@ pub fn read_npz(file: impl Read + Seek, origin: &str) -> Result<Vec<(String, Ten
         // One more than is allowed, to see that there is more.
         member.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| broken(&e))?;
         if bytes.len() as u64 > limit {
-            return Err(problems::too_large(&format!("the array `{name}` of {origin}"), limit));
+            return Err(messages::too_large(&format!("the array `{name}` of {origin}"), limit));
         }
-        let tensor = read_npy(&bytes).map_err(|e| problems::npz_type(origin, &name, e))?;
+        let tensor = read_npy(&bytes).map_err(|e| messages::npz_type(origin, &name, e))?;
         arrays.push((name.trim_end_matches(".npy").to_string(), tensor));
     }
     Ok(arrays)

@@ -6,7 +6,8 @@ use lambada_prim::Tensor;
 use lambada_source::Problem;
 use serde_json::Value;
 
-use super::{is_definition, npz, problems, split_assignment};
+use super::{is_definition, npz, split_assignment};
+use crate::messages::data as messages;
 
 /// A value as read.
 #[derive(Clone, Debug)]
@@ -62,25 +63,25 @@ impl Inputs {
         match extension {
             "json" => {
                 let text =
-                    std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
+                    std::fs::read_to_string(path).map_err(|e| messages::io(path, "read", e))?;
                 self.read_json(&text, &origin)
             }
             "npz" => {
-                let file = std::fs::File::open(path).map_err(|e| problems::io(path, "read", e))?;
+                let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
                 for (name, tensor) in npz::read_npz(file, &origin)? {
                     self.insert(name, Raw::Tensor(tensor), origin.clone());
                 }
                 Ok(())
             }
             "npy" => {
-                let bytes = std::fs::read(path).map_err(|e| problems::io(path, "read", e))?;
+                let bytes = std::fs::read(path).map_err(|e| messages::io(path, "read", e))?;
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 let tensor =
-                    npz::read_npy(&bytes).map_err(|e| problems::npz_type(&origin, &name, e))?;
+                    npz::read_npy(&bytes).map_err(|e| messages::npz_type(&origin, &name, e))?;
                 self.insert(name, Raw::Tensor(tensor), origin);
                 Ok(())
             }
-            _ => Err(problems::unknown_format(path)),
+            _ => Err(messages::unknown_format(path)),
         }
     }
 
@@ -88,11 +89,11 @@ impl Inputs {
     pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let mut inputs = Inputs::new();
         if path.extension().is_some_and(|e| e == "json") {
-            let text = std::fs::read_to_string(path).map_err(|e| problems::io(path, "read", e))?;
+            let text = std::fs::read_to_string(path).map_err(|e| messages::io(path, "read", e))?;
             let origin = format!("`{}`", path.display());
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             let value: Value =
-                serde_json::from_str(text).map_err(|e| problems::not_json(&origin, e))?;
+                serde_json::from_str(text).map_err(|e| messages::not_json(&origin, e))?;
             match value {
                 Value::Object(members) if members.len() == 1 => {
                     members.into_iter().for_each(|(_, value)| {
@@ -111,14 +112,14 @@ impl Inputs {
     /// All members of a JSON object.
     pub fn read_json(&mut self, text: &str, origin: &str) -> Result<(), Problem> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match serde_json::from_str(text).map_err(|e| problems::not_json(origin, e))? {
+        match serde_json::from_str(text).map_err(|e| messages::not_json(origin, e))? {
             Value::Object(members) => {
                 for (name, value) in members {
                     self.insert(name, Raw::Json(value), origin);
                 }
                 Ok(())
             }
-            other => Err(problems::not_an_object(origin, super::json::kind(&other))),
+            other => Err(messages::not_an_object(origin, super::json::kind(&other))),
         }
     }
 
@@ -128,17 +129,17 @@ impl Inputs {
             let value = text.trim();
             let forgotten = is_definition(value);
             let json = json_value(value).map_err(|error| {
-                problems::not_json(&format!("the argument `{}`", shortened(text)), error)
+                messages::not_json(&format!("the argument `{}`", shortened(text)), error)
             })?;
             if forgotten {
-                return Err(problems::not_an_assignment(text));
+                return Err(messages::not_an_assignment(text));
             }
             let origin = format!("the argument `{}`", shortened(value));
             self.entries.push(Entry { name: None, value: Raw::Json(json), origin });
             return Ok(());
         };
         let json = json_value(value)
-            .map_err(|error| problems::not_json(&format!("the value of `{name}`"), error))?;
+            .map_err(|error| messages::not_json(&format!("the value of `{name}`"), error))?;
         self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
         Ok(())
     }

@@ -8,7 +8,8 @@ use lambada_prim::{Data as Elements, Scalar, Tensor};
 use lambada_source::Problem;
 use serde_json::{Map, Value, json};
 
-use super::{npz, problems};
+use super::npz;
+use crate::messages::data as messages;
 
 /// A file format for results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Format {
         match path.extension().and_then(|e| e.to_str()) {
             Some("json") => Ok(Format::Json),
             Some("npz") => Ok(Format::Npz),
-            _ => Err(problems::unknown_format(path)),
+            _ => Err(messages::unknown_format(path)),
         }
     }
 }
@@ -80,16 +81,16 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     match Format::of(path)? {
         Format::Json => {
             serde_json::to_writer(&mut bytes, &to_json(data))
-                .map_err(|e| problems::io(path, "write", e))?;
+                .map_err(|e| messages::io(path, "write", e))?;
             bytes.push(b'\n');
         }
         Format::Npz => {
             let mut cursor = std::io::Cursor::new(&mut bytes);
             npz::write_npz(&mut cursor, &arrays(data)?)
-                .map_err(|e| problems::io(path, "write", e))?;
+                .map_err(|e| messages::io(path, "write", e))?;
         }
     }
-    replace(path, &bytes).map_err(|e| problems::io(path, "write", e))
+    replace(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -134,7 +135,7 @@ fn leaves(data: &Data, name: &str, out: &mut Vec<(String, Tensor)>) -> Result<()
             .try_for_each(|(k, value)| leaves(value, &inner(&k.to_string()), out)),
         Data::Array(_) | Data::Con { .. } => {
             let place = if name.is_empty() { String::new() } else { format!(" `{name}`") };
-            Err(problems::not_for_npz(&place))
+            Err(messages::not_for_npz(&place))
         }
     }
 }

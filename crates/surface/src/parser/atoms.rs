@@ -3,7 +3,8 @@
 use super::expr::{PIPE, POWER, UNARY};
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, Param, Pattern, PatternKind, UnaryOp};
-use crate::problems::{forms, lexical, syntax};
+use crate::messages::syntax::Missing;
+use crate::messages::{forms, lexical, syntax};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -291,7 +292,7 @@ impl Parser<'_> {
             TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => {
                 self.halt(syntax::unopened(self.span(), bracket))
             }
-            _ => Err(self.expected("E0013", "the name of a field")),
+            _ => Err(self.expected(Missing::Name, "the name of a field")),
         }
     }
 }

@@ -4,7 +4,8 @@
 
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
-use crate::problems::{forms, items, syntax};
+use crate::messages::syntax::Missing;
+use crate::messages::{forms, items, syntax};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 impl BinaryOp {
@@ -133,7 +134,7 @@ impl Parser<'_> {
         if self.eat(TokenKind::Equals) {
             Ok(())
         } else {
-            Err(self.expected_in("E0014", "`=`", form))
+            Err(self.expected_in(Missing::Sign, "`=`", form))
         }
     }
 
@@ -436,7 +437,10 @@ impl Parser<'_> {
                 self.report(forms::dotted_index(dot.span));
                 self.indexed(inner)
             }
-            _ => Err(self.expected("E0050", "the name of a field or the number of a component")),
+            _ => {
+                Err(self
+                    .expected(Missing::Name, "the name of a field or the number of a component"))
+            }
         }
     }
 
@@ -444,7 +448,7 @@ impl Parser<'_> {
     pub(super) fn places(&mut self) -> Parse<Places> {
         let start = self.span();
         if self.kind() != TokenKind::Open(Bracket::Square) {
-            return Err(self.expected("E0014", "`[`"));
+            return Err(self.expected(Missing::Sign, "`[`"));
         }
         let places = self.brackets("`,`", |p| {
             if p.kind() == TokenKind::Close(Bracket::Square) {
@@ -507,7 +511,7 @@ impl Parser<'_> {
             }
             TokenKind::DotDot => self.halt(forms::range_for(span)),
             TokenKind::Text => self.halt(forms::text_value(span)),
-            _ => Err(self.expected("E0010", "an expression")),
+            _ => Err(self.expected(Missing::Expression, "an expression")),
         }
     }
 }

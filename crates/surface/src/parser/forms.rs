@@ -5,7 +5,8 @@ use lambada_source::Span;
 use super::expr::ADDITIVE;
 use super::{Halt, Parse, Parser};
 use crate::ast::{Arm, BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param};
-use crate::problems::{forms, items};
+use crate::messages::syntax::Missing;
+use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 /// A `let` without its body.
@@ -44,7 +45,7 @@ impl Parser<'_> {
             matches!(kind, TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot)
         })?;
         if params.is_empty() {
-            return Err(self.expected("E0011", "a parameter"));
+            return Err(self.expected(Missing::Pattern, "a parameter"));
         }
         let comma = self.kind() == TokenKind::Comma;
         let form = if comma {
@@ -95,7 +96,7 @@ impl Parser<'_> {
         if self.eat(arrow) {
             Ok(())
         } else {
-            Err(self.expected_in("E0014", &format!("`{spelling}`"), form))
+            Err(self.expected_in(Missing::Sign, &format!("`{spelling}`"), form))
         }
     }
 
@@ -362,7 +363,7 @@ impl Parser<'_> {
         }
         if !self.eat_keyword(Keyword::In) {
             return Err(self.expected_in(
-                "E0014",
+                Missing::Sign,
                 "`<` or `in`",
                 "each part of a `for` is written `i < n` or `x in xs`",
             ));
@@ -418,7 +419,7 @@ impl Parser<'_> {
                 self.bump();
                 Ok(())
             }
-            _ => self.expect(TokenKind::Keyword(Keyword::Do), "E0014", "`do`"),
+            _ => self.expect(TokenKind::Keyword(Keyword::Do), Missing::Sign, "`do`"),
         }
     }
 
@@ -464,7 +465,7 @@ impl Parser<'_> {
                 self.report_reserved(keyword);
                 Ok(self.bump_name())
             }
-            _ => Err(self.expected("E0013", "a name")),
+            _ => Err(self.expected(Missing::Name, "a name")),
         }
     }
 }

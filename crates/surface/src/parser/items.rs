@@ -9,7 +9,8 @@ use crate::ast::{
     BinaryOp, Def, Expr, ExprKind, Item, Mode, Module, Name, Param, Rule, TypeBody, TypeDef,
     TypeExpr, TypeKind,
 };
-use crate::problems::{forms, items, syntax};
+use crate::messages::syntax::Missing;
+use crate::messages::{forms, items, syntax};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 /// Words of other languages for `def`, `type` and `import`.
@@ -478,7 +479,7 @@ impl Parser<'_> {
                 self.report(problem);
                 Ok(self.bump_name())
             }
-            _ => Err(self.expected("E0013", "the name of a constructor")),
+            _ => Err(self.expected(Missing::Name, "the name of a constructor")),
         }
     }
 }

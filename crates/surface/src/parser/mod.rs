@@ -21,7 +21,7 @@ use lambada_source::{FileId, Problem, Span};
 
 use crate::ast::{Expr, ExprKind, Module, Name};
 use crate::lexer::tokenize;
-use crate::problems::syntax::{self, Place};
+use crate::messages::syntax::{self, Missing, Place};
 use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
 
 /// How many constructs may stand inside each other, `let`s, `else if`s and `;` not counted.
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
     fn only_expr(&mut self) -> Expr {
         let result = self.expr();
         if result.is_ok() && self.kind() != TokenKind::End {
-            self.expected("E0010", "the end of the expression");
+            self.expected(Missing::Expression, "the end of the expression");
         }
         match result {
             Ok(expr) if self.problems.is_empty() => *expr,
@@ -227,26 +227,26 @@ impl<'a> Parser<'a> {
     }
 
     /// Reports that `what` was expected, unless the lexer has said already what is wrong here.
-    fn expected(&mut self, code: &'static str, what: &str) -> Halt {
-        self.expected_in(code, what, "")
+    fn expected(&mut self, missing: Missing, what: &str) -> Halt {
+        self.expected_in(missing, what, "")
     }
 
     /// The same with a hint, if it is not empty.
-    fn expected_in(&mut self, code: &'static str, what: &str, form: &str) -> Halt {
+    fn expected_in(&mut self, missing: Missing, what: &str, form: &str) -> Halt {
         if self.kind() != TokenKind::Bad {
             let problem = match self.enclosing() {
                 Some((opener, bracket)) if self.ends_item() => {
                     syntax::unclosed(opener, bracket, self.place())
                 }
-                _ => syntax::expected(code, what, &self.found(), self.place()),
+                _ => syntax::expected(missing, what, &self.found(), self.place()),
             };
             self.report(if form.is_empty() { problem } else { problem.hint(form) });
         }
         Halt
     }
 
-    fn expect(&mut self, kind: TokenKind, code: &'static str, what: &str) -> Parse<()> {
-        if self.eat(kind) { Ok(()) } else { Err(self.expected(code, what)) }
+    fn expect(&mut self, kind: TokenKind, missing: Missing, what: &str) -> Parse<()> {
+        if self.eat(kind) { Ok(()) } else { Err(self.expected(missing, what)) }
     }
 
     /// Reports a reserved word in the place of a name, once for each item.
@@ -347,14 +347,9 @@ impl<'a> Parser<'a> {
                 self.halt(syntax::mismatched(opener, bracket, self.span(), found))
             }
             _ if self.ends_item() => self.halt(syntax::unclosed(opener, bracket, self.place())),
-            _ => self.halt(syntax::in_brackets(
-                "E0014",
-                &what,
-                &self.found(),
-                self.place(),
-                opener,
-                bracket,
-            )),
+            _ => {
+                self.halt(syntax::in_brackets(&what, &self.found(), self.place(), opener, bracket))
+            }
         }
     }
 

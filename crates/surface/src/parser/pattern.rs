@@ -2,7 +2,8 @@
 
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Name, Param, Pattern, PatternKind};
-use crate::problems::{forms, lexical};
+use crate::messages::syntax::Missing;
+use crate::messages::{forms, lexical};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
 /// May a pattern start with this token?
@@ -121,7 +122,7 @@ impl Parser<'_> {
     }
 
     fn no_pattern<T>(&mut self) -> Parse<T> {
-        Err(self.expected("E0011", "a pattern"))
+        Err(self.expected(Missing::Pattern, "a pattern"))
     }
 
     fn literal_pattern(&mut self, kind: PatternKind) -> PatternKind {
@@ -147,7 +148,7 @@ impl Parser<'_> {
                 self.bump();
                 Ok(PatternKind::Real(if negative { -value } else { value }))
             }
-            _ => Err(self.expected("E0011", "a number")),
+            _ => Err(self.expected(Missing::Pattern, "a number")),
         }
     }
 

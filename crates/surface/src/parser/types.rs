@@ -2,7 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::ast::{Name, TypeExpr, TypeKind};
-use crate::problems::{forms, items};
+use crate::messages::syntax::Missing;
+use crate::messages::{forms, items};
 use crate::token::{Bracket, TokenKind};
 
 impl Parser<'_> {
@@ -63,7 +64,7 @@ impl Parser<'_> {
             TokenKind::Open(Bracket::Square) => self.array_type(Self::atomic_type),
             TokenKind::Open(Bracket::Round) => self.round_type(),
             TokenKind::Open(Bracket::Curly) => self.record_type(),
-            _ => Err(self.expected("E0012", "a type")),
+            _ => Err(self.expected(Missing::Type, "a type")),
         }
     }
 
@@ -75,7 +76,7 @@ impl Parser<'_> {
             self.at += 2;
         }
         if self.kind() == TokenKind::Upper {
-            let problem = items::type_case(self.span(), self.here());
+            let problem = items::type_name_case(self.span(), self.here());
             self.report(problem);
         }
         self.bump();
@@ -135,7 +136,7 @@ impl Parser<'_> {
                     let span = p.bump().span;
                     p.report(forms::record_type_equals(span));
                 } else {
-                    p.expect(TokenKind::Colon, "E0014", "`:`")?;
+                    p.expect(TokenKind::Colon, Missing::Sign, "`:`")?;
                 }
                 Ok((name, p.type_expr()?))
             })

@@ -1,11 +1,12 @@
-//! What is wrong with data: one short function per problem, with its wording.
+//! Data: files, arguments, values and results.
 
 use std::fmt::Display;
 use std::path::Path;
 
-use lambada_source::{Problem, suggest};
+use lambada_source::{Problem, counted, quoted, suggest};
 
-use super::is_identifier;
+use super::near_or;
+use crate::data::is_identifier;
 
 /// A file that cannot be read or written.
 pub fn io(path: &Path, what: &str, error: impl Display) -> Problem {
@@ -36,6 +37,11 @@ pub fn unknown_format(path: &Path) -> Problem {
 pub fn npz_type(origin: &str, name: &str, error: impl Display) -> Problem {
     Problem::general("E0605", format!("cannot read the array `{name}` of {origin}: {error}"))
         .hint("arrays of 64- or 32-bit floats, of integers and of booleans are read; convert others with `astype(float)`")
+}
+
+/// A file that is no archive.
+pub fn not_an_archive(origin: &str, error: impl Display) -> Problem {
+    Problem::general("E0625", format!("{origin} is not a readable .npz archive: {error}"))
 }
 
 /// More than may be kept in memory.
@@ -77,8 +83,11 @@ pub fn unknown(definition: &str, name: &str, origin: &str, known: &[&str]) -> Pr
 /// More values without names than parameters.
 pub fn too_many(definition: &str, origin: &str, known: &[&str]) -> Problem {
     let problem = Problem::general(
-        "E0607",
-        format!("`{definition}` takes {}, and {origin} is one more", arguments(known.len())),
+        "E0626",
+        format!(
+            "`{definition}` takes {}, and {origin} is one more",
+            counted(known.len(), "argument")
+        ),
     );
     if known.is_empty() {
         problem
@@ -132,10 +141,7 @@ pub fn no_constructor(name: &str, ty: &str, found: &str, known: &[&str]) -> Prob
         "E0612",
         format!("the parameter `{name}` should be a `{ty}`, which has no constructor `{found}`"),
     );
-    match suggest(found, known.iter().copied()) {
-        Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint(format!("its constructors are {}", quoted(known))),
-    }
+    near_or(problem, found, known, || format!("its constructors are {}", quoted(known)))
 }
 
 /// A record without a field, or with one too many.
@@ -181,19 +187,4 @@ pub fn not_integral(name: &str, expected: &str, found: &str) -> Problem {
             "the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"
         ),
     )
-}
-
-/// `1 argument`, `2 arguments`
-pub fn arguments(count: usize) -> String {
-    format!("{count} argument{}", if count == 1 { "" } else { "s" })
-}
-
-/// `a`, `b` and `c`
-pub fn quoted(names: &[&str]) -> String {
-    let all: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-    match all.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-    }
 }

@@ -1,4 +1,4 @@
-//! What any construct may lack: E0010 to E0019.
+//! What any construct may lack.
 
 use lambada_source::{Problem, Span};
 
@@ -17,7 +17,33 @@ impl Place {
     }
 }
 
-pub fn expected(code: &'static str, what: &str, found: &str, place: Place) -> Problem {
+/// What kind of thing the grammar wants.
+#[derive(Clone, Copy, Debug)]
+pub enum Missing {
+    Expression,
+    Pattern,
+    Type,
+    Name,
+    Sign,
+}
+
+impl Missing {
+    fn code(self) -> &'static str {
+        match self {
+            Missing::Expression => "E0010",
+            Missing::Pattern => "E0011",
+            Missing::Type => "E0012",
+            Missing::Name => "E0013",
+            Missing::Sign => "E0014",
+        }
+    }
+}
+
+pub fn expected(missing: Missing, what: &str, found: &str, place: Place) -> Problem {
+    lacking(missing.code(), what, found, place)
+}
+
+pub(super) fn lacking(code: &'static str, what: &str, found: &str, place: Place) -> Problem {
     Problem::error(code, format!("expected {what}, found {found}"), place.span, place.label(what))
 }
 
@@ -50,7 +76,7 @@ pub fn mismatched(opener: Span, bracket: Bracket, closer: Span, found: Bracket) 
 
 pub fn unopened(span: Span, bracket: Bracket) -> Problem {
     Problem::error(
-        "E0016",
+        "E0056",
         format!("this `{}` closes nothing", bracket.closing()),
         span,
         format!("no `{}` is open here", bracket.opening()),
@@ -58,14 +84,14 @@ pub fn unopened(span: Span, bracket: Bracket) -> Problem {
 }
 
 pub fn in_brackets(
-    code: &'static str,
     what: &str,
     found: &str,
     place: Place,
     opener: Span,
     bracket: Bracket,
 ) -> Problem {
-    expected(code, what, found, place).label(opener, format!("inside this `{}`", bracket.opening()))
+    expected(Missing::Sign, what, found, place)
+        .label(opener, format!("inside this `{}`", bracket.opening()))
 }
 
 pub fn reserved(span: Span, word: &str) -> Problem {

@@ -1,8 +1,8 @@
-//! Expressions, patterns and types: E0030 to E0059.
+//! Expressions, patterns and types.
 
 use lambada_source::{Problem, Span};
 
-use super::syntax::{Place, expected};
+use super::syntax::{Place, lacking};
 
 pub fn chained_comparison(first: Span, second: Span) -> Problem {
     Problem::error("E0030", "comparisons cannot be chained", second, "a second comparison")
@@ -16,7 +16,7 @@ pub fn single_equals(span: Span) -> Problem {
 }
 
 pub fn double_equals(span: Span) -> Problem {
-    Problem::error("E0031", "`==` does not define", span, "expected `=`")
+    Problem::error("E0069", "`==` does not define", span, "expected `=`")
         .hint("`==` compares two values; write `=` here")
 }
 
@@ -32,25 +32,25 @@ pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem
 
 pub fn missing_in(keyword: Span, found: &str, place: Place) -> Problem {
     let what = "`in`";
-    expected("E0033", what, found, place)
+    lacking("E0033", what, found, place)
         .label(keyword, "for this `let`")
         .hint("a `let` is written `let x = e in body`; the last line of a body says what it gives")
 }
 
 pub fn missing_then(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0034", "`then`", found, place)
+    lacking("E0034", "`then`", found, place)
         .label(keyword, "for this `if`")
         .hint("a choice is written `if c then a else b`")
 }
 
 pub fn missing_else(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0034", "`else`", found, place).label(keyword, "this `if` has no `else`").hint(
+    lacking("E0070", "`else`", found, place).label(keyword, "this `if` has no `else`").hint(
         "every `if` gives a value in both cases; where there is nothing to do, write `else ()`",
     )
 }
 
 pub fn else_if(span: Span, found: &str) -> Problem {
-    Problem::error("E0034", format!("there is no `{found}`"), span, "write `else if`")
+    Problem::error("E0071", format!("there is no `{found}`"), span, "write `else if`")
         .hint("write `if a then x else if b then y else z`")
 }
 
@@ -84,17 +84,17 @@ pub fn match_with(span: Span) -> Problem {
 }
 
 pub fn guard(span: Span, word: &str) -> Problem {
-    Problem::error("E0038", "cases have no conditions", span, format!("`{word}` cannot stand here"))
+    Problem::error("E0072", "cases have no conditions", span, format!("`{word}` cannot stand here"))
         .hint("write the condition after the arrow: `| p -> if c then a else b`")
 }
 
 pub fn or_pattern(span: Span) -> Problem {
-    Problem::error("E0038", "a case has one pattern", span, "expected `->`")
+    Problem::error("E0073", "a case has one pattern", span, "expected `->`")
         .hint("write the case twice: `| P -> e | Q -> e`")
 }
 
 pub fn no_cases(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0038", "`|`", found, place)
+    lacking("E0074", "`|`", found, place)
         .label(keyword, "this `match` has no cases")
         .hint("write `match e | P x -> a | Q -> b`")
 }
@@ -115,17 +115,17 @@ pub fn empty_index(span: Span) -> Problem {
 }
 
 pub fn slice_of_many(span: Span) -> Problem {
-    Problem::error("E0040", "a slice has one dimension", span, "`:` together with `,`")
+    Problem::error("E0075", "a slice has one dimension", span, "`:` together with `,`")
         .hint("write `m[i][a:b]` for a part of a row, `for i < n => m[i, j]` for a column")
 }
 
 pub fn stepped_slice(span: Span) -> Problem {
-    Problem::error("E0040", "a slice has no step", span, "expected `]`")
+    Problem::error("E0076", "a slice has no step", span, "expected `]`")
         .hint("write `for i < n => xs[2 * i]`")
 }
 
 pub fn dotted_index(span: Span) -> Problem {
-    Problem::error("E0040", "an index is written without a dot", span, "leave out this `.`")
+    Problem::error("E0077", "an index is written without a dot", span, "leave out this `.`")
         .hint("write `xs[i]`")
 }
 
@@ -146,7 +146,7 @@ pub fn not_an_accumulator(span: Span, place: Span) -> Problem {
 }
 
 pub fn slice_addition(span: Span) -> Problem {
-    Problem::error("E0042", "`+=` does not take a slice", span, "expected an index")
+    Problem::error("E0078", "`+=` does not take a slice", span, "expected an index")
         .hint("write `for i < n => h[a + i] += v[i]`")
 }
 
@@ -156,17 +156,17 @@ pub fn record_colon(span: Span) -> Problem {
 }
 
 pub fn record_type_equals(span: Span) -> Problem {
-    Problem::error("E0043", "the type of a field is written after `:`", span, "write `:`")
+    Problem::error("E0079", "the type of a field is written after `:`", span, "write `:`")
         .hint("`{x = 1.0}` is a value, `{x : real}` its type")
 }
 
 pub fn empty_record(span: Span) -> Problem {
-    Problem::error("E0043", "a record has at least one field", span, "no field")
+    Problem::error("E0080", "a record has at least one field", span, "no field")
         .hint("the empty value and its type are written `()`")
 }
 
 pub fn not_a_field(span: Span) -> Problem {
-    Problem::error("E0043", "braces hold the fields of a record", span, "not a field")
+    Problem::error("E0081", "braces hold the fields of a record", span, "not a field")
         .hint("write `{x = e}` or `{r with x = e}`; expressions are grouped by parentheses, bodies and cases need no brackets")
 }
 
@@ -176,7 +176,7 @@ pub fn missing_comma(span: Span) -> Problem {
 }
 
 pub fn semicolon_in_list(span: Span) -> Problem {
-    Problem::error("E0044", "elements are separated by `,`", span, "expected `,`")
+    Problem::error("E0082", "elements are separated by `,`", span, "expected `,`")
         .hint("write `[a, b, c]`")
 }
 
@@ -196,7 +196,7 @@ pub fn range_for(span: Span) -> Problem {
 }
 
 pub fn inclusive_for(span: Span) -> Problem {
-    Problem::error("E0046", "the bound of a `for` is exclusive", span, "write `<`")
+    Problem::error("E0083", "the bound of a `for` is exclusive", span, "write `<`")
         .hint("`for i < n` counts 0, …, n - 1; write `for i < n + 1` to include n")
 }
 
@@ -206,18 +206,18 @@ pub fn for_do(span: Span) -> Problem {
 }
 
 pub fn loop_without_driver(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0047", "`for` or `while`", found, place)
+    lacking("E0084", "`for` or `while`", found, place)
         .label(keyword, "for this `loop`")
         .hint("write `loop x = e for i < n do …`, `loop x = e for y in ys do …` or `loop x = e while c do …`")
 }
 
 pub fn one_clause(span: Span) -> Problem {
-    Problem::error("E0047", "a `loop` counts one variable", span, "expected `do`")
+    Problem::error("E0085", "a `loop` counts one variable", span, "expected `do`")
         .hint("put a `loop` into the body of a `loop`")
 }
 
 pub fn bare_for(span: Span, word: &str) -> Problem {
-    Problem::error("E0047", format!("a `{word}` needs a `loop`"), span, "nothing to repeat")
+    Problem::error("E0086", format!("a `{word}` needs a `loop`"), span, "nothing to repeat")
         .hint(format!("write `loop x = e {word} … do …`"))
 }
 
@@ -232,7 +232,7 @@ pub fn wildcard_value(span: Span) -> Problem {
 }
 
 pub fn text_value(span: Span) -> Problem {
-    Problem::error("E0049", "there are no values of text", span, "expected an expression")
+    Problem::error("E0087", "there are no values of text", span, "expected an expression")
         .hint("quotes are only for `import \"path\"`")
 }
 
@@ -257,18 +257,18 @@ pub fn braces_around_body(span: Span) -> Problem {
 }
 
 pub fn body_after_type(colon: Span, found: &str, place: Place) -> Problem {
-    expected("E0052", "`=`", found, place)
+    lacking("E0088", "`=`", found, place)
         .label(colon, "a type follows this `:`")
         .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
 }
 
 pub fn array_update_in_braces(span: Span) -> Problem {
-    Problem::error("E0041", "the update of an array has no braces", span, "an array")
+    Problem::error("E0089", "the update of an array has no braces", span, "an array")
         .hint("write `xs with [i] = e`; braces are for records: `{r with x = e}`")
 }
 
 pub fn body_after_colon(span: Span) -> Problem {
-    Problem::error("E0052", "expected a type after `:`", span, "not a type")
+    Problem::error("E0090", "expected a type after `:`", span, "not a type")
         .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
 }
 
@@ -278,22 +278,22 @@ pub fn array_pattern(span: Span) -> Problem {
 }
 
 pub fn colon_in_case(span: Span) -> Problem {
-    Problem::error("E0053", "expected `->`, found `:`", span, "write `->`")
+    Problem::error("E0091", "expected `->`, found `:`", span, "write `->`")
         .hint("a case is written `| p -> e`, a pattern with a type `(p : t)`")
 }
 
 pub fn accumulator_name(span: Span) -> Problem {
-    Problem::error("E0042", "an accumulator is introduced by its name alone", span, "expected `=`")
+    Problem::error("E0092", "an accumulator is introduced by its name alone", span, "expected `=`")
         .hint("write `accumulate h = replicate n 0.0 in …`")
 }
 
 pub fn accumulate_in(keyword: Span, found: &str, place: Place) -> Problem {
-    expected("E0033", "`in`", found, place)
+    lacking("E0093", "`in`", found, place)
         .label(keyword, "for this `accumulate`")
         .hint("write `accumulate h = start in body`, where the body adds with `h[i] += v`")
 }
 
 pub fn pattern_operator(span: Span) -> Problem {
-    Problem::error("E0053", "a pattern does not calculate", span, "not part of a pattern")
+    Problem::error("E0094", "a pattern does not calculate", span, "not part of a pattern")
         .hint("give the parts names and calculate with them later")
 }

@@ -1,8 +1,8 @@
-//! Definitions, types and imports: E0020 to E0029.
+//! Definitions, types and imports.
 
 use lambada_source::{Problem, Span};
 
-use super::syntax::{Place, expected};
+use super::syntax::{Place, lacking};
 
 pub fn not_an_item(span: Span, found: &str) -> Problem {
     Problem::error(
@@ -15,13 +15,13 @@ pub fn not_an_item(span: Span, found: &str) -> Problem {
 }
 
 pub fn missing_def(span: Span, name: &str) -> Problem {
-    Problem::error("E0020", "a definition starts with `def`", span, "`def` is missing")
+    Problem::error("E0057", "a definition starts with `def`", span, "`def` is missing")
         .hint(format!("write `def {name} …`"))
 }
 
 pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
     let problem = Problem::error(
-        "E0020",
+        "E0058",
         format!("unexpected {found}"),
         span,
         "the definition should end before this",
@@ -52,7 +52,7 @@ pub fn other_word_for(span: Span, found: &str, better: &str, form: &str) -> Prob
 
 pub fn let_at_top(span: Span, recursive: bool) -> Problem {
     let better = if recursive { "def rec" } else { "def" };
-    Problem::error("E0021", "`let` is for local names", span, format!("use `{better}` here"))
+    Problem::error("E0059", "`let` is for local names", span, format!("use `{better}` here"))
         .hint(format!("at the top of a file write `{better} f x = …`, without an `in`"))
 }
 
@@ -72,12 +72,12 @@ pub fn needs_name(span: Span) -> Problem {
 }
 
 pub fn no_body(found: &str, place: Place) -> Problem {
-    expected("E0023", "`=`", found, place).hint("a definition is written `def f x = e`")
+    lacking("E0060", "`=`", found, place).hint("a definition is written `def f x = e`")
 }
 
 pub fn sizes_come_first(span: Span) -> Problem {
     Problem::error(
-        "E0023",
+        "E0061",
         "size variables come before the parameters",
         span,
         "expected a parameter",
@@ -86,7 +86,7 @@ pub fn sizes_come_first(span: Span) -> Problem {
 }
 
 pub fn size_is_a_name(span: Span) -> Problem {
-    Problem::error("E0023", "a size variable is a single name in brackets", span, "expected `[n]`")
+    Problem::error("E0062", "a size variable is a single name in brackets", span, "expected `[n]`")
         .hint("write `def f [n] [m] (x : [n][m]real) = …`; other sizes are written in the types of the parameters")
 }
 
@@ -102,7 +102,7 @@ pub fn rule_mode(span: Span, found: &str) -> Problem {
 }
 
 pub fn rule_params(span: Span) -> Problem {
-    Problem::error("E0024", "a derivative takes a tangent or a cotangent", span, "expected a parameter after this")
+    Problem::error("E0063", "a derivative takes a tangent or a cotangent", span, "expected a parameter after this")
         .hint("write `with jvp dx = …` or `with vjp dy = …`; for several parameters `with jvp (dx, dy) = …`")
 }
 
@@ -134,7 +134,7 @@ pub fn constructor_case(span: Span, name: &str) -> Problem {
     let better: String =
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     Problem::error(
-        "E0025",
+        "E0064",
         format!("the constructor `{name}` starts with a small letter"),
         span,
         "constructors are upper case",
@@ -144,7 +144,7 @@ pub fn constructor_case(span: Span, name: &str) -> Problem {
 
 pub fn name_case(span: Span, name: &str) -> Problem {
     Problem::error(
-        "E0025",
+        "E0065",
         format!("the name `{name}` starts with a capital letter"),
         span,
         "names of values are lower case",
@@ -158,7 +158,7 @@ pub fn import_path(span: Span, found: &str) -> Problem {
 }
 
 pub fn foreign_import(span: Span, found: &str) -> Problem {
-    Problem::error("E0026", format!("`{found}` does not bring in a file"), span, "write `import`")
+    Problem::error("E0066", format!("`{found}` does not bring in a file"), span, "write `import`")
         .hint("write `import \"path\"`")
 }
 
@@ -172,27 +172,17 @@ pub fn tuple_pattern(span: Span) -> Problem {
         .hint("write `let (a, b) = … in …`")
 }
 
-pub fn type_case(span: Span, name: &str) -> Problem {
-    Problem::error(
-        "E0025",
-        format!("the type `{name}` starts with a capital letter"),
-        span,
-        "types are lower case",
-    )
-    .hint(format!("write `{}`", lower(name)))
-}
-
 pub fn many_sizes(span: Span) -> Problem {
     Problem::error("E0029", "each size has its own brackets", span, "expected `]`")
         .hint("write `[n][m]real`")
 }
 
 pub fn constructor_of(span: Span) -> Problem {
-    Problem::error("E0029", "there is no `of` after a constructor", span, "leave it out")
+    Problem::error("E0067", "there is no `of` after a constructor", span, "leave it out")
         .hint("write `type shape = Circle real | Rect real real`")
 }
 
 pub fn size_after_type(span: Span, element: &str) -> Problem {
-    Problem::error("E0012", "a size comes before the type of the elements", span, "this follows it")
+    Problem::error("E0068", "a size comes before the type of the elements", span, "this follows it")
         .hint(format!("write `[n]{element}` for an array of `{element}`"))
 }

@@ -1,4 +1,4 @@
-//! Single tokens: E0001 to E0009.
+//! Single tokens.
 
 use lambada_source::{Problem, Span};
 
@@ -49,7 +49,7 @@ pub fn int_too_large(span: Span) -> Problem {
 
 pub fn real_too_large(span: Span) -> Problem {
     Problem::error(
-        "E0003",
+        "E0054",
         "this number is too large",
         span,
         "larger than the largest real, about 1.8e308",
@@ -68,7 +68,7 @@ pub fn missing_digits(span: Span, better: &str) -> Problem {
 }
 
 pub fn trailing_underscore(span: Span) -> Problem {
-    Problem::error("E0004", "a number does not end in `_`", span, "")
+    Problem::error("E0055", "a number does not end in `_`", span, "")
         .hint("`_` may separate digits, as in `1_000_000`")
 }
 

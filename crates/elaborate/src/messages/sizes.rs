@@ -1,0 +1,78 @@
+//! Sizes.
+
+use lambada_source::{Problem, Span};
+
+use super::{Why, suggesting};
+
+pub(crate) fn clashing_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -> Problem {
+    let problem = Problem::error(
+        "E0301",
+        format!("this needs `{a}` and `{b}` to be the same size"),
+        span,
+        format!("the signature says that `{a}` and `{b}` are independent"),
+    );
+    let problem = match why.and_then(Why::place) {
+        Some((place, text)) => problem.label(place, text),
+        None => problem,
+    };
+    problem.hint(format!("use one name for both in the signature, such as `{a}`"))
+}
+
+pub(crate) fn different_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -> Problem {
+    let label = match why {
+        Some(why) => format!("{} has size {a}, this has size {b}", why.reason()),
+        None => format!("{a} and {b} are never equal"),
+    };
+    let problem = Problem::error("E0302", format!("sizes differ: {a} and {b}"), span, label);
+    match why.and_then(Why::place) {
+        Some((place, text)) => problem.label(place, text),
+        None => problem,
+    }
+}
+
+pub(crate) fn undetermined_size(name: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0303",
+        format!("no parameter determines the size `{name}`"),
+        span,
+        "not the size of an array by itself",
+    )
+    .hint(format!(
+        "a parameter of type `[{name}]…` determines it, and so does an `int` parameter `{name}`"
+    ))
+}
+
+pub(crate) fn unknown_size(name: &str, span: Span, near: Option<String>) -> Problem {
+    suggesting(
+        Problem::error(
+            "E0304",
+            format!("unknown size `{name}`"),
+            span,
+            "neither a size of the signature nor an `int`",
+        ),
+        near,
+    )
+}
+
+pub(crate) fn index_out_of_range(index: &str, size: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0305",
+        format!("index {index} is out of range for size {size}"),
+        span,
+        "indices go from 0 to the size less 1",
+    )
+}
+
+pub(crate) fn slice_out_of_range(from: &str, to: &str, size: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0306",
+        format!("slice {from}:{to} is out of range for size {size}"),
+        span,
+        "a slice goes from 0 to the size at most, and not backwards",
+    )
+}
+
+pub(crate) fn too_many_indices(rank: usize, found: usize, span: Span, ty: &str) -> Problem {
+    let s = if rank == 1 { "index" } else { "indices" };
+    Problem::error("E0307", format!("`{ty}` takes {rank} {s}, not {found}"), span, "")
+}

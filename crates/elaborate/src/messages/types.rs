@@ -1,0 +1,217 @@
+//! Types.
+
+use lambada_source::{Problem, Span};
+
+use super::{Why, suggesting};
+use crate::solve::weight::PARTS;
+
+/// A function where something else is needed.
+pub(crate) const FORGOTTEN_ARGUMENT: &str = "this is a function; did you forget an argument?";
+
+/// What is known of a mismatch beside the two types.
+#[derive(Default)]
+pub(crate) struct Details {
+    pub hint: Option<String>,
+}
+
+pub(crate) fn mismatch(
+    span: Span,
+    expected: &str,
+    found: &str,
+    why: &Why,
+    details: Details,
+) -> Problem {
+    let title = format!("expected `{expected}`, found `{found}`");
+    let label = format!("this is `{found}`, but {} is `{expected}`", why.reason());
+    let mut problem = Problem::error("E0201", title, span, label);
+    if let Some((place, text)) = why.place().filter(|(place, _)| *place != span) {
+        problem = problem.label(place, text);
+    }
+    match details.hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+pub(crate) fn not_a_function(span: Span, found: &str, argument: Span) -> Problem {
+    Problem::error(
+        "E0202",
+        "this is applied, but is not a function",
+        span,
+        format!("of type `{found}`"),
+    )
+    .label(argument, "the argument")
+}
+
+pub(crate) fn too_many_arguments(what: &str, takes: usize, span: Span, extra: Span) -> Problem {
+    let s = if takes == 1 { "" } else { "s" };
+    Problem::error(
+        "E0203",
+        format!("{what} takes {takes} argument{s}"),
+        extra,
+        "one argument too many",
+    )
+    .label(span, "applied here")
+}
+
+pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0204",
+        format!("the type of what {what} is taken of must be known"),
+        span,
+        "its type is not known here",
+    )
+    .hint(format!("give the parameter a type, such as `{example}`"))
+}
+
+pub(crate) fn mixed(
+    operator: &str,
+    span: Span,
+    operands: Option<[(Span, &str); 2]>,
+    int: Option<&str>,
+) -> Problem {
+    let problem = match operands {
+        None => Problem::error(
+            "E0205",
+            format!("{operator} of an `int` and a `real`"),
+            span,
+            "the operands must be of one type",
+        ),
+        Some([(a, x), (b, y)]) => Problem::error(
+            "E0205",
+            format!("{operator} of an `int` and a `real`"),
+            a,
+            format!("`{x}`"),
+        )
+        .label(b, format!("`{y}`")),
+    };
+    problem.hint(format!("`real {}` converts an int to a real", int.unwrap_or("n")))
+}
+
+pub(crate) fn ranks(operator: &str, span: Span, a: &str, b: &str) -> Problem {
+    Problem::error(
+        "E0206",
+        format!("{operator} of `{a}` and `{b}`: the ranks differ"),
+        span,
+        "only a scalar is combined with every element of an array",
+    )
+    .hint("say what is meant with a `for`, such as `for row in m => row + v`")
+}
+
+pub(crate) fn too_general(variable: &str, span: Span, known: &str, why: Option<&Why>) -> Problem {
+    let place = why.and_then(Why::place);
+    let problem = Problem::error(
+        "E0207",
+        format!("the signature says any type `{variable}`, but this needs `{known}`"),
+        span,
+        format!("`{variable}` is not any type here"),
+    );
+    let problem = match place {
+        Some((place, text)) => problem.label(place, text),
+        None => problem,
+    };
+    problem.hint(format!("write `{known}` in the signature, or leave the type out"))
+}
+
+pub(crate) fn infinite(span: Span, expected: &str, found: &str) -> Problem {
+    Problem::error(
+        "E0208",
+        "this would have a type that contains itself",
+        span,
+        format!("`{found}` would have to be the same as `{expected}`"),
+    )
+}
+
+pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) -> Problem {
+    Problem::error("E0209", format!("{operator} works on {wanted}, not on `{found}`"), span, "")
+}
+
+pub(crate) fn negative_argument(found: &str, span: Span, number: &str) -> Problem {
+    Problem::error(
+        "E0216",
+        format!("`-` works on numbers and arrays of them, not on `{found}`"),
+        span,
+        "a function",
+    )
+    .hint(format!("`f -{number}` is a subtraction; a negative argument is written `f (-{number})`"))
+}
+
+pub(crate) fn no_field(name: &str, record: &str, span: Span, near: Option<String>) -> Problem {
+    suggesting(Problem::error("E0210", format!("no field `{name}` in `{record}`"), span, ""), near)
+}
+
+pub(crate) fn not_a_record(name: &str, found: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0218",
+        format!("the field `{name}` of something that is no record"),
+        span,
+        format!("of type `{found}`"),
+    )
+}
+
+pub(crate) fn not_before_comparison(
+    operator: &str,
+    span: Span,
+    operand: &str,
+    found: &str,
+) -> Problem {
+    Problem::error(
+        "E0217",
+        format!("`not` works on a `bool`, not on `{found}`"),
+        span,
+        "`not` takes only what directly follows it",
+    )
+    .hint(format!("the opposite of a comparison is written `not ({operand} {operator} …)`"))
+}
+
+pub(crate) fn no_component(index: usize, tuple: &str, span: Span) -> Problem {
+    Problem::error("E0211", format!("no component {index} in `{tuple}`"), span, "")
+        .hint("components are counted from 0")
+}
+
+pub(crate) fn constructor_arity(name: &str, wanted: usize, found: usize, span: Span) -> Problem {
+    let s = if wanted == 1 { "" } else { "s" };
+    Problem::error(
+        "E0212",
+        format!("the constructor `{name}` takes {wanted} argument{s}, not {found}"),
+        span,
+        "",
+    )
+}
+
+pub(crate) fn not_units(found: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0213",
+        "the value before `;` is thrown away",
+        span,
+        format!("of type `{found}`, not `()`"),
+    )
+    .hint("name it with `let` if it is needed")
+}
+
+pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0214",
+        format!("`@` multiplies matrices and vectors of reals, not `{found}`"),
+        span,
+        "",
+    )
+    .hint("scalars are multiplied with `*`")
+}
+
+pub(crate) fn two_vectors(span: Span) -> Problem {
+    Problem::error("E0219", "`@` of two vectors", span, "one side must be a matrix")
+        .hint("`dot x y` is the inner product, `outer x y` the outer one")
+}
+
+pub(crate) fn too_large_type(span: Span) -> Problem {
+    Problem::error(
+        "E0215",
+        format!("a type with more than {PARTS} parts"),
+        span,
+        "the type of this is too large",
+    )
+    .hint(
+        "a tuple that contains a value twice has a type that is twice as large; an array does not",
+    )
+}

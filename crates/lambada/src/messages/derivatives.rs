@@ -1,0 +1,71 @@
+//! Derivatives of a definition.
+
+use std::rc::Rc;
+
+use lambada_source::{Problem, quoted};
+
+use super::near_or;
+
+pub fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
+    let problem = Problem::general(
+        "E0510",
+        format!("`{definition}` has no parameter `{name}` to differentiate with respect to"),
+    );
+    near_or(problem, name, known, || format!("its parameters are {}", quoted(known)))
+}
+
+pub fn not_differentiable(definition: &str, name: &str) -> Problem {
+    Problem::general(
+        "E0511",
+        format!(
+            "the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"
+        ),
+    )
+}
+
+pub fn nothing_real(definition: &str) -> Problem {
+    Problem::general(
+        "E0512",
+        format!(
+            "no parameter of `{definition}` holds real numbers, so there is nothing to differentiate"
+        ),
+    )
+}
+
+pub fn takes_a_function(definition: &str, name: &str) -> Problem {
+    Problem::general("E0513", format!("`{definition}` cannot be differentiated here: its parameter `{name}` is or contains a function"))
+        .hint("write a definition that calls it with a particular function, and differentiate that")
+}
+
+pub fn gives_a_function(definition: &str) -> Problem {
+    Problem::general("E0514", format!("`{definition}` cannot be differentiated here: its result is or contains a function"))
+        .hint("derivatives are defined for first-order results; write a definition that applies the function")
+}
+
+pub fn not_a_scalar(definition: &str) -> Problem {
+    Problem::general("E0515", format!("`{definition}` has no gradient: its result is not a real"))
+        .hint("`jvp` and `vjp` differentiate functions with any first-order result")
+}
+
+pub fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
+    let example = names.first().map_or("x", |n| n);
+    let names: Vec<&str> = names.iter().map(|n| &**n).collect();
+    Problem::general(
+        "E0618",
+        format!(
+            "the forward derivative of `{definition}` needs a tangent for at least one of {}",
+            quoted(&names)
+        ),
+    )
+    .hint(format!("give it as --tangent {example}=…, or as a file with --tangents-data"))
+}
+
+pub fn no_cotangent(definition: &str, ty: &str) -> Problem {
+    Problem::general("E0619", format!("the reverse derivative of `{definition}` needs a cotangent of the type of its result, `{ty}`"))
+        .hint("give it as --cotangent '…' in JSON, or as a file with --cotangent-data")
+}
+
+pub fn two_of_a_name(name: &str) -> Problem {
+    Problem::general("E0120", format!("the derivative needs types of two files that both define `{name}`, and source is one file"))
+        .hint("give one of them another name")
+}

@@ -1,0 +1,22 @@
+//! The wording of every problem of this crate, by topic, one short function each: code, title, label, hints.
+
+pub mod data;
+pub mod derivatives;
+pub mod paper;
+pub mod program;
+pub mod running;
+
+use lambada_source::{Problem, suggest};
+
+/// "Did you mean", or what there is.
+fn near_or(
+    problem: Problem,
+    name: &str,
+    known: &[&str],
+    otherwise: impl FnOnce() -> String,
+) -> Problem {
+    match suggest(name, known.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint(otherwise()),
+    }
+}

@@ -1,0 +1,25 @@
+//! Files of programs.
+
+use std::path::Path;
+
+use lambada_source::{Problem, suggest};
+
+/// A program that cannot be read; perhaps another file was meant.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    let problem = Problem::general("E0113", format!("cannot read `{}`: {error}", path.display()));
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let folder = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let siblings: Vec<String> = std::fs::read_dir(folder)
+        .map(|dir| {
+            dir.flatten()
+                .map(|e| e.file_name().to_string_lossy().into_owned())
+                .filter(|n| n.ends_with(".lam"))
+                .collect()
+        })
+        .unwrap_or_default();
+    match suggest(&wanted, siblings.iter().map(String::as_str)) {
+        Some(near) => problem.hint(format!("did you mean `{}`?", beside.join(near).display())),
+        None => problem,
+    }
+}
