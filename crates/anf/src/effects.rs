@@ -9,10 +9,12 @@ use crate::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
 pub enum Effect {
     /// Nothing: it may run wherever its operands are in scope and its indices in range, twice, or not at all.
     None,
-    /// It makes or reads an accumulator: it stands before or after all additions.
-    Accumulator,
+    /// It makes an accumulator, which it binds.
+    Makes,
     /// It adds to this accumulator.
     Adds(Var),
+    /// It reads this accumulator, after all additions.
+    Freezes(Var),
     /// It fails unless its condition holds.
     Fails,
 }
@@ -28,8 +30,9 @@ impl Op {
             | Op::Constant(_)
             | Op::Update { .. }
             | Op::MatMul(..) => Effect::None,
-            Op::Accumulator(_) | Op::Freeze(_) => Effect::Accumulator,
+            Op::Accumulator(_) => Effect::Makes,
             Op::Accumulate { acc, .. } => Effect::Adds(*acc),
+            Op::Freeze(acc) => Effect::Freezes(*acc),
             Op::Check { .. } => Effect::Fails,
         }
     }
@@ -70,8 +73,8 @@ impl Op {
 }
 
 impl Nest {
-    /// May it run for ever, its blocks aside? Of a `while` that is not known.
-    pub fn may_not_end(&self) -> bool {
+    /// May it run its blocks without end? Of a `while` that is not known.
+    pub fn is_unbounded(&self) -> bool {
         match self {
             Nest::Loop { kind: LoopKind::While(_), .. } => true,
             Nest::Loop { kind: LoopKind::For { .. }, .. } | Nest::For { .. } | Nest::If { .. } => {
@@ -98,11 +101,12 @@ impl Nest {
         }
     }
 
-    /// What it takes over when it begins: a loop writes to the memory of its first state, if nothing needs that afterwards.
-    pub fn takes_over(&self) -> &[Atom] {
+    /// Where the memory of the `k`-th result may come from: the arrays that it may be built in place of.
+    fn sources(&self, k: usize) -> Vec<Atom> {
         match self {
-            Nest::Loop { inits, .. } => inits,
-            Nest::For { .. } | Nest::If { .. } => &[],
+            Nest::For { .. } => Vec::new(),
+            Nest::Loop { inits, .. } => vec![inits[k]],
+            Nest::If { then, otherwise, .. } => vec![then.results[k], otherwise.results[k]],
         }
     }
 }
@@ -116,12 +120,48 @@ impl Exp {
         }
     }
 
+    /// May it run blocks without end?
+    pub fn is_unbounded(&self) -> bool {
+        match self {
+            Exp::Op(_) => false,
+            Exp::Nest(nest) => nest.is_unbounded(),
+        }
+    }
+
+    /// May it run blocks more than once?
+    pub fn repeats(&self) -> bool {
+        match self {
+            Exp::Op(_) => false,
+            Exp::Nest(nest) => nest.repeats(),
+        }
+    }
+
+    /// How often it runs its body, where that is known when it begins.
+    pub fn extent(&self) -> Option<Atom> {
+        match self {
+            Exp::Op(_) => None,
+            Exp::Nest(nest) => nest.extent(),
+        }
+    }
+
     /// Calls `f` on the arrays that the expression takes over, its blocks aside: it writes to their memory, if they are not needed
     /// afterwards. A pass that moves a read of such an array behind the expression makes it copy the array.
     pub fn consumed(&self, f: &mut dyn FnMut(Var)) {
         match self {
+            // An accumulator is no array that others read.
+            Exp::Op(Op::Freeze(_)) | Exp::Nest(Nest::For { .. } | Nest::If { .. }) => {}
             Exp::Op(op) => op.takes_over().and_then(Atom::as_var).into_iter().for_each(f),
-            Exp::Nest(nest) => nest.takes_over().iter().filter_map(|a| a.as_var()).for_each(f),
+            Exp::Nest(Nest::Loop { inits, .. }) => {
+                inits.iter().filter_map(|a| a.as_var()).for_each(f)
+            }
+        }
+    }
+
+    /// The arrays and accumulators that the `k`-th result may be built in place of, if nothing needs them afterwards.
+    pub fn sources(&self, k: usize) -> Vec<Atom> {
+        match self {
+            Exp::Op(op) => op.takes_over().into_iter().collect(),
+            Exp::Nest(nest) => nest.sources(k),
         }
     }
 }
@@ -134,7 +174,12 @@ impl Stm {
 
     /// Does running it perhaps not end?
     pub fn may_not_end(&self) -> bool {
-        self.any(&mut |stm| matches!(&stm.exp, Exp::Nest(nest) if nest.may_not_end()))
+        self.any(&mut |stm| stm.exp.is_unbounded())
+    }
+
+    /// May what stands after it never run, since it fails or does not end?
+    pub fn may_not_return(&self) -> bool {
+        self.may_fail() || self.may_not_end()
     }
 
     /// The accumulators of others that it adds to.
@@ -150,18 +195,13 @@ impl Stm {
         }
         for block in self.exp.blocks() {
             block.stms.iter().for_each(|stm| stm.collect_additions(found));
-            for stm in block.stms.iter().filter(|stm| stm.exp.effect() == Effect::Accumulator) {
-                stm.binds.iter().for_each(|p| _ = found.remove(&p.var));
-            }
+            block.accumulators().for_each(|acc| _ = found.remove(&acc));
         }
     }
 
     /// Does it add to an accumulator that it has not made itself?
     pub fn adds(&self) -> bool {
-        match &self.exp {
-            Exp::Op(op) => matches!(op.effect(), Effect::Adds(_)),
-            Exp::Nest(_) => !self.additions().is_empty(),
-        }
+        !self.additions().is_empty()
     }
 
     /// Does it add to one of the accumulators of which `is` holds?
@@ -171,11 +211,43 @@ impl Stm {
 
     /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but compute what it binds.
     pub fn is_pure(&self) -> bool {
-        self.exp.effect() != Effect::Accumulator && !self.may_fail() && !self.adds()
+        let alone = match self.exp.effect() {
+            Effect::None => true,
+            Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) | Effect::Fails => false,
+        };
+        alone && !self.may_fail() && !self.adds()
+    }
+
+    /// Does it take more than a constant number of operations?
+    pub fn is_costly(&self) -> bool {
+        match &self.exp {
+            Exp::Op(Op::MatMul(..)) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
+            Exp::Op(Op::Array(_)) => self.binds[0].ty.rank() > 1,
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_)
+                | Op::Check { .. },
+            ) => false,
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                then.stms.iter().chain(&otherwise.stms).any(Stm::is_costly)
+            }
+        }
     }
 }
 
 impl Block {
+    /// The accumulators that the block makes itself.
+    pub fn accumulators(&self) -> impl Iterator<Item = Var> {
+        let made = self.stms.iter().filter(|stm| stm.exp.effect() == Effect::Makes);
+        made.flat_map(|stm| &stm.binds).map(|p| p.var)
+    }
+
     /// Does running it perhaps fail?
     pub fn may_fail(&self) -> bool {
         self.stms.iter().any(Stm::may_fail)
@@ -185,9 +257,7 @@ impl Block {
     pub fn adds(&self) -> bool {
         let mut found = HashSet::new();
         self.stms.iter().for_each(|stm| stm.collect_additions(&mut found));
-        let made = |stm: &Stm| stm.exp.effect() == Effect::Accumulator;
-        let own = self.stms.iter().filter(|stm| made(stm)).flat_map(|stm| &stm.binds);
-        own.for_each(|p| _ = found.remove(&p.var));
+        self.accumulators().for_each(|acc| _ = found.remove(&acc));
         !found.is_empty()
     }
 }

@@ -184,6 +184,20 @@ impl Stm {
     }
 }
 
+impl Stm {
+    /// Drops the statements in its blocks that are not to be kept.
+    pub fn retain_inside(&mut self, keep: &dyn Fn(&Stm) -> bool) {
+        self.exp.blocks_mut().into_iter().for_each(|block| block.retain(keep));
+    }
+
+    /// How many statements it is, with those inside.
+    pub fn size(&self) -> usize {
+        let mut size = 0;
+        self.each(&mut |_| size += 1);
+        size
+    }
+}
+
 impl Block {
     /// Does a statement, in nested blocks too, satisfy the condition?
     pub fn any(&self, is: &mut dyn FnMut(&Stm) -> bool) -> bool {
@@ -195,11 +209,15 @@ impl Block {
         self.stms.iter().for_each(|stm| stm.each(f));
     }
 
+    /// Drops the statements, those of nested blocks too, that are not to be kept.
+    pub fn retain(&mut self, keep: &dyn Fn(&Stm) -> bool) {
+        self.stms.retain(keep);
+        self.stms.iter_mut().for_each(|stm| stm.retain_inside(keep));
+    }
+
     /// How many statements, nested ones included.
     pub fn size(&self) -> usize {
-        let mut size = 0;
-        self.each(&mut |_| size += 1);
-        size
+        self.stms.iter().map(Stm::size).sum()
     }
 
     /// Calls `f` on everything that is bound in the block, nested blocks included.

@@ -34,14 +34,7 @@ impl Activity {
 
     /// Is there anything to differentiate in the statement: does it bind something active, or add to an active accumulator?
     pub(crate) fn concerns(&self, stm: &Stm) -> bool {
-        stm.binds.iter().any(|p| self.active(p.var)) || self.adds(stm)
-    }
-
-    fn adds(&self, stm: &Stm) -> bool {
-        match &stm.exp {
-            Exp::Op(Op::Accumulate { acc, .. }) => self.active(*acc),
-            exp => exp.blocks().iter().any(|block| block.stms.iter().any(|inner| self.adds(inner))),
-        }
+        stm.binds.iter().any(|p| self.active(p.var)) || stm.adds_to(&|acc| self.active(acc))
     }
 }
 
@@ -85,23 +78,46 @@ impl Flow {
     }
 
     fn stm(&mut self, stm: &Stm) {
-        let bind = stm.binds.first();
         match &stm.exp {
-            Exp::Op(Op::Prim(op, args)) => {
+            Exp::Op(op) => self.op(stm, op),
+            Exp::Nest(nest) => self.nest(stm, nest),
+        }
+    }
+
+    fn op(&mut self, stm: &Stm, op: &Op) {
+        // An accumulator of ints is reached by ints only, and these by nothing.
+        if let Op::Accumulate { acc, value, .. } = op {
+            return self.edge(*value, *acc);
+        }
+        let Some(bind) = stm.binds.first() else { return };
+        match op {
+            Op::Prim(op, args) => {
                 let flows = args.iter().zip(op.partials()).filter(|(_, partial)| partial.is_some());
-                flows.for_each(|(arg, _)| self.edge(*arg, stm.binds[0].var));
+                flows.for_each(|(arg, _)| self.edge(*arg, bind.var));
             }
-            Exp::Op(Op::Index(x, _)) => self.real(*x, &stm.binds[0]),
-            Exp::Op(Op::Fill(value) | Op::Accumulator(value)) => self.real(*value, &stm.binds[0]),
-            Exp::Op(Op::Array(items)) => {
-                items.iter().for_each(|item| self.real(*item, &stm.binds[0]))
+            Op::Index(x, _) => self.real(*x, bind),
+            Op::Fill(value) | Op::Accumulator(value) => self.real(*value, bind),
+            Op::Array(items) => items.iter().for_each(|item| self.real(*item, bind)),
+            Op::Update { array, value, .. } => {
+                self.real(*array, bind);
+                self.real(*value, bind);
             }
-            Exp::Nest(Nest::For { body, .. }) => stm
-                .binds
-                .iter()
-                .zip(&body.results)
-                .for_each(|(bind, result)| self.real(*result, bind)),
-            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
+            Op::MatMul(a, b) => {
+                self.real(*a, bind);
+                self.real(*b, bind);
+            }
+            Op::Freeze(acc) => self.real(*acc, bind),
+            Op::Constant(_) | Op::Accumulate { .. } | Op::Check { .. } => {}
+        }
+    }
+
+    fn nest(&mut self, stm: &Stm, nest: &Nest) {
+        match nest {
+            Nest::For { body, .. } => {
+                let results = stm.binds.iter().zip(&body.results);
+                results.for_each(|(bind, result)| self.real(*result, bind));
+            }
+            Nest::Loop { params, inits, body, .. } => {
                 for (((bind, param), init), result) in
                     stm.binds.iter().zip(params).zip(inits).zip(&body.results)
                 {
@@ -110,25 +126,13 @@ impl Flow {
                     self.real(param.var, bind);
                 }
             }
-            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+            Nest::If { then, otherwise, .. } => {
                 for ((bind, yes), no) in stm.binds.iter().zip(&then.results).zip(&otherwise.results)
                 {
                     self.real(*yes, bind);
                     self.real(*no, bind);
                 }
             }
-            Exp::Op(Op::Update { array, value, .. }) => {
-                self.real(*array, &stm.binds[0]);
-                self.real(*value, &stm.binds[0]);
-            }
-            Exp::Op(Op::MatMul(a, b)) => {
-                self.real(*a, &stm.binds[0]);
-                self.real(*b, &stm.binds[0]);
-            }
-            // An accumulator of ints is reached by ints only, and these by nothing.
-            Exp::Op(Op::Accumulate { acc, value, .. }) => self.edge(*value, *acc),
-            Exp::Op(Op::Freeze(acc)) => bind.into_iter().for_each(|bind| self.real(*acc, bind)),
-            Exp::Op(Op::Constant(_) | Op::Check { .. }) => {}
         }
     }
 }

@@ -63,8 +63,7 @@ impl Facts {
     fn block(&mut self, block: &Block, repeated: bool) {
         for stm in &block.stms {
             self.params(&stm.binds);
-            let inside =
-                repeated || matches!(stm.exp, Exp::Nest(Nest::For { .. } | Nest::Loop { .. }));
+            let inside = repeated || stm.exp.repeats();
             if let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp {
                 self.params(params);
                 self.state.extend(arrays(params));
@@ -79,19 +78,10 @@ impl Facts {
     /// May the result have cost less than its size?
     fn shares(&self, exp: &Exp) -> bool {
         match exp {
-            Exp::Op(Op::Update { .. } | Op::Accumulator(_) | Op::Freeze(_))
-            | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => true,
             Exp::Op(Op::Index(x, _)) => self.is_state(*x),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::MatMul(..)
-                | Op::Accumulate { .. }
-                | Op::Check { .. },
-            )
-            | Exp::Nest(Nest::For { .. }) => false,
+            Exp::Op(op) => op.takes_over().is_some(),
+            Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => true,
+            Exp::Nest(Nest::For { .. }) => false,
         }
     }
 }

@@ -23,11 +23,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var, free_vars,
+    Atom, Block, Builder, Effect, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
+    free_vars,
 };
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
-use crate::effects::{adds_to, without_additions, without_checks};
+use crate::effects::{without_additions, without_checks};
 use crate::facts::Facts;
 use crate::flat::{Flat, Sizes};
 use crate::schedule::{Again, TooEarly, schedule};
@@ -194,15 +195,7 @@ impl<'a> Choice<'a> {
             Exp::Op(Op::Fill(value)) => there(*value) && sizes(),
             Exp::Op(Op::Array(items)) => all(items),
             Exp::Op(Op::Constant(_)) => true,
-            Exp::Op(
-                Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
-            | Exp::Nest(_) => false,
+            Exp::Op(_) | Exp::Nest(_) => false,
         }
     }
 
@@ -284,7 +277,10 @@ impl<'a> Choice<'a> {
                 self.equation(*cond) && self.again.iter().any(|k| makes_arrays(&self.body.stms[*k]))
             }
             Exp::Op(Op::Accumulator(_)) => self.accumulators.contains(&stm.binds[0].var),
-            exp => !self.accumulators.is_empty() && adds_to(exp, &self.accumulators),
+            Exp::Op(_) | Exp::Nest(_) => {
+                !self.accumulators.is_empty()
+                    && stm.adds_to(&|acc| self.accumulators.contains(&acc))
+            }
         }
     }
 
@@ -295,7 +291,7 @@ impl<'a> Choice<'a> {
 
     fn repeat(&mut self, k: usize, stm: &Stm) {
         self.again.insert(k);
-        if let Exp::Op(Op::Freeze(acc)) = stm.exp {
+        if let Effect::Freezes(acc) = stm.exp.effect() {
             self.accumulators.insert(acc);
         }
         let mentioned = stm.free_vars();

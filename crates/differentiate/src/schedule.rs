@@ -8,9 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Block, Exp, Op, Stm, Var, free_vars};
-
-use crate::effects::adds_to;
+use lambada_anf::{Block, Effect, Exp, Op, Stm, Var, free_vars};
 
 /// Something that is computed again.
 pub(crate) struct Again {
@@ -99,12 +97,13 @@ impl Schedule {
     fn is_effect_on(&self, j: usize, k: usize) -> bool {
         let mut frozen = HashSet::new();
         for stm in &self.items[k] {
-            if let Exp::Op(Op::Freeze(acc)) = stm.exp {
+            if let Effect::Freezes(acc) = stm.exp.effect() {
                 frozen.insert(acc);
             }
         }
-        let is_effect =
-            |stm: &Stm| matches!(stm.exp, Exp::Op(Op::Check { .. })) || adds_to(&stm.exp, &frozen);
+        let is_effect = |stm: &Stm| {
+            stm.exp.effect() == Effect::Fails || stm.adds_to(&|acc| frozen.contains(&acc))
+        };
         self.items[j].iter().any(is_effect)
     }
 

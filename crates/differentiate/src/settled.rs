@@ -30,15 +30,11 @@ pub(crate) fn from_final(stms: &[Stm], settled: &HashMap<Var, Var>) -> Vec<Stm> 
     let mut stms = stms.to_vec();
     if !settled.is_empty() {
         let mut inside = HashSet::new();
-        stms.iter().for_each(|stm| binds(stm, &mut inside));
+        let bind = &mut |stm: &Stm| inside.extend(stm.binds.iter().map(|p| p.var));
+        stms.iter().for_each(|stm| stm.each(bind));
         stms.iter_mut().for_each(|stm| read_final(stm, settled, &inside));
     }
     stms
-}
-
-fn binds(stm: &Stm, all: &mut HashSet<Var>) {
-    all.extend(stm.binds.iter().map(|p| p.var));
-    stm.exp.blocks().into_iter().flat_map(|inner| &inner.stms).for_each(|stm| binds(stm, all));
 }
 
 fn read_final(stm: &mut Stm, settled: &HashMap<Var, Var>, inside: &HashSet<Var>) {
@@ -101,18 +97,7 @@ impl Flow {
                 let same = self.through(otherwise, otherwise.results[k], loops)?;
                 Some(from).filter(|_| from == same)
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
+            Exp::Op(_)
             | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
         }
     }

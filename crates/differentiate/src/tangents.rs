@@ -107,34 +107,32 @@ impl Tangents<'_> {
     fn stm(&mut self, stm: &Stm) {
         match &stm.exp {
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
-                return self.for_(stm, *index, *extent, outs, body);
+                self.for_(stm, *index, *extent, outs, body)
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
-                return self.loop_(stm, params, inits, kind, body);
+                self.loop_(stm, params, inits, kind, body)
             }
-            Exp::Nest(Nest::If { cond, then, otherwise }) => {
-                return self.if_(stm, *cond, then, otherwise);
+            Exp::Nest(Nest::If { cond, then, otherwise }) => self.if_(stm, *cond, then, otherwise),
+            Exp::Op(op) => {
+                self.b.stms.push(stm.clone());
+                self.op(stm, op);
             }
-            Exp::Op(_) => self.b.stms.push(stm.clone()),
         }
-        self.tangent(stm);
     }
 
-    /// The tangent of a statement without blocks.
-    fn tangent(&mut self, stm: &Stm) {
-        match &stm.exp {
-            Exp::Op(Op::Prim(op, args)) => self.prim(&stm.binds[0], *op, args),
-            Exp::Op(Op::Index(x, index)) => self.index(&stm.binds[0], *x, index),
-            Exp::Op(Op::Fill(value)) => self.fill(&stm.binds[0], *value),
-            Exp::Op(Op::Array(items)) => self.array(&stm.binds[0], items),
-            Exp::Op(Op::Update { array, index, value }) => {
-                self.update(&stm.binds[0], *array, index, *value)
-            }
-            Exp::Op(Op::MatMul(a, b)) => self.matmul(&stm.binds[0], *a, *b),
-            Exp::Op(Op::Accumulator(init)) => self.accumulator(&stm.binds[0], *init),
-            Exp::Op(Op::Accumulate { acc, index, value }) => self.accumulate(*acc, index, *value),
-            Exp::Op(Op::Freeze(acc)) => self.freeze(&stm.binds[0], *acc),
-            Exp::Op(Op::Constant(_) | Op::Check { .. }) | Exp::Nest(_) => {}
+    /// The tangent of a construct without blocks.
+    fn op(&mut self, stm: &Stm, op: &Op) {
+        match op {
+            Op::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
+            Op::Index(x, index) => self.index(&stm.binds[0], *x, index),
+            Op::Fill(value) => self.fill(&stm.binds[0], *value),
+            Op::Array(items) => self.array(&stm.binds[0], items),
+            Op::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
+            Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
+            Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
+            Op::Constant(_) | Op::Check { .. } => {}
         }
     }
 }

@@ -151,19 +151,7 @@ fn rewrite(names: &mut Names, block: &mut Block, to: Atom, outer: &Outer) {
                 rewrite(names, then, to, outer);
                 rewrite(names, otherwise, same, outer);
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
-            | Exp::Nest(Nest::For { .. }) => {
+            Exp::Op(_) | Exp::Nest(Nest::For { .. }) => {
                 unreachable!("a tape flows through updates, loops and branches")
             }
         }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Param, Stm, Var};
 
 /// Trims a block whose `while`s have ended before, if what they give is not needed; its results are.
 pub(crate) fn trim(block: &mut Block) {
@@ -41,12 +41,11 @@ struct Live {
 
 impl Live {
     fn accumulators(&mut self, block: &Block) {
-        for stm in &block.stms {
-            match &stm.exp {
-                Exp::Op(Op::Accumulator(_)) => self.made.extend(stm.binds.iter().map(|p| p.var)),
-                exp => exp.blocks().into_iter().for_each(|inner| self.accumulators(inner)),
+        block.each(&mut |stm| {
+            if stm.exp.effect() == Effect::Makes {
+                self.made.extend(stm.binds.iter().map(|p| p.var));
             }
-        }
+        });
     }
 
     fn var(&mut self, var: Var) {
@@ -80,26 +79,19 @@ impl Live {
         effects
     }
 
+    /// Do additions to the accumulator matter?
+    fn is_added_to(&self, acc: Var) -> bool {
+        self.is(acc) || !self.made.contains(&acc)
+    }
+
     fn stm(&mut self, stm: &Stm) -> bool {
         self.results(stm);
-        let mut effects = match &stm.exp {
-            Exp::Op(Op::Check { .. }) => true,
-            Exp::Op(Op::Accumulate { acc, .. }) => self.is(*acc) || !self.made.contains(acc),
-            Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => self.first,
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Freeze(_),
-            )
-            | Exp::Nest(
-                Nest::For { .. } | Nest::Loop { kind: LoopKind::For { .. }, .. } | Nest::If { .. },
-            ) => false,
+        let mut effects = match stm.exp.effect() {
+            Effect::Fails => true,
+            Effect::Adds(acc) => self.is_added_to(acc),
+            Effect::None | Effect::Makes | Effect::Freezes(_) => {
+                self.first && stm.exp.is_unbounded()
+            }
         };
         for inner in stm.exp.blocks() {
             effects |= self.block(inner);
@@ -192,21 +184,13 @@ impl Live {
                 retain(&keep, &mut body.results);
                 retain(&keep, &mut stm.binds);
             }
-            Exp::Op(Op::Check { .. }) => return true,
-            Exp::Op(Op::Accumulate { acc, .. }) => {
-                return self.is(*acc) || !self.made.contains(acc);
+            Exp::Op(op) => {
+                return match op.effect() {
+                    Effect::Fails => true,
+                    Effect::Adds(acc) => self.is_added_to(acc),
+                    Effect::None | Effect::Makes | Effect::Freezes(_) => self.binds(&stm.binds),
+                };
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Freeze(_),
-            ) => return self.binds(&stm.binds),
         }
         stm.exp.blocks_mut().into_iter().for_each(|inner| self.sweep(inner));
         !stm.binds.is_empty() || self.has_effect(&stm.exp)
@@ -214,14 +198,13 @@ impl Live {
 
     /// Does a swept expression do anything but give results? What remains without being needed is an effect.
     fn has_effect(&self, exp: &Exp) -> bool {
-        let stms = |block: &Block| {
-            block.stms.iter().any(|stm| {
-                matches!(stm.exp, Exp::Op(Op::Check { .. } | Op::Accumulate { .. }))
-                    || self.has_effect(&stm.exp)
+        (self.first && exp.is_unbounded())
+            || exp.blocks().into_iter().any(|block| {
+                block.any(&mut |stm| {
+                    matches!(stm.exp.effect(), Effect::Fails | Effect::Adds(_))
+                        || (self.first && stm.exp.is_unbounded())
+                })
             })
-        };
-        (self.first && matches!(exp, Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. })))
-            || exp.blocks().into_iter().any(stms)
     }
 }
 

@@ -190,18 +190,7 @@ impl Chain<'_> {
                 let same = self.through(otherwise, otherwise.results[k])?;
                 (from == same).then_some(from)
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
+            Exp::Op(_)
             | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
         }
     }
@@ -238,8 +227,7 @@ impl Plain {
             if let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp {
                 self.other.extend(params.iter().map(|p| p.var));
             }
-            let inside =
-                repeated || matches!(stm.exp, Exp::Nest(Nest::For { .. } | Nest::Loop { .. }));
+            let inside = repeated || stm.exp.repeats();
             stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, inside));
             let computed =
                 |op: Prim, args: &[Atom]| is_total(op, args) && args.iter().all(|a| self.is(*a));

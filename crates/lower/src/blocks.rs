@@ -31,11 +31,7 @@ impl<'a> Lower<'a> {
 
     fn statement(&mut self, stm: &'a Stm) {
         match &stm.exp {
-            Exp::Op(Op::Prim(op, args)) => self.prim(&stm.binds[0], *op, args),
-            Exp::Op(Op::Index(x, index)) => self.index(&stm.binds[0], *x, index),
-            Exp::Op(Op::Fill(value)) => self.fill(&stm.binds[0], *value),
-            Exp::Op(Op::Array(items)) => self.array(&stm.binds[0], items),
-            Exp::Op(Op::Constant(tensor)) => self.constant(&stm.binds[0], tensor),
+            Exp::Op(op) => self.op(stm, op),
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 self.for_(stm, *index, *extent, outs, body)
             }
@@ -43,14 +39,22 @@ impl<'a> Lower<'a> {
                 self.loop_(stm, params, inits, kind, body)
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => self.if_(stm, *cond, then, otherwise),
-            Exp::Op(Op::Update { array, index, value }) => {
-                self.update(&stm.binds[0], *array, index, *value)
-            }
-            Exp::Op(Op::MatMul(a, b)) => self.matmul(&stm.binds[0], *a, *b),
-            Exp::Op(Op::Accumulator(value)) => self.accumulator(&stm.binds[0], *value),
-            Exp::Op(Op::Accumulate { acc, index, value }) => self.accumulate(*acc, index, *value),
-            Exp::Op(Op::Freeze(acc)) => self.freeze(&stm.binds[0], *acc),
-            Exp::Op(Op::Check { cond, site, values }) => self.check(*cond, site, values),
+        }
+    }
+
+    fn op(&mut self, stm: &'a Stm, op: &'a Op) {
+        match op {
+            Op::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
+            Op::Index(x, index) => self.index(&stm.binds[0], *x, index),
+            Op::Fill(value) => self.fill(&stm.binds[0], *value),
+            Op::Array(items) => self.array(&stm.binds[0], items),
+            Op::Constant(tensor) => self.constant(&stm.binds[0], tensor),
+            Op::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::Accumulator(value) => self.accumulator(&stm.binds[0], *value),
+            Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
+            Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
+            Op::Check { cond, site, values } => self.check(*cond, site, values),
         }
     }
 
@@ -151,10 +155,6 @@ impl<'a> Lower<'a> {
             }
         };
         match &stm.exp {
-            Exp::Op(Op::Update { array, .. }) => wish(self, (*array).into(), place.clone()),
-            Exp::Op(Op::Freeze(acc)) => wish(self, (*acc).into(), place.clone()),
-            Exp::Op(Op::Accumulator(value)) => wish(self, *value, place.clone()),
-            Exp::Nest(Nest::Loop { inits, .. }) => wish(self, inits[which], place.clone()),
             Exp::Nest(Nest::If { .. }) => {
                 for origin in self.facts.origins(stm.binds[which].var).into_iter().skip(1) {
                     wish(self, origin.into(), place.clone());
@@ -166,17 +166,11 @@ impl<'a> Lower<'a> {
                     wish(self, *item, slot);
                 }
             }
-            Exp::Op(
-                Op::Array(_)
-                | Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Constant(_)
-                | Op::MatMul(..)
-                | Op::Accumulate { .. }
-                | Op::Check { .. },
-            )
-            | Exp::Nest(Nest::For { .. }) => {}
+            Exp::Op(_) | Exp::Nest(_) => {
+                for source in stm.exp.sources(which) {
+                    wish(self, source, place.clone());
+                }
+            }
         }
     }
 

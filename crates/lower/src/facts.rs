@@ -108,47 +108,14 @@ impl Facts {
 
     /// Which arrays may be built in place of which.
     fn note(&mut self, stm: &Stm) {
-        match &stm.exp {
-            Exp::Op(Op::Update { array, .. }) => self.source(stm, 0, (*array).into()),
-            Exp::Op(Op::Freeze(acc)) => self.source(stm, 0, (*acc).into()),
-            Exp::Op(Op::Accumulator(value)) => self.source(stm, 0, *value),
-            Exp::Nest(Nest::Loop { inits, .. }) => {
-                inits.iter().enumerate().for_each(|(k, init)| self.source(stm, k, *init))
-            }
-            Exp::Nest(Nest::If { then, otherwise, .. }) => {
-                for block in [then, otherwise] {
-                    block
-                        .results
-                        .iter()
-                        .enumerate()
-                        .for_each(|(k, result)| self.source(stm, k, *result));
-                }
-            }
-            Exp::Op(Op::Array(_)) => {
-                if let [bind] = stm.binds.as_slice()
-                    && bind.ty.rank() == 1
-                {
-                    self.literals.insert(bind.var);
-                }
-            }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Constant(_)
-                | Op::MatMul(..)
-                | Op::Accumulate { .. }
-                | Op::Check { .. },
-            )
-            | Exp::Nest(Nest::For { .. }) => {}
+        for (k, bind) in stm.binds.iter().enumerate().filter(|(_, p)| p.ty.rank() > 0) {
+            let sources = stm.exp.sources(k).into_iter().filter_map(Atom::as_var);
+            self.sources.entry(bind.var).or_default().extend(sources);
         }
-    }
-
-    fn source(&mut self, stm: &Stm, k: usize, atom: Atom) {
-        if let (Some(bind), Atom::Var(var)) = (stm.binds.get(k), atom)
-            && bind.ty.rank() > 0
+        if let (Exp::Op(Op::Array(_)), [bind]) = (&stm.exp, stm.binds.as_slice())
+            && bind.ty.rank() == 1
         {
-            self.sources.entry(bind.var).or_default().push(var);
+            self.literals.insert(bind.var);
         }
     }
 }
@@ -161,64 +128,17 @@ fn element_base(exp: &Exp) -> Option<Var> {
     }
 }
 
-/// Does the block add to an accumulator that it does not make?
-pub(crate) fn adds_outside(block: &Block) -> bool {
-    fn walk(block: &Block, made: &mut HashSet<Var>) -> bool {
-        block.stms.iter().any(|stm| match &stm.exp {
-            Exp::Op(Op::Accumulator(_)) => {
-                made.extend(stm.binds.iter().map(|p| p.var));
-                false
-            }
-            Exp::Op(Op::Accumulate { acc, .. }) => !made.contains(acc),
-            Exp::Nest(_) => stm.exp.blocks().into_iter().any(|inner| walk(inner, made)),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            ) => false,
-        })
-    }
-    walk(block, &mut HashSet::new())
-}
-
-/// Might one of the arrays be overwritten by the statements, if its memory were free? `alias` grows by what may share their memory.
-pub(crate) fn consumes(stms: &[Stm], alias: &mut HashSet<Var>) -> bool {
-    stms.iter().any(|stm| match &stm.exp {
-        Exp::Op(Op::Update { array, .. }) => alias.contains(array),
-        Exp::Op(Op::Accumulator(value)) => value.as_var().is_some_and(|v| alias.contains(&v)),
-        Exp::Nest(Nest::Loop { inits, .. }) => {
-            mentions(inits, alias) || consumes_inside(stm, alias)
+/// Might one of the arrays be overwritten by the statements, if its memory were free?
+pub(crate) fn consumes(stms: &[Stm], alias: &HashSet<Var>) -> bool {
+    let mentions =
+        |block: &Block| block.results.iter().filter_map(|a| a.as_var()).any(|v| alias.contains(&v));
+    let takes = |stm: &Stm| {
+        let mut found = false;
+        stm.exp.consumed(&mut |x| found |= alias.contains(&x));
+        match &stm.exp {
+            Exp::Op(_) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => found,
+            Exp::Nest(Nest::If { then, otherwise, .. }) => mentions(then) || mentions(otherwise),
         }
-        Exp::Nest(Nest::If { then, otherwise, .. }) => {
-            consumes_inside(stm, alias)
-                || mentions(&then.results, alias)
-                || mentions(&otherwise.results, alias)
-        }
-        Exp::Nest(Nest::For { .. }) => consumes_inside(stm, alias),
-        Exp::Op(
-            Op::Prim(..)
-            | Op::Index(..)
-            | Op::Fill(_)
-            | Op::Array(_)
-            | Op::Constant(_)
-            | Op::MatMul(..)
-            | Op::Accumulate { .. }
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        ) => false,
-    })
-}
-
-fn consumes_inside(stm: &Stm, alias: &mut HashSet<Var>) -> bool {
-    stm.exp.blocks().into_iter().any(|inner| consumes(&inner.stms, alias))
-}
-
-fn mentions(atoms: &[Atom], vars: &HashSet<Var>) -> bool {
-    atoms.iter().filter_map(|a| a.as_var()).any(|v| vars.contains(&v))
+    };
+    stms.iter().any(|stm| stm.any(&mut |stm| takes(stm)))
 }

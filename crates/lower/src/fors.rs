@@ -6,7 +6,6 @@ use lambada_prim::ReduceOp;
 
 use crate::Lower;
 use crate::emit::Kind;
-use crate::facts::adds_outside;
 use crate::places::{Place, Value};
 
 /// Where the results of the iterations go.
@@ -100,5 +99,5 @@ impl<'a> Lower<'a> {
 /// What the iterations share: nothing, or cells and arrays that they only add to.
 fn mode(outs: &[Out], body: &Block) -> Mode {
     let reduces = outs.iter().any(|out| matches!(out, Out::Reduce(_)));
-    if reduces || adds_outside(body) { Mode::Reduction } else { Mode::Independent }
+    if reduces || body.adds() { Mode::Reduction } else { Mode::Independent }
 }

@@ -58,11 +58,10 @@ impl<'a> Lower<'a> {
         }
         let (stms, at) = self.rest();
         let until = self.last_mention(view).unwrap_or(at);
-        let mut alias: HashSet<Var> = self.store.names(source.storage).into_iter().collect();
+        let alias: HashSet<Var> = self.store.names(source.storage).into_iter().collect();
         let between = at + 1..until.clamp(at + 1, stms.len());
         let last_is_nested = stms.get(until).is_some_and(|stm| !stm.exp.blocks().is_empty());
-        consumes(&stms[between], &mut alias)
-            || last_is_nested && consumes(&stms[until..=until], &mut alias)
+        consumes(&stms[between], &alias) || last_is_nested && consumes(&stms[until..=until], &alias)
     }
 
     pub(crate) fn check(&mut self, cond: Atom, site: &Site, values: &[Atom]) {

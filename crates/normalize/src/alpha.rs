@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::val::Pullback;
 
@@ -75,13 +75,19 @@ impl Alpha {
     }
 
     fn exp(&mut self, a: &Exp, b: &Exp) -> bool {
-        if frame(a) != frame(b) {
-            return false;
+        match (a, b) {
+            (Exp::Op(x), Exp::Op(y)) => {
+                frame(x) == frame(y) && self.atoms(&mentions(a), &mentions(b))
+            }
+            (Exp::Nest(x), Exp::Nest(y)) => {
+                same_frame(x, y) && {
+                    x.bound().into_iter().zip(y.bound()).for_each(|(x, y)| self.bind(x, y));
+                    self.atoms(&mentions(a), &mentions(b))
+                        && x.blocks().into_iter().zip(y.blocks()).all(|(s, t)| self.block(s, t))
+                }
+            }
+            (Exp::Op(_), Exp::Nest(_)) | (Exp::Nest(_), Exp::Op(_)) => false,
         }
-        a.bound().into_iter().zip(b.bound()).for_each(|(x, y)| self.bind(x, y));
-        let (xs, ys) = (mentions(a), mentions(b));
-        self.atoms(&xs, &ys)
-            && a.blocks().into_iter().zip(b.blocks()).all(|(s, t)| self.block(s, t))
     }
 }
 
@@ -91,24 +97,33 @@ fn mentions(exp: &Exp) -> Vec<Atom> {
     atoms
 }
 
-/// The expression without its blocks, with one name for all variables.
-fn frame(exp: &Exp) -> Exp {
-    let mut frame = exp.clone();
-    frame.blocks_mut().into_iter().for_each(|block| *block = Block::default());
+/// The construct with one name for all variables.
+fn frame(op: &Op) -> Op {
+    let mut frame = op.clone();
     frame.atoms_mut(&mut |atom| {
         if let Atom::Var(var) = atom {
             *var = Var(0);
         }
     });
-    match &mut frame {
-        Exp::Nest(Nest::For { index, .. }) => *index = Var(0),
-        Exp::Nest(Nest::Loop { params, kind, .. }) => {
-            params.iter_mut().for_each(|p| p.var = Var(0));
-            if let LoopKind::For { index, .. } = kind {
-                *index = Var(0);
-            }
-        }
-        Exp::Op(_) | Exp::Nest(Nest::If { .. }) => {}
-    }
     frame
+}
+
+/// Are the two the same but for what they mention and what is in their blocks?
+fn same_frame(a: &Nest, b: &Nest) -> bool {
+    match (a, b) {
+        (Nest::For { outs: a, .. }, Nest::For { outs: b, .. }) => a == b,
+        (
+            Nest::Loop { params: p, kind: LoopKind::For { .. }, .. },
+            Nest::Loop { params: q, kind: LoopKind::For { .. }, .. },
+        )
+        | (
+            Nest::Loop { params: p, kind: LoopKind::While(_), .. },
+            Nest::Loop { params: q, kind: LoopKind::While(_), .. },
+        ) => {
+            let kind = |p: &Param| (p.ty.elem, p.ty.rank());
+            p.iter().map(kind).eq(q.iter().map(kind))
+        }
+        (Nest::If { .. }, Nest::If { .. }) => true,
+        (Nest::For { .. } | Nest::Loop { .. } | Nest::If { .. }, _) => false,
+    }
 }

@@ -63,11 +63,6 @@ pub(crate) enum Known {
     Constant(Rc<Tensor>),
 }
 
-/// How many statements it is, with those inside.
-fn size(stm: &Stm) -> usize {
-    1 + stm.exp.blocks().iter().flat_map(|block| &block.stms).map(size).sum::<usize>()
-}
-
 /// The emitter.
 #[derive(Debug, Default)]
 pub(crate) struct Emit {
@@ -236,7 +231,7 @@ impl Emit {
 
     /// Appends a statement that was made elsewhere, and declares what it binds.
     pub fn adopt(&mut self, stm: Stm) {
-        self.written += size(&stm);
+        self.written += stm.size();
         let level = self.level();
         for p in &stm.binds {
             self.declare(level, p.var, p.ty.clone());

@@ -6,11 +6,10 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::emit::Emit;
-use crate::eval::may_fail;
 
 /// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first iteration; 0 if there is none.
 pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[Atom]) -> Vec<Atom> {
@@ -92,19 +91,7 @@ fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
                     renaming.insert(p.var, value);
                 }
             }
-            Exp::Op(
-                Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
-            | Exp::Nest(_) => {
+            Exp::Op(_) | Exp::Nest(_) => {
                 let copy = renaming.copy_stm(stm, &mut emit.names);
                 emit.adopt(copy);
             }
@@ -147,10 +134,10 @@ impl Slice {
     fn cut(&mut self, emit: &Emit, checked: bool) -> Vec<Stm> {
         let mut kept = Vec::new();
         for stm in emit.stms().iter().rev() {
-            if self.needs(stm) || checked && !kept.is_empty() && may_fail(stm) {
+            if self.needs(stm) || checked && !kept.is_empty() && stm.may_not_return() {
                 let mut stm = stm.clone();
                 self.strip(emit, &mut stm);
-                self.needed.extend(mentions(&stm));
+                self.needed.extend(stm.free_vars());
                 kept.push(stm);
             }
         }
@@ -159,40 +146,15 @@ impl Slice {
     }
 
     fn needs(&self, stm: &Stm) -> bool {
-        stm.binds.iter().any(|p| self.needed.contains(&p.var)) || self.adds(stm)
-    }
-
-    /// Does it add to an accumulator that is needed?
-    fn adds(&self, stm: &Stm) -> bool {
-        match &stm.exp {
-            Exp::Op(Op::Accumulate { acc, .. }) => self.needed.contains(acc),
-            Exp::Nest(_) => stm.exp.blocks().iter().any(|b| b.stms.iter().any(|s| self.adds(s))),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            ) => false,
-        }
+        stm.binds.iter().any(|p| self.needed.contains(&p.var))
+            || stm.adds_to(&|acc| self.needed.contains(&acc))
     }
 
     /// Removes additions to accumulators that are not needed: those of enclosing blocks, and those that are read later than the sizes.
     fn strip(&self, emit: &Emit, stm: &mut Stm) {
-        let other = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Accumulate { acc, .. }) if emit.in_scope(*acc) && !self.needed.contains(acc));
-        for block in stm.exp.blocks_mut() {
-            block.stms.retain(|s| !other(s));
-            block.stms.iter_mut().for_each(|s| self.strip(emit, s));
-        }
+        stm.retain_inside(&|stm| match stm.exp.effect() {
+            Effect::Adds(acc) => !emit.in_scope(acc) || self.needed.contains(&acc),
+            Effect::None | Effect::Makes | Effect::Freezes(_) | Effect::Fails => true,
+        });
     }
-}
-
-/// All that a statement mentions and does not bind.
-fn mentions(stm: &Stm) -> Vec<Var> {
-    stm.free_vars()
 }

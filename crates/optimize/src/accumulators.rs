@@ -15,11 +15,10 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Effect, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty,
+    Var,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
-
-use crate::facts::{additions, bound};
 
 /// Accumulators for at most this many rows are split.
 const ROWS: i64 = 4;
@@ -43,36 +42,18 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         for stm in &mut block.stms {
-            match &stm.exp {
-                Exp::Op(Op::Accumulator(_)) => {
-                    _ = self.types.insert(stm.binds[0].var, stm.binds[0].ty.clone())
+            if let [p] = &stm.binds[..] {
+                if stm.exp.effect() == Effect::Makes {
+                    self.types.insert(p.var, p.ty.clone());
                 }
-                Exp::Op(Op::Fill(value)) if is_zero(*value) => {
-                    _ = self.zeros.insert(stm.binds[0].var)
+                if matches!(stm.exp, Exp::Op(Op::Fill(value)) if is_zero(value)) {
+                    self.zeros.insert(p.var);
                 }
-                Exp::Op(
-                    Op::Fill(_)
-                    | Op::Prim(..)
-                    | Op::Index(..)
-                    | Op::Array(_)
-                    | Op::Constant(_)
-                    | Op::Update { .. }
-                    | Op::MatMul(..)
-                    | Op::Accumulate { .. }
-                    | Op::Freeze(_)
-                    | Op::Check { .. },
-                )
-                | Exp::Nest(_) => {}
             }
             stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
         }
         self.unchanging_places(block);
-        let own: Vec<Var> = block
-            .stms
-            .iter()
-            .filter(|s| matches!(s.exp, Exp::Op(Op::Accumulator(_))))
-            .map(|s| s.binds[0].var)
-            .collect();
+        let own: Vec<Var> = block.accumulators().collect();
         if own.is_empty() {
             return;
         }
@@ -127,7 +108,7 @@ impl Pass<'_> {
     fn unchanging_places(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
             let mut added = Vec::new();
-            if let Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) = &stm.exp {
+            if stm.exp.repeats() {
                 for (acc, place) in scalar_places(&stm, &self.types) {
                     let ty = self.types[&acc].indexed(place.len());
                     if let Some((Some(changed), value)) =
@@ -299,23 +280,17 @@ impl Pass<'_> {
     }
 
     fn split_addition(&mut self, stm: Stm, acc: Var, rows: &[Var], ty: &Ty, to: &mut Vec<Stm>) {
-        match &stm.exp {
-            Exp::Op(Op::Accumulate { acc: a, index, value }) if *a == acc => {
-                if let Some(Atom::Lit(Scalar::Int(k))) = index.first() {
-                    let exp = Op::Accumulate {
-                        acc: rows[*k as usize],
-                        index: index[1..].to_vec(),
-                        value: *value,
-                    };
-                    to.push(Stm::effect(exp));
-                    return;
-                }
-                for (k, r) in rows.iter().enumerate() {
-                    let value = self.row(to, *value, k, ty);
-                    to.push(Stm::effect(Op::Accumulate { acc: *r, index: vec![], value }));
-                }
-            }
-            Exp::Op(_) | Exp::Nest(_) => to.push(stm),
+        let (index, value) = match &stm.exp {
+            Exp::Op(Op::Accumulate { acc: a, index, value }) if *a == acc => (index, *value),
+            Exp::Op(_) | Exp::Nest(_) => return to.push(stm),
+        };
+        if let Some(Atom::Lit(Scalar::Int(k))) = index.first() {
+            let (acc, index) = (rows[*k as usize], index[1..].to_vec());
+            return to.push(Stm::effect(Op::Accumulate { acc, index, value }));
+        }
+        for (k, r) in rows.iter().enumerate() {
+            let value = self.row(to, value, k, ty);
+            to.push(Stm::effect(Op::Accumulate { acc: *r, index: vec![], value }));
         }
     }
 }
@@ -329,24 +304,23 @@ fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
 }
 
 fn freezes(stm: &Stm, acc: Var) -> bool {
-    matches!(&stm.exp, Exp::Op(Op::Freeze(frozen)) if *frozen == acc)
+    stm.exp.effect() == Effect::Freezes(acc)
 }
 
 /// Does the statement add to the accumulator, which stands outside?
 fn adds_to(stm: &Stm, acc: Var) -> bool {
-    matches!(&stm.exp, Exp::Op(Op::Accumulate { acc: a, .. }) if *a == acc)
-        || stm.exp.blocks().into_iter().any(|b| b.stms.iter().any(|s| adds_to(s, acc)))
+    stm.adds_to(&|other| other == acc)
 }
 
 /// Are all additions to the accumulator at constant rows, in range, or to the whole?
 fn splits(stm: &Stm, acc: Var, rows: i64) -> bool {
-    let fine = match &stm.exp {
-        Exp::Op(Op::Accumulate { acc: a, index, .. }) if *a == acc => index
-            .first()
-            .is_none_or(|i| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k))),
-        Exp::Op(_) | Exp::Nest(_) => true,
-    };
-    fine && stm.exp.blocks().into_iter().all(|b| b.stms.iter().all(|s| splits(s, acc, rows)))
+    let row = |i: &Atom| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k));
+    !stm.any(&mut |stm| match &stm.exp {
+        Exp::Op(Op::Accumulate { acc: a, index, .. }) => {
+            *a == acc && !index.first().is_none_or(row)
+        }
+        Exp::Op(_) | Exp::Nest(_) => false,
+    })
 }
 
 /// The places of scalars that a loop adds to and that do not change in it, in order.
@@ -354,35 +328,19 @@ fn scalar_places(stm: &Stm, types: &HashMap<Var, Ty>) -> Vec<(Var, Vec<Atom>)> {
     let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
     let mut places = Vec::new();
     for block in stm.exp.blocks() {
-        bound(block, &mut |v| _ = inside.insert(v));
+        block.bound(&mut |v| _ = inside.insert(v));
     }
-    for block in stm.exp.blocks() {
-        collect_places(block, types, &inside, &mut places);
-    }
-    places
-}
-
-fn collect_places(
-    block: &Block,
-    types: &HashMap<Var, Ty>,
-    inside: &HashSet<Var>,
-    places: &mut Vec<(Var, Vec<Atom>)>,
-) {
-    for stm in &block.stms {
-        if let Exp::Op(Op::Accumulate { acc, index, .. }) = &stm.exp {
-            let outside = |a: &Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
-            let scalar = types.get(acc).is_some_and(|ty| ty.rank() == index.len());
-            let place = (*acc, index.clone());
-            if scalar
-                && !inside.contains(acc)
-                && index.iter().all(outside)
-                && !places.contains(&place)
-            {
-                places.push(place);
-            }
+    stm.each(&mut |stm| {
+        let Exp::Op(Op::Accumulate { acc, index, .. }) = &stm.exp else { return };
+        let outside = |a: &Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
+        let scalar = types.get(acc).is_some_and(|ty| ty.rank() == index.len());
+        let place = (*acc, index.clone());
+        if scalar && !inside.contains(acc) && index.iter().all(outside) && !places.contains(&place)
+        {
+            places.push(place);
         }
-        stm.exp.blocks().into_iter().for_each(|b| collect_places(b, types, inside, places));
-    }
+    });
+    places
 }
 
 fn is_zero(atom: Atom) -> bool {
@@ -408,22 +366,10 @@ impl Parts {
     fn new(block: &mut Block) -> Parts {
         let mut of: HashMap<Var, Vec<usize>> = HashMap::new();
         for (k, stm) in block.stms.iter().enumerate() {
-            let accs: Vec<Var> = match &stm.exp {
-                Exp::Op(Op::Accumulator(_)) => vec![stm.binds[0].var],
-                Exp::Op(Op::Freeze(acc)) => vec![*acc],
-                Exp::Op(Op::Accumulate { .. }) | Exp::Nest(_) => {
-                    additions(stm).into_iter().collect()
-                }
-                Exp::Op(
-                    Op::Prim(..)
-                    | Op::Index(..)
-                    | Op::Fill(_)
-                    | Op::Array(_)
-                    | Op::Constant(_)
-                    | Op::Update { .. }
-                    | Op::MatMul(..)
-                    | Op::Check { .. },
-                ) => Vec::new(),
+            let accs: Vec<Var> = match stm.exp.effect() {
+                Effect::Makes => vec![stm.binds[0].var],
+                Effect::Adds(acc) | Effect::Freezes(acc) => vec![acc],
+                Effect::None | Effect::Fails => stm.additions().into_iter().collect(),
             };
             accs.into_iter().for_each(|acc| of.entry(acc).or_default().push(k));
         }
@@ -494,11 +440,8 @@ impl Sum {
                 let (mut body, value) = inner.block(pass, body)?;
                 body.results.push(value?);
                 let outs = outs.iter().copied().chain([out]).collect();
-                Some(self.with(
-                    pass,
-                    stm,
-                    Exp::Nest(Nest::For { index: *index, extent: *extent, outs, body }),
-                ))
+                let exp = Nest::For { index: *index, extent: *extent, outs, body };
+                Some(self.with(pass, stm, exp))
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 self.loop_(pass, stm, (params, inits, kind), body)
@@ -510,26 +453,11 @@ impl Sum {
                     block.results.push(value.unwrap_or(zero));
                     Some(block)
                 };
-                let exp = Exp::Nest(Nest::If {
-                    cond: *cond,
-                    then: branch(then)?,
-                    otherwise: branch(otherwise)?,
-                });
+                let (then, otherwise) = (branch(then)?, branch(otherwise)?);
+                let exp = Nest::If { cond: *cond, then, otherwise };
                 Some(self.with(pass, stm, exp))
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
-            | Exp::Nest(Nest::If { .. }) => None,
+            Exp::Op(_) | Exp::Nest(Nest::If { .. }) => None,
         }
     }
 
@@ -564,7 +492,7 @@ impl Sum {
             return None;
         }
         if let LoopKind::While(cond) = kind
-            && cond.stms.iter().any(|s| additions(s).contains(&self.acc))
+            && cond.any(&mut |s| s.exp.effect() == Effect::Adds(self.acc))
         {
             return None;
         }
@@ -575,11 +503,7 @@ impl Sum {
         let params =
             params.iter().cloned().chain([Param { var: state, ty: self.ty.clone() }]).collect();
         let inits = inits.iter().copied().chain([Atom::Lit(self.ty.elem.zero())]).collect();
-        Some(self.with(
-            pass,
-            stm,
-            Exp::Nest(Nest::Loop { params, inits, kind: kind.clone(), body }),
-        ))
+        Some(self.with(pass, stm, Nest::Loop { params, inits, kind: kind.clone(), body }))
     }
 
     /// The block without its additions, and their sum, which it has computed; no sum if there are none.
@@ -587,7 +511,7 @@ impl Sum {
         let mut result = Block { stms: Vec::new(), results: block.results.clone() };
         let mut sum: Option<Atom> = None;
         for stm in &block.stms {
-            if !additions(stm).contains(&self.acc) {
+            if !adds_to(stm, self.acc) {
                 result.stms.push(stm.clone());
                 continue;
             }

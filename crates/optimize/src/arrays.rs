@@ -19,17 +19,7 @@ pub(crate) fn arrays(context: &mut Context, stm: &Stm) -> Option<Replacement> {
         Exp::Op(Op::Update { array, index, value }) => {
             update(context, stm, (*array).into(), index, *value)
         }
-        Exp::Op(
-            Op::Prim(..)
-            | Op::Fill(_)
-            | Op::Constant(_)
-            | Op::MatMul(..)
-            | Op::Accumulator(_)
-            | Op::Accumulate { .. }
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        )
-        | Exp::Nest(_) => None,
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 
@@ -58,16 +48,7 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
             let small = context.scope.ty(*array).is_some_and(|ty| small(&ty.dims));
             (apart && small).then(|| Replacement::exp(stm, Op::Index(*array, index.to_vec())))?
         }
-        Exp::Op(
-            Op::Index(..)
-            | Op::Prim(..)
-            | Op::MatMul(..)
-            | Op::Accumulator(_)
-            | Op::Accumulate { .. }
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        )
-        | Exp::Nest(_) => None,
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 

@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Effect, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var,
+};
 use lambada_prim::{ReduceOp, Scalar};
 
 use crate::algebra::commutative;
-use crate::facts::adds;
 
 /// The pass.
 pub(crate) fn common_subexpressions(mut function: Function) -> Function {
@@ -62,21 +63,11 @@ impl Cse {
     }
 }
 
+/// May an equal statement before it stand for it? A loop that fails has failed there.
 fn shareable(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Accumulate { .. } | Op::Check { .. }) => {
-            false
-        }
-        Exp::Nest(_) => !stm.binds.is_empty() && !adds(stm),
-        Exp::Op(
-            Op::Prim(..)
-            | Op::Index(..)
-            | Op::Fill(_)
-            | Op::Array(_)
-            | Op::Constant(_)
-            | Op::Update { .. }
-            | Op::MatMul(..),
-        ) => true,
+        Exp::Op(op) => op.effect() == Effect::None,
+        Exp::Nest(_) => !stm.binds.is_empty() && !stm.adds(),
     }
 }
 
@@ -155,32 +146,44 @@ impl Encoder {
 
     fn exp(&mut self, exp: &Exp) {
         match exp {
-            Exp::Op(Op::Prim(op, args)) => {
-                self.key.extend([10, *op as u64]);
-                let mut codes: Vec<(u64, u64)> = args.iter().map(|a| self.code(*a)).collect();
+            Exp::Op(op) => self.op(op),
+            Exp::Nest(nest) => self.nest(nest),
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        let mut codes = Vec::new();
+        op.atoms(&mut |atom| codes.push(self.code(atom)));
+        let (kind, detail) = match op {
+            Op::Prim(op, _) => {
                 if commutative(*op) {
                     codes.sort_unstable();
                 }
-                codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
+                (10, *op as u64)
             }
-            Exp::Op(Op::Index(x, index)) => {
-                self.push(11);
-                self.atom((*x).into());
-                self.atoms(index);
-            }
-            Exp::Op(Op::Fill(value)) => {
-                self.push(12);
-                self.atom(*value);
-            }
-            Exp::Op(Op::Array(items)) => {
-                self.push(13);
-                self.atoms(items);
-            }
+            Op::Index(..) => (11, 0),
+            Op::Fill(_) => (12, 0),
+            Op::Array(_) => (13, 0),
             // Constants are shared where they are the same data, not where they are equal.
-            Exp::Op(Op::Constant(tensor)) => {
-                self.key.extend([14, std::rc::Rc::as_ptr(tensor) as u64])
+            Op::Constant(tensor) => (14, std::rc::Rc::as_ptr(tensor) as u64),
+            Op::Update { .. } => (18, 0),
+            Op::MatMul(..) => (19, 0),
+            Op::Accumulator(_) => (20, 0),
+            Op::Accumulate { .. } => (21, 0),
+            Op::Freeze(_) => (22, 0),
+            // What a check says does not matter, only its condition, which comes first.
+            Op::Check { .. } => {
+                codes.truncate(1);
+                (23, 0)
             }
-            Exp::Nest(Nest::For { index, extent, outs, body }) => {
+        };
+        self.key.extend([kind, detail, codes.len() as u64]);
+        codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
+    }
+
+    fn nest(&mut self, nest: &Nest) {
+        match nest {
+            Nest::For { index, extent, outs, body } => {
                 self.push(15);
                 self.atom(*extent);
                 self.push(outs.len() as u64);
@@ -188,7 +191,7 @@ impl Encoder {
                 self.bind(*index);
                 self.block(body);
             }
-            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+            Nest::Loop { params, inits, kind, body } => {
                 self.push(16);
                 self.atoms(inits);
                 params.iter().for_each(|p| self.bind(p.var));
@@ -206,40 +209,11 @@ impl Encoder {
                 }
                 self.block(body);
             }
-            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+            Nest::If { cond, then, otherwise } => {
                 self.push(17);
                 self.atom(*cond);
                 self.block(then);
                 self.block(otherwise);
-            }
-            Exp::Op(Op::Update { array, index, value }) => {
-                self.push(18);
-                self.atom((*array).into());
-                self.atoms(index);
-                self.atom(*value);
-            }
-            Exp::Op(Op::MatMul(a, b)) => {
-                self.push(19);
-                self.atom((*a).into());
-                self.atom((*b).into());
-            }
-            Exp::Op(Op::Accumulator(value)) => {
-                self.push(20);
-                self.atom(*value);
-            }
-            Exp::Op(Op::Accumulate { acc, index, value }) => {
-                self.push(21);
-                self.atom((*acc).into());
-                self.atoms(index);
-                self.atom(*value);
-            }
-            Exp::Op(Op::Freeze(acc)) => {
-                self.push(22);
-                self.atom((*acc).into());
-            }
-            Exp::Op(Op::Check { cond, .. }) => {
-                self.push(23);
-                self.atom(*cond);
             }
         }
     }

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
-use crate::facts::{bound, may_not_end, pure};
 use crate::rewrite::{Context, Replacement};
 
 /// All of the above.
@@ -157,7 +156,7 @@ fn for_invariant(
 ) -> Option<Replacement> {
     let mut inside = HashSet::from([index]);
     if body.results.iter().any(|r| r.as_var().is_some()) {
-        bound(body, &mut |v| _ = inside.insert(v));
+        body.bound(&mut |v| _ = inside.insert(v));
     }
     let outside = |a: Atom| a.as_var().is_none_or(|v| !inside.contains(&v));
     let scalar = |a: Atom| {
@@ -191,7 +190,7 @@ fn for_invariant(
         body: Block { stms: body.stms.clone(), results: kept(&body.results, &keep) },
     };
     let mut stms = vec![Stm::new(kept(&stm.binds, &keep), rest)];
-    if stms[0].binds.is_empty() && pure(&stms[0]) && !may_not_end(&stms[0]) {
+    if stms[0].binds.is_empty() && stms[0].is_pure() && !stms[0].may_not_end() {
         stms.clear();
     }
     let mut values = Vec::new();
@@ -264,19 +263,7 @@ fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
         .map(|s| &s.exp);
     match own.or_else(|| context.scope.definition(result))? {
         Exp::Op(Op::Fill(value)) => Some(*value),
-        Exp::Op(
-            Op::Prim(..)
-            | Op::Index(..)
-            | Op::Array(_)
-            | Op::Constant(_)
-            | Op::Update { .. }
-            | Op::MatMul(..)
-            | Op::Accumulator(_)
-            | Op::Accumulate { .. }
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        )
-        | Exp::Nest(_) => None,
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 

@@ -3,10 +3,9 @@
 //!
 //! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values, failures, and loops that may not end.
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Function, LoopKind, Nest, Op, Stm, Var};
 
 use crate::control::kept;
-use crate::facts::{may_not_end, pure};
 
 /// The pass.
 pub(crate) fn dead_code(mut function: Function) -> Function {
@@ -121,19 +120,9 @@ impl Marker {
             Exp::Op(Op::Check { cond, values, .. }) => {
                 values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Freeze(_),
-            ) => {
+            Exp::Op(op) => {
                 let bind = stm.binds[0].var;
-                stm.exp.atoms(&mut |atom| self.need(bind, atom));
+                op.atoms(&mut |atom| self.need(bind, atom));
             }
         }
     }
@@ -156,8 +145,11 @@ impl Sweeper {
     fn keep(&self, stm: &mut Stm) -> bool {
         let live: Vec<bool> = stm.binds.iter().map(|p| self.is_live(p.var)).collect();
         match &mut stm.exp {
-            Exp::Op(Op::Check { .. }) => true,
-            Exp::Op(Op::Accumulate { acc, .. }) => self.is_live(*acc),
+            Exp::Op(op) => match op.effect() {
+                Effect::Fails => true,
+                Effect::Adds(acc) => self.is_live(acc),
+                Effect::None | Effect::Makes | Effect::Freezes(_) => live[0],
+            },
             Exp::Nest(Nest::For { outs, body, .. }) => {
                 *outs = kept(outs, &live);
                 body.results = kept(&body.results, &live);
@@ -189,22 +181,14 @@ impl Sweeper {
                     }
                 }
             }
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Freeze(_),
-            ) => live[0],
         }
     }
 }
 
 /// Does a statement that has survived only compute values? Additions to accumulators of others, checks and what may not end do more.
 fn is_value(stm: &Stm) -> bool {
-    pure(stm) && !may_not_end(stm) || matches!(stm.exp, Exp::Op(Op::Accumulator(_) | Op::Freeze(_)))
+    match stm.exp.effect() {
+        Effect::Makes | Effect::Freezes(_) => true,
+        Effect::None | Effect::Adds(_) | Effect::Fails => stm.is_pure() && !stm.may_not_end(),
+    }
 }

@@ -14,7 +14,6 @@ use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::control::kept;
-use crate::facts::bound;
 use crate::rewrite::{Context, Replacement};
 
 /// The rewrite.
@@ -41,7 +40,7 @@ impl For<'_> {
     fn invariant(&self, atom: Atom) -> bool {
         let Atom::Var(var) = atom else { return true };
         let mut inside = HashSet::from([self.index]);
-        bound(self.body, &mut |v| _ = inside.insert(v));
+        self.body.bound(&mut |v| _ = inside.insert(v));
         !inside.contains(&var)
     }
 

@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Renaming, Stm, Var};
 
 use crate::common_subexpressions as cse;
-use crate::facts::{may_fail, mentioned, pure};
 
 /// In a body whose first `before` statements come from the first loop: can the statements after these not fail?
 pub(crate) fn covered(body: &Block, before: usize) -> bool {
@@ -22,8 +21,8 @@ pub(crate) fn covered(body: &Block, before: usize) -> bool {
     let mut known: HashMap<cse::Key, Vec<Var>> = HashMap::new();
     for (k, mut stm) in slice.into_iter().rev() {
         image.apply_stm(&mut stm);
-        let fails = may_fail(&stm);
-        if !fails && !pure(&stm) {
+        let fails = stm.may_fail();
+        if !fails && !stm.is_pure() {
             continue;
         }
         let key = cse::key(&stm);
@@ -43,7 +42,7 @@ pub(crate) fn covered(body: &Block, before: usize) -> bool {
 /// The statement, if it may fail or what comes after needs it, without what is needed for neither.
 fn failing_part(stm: &Stm, needed: &mut HashSet<Var>) -> Option<Stm> {
     let wanted = stm.binds.iter().any(|p| needed.contains(&p.var));
-    if !wanted && !may_fail(stm) {
+    if !wanted && !stm.may_fail() {
         return None;
     }
     let mut stm = stm.clone();
@@ -68,7 +67,7 @@ fn failing_part(stm: &Stm, needed: &mut HashSet<Var>) -> Option<Stm> {
     if let Exp::Op(Op::Check { values, .. }) = &mut stm.exp {
         values.clear();
     }
-    mentioned(&stm, &mut |v| _ = needed.insert(v));
+    stm.mentioned(&mut |v| _ = needed.insert(v));
     Some(stm)
 }
 

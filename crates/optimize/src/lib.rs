@@ -8,7 +8,6 @@ mod common_subexpressions;
 mod control;
 mod dead_code;
 mod factor;
-mod facts;
 mod failures;
 mod loop_fusion;
 mod loop_invariant_code_motion;

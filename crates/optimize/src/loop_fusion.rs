@@ -15,9 +15,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Out, Renaming, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Function, Nest, Op, Out, Renaming, Stm, Var};
 
-use crate::facts::{additions, consumed, may_fail, mentioned};
 use crate::failures;
 
 /// How many earlier loops over the same extent are tried for each loop.
@@ -81,11 +80,11 @@ struct Info {
 impl Info {
     fn new(stm: &Stm) -> Info {
         let mut mentions = HashSet::new();
-        mentioned(stm, &mut |v| _ = mentions.insert(v));
+        stm.mentioned(&mut |v| _ = mentions.insert(v));
         let mut consumes = HashSet::new();
-        all_consumed(stm, &mut consumes);
+        stm.each(&mut |s| s.exp.consumed(&mut |x| _ = consumes.insert(x)));
         let binds = stm.binds.iter().enumerate().map(|(k, p)| (p.var, k)).collect();
-        Info { binds, mentions, adds_to: additions(stm), consumes, fails: may_fail(stm) }
+        Info { binds, mentions, adds_to: stm.additions(), consumes, fails: stm.may_fail() }
     }
 
     /// Of two statements that become one. What was between them is still mentioned, which only makes later fusions more careful.
@@ -123,11 +122,6 @@ fn union(a: HashSet<Var>, b: HashSet<Var>) -> HashSet<Var> {
     large
 }
 
-fn all_consumed(stm: &Stm, found: &mut HashSet<Var>) {
-    consumed(&stm.exp, &mut |x| _ = found.insert(x));
-    stm.exp.blocks().into_iter().flat_map(|b| &b.stms).for_each(|s| all_consumed(s, found));
-}
-
 /// The statements of a block.
 struct Row {
     stms: Vec<Stm>,
@@ -159,7 +153,7 @@ impl Row {
         let mut dependents = Vec::new();
         for k in first + 1..second {
             let (stm, info) = (&self.stms[k], &self.infos[k]);
-            let waits = matches!(&stm.exp, Exp::Op(Op::Freeze(acc)) if own.adds_to.contains(acc) || added.contains(acc));
+            let waits = matches!(stm.exp.effect(), Effect::Freezes(acc) if own.adds_to.contains(&acc) || added.contains(&acc));
             let depends =
                 mentions_any(&info.mentions, &own.binds) || !info.mentions.is_disjoint(&made);
             if waits || depends {

@@ -14,7 +14,6 @@ use lambada_anf::{
 };
 use lambada_prim::Prim;
 
-use crate::facts::{may_fail, mentioned, pure};
 use crate::scope::Scope;
 
 /// The pass.
@@ -93,10 +92,10 @@ impl Motion<'_> {
     /// Would a loop that may not run at all have saved costly work? If it is in a loop, it may run in some iterations only; elsewhere it
     /// matters unless it goes over the axes of arguments, which are seldom empty.
     fn needs_guard(&self, stm: &Stm, out: &[Stm]) -> bool {
-        let Some(extent) = extent(&stm.exp) else { return false };
+        let Some(extent) = stm.exp.extent() else { return false };
         let varies = extent.as_var().is_some_and(|v| self.varying.contains(&v));
         (varies || !self.is_size(extent))
-            && out.iter().any(costly)
+            && out.iter().any(Stm::is_costly)
             && !self.scope.proves(Atom::int(0), extent, true)
     }
 
@@ -109,7 +108,7 @@ impl Motion<'_> {
 
     /// `if 0 < extent { out; stm } else { what the loop gives without iterations }`
     fn guarded(&mut self, stm: Stm, out: Vec<Stm>) -> Vec<Stm> {
-        let Some(extent) = extent(&stm.exp) else { return out.into_iter().chain([stm]).collect() };
+        let Some(extent) = stm.exp.extent() else { return out.into_iter().chain([stm]).collect() };
         let mut otherwise = Block::default();
         match &stm.exp {
             Exp::Nest(Nest::For { outs, .. }) => {
@@ -146,58 +145,21 @@ impl Motion<'_> {
     }
 }
 
-/// How often a counted loop runs.
-fn extent(exp: &Exp) -> Option<Atom> {
-    match exp {
-        Exp::Nest(
-            Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
-        ) => Some(*extent),
-        Exp::Op(_) | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::If { .. }) => {
-            None
-        }
-    }
-}
-
-/// Does it take more than a constant number of operations?
-fn costly(stm: &Stm) -> bool {
-    match &stm.exp {
-        Exp::Op(Op::MatMul(..)) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
-        Exp::Nest(Nest::If { then, otherwise, .. }) => {
-            then.stms.iter().chain(&otherwise.stms).any(costly)
-        }
-        Exp::Op(Op::Array(_)) => stm.binds[0].ty.rank() > 1,
-        Exp::Op(
-            Op::Prim(..)
-            | Op::Index(..)
-            | Op::Fill(_)
-            | Op::Constant(_)
-            | Op::Update { .. }
-            | Op::Accumulator(_)
-            | Op::Accumulate { .. }
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        ) => false,
-    }
-}
-
 /// Takes the invariant statements out of a loop.
 fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
-    let surely_runs = match &stm.exp {
-        Exp::Nest(
-            Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
-        ) => scope.proves(lambada_anf::Atom::int(0), *extent, true),
-        Exp::Nest(Nest::Loop { .. }) => false,
-        Exp::Op(_) | Exp::Nest(Nest::If { .. }) => return Vec::new(),
-    };
+    if !stm.exp.repeats() {
+        return Vec::new();
+    }
+    let surely_runs = stm.exp.extent().is_some_and(|n| scope.proves(Atom::int(0), n, true));
     let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
     let mut out = Vec::new();
     for body in stm.exp.blocks_mut() {
         let mut unchecked = surely_runs;
         for s in std::mem::take(&mut body.stms) {
             let mut depends = false;
-            mentioned(&s, &mut |v| depends |= inside.contains(&v));
-            unchecked &= !may_fail(&s);
-            if !depends && worthwhile(&s) && pure(&s) && safe(&s, scope, unchecked) {
+            s.mentioned(&mut |v| depends |= inside.contains(&v));
+            unchecked &= !s.may_fail();
+            if !depends && worthwhile(&s) && s.is_pure() && safe(&s, scope, unchecked) {
                 scope.pass(&s);
                 out.push(s);
             } else {
@@ -209,33 +171,19 @@ fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
     out
 }
 
-/// Is keeping the value better than computing it again?
+/// Is keeping the value better than computing it again? Arrays that are filled or updated may be built in place.
 fn worthwhile(stm: &Stm) -> bool {
-    match &stm.exp {
-        Exp::Op(Op::Prim(..) | Op::Index(..) | Op::Array(_) | Op::Constant(_) | Op::MatMul(..))
-        | Exp::Nest(_) => true,
-        Exp::Op(
-            Op::Fill(_)
-            | Op::Update { .. }
-            | Op::Accumulator(_)
-            | Op::Accumulate { .. }
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        ) => false,
-    }
+    !matches!(stm.exp, Exp::Op(Op::Fill(_) | Op::Update { .. }))
 }
 
 /// May it run where the program might not have run it? `runs`: the program would have.
 fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
     match &stm.exp {
-        Exp::Op(Op::Index(x, index)) => scope.in_range(*x, index),
-        Exp::Op(Op::Update { array: x, index, .. } | Op::Accumulate { acc: x, index, .. }) => {
-            scope.in_range(*x, index)
-        }
         Exp::Op(Op::MatMul(a, b)) => {
             let (Some(a), Some(b)) = (scope.ty(*a), scope.ty(*b)) else { return runs };
             runs || a.dims.last() == b.dims.first()
         }
+        Exp::Op(op) => op.access().is_none_or(|(x, index)| scope.in_range(x, index)),
         Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => runs,
         Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, runs),
         Exp::Nest(Nest::If { cond, then, otherwise }) => {
@@ -247,15 +195,6 @@ fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
                 safe
             })
         }
-        Exp::Op(
-            Op::Prim(..)
-            | Op::Fill(_)
-            | Op::Array(_)
-            | Op::Constant(_)
-            | Op::Accumulator(_)
-            | Op::Freeze(_)
-            | Op::Check { .. },
-        ) => true,
     }
 }
 

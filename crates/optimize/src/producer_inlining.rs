@@ -18,7 +18,6 @@ use lambada_anf::{
 };
 use lambada_prim::{Cost, ScalarTy};
 
-use crate::facts::{consumed, may_not_end, mentioned, pure, size};
 use crate::loop_invariant_code_motion::evident;
 use crate::scope::Scope;
 
@@ -125,7 +124,7 @@ impl Reads {
             Some(0) => true,
             _ if self.whole.contains(&p.var) || repeated => false,
             Some(cost) if cost <= CHEAP => true,
-            Some(_) | None => only && reads.len() == 1 && size(&element.slice) <= LARGE,
+            Some(_) | None => only && reads.len() == 1 && element.slice.size() <= LARGE,
         }
     }
 }
@@ -234,7 +233,7 @@ impl Consumed {
         {
             self.bases.insert(stm.binds[0].var, *x);
         }
-        consumed(&stm.exp, &mut |x| {
+        stm.exp.consumed(&mut |x| {
             let base = self.base(x);
             if !self.params.contains(&base) {
                 self.now += 1;
@@ -331,7 +330,7 @@ impl Inliner<'_> {
     /// Notes the arrays that a `for` makes, if their elements may be computed elsewhere.
     fn producers(&mut self, stm: &Stm) {
         let Exp::Nest(Nest::For { index, outs, body, .. }) = &stm.exp else { return };
-        let only = outs.len() == 1 && pure(stm);
+        let only = outs.len() == 1 && stm.is_pure();
         for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
             if *out == Out::Collect
                 && self.reads.reads.contains_key(&p.var)
@@ -340,7 +339,7 @@ impl Inliner<'_> {
             {
                 let mut mentions = Vec::new();
                 let stms = &element.slice.stms;
-                stms.iter().for_each(|stm| mentioned(stm, &mut |v| mentions.push(v)));
+                stms.iter().for_each(|stm| stm.mentioned(&mut |v| mentions.push(v)));
                 let time = self.consumed.now;
                 self.producers.insert(p.var, Producer { element, mentions, time });
             }
@@ -354,10 +353,10 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
     let mut stms = Vec::new();
     for stm in body.stms.iter().rev() {
         if stm.binds.iter().any(|p| needed.contains(&p.var)) {
-            if !pure(stm) || may_not_end(stm) {
+            if !stm.is_pure() || stm.may_not_end() {
                 return None;
             }
-            mentioned(stm, &mut |v| _ = needed.insert(v));
+            stm.mentioned(&mut |v| _ = needed.insert(v));
             stms.push(stm.clone());
         }
     }
@@ -377,19 +376,7 @@ fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool) -> Option<usize>
             }
             Exp::Op(Op::Index(..)) => Some(0),
             Exp::Op(Op::Fill(_)) if element || stm.binds[0].ty.dims.is_empty() => Some(0),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            )
-            | Exp::Nest(_) => None,
+            Exp::Op(_) | Exp::Nest(_) => None,
         }
     });
     let total: Option<usize> = costs.sum();

@@ -6,8 +6,6 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 
-use crate::facts::consumed;
-
 /// What is known at a place.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
@@ -56,7 +54,7 @@ impl Scope {
     /// Records what a statement binds, when it is passed.
     pub(crate) fn pass(&mut self, stm: &Stm) {
         self.params(&stm.binds);
-        consumed(&stm.exp, &mut |x| _ = self.consumed.insert(x));
+        stm.exp.consumed(&mut |x| _ = self.consumed.insert(x));
         match (&stm.exp, stm.binds.as_slice()) {
             (Exp::Nest(_), _) => {}
             (exp, [bind]) => {
@@ -84,7 +82,7 @@ impl Scope {
             Exp::Nest(Nest::For { index, .. }) => _ = self.types.insert(*index, Ty::int()),
             Exp::Nest(Nest::Loop { params, kind, .. }) => {
                 self.params(params);
-                consumed(exp, &mut |x| _ = self.consumed.insert(x));
+                exp.consumed(&mut |x| _ = self.consumed.insert(x));
                 if let LoopKind::For { index, .. } = kind {
                     self.types.insert(*index, Ty::int());
                 }

@@ -6,7 +6,6 @@
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::Scalar;
 
-use crate::facts::size;
 use crate::rewrite::{Context, Replacement};
 use crate::scalar_replacement::small;
 
@@ -47,7 +46,7 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
 
 fn iterations(extent: Atom, body: &Block) -> Option<i64> {
     match extent.as_lit()? {
-        Scalar::Int(count @ 2..=ITERATIONS) if size(body) * count as usize <= STATEMENTS => {
+        Scalar::Int(count @ 2..=ITERATIONS) if body.size() * count as usize <= STATEMENTS => {
             Some(count)
         }
         Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_) => None,

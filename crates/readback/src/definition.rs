@@ -184,19 +184,7 @@ impl Printer<'_> {
                 }
             }
             Exp::Op(Op::Freeze(acc)) => self.naming.rename(*acc, name.clone()),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Check { .. },
-            )
-            | Exp::Nest(Nest::For { .. }) => {}
+            Exp::Op(_) | Exp::Nest(Nest::For { .. }) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use lambada_anf::{Block, Exp, Nest, Op, Stm, Var};
 
-use crate::regions::{additions, mentions};
+use crate::regions::mentions;
 
 /// The statements of a block, reordered, and how many of them belong to the first sweep.
 pub(crate) fn sweeps(block: &Block, seeds: &HashSet<Var>) -> (Block, usize) {
@@ -15,7 +15,7 @@ pub(crate) fn sweeps(block: &Block, seeds: &HashSet<Var>) -> (Block, usize) {
         let mut mentioned = HashSet::new();
         mentions(stm, &mut mentioned);
         // A new accumulator stands where its additions are.
-        let adds = additions(stm);
+        let adds = stm.additions();
         if mentioned.iter().any(|var| late.contains(var)) {
             late.extend(stm.binds.iter().map(|p| p.var));
             late.extend(adds);

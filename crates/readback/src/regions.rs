@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Op, Stm, Var};
 
 /// A block's statements, in regions.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub(crate) fn regions(
 ) -> (Vec<Item>, Vec<(Var, Atom)>) {
     let mut spans = Vec::new();
     let mut plain = Vec::new();
-    let added: Vec<HashSet<Var>> = block.stms.iter().map(additions).collect();
+    let added: Vec<HashSet<Var>> = block.stms.iter().map(Stm::additions).collect();
     for stm in &block.stms {
         let Exp::Op(Op::Accumulator(init)) = &stm.exp else { continue };
         let acc = stm.binds[0].var;
@@ -202,7 +202,7 @@ pub(crate) fn binds(block: &Block, items: &[Item]) -> Vec<Var> {
         match item {
             // A frozen accumulator's value comes with its region.
             Item::Stm(k)
-                if matches!(block.stms[*k].exp, Exp::Op(Op::Freeze(_) | Op::Accumulator(_))) => {}
+                if matches!(block.stms[*k].exp.effect(), Effect::Makes | Effect::Freezes(_)) => {}
             Item::Stm(k) => all.extend(block.stms[*k].binds.iter().map(|p| p.var)),
             Item::Region(region) => {
                 all.extend(binds(block, &region.items));
@@ -223,25 +223,4 @@ pub(crate) fn mentions(stm: &Stm, all: &mut HashSet<Var>) {
         block.stms.iter().for_each(|s| mentions(s, all));
         all.extend(block.results.iter().filter_map(|a| a.as_var()));
     }
-}
-
-/// The accumulators that a statement adds to, other than its own.
-pub(crate) fn additions(stm: &Stm) -> HashSet<Var> {
-    fn collect(stm: &Stm, found: &mut HashSet<Var>) {
-        if let Exp::Op(Op::Accumulate { acc, .. }) = &stm.exp {
-            found.insert(*acc);
-        }
-        for block in stm.exp.blocks() {
-            block.stms.iter().for_each(|s| collect(s, found));
-            // What the block makes itself cannot be meant outside.
-            for s in &block.stms {
-                if matches!(s.exp, Exp::Op(Op::Accumulator(_))) {
-                    found.remove(&s.binds[0].var);
-                }
-            }
-        }
-    }
-    let mut found = HashSet::new();
-    collect(stm, &mut found);
-    found
 }

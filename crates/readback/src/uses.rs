@@ -3,9 +3,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
-
-use crate::regions::additions;
+use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Op, Stm, Var};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -53,18 +51,12 @@ impl Uses {
     /// Is the statement printed?
     pub(crate) fn printed(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Op(Op::Check { .. }) => false,
-            Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Accumulate { .. }) => true,
-            Exp::Nest(_) => stm.binds.iter().any(|p| self.any(p.var)) || !additions(stm).is_empty(),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..),
-            ) => self.any(stm.binds[0].var),
+            Exp::Nest(_) => stm.binds.iter().any(|p| self.any(p.var)) || stm.adds(),
+            Exp::Op(op) => match op.effect() {
+                Effect::Fails => false,
+                Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) => true,
+                Effect::None => self.any(stm.binds[0].var),
+            },
         }
     }
 
@@ -108,18 +100,7 @@ impl Uses {
                 }
             }
             Exp::Op(Op::Fill(_)) => stm.binds[0].ty.dims.iter().for_each(|d| self.atom(*d, depth)),
-            Exp::Op(
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_)
-                | Op::Check { .. },
-            ) => {}
+            Exp::Op(_) => {}
         }
         let mut atoms = Vec::new();
         if let Exp::Nest(Nest::Loop { inits, kind, .. }) = &stm.exp {

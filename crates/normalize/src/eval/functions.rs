@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Exp, LoopKind, Nest, Op, Stm};
+use lambada_anf::{Atom, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::{Evaluator, Hint};
@@ -148,7 +148,7 @@ impl Evaluator<'_> {
         let inner = self.emit.open.split_off(1);
         let mark = self.emit.checkpoint();
         let value = self.eval(term, None)?;
-        let fails = self.emit.stms()[mark.stms..].iter().any(may_fail);
+        let fails = self.emit.stms()[mark.stms..].iter().any(Stm::may_not_return);
         if fails {
             self.emit.rewind(mark);
         }
@@ -188,14 +188,6 @@ impl FunVal {
             None => self.alternatives.first().filter(|_| self.alternatives.len() == 1),
         }
     }
-}
-
-/// May running it fail, or not end?
-pub(crate) fn may_fail(stm: &Stm) -> bool {
-    matches!(
-        &stm.exp,
-        Exp::Op(Op::Check { .. }) | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. })
-    ) || stm.exp.blocks().iter().any(|block| block.stms.iter().any(may_fail))
 }
 
 /// Some value of the type, for code that is never reached: the element of an empty array.

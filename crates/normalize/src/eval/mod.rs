@@ -11,8 +11,6 @@ mod growth;
 mod loops;
 mod state;
 
-pub(crate) use functions::may_fail;
-
 use std::collections::HashMap;
 use std::rc::Rc;
 
