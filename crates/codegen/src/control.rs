@@ -1,6 +1,6 @@
 //! Statements with bodies.
 
-use lambada_loops::{Operand, Reg, Stmt, While};
+use lambada_loops::{Nest, Operand, Reg, Step, Stmt, While};
 
 use crate::function::{Printer, Waiting};
 use crate::text::{self, Level};
@@ -67,7 +67,9 @@ impl Printer<'_> {
         self.nested(then);
         match otherwise {
             [] => self.line("}"),
-            [only @ Stmt::If { cond, then, otherwise }] if self.parts.at(only).is_none() => {
+            [only @ Stmt::Nest(Nest::If { cond, then, otherwise })]
+                if self.parts.at(only).is_none() =>
+            {
                 let cond = self.operand(*cond).text;
                 self.choice(&format!("}} else if ({cond}) {{"), then, otherwise);
             }
@@ -102,20 +104,10 @@ impl Printer<'_> {
 /// Does the body allocate in its own scope?
 fn allocates(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
-        Stmt::Alloc { .. } => true,
-        Stmt::Scope(_) => false,
-        Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } => {
-            stmt.bodies().into_iter().any(allocates)
+        Stmt::Step(step) => matches!(step, Step::Alloc { .. }),
+        Stmt::Nest(Nest::Scope(_)) => false,
+        Stmt::Nest(nest @ (Nest::For { .. } | Nest::While { .. } | Nest::If { .. })) => {
+            nest.bodies().into_iter().any(|body| allocates(body))
         }
-        Stmt::Let(..)
-        | Stmt::Cell(..)
-        | Stmt::Set(..)
-        | Stmt::Store { .. }
-        | Stmt::View { .. }
-        | Stmt::Swap(..)
-        | Stmt::Constant(..)
-        | Stmt::Copy { .. }
-        | Stmt::Fill { .. }
-        | Stmt::Check { .. } => false,
     })
 }

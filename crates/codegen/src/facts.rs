@@ -1,7 +1,7 @@
 //! What the printer needs to know of a function before it starts: which registers may be printed where they are used, and which buffers may
 //! share memory.
 
-use lambada_loops::{Buf, Function, Operand, Param, Return, Stmt, uses, visit};
+use lambada_loops::{Buf, Function, Nest, Operand, Param, Return, Step, Stmt, uses, visit};
 
 pub(crate) struct Facts {
     /// By register: is it mentioned once, in the body that assigns it, and not in a body nested there?
@@ -47,7 +47,7 @@ impl Facts {
         if let Some(buf) = stmt.writes() {
             self.written[self.memory[buf.0 as usize] as usize] = true;
         }
-        if let Stmt::Swap(a, b) = stmt {
+        if let Stmt::Step(Step::Swap(a, b)) = stmt {
             // What a name stands for changes, which to a reader is as if the memory were written.
             for buf in [a, b] {
                 self.swapped[buf.0 as usize] = true;
@@ -93,12 +93,12 @@ impl Places {
 
     fn body(&mut self, stmts: &[Stmt], body: u32) {
         for stmt in stmts {
-            if let Stmt::Let(reg, _) = stmt {
+            if let Stmt::Step(Step::Let(reg, _)) = stmt {
                 self.bound[reg.0 as usize] = body;
             }
             let nested = self.next;
             // The test of a `while` is evaluated in its first nested body.
-            let place = if matches!(stmt, Stmt::While { .. }) { nested } else { body };
+            let place = if matches!(stmt, Stmt::Nest(Nest::While { .. })) { nested } else { body };
             stmt.operands(&mut |operand| self.mention(operand, place));
             self.next += 2;
             for (k, inner) in stmt.bodies().into_iter().enumerate() {
@@ -120,7 +120,7 @@ fn memories(function: &Function) -> Vec<u32> {
         k
     }
     visit(&function.body, &mut |stmt| {
-        if let Stmt::View { buf: a, base: b, .. } | Stmt::Swap(a, b) = stmt {
+        if let Stmt::Step(Step::View { buf: a, base: b, .. } | Step::Swap(a, b)) = stmt {
             let (a, b) = (root(&mut parents, a.0), root(&mut parents, b.0));
             parents[a as usize] = b;
         }
@@ -137,21 +137,11 @@ fn outside(function: &Function) -> Vec<bool> {
         }
     }
     visit(&function.body, &mut |stmt| match stmt {
-        Stmt::Constant(buf, _) => outside[buf.0 as usize] = true,
-        Stmt::View { buf, base, .. } => outside[buf.0 as usize] = outside[base.0 as usize],
-        Stmt::Let(..)
-        | Stmt::Cell(..)
-        | Stmt::Set(..)
-        | Stmt::Store { .. }
-        | Stmt::Alloc { .. }
-        | Stmt::Swap(..)
-        | Stmt::Copy { .. }
-        | Stmt::Fill { .. }
-        | Stmt::For { .. }
-        | Stmt::While { .. }
-        | Stmt::If { .. }
-        | Stmt::Scope(_)
-        | Stmt::Check { .. } => {}
+        Stmt::Step(Step::Constant(buf, _)) => outside[buf.0 as usize] = true,
+        Stmt::Step(Step::View { buf, base, .. }) => {
+            outside[buf.0 as usize] = outside[base.0 as usize]
+        }
+        Stmt::Step(_) | Stmt::Nest(_) => {}
     });
     outside
 }

@@ -5,7 +5,7 @@
 //! nested bodies. Since expressions have no effects and cannot fail, moving them changes nothing.
 
 use lambada_loops::{
-    Buf, Cell, Function, Names, Op, Operand, Param, Reg, Return, Stmt, identifier,
+    Buf, Cell, Function, Names, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, identifier,
 };
 use lambada_prim::{Scalar, ScalarTy, Tensor};
 
@@ -160,8 +160,24 @@ impl<'a> Printer<'a> {
 
     pub fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Let(reg, op) => self.assign(*reg, op),
-            Stmt::Cell(cell, value) => {
+            Stmt::Step(step) => self.step(step),
+            Stmt::Nest(Nest::For { index, start, end, step, body, .. }) => {
+                self.counted(*index, *start, *end, *step, body)
+            }
+            Stmt::Nest(Nest::While { cond, body }) => self.repeat(cond, body),
+            Stmt::Nest(Nest::If { cond, then, otherwise }) => {
+                let cond = self.operand(*cond).text;
+                self.declare(|_| true);
+                self.choice(&format!("if ({cond}) {{"), then, otherwise);
+            }
+            Stmt::Nest(Nest::Scope(body)) => self.scope(body),
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Let(reg, op) => self.assign(*reg, op),
+            Step::Cell(cell, value) => {
                 let (ty, hint) = &self.function.cells[cell.0 as usize];
                 let value = self.spread(*value, *ty);
                 self.needs.lanes(ty.lanes);
@@ -176,23 +192,23 @@ impl<'a> Printer<'a> {
                 };
                 self.cells[cell.0 as usize] = name;
             }
-            Stmt::Set(cell, value) => {
+            Step::Set(cell, value) => {
                 let value = self.spread(*value, self.function.cells[cell.0 as usize].0);
                 self.declare(|waiting| waiting.cells.contains(&cell.0));
                 self.update(&self.cells[cell.0 as usize].clone(), value);
             }
-            Stmt::Store { buf, offset, value } => self.store(*buf, *offset, *value),
-            Stmt::Alloc { buf, dims } => self.alloc(*buf, dims),
-            Stmt::View { buf, base, offset } => {
+            Step::Store { buf, offset, value } => self.store(*buf, *offset, *value),
+            Step::Alloc { buf, dims } => self.alloc(*buf, dims),
+            Step::View { buf, base, offset } => {
                 let offset = self.operand(*offset);
                 let place = self.address(*base, &offset);
                 let pointer = self.pointer(*buf, "");
                 self.line(&format!("{pointer} = {place};"));
                 self.share_buf(*buf);
             }
-            Stmt::Swap(a, b) => self.swap(*a, *b),
-            Stmt::Constant(buf, tensor) => self.constant(*buf, tensor),
-            Stmt::Copy { to, from, len } => {
+            Step::Swap(a, b) => self.swap(*a, *b),
+            Step::Constant(buf, tensor) => self.constant(*buf, tensor),
+            Step::Copy { to, from, len } => {
                 let bytes = self.bytes(*len, self.elem(*to));
                 self.changes(*to);
                 let call = format!(
@@ -203,7 +219,7 @@ impl<'a> Printer<'a> {
                 );
                 self.line(&call);
             }
-            Stmt::Fill { buf, value, len } => {
+            Step::Fill { buf, value, len } => {
                 let (value, len) = (self.operand(*value).text, self.operand(*len).text);
                 self.changes(*buf);
                 let call = format!(
@@ -213,17 +229,7 @@ impl<'a> Printer<'a> {
                 );
                 self.line(&call);
             }
-            Stmt::For { index, start, end, step, body, .. } => {
-                self.counted(*index, *start, *end, *step, body)
-            }
-            Stmt::While { cond, body } => self.repeat(cond, body),
-            Stmt::If { cond, then, otherwise } => {
-                let cond = self.operand(*cond).text;
-                self.declare(|_| true);
-                self.choice(&format!("if ({cond}) {{"), then, otherwise);
-            }
-            Stmt::Scope(body) => self.scope(body),
-            Stmt::Check { cond, site, values } => self.check(*cond, *site, values),
+            Step::Check { cond, site, values } => self.check(*cond, *site, values),
         }
     }
 

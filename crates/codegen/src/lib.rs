@@ -29,7 +29,7 @@ mod parts;
 mod runtime;
 mod text;
 
-use lambada_loops::{Function, Names, Return, Stmt, visit};
+use lambada_loops::{Function, Names, Return, Step, Stmt, visit};
 
 use needs::Needs;
 pub use parts::PART;
@@ -123,21 +123,9 @@ pub fn result_words(function: &Function) -> usize {
     };
     let mut most: usize = function.results.iter().map(words).sum();
     visit(&function.body, &mut |stmt| match stmt {
-        Stmt::Check { values, .. } => most = most.max(1 + values.len()),
-        Stmt::Alloc { .. } => most = most.max(3),
-        Stmt::Let(..)
-        | Stmt::Cell(..)
-        | Stmt::Set(..)
-        | Stmt::Store { .. }
-        | Stmt::View { .. }
-        | Stmt::Swap(..)
-        | Stmt::Constant(..)
-        | Stmt::Copy { .. }
-        | Stmt::Fill { .. }
-        | Stmt::For { .. }
-        | Stmt::While { .. }
-        | Stmt::If { .. }
-        | Stmt::Scope(_) => {}
+        Stmt::Step(Step::Check { values, .. }) => most = most.max(1 + values.len()),
+        Stmt::Step(Step::Alloc { .. }) => most = most.max(3),
+        Stmt::Step(_) | Stmt::Nest(_) => {}
     });
     most
 }

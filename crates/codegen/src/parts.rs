@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lambada_loops::{Binding, Buf, Cell, Function, Op, Operand, Param, Reg, Return, Stmt};
+use lambada_loops::{Binding, Buf, Cell, Function, Nest, Operand, Param, Reg, Return, Stmt};
 
 /// About how many statements a part has.
 pub const PART: usize = 250;
@@ -84,21 +84,13 @@ impl Parts {
         for (k, stmt) in body.iter().enumerate() {
             let inside: usize = match stmt {
                 // what is before the test of a `while` is seen by the test
-                Stmt::While { cond, body } => weight(&cond.before) + self.cut(body, part),
-                Stmt::For { .. } | Stmt::If { .. } | Stmt::Scope(_) => {
+                Stmt::Nest(Nest::While { cond, body }) => {
+                    weight(&cond.before) + self.cut(body, part)
+                }
+                Stmt::Nest(Nest::For { .. } | Nest::If { .. } | Nest::Scope(_)) => {
                     stmt.bodies().into_iter().map(|inner| self.cut(inner, part)).sum()
                 }
-                Stmt::Let(..)
-                | Stmt::Cell(..)
-                | Stmt::Set(..)
-                | Stmt::Store { .. }
-                | Stmt::Alloc { .. }
-                | Stmt::View { .. }
-                | Stmt::Swap(..)
-                | Stmt::Constant(..)
-                | Stmt::Copy { .. }
-                | Stmt::Fill { .. }
-                | Stmt::Check { .. } => 0,
+                Stmt::Step(_) => 0,
             };
             run += 1 + inside;
             if run >= part {
@@ -129,7 +121,9 @@ impl Parts {
 }
 
 fn weight(body: &[Stmt]) -> usize {
-    body.iter().map(|stmt| 1 + stmt.bodies().into_iter().map(weight).sum::<usize>()).sum()
+    body.iter()
+        .map(|stmt| 1 + stmt.bodies().into_iter().map(|body| weight(body)).sum::<usize>())
+        .sum()
 }
 
 /// In which part each name is bound.
@@ -192,27 +186,23 @@ impl<'p> Homes<'p> {
             Some(Binding::Buf(buf)) => self.bufs[buf.0 as usize] = part,
             None => {}
         }
-        if !matches!(stmt, Stmt::While { .. }) {
-            stmt.operands(&mut |operand| self.operand(operand, part));
-        }
         match stmt {
-            Stmt::Let(_, Op::Load(buf, _)) => self.buf(*buf, part),
-            Stmt::Let(_, Op::Get(cell)) | Stmt::Set(cell, _) => self.cell(*cell, part),
-            Stmt::Let(_, Op::Prim(..) | Op::Fold(..) | Op::Iota) => {}
-            Stmt::Store { buf, .. } | Stmt::Fill { buf, .. } => self.buf(*buf, part),
-            Stmt::View { base, .. } => self.buf(*base, part),
-            Stmt::Swap(a, b) | Stmt::Copy { to: a, from: b, .. } => {
-                self.buf(*a, part);
-                self.buf(*b, part);
+            Stmt::Step(step) => {
+                step.operands(&mut |operand| self.operand(operand, part));
+                step.places(&mut |place| match place {
+                    Binding::Reg(_) => {}
+                    Binding::Cell(cell) => self.cell(cell, part),
+                    Binding::Buf(buf) => self.buf(buf, part),
+                });
             }
-            Stmt::Cell(..) | Stmt::Alloc { .. } | Stmt::Constant(..) | Stmt::Check { .. } => {}
-            Stmt::While { cond, body } => {
+            Stmt::Nest(Nest::While { cond, body }) => {
                 self.body(&cond.before, part);
                 self.operand(cond.test, part);
                 self.body(body, part);
             }
-            Stmt::For { .. } | Stmt::If { .. } | Stmt::Scope(_) => {
-                stmt.bodies().into_iter().for_each(|inner| self.body(inner, part));
+            Stmt::Nest(nest @ (Nest::For { .. } | Nest::If { .. } | Nest::Scope(_))) => {
+                nest.operands(&mut |operand| self.operand(operand, part));
+                nest.bodies().into_iter().for_each(|inner| self.body(inner, part));
             }
         }
     }

@@ -9,7 +9,9 @@
 
 use lambada_prim::{Prim, ScalarTy};
 
-use crate::{Binding, Buf, Cell, Function, Op, Operand, Param, Reg, Return, Stmt, Ty, print};
+use crate::{
+    Binding, Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, print,
+};
 
 /// Says what is wrong with the function, if anything, naming the statement.
 pub fn check(function: &Function) -> Result<(), String> {
@@ -146,7 +148,7 @@ impl<'a> Checker<'a> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Checked {
         match stmt {
-            Stmt::For { index, start, end, step, body, .. } => {
+            Stmt::Nest(Nest::For { index, start, end, step, body, .. }) => {
                 self.at(stmt, |checker| {
                     checker.int(*start)?;
                     checker.int(*end)?;
@@ -160,36 +162,26 @@ impl<'a> Checker<'a> {
                 self.regs[index.0 as usize] = Bound::Gone;
                 Ok(())
             }
-            Stmt::While { cond, body } => {
+            Stmt::Nest(Nest::While { cond, body }) => {
                 self.stmts(&cond.before)?;
                 self.at(stmt, |checker| checker.bool(cond.test))?;
                 self.body(body)?;
                 self.close(&cond.before);
                 Ok(())
             }
-            Stmt::If { cond, then, otherwise } => {
+            Stmt::Nest(Nest::If { cond, then, otherwise }) => {
                 self.at(stmt, |checker| checker.bool(*cond))?;
                 self.body(then)?;
                 self.body(otherwise)
             }
-            Stmt::Scope(body) => {
+            Stmt::Nest(Nest::Scope(body)) => {
                 self.arenas.push(self.arena_count);
                 self.arena_count += 1;
                 self.body(body)?;
                 self.arenas.pop();
                 Ok(())
             }
-            Stmt::Let(..)
-            | Stmt::Cell(..)
-            | Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Alloc { .. }
-            | Stmt::View { .. }
-            | Stmt::Swap(..)
-            | Stmt::Constant(..)
-            | Stmt::Copy { .. }
-            | Stmt::Fill { .. }
-            | Stmt::Check { .. } => self.at(stmt, |checker| checker.simple(stmt)),
+            Stmt::Step(step) => self.at(stmt, |checker| checker.step(step)),
         }
     }
 
@@ -198,13 +190,13 @@ impl<'a> Checker<'a> {
     }
 
     /// A statement without bodies.
-    fn simple(&mut self, stmt: &Stmt) -> Checked {
-        match stmt {
-            Stmt::Let(reg, op) => {
+    fn step(&mut self, step: &Step) -> Checked {
+        match step {
+            Step::Let(reg, op) => {
                 self.op(*reg, op)?;
                 self.bind_reg(*reg).map(drop)
             }
-            Stmt::Cell(cell, value) => {
+            Step::Cell(cell, value) => {
                 let k = cell.0 as usize;
                 ensure(k < self.cells.len(), || "there is no such cell".to_string())?;
                 ensure(self.cells[k] == Bound::Never, || "the cell is bound twice".to_string())?;
@@ -212,22 +204,22 @@ impl<'a> Checker<'a> {
                 self.cells[k] = Bound::Here;
                 Ok(())
             }
-            Stmt::Set(cell, value) => {
+            Step::Set(cell, value) => {
                 let ty = self.cell(*cell)?;
                 self.broadcasts(*value, ty)
             }
-            Stmt::Store { buf, offset, value } => {
+            Step::Store { buf, offset, value } => {
                 self.int(*offset)?;
                 let elem = self.writable(*buf)?;
                 let ty = self.operand(*value)?;
                 ensure(ty.elem == elem, || format!("a {} in a buffer of {elem}", ty.elem))
             }
-            Stmt::Alloc { buf, dims } => {
+            Step::Alloc { buf, dims } => {
                 dims.iter().try_for_each(|dim| self.int(*dim))?;
                 let arena = *self.arenas.last().expect("there is an arena");
                 self.bind_buf(*buf, Origin::Alloc(arena)).map(drop)
             }
-            Stmt::View { buf, base, offset } => {
+            Step::View { buf, base, offset } => {
                 self.int(*offset)?;
                 let elem = self.buf(*base)?;
                 let origin = if self.origins[base.0 as usize] == Origin::Outside {
@@ -237,32 +229,29 @@ impl<'a> Checker<'a> {
                 };
                 same(self.bind_buf(*buf, origin)?, elem)
             }
-            Stmt::Swap(a, b) => self.swap(*a, *b),
-            Stmt::Constant(buf, tensor) => {
+            Step::Swap(a, b) => self.swap(*a, *b),
+            Step::Constant(buf, tensor) => {
                 let len: usize = tensor.dims.iter().product();
                 ensure(len == tensor.data.len(), || {
                     "the constant has not as many elements as it says".to_string()
                 })?;
                 same(self.bind_buf(*buf, Origin::Outside)?, tensor.elem())
             }
-            Stmt::Copy { to, from, len } => {
+            Step::Copy { to, from, len } => {
                 self.int(*len)?;
                 same(self.writable(*to)?, self.buf(*from)?)
             }
-            Stmt::Fill { buf, value, len } => {
+            Step::Fill { buf, value, len } => {
                 self.int(*len)?;
                 let elem = self.writable(*buf)?;
                 same(elem, self.single(*value)?)
             }
-            Stmt::Check { cond, site, values } => {
+            Step::Check { cond, site, values } => {
                 self.bool(*cond)?;
                 ensure((*site as usize) < self.function.sites.len(), || {
                     format!("there is no site {site}")
                 })?;
                 values.iter().try_for_each(|value| self.int(*value))
-            }
-            Stmt::For { .. } | Stmt::While { .. } | Stmt::If { .. } | Stmt::Scope(_) => {
-                unreachable!("it has bodies")
             }
         }
     }

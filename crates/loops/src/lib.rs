@@ -15,5 +15,7 @@ pub use eval::{
 pub use names::{Names, identifier};
 pub use print::print;
 pub use read::read;
-pub use syntax::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While};
+pub use syntax::{
+    Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, While,
+};
 pub use walk::{Binding, uses, visit};

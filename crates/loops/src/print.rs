@@ -3,7 +3,9 @@
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 
 use crate::names::Names;
-use crate::{Binding, Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty};
+use crate::{
+    Binding, Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty,
+};
 
 /// The function as text.
 pub fn print(function: &Function) -> String {
@@ -113,14 +115,14 @@ impl<'a> Printer<'a> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::For { index, body, .. } => {
+            Stmt::Nest(Nest::For { index, body, .. }) => {
                 self.names.enter();
                 self.bind_reg(*index);
                 self.put(&self.line(stmt));
                 self.nested(body);
                 self.names.leave();
             }
-            Stmt::While { cond, body } => {
+            Stmt::Nest(Nest::While { cond, body }) => {
                 self.put("while");
                 self.body(&cond.before, &|printer| {
                     printer.depth -= 1;
@@ -129,7 +131,7 @@ impl<'a> Printer<'a> {
                     body.iter().for_each(|stmt| printer.stmt(stmt));
                 });
             }
-            Stmt::If { then, otherwise, .. } => {
+            Stmt::Nest(Nest::If { then, otherwise, .. }) => {
                 self.put(&self.line(stmt));
                 self.nested(then);
                 if !otherwise.is_empty() {
@@ -137,21 +139,11 @@ impl<'a> Printer<'a> {
                     self.nested(otherwise);
                 }
             }
-            Stmt::Scope(body) => {
+            Stmt::Nest(Nest::Scope(body)) => {
                 self.put("scope");
                 self.nested(body);
             }
-            Stmt::Let(..)
-            | Stmt::Cell(..)
-            | Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Alloc { .. }
-            | Stmt::View { .. }
-            | Stmt::Swap(..)
-            | Stmt::Constant(..)
-            | Stmt::Copy { .. }
-            | Stmt::Fill { .. }
-            | Stmt::Check { .. } => {
+            Stmt::Step(_) => {
                 self.bind(stmt);
                 self.put(&self.line(stmt));
             }
@@ -190,60 +182,63 @@ impl<'a> Printer<'a> {
 
     /// The statement without what is nested in it.
     fn line(&self, stmt: &Stmt) -> String {
-        let operand = |value: &Operand| self.operand(*value);
         match stmt {
-            Stmt::Let(reg, op) => {
+            Stmt::Step(step) => self.step(step),
+            Stmt::Nest(Nest::For { index, start, end, step, mode, .. }) => {
+                let step = if *step == 1 { String::new() } else { format!(" by {step}") };
+                format!(
+                    "for {} in {} .. {}{step}{}",
+                    self.reg(*index),
+                    self.operand(*start),
+                    self.operand(*end),
+                    self::mode(*mode)
+                )
+            }
+            Stmt::Nest(Nest::While { cond, .. }) => format!("while … {}", self.operand(cond.test)),
+            Stmt::Nest(Nest::If { cond, .. }) => format!("if {}", self.operand(*cond)),
+            Stmt::Nest(Nest::Scope(_)) => "scope".to_string(),
+        }
+    }
+
+    fn step(&self, step: &Step) -> String {
+        let operand = |value: &Operand| self.operand(*value);
+        match step {
+            Step::Let(reg, op) => {
                 let ty = self.reg_ty(*reg);
                 let lanes =
                     if ty.lanes == 1 { String::new() } else { format!(" : {}", self::ty(ty)) };
                 format!("{}{lanes} = {}", self.reg(*reg), self.op(op, ty))
             }
-            Stmt::Cell(cell, value) => {
+            Step::Cell(cell, value) => {
                 let ty = self.function.cells.get(cell.0 as usize).map(|(ty, _)| *ty);
                 let broadcast = ty.filter(|ty| ty.lanes != self.operand_lanes(*value));
                 let shown = broadcast.map_or(String::new(), |ty| format!(" : {}", self::ty(ty)));
                 format!("cell {}{shown} = {}", self.cell(*cell), operand(value))
             }
-            Stmt::Set(cell, value) => format!("{} := {}", self.cell(*cell), operand(value)),
-            Stmt::Store { buf, offset, value } => {
-                format!(
-                    "{} := {}",
-                    self.place(*buf, *offset, self.operand_lanes(*value)),
-                    operand(value)
-                )
+            Step::Set(cell, value) => format!("{} := {}", self.cell(*cell), operand(value)),
+            Step::Store { buf, offset, value } => {
+                let place = self.place(*buf, *offset, self.operand_lanes(*value));
+                format!("{place} := {}", operand(value))
             }
-            Stmt::Alloc { buf, dims } => {
+            Step::Alloc { buf, dims } => {
                 let dims: Vec<String> = dims.iter().map(operand).collect();
                 let dims = dims.join(" * ");
                 format!("{} = alloc {}[{dims}]", self.buf(*buf), self.elem(*buf))
             }
-            Stmt::View { buf, base, offset } => {
+            Step::View { buf, base, offset } => {
                 format!("{} = {}[{} ..]", self.buf(*buf), self.buf(*base), operand(offset))
             }
-            Stmt::Swap(a, b) => format!("swap {}, {}", self.buf(*a), self.buf(*b)),
-            Stmt::Constant(buf, tensor) => {
+            Step::Swap(a, b) => format!("swap {}, {}", self.buf(*a), self.buf(*b)),
+            Step::Constant(buf, tensor) => {
                 format!("{} = constant {}", self.buf(*buf), constant(tensor))
             }
-            Stmt::Copy { to, from, len } => {
+            Step::Copy { to, from, len } => {
                 format!("copy {}[0 ..+ {}] := {}", self.buf(*to), operand(len), self.buf(*from))
             }
-            Stmt::Fill { buf, value, len } => {
+            Step::Fill { buf, value, len } => {
                 format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
             }
-            Stmt::For { index, start, end, step, mode, .. } => {
-                let step = if *step == 1 { String::new() } else { format!(" by {step}") };
-                format!(
-                    "for {} in {} .. {}{step}{}",
-                    self.reg(*index),
-                    operand(start),
-                    operand(end),
-                    self::mode(*mode)
-                )
-            }
-            Stmt::While { cond, .. } => format!("while … {}", self.operand(cond.test)),
-            Stmt::If { cond, .. } => format!("if {}", operand(cond)),
-            Stmt::Scope(_) => "scope".to_string(),
-            Stmt::Check { cond, site, values } => self.check(*cond, *site, values),
+            Step::Check { cond, site, values } => self.check(*cond, *site, values),
         }
     }
 

@@ -13,7 +13,9 @@ use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
 use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
-use crate::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While};
+use crate::{
+    Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, While,
+};
 
 type Read<T> = Result<T, String>;
 
@@ -219,7 +221,7 @@ impl Reader {
         if self.is_mark(1, ":=") {
             let cell = self.cell()?;
             self.expect(":=")?;
-            let stmt = Stmt::Set(cell, self.operand()?);
+            let stmt = Stmt::Step(Step::Set(cell, self.operand()?));
             self.end_of_line()?;
             return Ok(stmt);
         }
@@ -234,25 +236,25 @@ impl Reader {
             "if" => self.if_(indent),
             "scope" => {
                 self.end_of_line()?;
-                self.nested(indent).map(Stmt::Scope)
+                self.nested(indent).map(|body| Nest::Scope(body).into())
             }
             "cell" => self.new_cell(),
             "swap" => {
                 let a = self.buf()?;
                 self.expect(",")?;
-                let stmt = Stmt::Swap(a, self.buf()?);
+                let stmt = Stmt::Step(Step::Swap(a, self.buf()?));
                 self.end_of_line()?;
                 Ok(stmt)
             }
             "copy" => {
                 let (to, len) = self.beginning()?;
-                let stmt = Stmt::Copy { to, from: self.buf()?, len };
+                let stmt = Stmt::Step(Step::Copy { to, from: self.buf()?, len });
                 self.end_of_line()?;
                 Ok(stmt)
             }
             "fill" => {
                 let (buf, len) = self.beginning()?;
-                let stmt = Stmt::Fill { buf, value: self.operand()?, len };
+                let stmt = Stmt::Step(Step::Fill { buf, value: self.operand()?, len });
                 self.end_of_line()?;
                 Ok(stmt)
             }
@@ -284,7 +286,7 @@ impl Reader {
         if self.ty_of(value).lanes != lanes {
             return Err(format!("{lanes} lanes are stored, but the value has others"));
         }
-        Ok(Stmt::Store { buf, offset, value })
+        Ok(Step::Store { buf, offset, value }.into())
     }
 
     /// `[offset]` or `[offset ..+ lanes]`
@@ -313,7 +315,7 @@ impl Reader {
         let cell = self.function.cell(ty, name.as_str());
         self.scope.insert(name, Name::Cell(cell));
         self.end_of_line()?;
-        Ok(Stmt::Cell(cell, value))
+        Ok(Step::Cell(cell, value).into())
     }
 
     fn check(&mut self) -> Read<Stmt> {
@@ -328,7 +330,7 @@ impl Reader {
         }
         self.end_of_line()?;
         let site = self.function.site(Site::new(Span::default(), message));
-        Ok(Stmt::Check { cond, site, values })
+        Ok(Step::Check { cond, site, values }.into())
     }
 
     fn for_(&mut self, indent: usize) -> Read<Stmt> {
@@ -358,7 +360,7 @@ impl Reader {
         let index = self.bind_reg(name, Ty::scalar(ScalarTy::Int));
         let body = self.body(indent)?;
         self.scope = outside;
-        Ok(Stmt::For { index, start, end, step, mode, body })
+        Ok(Nest::For { index, start, end, step, mode, body }.into())
     }
 
     /// `while`, the statements before the test, `test do`, the body, which sees what was bound before the test.
@@ -371,7 +373,7 @@ impl Reader {
         self.end_of_line()?;
         let body = self.body(indent)?;
         self.scope = outside;
-        Ok(Stmt::While { cond: While { before, test }, body })
+        Ok(Nest::While { cond: While { before, test }, body }.into())
     }
 
     fn if_(&mut self, indent: usize) -> Read<Stmt> {
@@ -385,7 +387,7 @@ impl Reader {
             self.end_of_line()?;
             otherwise = self.nested(indent)?;
         }
-        Ok(Stmt::If { cond, then, otherwise })
+        Ok(Nest::If { cond, then, otherwise }.into())
     }
 
     /// `name = …` or `name : ty = …`
@@ -403,13 +405,13 @@ impl Reader {
                     dims.push(self.operand()?);
                 }
                 self.expect("]")?;
-                Stmt::Alloc { buf: self.bind_buf(name, elem), dims }
+                Stmt::Step(Step::Alloc { buf: self.bind_buf(name, elem), dims })
             }
             (Some(Token::Word(word)), Some(Token::Word(_))) if word == "constant" => {
                 self.skip(1);
                 let tensor = self.constant()?;
                 let buf = self.bind_buf(name, tensor.elem());
-                Stmt::Constant(buf, Rc::new(tensor))
+                Stmt::Step(Step::Constant(buf, Rc::new(tensor)))
             }
             (Some(Token::Word(_)), Some(Token::Mark("["))) if self.is_mark(3, "..") => {
                 let base = self.buf()?;
@@ -418,12 +420,12 @@ impl Reader {
                 self.expect("..")?;
                 self.expect("]")?;
                 let elem = self.elem_of(base);
-                Stmt::View { buf: self.bind_buf(name, elem), base, offset }
+                Stmt::Step(Step::View { buf: self.bind_buf(name, elem), base, offset })
             }
             _ => {
                 let lanes = ty.map_or(1, |ty| ty.lanes);
                 let (op, elem) = self.op(lanes)?;
-                Stmt::Let(self.bind_reg(name, Ty { elem, lanes }), op)
+                Stmt::Step(Step::Let(self.bind_reg(name, Ty { elem, lanes }), op))
             }
         };
         self.end_of_line()?;

@@ -72,9 +72,18 @@ pub struct While {
     pub test: Operand,
 }
 
-/// Statements.
+/// Statements, in two levels: who has nothing to say about bodies says nothing about them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
+    /// Without bodies.
+    Step(Step),
+    /// With bodies.
+    Nest(Nest),
+}
+
+/// The statements without bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
     /// `reg = op`
     Let(Reg, Op),
     /// A new cell with a first value. It lives to the end of the enclosing body.
@@ -128,6 +137,20 @@ pub enum Stmt {
         /// In elements.
         len: Operand,
     },
+    /// Leaves the function with a failure unless the condition holds.
+    Check {
+        /// Of type `bool`.
+        cond: Operand,
+        /// Index into the function's sites.
+        site: u32,
+        /// `int` operands for the message.
+        values: Vec<Operand>,
+    },
+}
+
+/// The statements with bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Nest {
     /// `for (index = start; index < end; index += step) body`
     For {
         /// An `int` register, bound in the body.
@@ -161,15 +184,6 @@ pub enum Stmt {
     },
     /// A block after which the arena is as it was before.
     Scope(Vec<Stmt>),
-    /// Leaves the function with a failure unless the condition holds.
-    Check {
-        /// Of type `bool`.
-        cond: Operand,
-        /// Index into the function's sites.
-        site: u32,
-        /// `int` operands for the message.
-        values: Vec<Operand>,
-    },
 }
 
 /// A parameter.
@@ -226,6 +240,18 @@ impl Operand {
     /// An integer constant.
     pub fn int(value: i64) -> Operand {
         Operand::Lit(Scalar::Int(value))
+    }
+}
+
+impl From<Step> for Stmt {
+    fn from(step: Step) -> Stmt {
+        Stmt::Step(step)
+    }
+}
+
+impl From<Nest> for Stmt {
+    fn from(nest: Nest) -> Stmt {
+        Stmt::Nest(nest)
     }
 }
 

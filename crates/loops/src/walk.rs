@@ -1,6 +1,6 @@
 //! The one place that knows all children of all constructs: operands, nested bodies, what is bound, read and written.
 
-use crate::{Buf, Cell, Function, Op, Operand, Reg, Stmt};
+use crate::{Buf, Cell, Function, Nest, Op, Operand, Reg, Step, Stmt, While};
 
 /// What a statement gives a name to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,146 +13,173 @@ pub enum Binding {
     Buf(Buf),
 }
 
-impl Op {
-    /// Its operands, in order.
-    pub fn operands(&self) -> &[Operand] {
+/// The children of all constructs, in order: once to read and once to change them.
+macro_rules! children {
+    ($($mutable:ident)?; $operands:ident($operand:ty), $give:ident, $slice:ident; $bodies:ident) => {
+        impl Op {
+            /// Its operands, in order.
+            pub fn $operands(&$($mutable)? self) -> &$($mutable)? [Operand] {
+                match self {
+                    Op::Prim(_, args) => args,
+                    Op::Load(_, operand) | Op::Fold(_, operand) => std::slice::$slice(operand),
+                    Op::Get(_) | Op::Iota => &$($mutable)? [],
+                }
+            }
+        }
+
+        impl Step {
+            /// Calls `f` on every operand, in the order in which they are evaluated.
+            pub fn $operands(&$($mutable)? self, f: &mut dyn FnMut($operand)) {
+                match self {
+                    Step::Let(_, op) => op.$operands().into_iter().for_each(|x| $give(x, f)),
+                    Step::Cell(_, value) | Step::Set(_, value) => $give(value, f),
+                    Step::Store { offset, value, .. } => {
+                        $give(offset, f);
+                        $give(value, f);
+                    }
+                    Step::Alloc { dims, .. } => dims.into_iter().for_each(|dim| $give(dim, f)),
+                    Step::Copy { len, .. } => $give(len, f),
+                    Step::View { offset, .. } => $give(offset, f),
+                    Step::Swap(..) | Step::Constant(..) => {}
+                    Step::Fill { value, len, .. } => {
+                        $give(value, f);
+                        $give(len, f);
+                    }
+                    Step::Check { cond, values, .. } => {
+                        $give(cond, f);
+                        values.into_iter().for_each(|value| $give(value, f));
+                    }
+                }
+            }
+        }
+
+        impl Nest {
+            /// Calls `f` on every operand of the statement itself. The test of a `While` belongs to its first body, see [`Stmt::bodies`],
+            /// but is given here.
+            pub fn $operands(&$($mutable)? self, f: &mut dyn FnMut($operand)) {
+                match self {
+                    Nest::For { start, end, .. } => {
+                        $give(start, f);
+                        $give(end, f);
+                    }
+                    Nest::While { cond: While { test: cond, .. }, .. } | Nest::If { cond, .. } => {
+                        $give(cond, f);
+                    }
+                    Nest::Scope(_) => {}
+                }
+            }
+
+            /// Its bodies, in order. Of a `While` these are what runs before the test, and the body, which also sees the names of the former.
+            pub fn $bodies(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Stmt>> {
+                match self {
+                    Nest::For { body, .. } | Nest::Scope(body) => vec![body],
+                    Nest::While { cond: While { before, .. }, body } => vec![before, body],
+                    Nest::If { then, otherwise, .. } => vec![then, otherwise],
+                }
+            }
+        }
+
+        impl Stmt {
+            /// Calls `f` on every operand of the statement itself.
+            pub fn $operands(&$($mutable)? self, f: &mut dyn FnMut($operand)) {
+                match self {
+                    Stmt::Step(step) => step.$operands(f),
+                    Stmt::Nest(nest) => nest.$operands(f),
+                }
+            }
+
+            /// Its nested bodies, in order.
+            pub fn $bodies(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Stmt>> {
+                match self {
+                    Stmt::Step(_) => Vec::new(),
+                    Stmt::Nest(nest) => nest.$bodies(),
+                }
+            }
+        }
+    };
+}
+
+children!(; operands(Operand), read, from_ref; bodies);
+children!(mut; operands_mut(&mut Operand), change, from_mut; bodies_mut);
+
+fn read(operand: &Operand, f: &mut dyn FnMut(Operand)) {
+    f(*operand);
+}
+
+fn change(operand: &mut Operand, f: &mut dyn FnMut(&mut Operand)) {
+    f(operand);
+}
+
+impl Step {
+    /// What it binds, if anything.
+    pub fn binds(&self) -> Option<Binding> {
         match self {
-            Op::Prim(_, args) => args,
-            Op::Load(_, operand) | Op::Fold(_, operand) => std::slice::from_ref(operand),
-            Op::Get(_) | Op::Iota => &[],
+            Step::Let(reg, _) => Some(Binding::Reg(*reg)),
+            Step::Cell(cell, _) => Some(Binding::Cell(*cell)),
+            Step::Alloc { buf, .. } | Step::View { buf, .. } | Step::Constant(buf, _) => {
+                Some(Binding::Buf(*buf))
+            }
+            Step::Set(..)
+            | Step::Store { .. }
+            | Step::Swap(..)
+            | Step::Copy { .. }
+            | Step::Fill { .. }
+            | Step::Check { .. } => None,
         }
     }
 
-    /// As `operands`, to change them.
-    pub fn operands_mut(&mut self) -> &mut [Operand] {
+    /// Calls `f` on the buffers and cells that it mentions and does not bind.
+    pub fn places(&self, f: &mut dyn FnMut(Binding)) {
         match self {
-            Op::Prim(_, args) => args,
-            Op::Load(_, operand) | Op::Fold(_, operand) => std::slice::from_mut(operand),
-            Op::Get(_) | Op::Iota => &mut [],
+            Step::Let(_, Op::Load(buf, _))
+            | Step::Store { buf, .. }
+            | Step::Fill { buf, .. }
+            | Step::View { base: buf, .. } => f(Binding::Buf(*buf)),
+            Step::Let(_, Op::Get(cell)) | Step::Set(cell, _) => f(Binding::Cell(*cell)),
+            Step::Swap(a, b) | Step::Copy { to: a, from: b, .. } => {
+                f(Binding::Buf(*a));
+                f(Binding::Buf(*b));
+            }
+            Step::Let(_, Op::Prim(..) | Op::Fold(..) | Op::Iota)
+            | Step::Cell(..)
+            | Step::Alloc { .. }
+            | Step::Constant(..)
+            | Step::Check { .. } => {}
+        }
+    }
+
+    /// The buffer whose elements it writes, if any.
+    pub fn writes(&self) -> Option<Buf> {
+        match self {
+            Step::Store { buf, .. } | Step::Fill { buf, .. } => Some(*buf),
+            Step::Copy { to, .. } => Some(*to),
+            Step::Let(..)
+            | Step::Cell(..)
+            | Step::Set(..)
+            | Step::Alloc { .. }
+            | Step::View { .. }
+            | Step::Swap(..)
+            | Step::Constant(..)
+            | Step::Check { .. } => None,
         }
     }
 }
 
 impl Stmt {
-    /// Calls `f` on every operand of the statement itself, in the order in which they are evaluated. The test of a `While` belongs to its
-    /// first body, see [`Stmt::bodies`], but is given here.
-    pub fn operands(&self, f: &mut dyn FnMut(Operand)) {
-        match self {
-            Stmt::Let(_, op) => op.operands().iter().copied().for_each(f),
-            Stmt::Cell(_, value) | Stmt::Set(_, value) => f(*value),
-            Stmt::Store { offset, value, .. } => [*offset, *value].into_iter().for_each(f),
-            Stmt::Alloc { dims, .. } => dims.iter().copied().for_each(f),
-            Stmt::Copy { len, .. } => f(*len),
-            Stmt::View { offset, .. } => f(*offset),
-            Stmt::Swap(..) | Stmt::Constant(..) | Stmt::Scope(_) => {}
-            Stmt::Fill { value, len, .. } => [*value, *len].into_iter().for_each(f),
-            Stmt::For { start, end, .. } => [*start, *end].into_iter().for_each(f),
-            Stmt::While { cond, .. } => f(cond.test),
-            Stmt::If { cond, .. } => f(*cond),
-            Stmt::Check { cond, values, .. } => {
-                std::iter::once(*cond).chain(values.iter().copied()).for_each(f)
-            }
-        }
-    }
-
-    /// As `operands`, to change them.
-    pub fn operands_mut(&mut self, f: &mut dyn FnMut(&mut Operand)) {
-        match self {
-            Stmt::Let(_, op) => op.operands_mut().iter_mut().for_each(f),
-            Stmt::Cell(_, value) | Stmt::Set(_, value) => f(value),
-            Stmt::Store { offset, value, .. } => [offset, value].into_iter().for_each(f),
-            Stmt::Alloc { dims, .. } => dims.iter_mut().for_each(f),
-            Stmt::Copy { len, .. } => f(len),
-            Stmt::View { offset, .. } => f(offset),
-            Stmt::Swap(..) | Stmt::Constant(..) | Stmt::Scope(_) => {}
-            Stmt::Fill { value, len, .. } => [value, len].into_iter().for_each(f),
-            Stmt::For { start, end, .. } => [start, end].into_iter().for_each(f),
-            Stmt::While { cond, .. } => f(&mut cond.test),
-            Stmt::If { cond, .. } => f(cond),
-            Stmt::Check { cond, values, .. } => {
-                std::iter::once(cond).chain(values.iter_mut()).for_each(f)
-            }
-        }
-    }
-
-    /// Its nested bodies, in order; empty where it has fewer. Of a `While` these are what runs before the test, and the body, which also
-    /// sees the names of the former.
-    pub fn bodies(&self) -> [&[Stmt]; 2] {
-        match self {
-            Stmt::For { body, .. } | Stmt::Scope(body) => [body, &[]],
-            Stmt::While { cond, body } => [&cond.before, body],
-            Stmt::If { then, otherwise, .. } => [then, otherwise],
-            Stmt::Let(..)
-            | Stmt::Cell(..)
-            | Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Alloc { .. }
-            | Stmt::View { .. }
-            | Stmt::Swap(..)
-            | Stmt::Constant(..)
-            | Stmt::Copy { .. }
-            | Stmt::Fill { .. }
-            | Stmt::Check { .. } => [&[], &[]],
-        }
-    }
-
-    /// As `bodies`, to change them.
-    pub fn bodies_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
-        match self {
-            Stmt::For { body, .. } | Stmt::Scope(body) => vec![body],
-            Stmt::While { cond, body } => vec![&mut cond.before, body],
-            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-            Stmt::Let(..)
-            | Stmt::Cell(..)
-            | Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Alloc { .. }
-            | Stmt::View { .. }
-            | Stmt::Swap(..)
-            | Stmt::Constant(..)
-            | Stmt::Copy { .. }
-            | Stmt::Fill { .. }
-            | Stmt::Check { .. } => Vec::new(),
-        }
-    }
-
-    /// What it binds, if anything.
+    /// What it binds, if anything. The index of a `For` is bound in its body only.
     pub fn binds(&self) -> Option<Binding> {
         match self {
-            Stmt::Let(reg, _) | Stmt::For { index: reg, .. } => Some(Binding::Reg(*reg)),
-            Stmt::Cell(cell, _) => Some(Binding::Cell(*cell)),
-            Stmt::Alloc { buf, .. } | Stmt::View { buf, .. } | Stmt::Constant(buf, _) => {
-                Some(Binding::Buf(*buf))
-            }
-            Stmt::Set(..)
-            | Stmt::Store { .. }
-            | Stmt::Swap(..)
-            | Stmt::Copy { .. }
-            | Stmt::Fill { .. }
-            | Stmt::While { .. }
-            | Stmt::If { .. }
-            | Stmt::Scope(_)
-            | Stmt::Check { .. } => None,
+            Stmt::Step(step) => step.binds(),
+            Stmt::Nest(Nest::For { index, .. }) => Some(Binding::Reg(*index)),
+            Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(_)) => None,
         }
     }
 
     /// The buffer whose elements it writes, if any; not those of nested statements.
     pub fn writes(&self) -> Option<Buf> {
         match self {
-            Stmt::Store { buf, .. } | Stmt::Fill { buf, .. } => Some(*buf),
-            Stmt::Copy { to, .. } => Some(*to),
-            Stmt::Let(..)
-            | Stmt::Cell(..)
-            | Stmt::Set(..)
-            | Stmt::Alloc { .. }
-            | Stmt::View { .. }
-            | Stmt::Swap(..)
-            | Stmt::Constant(..)
-            | Stmt::For { .. }
-            | Stmt::While { .. }
-            | Stmt::If { .. }
-            | Stmt::Scope(_)
-            | Stmt::Check { .. } => None,
+            Stmt::Step(step) => step.writes(),
+            Stmt::Nest(_) => None,
         }
     }
 }

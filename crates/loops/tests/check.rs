@@ -1,6 +1,8 @@
 //! The checker rejects what is wrong and says where.
 
-use lambada_loops::{Buf, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty, While, check};
+use lambada_loops::{
+    Buf, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, While, check,
+};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
@@ -48,17 +50,24 @@ fn reg(p: &mut Parts, elem: ScalarTy, lanes: u16) -> Reg {
 
 fn let_prim(p: &mut Parts, elem: ScalarTy, lanes: u16, prim: Prim, args: &[Operand]) -> Reg {
     let reg = reg(p, elem, lanes);
-    p.f.body.push(Stmt::Let(reg, Op::Prim(prim, args.to_vec())));
+    p.f.body.push(Step::Let(reg, Op::Prim(prim, args.to_vec())).into());
     reg
 }
 
 fn alloc(p: &mut Parts, elem: ScalarTy, hint: &str) -> (Buf, Stmt) {
     let buf = p.f.buf(elem, hint);
-    (buf, Stmt::Alloc { buf, dims: vec![int(4)] })
+    (buf, Stmt::Step(Step::Alloc { buf, dims: vec![int(4)] }))
 }
 
 fn for_loop(index: Reg, body: Vec<Stmt>) -> Stmt {
-    Stmt::For { index, start: int(0), end: int(3), step: 1, mode: Mode::Independent, body }
+    Stmt::Nest(Nest::For {
+        index,
+        start: int(0),
+        end: int(3),
+        step: 1,
+        mode: Mode::Independent,
+        body,
+    })
 }
 
 #[test]
@@ -70,17 +79,20 @@ fn types_of_operands() {
     expect("real where int is expected", |p| let_prim(p, REAL, 1, Prim::AddInt, &[p.n, int(1)]));
     expect("1 arguments instead of 2", |p| let_prim(p, INT, 1, Prim::AddInt, &[p.n]));
     expect("real where int is expected", |p| {
-        p.f.body.push(Stmt::View { buf: Buf(0), base: p.x, offset: real(0.0) })
+        p.f.body.push(Step::View { buf: Buf(0), base: p.x, offset: real(0.0) }.into())
     });
     expect("int where bool is expected", |p| {
-        p.f.body.push(Stmt::If { cond: p.n, then: vec![], otherwise: vec![] })
+        p.f.body.push(Nest::If { cond: p.n, then: vec![], otherwise: vec![] }.into())
     });
     expect("bool where int is expected", |p| {
         let t = reg(p, INT, 1);
         let cond = While { before: vec![], test: Operand::Lit(Scalar::Bool(true)) };
         p.f.body = vec![
-            Stmt::While { cond, body: vec![] },
-            Stmt::Let(t, Op::Prim(Prim::NegInt, vec![Operand::Lit(Scalar::Bool(true))])),
+            Stmt::Nest(Nest::While { cond, body: vec![] }),
+            Stmt::Step(Step::Let(
+                t,
+                Op::Prim(Prim::NegInt, vec![Operand::Lit(Scalar::Bool(true))]),
+            )),
         ];
     });
 }
@@ -89,30 +101,40 @@ fn types_of_operands() {
 fn lanes() {
     expect("", |p| {
         let v = reg(p, REAL, 4);
-        p.f.body.push(Stmt::Let(v, Op::Load(p.x, int(0))));
+        p.f.body.push(Step::Let(v, Op::Load(p.x, int(0))).into());
         let_prim(p, REAL, 4, Prim::Mul, &[v.into(), real(2.0)]);
     });
     expect("4 lanes where 8 are expected", |p| {
         let v = reg(p, REAL, 4);
-        p.f.body.push(Stmt::Let(v, Op::Load(p.x, int(0))));
+        p.f.body.push(Step::Let(v, Op::Load(p.x, int(0))).into());
         let_prim(p, REAL, 8, Prim::Mul, &[v.into(), real(2.0)]);
     });
     expect("`t` has 3 lanes", |p| reg(p, REAL, 3));
     expect("4 lanes where one is expected", |p| {
         let (v, t) = (reg(p, INT, 4), reg(p, REAL, 1));
-        p.f.body = vec![Stmt::Let(v, Op::Iota), Stmt::Let(t, Op::Load(p.x, v.into()))];
+        p.f.body = vec![
+            Stmt::Step(Step::Let(v, Op::Iota)),
+            Stmt::Step(Step::Let(t, Op::Load(p.x, v.into()))),
+        ];
     });
     expect("a fold has one lane", |p| {
         let (v, t) = (reg(p, INT, 4), reg(p, INT, 4));
-        p.f.body = vec![Stmt::Let(v, Op::Iota), Stmt::Let(t, Op::Fold(ReduceOp::Add, v.into()))];
+        p.f.body = vec![
+            Stmt::Step(Step::Let(v, Op::Iota)),
+            Stmt::Step(Step::Let(t, Op::Fold(ReduceOp::Add, v.into()))),
+        ];
     });
     expect("And does not combine int", |p| {
         let (v, t) = (reg(p, INT, 4), reg(p, INT, 1));
-        p.f.body = vec![Stmt::Let(v, Op::Iota), Stmt::Let(t, Op::Fold(ReduceOp::And, v.into()))];
+        p.f.body = vec![
+            Stmt::Step(Step::Let(v, Op::Iota)),
+            Stmt::Step(Step::Let(t, Op::Fold(ReduceOp::And, v.into()))),
+        ];
     });
     expect("the cell holds", |p| {
         let (cell, v) = (p.f.cell(Ty { elem: REAL, lanes: 4 }, "c"), reg(p, REAL, 1));
-        p.f.body = vec![Stmt::Cell(cell, real(0.0)), Stmt::Let(v, Op::Get(cell))];
+        p.f.body =
+            vec![Stmt::Step(Step::Cell(cell, real(0.0))), Stmt::Step(Step::Let(v, Op::Get(cell)))];
     });
 }
 
@@ -120,7 +142,7 @@ fn lanes() {
 fn names_are_bound_once_and_mentioned_in_scope() {
     expect("register 1 is assigned twice", |p| {
         let t = let_prim(p, INT, 1, Prim::NegInt, &[p.n]);
-        p.f.body.push(Stmt::Let(t, Op::Iota));
+        p.f.body.push(Step::Let(t, Op::Iota).into());
     });
     expect("register `t.1` is mentioned before it is bound", |p| {
         let t = reg(p, INT, 1);
@@ -133,70 +155,82 @@ fn names_are_bound_once_and_mentioned_in_scope() {
     });
     expect("register `t.1` is mentioned outside its scope", |p| {
         let t = reg(p, INT, 1);
-        p.f.body.push(Stmt::Scope(vec![Stmt::Let(t, Op::Iota)]));
+        p.f.body.push(Nest::Scope(vec![Stmt::Step(Step::Let(t, Op::Iota))]).into());
         p.f.results.push(Return::Scalar(t.into()));
     });
     expect("", |p| {
         // What runs before the test of a `while` is in scope in its body.
         let (t, u) = (reg(p, INT, 1), reg(p, INT, 1));
-        let cond =
-            While { before: vec![Stmt::Let(t, Op::Iota)], test: Operand::Lit(Scalar::Bool(false)) };
-        p.f.body.push(Stmt::While {
-            cond,
-            body: vec![Stmt::Let(u, Op::Prim(Prim::NegInt, vec![t.into()]))],
-        });
+        let cond = While {
+            before: vec![Stmt::Step(Step::Let(t, Op::Iota))],
+            test: Operand::Lit(Scalar::Bool(false)),
+        };
+        p.f.body.push(
+            Nest::While {
+                cond,
+                body: vec![Stmt::Step(Step::Let(u, Op::Prim(Prim::NegInt, vec![t.into()])))],
+            }
+            .into(),
+        );
     });
     expect("there is no register 9", |p| p.f.results.push(Return::Scalar(Reg(9).into())));
     expect("the step 0 is not positive", |p| {
         let index = p.f.reg(Ty::scalar(INT), "i");
-        p.f.body.push(Stmt::For {
-            index,
-            start: int(0),
-            end: int(1),
-            step: 0,
-            mode: Mode::Sequential,
-            body: vec![],
-        });
+        p.f.body.push(
+            Nest::For {
+                index,
+                start: int(0),
+                end: int(1),
+                step: 0,
+                mode: Mode::Sequential,
+                body: vec![],
+            }
+            .into(),
+        );
     });
 }
 
 #[test]
 fn memory() {
     expect("parameters and constants are only read", |p| {
-        p.f.body.push(Stmt::Store { buf: p.x, offset: int(0), value: real(1.0) })
+        p.f.body.push(Step::Store { buf: p.x, offset: int(0), value: real(1.0) }.into())
     });
     expect("parameters and constants are only read", |p| {
         let (table, view) = (p.f.buf(REAL, "table"), p.f.buf(REAL, "view"));
-        let constant = Stmt::Constant(table, Tensor::reals(vec![1], vec![0.0]).into());
-        let fill = Stmt::Fill { buf: view, value: real(1.0), len: int(1) };
-        p.f.body = vec![constant, Stmt::View { buf: view, base: table, offset: int(0) }, fill];
+        let constant = Stmt::Step(Step::Constant(table, Tensor::reals(vec![1], vec![0.0]).into()));
+        let fill = Stmt::Step(Step::Fill { buf: view, value: real(1.0), len: int(1) });
+        p.f.body =
+            vec![constant, Stmt::Step(Step::View { buf: view, base: table, offset: int(0) }), fill];
     });
     expect("a int in a buffer of real", |p| {
         let (y, make) = alloc(p, REAL, "y");
-        p.f.body = vec![make, Stmt::Store { buf: y, offset: int(0), value: int(1) }];
+        p.f.body = vec![make, Stmt::Step(Step::Store { buf: y, offset: int(0), value: int(1) })];
     });
     expect("bool where real is expected", |p| {
         let (y, make) = alloc(p, BOOL, "y");
-        p.f.body = vec![make, Stmt::View { buf: p.f.buf(REAL, "v"), base: y, offset: int(0) }];
+        p.f.body =
+            vec![make, Stmt::Step(Step::View { buf: p.f.buf(REAL, "v"), base: y, offset: int(0) })];
     });
     expect("only buffers made by `alloc` may be swapped", |p| {
         let (y, make) = alloc(p, REAL, "y");
-        p.f.body = vec![make, Stmt::Swap(y, p.x)];
+        p.f.body = vec![make, Stmt::Step(Step::Swap(y, p.x))];
     });
     expect("the buffers are of different scopes", |p| {
         let (y, make_y) = alloc(p, REAL, "y");
         let (z, make_z) = alloc(p, REAL, "z");
-        p.f.body = vec![make_y, Stmt::Scope(vec![make_z, Stmt::Swap(y, z)])];
+        p.f.body =
+            vec![make_y, Stmt::Nest(Nest::Scope(vec![make_z, Stmt::Step(Step::Swap(y, z))]))];
     });
     expect("", |p| {
         let (y, make_y) = alloc(p, REAL, "y");
         let (z, make_z) = alloc(p, REAL, "z");
-        p.f.body = vec![make_y, make_z, Stmt::Scope(vec![Stmt::Swap(y, z)])];
+        p.f.body =
+            vec![make_y, make_z, Stmt::Nest(Nest::Scope(vec![Stmt::Step(Step::Swap(y, z))]))];
         p.f.results = vec![Return::Buffer(y, vec![p.n, int(2)])];
     });
     expect("buffer `y.1` is mentioned outside its scope", |p| {
         let (y, make) = alloc(p, REAL, "y");
-        p.f.body = vec![Stmt::Scope(vec![make])];
+        p.f.body = vec![Stmt::Nest(Nest::Scope(vec![make]))];
         p.f.results = vec![Return::Buffer(y, vec![int(4)])];
     });
 }
@@ -205,15 +239,15 @@ fn memory() {
 fn sites_and_parameters() {
     let holds = Operand::Lit(Scalar::Bool(true));
     expect("there is no site 0", |p| {
-        p.f.body.push(Stmt::Check { cond: holds, site: 0, values: vec![] })
+        p.f.body.push(Step::Check { cond: holds, site: 0, values: vec![] }.into())
     });
     expect("", |p| {
         let site = p.f.site(Site::new(Span::default(), "{0}"));
-        p.f.body.push(Stmt::Check { cond: holds, site, values: vec![p.n] });
+        p.f.body.push(Step::Check { cond: holds, site, values: vec![p.n] }.into());
     });
     expect("real where int is expected", |p| {
         let site = p.f.site(Site::new(Span::default(), "{0}"));
-        p.f.body.push(Stmt::Check { cond: holds, site, values: vec![real(0.0)] });
+        p.f.body.push(Step::Check { cond: holds, site, values: vec![real(0.0)] }.into());
     });
     expect("size 1 is a buffer", |p| p.f.sizes = 2);
     expect("more sizes than parameters", |p| p.f.sizes = 3);

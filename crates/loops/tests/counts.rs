@@ -1,7 +1,7 @@
 //! What the interpreter counts.
 
 use lambada_loops::{
-    Counts, Function, Mode, Op, Operand, Param, Return, Stmt, Ty, check, eval_counted,
+    Counts, Function, Mode, Nest, Op, Operand, Param, Return, Step, Stmt, Ty, check, eval_counted,
 };
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
@@ -16,25 +16,25 @@ fn scoped() -> Function {
     f.params = vec![Param::Scalar(n), Param::Buffer(x)];
     f.sizes = 1;
     let one = Operand::Lit(Scalar::Real(1.0));
-    let body = vec![Stmt::Scope(vec![
-        Stmt::Alloc { buf: t, dims: vec![n.into()] },
-        Stmt::Fill { buf: t, value: one, len: n.into() },
-        Stmt::Let(a, Op::Load(t, i.into())),
-        Stmt::Let(b, Op::Load(x, i.into())),
-        Stmt::Let(sum, Op::Prim(Prim::Add, vec![a.into(), b.into()])),
-        Stmt::Store { buf: t, offset: i.into(), value: sum.into() },
-        Stmt::Copy { to: y, from: t, len: n.into() },
-    ])];
+    let body = vec![Stmt::Nest(Nest::Scope(vec![
+        Stmt::Step(Step::Alloc { buf: t, dims: vec![n.into()] }),
+        Stmt::Step(Step::Fill { buf: t, value: one, len: n.into() }),
+        Stmt::Step(Step::Let(a, Op::Load(t, i.into()))),
+        Stmt::Step(Step::Let(b, Op::Load(x, i.into()))),
+        Stmt::Step(Step::Let(sum, Op::Prim(Prim::Add, vec![a.into(), b.into()]))),
+        Stmt::Step(Step::Store { buf: t, offset: i.into(), value: sum.into() }),
+        Stmt::Step(Step::Copy { to: y, from: t, len: n.into() }),
+    ]))];
     f.body = vec![
-        Stmt::Alloc { buf: y, dims: vec![n.into()] },
-        Stmt::For {
+        Stmt::Step(Step::Alloc { buf: y, dims: vec![n.into()] }),
+        Stmt::Nest(Nest::For {
             index: i,
             start: Operand::int(0),
             end: n.into(),
             step: 1,
             mode: Mode::Sequential,
             body,
-        },
+        }),
     ];
     f.results = vec![Return::Buffer(y, vec![n.into()])];
     f

@@ -1,7 +1,7 @@
 //! From one state to the next: a parallel assignment. All new values are there; each array is already in its buffer, or in one whose
 //! name can be exchanged with that of its buffer, or is copied.
 
-use lambada_loops::Stmt;
+use lambada_loops::Step;
 
 use crate::Lower;
 use crate::places::{Place, StorageId, Value};
@@ -127,7 +127,7 @@ impl Lower<'_> {
             if own == other {
                 continue;
             }
-            self.emit.push(Stmt::Swap(self.store.buf(own), self.store.buf(other)));
+            self.emit.push(Step::Swap(self.store.buf(own), self.store.buf(other)));
             // What the state's buffer held is now under the other name.
             pairs[k + 1..]
                 .iter_mut()

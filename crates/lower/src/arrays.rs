@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Param, Var};
-use lambada_loops::{Mode, Operand, Stmt};
+use lambada_loops::{Mode, Nest, Operand, Step};
 use lambada_prim::{Data, Scalar, Tensor};
 
 use crate::Lower;
@@ -29,7 +29,7 @@ impl<'a> Lower<'a> {
             Some(count) => (0..count).for_each(|k| self.put(place, k, value)),
             None => {
                 let buf = self.pointer(place);
-                self.emit.push(Stmt::Fill { buf, value, len });
+                self.emit.push(Step::Fill { buf, value, len });
             }
         }
     }
@@ -156,7 +156,7 @@ impl<'a> Lower<'a> {
         let index = self.emit.index(hint);
         body(self, index.into());
         let body = self.emit.close();
-        self.emit.push(Stmt::For { index, start: Operand::int(0), end, step: 1, mode, body });
+        self.emit.push(Nest::For { index, start: Operand::int(0), end, step: 1, mode, body });
     }
 }
 

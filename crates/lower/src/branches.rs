@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Param, Stm, Var};
-use lambada_loops::{Buf, Cell, Operand, Stmt};
+use lambada_loops::{Buf, Cell, Nest, Operand, Step, Stmt};
 use lambada_prim::Prim;
 use lambada_prim::ScalarTy;
 
@@ -37,7 +37,7 @@ impl<'a> Lower<'a> {
             stm.binds.iter().map(|bind| self.joint(stm, bind, &mut taken)).collect();
         let then = self.branch(then, &joints);
         let otherwise = self.branch(otherwise, &joints);
-        self.emit.push(Stmt::If { cond, then, otherwise });
+        self.emit.push(Nest::If { cond, then, otherwise });
         for (bind, joint) in stm.binds.iter().zip(joints) {
             let value = self.joined(bind, joint);
             self.bind(bind.var, value);
@@ -139,7 +139,7 @@ impl<'a> Lower<'a> {
         let made = self.made_here(later);
         self.move_all(moves);
         for (buf, own) in made {
-            self.emit.push(Stmt::Swap(buf, own));
+            self.emit.push(Step::Swap(buf, own));
         }
     }
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_loops::{Buf, Cell, Function, Op, Operand, Reg, Stmt, Ty};
+use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Reg, Step, Stmt, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::Span;
 
@@ -76,7 +76,7 @@ impl Emit {
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
         match level.kind {
-            Kind::Loop if level.allocates => return vec![Stmt::Scope(level.stmts)],
+            Kind::Loop if level.allocates => return vec![Nest::Scope(level.stmts).into()],
             Kind::Branch | Kind::Growing => self.innermost().allocates |= level.allocates,
             Kind::Loop | Kind::Function => {}
         }
@@ -97,8 +97,8 @@ impl Emit {
         self.levels[self.level()].allocates
     }
 
-    pub(crate) fn push(&mut self, stmt: Stmt) {
-        self.innermost().stmts.push(stmt);
+    pub(crate) fn push(&mut self, stmt: impl Into<Stmt>) {
+        self.innermost().stmts.push(stmt.into());
     }
 
     // Registers
@@ -125,7 +125,7 @@ impl Emit {
 
     fn bind(&mut self, elem: ScalarTy, op: Op, hint: impl Into<Rc<str>>) -> Operand {
         let reg = self.reg(elem, self.level(), hint);
-        self.push(Stmt::Let(reg, op));
+        self.push(Step::Let(reg, op));
         reg.into()
     }
 
@@ -135,7 +135,7 @@ impl Emit {
     }
 
     pub(crate) fn store(&mut self, buf: Buf, offset: Operand, value: Operand) {
-        self.push(Stmt::Store { buf, offset, value });
+        self.push(Step::Store { buf, offset, value });
     }
 
     /// The type of a buffer's elements.
@@ -179,7 +179,7 @@ impl Emit {
         let level = self.placement(op, floor);
         let reg = self.reg(op.result(), level, hint);
         self.natural[reg.0 as usize] = self.stays_natural(op, &key.1);
-        self.levels[level].stmts.push(Stmt::Let(reg, Op::Prim(op, key.1.clone())));
+        self.levels[level].stmts.push(Step::Let(reg, Op::Prim(op, key.1.clone())).into());
         self.levels[level].known.insert(key, reg.into());
         reg.into()
     }
@@ -214,7 +214,7 @@ impl Emit {
         hint: impl Into<Rc<str>>,
     ) -> Cell {
         let cell = self.function.cell(Ty::scalar(elem), hint);
-        self.push(Stmt::Cell(cell, first));
+        self.push(Step::Cell(cell, first));
         cell
     }
 
@@ -224,14 +224,14 @@ impl Emit {
     }
 
     pub(crate) fn set(&mut self, cell: Cell, value: Operand) {
-        self.push(Stmt::Set(cell, value));
+        self.push(Step::Set(cell, value));
     }
 
     /// A cell of the body around the innermost one, which the innermost one will set.
     pub(crate) fn outer_cell(&mut self, elem: ScalarTy, hint: &str) -> Cell {
         let cell = self.function.cell(Ty::scalar(elem), hint);
         let outer = self.level() - 1;
-        self.levels[outer].stmts.push(Stmt::Cell(cell, Operand::Lit(elem.zero())));
+        self.levels[outer].stmts.push(Step::Cell(cell, Operand::Lit(elem.zero())).into());
         cell
     }
 
@@ -248,7 +248,7 @@ impl Emit {
     ) -> Buf {
         let buf = self.function.buf(elem, hint);
         self.function.origins.extend(origin.map(|span| (buf, span)));
-        self.levels[level].stmts.push(Stmt::Alloc { buf, dims: dims.to_vec() });
+        self.levels[level].stmts.push(Step::Alloc { buf, dims: dims.to_vec() }.into());
         self.levels[level].allocates = true;
         buf
     }
@@ -270,14 +270,14 @@ impl Emit {
         }
         let (elem, hint) = self.function.bufs[base.0 as usize].clone();
         let buf = self.function.buf(elem, hint);
-        self.push(Stmt::View { buf, base, offset });
+        self.push(Step::View { buf, base, offset });
         buf
     }
 
     /// A name for constant data, made at the start of everything that is open.
     pub(crate) fn constant(&mut self, tensor: Rc<lambada_prim::Tensor>, hint: Rc<str>) -> Buf {
         let buf = self.function.buf(tensor.elem(), hint);
-        self.levels[0].stmts.push(Stmt::Constant(buf, tensor));
+        self.levels[0].stmts.push(Step::Constant(buf, tensor).into());
         buf
     }
 }

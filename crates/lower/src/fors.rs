@@ -1,7 +1,7 @@
 //! `for`: independent iterations. What is collected has its memory before the loop; each iteration builds its part there.
 
 use lambada_anf::{Atom, Block, Out, Stm, Var};
-use lambada_loops::{Cell, Mode, Operand, Stmt};
+use lambada_loops::{Cell, Mode, Nest, Operand};
 use lambada_prim::ReduceOp;
 
 use crate::Lower;
@@ -33,7 +33,7 @@ impl<'a> Lower<'a> {
         });
         let stmts = self.emit.close();
         let mode = mode(outs, body);
-        self.emit.push(Stmt::For {
+        self.emit.push(Nest::For {
             index: counter,
             start: Operand::int(0),
             end,

@@ -1,6 +1,6 @@
 //! Copies: the only place that makes them.
 
-use lambada_loops::{Buf, Operand, Stmt};
+use lambada_loops::{Buf, Operand, Step};
 use lambada_prim::Scalar;
 
 use crate::Lower;
@@ -22,7 +22,7 @@ impl Lower<'_> {
             Some(count) => self.copy_few(from, to, count),
             None => {
                 let (to, from) = (self.pointer(to), self.pointer(from));
-                self.emit.push(Stmt::Copy { to, from, len });
+                self.emit.push(Step::Copy { to, from, len });
             }
         }
     }

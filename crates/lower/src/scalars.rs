@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Param, Var};
-use lambada_loops::{Operand, Stmt};
+use lambada_loops::{Operand, Step};
 use lambada_prim::Prim;
 use lambada_source::Site;
 
@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
         }
         let values = self.operands(values);
         let site = self.site(site);
-        self.emit.push(Stmt::Check { cond, site, values });
+        self.emit.push(Step::Check { cond, site, values });
     }
 
     /// The number of a site; equal ones are one.

@@ -7,7 +7,7 @@
 //! The first state takes over the memory of its initial value where nobody else needs that.
 
 use lambada_anf::{Atom, Block, LoopKind, Param, Stm};
-use lambada_loops::{Cell, Mode, Operand, Stmt, While};
+use lambada_loops::{Cell, Mode, Nest, Operand, While};
 use lambada_prim::ScalarTy;
 
 use crate::Lower;
@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
                 let counter = self.emit.index(self.hint(*index));
                 self.body(&plan, &states, Some((*index, counter.into())));
                 let body = self.emit.close();
-                self.emit.push(Stmt::For {
+                self.emit.push(Nest::For {
                     index: counter,
                     start: Operand::int(0),
                     end,
@@ -93,7 +93,7 @@ impl<'a> Lower<'a> {
                 self.emit.open(plan.level());
                 self.body(&plan, &states, None);
                 let body = self.emit.close();
-                self.emit.push(Stmt::While { cond, body });
+                self.emit.push(Nest::While { cond, body });
             }
         }
         for (bind, state) in stm.binds.iter().zip(states) {

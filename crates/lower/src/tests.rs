@@ -6,7 +6,7 @@ mod random;
 mod traps;
 
 use lambada_anf::{Atom, Builder, Function, Names, Nest, Op, Param, Ty, Var};
-use lambada_loops::{Stmt, visit};
+use lambada_loops::{self as loops, Step, Stmt, visit};
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::Failure;
 
@@ -165,30 +165,20 @@ fn count(body: &[Stmt], is: impl Fn(&Stmt) -> bool) -> usize {
 }
 
 fn copies(body: &[Stmt]) -> usize {
-    count(body, |stmt| matches!(stmt, Stmt::Copy { .. }))
+    count(body, |stmt| matches!(stmt, Stmt::Step(Step::Copy { .. })))
 }
 
 fn allocs(body: &[Stmt]) -> usize {
-    count(body, |stmt| matches!(stmt, Stmt::Alloc { .. }))
+    count(body, |stmt| matches!(stmt, Stmt::Step(Step::Alloc { .. })))
 }
 
 /// The bodies of the loops at the top level.
-fn loop_bodies(f: &lambada_loops::Function) -> Vec<&[Stmt]> {
-    let body = |stmt| match stmt {
-        &Stmt::For { ref body, .. } | &Stmt::While { ref body, .. } => Some(body.as_slice()),
-        &Stmt::Let(..)
-        | &Stmt::Cell(..)
-        | &Stmt::Set(..)
-        | &Stmt::Store { .. }
-        | &Stmt::Alloc { .. }
-        | &Stmt::View { .. }
-        | &Stmt::Swap(..)
-        | &Stmt::Constant(..)
-        | &Stmt::Copy { .. }
-        | &Stmt::Fill { .. }
-        | &Stmt::If { .. }
-        | &Stmt::Scope(_)
-        | &Stmt::Check { .. } => None,
-    };
-    f.body.iter().filter_map(body).collect()
+fn loop_bodies(f: &loops::Function) -> Vec<&[Stmt]> {
+    let bodies = f.body.iter().filter_map(|stmt| match stmt {
+        Stmt::Nest(loops::Nest::For { body, .. } | loops::Nest::While { body, .. }) => {
+            Some(&body[..])
+        }
+        Stmt::Step(_) | Stmt::Nest(loops::Nest::If { .. } | loops::Nest::Scope(_)) => None,
+    });
+    bodies.collect()
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use lambada_loops::{Return, Stmt};
+use lambada_loops::{Return, Step, Stmt};
 use lambada_prim::Prim;
 
 /// How many pages the system has had to supply so far.
@@ -24,7 +24,7 @@ fn the_second_call_finds_the_memory_of_the_first() {
     for k in 1..=12 {
         let len = p.prim(Prim::MulInt, &[n, int(k * k)]);
         let xs = p.alloc(REAL, len, "xs");
-        p.put(Stmt::Fill { buf: xs, value: real(1.0), len });
+        p.put(Stmt::Step(Step::Fill { buf: xs, value: real(1.0), len }));
         let x = p.load(xs, int(0), 1);
         sum = p.prim(Prim::Add, &[sum, x]);
     }

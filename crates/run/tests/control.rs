@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use lambada_loops::{Function, Return, Stmt, While};
+use lambada_loops::{Function, Nest, Return, Step, Stmt, While};
 use lambada_prim::{Data, Prim, Scalar, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
 
@@ -84,7 +84,7 @@ fn while_loops() {
     let sum = b.prim(Prim::AddInt, &[a, c]);
     b.set(y, sum);
     let body = b.close();
-    b.put(Stmt::While { cond: While { before, test }, body });
+    b.put(Stmt::Nest(Nest::While { cond: While { before, test }, body }));
     let result = b.get(x);
     let function = b.finish(vec![Return::Scalar(result)]);
     assert!(lambada_codegen::c_source(&function).contains("while (x < limit) {"));
@@ -125,7 +125,7 @@ fn while_with_statements_before_the_test() {
         },
     );
     let body = b.close();
-    b.put(Stmt::While { cond: While { before, test }, body });
+    b.put(Stmt::Nest(Nest::While { cond: While { before, test }, body }));
     let result = b.get(steps);
     let function = b.finish(vec![Return::Scalar(result)]);
     assert_eq!(agree(&function, &[size(27)]).unwrap()[0].as_scalar(), Some(Scalar::Int(112)));
@@ -138,8 +138,8 @@ fn smooth() -> Function {
     let x = b.buffer(REAL, "x");
     let t = b.scalar(INT, "t");
     let (now, next) = (b.alloc(REAL, n, "now"), b.alloc(REAL, n, "next"));
-    b.put(Stmt::Copy { to: now, from: x, len: n });
-    b.put(Stmt::Fill { buf: next, value: real(0.0), len: n });
+    b.put(Stmt::Step(Step::Copy { to: now, from: x, len: n }));
+    b.put(Stmt::Step(Step::Fill { buf: next, value: real(0.0), len: n }));
     b.for_loop(int(0), t, 1, |b, _| {
         b.for_loop(int(1), n, 1, |b, i| {
             let before = b.prim(Prim::SubInt, &[i, int(1)]);
@@ -147,7 +147,7 @@ fn smooth() -> Function {
             let sum = b.prim(Prim::Add, &[left, here]);
             b.store(next, i, sum);
         });
-        b.put(Stmt::Swap(now, next));
+        b.put(Stmt::Step(Step::Swap(now, next)));
     });
     b.finish(vec![Return::Buffer(now, vec![n])])
 }
@@ -177,7 +177,7 @@ fn views_and_constants() {
     let inner = b.view(out, int(4));
     let four = b.load(part, int(1), 4);
     b.store(inner, int(0), four);
-    b.put(Stmt::Copy { to: out, from: part, len: int(4) });
+    b.put(Stmt::Step(Step::Copy { to: out, from: part, len: int(4) }));
     let mask = b.load(flags, int(0), 4);
     let chosen = b.prim(Prim::Select, &[mask, four, real(-1.0)]);
     let masked = b.alloc(REAL, int(4), "masked");
@@ -208,7 +208,7 @@ fn a_load_does_not_move_beyond_a_store() {
     let mut b = Builder::new("rotate");
     let x = b.buffer(INT, "x");
     let y = b.alloc(INT, int(3), "y");
-    b.put(Stmt::Copy { to: y, from: x, len: int(3) });
+    b.put(Stmt::Step(Step::Copy { to: y, from: x, len: int(3) }));
     let alias = b.view(y, int(1));
     let first = b.load(y, int(0), 1);
     let second = b.load(y, int(1), 1);

@@ -198,7 +198,7 @@ fn folds_and_iota() {
                 let iota = b.bind(INT, lanes, "i", Op::Iota);
                 let squares = b.prim(Prim::MulInt, &[iota, iota]);
                 let out = b.alloc(INT, int(16), "out");
-                b.put(lambada_loops::Stmt::Fill { buf: out, value: int(-1), len: int(16) });
+                b.put(lambada_loops::Step::Fill { buf: out, value: int(-1), len: int(16) }.into());
                 b.store(out, int(0), squares);
                 functions.push(b.finish(vec![
                     Return::Scalar(folded),

@@ -6,7 +6,7 @@
 mod common;
 
 use common::*;
-use lambada_loops::{Buf, Cell, Function, Op, Operand, Return, Stmt, While};
+use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Return, Step, Stmt, While};
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_run::Kernel;
 use lambada_testkit::Random;
@@ -199,7 +199,7 @@ impl Generator {
                 self.arenas += 1;
                 let body = self.body(depth, &[]);
                 self.arena = outer;
-                self.b.put(Stmt::Scope(body));
+                self.b.put(Stmt::Nest(Nest::Scope(body)));
             }
         }
     }
@@ -269,7 +269,7 @@ impl Generator {
             1 => self.b.store(view, int(0), value),
             2 => {
                 let value = Operand::Lit(self.datum(known.elem));
-                self.b.put(Stmt::Fill { buf: known.buf, value, len: int(known.len) });
+                self.b.put(Stmt::Step(Step::Fill { buf: known.buf, value, len: int(known.len) }));
             }
             // The view is now of the memory of the other.
             _ => {
@@ -307,7 +307,7 @@ impl Generator {
                 && b.len == a.len
                 && b.buf != a.buf
         })?;
-        self.b.put(Stmt::Swap(a.buf, b.buf));
+        self.b.put(Stmt::Step(Step::Swap(a.buf, b.buf)));
         Some(b)
     }
 
@@ -369,14 +369,14 @@ impl Generator {
                     return;
                 };
                 let len = self.chance.below(to.len.min(from.len) as usize + 1) as i64;
-                self.b.put(Stmt::Copy { to: to.buf, from: from.buf, len: int(len) });
+                self.b.put(Stmt::Step(Step::Copy { to: to.buf, from: from.buf, len: int(len) }));
             }
             _ => {
                 let Some(to) = self.buffer(|known| known.writable) else { return };
                 let value = self.value(to.elem, 1);
                 let any = self.value(INT, 1);
                 let len = self.b.prim(Prim::RemInt, &[any, int(to.len + 1)]);
-                self.b.put(Stmt::Fill { buf: to.buf, value, len });
+                self.b.put(Stmt::Step(Step::Fill { buf: to.buf, value, len }));
             }
         }
     }
@@ -386,7 +386,7 @@ impl Generator {
         let len = self.chance.pick(&[9, 9, 12]);
         let buf = self.b.alloc(elem, int(len), "m");
         let value = self.value(elem, 1);
-        self.b.put(Stmt::Fill { buf, value, len: int(len) });
+        self.b.put(Stmt::Step(Step::Fill { buf, value, len: int(len) }));
         self.scope.bufs.push(Known { buf, len, elem, alloc: Some(self.arena), writable: true });
     }
 
@@ -414,7 +414,7 @@ impl Generator {
         let step = self.chance.pick(&[1, 1, 2, 3]);
         let body = self.body(depth, &[index.into()]);
         let mode = lambada_loops::Mode::Sequential;
-        self.b.put(Stmt::For { index, start, end, step, mode, body });
+        self.b.put(Stmt::Nest(Nest::For { index, start, end, step, mode, body }));
     }
 
     fn repeat(&mut self, depth: usize) {
@@ -438,14 +438,14 @@ impl Generator {
             self.b.set(counter, next);
             body.extend(self.b.close());
         }
-        self.b.put(Stmt::While { cond: While { before, test }, body });
+        self.b.put(Stmt::Nest(Nest::While { cond: While { before, test }, body }));
     }
 
     fn choice(&mut self, depth: usize) {
         let cond = self.value(BOOL, 1);
         let then = self.body(depth, &[]);
         let otherwise = if self.chance.once_in(3) { Vec::new() } else { self.body(depth, &[]) };
-        self.b.put(Stmt::If { cond, then, otherwise });
+        self.b.put(Stmt::Nest(Nest::If { cond, then, otherwise }));
     }
 
     /// Everything that is there in the end: all scalars, cells and buffers, and vectors by way of a buffer.

@@ -6,7 +6,7 @@ use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::counts::width;
 use super::{Output, Program, Range, Slot};
-use crate::{Function, Op, Operand, Param, Return, Stmt, Ty};
+use crate::{Function, Nest, Op, Operand, Param, Return, Step, Stmt, Ty};
 
 /// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -147,38 +147,11 @@ impl<'a> Compiler<'a> {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Let(reg, op) => {
-                self.op(self.regs[reg.0 as usize], self.function.regs[reg.0 as usize].0, op)
-            }
-            Stmt::Cell(cell, value) | Stmt::Set(cell, value) => {
-                let (to, lanes) =
-                    (self.cells[cell.0 as usize], self.function.cells[cell.0 as usize].0.lanes);
-                let from = self.arg(*value);
-                self.move_to(to, from, lanes);
-            }
-            Stmt::Store { buf, offset, value } => self.store(buf.0, *offset, *value),
-            Stmt::Alloc { buf, dims } => {
-                let args = self.args(dims);
-                self.put(Code::Alloc { buf: buf.0, args, count: dims.len() as u16 });
-            }
-            Stmt::View { buf, base, offset } => {
-                let offset = self.slot(*offset);
-                self.put(Code::View { buf: buf.0, base: base.0, offset });
-            }
-            Stmt::Swap(a, b) => self.put(Code::Swap { a: a.0, b: b.0 }),
-            Stmt::Constant(buf, tensor) => self.constant(buf.0, tensor),
-            Stmt::Copy { to, from, len } => {
-                let len = self.slot(*len);
-                self.put(Code::Copy { to: to.0, from: from.0, len });
-            }
-            Stmt::Fill { buf, value, len } => {
-                let (value, len) = (self.slot(*value), self.slot(*len));
-                self.put(Code::Fill { buf: buf.0, value, len });
-            }
-            Stmt::For { index, start, end, step, body, .. } => {
+            Stmt::Step(step) => self.step(step),
+            Stmt::Nest(Nest::For { index, start, end, step, body, .. }) => {
                 self.counted(self.regs[index.0 as usize], *start, *end, *step, body)
             }
-            Stmt::While { cond, body } => {
+            Stmt::Nest(Nest::While { cond, body }) => {
                 let top = self.here();
                 self.body(&cond.before);
                 let exit = self.jump_unless(cond.test);
@@ -186,13 +159,46 @@ impl<'a> Compiler<'a> {
                 self.put(Code::Jump { target: top });
                 self.land(exit);
             }
-            Stmt::If { cond, then, otherwise } => self.choice(*cond, then, otherwise),
-            Stmt::Scope(body) => {
+            Stmt::Nest(Nest::If { cond, then, otherwise }) => self.choice(*cond, then, otherwise),
+            Stmt::Nest(Nest::Scope(body)) => {
                 self.put(Code::Enter);
                 self.body(body);
                 self.put(Code::Leave);
             }
-            Stmt::Check { cond, site, values } => {
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Let(reg, op) => {
+                self.op(self.regs[reg.0 as usize], self.function.regs[reg.0 as usize].0, op)
+            }
+            Step::Cell(cell, value) | Step::Set(cell, value) => {
+                let (to, lanes) =
+                    (self.cells[cell.0 as usize], self.function.cells[cell.0 as usize].0.lanes);
+                let from = self.arg(*value);
+                self.move_to(to, from, lanes);
+            }
+            Step::Store { buf, offset, value } => self.store(buf.0, *offset, *value),
+            Step::Alloc { buf, dims } => {
+                let args = self.args(dims);
+                self.put(Code::Alloc { buf: buf.0, args, count: dims.len() as u16 });
+            }
+            Step::View { buf, base, offset } => {
+                let offset = self.slot(*offset);
+                self.put(Code::View { buf: buf.0, base: base.0, offset });
+            }
+            Step::Swap(a, b) => self.put(Code::Swap { a: a.0, b: b.0 }),
+            Step::Constant(buf, tensor) => self.constant(buf.0, tensor),
+            Step::Copy { to, from, len } => {
+                let len = self.slot(*len);
+                self.put(Code::Copy { to: to.0, from: from.0, len });
+            }
+            Step::Fill { buf, value, len } => {
+                let (value, len) = (self.slot(*value), self.slot(*len));
+                self.put(Code::Fill { buf: buf.0, value, len });
+            }
+            Step::Check { cond, site, values } => {
                 let (args, count) = (self.args(values), values.len() as u16);
                 let cond = self.slot(*cond);
                 self.put(Code::Check { cond, site: *site, args, count });

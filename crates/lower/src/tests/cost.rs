@@ -1,7 +1,7 @@
 //! No copy, no allocation, no arithmetic in a loop that does not need it.
 
 use lambada_anf::{Atom, Builder, Nest, Op, Out, Ty};
-use lambada_loops::Stmt;
+use lambada_loops::{self as loops, Step, Stmt};
 use lambada_prim::{Prim, ReduceOp};
 
 use super::{
@@ -14,11 +14,14 @@ fn element(b: &mut Builder, x: Atom, ty: &Ty, index: &[Atom]) -> Atom {
 }
 
 fn swaps(body: &[Stmt]) -> usize {
-    count(body, |stmt| matches!(stmt, Stmt::Swap(..)))
+    count(body, |stmt| matches!(stmt, Stmt::Step(Step::Swap(..))))
 }
 
 fn prims(body: &[Stmt], prim: Prim) -> usize {
-    count(body, |stmt| matches!(stmt, Stmt::Let(_, lambada_loops::Op::Prim(op, _)) if *op == prim))
+    count(
+        body,
+        |stmt| matches!(stmt, Stmt::Step(Step::Let(_, loops::Op::Prim(op, _))) if *op == prim),
+    )
 }
 
 #[test]
@@ -185,7 +188,7 @@ fn addresses_are_computed_where_they_change() {
         vec![(ys, vector(n).array_of(m))]
     });
     let lowered = agrees(&f, &[numbers(&[2, 3]), numbers(&[3, 2])]);
-    let [Stmt::For { body: inner, .. }] = &loop_bodies(&lowered)[0][1..] else {
+    let [Stmt::Nest(loops::Nest::For { body: inner, .. })] = &loop_bodies(&lowered)[0][1..] else {
         panic!("{}", lambada_loops::print(&lowered))
     };
     assert_eq!(prims(inner, Prim::MulInt), 1, "j·m");

@@ -65,7 +65,7 @@ fn rows_change_places() {
     assert_eq!(
         super::count(
             body,
-            |stmt| matches!(stmt, lambada_loops::Stmt::Copy { len, .. } if *len != n)
+            |stmt| matches!(stmt, lambada_loops::Stmt::Step(lambada_loops::Step::Copy { len, .. }) if *len != n)
         ),
         0,
         "no matrix"

@@ -1,7 +1,9 @@
 //! What the tests share: a builder of functions, and the comparison of the interpreter with machine code.
 #![allow(dead_code)] // not every test file uses all of it
 
-use lambada_loops::{Buf, Cell, Function, Mode, Op, Operand, Param, Reg, Return, Stmt, Ty};
+use lambada_loops::{
+    Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty,
+};
 use lambada_prim::{Data, Prim, Scalar, ScalarTy, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
 use lambada_source::{Failure, Site, Span};
@@ -57,7 +59,7 @@ impl Builder {
 
     pub fn bind(&mut self, elem: ScalarTy, lanes: u16, hint: &str, op: Op) -> Operand {
         let reg = self.function.reg(Ty { elem, lanes }, hint);
-        self.put(Stmt::Let(reg, op));
+        self.put(Stmt::Step(Step::Let(reg, op)));
         reg.into()
     }
 
@@ -83,30 +85,30 @@ impl Builder {
     }
 
     pub fn store(&mut self, buf: Buf, offset: Operand, value: Operand) {
-        self.put(Stmt::Store { buf, offset, value });
+        self.put(Stmt::Step(Step::Store { buf, offset, value }));
     }
 
     pub fn alloc(&mut self, elem: ScalarTy, len: Operand, hint: &str) -> Buf {
         let buf = self.function.buf(elem, hint);
-        self.put(Stmt::Alloc { buf, dims: vec![len] });
+        self.put(Stmt::Step(Step::Alloc { buf, dims: vec![len] }));
         buf
     }
 
     pub fn view(&mut self, base: Buf, offset: Operand) -> Buf {
         let buf = self.function.buf(self.function.bufs[base.0 as usize].0, "view");
-        self.put(Stmt::View { buf, base, offset });
+        self.put(Stmt::Step(Step::View { buf, base, offset }));
         buf
     }
 
     pub fn constant(&mut self, tensor: Tensor) -> Buf {
         let buf = self.function.buf(tensor.elem(), "table");
-        self.put(Stmt::Constant(buf, tensor.into()));
+        self.put(Stmt::Step(Step::Constant(buf, tensor.into())));
         buf
     }
 
     pub fn cell(&mut self, elem: ScalarTy, lanes: u16, hint: &str, value: Operand) -> Cell {
         let cell = self.function.cell(Ty { elem, lanes }, hint);
-        self.put(Stmt::Cell(cell, value));
+        self.put(Stmt::Step(Step::Cell(cell, value)));
         cell
     }
 
@@ -116,7 +118,7 @@ impl Builder {
     }
 
     pub fn set(&mut self, cell: Cell, value: Operand) {
-        self.put(Stmt::Set(cell, value));
+        self.put(Stmt::Step(Step::Set(cell, value)));
     }
 
     pub fn open(&mut self) {
@@ -138,7 +140,7 @@ impl Builder {
         self.open();
         body(self, index.into());
         let body = self.close();
-        self.put(Stmt::For { index, start, end, step, mode: Mode::Sequential, body });
+        self.put(Stmt::Nest(Nest::For { index, start, end, step, mode: Mode::Sequential, body }));
     }
 
     pub fn choice(
@@ -153,19 +155,19 @@ impl Builder {
         self.open();
         otherwise(self);
         let otherwise = self.close();
-        self.put(Stmt::If { cond, then, otherwise });
+        self.put(Stmt::Nest(Nest::If { cond, then, otherwise }));
     }
 
     pub fn scope(&mut self, body: impl FnOnce(&mut Self)) {
         self.open();
         body(self);
         let body = self.close();
-        self.put(Stmt::Scope(body));
+        self.put(Stmt::Nest(Nest::Scope(body)));
     }
 
     pub fn check(&mut self, cond: Operand, message: &str, values: &[Operand]) {
         let site = self.function.site(Site::new(Span::default(), message));
-        self.put(Stmt::Check { cond, site, values: values.to_vec() });
+        self.put(Stmt::Step(Step::Check { cond, site, values: values.to_vec() }));
     }
 
     pub fn finish(mut self, results: Vec<Return>) -> Function {
@@ -260,11 +262,11 @@ pub fn scopes() -> Function {
     let n = b.size("n");
     let sum = b.cell(REAL, 1, "sum", real(0.0));
     let keep = b.alloc(REAL, n, "keep");
-    b.put(Stmt::Fill { buf: keep, value: real(1.0), len: n });
+    b.put(Stmt::Step(Step::Fill { buf: keep, value: real(1.0), len: n }));
     b.for_loop(int(0), int(2000), 1, |b, i| {
         b.scope(|b| {
             let big = b.alloc(REAL, n, "big");
-            b.put(Stmt::Copy { to: big, from: keep, len: n });
+            b.put(Stmt::Step(Step::Copy { to: big, from: keep, len: n }));
             let at = b.prim(Prim::RemInt, &[i, n]);
             let value = b.load(big, at, 1);
             let odd = b.prim(Prim::RemInt, &[i, int(2)]);
