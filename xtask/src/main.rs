@@ -1,6 +1,7 @@
 //! Checks and chores of the repository: `cargo xtask tidy`, `cargo xtask checklist`.
 
 mod checklist;
+mod messages;
 mod tidy;
 
 use std::path::Path;

@@ -17,6 +17,7 @@ pub fn run(root: &Path) -> ExitCode {
     let mut complaints = Vec::new();
     complaints.extend(arrows(root));
     complaints.extend(crate::checklist::complaints(root));
+    complaints.extend(crate::messages::complaints(root, &sources));
     for file in &sources {
         let text = fs::read_to_string(file).expect("a listed file can be read");
         let name = file.strip_prefix(root).unwrap_or(file).display().to_string();

@@ -122,17 +122,22 @@ pub enum Command {
         #[command(flatten)]
         wrt: Wrt,
     },
-    /// Walk through the paper's derivation of a definition's derivative, step by step
+    /// Tell what the code of a message means, or walk through the paper's derivation of a definition's derivative
+    #[command(
+        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY --mode MODE [--step N]"
+    )]
     Explain {
-        /// The program
-        file: PathBuf,
+        /// The code of a message, such as E0301; or the program
+        #[arg(value_name = "CODE|FILE")]
+        what: PathBuf,
         /// The definition
-        entry: String,
+        #[arg(requires = "mode")]
+        entry: Option<String>,
         /// Tangents along with values, or cotangents back through them
-        #[arg(long, value_enum)]
-        mode: Mode,
+        #[arg(long, value_enum, requires = "entry")]
+        mode: Option<Mode>,
         /// Only the step of this number
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", requires = "entry")]
         step: Option<usize>,
     },
     /// Print a definition as one of the compiler's intermediate forms

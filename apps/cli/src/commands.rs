@@ -46,7 +46,10 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Derive { file, entry, mode, stage, wrt } => {
             shell.derive(&file, &entry, mode, stage, &wrt)
         }
-        Command::Explain { file, entry, mode, step } => shell.explain(&file, &entry, mode, step),
+        Command::Explain { what, entry: Some(entry), mode: Some(mode), step } => {
+            shell.explain(&what, &entry, mode, step)
+        }
+        Command::Explain { what, .. } => shell.explain_code(&what),
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
@@ -233,6 +236,11 @@ impl Shell {
     ) -> Result<(), Report> {
         let unit = self.load(file)?;
         let text = unit.explain(entry, paper_mode(mode), step).map_err(|p| self.told(p))?;
+        report::result(&text)
+    }
+
+    fn explain_code(&self, code: &Path) -> Result<(), Report> {
+        let text = lambada::explain_code(&code.to_string_lossy()).map_err(|p| self.told([p]))?;
         report::result(&text)
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 mod call;
 mod data;
+mod explain;
 mod fit;
 mod memory;
 mod messages;
@@ -21,6 +22,7 @@ mod types;
 
 pub use call::Call;
 pub use data::{Format, Inputs, Raw, is_definition, split_names, to_json, write_file};
+pub use explain::{Example, Explanation, explain_code, explanations};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_source::{Failure, Problem, Severity};

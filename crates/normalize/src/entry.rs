@@ -12,6 +12,7 @@ use crate::Eval;
 use crate::eval::Evaluator;
 use crate::layout::Layout;
 use crate::merge::{ill_typed, zeros};
+use crate::messages;
 use crate::shape::{Shape, Unfit};
 use crate::val::{Leaf, Val, VariantVal};
 
@@ -131,26 +132,9 @@ impl Interface {
 
 fn unfit_problem(unfit: Unfit, what: &str, def: &Def) -> Problem {
     match unfit {
-        Unfit::Function => Problem::error(
-            "E0601",
-            format!("{what} contains a function"),
-            def.span,
-            "only data goes in and out of a program",
-        )
-        .hint("define a function without it that calls this one"),
-        Unfit::Recursive => Problem::error(
-            "E0602",
-            format!("{what} is of a recursive type"),
-            def.span,
-            "data of such a type has no fixed layout",
-        ),
-        Unfit::ArrayOfNothing => Problem::error(
-            "E0603",
-            format!("{what} is an array of `()`"),
-            def.span,
-            "such an array holds no data",
-        )
-        .hint("use its length instead"),
+        Unfit::Function => messages::holds_function(what, def.span),
+        Unfit::Recursive => messages::recursive(what, def.span),
+        Unfit::ArrayOfNothing => messages::array_of_nothing(what, def.span),
     }
 }
 

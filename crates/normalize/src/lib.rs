@@ -19,6 +19,7 @@ mod hoist;
 mod join;
 mod layout;
 mod merge;
+mod messages;
 mod prims;
 mod shape;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use lambada_source::Problem;
 use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
+use crate::messages;
 use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, Val, VariantVal};
 
 /// Where in a value a leaf is.
@@ -188,8 +189,7 @@ impl Merger<'_> {
     fn acc(&mut self, parts: &[Option<&Rc<AccVal>>]) -> Eval<Val> {
         let all: Vec<&Rc<AccVal>> = parts.iter().flatten().copied().collect();
         if all.windows(2).any(|w| !Rc::ptr_eq(w[0], w[1])) {
-            let title = "functions that add to different accumulators come together here";
-            return Err(Box::new(Problem::general("E0502", title)));
+            return Err(Box::new(messages::different_accumulators()));
         }
         Ok(Val::Acc(all[0].clone()))
     }
@@ -204,7 +204,7 @@ impl FunVal {
 
 /// Values that core's checker would not have let meet.
 pub(crate) fn ill_typed() -> Box<Problem> {
-    Box::new(Problem::general("E0799", "internal error: the program is not well typed"))
+    Box::new(messages::ill_typed())
 }
 
 /// All axes that any part has; those of the longest parts count from the innermost.

@@ -13,12 +13,22 @@ use crate::solve::size::AtomKind;
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
+use super::sizes::brief;
 use super::{Entry, Infer};
 
 /// An argument: written, or elaborated already.
 pub(super) enum Arg<'e> {
     Written(&'e Expr),
     Done(Exp),
+}
+
+impl<'e> Arg<'e> {
+    fn written(&self) -> Option<&'e Expr> {
+        match self {
+            Arg::Written(expr) => Some(expr),
+            Arg::Done(_) => None,
+        }
+    }
 }
 
 /// Sizes of an instance that its arguments determine.
@@ -186,6 +196,7 @@ impl Infer<'_> {
         let count = args.len();
         let head_span = head.span;
         let too_many = self.arity(head.ty).is_some_and(|arity| (1..count).contains(&arity));
+        let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
         let mut exp = head;
         let mut args = args.into_iter().enumerate();
         while let Some((k, arg)) = args.next() {
@@ -196,6 +207,9 @@ impl Infer<'_> {
             };
             let before = self.problems.len();
             let arg = self.argument(arg, from, name, k);
+            if self.problems.len() == before + 1 && self.is_gradient(name) {
+                self.explain_gradient(name, k, &arg, &written);
+            }
             if too_many {
                 // Which of the arguments is the extra one is not known, so they are not blamed for their types.
                 let mut index = 0;
@@ -290,21 +304,16 @@ impl Infer<'_> {
     }
 
     fn argument(&mut self, arg: Arg, expected: Ty, name: &str, k: usize) -> Exp {
-        let before = self.problems.len();
         let of: Rc<str> =
             if name == "this" { "this function".into() } else { format!("`{name}`").into() };
         let why = Why::Argument(of, k + 1);
-        let exp = match arg {
+        match arg {
             Arg::Written(expr) => self.check(expr, expected, &why),
             Arg::Done(exp) => {
                 self.expect(&exp, expected, &why);
                 exp
             }
-        };
-        if self.problems.len() == before + 1 {
-            self.explain_gradient(name, k, &exp);
         }
-        exp
     }
 
     /// Is this the prelude's operator that differentiates functions to the reals?
@@ -326,30 +335,83 @@ impl Infer<'_> {
     }
 
     /// `grad` of a function with another result than a real gets words of its own.
-    fn explain_gradient(&mut self, name: &str, k: usize, f: &Exp) {
-        if !self.is_gradient(name) {
+    fn explain_gradient(&mut self, name: &str, k: usize, arg: &Exp, written: &[Option<&Expr>]) {
+        if !self.problems.last().is_some_and(messages::is_mismatch) {
             return;
         }
-        if self.problems.last().is_none_or(|problem| problem.code != "E0201") {
-            return;
-        }
-        if k == 1 && self.solver.rank(f.ty) > 0 {
-            let problem = self.problems.pop().expect("there is one");
-            self.problems.push(problem.hint(messages::SCALAR_RESULT));
-            return;
-        }
-        let mut result = None;
-        if let Node::Fun(_, to) = self.solver.get(f.ty) {
-            result = Some(*to);
-        }
-        let Some(result) =
-            result.filter(|ty| !self.solver.is_scalar(*ty) && !self.solver.has_error(*ty))
-        else {
-            return;
+        let problem = match (k, written) {
+            (0, [f, point @ ..]) => {
+                let Some(result) = self.result_that_is_no_real(arg.ty) else { return };
+                let more = f.and_then(|f| self.given_inside(name, f, point, result));
+                messages::not_real_result(name, &self.solver.show(result), arg.span, more)
+            }
+            (1, [Some(f), Some(point), ..]) if self.solver.rank(arg.ty) > 0 => {
+                match self.result_at(f, arg.ty) {
+                    Some(found) => messages::not_real_result(name, &found, f.span, None)
+                        .label(arg.span, "at this point"),
+                    None => {
+                        let problem = self.problems.pop().expect("there is one");
+                        let map = messages::of_each_element(name, &brief(f), &brief(point));
+                        return self.problems.push(problem.hint(map));
+                    }
+                }
+            }
+            _ => return,
         };
         self.problems.pop();
-        let shown = self.solver.show(result);
-        self.problems.push(messages::not_real_result(name, &shown, f.span));
+        self.problems.push(problem);
+    }
+
+    /// The result of a function, unless it is a real, may be one, or is wrong already.
+    fn result_that_is_no_real(&self, f: Ty) -> Option<Ty> {
+        let Node::Fun(_, to) = self.solver.get(f) else { return None };
+        (!self.solver.is_scalar(*to) && !self.solver.has_error(*to)).then_some(*to)
+    }
+
+    /// What a function gives at a point of this type, if it takes such a point and gives anything but a real.
+    fn result_at(&mut self, f: &Expr, point: Ty) -> Option<String> {
+        self.tentatively(|infer| {
+            let f = infer.infer(f);
+            let Node::Fun(from, _) = *infer.solver.get(f.ty) else { return None };
+            infer.solver.unify(from, point).ok()?;
+            infer.solver.settle();
+            let result = infer.result_that_is_no_real(f.ty)?;
+            Some(infer.solver.show(result))
+        })
+    }
+
+    /// How to differentiate a function of several parameters with respect to the first.
+    fn given_inside(
+        &self,
+        name: &str,
+        f: &Expr,
+        point: &[Option<&Expr>],
+        result: Ty,
+    ) -> Option<String> {
+        let more = self.arity(result).filter(|more| *more > 0)?;
+        let (ExprKind::Var(f), Some(Some(point))) = (&f.kind, point.first()) else { return None };
+        let point = brief(point);
+        let rest = ["x", "y", "z"].into_iter().filter(|rest| *rest != point);
+        let rest: Vec<&str> = rest.chain(std::iter::repeat("…")).take(more.min(3)).collect();
+        Some(messages::given_inside(name, f, &point, &rest.join(" "), more))
+    }
+
+    /// What comes out of an attempt; everything but that is as before. Only expressions that have been elaborated once are elaborated in it.
+    pub(super) fn tentatively<T>(
+        &mut self,
+        attempt: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let solver = self.solver.clone();
+        let (problems, locals, functions) =
+            (self.problems.len(), self.locals.len(), self.functions.len());
+        let found = attempt(self).filter(|_| {
+            self.problems.len() == problems && self.solver.failed.len() == solver.failed.len()
+        });
+        self.problems.truncate(problems);
+        self.locals.truncate(locals);
+        self.functions.truncate(functions);
+        self.solver = solver;
+        found
     }
 
     /// The k-th argument is known now.

@@ -12,18 +12,47 @@ pub(crate) fn holds_function(operator: &str, found: &str, span: Span) -> Problem
     .hint("derivatives are defined, and proved right, for functions between first-order types; the function may use any others inside")
 }
 
-pub(crate) fn not_real_result(operator: &str, found: &str, span: Span) -> Problem {
+/// `more` says what to do where the function only lacks arguments.
+pub(crate) fn not_real_result(
+    operator: &str,
+    found: &str,
+    span: Span,
+    more: Option<String>,
+) -> Problem {
+    let otherwise = "`vjp` and `jacobian` take functions with other results";
     Problem::error(
         "E0502",
         format!("`{operator}` differentiates functions that return a real"),
         span,
         format!("this one returns `{found}`"),
     )
-    .hint("`vjp` and `jacobian` take functions with other results")
+    .hint(more.unwrap_or_else(|| otherwise.to_string()))
 }
 
-/// For a gradient at a point that the function maps elementwise.
-pub(crate) const SCALAR_RESULT: &str = "the function must return one real, such as the `sum` of its elements; `vjp` and `jacobian` take functions with other results";
+/// How to fix the arguments of `f` that are not differentiated.
+pub(crate) fn given_inside(
+    operator: &str,
+    f: &str,
+    point: &str,
+    rest: &str,
+    more: usize,
+) -> String {
+    let parameters = lambada_source::counted(more, "more parameter");
+    let w = if is_name(point) { point } else { "w" };
+    format!(
+        "`{f}` has {parameters}; give a function of the first alone: `{operator} (\\{w} -> {f} {w} {rest}) {point}`"
+    )
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && text.starts_with(|c: char| c.is_lowercase())
+}
+
+/// For the gradient, at an array, of a function of a real.
+pub(crate) fn of_each_element(operator: &str, f: &str, point: &str) -> String {
+    format!("`map ({operator} {f}) {point}` differentiates it at each element")
+}
 
 pub(crate) fn accumulate_function(found: &str, span: Span) -> Problem {
     Problem::error(

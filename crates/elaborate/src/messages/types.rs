@@ -14,6 +14,13 @@ pub(crate) struct Details {
     pub hint: Option<String>,
 }
 
+const MISMATCH: &str = "E0201";
+
+/// Is it about a type where another one is expected?
+pub(crate) fn is_mismatch(problem: &Problem) -> bool {
+    problem.code == MISMATCH
+}
+
 pub(crate) fn mismatch(
     span: Span,
     expected: &str,
@@ -23,7 +30,7 @@ pub(crate) fn mismatch(
 ) -> Problem {
     let title = format!("expected `{expected}`, found `{found}`");
     let label = format!("this is `{found}`, but {} is `{expected}`", why.reason());
-    let mut problem = Problem::error("E0201", title, span, label);
+    let mut problem = Problem::error(MISMATCH, title, span, label);
     if let Some((place, text)) = why.place().filter(|(place, _)| *place != span) {
         problem = problem.label(place, text);
     }
@@ -70,21 +77,15 @@ pub(crate) fn mixed(
     operands: Option<[(Span, &str); 2]>,
     int: Option<&str>,
 ) -> Problem {
-    let problem = match operands {
-        None => Problem::error(
-            "E0205",
-            format!("{operator} of an `int` and a `real`"),
-            span,
-            "the operands must be of one type",
-        ),
-        Some([(a, x), (b, y)]) => Problem::error(
-            "E0205",
-            format!("{operator} of an `int` and a `real`"),
-            a,
-            format!("`{x}`"),
-        )
-        .label(b, format!("`{y}`")),
+    let (place, label) = match &operands {
+        None => (span, "the operands must be of one type".to_string()),
+        Some([(a, x), _]) => (*a, format!("`{x}`")),
     };
+    let title = format!("{operator} of an `int` and a `real`");
+    let mut problem = Problem::error("E0205", title, place, label);
+    if let Some([_, (b, y)]) = operands {
+        problem = problem.label(b, format!("`{y}`"));
+    }
     problem.hint(format!("`real {}` converts an int to a real", int.unwrap_or("n")))
 }
 

@@ -36,3 +36,12 @@ pub fn no_such_pass(name: &str) -> Problem {
         format!("the passes are {}, and `none` for the code before the first", quoted(&known))
     })
 }
+
+pub fn no_such_code(code: &str, near: &[&str]) -> Problem {
+    let problem = Problem::general("E0705", format!("no message has the code `{code}`"));
+    if near.is_empty() {
+        problem.hint("a code looks like `E0301`; the steps of a derivative are explained by `lambada explain FILE ENTRY --mode reverse`")
+    } else {
+        problem.hint(format!("the codes next to it are {}", quoted(near)))
+    }
+}

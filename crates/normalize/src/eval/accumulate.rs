@@ -6,13 +6,14 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Op, Param, Ty};
 use lambada_core::{Term, Var};
 use lambada_prim::ScalarTy;
-use lambada_source::{Problem, Span};
+use lambada_source::Span;
 
 use super::Evaluator;
 use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, ill_typed, merge, zeros};
+use crate::messages;
 use crate::val::{AccVal, Leaf, Val};
 
 impl Evaluator<'_> {
@@ -35,8 +36,7 @@ impl Evaluator<'_> {
     pub(super) fn add(&mut self, acc: &Var, index: &[Term], value: &Term, span: Span) -> Eval<Val> {
         let Val::Acc(open) = self.lookup(acc)? else { return Err(ill_typed()) };
         if open.frozen.get() {
-            let title = format!("`{}` is added to outside of its `accumulate`", acc.hint);
-            return Err(Box::new(Problem::error("E0502", title, span, "the sum is final here")));
+            return Err(Box::new(messages::frozen(&acc.hint, span)));
         }
         let index = self.scalars(index)?;
         let value = self.eval(value, None)?;

@@ -8,7 +8,7 @@ use lambada_anf as anf;
 use lambada_anf::{Atom, Nest, Param, Renaming, free_vars};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Prim, ScalarTy};
-use lambada_source::{Problem, Span};
+use lambada_source::Span;
 
 use super::Evaluator;
 use super::arrays::stored;
@@ -17,6 +17,7 @@ use crate::alpha::alike;
 use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::messages;
 use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
 
 /// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
@@ -253,13 +254,7 @@ fn first_order(value: &Val, span: Span) -> Eval<()> {
     if value.is_first_order() {
         return Ok(());
     }
-    let title = "only functions from data to data have derivatives";
-    Err(Box::new(Problem::error(
-        "E0501",
-        title,
-        span,
-        "the argument or the result contains a function",
-    )))
+    Err(Box::new(messages::not_first_order(span)))
 }
 
 /// Stores the real leaves.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_core::TermKind;
-use lambada_source::Problem;
 
 use crate::Eval;
+use crate::messages;
 use crate::val::{Code, CodeKind, Val};
 
 /// The most statements that a definition may consist of when all calls are written out.
@@ -60,13 +60,13 @@ impl Growth {
             self.called[*number].1 += 1;
         }
         if self.depth > DEPTH {
-            return Err(Box::new(self.too_deep()));
+            return Err(Box::new(messages::too_deep(DEPTH, self.most())));
         }
         if statements > STATEMENTS {
-            return Err(Box::new(self.too_large("statements", STATEMENTS)));
+            return Err(Box::new(messages::too_large("statements", STATEMENTS, self.most())));
         }
         if self.calls > CALLS {
-            return Err(Box::new(self.too_large("calls", CALLS)));
+            return Err(Box::new(messages::too_large("calls", CALLS, self.most())));
         }
         Ok(())
     }
@@ -76,45 +76,12 @@ impl Growth {
         self.depth -= 1;
     }
 
-    fn too_deep(&self) -> Problem {
-        let title =
-            format!("calls are nested too deeply: more than {} inside each other", grouped(DEPTH));
-        self.explained(Problem::general("E0506", title))
+    /// The function that is called most, and how often; of equal counts, the one that was named first.
+    fn most(&self) -> Option<(&str, usize)> {
+        self.called
+            .iter()
+            .rev()
+            .max_by_key(|(_, count)| *count)
+            .map(|(name, count)| (&**name, *count))
     }
-
-    fn too_large(&self, what: &str, limit: usize) -> Problem {
-        let title = format!(
-            "the program is too large: more than {} {what}, when all calls are written out",
-            grouped(limit)
-        );
-        self.explained(Problem::general("E0505", title))
-    }
-
-    /// Which function it is that is called so often, and what to do.
-    fn explained(&self, problem: Problem) -> Problem {
-        // of equal counts, the function that was named first
-        let problem = match self.called.iter().rev().max_by_key(|(_, count)| *count) {
-            Some((name, count)) => problem.hint(format!(
-                "the function that is called most is `{name}`: {} times before this",
-                grouped(*count)
-            )),
-            None => problem,
-        };
-        problem
-            .hint("a `loop` applies a function many times, and its body is written out once")
-            .hint("`--engine core` runs the program without compiling it")
-    }
-}
-
-/// With a space between groups of three digits.
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }

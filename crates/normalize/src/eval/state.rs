@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Nest, Param, Renaming, Ty, Var};
 use lambada_core::{LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
-use lambada_source::{Problem, Span};
+use lambada_source::Span;
 
 use super::Evaluator;
 use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::messages;
 use crate::val::{Leaf, Val};
 
 /// A structure that still grows after so many rounds grows forever.
@@ -178,16 +179,7 @@ impl Evaluator<'_> {
             .map(|n| n.int())
             .filter(|n| *n <= UNROLLED);
         let (Some(count), LoopKind::For(i, _)) = (count, kind) else {
-            let title = "the function that this loop carries grows with every iteration";
-            let problem = Problem::error(
-                "E0503",
-                title,
-                span,
-                "each iteration wraps the function of the one before",
-            );
-            return Err(Box::new(problem.hint(
-                "carry what the function is made of, and make the function after the loop",
-            )));
+            return Err(Box::new(messages::growing_function(span)));
         };
         let mut state = init;
         for k in 0..count {
@@ -243,13 +235,7 @@ impl Merge for Shape {
     fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
         let level = self.level;
         let outer = parts.iter().flatten().find_map(|size| emit.outer_form(*size, level));
-        outer.ok_or_else(|| {
-            let title =
-                "the size of an array in the state of this loop is known only inside of the loop";
-            Box::new(
-                Problem::general("E0305", title).hint("start the loop with an array of that size"),
-            )
-        })
+        outer.ok_or_else(|| Box::new(messages::size_inside()))
     }
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {

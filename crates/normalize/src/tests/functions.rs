@@ -171,7 +171,7 @@ fn a_function_that_grows_is_unrolled_or_refused() {
     grows(int(5)).check(&[1.0.into()], 32.0);
     let problems =
         grows(prim(Prim::ToInt, vec![real(1e9)])).normalized().expect_err("it cannot be compiled");
-    assert_eq!(problems[0].code, "E0503");
+    assert_eq!(problems[0].code, "E0508");
 }
 
 #[test]

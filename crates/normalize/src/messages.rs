@@ -1,0 +1,116 @@
+//! The wording of every problem of this crate, one short function each: programs that have a meaning and cannot be compiled.
+
+use lambada_source::{Problem, Span};
+
+/// Data go in and out of a program; `what` is a parameter or the result.
+pub(crate) fn holds_function(what: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0622",
+        format!("{what} contains a function"),
+        span,
+        "only data goes in and out of a program",
+    )
+    .hint("define a function without it that calls this one")
+}
+
+pub(crate) fn recursive(what: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0623",
+        format!("{what} is of a recursive type"),
+        span,
+        "data of such a type has no fixed layout",
+    )
+}
+
+pub(crate) fn array_of_nothing(what: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0624",
+        format!("{what} is an array of `()`"),
+        span,
+        "such an array holds no data",
+    )
+    .hint("use its length instead")
+}
+
+/// A size of a loop's state that nothing outside of the loop determines.
+pub(crate) fn size_inside() -> Problem {
+    let title = "the size of an array in the state of this loop is known only inside of the loop";
+    Problem::general("E0308", title).hint("start the loop with an array of that size")
+}
+
+pub(crate) fn growing_function(span: Span) -> Problem {
+    Problem::error(
+        "E0508",
+        "the function that this loop carries grows with every iteration",
+        span,
+        "each iteration wraps the function of the one before",
+    )
+    .hint("carry what the function is made of, and make the function after the loop")
+}
+
+pub(crate) fn frozen(accumulator: &str, span: Span) -> Problem {
+    let title = format!("`{accumulator}` is added to outside of its `accumulate`");
+    Problem::error("E0516", title, span, "the sum is final here")
+}
+
+pub(crate) fn different_accumulators() -> Problem {
+    Problem::general("E0517", "functions that add to different accumulators come together here")
+        .hint("make the choice inside of one function, which adds to the one or the other")
+}
+
+pub(crate) fn not_first_order(span: Span) -> Problem {
+    Problem::error(
+        "E0518",
+        "only functions from data to data have derivatives",
+        span,
+        "the argument or the result contains a function",
+    )
+}
+
+/// Calls inside each other; `most` is the function that is called most, and how often.
+pub(crate) fn too_deep(limit: usize, most: Option<(&str, usize)>) -> Problem {
+    let title =
+        format!("calls are nested too deeply: more than {} inside each other", grouped(limit));
+    explained(Problem::general("E0506", title), most)
+}
+
+/// More statements, or calls, than are written out.
+pub(crate) fn too_large(what: &str, limit: usize, most: Option<(&str, usize)>) -> Problem {
+    let title = format!(
+        "the program is too large: more than {} {what}, when all calls are written out",
+        grouped(limit)
+    );
+    explained(Problem::general("E0505", title), most)
+}
+
+/// Which function it is that is called so often, and what to do.
+fn explained(problem: Problem, most: Option<(&str, usize)>) -> Problem {
+    let problem = match most {
+        Some((name, count)) => problem.hint(format!(
+            "the function that is called most is `{name}`: {} times before this",
+            grouped(count)
+        )),
+        None => problem,
+    };
+    problem
+        .hint("a `loop` applies a function many times, and its body is written out once")
+        .hint("`--engine core` runs the program without compiling it")
+}
+
+/// With a space between groups of three digits.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Values that core's checker would not have let meet.
+pub(crate) fn ill_typed() -> Problem {
+    Problem::general("E0799", "internal error: the program is not well typed")
+}
