@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Session, Tensor, Unit, arrays};
-use lambada_testkit::Random;
+use lambada_testkit::{Random, golden};
 
 struct Example {
     file: &'static str,
@@ -122,28 +122,138 @@ fn operations(
     (counts.reals, counts.loads + counts.stores)
 }
 
-/// Loops that update a matrix in various orders: the gradient costs at most five times the operations of the value, and takes at most
-/// three times the memory of the value and what the program overwrites.
+/// A row of the table of the book: a program whose gradient is counted at growing sizes.
+struct Row {
+    file: &'static str,
+    entry: &'static str,
+    wrt: Option<&'static str>,
+    /// What grows.
+    size: &'static str,
+    sizes: [usize; 3],
+    args: fn(usize) -> Vec<Data>,
+}
+
+fn points(n: usize) -> Data {
+    Data::Tensor(Tensor::reals(vec![n], (0..n).map(|k| 0.37 * k as f64).collect()))
+}
+
+fn covariance(n: usize) -> Vec<Data> {
+    vec![points(n), real(0.5)]
+}
+
+fn regression(n: usize) -> Vec<Data> {
+    let names = ["log_length", "log_noise", "log_scale"];
+    let hyper = names.map(|name| (name.into(), real(-0.1)));
+    vec![points(n), reals(&mut Random(1), &[n]), Data::Record(hyper.into_iter().collect())]
+}
+
+const ROWS: [Row; 8] = [
+    Row { file: "tests/programs/cost/cholesky_flat.lam", entry: "f", args: covariance, ..MATRIX },
+    Row { file: "tests/programs/cost/cholesky_flat.lam", entry: "f2", args: covariance, ..MATRIX },
+    Row { file: "tests/programs/cost/cholesky_variants.lam", entry: "fa", ..MATRIX },
+    Row { file: "tests/programs/cost/cholesky_variants.lam", entry: "fb", ..MATRIX },
+    Row {
+        file: "tests/programs/cost/gaussian_process.lam",
+        entry: "log_marginal",
+        wrt: Some("h"),
+        args: regression,
+        ..MATRIX
+    },
+    Row {
+        file: "examples/lstm.lam",
+        entry: "objective",
+        wrt: Some("main_params,extra_params"),
+        size: "characters",
+        sizes: [50, 100, 200],
+        args: |c| {
+            let mut arguments = lstm(1);
+            arguments[3] = reals(&mut Random(2), &[c, 7]);
+            arguments
+        },
+    },
+    Row {
+        file: "examples/ode.lam",
+        entry: "last",
+        wrt: Some("x"),
+        size: "steps",
+        sizes: [50, 100, 200],
+        args: |steps| vec![reals(&mut Random(1), &[20]), int(steps)],
+    },
+    Row {
+        file: "examples/logistic.lam",
+        entry: "loss",
+        wrt: Some("model"),
+        size: "weights",
+        sizes: [50, 100, 200],
+        args: logistic,
+    },
+];
+
+const MATRIX: Row = Row {
+    file: "",
+    entry: "",
+    wrt: None,
+    size: "rows",
+    sizes: [50, 100, 200],
+    args: covariance,
+};
+
+/// The gradient costs at most five times the operations of the value, and takes at most three times the memory of the value and what the
+/// program overwrites, at sizes at which nothing else can hide. The table is part of the book.
 #[test]
-fn updates_are_undone() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/updates_undone.lam");
-    let mut session = Session::new();
-    let unit = session.load(&file).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    let mut expensive = Vec::new();
-    for entry in ["flat", "inside", "columns", "rows"] {
-        for n in [8, 16, 32] {
-            let args = [reals(&mut Random(1), &[n]), real(1.0)];
-            let [value, gradient] = [Operator::Value, Operator::Grad]
-                .map(|operator| counts(&unit, entry, operator, None, &args));
+fn the_table_of_the_book() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository");
+    let (mut table, mut expensive) = (String::new(), Vec::new());
+    table.push_str(
+        "| program | size | operations | with gradient | × | memory | overwritten | with gradient | × |\n",
+    );
+    table.push_str("|---|---|--:|--:|--:|--:|--:|--:|--:|\n");
+    for row in &ROWS {
+        let mut session = Session::new();
+        let unit = session
+            .load(&root.join(row.file))
+            .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+        for n in row.sizes {
+            let args = (row.args)(n);
+            let start = std::time::Instant::now();
+            let value = counts(&unit, row.entry, Operator::Value, None, &args);
+            let gradient = counts(&unit, row.entry, Operator::Grad, row.wrt, &args);
             let operations = gradient.reals as f64 / value.reals as f64;
-            let memory = gradient.peak as f64 / (value.peak + 8 * (n * n) as u64) as f64;
-            println!("{entry} at size {n}: operations {operations:.2}, memory {memory:.2}");
+            let memory = gradient.peak as f64 / (value.peak + value.overwritten) as f64;
+            let name = row.file.trim_end_matches(".lam").rsplit('/').next().unwrap_or_default();
+            table.push_str(&format!(
+                "| `{name}` `{}` | {n} {} | {} | {} | {operations:.1} | {} | {} | {} | {memory:.1} |\n",
+                row.entry,
+                row.size,
+                amount(value.reals),
+                amount(gradient.reals),
+                amount(value.peak),
+                amount(value.overwritten),
+                amount(gradient.peak),
+            ));
+            println!("{name} {} at {n}: {:.1} s", row.entry, start.elapsed().as_secs_f64());
             if operations > 5.0 || memory > 3.0 {
-                expensive.push(format!("{entry} at size {n}: {operations:.2}, {memory:.2}"));
+                expensive.push(format!("{name} {} at {n}: {operations:.2}, {memory:.2}", row.entry));
             }
         }
     }
+    println!("{table}");
+    let page = root.join("docs/src/costs.md");
+    let text = std::fs::read_to_string(&page).expect("the page of the book can be read");
+    let [before, after] = ["<!-- counted -->\n", "<!-- end -->"];
+    let (head, rest) = text.split_once(before).expect("the page has a place for the table");
+    let (_, tail) = rest.split_once(after).expect("the table of the page ends");
+    golden(&page, &format!("{head}{before}{table}{after}{tail}")).unwrap_or_else(|e| panic!("{e}"));
     assert!(expensive.is_empty(), "{expensive:?}");
+}
+
+/// 1234567 as `1.2 M`.
+fn amount(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{:.1} k", count as f64 / 1e3),
+        _ => format!("{:.1} M", count as f64 / 1e6),
+    }
 }
 
 #[test]

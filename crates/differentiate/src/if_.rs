@@ -63,11 +63,12 @@ impl Cotangents<'_> {
         let then_block = self.leave(then_frame, &outer, &starts, &back);
         let other_block = self.leave(other_frame, &outer, &starts, &back);
         let (then_reverse, then_kept) = self.close(stm, then, &then_sweep, then_block);
-        let (other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
+        let (mut other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
+        let kept = self.share(then_kept, other_kept, &mut other_reverse);
         self.if_reverse(cond, &outer, &back, then_reverse, other_reverse);
         let then = Block { stms: then_sweep, results: then.results.clone() };
         let otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
-        self.if_forward(stm, cond, (then, then_kept), (otherwise, other_kept))
+        self.if_forward(stm, cond, then, otherwise, kept)
     }
 
     /// The reverse sweep of a branch, and its forward sweep.
@@ -179,47 +180,93 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The forward sweep: each branch hands out its residuals, and zeros for those of the other.
+    /// Only one branch is run, so what one of them keeps stands where the other would keep something of the same type.
+    fn share(&mut self, then: Residuals, otherwise: Residuals, reverse: &mut Block) -> Kept {
+        let mut kept = Kept { before: then.before, slots: Vec::new() };
+        kept.before.extend(otherwise.before);
+        kept.slots.extend(then.stored.into_iter().map(Slot::then));
+        let mut renaming = Renaming::new();
+        for Residual { value, home } in otherwise.stored {
+            let tape = self.undo.is_tape(value.var);
+            let fits = |slot: &Slot| {
+                let same_kind = slot.then.is_some_and(|x| self.undo.is_tape(x) == tape);
+                same_kind && slot.otherwise.is_none() && slot.home.ty == home.ty
+            };
+            let hint = |p: &Param| self.b.names.hint(p.var).to_string();
+            let name = hint(&home);
+            let like = |slot: &Slot| fits(slot) && hint(&slot.home) == name;
+            let slot = kept.slots.iter().position(like).or(kept.slots.iter().position(fits));
+            let Some(slot) = slot.map(|k| &mut kept.slots[k]) else {
+                kept.slots.push(Slot { then: None, otherwise: Some(value.var), home });
+                continue;
+            };
+            slot.otherwise = Some(value.var);
+            renaming.insert(home.var, slot.home.var.into());
+            if self.undo.keeps(home.var) {
+                self.undo.log(slot.home.var);
+            }
+        }
+        renaming.apply(reverse);
+        kept
+    }
+
+    /// The forward sweep: each branch hands out its residuals, and zeros where only the other keeps something.
     fn if_forward(
         &mut self,
         stm: &Stm,
         cond: Atom,
-        then: (Block, Residuals),
-        otherwise: (Block, Residuals),
+        mut then: Block,
+        mut otherwise: Block,
+        kept: Kept,
     ) -> Vec<Stm> {
-        let ((mut then, mut then_kept), (mut otherwise, other_kept)) = (then, otherwise);
         let mut binds = stm.binds.clone();
-        self.hand_out(&mut binds, &then_kept.stored, &mut then, &mut otherwise);
-        self.hand_out(&mut binds, &other_kept.stored, &mut otherwise, &mut then);
-        then_kept.before.extend(other_kept.before);
-        then_kept.before.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
-        then_kept.before
-    }
-
-    fn hand_out(
-        &mut self,
-        binds: &mut Vec<Param>,
-        stored: &[Residual],
-        from: &mut Block,
-        other: &mut Block,
-    ) {
-        for Residual { value, home } in stored {
-            // A size that the `if` gives is, in the other branch, what that gives.
-            let mut sizes = Renaming::new();
-            binds
-                .iter()
-                .zip(&other.results)
-                .for_each(|(bind, result)| sizes.insert(bind.var, *result));
-            let inner = std::mem::replace(&mut self.b.stms, std::mem::take(&mut other.stms));
-            let zero = self.b.zero(&sizes.ty(&home.ty));
-            other.stms = std::mem::replace(&mut self.b.stms, inner);
-            other.results.push(zero);
-            if self.undo.is_tape(value.var) {
+        for Slot { then: one, otherwise: other, home } in kept.slots {
+            let branches = [(one, &mut then), (other, &mut otherwise)];
+            for (value, branch) in branches {
+                let result = value.map(Atom::from);
+                let result = result.unwrap_or_else(|| self.nothing(&binds, &home.ty, branch));
+                branch.results.push(result);
+            }
+            if [one, other].into_iter().flatten().any(|x| self.undo.is_tape(x)) {
                 self.undo.tape(home.var);
             }
-            from.results.push(value.var.into());
-            binds.push(home.clone());
+            binds.push(home);
         }
+        let mut sweep = kept.before;
+        sweep.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
+        sweep
+    }
+
+    /// What a branch hands out where only the other keeps something.
+    fn nothing(&mut self, binds: &[Param], ty: &Ty, branch: &mut Block) -> Atom {
+        // A size that the `if` gives is, in this branch, what that gives.
+        let mut sizes = Renaming::new();
+        let given = binds.iter().zip(&branch.results);
+        given.for_each(|(bind, result)| sizes.insert(bind.var, *result));
+        let outer = std::mem::replace(&mut self.b.stms, std::mem::take(&mut branch.stms));
+        let zero = self.b.zero(&sizes.ty(ty));
+        branch.stms = std::mem::replace(&mut self.b.stms, outer);
+        zero
+    }
+}
+
+/// What the branches hand out for the reverse sweep.
+struct Kept {
+    /// Computed before the `if`.
+    before: Vec<Stm>,
+    slots: Vec<Slot>,
+}
+
+/// A further result of the `if`, which holds a value of one branch or of either.
+struct Slot {
+    then: Option<Var>,
+    otherwise: Option<Var>,
+    home: Param,
+}
+
+impl Slot {
+    fn then(residual: Residual) -> Slot {
+        Slot { then: Some(residual.value.var), otherwise: None, home: residual.home }
     }
 }
 
