@@ -189,14 +189,8 @@ const ROWS: [Row; 8] = [
     },
 ];
 
-const MATRIX: Row = Row {
-    file: "",
-    entry: "",
-    wrt: None,
-    size: "rows",
-    sizes: [50, 100, 200],
-    args: covariance,
-};
+const MATRIX: Row =
+    Row { file: "", entry: "", wrt: None, size: "rows", sizes: [50, 100, 200], args: covariance };
 
 /// The gradient costs at most five times the operations of the value, and takes at most three times the memory of the value and what the
 /// program overwrites, at sizes at which nothing else can hide. The table is part of the book.
@@ -233,7 +227,8 @@ fn the_table_of_the_book() {
             ));
             println!("{name} {} at {n}: {:.1} s", row.entry, start.elapsed().as_secs_f64());
             if operations > 5.0 || memory > 3.0 {
-                expensive.push(format!("{name} {} at {n}: {operations:.2}, {memory:.2}", row.entry));
+                expensive
+                    .push(format!("{name} {} at {n}: {operations:.2}, {memory:.2}", row.entry));
             }
         }
     }

@@ -23,7 +23,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Builder, Effect, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Builder, Effect, Exp, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
     free_vars,
 };
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
@@ -221,7 +221,8 @@ impl<'a> Choice<'a> {
         if unknown.is_empty() {
             return;
         }
-        let cheap = self.cheap(stm, &|choice, x| choice.in_reach(x, STEPS));
+        let cheap = self.cheap(stm, &|choice, x| choice.in_reach(x, STEPS))
+            || self.cheap_elements(stm, unknown.len());
         if !cheap && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
             unknown.into_iter().for_each(|p| self.store(p));
         } else if !cheap
@@ -244,6 +245,33 @@ impl<'a> Choice<'a> {
                         && !self.undo.keeps(x)
                         && self.cheap(stm, &|choice, y| choice.in_reach(y, steps - 1))
                 })
+    }
+
+    /// In a `loop`, whose reverse sweep cannot be fused with it: are these arrays whose elements are cheap to compute, from no more arrays
+    /// of their sizes that have to be kept for it than there are of them?
+    fn cheap_elements(&self, stm: &Stm, arrays: usize) -> bool {
+        let Exp::Nest(nest) = &stm.exp else { return false };
+        if self.body.whole.is_none() || !is_elementwise(nest) {
+            return false;
+        }
+        let sizes = &stm.binds[0].ty.dims;
+        let mut kept = 0;
+        for x in stm.free_vars() {
+            let there = !self.bound.contains(&x)
+                || self.free.contains(&x)
+                || self.demanded.contains(&x)
+                || self.body.homes.contains_key(&x);
+            let scalar = self.facts.known_ty(x).is_some_and(|ty| ty.dims.is_empty());
+            if there || scalar {
+                continue;
+            }
+            let fits = self.facts.known_ty(x).is_some_and(|ty| ty.dims == *sizes);
+            if !fits || self.facts.versions.is_part(x) {
+                return false;
+            }
+            kept += 1;
+        }
+        kept <= arrays
     }
 
     /// Stores what must be kept; is that possible?
@@ -556,6 +584,34 @@ fn states_until(count: Atom, stm: &Stm, names: &mut Names) -> Stm {
     without_additions(&mut stm, &HashSet::new());
     without_checks(&mut stm);
     stm
+}
+
+/// Does it collect elements that are computed by cheap primitives and reads of arrays?
+fn is_elementwise(nest: &Nest) -> bool {
+    let cheap = |block: &Block| {
+        block.stms.iter().all(|stm| match &stm.exp {
+            Exp::Op(Op::Prim(op, _)) => op.cost() == Cost::Cheap || *op == Prim::Div,
+            Exp::Op(Op::Index(..) | Op::Check { .. }) => true,
+            Exp::Op(
+                Op::Fill(_)
+                | Op::Array(_)
+                | Op::Constant(_)
+                | Op::Update { .. }
+                | Op::MatMul(..)
+                | Op::Accumulator(_)
+                | Op::Accumulate { .. }
+                | Op::Freeze(_),
+            ) => false,
+            Exp::Nest(nest) => is_elementwise(nest),
+        })
+    };
+    match nest {
+        Nest::For { outs, body, .. } => {
+            !outs.is_empty() && outs.iter().all(|out| *out == Out::Collect) && cheap(body)
+        }
+        Nest::If { then, otherwise, .. } => cheap(then) && cheap(otherwise),
+        Nest::Loop { .. } => false,
+    }
 }
 
 /// Do the types of the statement rest on sizes?
