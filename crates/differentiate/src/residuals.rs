@@ -3,7 +3,8 @@
 //! The reverse code of a body mentions primal values that the body binds: its *demand*. From the last to the first, each demanded value is
 //! 1. *known* outside under another name: the index, a result;
 //! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
-//! 3. cheap to compute from other demanded values, in a few steps: computed again;
+//! 3. cheap to compute from other demanded values, in a few steps: computed again; in a `loop`, arrays of such values too; what an update
+//!    has written to an array that is carried backwards: read from there before it is undone;
 //! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration; what a `loop` in a `loop` gives also where
 //!    its sizes differ from iteration to iteration, if they can be summed up before ([`crate::flat`]);
 //! 5. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
@@ -112,6 +113,10 @@ struct Choice<'a> {
     /// Accumulators whose final value is computed again.
     accumulators: HashSet<Var>,
     again: BTreeSet<usize>,
+    /// The scalars that updates write to arrays that are carried backwards: where they stand afterwards.
+    written: HashMap<Var, (&'a Param, &'a [Atom])>,
+    /// By statement of `again`, the read of what it gave.
+    read_back: HashMap<usize, Stm>,
     /// Values that are read from their homes.
     read: Vec<Residual>,
     residuals: Residuals,
@@ -151,6 +156,8 @@ impl<'a> Choice<'a> {
             demanded,
             accumulators,
             again,
+            written: written(facts, body.stms),
+            read_back: HashMap::new(),
             read,
             residuals,
             flats,
@@ -221,6 +228,9 @@ impl<'a> Choice<'a> {
         if unknown.is_empty() {
             return;
         }
+        if self.read_back(k, stm) {
+            return;
+        }
         let cheap = self.cheap(stm, &|choice, x| choice.in_reach(x, STEPS))
             || self.cheap_elements(stm, unknown.len());
         if !cheap && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
@@ -245,6 +255,27 @@ impl<'a> Choice<'a> {
                         && !self.undo.keeps(x)
                         && self.cheap(stm, &|choice, y| choice.in_reach(y, steps - 1))
                 })
+    }
+
+    /// Rule 3: reads what has been written to an array that is carried backwards from there.
+    fn read_back(&mut self, k: usize, stm: &Stm) -> bool {
+        let [value] = stm.binds.as_slice() else { return false };
+        let Some((version, index)) = self.written.get(&value.var) else { return false };
+        if self.free.contains(&value.var) || self.undo.keeps(value.var) {
+            return false;
+        }
+        if !self.body.undone.contains_key(&version.var) {
+            let Some(home) = self.body.homes.get(&version.var) else { return false };
+            if self.demanded.insert(version.var) {
+                self.read.push(Residual { value: (*version).clone(), home: home.clone() });
+            }
+        }
+        let read = Stm::new(vec![value.clone()], Op::Index(version.var, index.to_vec()));
+        let mentioned = read.free_vars();
+        self.demand(&mentioned);
+        self.again.insert(k);
+        self.read_back.insert(k, read);
+        true
     }
 
     /// In a `loop`, whose reverse sweep cannot be fused with it: are these arrays whose elements are cheap to compute, from no more arrays
@@ -514,7 +545,7 @@ impl<'a> Choice<'a> {
         for (k, stm) in self.body.stms.iter().enumerate() {
             let mut gives = Vec::new();
             if self.again.contains(&k) {
-                let mut stm = stm.clone();
+                let mut stm = self.read_back.remove(&k).unwrap_or_else(|| stm.clone());
                 without_additions(&mut stm, &self.accumulators);
                 without_checks(&mut stm);
                 let copy = renaming.copy_stm(&stm, b.names);
@@ -573,6 +604,21 @@ impl<'a> Choice<'a> {
         }
         stms
     }
+}
+
+/// The scalars that updates write to arrays that are carried backwards, and where they stand afterwards.
+fn written<'a>(facts: &Facts, stms: &'a [Stm]) -> HashMap<Var, (&'a Param, &'a [Atom])> {
+    let mut written = HashMap::new();
+    for stm in stms {
+        if let (Exp::Op(Op::Update { index, value: Atom::Var(value), .. }), [version]) =
+            (&stm.exp, stm.binds.as_slice())
+            && version.ty.dims.len() == index.len()
+            && facts.versions.before(version.var).is_some()
+        {
+            written.insert(*value, (version, index.as_slice()));
+        }
+    }
+    written
 }
 
 /// The first iterations of a loop, without their effects.
