@@ -193,7 +193,9 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
             break;
         }
     }
-    function = dead_code::dead_code(function);
+    // What does not change in a loop is differentiated once, and no tape holds it for each iteration.
+    function =
+        dead_code::dead_code(loop_invariant_code_motion::loop_invariant_code_motion(function));
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
 }
