@@ -24,8 +24,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Builder, Effect, Exp, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
-    free_vars,
+    Atom, Block, Builder, Effect, Exp, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty,
+    Var, free_vars,
 };
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
