@@ -5,6 +5,7 @@ pub mod draw;
 pub mod expectations;
 pub mod growth;
 pub mod mutate;
+pub mod natives;
 pub mod oracle;
 pub mod orders;
 pub mod paper;

@@ -10,11 +10,11 @@ use lambada::operators::{self, Operator};
 use lambada::{Data, Executable, Unit};
 use lambada_core::{DefId, Program, SizedTy};
 use lambada_loops as loops;
-use lambada_run::{Engine, Kernel};
 
 use lambada_prim::ScalarTy;
 use lambada_testkit::{Confirmed, Random, Tolerance, all_close, confirm};
 
+use crate::natives::Native;
 use crate::vectors::{inner, moved, reals, with_reals};
 
 /// A definition with one value per parameter.
@@ -29,18 +29,6 @@ pub struct Case {
     pub args: Vec<Data>,
     /// Which parameters to differentiate with respect to; none for programs without reals.
     pub wrt: Vec<usize>,
-}
-
-/// What a case expects of native code: a function, its arguments, and the result.
-pub struct Native {
-    /// For messages.
-    pub name: String,
-    /// The code.
-    pub function: loops::Function,
-    /// The arguments, sizes included.
-    pub args: Vec<lambada::Tensor>,
-    /// The results of the interpreter of loops.
-    pub expected: Result<Vec<lambada::Tensor>, lambada::Failure>,
 }
 
 /// A case on which all agree.
@@ -325,38 +313,6 @@ pub fn agreed(
     let result = loops::eval(&function, &tensors);
     natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
-}
-
-/// Runs all functions natively, compiled in few units, and compares with the interpreter of loops.
-pub fn native_complaints(natives: &[Native]) -> Vec<String> {
-    let mut complaints = Vec::new();
-    for batch in natives.chunks(250) {
-        let functions: Vec<&loops::Function> = batch.iter().map(|n| &n.function).collect();
-        let kernels = match Kernel::compile_all(&functions) {
-            Ok(kernels) => kernels,
-            Err(e) => {
-                complaints.push(format!("the batch of {} does not compile: {e}", batch[0].name));
-                continue;
-            }
-        };
-        if kernels.iter().any(|kernel| kernel.engine() != Engine::Native) {
-            if !lambada_testkit::may_lack_c_compiler() {
-                complaints.push(lambada_testkit::NO_C_COMPILER.to_string());
-            }
-            return complaints;
-        }
-        for (native, kernel) in batch.iter().zip(kernels) {
-            let tuple = |tensors: Vec<lambada::Tensor>| {
-                Data::Tuple(tensors.into_iter().map(Data::Tensor).collect())
-            };
-            let (expected, found) =
-                (native.expected.clone().map(tuple), kernel.call(&native.args).map(tuple));
-            complaints.extend(
-                same(&format!("{}, native against loops", native.name), &expected, &found).err(),
-            );
-        }
-    }
-    complaints
 }
 
 /// The arguments and one more.

@@ -7,7 +7,7 @@ use lambada_loops as loops;
 use lambada_prim::ScalarTy;
 use lambada_testkit::Random;
 
-use crate::oracle::Native;
+use crate::natives::Native;
 use crate::vectors::{reals, with_reals};
 
 /// One function of the ladder.

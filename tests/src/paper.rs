@@ -24,7 +24,8 @@ use lambada_chad::{Env, applied, closures, operational};
 use lambada_core::{Data, DefId, Program, print_program};
 use lambada_testkit::{Tolerance, all_close};
 
-use crate::oracle::{Native, agreed};
+use crate::natives::Native;
+use crate::oracle::agreed;
 use crate::vectors::reals;
 
 /// How many nodes a literal derivative may have (E26): most programs that call captured functions have tens of thousands.
@@ -76,12 +77,13 @@ impl Answer {
 }
 
 impl Subject {
-    /// All generated terms whose literal derivatives are of bearable size.
-    pub fn all() -> impl Iterator<Item = Subject> {
-        (0..).filter_map(Subject::new)
+    /// The seeds of the generated terms whose literal derivatives are of bearable size.
+    pub fn seeds() -> impl Iterator<Item = u64> {
+        (0..).filter(|seed| Subject::new(*seed).is_some())
     }
 
-    fn new(seed: u64) -> Option<Subject> {
+    /// The generated term of a seed, unless its literal derivatives are too large.
+    pub fn new(seed: u64) -> Option<Subject> {
         let mut g = Generator::new(seed);
         let (x, term) = g.program();
         let comb = combinators::of_term(&x, &term);

@@ -3,18 +3,18 @@
 //! Functions are compiled in few units to programs of their own, with a small driver: arguments are data, results are data. A program that
 //! a sanitizer stops is started again behind the call that stopped it, so every bad call is told, not only the first.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lambada::{Data, Elements, Failure, Scalar, Tensor};
-use lambada_codegen::{Memory, Unit, unit_with};
+use lambada::{Elements, Failure, Scalar, Tensor};
+use lambada_codegen::{self as codegen, Memory, unit_with};
 use lambada_loops::{self as loops, Function, Operand, Return};
 use lambada_prim::ScalarTy;
 use lambada_run::Compiler;
 
-use crate::oracle::{Native, same};
+use crate::natives::{Native, Unit, tuple, units};
+use crate::oracle::same;
 
 /// So many functions make a unit.
 const PER_UNIT: usize = 120;
@@ -94,58 +94,20 @@ pub fn sanitized_complaints(natives: &[Native]) -> Result<Vec<String>, String> {
     let compiler = Compiler::find().ok_or(lambada_testkit::NO_C_COMPILER)?;
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for C files: {e}"))?;
     supported(compiler, folder.path())?;
-    let units = units(natives);
-    let places: Vec<PathBuf> =
-        (0..units.len()).map(|k| folder.path().join(format!("unit_{k}"))).collect();
-    for (unit, place) in units.iter().zip(&places) {
-        unit.write(place)?;
-    }
-    // Two at a time: the C compiler is what takes long.
-    let half = places.len().div_ceil(2).max(1);
-    let compiled: Vec<Result<(), String>> = std::thread::scope(|scope| {
-        let compile_all = |places: &[PathBuf]| -> Vec<Result<(), String>> {
-            let sources = |place: &Path| [place.with_extension("c"), driver(place)];
-            places.iter().map(|place| compile(compiler, &sources(place), place)).collect()
-        };
-        let threads: Vec<_> =
-            places.chunks(half).map(|places| scope.spawn(move || compile_all(places))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("it does not panic")).collect()
-    });
     let mut complaints = Vec::new();
-    for ((unit, place), compiled) in units.iter().zip(&places).zip(compiled) {
+    for (k, unit) in units(natives, PER_UNIT).iter().enumerate() {
+        let place = folder.path().join(format!("unit_{k}"));
+        unit.write(&place)?;
         let first = &unit.calls[0].2.name;
-        compiled.map_err(|e| format!("the unit of {first} does not compile: {e}"))?;
-        complaints.extend(unit.run(place)?);
+        compile(compiler, &[place.with_extension("c"), driver(&place)], &place)
+            .map_err(|e| format!("the unit of {first} does not compile: {e}"))?;
+        complaints.extend(unit.run(&place)?);
     }
     Ok(complaints)
 }
 
 fn driver(place: &Path) -> PathBuf {
     place.with_extension("driver.c")
-}
-
-/// Distinct functions, and the calls of each of them.
-struct Calls<'a> {
-    functions: Vec<&'a Function>,
-    /// Number, function, what is called.
-    calls: Vec<(usize, usize, &'a Native)>,
-}
-
-fn units(natives: &[Native]) -> Vec<Calls<'_>> {
-    let mut known: HashMap<String, (usize, usize)> = HashMap::new();
-    let mut units: Vec<Calls> = Vec::new();
-    for (number, native) in natives.iter().enumerate() {
-        let (unit, function) = *known.entry(loops::print(&native.function)).or_insert_with(|| {
-            if units.last().is_none_or(|unit| unit.functions.len() == PER_UNIT) {
-                units.push(Calls { functions: Vec::new(), calls: Vec::new() });
-            }
-            let last = units.len() - 1;
-            units[last].functions.push(&native.function);
-            (last, units[last].functions.len() - 1)
-        });
-        units[unit].calls.push((number, function, native));
-    }
-    units
 }
 
 /// Can this compiler make programs with sanitizers, and do they run?
@@ -181,7 +143,7 @@ fn compile(compiler: &Compiler, sources: &[PathBuf], program: &Path) -> Result<(
     }
 }
 
-impl Calls<'_> {
+impl Unit<'_> {
     /// Writes the C files.
     fn write(&self, place: &Path) -> Result<(), String> {
         let unit = unit_with(&self.functions, Memory::Exact);
@@ -274,7 +236,7 @@ fn report(errors: &str, status: &str) -> String {
     if lines.is_empty() { format!("stopped by {status}: {errors}") } else { lines.join("\n    ") }
 }
 
-fn driver_text(unit: &Unit) -> String {
+fn driver_text(unit: &codegen::Unit) -> String {
     let declarations: String =
         unit.symbols.iter().map(|symbol| format!("extern entry {symbol};\n")).collect();
     format!(
@@ -397,8 +359,4 @@ impl Reader<'_> {
         }
         Some(Ok(tensors))
     }
-}
-
-fn tuple(results: Result<Vec<Tensor>, Failure>) -> Result<Data, Failure> {
-    results.map(|tensors| Data::Tuple(tensors.into_iter().map(Data::Tensor).collect()))
 }

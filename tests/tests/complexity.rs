@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use lambada::{Session, Unit};
 use lambada_anf::Function;
+use lambada_testkit::parallel;
 use lambada_tests::expectations::{self, Expectation, expectations, programs};
 use lambada_tests::growth::{Cost, Costs, KINDS, Kind, METRICS, Subject, exponent, raised};
-use lambada_tests::on_big_stack;
 
 /// A run at the first size may take this much work.
 const WORK: u64 = 1_000;
@@ -187,31 +187,49 @@ fn compare(
     }
 }
 
+impl Report {
+    fn add(mut self, other: Report) -> Report {
+        let Report { complaints, measured, work, memory } = other;
+        self.complaints.extend(complaints);
+        self.measured += measured;
+        self.work.extend(work);
+        self.memory.extend(memory);
+        self
+    }
+}
+
+/// All definitions of a file that promise something.
+fn file(path: &Path) -> Report {
+    let (start, mut report) = (Instant::now(), Report::default());
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let mut session = Session::new();
+    let unit = match session.load(path) {
+        Ok(unit) => unit,
+        Err(problems) => {
+            report.complaints.push(session.render(&problems, false));
+            return report;
+        }
+    };
+    for promise in promises(&text) {
+        let name = format!("{name}.{}", promise.entry);
+        if let Err(message) = one(&name, &unit, &promise, &mut report) {
+            report.complaints.push(format!("{name}: {message}"));
+        }
+    }
+    println!("{name}: {:.2} s", start.elapsed().as_secs_f64());
+    report
+}
+
 #[test]
 fn no_pass_raises_the_complexity_of_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let only = std::env::var("ONLY").unwrap_or_default();
-    let report = on_big_stack(|| {
-        let mut report = Report::default();
-        let files = [programs(&folder), programs(&folder.join("cost"))].concat();
-        for path in files.iter().filter(|p| p.to_string_lossy().contains(&only)) {
-            let start = Instant::now();
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(path).expect("a listed program can be read");
-            let mut session = Session::new();
-            let Ok(unit) = session.load(path) else { continue };
-            for promise in promises(&text) {
-                let name = format!("{name}.{}", promise.entry);
-                if let Err(message) = one(&name, &unit, &promise, &mut report) {
-                    report.complaints.push(format!("{name}: {message}"));
-                }
-            }
-            println!("{name}: {:.2} s", start.elapsed().as_secs_f64());
-        }
-        report
-    });
+    let mut files = [programs(&folder), programs(&folder.join("cost"))].concat();
+    files.retain(|path| path.to_string_lossy().contains(&only));
+    let found = parallel(&files, |path| file(path));
+    let mut report = found.into_iter().fold(Report::default(), Report::add);
     println!("{} functions measured", report.measured);
-    let mut report = report;
     for (what, ratios) in [("work", &mut report.work), ("memory", &mut report.memory)] {
         ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
         ratios.iter().take(12).for_each(|(ratio, name)| println!("{what} × {ratio:.1}: {name}"));

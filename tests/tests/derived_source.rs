@@ -5,10 +5,9 @@ use std::path::Path;
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Session, Unit};
-use lambada_testkit::{Random, Tolerance, all_close};
+use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::draw::draw;
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
-use lambada_tests::on_big_stack;
 use lambada_tests::oracle::differentiable;
 use lambada_tests::vectors::{numbers, with_reals};
 
@@ -88,14 +87,15 @@ fn run(
     executable.run(args).map_err(|f| format!("fails: {}", f.message))
 }
 
-fn one(path: &Path, complaints: &mut Vec<String>) -> usize {
+/// How many derivatives of a program were compared, and complaints.
+fn one(path: &Path) -> (usize, Vec<String>) {
+    let mut complaints = Vec::new();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("a listed program can be read");
     let unit = match Session::new().load(path) {
         Ok(unit) => unit,
         Err(problems) => {
-            complaints.push(format!("{name}: {problems:?}"));
-            return 0;
+            return (0, vec![format!("{name}: {problems:?}")]);
         }
     };
     let tried = |e: &Expectation| matches!(e.kind, Kind::Run | Kind::Grad | Kind::Oracle);
@@ -111,22 +111,18 @@ fn one(path: &Path, complaints: &mut Vec<String>) -> usize {
             Err(e) => complaints.push(format!("{name}:{}: {e}", promise.line + 1)),
         }
     }
-    compared
+    (compared, complaints)
 }
 
 #[test]
 fn printed_derivatives_are_the_derivatives() {
-    let files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
+    let mut files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
     let only = std::env::var("ONLY").unwrap_or_default();
-    let (compared, complaints) = on_big_stack(|| {
-        let mut complaints = Vec::new();
-        let compared = files
-            .iter()
-            .filter(|f| f.to_string_lossy().contains(&only))
-            .map(|file| one(file, &mut complaints))
-            .sum::<usize>();
-        (compared, complaints)
-    });
+    files.retain(|file| file.to_string_lossy().contains(&only));
+    let found = parallel(&files, |file| one(file));
+    let compared: usize = found.iter().map(|(compared, _)| compared).sum();
+    let complaints: Vec<String> =
+        found.into_iter().flat_map(|(_, complaints)| complaints).collect();
     println!("{compared} printed derivatives compared");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
     assert!(compared >= 300 || !only.is_empty(), "only {compared}");
@@ -135,9 +131,8 @@ fn printed_derivatives_are_the_derivatives() {
 #[test]
 fn so_are_those_of_drawn_programs() {
     let (mut compared, mut failing, mut complaints) = (0, 0, Vec::new());
-    for (seed, found) in
-        on_big_stack(|| (0..200).map(|seed| (seed, drawn(seed))).collect::<Vec<_>>())
-    {
+    let seeds: Vec<u64> = (0..200).collect();
+    for (seed, found) in seeds.iter().zip(parallel(&seeds, |seed| drawn(*seed))) {
         match found {
             Ok(Some(count)) => compared += count,
             Ok(None) => failing += 1,

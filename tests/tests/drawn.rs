@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use lambada_testkit::Confirmed;
+use lambada_testkit::{Confirmed, parallel};
 use lambada_tests::draw::{Drawn, Feature, case, draw};
-use lambada_tests::on_big_stack;
-use lambada_tests::oracle::{Native, Verdict, native_complaints};
+use lambada_tests::natives::{Native, native_complaints};
+use lambada_tests::oracle::Verdict;
 
 const PROGRAMS: u64 = 1200;
+
+/// So many programs are compiled to one unit of C.
+const CHUNK: usize = 60;
 
 fn verdict(seed: u64, drawn: &Drawn) -> Verdict {
     if std::env::var_os("SHOW").is_some() {
@@ -30,7 +33,7 @@ struct All {
     programs: usize,
     failing: usize,
     differences: Confirmed,
-    natives: Vec<Native>,
+    compared: usize,
     complaints: Vec<String>,
     /// Programs that disagree only as [`of_nothing`] says.
     of_nothing: usize,
@@ -45,47 +48,61 @@ fn of_nothing(drawn: &Drawn, complaint: &str) -> bool {
         && (complaint.ends_with(" nan differ") || complaint.contains(": nan and "))
 }
 
-fn run() -> All {
-    let mut all = All::default();
-    for seed in seeds() {
+impl All {
+    fn one(&mut self, seed: u64, natives: &mut Vec<Native>) {
         let drawn = draw(seed);
-        all.programs += 1;
-        drawn.features.iter().for_each(|feature| *all.features.entry(*feature).or_default() += 1);
+        self.programs += 1;
+        drawn.features.iter().for_each(|feature| *self.features.entry(*feature).or_default() += 1);
         match verdict(seed, &drawn) {
             // The value and the reverse derivative of every program go through the C compiler; the rest stays with the evaluators.
             Ok(agreement) => {
-                all.failing += usize::from(agreement.fails);
-                all.differences.add(agreement.differences);
+                self.failing += usize::from(agreement.fails);
+                self.differences.add(agreement.differences);
                 let compared =
                     |n: &Native| n.name.ends_with(": value") || n.name.ends_with(": vjp");
-                all.natives.extend(
-                    agreement
-                        .natives
-                        .into_iter()
-                        .filter(compared)
-                        .map(|n| Native { name: format!("seed {seed}: {}", n.name), ..n }),
-                );
+                let all = agreement.natives.into_iter().filter(compared);
+                natives.extend(all.map(|n| n.inside(&format!("seed {seed}"))));
             }
-            Err(e) if of_nothing(&drawn, &e) => all.of_nothing += 1,
-            Err(e) => all.complaints.push(format!("seed {seed}: {e}")),
+            Err(e) if of_nothing(&drawn, &e) => self.of_nothing += 1,
+            Err(e) => self.complaints.push(format!("seed {seed}: {e}")),
         }
     }
-    all.complaints.extend(native_complaints(&all.natives));
-    if all.of_nothing > 2 + all.programs / 200 {
-        all.complaints.push(format!("{} derivatives of nothing differ", all.of_nothing));
+
+    fn add(mut self, other: All) -> All {
+        let All { programs, failing, differences, compared, complaints, of_nothing, features } =
+            other;
+        self.programs += programs;
+        self.failing += failing;
+        self.differences.add(differences);
+        self.compared += compared;
+        self.complaints.extend(complaints);
+        self.of_nothing += of_nothing;
+        features.into_iter().for_each(|(f, n)| *self.features.entry(f).or_default() += n);
+        self
     }
-    println!("{} native functions compared", all.natives.len());
-    all.natives.clear();
-    all
+}
+
+fn run() -> All {
+    let found = parallel(&seeds().collect::<Vec<_>>().chunks(CHUNK).collect::<Vec<_>>(), |seeds| {
+        let (mut all, mut natives) = (All::default(), Vec::new());
+        seeds.iter().for_each(|seed| all.one(*seed, &mut natives));
+        all.compared = natives.len();
+        all.complaints.extend(native_complaints(&natives));
+        all
+    });
+    found.into_iter().fold(All::default(), All::add)
 }
 
 #[test]
 fn drawn_programs_agree_everywhere() {
-    let (programs, failing, differences, complaints, features) = on_big_stack(|| {
-        let All { programs, failing, differences, complaints, features, .. } = run();
-        (programs, failing, differences, complaints, features)
-    });
-    println!("{programs} programs, {failing} fail; {differences:?}\n{features:?}");
+    let All { programs, failing, differences, compared, mut complaints, of_nothing, features } =
+        run();
+    println!(
+        "{programs} programs, {failing} fail, {compared} native calls; {differences:?}\n{features:?}"
+    );
+    if of_nothing > 2 + programs / 200 {
+        complaints.push(format!("{of_nothing} derivatives of nothing differ"));
+    }
     let shown: Vec<&str> = complaints.iter().take(20).map(String::as_str).collect();
     assert!(
         complaints.is_empty(),
@@ -93,6 +110,7 @@ fn drawn_programs_agree_everywhere() {
         complaints.len(),
         shown.join("\n")
     );
+    assert!(compared >= programs, "only {compared} native calls");
     if programs as u64 >= PROGRAMS {
         for feature in Feature::ALL {
             let count = features.get(&feature).copied().unwrap_or_default();

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use lambada::Session;
-use lambada_testkit::{Confirmed, blessing};
+use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
     Expectation, Kind, agrees, arguments, expectations, found, programs,
 };
-use lambada_tests::on_big_stack;
-use lambada_tests::oracle::{Agreement, Case, Native, native_complaints};
+use lambada_tests::natives::{Native, native_complaints};
+use lambada_tests::oracle::{Agreement, Case};
+
+/// So many files are compiled together.
+const CHUNK: usize = 8;
 
 fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
     match expectation.kind {
@@ -76,12 +79,7 @@ struct All {
 
 impl All {
     fn add(&mut self, place: &str, agreement: Agreement) {
-        self.natives.extend(
-            agreement
-                .natives
-                .into_iter()
-                .map(|n| Native { name: format!("{place}: {}", n.name), ..n }),
-        );
+        self.natives.extend(agreement.natives.into_iter().map(|n| n.inside(place)));
         self.differences.add(agreement.differences);
     }
 }
@@ -90,21 +88,26 @@ impl All {
 fn all_programs_keep_their_promises() {
     let folder = std::env::var_os("PROGRAMS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"), PathBuf::from);
-    let files = programs(&folder);
+    let mut files = programs(&folder);
     let only = std::env::var("ONLY").unwrap_or_default();
+    files.retain(|file| file.to_string_lossy().contains(&only));
     assert!(files.len() >= 60 || !only.is_empty(), "only {} programs", files.len());
-    let (differences, complaints) = on_big_stack(|| {
+    let found = parallel(&files.chunks(CHUNK).collect::<Vec<_>>(), |files| {
         let mut all = All::default();
-        files
-            .iter()
-            .filter(|f| f.to_string_lossy().contains(&only))
-            .for_each(|file| one(file, &mut all));
+        files.iter().for_each(|file| one(file, &mut all));
         all.complaints.extend(native_complaints(&all.natives));
-        println!("{} programs, {} native functions compared", files.len(), all.natives.len());
-        (all.differences, all.complaints)
+        (all.differences, all.natives.len(), all.complaints)
     });
+    let (mut differences, mut natives, mut complaints) = (Confirmed::default(), 0, Vec::new());
+    for (confirmed, compared, told) in found {
+        differences.add(confirmed);
+        natives += compared;
+        complaints.extend(told);
+    }
+    println!("{} programs, {natives} native calls compared", files.len());
     println!("{differences:?}");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
     let Confirmed { decided, undecided } = differences;
+    assert!(natives >= 1000 || !only.is_empty(), "only {natives} native calls");
     assert!(decided > 20 * undecided || !only.is_empty(), "{differences:?}");
 }

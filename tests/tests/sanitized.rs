@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lambada::{Data, Inputs, Operator, Raw, Session, Unit};
+use lambada_testkit::parallel;
 use lambada_tests::expectations::{Kind, arguments, expectations, programs};
-use lambada_tests::on_big_stack;
-use lambada_tests::oracle::Native;
+use lambada_tests::natives::Native;
 use lambada_tests::orders::Orders;
 use lambada_tests::sanitizer::sanitized_complaints;
 use serde_json::Value;
@@ -52,9 +52,7 @@ impl File {
         };
         let name = format!("{}{place}", self.name);
         match natives {
-            Ok(found) => work.natives.extend(
-                found.into_iter().map(|n| Native { name: format!("{name}: {}", n.name), ..n }),
-            ),
+            Ok(found) => work.natives.extend(found.into_iter().map(|n| n.inside(&name))),
             Err(e) => work.complaints.push(format!("{name}: {e}")),
         }
     }
@@ -98,20 +96,30 @@ fn example(file: &str, entry: &str, data: &str, work: &mut Work) {
     file.at(entry, args.map_err(|p| format!("{p:?}")), "", work);
 }
 
-fn work() -> Work {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let mut work = Work::default();
-    for path in programs(&root().join("tests/programs")) {
-        if path.to_string_lossy().contains(&only) {
-            program(&path, &mut work);
+impl Work {
+    fn run(&mut self, task: &Task) {
+        match task {
+            Task::Program(path) => program(path, self),
+            Task::Example(file, entry, data) => example(file, entry, data, self),
         }
     }
-    for (file, entry, data) in EXAMPLES {
-        if file.contains(&only) {
-            example(file, entry, data, &mut work);
-        }
-    }
-    work
+}
+
+/// So many files are compiled together.
+const CHUNK: usize = 8;
+
+/// What there is to do.
+enum Task {
+    Program(PathBuf),
+    Example(&'static str, &'static str, &'static str),
+}
+
+fn tasks(only: &str) -> Vec<Task> {
+    let programs = programs(&root().join("tests/programs")).into_iter();
+    let programs = programs.filter(|path| path.to_string_lossy().contains(only));
+    let examples = EXAMPLES.iter().filter(|(file, ..)| file.contains(only));
+    let examples = examples.map(|(file, entry, data)| Task::Example(file, entry, data));
+    programs.map(Task::Program).chain(examples).collect()
 }
 
 #[test]
@@ -119,13 +127,19 @@ fn no_program_touches_what_is_not_its_own() {
     if lambada_run::Compiler::find().is_none() && lambada_testkit::may_lack_c_compiler() {
         return;
     }
-    let (calls, complaints) = on_big_stack(|| {
-        let Work { natives, mut complaints } = work();
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let found = parallel(&tasks(&only).chunks(CHUNK).collect::<Vec<_>>(), |tasks| {
+        let mut work = Work::default();
+        tasks.iter().for_each(|task| work.run(task));
+        let Work { natives, mut complaints } = work;
         complaints.extend(sanitized_complaints(&natives).unwrap_or_else(|e| panic!("{e}")));
         (natives.len(), complaints)
     });
+    let calls: usize = found.iter().map(|(calls, _)| calls).sum();
+    let complaints: Vec<String> =
+        found.into_iter().flat_map(|(_, complaints)| complaints).collect();
     println!("{calls} calls under the sanitizers");
     let shown: Vec<&str> = complaints.iter().take(30).map(String::as_str).collect();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
-    assert!(calls >= 900 || std::env::var_os("ONLY").is_some(), "only {calls} calls");
+    assert!(calls >= 900 || !only.is_empty(), "only {calls} calls");
 }

@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use lambada::operators::{self, Operator};
-use lambada::{Data, Engine, Executable, Failure, Scalar, Session, Tensor};
+use lambada::{Data, Engine, Executable, Failure, Scalar, Session, Tensor, Unit};
 use lambada_core::{DefId, Program, Size, SizedTy};
 use lambada_prim::ScalarTy;
 use lambada_run::Kernel;
-use lambada_tests::on_big_stack;
+use lambada_testkit::parallel;
 use lambada_tests::vectors::{numbers, reals, with_reals};
 
 const INF: f64 = f64::INFINITY;
@@ -47,6 +47,9 @@ const MATRICES: [[f64; 4]; 3] =
 
 /// How many points a program is run at, at most.
 const MOST: usize = 130;
+
+/// So many definitions are compiled together.
+const CHUNK: usize = 20;
 
 /// Programs whose value is a sum, which may be a zero of either sign.
 const SUMS: &[&str] = &[
@@ -276,30 +279,45 @@ fn is_near(data: &Data) -> bool {
     numbers(data).iter().all(|x| !x.is_finite() || *x == 0.0 || (1e-60..1e60).contains(&x.abs()))
 }
 
+fn unit() -> Unit {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("special/programs.lam");
+    let mut session = Session::new();
+    session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)))
+}
+
+/// How many functions, how many calls, and what differs.
+fn complaints(all: &[Row]) -> (usize, usize, Vec<String>) {
+    let mut complaints = Vec::new();
+    let functions: Vec<_> = all.iter().map(|row| &row.function).collect();
+    let kernels = Kernel::compile_all(&functions).expect("the programs compile");
+    for (row, kernel) in all.iter().zip(&kernels) {
+        complaints.extend(row.complaints(kernel));
+    }
+    (all.len(), all.iter().map(|row| row.calls.len()).sum(), complaints)
+}
+
 #[test]
 fn engines_agree_on_special_values() {
-    let complaints = on_big_stack(|| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("special/programs.lam");
-        let mut session = Session::new();
-        let unit = session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-        let only = std::env::var("ONLY").unwrap_or_default();
-        let mut all = Vec::new();
-        for definition in unit.definitions().iter().filter(|d| d.name.contains(&only)) {
-            let (program, entry) = unit.definition(&definition.name).expect("it is listed");
-            all.extend(rows(&definition.name, &program, entry));
-        }
-        let mut complaints = Vec::new();
-        for batch in all.chunks(250) {
-            let functions: Vec<_> = batch.iter().map(|row| &row.function).collect();
-            let kernels = Kernel::compile_all(&functions).expect("the programs compile");
-            for (row, kernel) in batch.iter().zip(&kernels) {
-                complaints.extend(row.complaints(kernel));
-            }
-        }
-        let calls: usize = all.iter().map(|row| row.calls.len()).sum();
-        println!("{} functions, {calls} calls", all.len());
-        complaints
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut names: Vec<String> = unit().definitions().iter().map(|d| d.name.to_string()).collect();
+    names.retain(|name| name.contains(&only));
+    let found = parallel(&names.chunks(CHUNK).collect::<Vec<_>>(), |names| {
+        let unit = unit();
+        let rows_of = |name: &String| {
+            let (program, entry) = unit.definition(name).expect("it is listed");
+            rows(name, &program, entry)
+        };
+        complaints(&names.iter().flat_map(rows_of).collect::<Vec<_>>())
     });
+    let mut complaints = Vec::new();
+    let (mut functions, mut calls) = (0, 0);
+    for found in found {
+        functions += found.0;
+        calls += found.1;
+        complaints.extend(found.2);
+    }
+    println!("{functions} functions, {calls} calls");
+    assert!(calls >= 15_000 || !only.is_empty(), "only {calls} calls");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 

@@ -356,13 +356,26 @@ impl Statistics {
     pub fn add(&mut self, t: &Term) {
         let mut seen = Statistics::default();
         seen.visit(t, &mut vec![]);
-        self.terms += 1;
-        self.unknown_calls += seen.unknown_calls.min(1);
-        self.function_arguments += seen.function_arguments.min(1);
-        self.function_results += seen.function_results.min(1);
-        self.captured_functions += seen.captured_functions.min(1);
-        self.capturing_primitives += seen.capturing_primitives.min(1);
-        self.highest_order = self.highest_order.max(seen.highest_order);
+        self.merge(&Statistics {
+            terms: 1,
+            unknown_calls: seen.unknown_calls.min(1),
+            function_arguments: seen.function_arguments.min(1),
+            function_results: seen.function_results.min(1),
+            captured_functions: seen.captured_functions.min(1),
+            capturing_primitives: seen.capturing_primitives.min(1),
+            highest_order: seen.highest_order,
+        });
+    }
+
+    /// Counts the terms that others have counted.
+    pub fn merge(&mut self, other: &Statistics) {
+        self.terms += other.terms;
+        self.unknown_calls += other.unknown_calls;
+        self.function_arguments += other.function_arguments;
+        self.function_results += other.function_results;
+        self.captured_functions += other.captured_functions;
+        self.capturing_primitives += other.capturing_primitives;
+        self.highest_order = self.highest_order.max(other.highest_order);
     }
 
     /// `bound` are the variables bound by λs around, each with the number of λs around it.

@@ -3,15 +3,18 @@
 //! - [`Random`]: the one generator of random numbers;
 //! - [`Tolerance`], [`all_close`]: the one comparison of reals, in which NaN equals NaN and nothing else;
 //! - [`confirm`]: derivatives against differences, component by component;
+//! - [`parallel`]: the work of one test on all cores;
 //! - [`mod@golden`]: files that hold what is expected, and how they are blessed;
 //! - [`may_lack_c_compiler`]: whether tests of native code may run without one.
 
 mod compare;
+mod cores;
 mod differences;
 mod golden;
 mod random;
 
 pub use compare::{Tolerance, all_close, close};
+pub use cores::parallel;
 pub use differences::{Confirmed, confirm};
 pub use golden::{blessing, golden};
 pub use random::Random;

@@ -2,7 +2,7 @@
 
 use lambada_anf::{Random, generate};
 use lambada_prim::{ScalarTy, Tensor};
-use lambada_testkit::Confirmed;
+use lambada_testkit::{Confirmed, parallel};
 
 use crate::laws::{CLOSELY, Outcome, laws, like};
 use crate::program::{Point, Program, axpy};
@@ -57,23 +57,32 @@ impl Counts {
 fn test(seeds: std::ops::Range<u64>) {
     let (mut counts, mut problems) = (Counts::default(), Vec::new());
     let total = seeds.end - seeds.start;
-    for seed in seeds {
+    let drawn = |seed: u64| {
         let (f, args) = generate(seed);
         let (program, mut random) = (Program::of(&f), Random(seed));
         let point = at(&program, args, &mut random);
-        match verdict(&program, &point, seed) {
+        (program, point)
+    };
+    let seeds: Vec<u64> = seeds.collect();
+    let verdicts = parallel(&seeds, |seed| {
+        let (program, point) = drawn(*seed);
+        verdict(&program, &point, *seed)
+    });
+    for (seed, verdict) in seeds.iter().zip(verdicts) {
+        match verdict {
             Ok(outcome) => counts.add(outcome),
-            Err(message) => problems.push((seed, message, program, point)),
+            Err(message) => problems.push((*seed, message)),
         }
     }
-    if let Some((seed, message, program, point)) = problems.first() {
-        for (seed, message, ..) in &problems {
+    if let Some((seed, message)) = problems.first() {
+        for (seed, message) in &problems {
             eprintln!("seed {seed}: {}", message.lines().next().unwrap_or_default());
         }
+        let (program, point) = drawn(*seed);
         panic!(
             "{} of {total}, the first is seed {seed}: {}",
             problems.len(),
-            smallest(program, point, *seed, message)
+            smallest(&program, &point, *seed, message)
         );
     }
     println!("{counts:?}");
@@ -109,23 +118,27 @@ fn second_order() {
     let (mut counts, mut failing) = (Counts::default(), 0);
     let seeds = seeds(60);
     let total = seeds.end - seeds.start;
-    for seed in seeds {
+    let outcomes = parallel(&seeds.collect::<Vec<_>>(), |&seed| {
         let (f, args) = generate(seed);
         let (program, mut random) = (Program::of(&f), Random(seed));
         let point = at(&program, args, &mut random);
-        let Ok((primal, _)) = program.run(&point) else {
-            failing += 1;
-            continue;
-        };
+        // Nothing where the program fails.
+        let (primal, _) = program.run(&point).ok()?;
         let real: Vec<Tensor> = primal.into_iter().filter(|t| t.elem() == ScalarTy::Real).collect();
-        for (what, derivative, extra) in [
+        let derivatives = [
             ("forward", program.forward(), like(&mut random, &point.params)),
             ("reverse", program.reverse(), like(&mut random, &real)),
-        ] {
+        ];
+        Some(derivatives.map(|(what, derivative, extra)| {
             let point = Point { params: [point.params.clone(), extra].concat(), ..point.clone() };
-            let outcome = laws(&derivative, &point, &mut random, 10.0 * CLOSELY)
-                .unwrap_or_else(|e| panic!("seed {seed}, of the {what} derivative: {e}"));
-            counts.add(outcome);
+            laws(&derivative, &point, &mut random, 10.0 * CLOSELY)
+                .unwrap_or_else(|e| panic!("seed {seed}, of the {what} derivative: {e}"))
+        }))
+    });
+    for outcome in outcomes {
+        match outcome {
+            Some(both) => both.into_iter().for_each(|outcome| counts.add(outcome)),
+            None => failing += 1,
         }
     }
     println!("{failing} fail; {counts:?}");

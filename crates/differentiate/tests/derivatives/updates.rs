@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use lambada_anf::{Atom, Builder, Random, Ty};
 use lambada_prim::{Prim, ScalarTy, Tensor};
+use lambada_testkit::parallel;
 
 use crate::dsl::{Dsl, int};
 use crate::laws::{CLOSELY, Outcome, laws, like};
@@ -257,26 +258,25 @@ fn test(program: &Program, at: &Point, closely: f64, what: &str) {
 
 #[test]
 fn first_order() {
-    let (mut logs, mut flat) = (0, 0);
-    let all = seeds(200);
-    let count = all.end - all.start;
-    for seed in all {
+    let all: Vec<u64> = seeds(200).collect();
+    let found = parallel(&all, |&seed| {
         let program = program(seed);
         let derivative = program.reverse().show();
-        logs += u64::from(derivative.contains("_old_tape"));
-        flat += u64::from(derivative.contains("_starts"));
         for n in [1, 3, 4] {
             let at = point(&program, n, &mut Random(seed));
             test(&program, &at, CLOSELY, &format!("seed {seed}"));
         }
-    }
+        (derivative.contains("_old_tape"), derivative.contains("_starts"))
+    });
+    let (logs, flat) = (found.iter().filter(|f| f.0).count(), found.iter().filter(|f| f.1).count());
+    let count = all.len();
     // The log is there, also of inner loops of different lengths.
     assert!(count < 100 || 2 * logs > count && 10 * flat > count, "{logs} {flat} of {count}");
 }
 
 #[test]
 fn second_order() {
-    for seed in seeds(40) {
+    parallel(&seeds(40).collect::<Vec<_>>(), |&seed| {
         let (program, mut random) = (program(seed), Random(seed));
         let at = point(&program, 3, &mut random);
         let mut primal = program.run(&at).expect("the program runs").0;
@@ -293,5 +293,5 @@ fn second_order() {
                 &format!("seed {seed}, of the {what} derivative"),
             );
         }
-    }
+    });
 }
