@@ -1,6 +1,7 @@
 //! What the tests of whole programs share: reading programs with expectations, drawing programs at random, and the oracle matrix, the
 //! paper's included.
 
+pub mod campaign;
 pub mod draw;
 pub mod expectations;
 pub mod growth;
@@ -8,8 +9,12 @@ pub mod mutate;
 pub mod natives;
 pub mod oracle;
 pub mod orders;
+pub mod panics;
 pub mod paper;
+pub mod reduce;
 pub mod sanitizer;
+pub mod special;
+pub mod texts;
 pub mod vectors;
 
 /// Runs on a thread with the compiler's stack.

@@ -99,54 +99,19 @@ pub fn tokens(text: &str) -> Vec<String> {
 }
 
 fn noise(text: &str, random: &mut Random) -> String {
-    let mut bytes = text.as_bytes().to_vec();
+    String::from_utf8_lossy(&bytes(text.as_bytes(), random)).into_owned()
+}
+
+/// The text with one to four other bytes; it may be no text any more.
+pub fn bytes(text: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = text.to_vec();
     for _ in 0..1 + random.below(4) {
         if !bytes.is_empty() {
             let at = random.below(bytes.len());
             bytes[at] = random.below(256) as u8;
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// A smaller program that is as bad: what stands in parentheses or brackets gives way to a part of it or to something short.
-pub fn shrink_terms(text: &str, bad: &mut dyn FnMut(&str) -> bool) -> String {
-    let mut best = text.to_string();
-    'again: loop {
-        let groups = groups(&best);
-        for (start, end) in groups.iter().copied() {
-            let inside = groups.iter().filter(|(from, to)| *from > start && *to < end);
-            let parts = inside.map(|(from, to)| best[*from..*to].to_string());
-            let short = SHORT.iter().filter(|short| short.len() < end - start);
-            for part in parts.chain(short.map(|short| (*short).to_string())).collect::<Vec<_>>() {
-                let smaller = format!("{}{part}{}", &best[..start], &best[end..]);
-                if bad(&smaller) {
-                    best = smaller;
-                    continue 'again;
-                }
-            }
-        }
-        return best;
-    }
-}
-
-/// What may stand for a term, if the types agree.
-const SHORT: &[&str] = &["x", "xs", "m", "is", "c", "1.5", "0", "true", "Dot"];
-
-/// The parenthesized parts of the body of the last definition, the longest first.
-fn groups(text: &str) -> Vec<(usize, usize)> {
-    let body = text.rfind("=\n").map_or(0, |at| at + 1);
-    let (mut open, mut found) = (Vec::new(), Vec::new());
-    for (at, c) in text.char_indices().filter(|(at, _)| *at >= body) {
-        match c {
-            '(' => open.push(at),
-            ')' => found.extend(open.pop().map(|start| (start, at + 1))),
-            _ => {}
-        }
-    }
-    found.sort_by_key(|(start, end)| start.abs_diff(*end));
-    found.reverse();
-    found
+    bytes
 }
 
 /// A shorter text that is as bad: tokens are taken away while it stays so.

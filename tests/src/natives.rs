@@ -1,6 +1,7 @@
 //! What native code has to give: functions are collected, compiled many at a time, each of them once, and called.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use lambada::{Data, Failure, Tensor};
 use lambada_loops::{self as loops, Function};
@@ -57,36 +58,66 @@ pub fn units(natives: &[Native], functions: usize) -> Vec<Unit<'_>> {
 /// So many functions make a unit.
 const TOGETHER: usize = 250;
 
+/// What is wrong with a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The number of the call.
+    pub number: usize,
+    /// The call by name, and what is wrong.
+    pub text: String,
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Unit<'_> {
+    /// Complains of a call.
+    pub fn complaint(&self, call: usize, what: impl fmt::Display) -> Complaint {
+        let (number, _, native) = &self.calls[call];
+        Complaint { number: *number, text: format!("{}: {what}", native.name) }
+    }
+
+    /// Complains unless a call gives what the interpreter of loops gives.
+    pub fn compare(
+        &self,
+        call: usize,
+        engine: &str,
+        found: Result<Vec<Tensor>, Failure>,
+    ) -> Option<Complaint> {
+        let expected = tuple(self.calls[call].2.expected.clone());
+        same(engine, &expected, &tuple(found)).err().map(|e| self.complaint(call, e))
+    }
+}
+
 /// Runs all functions natively, compiled in few units, and compares with the interpreter of loops.
-pub fn native_complaints(natives: &[Native]) -> Vec<String> {
+pub fn native_complaints(natives: &[Native]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for unit in units(natives, TOGETHER) {
         let kernels = match Kernel::compile_all(&unit.functions) {
             Ok(kernels) => kernels,
             Err(e) => {
-                let first = &unit.calls[0].2.name;
-                complaints.push(format!("the unit of {first} does not compile: {e}"));
+                complaints.push(unit.complaint(0, format!("its unit does not compile: {e}")));
                 continue;
             }
         };
         if kernels.iter().any(|kernel| kernel.engine() != Engine::Native) {
             if !lambada_testkit::may_lack_c_compiler() {
-                complaints.push(lambada_testkit::NO_C_COMPILER.to_string());
+                complaints.push(unit.complaint(0, lambada_testkit::NO_C_COMPILER));
             }
             return complaints;
         }
-        for (_, function, native) in unit.calls {
-            let (expected, found) =
-                (tuple(native.expected.clone()), tuple(kernels[function].call(&native.args)));
-            complaints.extend(
-                same(&format!("{}, native against loops", native.name), &expected, &found).err(),
-            );
+        for (call, (_, function, native)) in unit.calls.iter().enumerate() {
+            let found = kernels[*function].call(&native.args);
+            complaints.extend(unit.compare(call, "native against loops", found));
         }
     }
     complaints
 }
 
 /// Results as one value.
-pub fn tuple(results: Result<Vec<Tensor>, Failure>) -> Result<Data, Failure> {
+fn tuple(results: Result<Vec<Tensor>, Failure>) -> Result<Data, Failure> {
     results.map(|tensors| Data::Tuple(tensors.into_iter().map(Data::Tensor).collect()))
 }

@@ -101,7 +101,7 @@ impl Case {
     /// Where the value fails, so do the derivatives.
     fn failures(&self, message: &str, agreement: &mut Agreement) -> Result<(), String> {
         let mut random = Random(7);
-        let tangent = with_reals(&self.point(&self.args), &mut || random.between(-1.0, 1.0));
+        let tangent = with_reals(&self.point(), &mut || random.between(-1.0, 1.0));
         let (program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
         let mut derivatives = vec![("jvp", program, jvp, tangent)];
         let (program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
@@ -128,7 +128,7 @@ impl Case {
     fn derivatives(&self, value: &Data, agreement: &mut Agreement) -> Result<(), String> {
         let mut random = Random(7);
         let mut draw = |data: &Data| with_reals(data, &mut || random.between(-1.0, 1.0));
-        let tangent = draw(&self.point(&self.args));
+        let tangent = draw(&self.point());
         let cotangent = draw(value);
 
         let (jvp_program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
@@ -192,7 +192,7 @@ impl Case {
         } else {
             (0..COORDINATES).map(|_| random.below(count)).collect()
         };
-        let point = self.point(&self.args);
+        let point = self.point();
         for k in chosen {
             let mut place = 0..;
             let along = with_reals(&point, &mut || f64::from(u8::from(place.next() == Some(k))));
@@ -223,10 +223,10 @@ impl Case {
     }
 
     /// The arguments that are differentiated with respect to, packed as the operators pack them.
-    fn point(&self, args: &[Data]) -> Data {
+    pub(crate) fn point(&self) -> Data {
         match &self.wrt[..] {
-            [single] => args[*single].clone(),
-            several => Data::Tuple(several.iter().map(|k| args[*k].clone()).collect()),
+            [single] => self.args[*single].clone(),
+            several => Data::Tuple(several.iter().map(|k| self.args[*k].clone()).collect()),
         }
     }
 
@@ -251,7 +251,7 @@ impl Case {
         agreement: &mut Agreement,
         f: impl Fn(&[Data]) -> Option<Data>,
     ) -> Result<(), String> {
-        let point = self.point(&self.args);
+        let point = self.point();
         let mut moving =
             |h: f64| f(&self.at(&moved(&point, h, tangent))).map(|value| reals(&value));
         let confirmed = confirm(derivative, &mut moving)

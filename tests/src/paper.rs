@@ -86,6 +86,16 @@ impl Subject {
     pub fn new(seed: u64) -> Option<Subject> {
         let mut g = Generator::new(seed);
         let (x, term) = g.program();
+        Subject::with(seed, g, x, term)
+    }
+
+    /// A definition of a program, if it is in the language of the paper and its literal derivatives are not too large; a seed for the point.
+    pub fn of(program: &Program, entry: DefId, seed: u64) -> Option<Subject> {
+        let (x, term) = source::of_core(program, entry).ok()?;
+        Subject::with(seed, Generator::new(seed), x, term)
+    }
+
+    fn with(seed: u64, mut g: Generator, x: Var, term: Term) -> Option<Subject> {
         let comb = combinators::of_term(&x, &term);
         let (point, tangent, cotangent) = (g.value(&x.ty), g.value(&x.ty), g.value(term.ty()));
         let size = literal::size(&comb);
@@ -228,7 +238,7 @@ impl Subject {
     }
 
     /// The program in Lambada. `core` prints as users write, but for reductions: to users, the one by `+` is the prelude's `sum`.
-    fn text(&self) -> Result<String, String> {
+    pub fn text(&self) -> Result<String, String> {
         Ok(print_program(&self.program()?.0).replace("reduce (+)", "sum"))
     }
 

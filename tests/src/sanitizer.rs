@@ -13,8 +13,7 @@ use lambada_loops::{self as loops, Function, Operand, Return};
 use lambada_prim::ScalarTy;
 use lambada_run::Compiler;
 
-use crate::natives::{Native, Unit, tuple, units};
-use crate::oracle::same;
+use crate::natives::{Complaint, Native, Unit, units};
 
 /// So many functions make a unit.
 const PER_UNIT: usize = 120;
@@ -90,7 +89,7 @@ int main(void) {
 "#;
 
 /// Runs all functions under the sanitizers and compares with the interpreter of loops. An error if that is not possible here.
-pub fn sanitized_complaints(natives: &[Native]) -> Result<Vec<String>, String> {
+pub fn sanitized_complaints(natives: &[Native]) -> Result<Vec<Complaint>, String> {
     let compiler = Compiler::find().ok_or(lambada_testkit::NO_C_COMPILER)?;
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for C files: {e}"))?;
     supported(compiler, folder.path())?;
@@ -98,10 +97,10 @@ pub fn sanitized_complaints(natives: &[Native]) -> Result<Vec<String>, String> {
     for (k, unit) in units(natives, PER_UNIT).iter().enumerate() {
         let place = folder.path().join(format!("unit_{k}"));
         unit.write(&place)?;
-        let first = &unit.calls[0].2.name;
-        compile(compiler, &[place.with_extension("c"), driver(&place)], &place)
-            .map_err(|e| format!("the unit of {first} does not compile: {e}"))?;
-        complaints.extend(unit.run(&place)?);
+        match compile(compiler, &[place.with_extension("c"), driver(&place)], &place) {
+            Ok(()) => complaints.extend(unit.run(&place)?),
+            Err(e) => complaints.push(unit.complaint(0, format!("its unit does not compile: {e}"))),
+        }
     }
     Ok(complaints)
 }
@@ -155,69 +154,65 @@ impl Unit<'_> {
     }
 
     /// All calls.
-    fn run(&self, program: &Path) -> Result<Vec<String>, String> {
-        let mut complaints = Vec::new();
-        let mut rest = &self.calls[..];
+    fn run(&self, program: &Path) -> Result<Vec<Complaint>, String> {
+        let (mut complaints, mut next) = (Vec::new(), 0);
         for bad in 0.. {
-            let Stopped { finished, report } = run_calls(rest, program, &mut complaints)?;
+            let Stopped { finished, report } = self.run_from(next, program, &mut complaints)?;
             let Some(report) = report else { break };
-            complaints.push(format!("{}: {report}", rest[finished].2.name));
-            rest = &rest[finished + 1..];
+            complaints.push(self.complaint(finished, report));
+            next = finished + 1;
             if bad == MOST_BAD_CALLS {
-                complaints.push(format!("… {} calls of this unit are not tried", rest.len()));
+                let left = self.calls.len() - next;
+                complaints
+                    .push(self.complaint(finished, format!("{left} calls after it are not tried")));
                 break;
             }
         }
         Ok(complaints)
     }
-}
 
-/// Makes the calls until a sanitizer stops one.
-fn run_calls(
-    calls: &[(usize, usize, &Native)],
-    program: &Path,
-    complaints: &mut Vec<String>,
-) -> Result<Stopped, String> {
-    let file = |extension: &str| -> PathBuf { program.with_extension(extension) };
-    let failed = |e: std::io::Error| format!("{}: {e}", program.display());
-    let mut input = Vec::new();
-    calls.iter().for_each(|(number, function, native)| {
-        encode(&mut input, *number, *function, native);
-    });
-    std::fs::write(file("in"), &input).map_err(failed)?;
-    let status = Command::new(program)
-        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
-        .env("UBSAN_OPTIONS", "print_stacktrace=1")
-        .stdin(File::open(file("in")).map_err(failed)?)
-        .stdout(File::create(file("out")).map_err(failed)?)
-        .stderr(File::create(file("err")).map_err(failed)?)
-        .status()
-        .map_err(failed)?;
-    let output = std::fs::read(file("out")).map_err(failed)?;
-    let mut reader = Reader(&output);
-    for (finished, (number, _, native)) in calls.iter().enumerate() {
-        let found = reader
-            .number()
-            .map(|told| assert_eq!(told, *number as i64))
-            .and_then(|()| reader.results(&native.function));
-        let Some(found) = found else {
-            let errors = std::fs::read(file("err")).map_err(failed)?;
-            let report = report(&String::from_utf8_lossy(&errors), &status.to_string());
-            return Ok(Stopped { finished, report: Some(report) });
-        };
-        complaints.extend(
-            same(
-                &format!("{}, sanitized against loops", native.name),
-                &tuple(native.expected.clone()),
-                &tuple(found),
-            )
-            .err(),
-        );
+    /// Makes the calls from a number on until a sanitizer stops one.
+    fn run_from(
+        &self,
+        from: usize,
+        program: &Path,
+        complaints: &mut Vec<Complaint>,
+    ) -> Result<Stopped, String> {
+        let calls = &self.calls[from..];
+        let file = |extension: &str| -> PathBuf { program.with_extension(extension) };
+        let failed = |e: std::io::Error| format!("{}: {e}", program.display());
+        let mut input = Vec::new();
+        calls.iter().for_each(|(number, function, native)| {
+            encode(&mut input, *number, *function, native);
+        });
+        std::fs::write(file("in"), &input).map_err(failed)?;
+        let status = Command::new(program)
+            .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+            .env("UBSAN_OPTIONS", "print_stacktrace=1")
+            .stdin(File::open(file("in")).map_err(failed)?)
+            .stdout(File::create(file("out")).map_err(failed)?)
+            .stderr(File::create(file("err")).map_err(failed)?)
+            .status()
+            .map_err(failed)?;
+        let output = std::fs::read(file("out")).map_err(failed)?;
+        let mut reader = Reader(&output);
+        for (call, (number, _, native)) in (from..).zip(calls) {
+            let found = reader
+                .number()
+                .map(|told| assert_eq!(told, *number as i64))
+                .and_then(|()| reader.results(&native.function));
+            let Some(found) = found else {
+                let errors = std::fs::read(file("err")).map_err(failed)?;
+                let report = report(&String::from_utf8_lossy(&errors), &status.to_string());
+                return Ok(Stopped { finished: call, report: Some(report) });
+            };
+            complaints.extend(self.compare(call, "sanitized against loops", found));
+        }
+        Ok(Stopped { finished: self.calls.len(), report: None })
     }
-    Ok(Stopped { finished: calls.len(), report: None })
 }
 
-/// How many calls came to their end, and what stopped the next one.
+/// The first call that did not come to its end, and what stopped it.
 struct Stopped {
     finished: usize,
     report: Option<String>,

@@ -2,17 +2,13 @@
 //!
 //! `FUZZ_SECONDS=600` goes on for so long, `FUZZ_SEED=n` starts elsewhere; each complaint comes with a small text that shows it.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lambada::{Operator, Session, Unit, arrays, lower};
-use lambada_tests::expectations::programs;
 use lambada_tests::mutate::{mutant, shrink};
 use lambada_tests::on_big_stack;
+use lambada_tests::texts::{corpus, outcome};
 
 /// How many texts are tried unless a time is given, and for how long at most.
 const TEXTS: u64 = 1500;
@@ -20,48 +16,6 @@ const SECONDS: u64 = 20;
 
 /// A text that takes longer is a complaint.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-thread_local! {
-    /// Where the last panic was.
-    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// The whole compiler on a text; what the definitions mean, and their derivatives, as far as they have any. Is it a program?
-fn compile(text: &str) -> bool {
-    let mut session = Session::new();
-    let unit = session.load_text("fuzz.lam", text, None);
-    match &unit {
-        Err(problems) => drop(session.render(problems, false)),
-        Ok(unit) => unit.definitions().iter().for_each(|d| definition(unit, &d.name, &session)),
-    }
-    unit.is_ok()
-}
-
-fn definition(unit: &Unit, name: &str, session: &Session) {
-    for operator in [Operator::Value, Operator::Vjp, Operator::Jvp] {
-        let compiled =
-            unit.call(name, operator, None).and_then(|call| arrays(&call.program, call.entry));
-        match compiled {
-            Ok(arrays) => drop(lower(&arrays)),
-            Err(problems) => drop(session.render(&problems, false)),
-        }
-    }
-}
-
-/// Whether a text is a program, or where the compiler panics on it.
-fn outcome(text: &str) -> Result<bool, String> {
-    catch_unwind(AssertUnwindSafe(|| compile(text))).map_err(|_| PLACE.take())
-}
-
-fn corpus() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["programs", "errors/syntax", "errors/types", "../examples"];
-    let files = folders.iter().flat_map(|folder| programs(&root.join(folder)));
-    files
-        .map(|file| std::fs::read_to_string(file).expect("a listed program can be read"))
-        .filter(|text| text.len() < 6000)
-        .collect()
-}
 
 fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
@@ -89,14 +43,8 @@ fn almost_programs_never_panic() {
     static CURRENT: AtomicU64 = AtomicU64::new(0);
     let corpus = corpus();
     watch(&CURRENT, corpus.clone());
-    std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map(ToString::to_string).unwrap_or_default();
-        let text = info.payload().downcast_ref::<String>().cloned().unwrap_or_default();
-        PLACE.set(format!("{place}: {}", text.lines().next().unwrap_or_default()));
-    }));
     let found = on_big_stack(|| search(&corpus, &CURRENT));
     CURRENT.store(u64::MAX, Ordering::Relaxed);
-    let _ = std::panic::take_hook();
     let told: Vec<String> =
         found.into_iter().map(|(place, text)| format!("---- {place}\n{text}")).collect();
     assert!(told.is_empty(), "{} ways to break the compiler:\n{}", told.len(), told.join("\n"));

@@ -44,7 +44,7 @@ fn compare(programs: usize) -> Report {
         let (mut report, mut natives) = (Report::default(), Vec::new());
         seeds.iter().for_each(|seed| report.one(*seed, &mut natives));
         report.natives = natives.len();
-        report.complaints.extend(native_complaints(&natives));
+        report.complaints.extend(native_complaints(&natives).iter().map(ToString::to_string));
         report
     });
     let mut all = Report::default();

@@ -95,7 +95,7 @@ fn all_programs_keep_their_promises() {
     let found = parallel(&files.chunks(CHUNK).collect::<Vec<_>>(), |files| {
         let mut all = All::default();
         files.iter().for_each(|file| one(file, &mut all));
-        all.complaints.extend(native_complaints(&all.natives));
+        all.complaints.extend(native_complaints(&all.natives).iter().map(ToString::to_string));
         (all.differences, all.natives.len(), all.complaints)
     });
     let (mut differences, mut natives, mut complaints) = (Confirmed::default(), 0, Vec::new());

@@ -1,0 +1,113 @@
+//! Programs at special values, on all evaluators. Differences mean nothing there, so only agreement is asked for.
+
+use lambada::operators::{self, Operator};
+use lambada::{Data, Executable, Failure};
+use lambada_core::{DefId, Program};
+use lambada_testkit::{Random, Tolerance};
+use serde_json::{Value, json};
+
+use crate::oracle::Case;
+use crate::vectors::{numbers, with_reals};
+
+/// The JSON with some reals replaced by zeros, infinities and NaN. Large and tiny numbers are left out: sums and products may be reassociated.
+pub fn spiced(arg: &Value, random: &mut Random) -> Value {
+    match arg {
+        Value::Array(items) => items.iter().map(|item| spiced(item, random)).collect(),
+        Value::Number(number) if number.is_f64() && random.once_in(3) => {
+            random.pick(&[json!(0.0), json!(-0.0), json!("inf"), json!("-inf"), json!("nan")])
+        }
+        other => other.clone(),
+    }
+}
+
+/// Rounding in long programs, whose order the optimizer may change.
+const CLOSE: Tolerance = Tolerance::mixed(1e-9);
+
+type Outcome = Result<Vec<f64>, Failure>;
+
+/// Complains of the first disagreement between the language's meaning, array code before and after optimization, and loops, on the value and
+/// both derivatives.
+pub fn complaint(case: &Case) -> Option<String> {
+    let value = (case.program.clone(), case.entry);
+    agree("value", &value, &case.args, false).err().or_else(|| {
+        let result = lambada_core::eval::run(&case.program, case.entry, &case.args).ok()?;
+        if case.wrt.is_empty() {
+            return None;
+        }
+        let mut random = Random(5);
+        let mut draw = |data: &Data| with_reals(data, &mut || random.real());
+        for (what, operator, seed) in
+            [("jvp", Operator::Jvp, draw(&case.point())), ("vjp", Operator::Vjp, draw(&result))]
+        {
+            let mut program = case.program.clone();
+            let derived = operators::derive(&mut program, case.entry, operator, &case.wrt);
+            let verdict = match derived {
+                Ok(id) => {
+                    let args = [&case.args[..], &[seed]].concat();
+                    agree(what, &(program, id), &args, true)
+                }
+                Err(problem) => Err(format!("{what}: {problem:?}")),
+            };
+            if let Err(complaint) = verdict {
+                return Some(complaint);
+            }
+        }
+        None
+    })
+}
+
+fn agree(
+    what: &str,
+    (program, entry): &(Program, DefId),
+    args: &[Data],
+    derivative: bool,
+) -> Result<(), String> {
+    let flat = |result: Result<Data, Failure>| result.map(|data| numbers(&data));
+    let core = flat(lambada_core::eval::run(program, *entry, args));
+    let arrays = lambada::arrays(program, *entry).map_err(|p| format!("{what}: {p:?}"))?;
+    let [normalized, optimized, loops] =
+        Executable::stages(&arrays).map(|stage| flat(stage.run(args)));
+    let rows = [
+        ("normalized against core", &core, &normalized, derivative),
+        ("optimized against normalized", &normalized, &optimized, false),
+        ("loops against optimized", &optimized, &loops, false),
+    ];
+    for (engine, expected, found, absent) in rows {
+        if !same(expected, found, absent) {
+            return Err(format!("special {what}, {engine}: {found:?} instead of {expected:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// `absent`: may NaN be found where a number is expected? The evaluator of core leaves out what does not depend on an argument, where compiled
+/// code may have a zero, which makes NaN of an infinity.
+fn same(expected: &Outcome, found: &Outcome, absent: bool) -> bool {
+    match (expected, found) {
+        (Ok(a), Ok(b)) => {
+            let fine = |(a, b): (&f64, &f64)| CLOSE.accepts(*a, *b) || (absent && b.is_nan());
+            a.len() == b.len() && a.iter().zip(b).all(fine)
+        }
+        (Err(a), Err(b)) => a.message == b.message,
+        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reals_are_spiced() {
+        let mut random = Random(1);
+        let args = json!([[0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5], 3, [true]]);
+        let spiced = spiced(&args, &mut random);
+        assert!(spiced != args && spiced[1] == 3 && spiced[2][0] == true, "{spiced}");
+    }
+
+    #[test]
+    fn nan_is_no_number() {
+        let [one, nan] = [Ok(vec![1.0]), Ok(vec![f64::NAN])];
+        assert!(same(&one, &nan, true) && !same(&one, &nan, false) && !same(&nan, &one, true));
+    }
+}

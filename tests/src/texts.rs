@@ -1,0 +1,156 @@
+//! Texts that are almost programs, and data that almost fits, through the whole compiler: problems are welcome, panics are not.
+
+use std::path::Path;
+
+use lambada::operators::Operator;
+use lambada::{Data, Elements, Engine, Executable, Inputs, Session, Unit, arrays, lower};
+
+use crate::expectations::{expectations, programs};
+use crate::panics::caught;
+
+/// Texts to start from: the programs of the repository that are not too long.
+pub fn corpus() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["programs", "errors/syntax", "errors/types", "../examples"];
+    let files = folders.iter().flat_map(|folder| programs(&root.join(folder)));
+    files
+        .map(|file| std::fs::read_to_string(file).expect("a listed program can be read"))
+        .filter(|text| text.len() < 6000)
+        .collect()
+}
+
+/// The whole compiler on a text; what the definitions mean, and their derivatives, as far as they have any. Is it a program? An error if
+/// the compiler panics, or finds a problem and does not say where.
+pub fn outcome(text: &str) -> Result<bool, String> {
+    caught(|| compile(text))?
+}
+
+fn compile(text: &str) -> Result<bool, String> {
+    let mut session = Session::new();
+    let unit = session.load_text(NAME, text, None);
+    match &unit {
+        Err(problems) => told(&session.render(problems, false), NAME)?,
+        Ok(unit) => {
+            for definition in unit.definitions() {
+                self::definition(unit, &definition.name, &session)?;
+            }
+        }
+    }
+    Ok(unit.is_ok())
+}
+
+const NAME: &str = "fuzz.lam";
+
+/// A message is there and says where.
+fn told(message: &str, place: &str) -> Result<(), String> {
+    if message.contains("internal error") {
+        Err(format!("an internal error: {message}"))
+    } else if message.starts_with("error") && message.contains(place) {
+        Ok(())
+    } else {
+        Err(format!("a message without a place: {message}"))
+    }
+}
+
+fn definition(unit: &Unit, name: &str, session: &Session) -> Result<(), String> {
+    for operator in [Operator::Value, Operator::Vjp, Operator::Jvp] {
+        let compiled =
+            unit.call(name, operator, None).and_then(|call| arrays(&call.program, call.entry));
+        match compiled {
+            Ok(arrays) => drop(lower(&arrays)),
+            // Some of these are about what was asked for, which is not in the file.
+            Err(problems) => told(&session.render(&problems, false), "error")?,
+        }
+    }
+    Ok(())
+}
+
+/// A definition with data: the program, the definition, and an object with its arguments as JSON.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The text.
+    pub program: String,
+    /// The name.
+    pub entry: String,
+    /// The text of the data.
+    pub data: String,
+}
+
+/// The calls of the programs of the repository, and of the folder with data that does not fit.
+pub fn calls() -> Vec<Call> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut calls = Vec::new();
+    for file in programs(&root.join("programs")) {
+        let program = std::fs::read_to_string(file).expect("a listed program can be read");
+        let Ok(unit) = Session::new().load_text(NAME, &program, None) else { continue };
+        for promise in expectations(&program) {
+            let Ok(call) = unit.call(&promise.entry, Operator::Value, None) else { continue };
+            let names = call.parameters();
+            if !names.is_empty() && names.len() == promise.args.len() {
+                let members = names.iter().map(ToString::to_string).zip(promise.args);
+                let data = serde_json::Value::Object(members.collect()).to_string();
+                calls.push(Call { program: program.clone(), entry: promise.entry, data });
+            }
+        }
+    }
+    let folder = root.join("errors/data");
+    let text = std::fs::read_to_string(folder.join("program.lam")).expect("the program is there");
+    for file in std::fs::read_dir(&folder).expect("the folder is there").flatten() {
+        let (path, name) = (file.path(), file.file_name().to_string_lossy().into_owned());
+        if let Some((entry, _)) = name.split_once("__").filter(|_| name.ends_with(".json")) {
+            let data = std::fs::read_to_string(path).expect("listed data can be read");
+            calls.push(Call { program: text.clone(), entry: entry.to_string(), data });
+        }
+    }
+    calls
+}
+
+/// What the data gives: does it fit, and does the program run? An error if something panics, or a message does not say what it is about.
+pub fn data_outcome(call: &Call) -> Result<bool, String> {
+    caught(|| data(call))?
+}
+
+fn data(call: &Call) -> Result<bool, String> {
+    let mut session = Session::new();
+    let render = |session: &Session, p: &[lambada::Problem]| session.render(p, false);
+    let unit = session.load_text(NAME, &call.program, None).map_err(|p| render(&session, &p))?;
+    let compiled =
+        unit.call(&call.entry, Operator::Value, None).map_err(|p| render(&session, &p))?;
+    let mut inputs = Inputs::new();
+    let bound = inputs
+        .read_json(&call.data, "`data.json`")
+        .map_err(|problem| vec![problem])
+        .and_then(|()| compiled.arguments(&inputs));
+    let args: Vec<Data> = match bound {
+        Ok(args) => args,
+        // What does not fit has a name.
+        Err(problems) => return told(&render(&session, &problems), "`").map(|()| false),
+    };
+    // Sizes and numbers of iterations may be anything; what would take long is not run.
+    if args.iter().any(|arg| integers(arg) > SHORT) {
+        return Ok(true);
+    }
+    let executable = Executable::new(compiled.program, compiled.entry, Engine::Anf)
+        .map_err(|p| render(&session, &p))?;
+    match executable.with_memory(1 << 28).run(&args) {
+        Ok(_) => Ok(true),
+        Err(failure) => told(&session.render_failure(&failure, false), "error").map(|()| false),
+    }
+}
+
+/// Up to this number, iterations are quick.
+const SHORT: i64 = 1000;
+
+/// The largest integer.
+fn integers(data: &Data) -> i64 {
+    let all = |items: &[Data]| items.iter().map(integers).max().unwrap_or(0);
+    match data {
+        Data::Tensor(tensor) => match &tensor.data {
+            Elements::Int(values) => values.iter().copied().max().unwrap_or(0),
+            Elements::Real(_) | Elements::Bool(_) => 0,
+        },
+        Data::Tuple(items) | Data::Array(items) => all(items),
+        Data::Record(fields) => fields.iter().map(|(_, item)| integers(item)).max().unwrap_or(0),
+        Data::Con { args, .. } => all(args),
+    }
+}
