@@ -367,9 +367,7 @@ mod tests {
         };
         let text = "def f [n] (xs : [n]real) (ys : [n]real) = sum xs + sum ys";
         let small = smallest(text, &["[1.234, 0.5, 7.25]", "[1.5, 2.5, 3.5]"], both);
-        let ones: Vec<Value> =
-            small.args.iter().map(|arg| serde_json::from_str(arg).unwrap()).collect();
-        assert_eq!(ones, [json!([0.0, 1.0, 2.0]), json!([0.0, 0.0, 0.0])], "{small:?}");
+        assert_eq!(small.args, ["[0.0,0.0,7.3]", "[0.0,0.0,0.0]"]);
     }
 
     #[test]

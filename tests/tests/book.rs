@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lambada::{Operator, Session, Unit};
 use lambada_prim::{KINKS, Kink};
+use lambada_testkit::{blessing, parallel};
 use lambada_tests::expectations::{agrees, expectations, found, programs};
-use lambada_tests::on_big_stack;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -73,30 +73,24 @@ fn pages() -> Vec<PathBuf> {
 
 #[test]
 fn the_programs_of_the_book_keep_their_promises() {
-    let wrong: Vec<String> = on_big_stack(|| {
-        let mut count = 0;
-        let mut wrong = Vec::new();
-        for page in pages() {
-            let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            for (line, text) in blocks(&read(&page)) {
-                count += 1;
-                wrong.extend(complaints(&format!("{name}:{line}"), &text));
-            }
-        }
-        assert!(count >= 18, "only {count} programs");
-        wrong
-    });
+    let blocks = |page: &PathBuf| {
+        let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = |(line, text)| (format!("{name}:{line}"), text);
+        blocks(&read(page)).into_iter().map(place).collect::<Vec<_>>()
+    };
+    let programs: Vec<(String, String)> = pages().iter().flat_map(blocks).collect();
+    assert!(programs.len() >= 18, "only {} programs", programs.len());
+    let wrong = parallel(&programs, |(place, text)| complaints(place, text)).concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn the_examples_and_the_prelude_check() {
-    let wrong: Vec<String> = on_big_stack(|| {
-        let examples = programs(&root().join("examples"));
-        let prelude_alone = [("the prelude".to_string(), String::new())];
-        let files = examples.iter().map(|path| (path.display().to_string(), read(path)));
-        files.chain(prelude_alone).flat_map(|(name, text)| complaints(&name, &text)).collect()
-    });
+    let examples = programs(&root().join("examples"));
+    let prelude_alone = [("the prelude".to_string(), String::new())];
+    let files = examples.iter().map(|path| (path.display().to_string(), read(path)));
+    let files: Vec<(String, String)> = files.chain(prelude_alone).collect();
+    let wrong = parallel(&files, |(name, text)| complaints(name, text)).concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -127,7 +121,7 @@ fn the_page_on_kinks_has_the_table_of_the_compiler() {
     let head = "|---|---|---|\n";
     let start = page.find(head).expect("the page has a table") + head.len();
     let end = start + page[start..].find("\n\n").map_or(page.len() - start, |at| at + 1);
-    if std::env::var_os("BLESS").is_some() {
+    if blessing() {
         std::fs::write(&path, format!("{}{table}{}", &page[..start], &page[end..]))
             .expect("the page can be rewritten");
     } else {

@@ -50,12 +50,9 @@ fn bad_data_is_explained() {
     let mut wrong = Vec::new();
     for file in &files {
         let (found, expected) = (message(&folder, file), file.with_extension("stderr"));
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&expected, &found).expect("the expectation can be rewritten");
-        }
-        let expected = std::fs::read_to_string(&expected).unwrap_or_default();
-        if found != expected || found.starts_with("no complaint") {
-            wrong.push(format!("{}:\n{found}\ninstead of\n{expected}", file.display()));
+        wrong.extend(lambada_testkit::golden(&expected, &found).err());
+        if found.starts_with("no complaint") {
+            wrong.push(format!("{}: {found}", file.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

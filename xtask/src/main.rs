@@ -1,7 +1,9 @@
-//! Checks and chores of the repository: `cargo xtask tidy`, `cargo xtask checklist`.
+//! Checks and chores of the repository: `cargo xtask tidy`, and others.
 
+mod campaign;
 mod checklist;
 mod messages;
+mod suite;
 mod tidy;
 
 use std::path::Path;
@@ -9,14 +11,20 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy         check the rules of the house that no compiler checks
-       cargo xtask checklist    write the book's page on where the code has each item of the paper";
+       cargo xtask checklist    write the book's page on where the code has each item of the paper
+       cargo xtask suite        run all tests, and tell how long each takes and which is over its budget
+       cargo xtask campaign --minutes N [--seed S] [--folder DIR]
+                                random programs, texts and data, until the time is over; what fails is reduced and written as a test";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
-    let command = std::env::args().nth(1).unwrap_or_default();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let command = words.first().cloned().unwrap_or_default();
     match command.as_str() {
         "tidy" => tidy::run(root),
         "checklist" => checklist::run(root),
+        "suite" => suite::run(root),
+        "campaign" => campaign::run(root, &words[1..]),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(1)
