@@ -28,6 +28,7 @@ use crate::reduce::{Program, reduce};
 use crate::sanitizer::sanitized_complaints;
 use crate::special;
 use crate::texts::{Call, calls, corpus, data_outcome, outcome};
+use crate::watch::watched;
 
 /// How long a campaign goes on, and where it begins.
 pub struct Settings {
@@ -427,7 +428,8 @@ const SLOW: Duration = Duration::from_secs(20);
 
 /// The oracle matrix.
 fn oracle(program: &Program) -> Result<Agreement, String> {
-    let verdict = caught(|| draw::case(&program.text, &program.args)?.verdict());
+    let verdict =
+        watched(&program.text, || caught(|| draw::case(&program.text, &program.args)?.verdict()));
     match verdict.and_then(|verdict| verdict) {
         Err(complaint) if draw::of_nothing(&program.args, &complaint) => Ok(Agreement::default()),
         verdict => verdict,
@@ -449,6 +451,10 @@ fn paper(program: &Program, seed: u64) -> Result<bool, String> {
 
 /// Complains of a program.
 fn look(way: Way, program: &Program) -> Result<(), String> {
+    watched(&program.text, || complain(way, program))
+}
+
+fn complain(way: Way, program: &Program) -> Result<(), String> {
     let first = |complaints: Vec<crate::natives::Complaint>| match complaints.first() {
         Some(complaint) => Err(complaint.text.clone()),
         None => Ok(()),

@@ -16,17 +16,14 @@ pub mod sanitizer;
 pub mod special;
 pub mod texts;
 pub mod vectors;
+pub mod watch;
 
-/// Runs on a thread with the compiler's stack.
-pub fn on_big_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .stack_size(1 << 28)
-            .spawn_scoped(scope, work)
-            .expect("a thread can be started");
-        match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
+/// The seeds of a test: so many from 0 on, or those that `SEEDS=1000..1100` says.
+pub fn seeds(count: u64) -> std::ops::Range<u64> {
+    let chosen = std::env::var("SEEDS").ok();
+    let parse = |text: String| {
+        let (from, to) = text.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    };
+    chosen.and_then(parse).unwrap_or(0..count)
 }

@@ -7,6 +7,7 @@ use lambada::{Data, Elements, Engine, Executable, Inputs, Session, Unit, arrays,
 
 use crate::expectations::{expectations, programs};
 use crate::panics::caught;
+use crate::watch::watched;
 
 /// Texts to start from: the programs of the repository that are not too long.
 pub fn corpus() -> Vec<String> {
@@ -22,7 +23,7 @@ pub fn corpus() -> Vec<String> {
 /// The whole compiler on a text; what the definitions mean, and their derivatives, as far as they have any. Is it a program? An error if
 /// the compiler panics, or finds a problem and does not say where.
 pub fn outcome(text: &str) -> Result<bool, String> {
-    caught(|| compile(text))?
+    watched(text, || caught(|| compile(text)))?
 }
 
 fn compile(text: &str) -> Result<bool, String> {
@@ -107,7 +108,7 @@ pub fn calls() -> Vec<Call> {
 
 /// What the data gives: does it fit, and does the program run? An error if something panics, or a message does not say what it is about.
 pub fn data_outcome(call: &Call) -> Result<bool, String> {
-    caught(|| data(call))?
+    watched(&call.data, || caught(|| data(call)))?
 }
 
 fn data(call: &Call) -> Result<bool, String> {

@@ -6,6 +6,7 @@ use lambada_testkit::{Confirmed, parallel};
 use lambada_tests::draw::{Drawn, Feature, case, draw, of_nothing};
 use lambada_tests::natives::{Native, native_complaints};
 use lambada_tests::oracle::Verdict;
+use lambada_tests::seeds;
 
 const PROGRAMS: u64 = 1200;
 
@@ -17,14 +18,6 @@ fn verdict(seed: u64, drawn: &Drawn) -> Verdict {
         println!("seed {seed}\n{}\n-- {:?}", drawn.text, drawn.args);
     }
     case(&drawn.text, &drawn.args)?.verdict()
-}
-
-fn seeds() -> std::ops::Range<u64> {
-    let chosen = std::env::var("SEEDS").ok();
-    let parse = |text: &str| {
-        text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?))
-    };
-    chosen.and_then(|text| parse(&text)).unwrap_or(0..PROGRAMS)
 }
 
 /// What all programs gave.
@@ -75,13 +68,14 @@ impl All {
 }
 
 fn run() -> All {
-    let found = parallel(&seeds().collect::<Vec<_>>().chunks(CHUNK).collect::<Vec<_>>(), |seeds| {
-        let (mut all, mut natives) = (All::default(), Vec::new());
-        seeds.iter().for_each(|seed| all.one(*seed, &mut natives));
-        all.compared = natives.len();
-        all.complaints.extend(native_complaints(&natives).iter().map(ToString::to_string));
-        all
-    });
+    let found =
+        parallel(&seeds(PROGRAMS).collect::<Vec<_>>().chunks(CHUNK).collect::<Vec<_>>(), |seeds| {
+            let (mut all, mut natives) = (All::default(), Vec::new());
+            seeds.iter().for_each(|seed| all.one(*seed, &mut natives));
+            all.compared = natives.len();
+            all.complaints.extend(native_complaints(&natives).iter().map(ToString::to_string));
+            all
+        });
     found.into_iter().fold(All::default(), All::add)
 }
 
