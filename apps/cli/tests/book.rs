@@ -20,6 +20,7 @@ use lambada_chad::pairs::{Reverse, Semantics, interpret};
 use lambada_chad::shared::Lets;
 use lambada_chad::value::{Value, counting};
 use lambada_chad::{Env, Var, applied, closures, shared, source};
+use lambada_testkit::blessing;
 use tempfile::TempDir;
 
 fn root() -> PathBuf {
@@ -249,10 +250,6 @@ fn difference(expected: &str, found: &str) -> String {
         .iter()
         .for_each(|line| writeln!(text, "  + {line}").expect("a string grows"));
     text
-}
-
-fn blessing() -> bool {
-    std::env::var_os("BLESS").is_some()
 }
 
 /// Two tests may rewrite a page, but not at once.

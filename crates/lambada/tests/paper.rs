@@ -6,6 +6,7 @@ use lambada_chad::source;
 use lambada_chad::value::Value;
 use lambada_chad::{Env, closures};
 use lambada_core::eval::run;
+use lambada_testkit::{Tolerance, all_close};
 
 fn load(text: &str) -> Unit {
     Session::default()
@@ -34,10 +35,7 @@ fn value(data: &Data) -> Value {
 }
 
 fn close(a: &[f64], b: &[f64], what: &str) {
-    assert_eq!(a.len(), b.len(), "{what}");
-    a.iter().zip(b).for_each(|(x, y)| {
-        assert!((x - y).abs() <= 1e-12 * (1.0 + x.abs()), "{a:?} and {b:?}: {what}")
-    });
+    all_close(&what, a, b, Tolerance::mixed(1e-12)).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// The definition `f`: its value, its cotangent, and that every stage is there.

@@ -11,7 +11,7 @@ fn the_book_has_the_table() {
     let (before, rest) = text.split_once("| pass |").expect("a table");
     let after = rest.split_once("\n\n").expect("text after the table").1;
     let expected = format!("{before}{}\n{after}", table());
-    if std::env::var_os("BLESS").is_some() {
+    if lambada_testkit::blessing() {
         std::fs::write(&page, &expected).expect("the page can be written");
     } else {
         assert!(text == expected, "BLESS=1 puts this into the book:\n{}", table());

@@ -1,21 +1,12 @@
 use super::numeric::{derivatives, slope};
 use super::*;
 use crate::{CText, Prim, ReduceOp, Scalar, ScalarTy, Surface, c_helper};
-
-/// A seeded stream of numbers in 0..1.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
+use lambada_testkit::{Random, Tolerance, close};
 
 /// A point in the interior of the domain of a row.
-fn sample(row: &Row, dice: &mut Dice) -> Vec<Scalar> {
+fn sample(row: &Row, random: &mut Random) -> Vec<Scalar> {
     let draw = |(ty, (low, high)): (&ScalarTy, &(f64, f64))| {
-        let value = low + (high - low) * (0.1 + 0.8 * dice.roll());
+        let value = low + (high - low) * (0.1 + 0.8 * random.between(0.0, 1.0));
         match ty {
             ScalarTy::Real => Scalar::Real(value),
             ScalarTy::Int => Scalar::Int(value.round() as i64),
@@ -32,7 +23,7 @@ fn moved(at: &[Scalar], by: usize, step: f64) -> Vec<Scalar> {
 }
 
 fn assert_close(a: f64, b: f64, tolerance: f64, what: &str) {
-    assert!((a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs())), "{what}: {a} is not {b}");
+    close(&what, a, b, Tolerance::mixed(tolerance)).unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]
@@ -82,10 +73,10 @@ fn rows_are_well_formed() {
 
 #[test]
 fn partials_are_derivatives() {
-    let mut dice = Dice(1);
+    let mut random = Random(1);
     for &prim in Prim::ALL.iter().filter(|prim| !prim.row().domain.samples.is_empty()) {
         for _ in 0..50 {
-            let at = sample(prim.row(), &mut dice);
+            let at = sample(prim.row(), &mut random);
             for by in (0..at.len()).filter(|&k| prim.args()[k] == ScalarTy::Real) {
                 let expected = slope(|step| prim.eval(&moved(&at, by, step)).real(), 0.02);
                 assert_close(
@@ -101,10 +92,10 @@ fn partials_are_derivatives() {
 
 #[test]
 fn partials_of_partials_are_second_derivatives() {
-    let mut dice = Dice(2);
+    let mut random = Random(2);
     for &prim in Prim::ALL.iter().filter(|prim| !prim.row().domain.samples.is_empty()) {
         for _ in 0..20 {
-            let at = sample(prim.row(), &mut dice);
+            let at = sample(prim.row(), &mut random);
             let reals = || (0..prim.args().len()).filter(|&k| prim.args()[k] == ScalarTy::Real);
             for (by, again) in reals().flat_map(|by| reals().map(move |again| (by, again))) {
                 let expected =

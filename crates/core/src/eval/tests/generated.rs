@@ -5,10 +5,11 @@ use super::super::{apply, finish};
 use super::*;
 use crate::{if_, lit};
 use lambada_prim::Scalar;
+use lambada_testkit::Random;
 
 /// Draws terms.
 struct Generator {
-    seed: u64,
+    random: Random,
     program: Program,
     /// What is in scope.
     scope: Vec<Var>,
@@ -25,8 +26,7 @@ fn pair() -> Ty {
 impl Generator {
     /// A number below `n`.
     fn draw(&mut self, n: usize) -> usize {
-        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.seed >> 33) as usize % n
+        self.random.below(n)
     }
 
     fn ty(&mut self) -> Ty {
@@ -151,7 +151,8 @@ fn result(program: &Program, moves: bool) -> Result<Data, String> {
 #[test]
 fn moving_values_changes_nothing() {
     for seed in 0..3000 {
-        let mut generator = Generator { seed, program: Program::default(), scope: Vec::new() };
+        let mut generator =
+            Generator { random: Random(seed), program: Program::default(), scope: Vec::new() };
         let ty = generator.ty();
         let body = generator.term(&ty, 2 + seed as usize % 5);
         let program = main(generator.program, body);
