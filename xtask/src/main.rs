@@ -3,6 +3,7 @@
 mod campaign;
 mod checklist;
 mod messages;
+mod mutants;
 mod suite;
 mod tidy;
 
@@ -14,7 +15,9 @@ usage: cargo xtask tidy         check the rules of the house that no compiler ch
        cargo xtask checklist    write the book's page on where the code has each item of the paper
        cargo xtask suite        run all tests, and tell how long each takes and which is over its budget
        cargo xtask campaign --minutes N [--seed S] [--folder DIR]
-                                random programs, texts and data, until the time is over; what fails is reduced and written as a test";
+                                random programs, texts and data, until the time is over; what fails is reduced and written as a test
+       cargo xtask mutants [--crates A,B] [--count N] [--seed S] [--minutes N]
+                                small mistakes in the code of the compiler, and which of them no test sees";
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
         "checklist" => checklist::run(root),
         "suite" => suite::run(root),
         "campaign" => campaign::run(root, &words[1..]),
+        "mutants" => mutants::run(root, &words[1..]),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(1)

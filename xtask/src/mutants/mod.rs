@@ -1,0 +1,425 @@
+//! `cargo xtask mutants`: do the tests see small mistakes?
+//!
+//! Some expressions of some crates are chosen at random. In a copy of the repository each becomes `if mutant(k) { a mistake } else { the expression }`,
+//! so that all mutants are built at once; which one lives is said by a variable of the environment. Choices that do not compile are dropped. The
+//! tests run for each mutant, the cheap ones first, until one fails; a mutant that none of them kills has survived and is listed.
+
+mod sites;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use sites::{Site, instrumented, sites};
+
+/// The crates that are mutated unless others are named.
+const CRATES: &str = "differentiate,normalize,optimize,lower";
+
+/// Which mutant lives.
+const VARIABLE: &str = "LAMBADA_MUTANT";
+
+/// What a program says when it gets to the place of the mutant that lives.
+const REACHED: &str = "the mutant is reached";
+
+/// The tests of a mutant: package, test program, how many seeds. Those of its own crate come first.
+const TESTS: [(&str, &str, &str); 6] = [
+    ("differentiate", "derivatives", "40"),
+    ("normalize", "lambada_normalize", ""),
+    ("optimize", "lambada_optimize", ""),
+    ("lower", "lambada_lower", ""),
+    ("tests", "drawn", "0..60"),
+    ("tests", "programs", ""),
+];
+
+struct Mutant {
+    file: PathBuf,
+    site: Site,
+}
+
+/// What became of a mutant.
+enum Fate {
+    /// By this test.
+    Killed(&'static str),
+    /// Has any test come to its place?
+    Survived(bool),
+    /// The time was over.
+    NotTried,
+}
+
+/// Mutates and tests; fails if a mutant survives.
+pub fn run(root: &Path, words: &[String]) -> ExitCode {
+    match work(root, words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(why) => {
+            eprintln!("mutants: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn work(root: &Path, words: &[String]) -> Result<bool, String> {
+    let mut options: BTreeMap<&str, &str> = BTreeMap::from([
+        ("--crates", CRATES),
+        ("--count", "200"),
+        ("--seed", "1"),
+        ("--minutes", "600"),
+        ("--folder", ""),
+    ]);
+    for pair in words.chunks(2) {
+        match pair {
+            [name, value] if options.contains_key(&**name) => drop(options.insert(name, value)),
+            _ => return Err("usage: cargo xtask mutants [--crates A,B] [--count N] [--seed S] [--minutes N] [--folder DIR]".into()),
+        }
+    }
+    let number = |name: &str| options[name].parse::<u64>().map_err(|e| format!("{name}: {e}"));
+    let until = Instant::now() + Duration::from_secs(60 * number("--minutes")?);
+    let crates: Vec<&str> = options["--crates"].split(',').collect();
+    let copy = match options["--folder"] {
+        "" => root.join("target/mutants"),
+        folder => PathBuf::from(folder),
+    };
+    copied(root, &copy)?;
+    let mut mutants = chosen(&copy, &crates, number("--count")? as usize, number("--seed")?)?;
+    let originals = originals(&copy, &mutants, &crates)?;
+    drop_what_does_not_compile(&copy, &originals, &mut mutants)?;
+    println!("{} mutants", mutants.len());
+    let programs = build(&copy)?;
+    let alive = tests_of("")
+        .map(|test| Ok((test.1, run_test(&copy, &programs, test, None)?)))
+        .collect::<Result<Vec<_>, String>>()?;
+    if let Some((name, _)) = alive.iter().find(|(_, run)| !run.passes) {
+        return Err(format!("{name} fails without any mutant"));
+    }
+    let patience: BTreeMap<&str, Duration> =
+        alive.iter().map(|(name, run)| (*name, 5 * run.took + Duration::from_secs(60))).collect();
+    let fates = all_fates(&copy, &programs, &mutants, &patience, until);
+    Ok(report(&copy, &mutants, &fates))
+}
+
+/// The files that git knows, where they have changed since the last copy.
+fn copied(root: &Path, copy: &Path) -> Result<(), String> {
+    let output = Command::new("git").current_dir(root).arg("ls-files").output();
+    let output = output.map_err(|e| format!("git: {e}"))?;
+    for name in String::from_utf8_lossy(&output.stdout).lines() {
+        let (from, to) = (root.join(name), copy.join(name));
+        let Ok(bytes) = fs::read(&from) else { continue }; // deleted, and not yet told to git
+        if fs::read(&to).is_ok_and(|there| there == bytes) {
+            continue;
+        }
+        let folder = to.parent().unwrap_or(copy);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&to, bytes))
+            .map_err(|e| format!("{}: {e}", to.display()))?;
+    }
+    Ok(())
+}
+
+/// So many sites of the code of the crates that is no test, drawn at random.
+fn chosen(copy: &Path, crates: &[&str], count: usize, seed: u64) -> Result<Vec<Mutant>, String> {
+    let mut all = Vec::new();
+    for name in crates {
+        let folder = copy.join("crates").join(name).join("src");
+        let mut files = Vec::new();
+        crate::tidy::collect(&folder, &mut files);
+        files.sort();
+        for file in files {
+            let is_test = |part: &std::ffi::OsStr| part == "tests" || part == "tests.rs";
+            if file.iter().any(is_test) {
+                continue;
+            }
+            let text = read(&file)?;
+            let found = sites(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+            all.extend(found.into_iter().map(|site| Mutant { file: file.clone(), site }));
+        }
+    }
+    println!("{} places in {}", all.len(), crates.join(", "));
+    // Equal seeds choose equal mutants (splitmix64).
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB)
+    };
+    let mut keyed: Vec<(u64, Mutant)> = all.into_iter().map(|mutant| (next(), mutant)).collect();
+    keyed.sort_by_key(|(key, _)| *key);
+    let mut mutants: Vec<Mutant> =
+        keyed.into_iter().take(count).map(|(_, mutant)| mutant).collect();
+    mutants.sort_by(|a, b| (&a.file, a.site.range.start).cmp(&(&b.file, b.site.range.start)));
+    Ok(mutants)
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+/// The texts of the files to be changed, and of the roots of their crates.
+fn originals(
+    copy: &Path,
+    mutants: &[Mutant],
+    crates: &[&str],
+) -> Result<BTreeMap<PathBuf, String>, String> {
+    let roots = crates.iter().map(|name| copy.join("crates").join(name).join("src/lib.rs"));
+    let files = mutants.iter().map(|mutant| mutant.file.clone()).chain(roots);
+    files.map(|file| Ok((file.clone(), read(&file)?))).collect()
+}
+
+/// Writes the files with all mutants in them. Gives where each mutant stands in what is written.
+fn write(
+    originals: &BTreeMap<PathBuf, String>,
+    mutants: &[Mutant],
+) -> Result<Vec<std::ops::Range<usize>>, String> {
+    let mut places = vec![0..0; mutants.len()];
+    for (file, text) in originals {
+        let here: Vec<(usize, &Site)> = mutants
+            .iter()
+            .enumerate()
+            .filter(|(_, mutant)| mutant.file == *file)
+            .map(|(k, mutant)| (k, &mutant.site))
+            .collect();
+        let (mut text, found) = instrumented(text, &here);
+        found.into_iter().for_each(|(k, place)| places[k] = place);
+        if file.ends_with("src/lib.rs") {
+            text += &format!(
+                "\n/// Does this mutant live?\npub(crate) fn mutant(k: u32) -> bool {{\n    \
+                 use std::io::Write as _;\n    \
+                 static LIVES: std::sync::LazyLock<Option<u32>> =\n        \
+                 std::sync::LazyLock::new(|| std::env::var(\"{VARIABLE}\").ok()?.parse().ok());\n    \
+                 static TOLD: std::sync::Once = std::sync::Once::new();\n    \
+                 let lives = *LIVES == Some(k);\n    \
+                 if lives {{\n        TOLD.call_once(|| drop(writeln!(std::io::stderr(), \"{REACHED}\")));\n    }}\n    lives\n}}\n"
+            );
+        }
+        fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    Ok(places)
+}
+
+/// Compiles, and leaves out the mutants that the compiler complains of, until it does not.
+fn drop_what_does_not_compile(
+    copy: &Path,
+    originals: &BTreeMap<PathBuf, String>,
+    mutants: &mut Vec<Mutant>,
+) -> Result<(), String> {
+    loop {
+        let places = write(originals, mutants)?;
+        let output = cargo(copy, &["check", "--package", "lambada", "--message-format=json"])?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let mut bad = BTreeSet::new();
+        for message in messages(&output.stdout) {
+            let spans = message["message"]["spans"].as_array().cloned().unwrap_or_default();
+            let error = message["message"]["level"] == "error";
+            for span in spans.iter().filter(|span| error && span["is_primary"] == true) {
+                let file = copy.join(span["file_name"].as_str().unwrap_or_default());
+                let at = |key: &str| span[key].as_u64().unwrap_or(0) as usize;
+                // The innermost around the place, or all inside of it.
+                let (from, to) = (at("byte_start"), at("byte_end"));
+                let here = |k: &usize| mutants[*k].file == file;
+                let around = (0..mutants.len())
+                    .filter(here)
+                    .filter(|k| places[*k].start <= from && to <= places[*k].end)
+                    .min_by_key(|k| places[*k].len());
+                let inside = (0..mutants.len())
+                    .filter(here)
+                    .filter(|k| from <= places[*k].start && places[*k].end <= to);
+                bad.extend(inside);
+                bad.extend(around);
+            }
+        }
+        if bad.is_empty() {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("the copy does not compile, and no mutant is to blame: {text}"));
+        }
+        println!("{} mutants do not compile", bad.len());
+        let mut k = 0;
+        mutants.retain(|_| {
+            k += 1;
+            !bad.contains(&(k - 1))
+        });
+    }
+}
+
+fn cargo(copy: &Path, words: &[&str]) -> Result<std::process::Output, String> {
+    Command::new("cargo")
+        .current_dir(copy)
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("cargo: {e}"))
+}
+
+fn messages(stdout: &[u8]) -> Vec<Value> {
+    let text = String::from_utf8_lossy(stdout);
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The test programs by package folder and name.
+fn build(copy: &Path) -> Result<BTreeMap<(String, String), PathBuf>, String> {
+    let mut programs = BTreeMap::new();
+    for (package, name, _) in TESTS {
+        let long = format!("lambada-{package}");
+        let mut words = vec!["test", "--no-run", "--message-format=json", "--package", &long];
+        words.extend(if name.starts_with("lambada_") {
+            vec!["--lib"]
+        } else {
+            vec!["--test", name]
+        });
+        let output = cargo(copy, &words)?;
+        if !output.status.success() {
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("the tests do not build: {told}"));
+        }
+        for message in messages(&output.stdout) {
+            let tests = message["profile"]["test"] == true && message["target"]["name"] == name;
+            if let Some(program) = message["executable"].as_str().filter(|_| tests) {
+                programs.insert((package.to_string(), name.to_string()), PathBuf::from(program));
+            }
+        }
+    }
+    Ok(programs)
+}
+
+/// The tests of a crate, those of its own first.
+fn tests_of(own: &str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let own = own.to_string();
+    let first = own.clone();
+    let mine = TESTS.into_iter().filter(move |(package, ..)| *package == first);
+    mine.chain(TESTS.into_iter().filter(move |(package, ..)| *package == "tests" || own.is_empty()))
+}
+
+struct Run {
+    passes: bool,
+    reached: bool,
+    took: Duration,
+}
+
+fn run_test(
+    copy: &Path,
+    programs: &BTreeMap<(String, String), PathBuf>,
+    (package, name, seeds): (&str, &str, &str),
+    mutant: Option<(usize, Duration)>,
+) -> Result<Run, String> {
+    let program = programs
+        .get(&(package.to_string(), name.to_string()))
+        .ok_or_else(|| format!("there is no test {name} of {package}"))?;
+    let folder =
+        if package == "tests" { copy.join("tests") } else { copy.join("crates").join(package) };
+    let errors = copy.join(format!("errors-{}", mutant.map_or(0, |(k, _)| k + 1)));
+    let file = fs::File::create(&errors).map_err(|e| format!("{}: {e}", errors.display()))?;
+    let mut command = Command::new(program);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    command.env_remove("SEEDS");
+    if !seeds.is_empty() {
+        command.env("SEEDS", seeds);
+    }
+    if let Some((k, _)) = mutant {
+        command.env(VARIABLE, k.to_string());
+    }
+    let start = Instant::now();
+    let mut process = command.spawn().map_err(|e| format!("{name}: {e}"))?;
+    let passes = loop {
+        if let Some(status) = process.try_wait().map_err(|e| format!("{name}: {e}"))? {
+            break status.success();
+        }
+        if mutant.is_some_and(|(_, patience)| start.elapsed() > patience) {
+            process.kill().and_then(|()| process.wait()).map_err(|e| format!("{name}: {e}"))?;
+            break false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let told = fs::read(&errors).unwrap_or_default();
+    let _ = fs::remove_file(&errors);
+    let reached = String::from_utf8_lossy(&told).contains(REACHED);
+    Ok(Run { passes, reached, took: start.elapsed() })
+}
+
+fn all_fates(
+    copy: &Path,
+    programs: &BTreeMap<(String, String), PathBuf>,
+    mutants: &[Mutant],
+    patience: &BTreeMap<&str, Duration>,
+    until: Instant,
+) -> Vec<Fate> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let fates: Mutex<BTreeMap<usize, Fate>> = Mutex::default();
+    let work = || {
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= mutants.len() || Instant::now() > until {
+                return;
+            }
+            // The files are sorted, so every so many of them are of all crates.
+            let k = k * 89 % mutants.len();
+            let fate = fate(copy, programs, &mutants[k], k, patience);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            println!("{done}: {}: {}", mutants[k].line(copy), told(&fate));
+            fates.lock().expect("no thread panics here").insert(k, fate);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+    let mut fates = fates.into_inner().expect("no thread panics here");
+    (0..mutants.len()).map(|k| fates.remove(&k).unwrap_or(Fate::NotTried)).collect()
+}
+
+fn fate(
+    copy: &Path,
+    programs: &BTreeMap<(String, String), PathBuf>,
+    mutant: &Mutant,
+    k: usize,
+    patience: &BTreeMap<&str, Duration>,
+) -> Fate {
+    let mut reached = false;
+    for test in tests_of(&mutant.package(copy)) {
+        match run_test(copy, programs, test, Some((k, patience[test.1]))) {
+            Ok(run) if run.passes => reached |= run.reached,
+            Ok(_) | Err(_) => return Fate::Killed(test.1),
+        }
+    }
+    Fate::Survived(reached)
+}
+
+fn told(fate: &Fate) -> String {
+    match fate {
+        Fate::Killed(test) => format!("killed by {test}"),
+        Fate::Survived(true) => "SURVIVES".into(),
+        Fate::Survived(false) => "SURVIVES, never reached".into(),
+        Fate::NotTried => "not tried".into(),
+    }
+}
+
+impl Mutant {
+    fn package(&self, copy: &Path) -> String {
+        let inside = self.file.strip_prefix(copy.join("crates")).unwrap_or(&self.file);
+        inside.iter().next().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn line(&self, copy: &Path) -> String {
+        let name = self.file.strip_prefix(copy).unwrap_or(&self.file).display();
+        format!("{name}:{}: {}", self.site.line, self.site.what)
+    }
+}
+
+/// Lists the survivors. Are there none?
+fn report(copy: &Path, mutants: &[Mutant], fates: &[Fate]) -> bool {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for fate in fates {
+        *counts.entry(told(fate)).or_default() += 1;
+    }
+    println!("\n{} mutants", mutants.len());
+    counts.iter().for_each(|(what, count)| println!("{count} {what}"));
+    let survivors = mutants.iter().zip(fates).filter(|(_, f)| matches!(f, Fate::Survived(_)));
+    let mut none = true;
+    for (mutant, fate) in survivors {
+        none = false;
+        println!("{}: {}", mutant.line(copy), told(fate));
+    }
+    none
+}
