@@ -63,8 +63,11 @@ fn specialize(unit: &Unit, name: &str, session: &Session) -> Option<String> {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let folder = root().join("docs/src");
-    let pages = std::fs::read_dir(&folder).expect("the book is there").flatten().map(|e| e.path());
+    let in_folder = |folder: &str| {
+        let entries = std::fs::read_dir(root().join(folder)).expect("the book is there").flatten();
+        entries.map(|e| e.path()).filter(|path| path.extension().is_some_and(|e| e == "md"))
+    };
+    let pages = in_folder("docs/src").chain(in_folder("docs/src/errors"));
     let mut pages: Vec<PathBuf> =
         pages.chain([root().join("README.md"), root().join("CHANGELOG.md")]).collect();
     pages.sort();
