@@ -5,13 +5,13 @@ use lambada_loops::{Mode, Operand};
 use lambada_prim::ReduceOp;
 
 use crate::Lower;
-use crate::places::{Place, Value};
+use crate::memory::{Place, Value};
 
 impl<'a> Lower<'a> {
     pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
-        let value = match self.value(first) {
+        let value = match self.env.value(first) {
             Value::Scalar(first) => {
-                Value::Cell(self.emit.cell(bind.ty.elem, first, self.hint(bind.var)))
+                Value::Cell(self.code.cell(bind.ty.elem, first, self.env.hint(bind.var)))
             }
             Value::Array(place) if self.take_but_rows(&place) => Value::Array(place),
             Value::Array(place) => {
@@ -25,17 +25,17 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
-        let value = self.value(value);
-        match (self.value_of(acc).clone(), value) {
+        let value = self.env.value(value);
+        match (self.env.value_of(acc).clone(), value) {
             (Value::Cell(cell), Value::Scalar(value)) => self.combine(ReduceOp::Add, cell, value),
             (Value::Array(place), Value::Scalar(value)) => {
-                let index = self.operands(index);
-                let at = self.offset(&place, &index);
+                let index = self.env.operands(index);
+                let at = self.code.offset(&place, &index);
                 self.add_at(&place, at, value);
             }
             (Value::Array(place), Value::Array(part)) => {
-                let index = self.operands(index);
-                let offset = self.offset(&place, &index);
+                let index = self.env.operands(index);
+                let offset = self.code.offset(&place, &index);
                 self.add_part(&part, &place, offset);
             }
             (Value::Cell(_), _)
@@ -48,35 +48,35 @@ impl<'a> Lower<'a> {
 
     /// `cell = cell ⊕ value`
     pub(crate) fn combine(&mut self, op: ReduceOp, cell: lambada_loops::Cell, value: Operand) {
-        let elem = self.emit.function.cells[cell.0 as usize].0.elem;
-        let old = self.emit.get(cell);
-        let new = self.emit.prim(op.prim(elem), vec![old, value], "t");
-        self.emit.set(cell, new);
+        let elem = self.code.cell_elem(cell);
+        let old = self.code.get(cell);
+        let new = self.code.prim(op.prim(elem), vec![old, value], "t");
+        self.code.set(cell, new);
     }
 
     fn add_at(&mut self, place: &Place, at: Operand, value: Operand) {
-        let buf = self.store.buf(place.storage);
-        let add = ReduceOp::Add.prim(self.emit.elem(buf));
-        let old = self.emit.load(buf, at, "t");
-        let new = self.emit.prim(add, vec![old, value], "t");
-        self.emit.store(buf, at, new);
+        let buf = self.memory.buf(place.storage);
+        let add = ReduceOp::Add.prim(self.code.elem(buf));
+        let old = self.code.load(buf, at, "t");
+        let new = self.code.prim(add, vec![old, value], "t");
+        self.code.store(buf, at, new);
     }
 
     /// `place[offset ..] += part`: parts are contiguous, so one loop does for all ranks.
     fn add_part(&mut self, part: &Place, place: &Place, offset: Operand) {
-        let len = self.len(&part.dims);
+        let len = self.code.len(&part.dims);
         self.counted("j", len, Mode::Independent, |lower, j| {
-            let from = lower.sum(vec![part.offset, j]);
-            let hint = lower.emit.function.bufs[lower.store.buf(part.storage).0 as usize].1.clone();
-            let value = lower.emit.load(lower.store.buf(part.storage), from, hint);
-            let at = lower.sum(vec![offset, j]);
+            let from = lower.code.sum(vec![part.offset, j]);
+            let hint = lower.code.hint(lower.memory.buf(part.storage));
+            let value = lower.code.load(lower.memory.buf(part.storage), from, hint);
+            let at = lower.code.sum(vec![offset, j]);
             lower.add_at(place, at, value);
         });
     }
 
     pub(crate) fn freeze(&mut self, bind: &Param, acc: Var) {
-        let value = match self.value_of(acc).clone() {
-            Value::Cell(cell) => Value::Scalar(self.emit.get(cell)),
+        let value = match self.env.value_of(acc).clone() {
+            Value::Cell(cell) => Value::Scalar(self.code.get(cell)),
             Value::Array(place) => Value::Array(place),
             Value::Scalar(_) | Value::Elements(_) => unreachable!("only accumulators are frozen"),
         };

@@ -4,7 +4,7 @@
 use lambada_loops::Step;
 
 use crate::Lower;
-use crate::places::{Place, StorageId, Value};
+use crate::memory::{Place, StorageId, Value};
 use crate::states::{Held, State};
 
 /// The next value of an array of the state.
@@ -47,7 +47,7 @@ impl Lower<'_> {
         self.move_all(moves);
         self.swap(&arrays);
         for (cell, value) in cells {
-            self.emit.set(cell, value);
+            self.code.set(cell, value);
         }
     }
 
@@ -55,7 +55,7 @@ impl Lower<'_> {
     fn choose_ways(&self, arrays: &mut [Next]) {
         let mut claimed = Vec::new();
         for next in arrays.iter_mut() {
-            if self.store.same_start(&next.from, &next.held.place) {
+            if self.memory.same_start(&next.from, &next.held.place) {
                 next.way = Way::Stay;
                 claimed.push(next.held.place.storage);
             }
@@ -75,12 +75,12 @@ impl Lower<'_> {
     /// Is the next value all of a buffer of the state, or of a spare one, that lives as long as the array's own?
     fn is_exchangeable(&self, arrays: &[Next], k: usize) -> bool {
         let (from, held) = (&arrays[k].from, arrays[k].held);
-        let (Some(home), Some(own)) = (self.store.whole(from), self.store.whole(&held.place))
+        let (Some(home), Some(own)) = (self.memory.whole(from), self.memory.whole(&held.place))
         else {
             return false;
         };
         if held.grows {
-            return home.level == self.emit.level();
+            return home.level == self.code.level();
         }
         let is_of = |place: &Place| place.storage == from.storage;
         let in_pool = arrays.iter().any(|other| {
@@ -100,9 +100,9 @@ impl Lower<'_> {
             let in_the_way = arrays
                 .iter()
                 .enumerate()
-                .any(|(j, other)| j != k && self.store.overlap(other.from.storage, place.storage));
+                .any(|(j, other)| j != k && self.memory.overlap(other.from.storage, place.storage));
             let room =
-                match (arrays[k].held.grows, in_the_way && self.store.whole(&place).is_some()) {
+                match (arrays[k].held.grows, in_the_way && self.memory.whole(&place).is_some()) {
                     (true, _) => self.duplicate(&arrays[k].from.clone()),
                     (false, true) => {
                         let room = self.spare(&place);
@@ -127,7 +127,7 @@ impl Lower<'_> {
             if own == other {
                 continue;
             }
-            self.emit.push(Step::Swap(self.store.buf(own), self.store.buf(other)));
+            self.code.push(Step::Swap(self.memory.buf(own), self.memory.buf(other)));
             // What the state's buffer held is now under the other name.
             pairs[k + 1..]
                 .iter_mut()

@@ -7,14 +7,14 @@ use lambada_loops::{Mode, Nest, Operand, Step};
 use lambada_prim::{Data, Scalar, Tensor};
 
 use crate::Lower;
-use crate::emit::Kind;
+use crate::code::Kind;
+use crate::memory::{Place, Value};
 use crate::moves::few;
-use crate::places::{Place, Value};
 
 impl<'a> Lower<'a> {
     /// One flat fill, whatever the rank.
     pub(crate) fn fill(&mut self, bind: &Param, value: Atom) {
-        let value = self.operand(value);
+        let value = self.env.operand(value);
         if bind.ty.dims.is_empty() {
             return self.bind(bind.var, Value::Scalar(value));
         }
@@ -24,20 +24,20 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn fill_place(&mut self, place: &Place, value: Operand) {
-        let len = self.len(&place.dims);
+        let len = self.code.len(&place.dims);
         match few(len) {
             Some(count) => (0..count).for_each(|k| self.put(place, k, value)),
             None => {
                 let buf = self.pointer(place);
-                self.emit.push(Step::Fill { buf, value, len });
+                self.code.push(Step::Fill { buf, value, len });
             }
         }
     }
 
     /// Stores the k-th element.
     fn put(&mut self, place: &Place, k: i64, value: Operand) {
-        let at = self.sum(vec![place.offset, Operand::int(k)]);
-        self.emit.store(self.store.buf(place.storage), at, value);
+        let at = self.code.sum(vec![place.offset, Operand::int(k)]);
+        self.code.store(self.memory.buf(place.storage), at, value);
     }
 
     /// Constant data; a scalar is a constant of the code.
@@ -51,8 +51,8 @@ impl<'a> Lower<'a> {
 
     fn constant_place(&mut self, bind: &Param, tensor: Rc<Tensor>) -> Place {
         let dims = tensor.dims.iter().map(|d| Operand::int(*d as i64)).collect();
-        let buf = self.emit.constant(tensor, self.hint(bind.var));
-        Place { storage: self.store.foreign(buf), offset: Operand::int(0), dims }
+        let buf = self.code.constant(tensor, self.env.hint(bind.var));
+        Place { storage: self.memory.foreign(buf), offset: Operand::int(0), dims }
     }
 
     /// `[a, b, c]`: in registers where only elements at constant places are wanted, constant data where it is constant, else in memory.
@@ -66,11 +66,11 @@ impl<'a> Lower<'a> {
     }
 
     fn elements(&mut self, bind: &Param, items: &[Atom]) -> Value {
-        let values = self.operands(items);
-        if self.facts.is_elements(bind.var) {
+        let values = self.env.operands(items);
+        if self.env.facts().is_elements(bind.var) {
             return Value::Elements(values);
         }
-        if !self.wanted.contains_key(&bind.var)
+        if self.memory.wanted(bind.var).is_none()
             && let Some(tensor) = constants(&values)
         {
             return Value::Array(self.constant_place(bind, Rc::new(tensor)));
@@ -84,10 +84,10 @@ impl<'a> Lower<'a> {
 
     /// Rows that have been built in their slots are there already.
     fn rows(&mut self, bind: &Param, items: &[Atom]) -> Place {
-        let rows: Vec<Place> = items.iter().map(|item| self.place(*item)).collect();
+        let rows: Vec<Place> = items.iter().map(|item| self.env.place(*item)).collect();
         let (place, slots) = self.rows_target(bind, items, &rows);
         for (row, slot) in rows.iter().zip(&slots) {
-            if !self.store.same_start(row, slot) {
+            if !self.memory.same_start(row, slot) {
                 self.copy(row, slot);
             }
         }
@@ -95,10 +95,10 @@ impl<'a> Lower<'a> {
     }
 
     fn rows_target(&mut self, bind: &Param, items: &[Atom], rows: &[Place]) -> (Place, Vec<Place>) {
-        if let Some(place) = self.wanted.get(&bind.var).cloned() {
+        if let Some(place) = self.memory.wanted(bind.var).cloned() {
             let slots = self.slots(&place, items.len());
             let at_home: Vec<Var> = (0..items.len())
-                .filter(|k| self.store.same_start(&rows[*k], &slots[*k]))
+                .filter(|k| self.memory.same_start(&rows[*k], &slots[*k]))
                 .filter_map(|k| items[k].as_var())
                 .collect();
             if self.is_free(&place, &at_home) {
@@ -116,9 +116,9 @@ impl<'a> Lower<'a> {
 
     /// In place, if nobody needs the old array; else in a copy.
     pub(crate) fn update(&mut self, bind: &Param, array: Var, index: &[Atom], value: Atom) {
-        let old = self.place(array.into());
-        let index = self.operands(index);
-        let value = self.value(value);
+        let old = self.env.place(array.into());
+        let index = self.env.operands(index);
+        let value = self.env.value(value);
         let place = if self.take_but_rows(&old) {
             old
         } else {
@@ -131,9 +131,9 @@ impl<'a> Lower<'a> {
     }
 
     fn overwrite(&mut self, place: &Place, index: &[Operand], value: &Value) {
-        let offset = self.offset(place, index);
+        let offset = self.code.offset(place, index);
         match value {
-            Value::Scalar(value) => self.emit.store(self.store.buf(place.storage), offset, *value),
+            Value::Scalar(value) => self.code.store(self.memory.buf(place.storage), offset, *value),
             Value::Array(part) => {
                 let to = Place { storage: place.storage, offset, dims: part.dims.clone() };
                 self.move_all(vec![(part.clone(), to)]);
@@ -152,11 +152,11 @@ impl<'a> Lower<'a> {
         mode: Mode,
         body: impl FnOnce(&mut Self, Operand),
     ) {
-        self.emit.open(Kind::Loop);
-        let index = self.emit.index(hint);
+        self.code.open(Kind::Loop);
+        let index = self.code.index(hint);
         body(self, index.into());
-        let body = self.emit.close();
-        self.emit.push(Nest::For { index, start: Operand::int(0), end, step: 1, mode, body });
+        let body = self.code.close();
+        self.code.push(Nest::For { index, start: Operand::int(0), end, step: 1, mode, body });
     }
 }
 

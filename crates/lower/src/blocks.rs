@@ -7,7 +7,7 @@ use lambada_loops::Operand;
 use lambada_prim::ScalarTy;
 
 use crate::Lower;
-use crate::places::{Place, StorageId, Value};
+use crate::memory::{Place, StorageId, Value};
 
 /// Among how many of the newest buffers of a body one is looked for that is free.
 const RECENT: usize = 64;
@@ -18,15 +18,14 @@ impl<'a> Lower<'a> {
     pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
         self.plan(block, wants);
         for (k, stm) in block.stms.iter().enumerate() {
-            self.frame().at = k;
-            let around = self.near;
-            let own = stm.binds.first().and_then(|bind| self.source.names.origin(bind.var));
-            self.near = own.or(self.near);
+            self.env.arrive(k);
+            let own = stm.binds.first().and_then(|bind| self.env.origin(bind.var));
+            let around = self.code.come_from(own);
             self.statement(stm);
-            self.near = around.or(self.near);
+            self.code.go_back(around);
         }
-        self.frame().at = block.stms.len();
-        block.results.iter().map(|a| self.value(*a)).collect()
+        self.env.arrive(block.stms.len());
+        block.results.iter().map(|a| self.env.value(*a)).collect()
     }
 
     fn statement(&mut self, stm: &'a Stm) {
@@ -75,7 +74,7 @@ impl<'a> Lower<'a> {
             for (which, bind) in stm.binds.iter().enumerate() {
                 if let Some(place) = wishes.remove(&bind.var) {
                     self.hand_on(stm, k, which, &place, &mut wishes);
-                    self.wanted.insert(bind.var, place);
+                    self.memory.want(bind.var, place);
                 }
             }
         }
@@ -98,44 +97,48 @@ impl<'a> Lower<'a> {
     fn new_part(&mut self, stm: &Stm, k: usize, wishes: &mut HashMap<Var, Place>) {
         if let Exp::Op(Op::Update { array, index, value: Atom::Var(part) }) = &stm.exp
             && stm.binds[0].ty.rank() > index.len()
-            && self.last_mention(*part) == Some(k)
+            && self.env.last_mention(*part) == Some(k)
             && !wishes.contains_key(part)
-            && self.values[part.0 as usize].is_none()
-            && index.iter().all(|i| i.as_var().is_none_or(|v| self.values[v.0 as usize].is_some()))
+            && !self.env.is_bound(*part)
+            && index.iter().all(|i| i.as_var().is_none_or(|v| self.env.is_bound(v)))
             && let Some(place) = self.untouched_until(*array, k)
         {
-            let index = self.operands(index);
+            let index = self.env.operands(index);
             let slot = Place {
-                offset: self.offset(&place, &index),
-                storage: self.store.slot(place.storage),
+                offset: self.code.offset(&place, &index),
+                storage: self.memory.slot(place.storage),
                 dims: place.dims[index.len()..].into(),
             };
-            self.store.unname(place.storage, *array);
+            self.memory.unname(place.storage, *array);
             wishes.insert(*part, slot);
         }
     }
 
     /// The place of a parameter of the current block, if it is ours and no statement of the current block before the k-th, which ends it, mentions any of it.
     fn untouched_until(&self, array: Var, k: usize) -> Option<Place> {
-        let Some(Value::Array(place)) = &self.values[array.0 as usize] else { return None };
-        let (stms, _) = self.rest();
-        let is_free = self.store.is_writable(place.storage)
-            && self.is_here(array)
-            && self.ends_at(array, k)
-            && self.store.names(place.storage).into_iter().all(|v| v == array || !self.is_used(v))
+        let Some(Value::Array(place)) = self.env.known(array) else { return None };
+        let (stms, _) = self.env.rest();
+        let is_free = self.memory.is_writable(place.storage)
+            && self.env.is_here(array)
+            && self.env.ends_at(array, k)
+            && self
+                .memory
+                .names(place.storage)
+                .into_iter()
+                .all(|v| v == array || !self.env.is_used(v))
             && !stms[..k].iter().any(|stm| self.is_mentioned_by(stm, array));
         is_free.then(|| place.clone())
     }
 
     fn is_mentioned_by(&self, stm: &Stm, var: Var) -> bool {
-        let mut found = stm.exp.blocks().into_iter().any(|inner| self.mentions(inner, var));
+        let mut found = stm.exp.blocks().into_iter().any(|inner| self.env.mentions(inner, var));
         stm.exp.atoms(&mut |atom| found |= atom == Atom::Var(var));
         found
     }
 
     /// Are the sizes of an array that is yet to be built known already?
     fn is_known(&self, bind: &Param) -> bool {
-        bind.ty.dims.iter().all(|d| d.as_var().is_none_or(|v| self.values[v.0 as usize].is_some()))
+        bind.ty.dims.iter().all(|d| d.as_var().is_none_or(|v| self.env.is_bound(v)))
     }
 
     /// `which` of the statement's bindings is wanted in a place: so is what it is made from, where that ends here.
@@ -149,14 +152,14 @@ impl<'a> Lower<'a> {
     ) {
         let mut wish = |lower: &Self, atom: Atom, place: Place| {
             if let Atom::Var(var) = atom
-                && lower.last_mention(var) == Some(k)
+                && lower.env.last_mention(var) == Some(k)
             {
                 wishes.entry(var).or_insert(place);
             }
         };
         match &stm.exp {
             Exp::Nest(Nest::If { .. }) => {
-                for origin in self.facts.origins(stm.binds[which].var).into_iter().skip(1) {
+                for origin in self.env.facts().origins(stm.binds[which].var).into_iter().skip(1) {
                     wish(self, origin.into(), place.clone());
                 }
             }
@@ -183,7 +186,7 @@ impl<'a> Lower<'a> {
 
     /// As `target`, but apart from what the statement builds as well.
     pub(crate) fn target_apart(&mut self, bind: &Param, taken: &[Place]) -> Place {
-        match self.wanted.get(&bind.var) {
+        match self.memory.wanted(bind.var) {
             Some(place) if self.is_free(place, &[]) && self.is_apart(place, taken) => place.clone(),
             Some(_) | None => self.alloc(bind),
         }
@@ -191,28 +194,28 @@ impl<'a> Lower<'a> {
 
     /// Does the place share no element with any of the others?
     pub(crate) fn is_apart(&self, place: &Place, others: &[Place]) -> bool {
-        !others.iter().any(|other| self.store.overlap(other.storage, place.storage))
+        !others.iter().any(|other| self.memory.overlap(other.storage, place.storage))
     }
 
     /// Memory for an array: that of an array of the same length which nobody needs any more, or new.
     pub(crate) fn alloc(&mut self, bind: &Param) -> Place {
-        let dims = self.dims(&bind.ty);
-        let len = self.len(&dims);
-        let idle = self.emit.homes().take(RECENT).find(|id| self.is_idle(*id, bind.ty.elem, len));
+        let dims = self.env.dims(&bind.ty);
+        let len = self.code.len(&dims);
+        let idle = self.code.homes().take(RECENT).find(|id| self.is_idle(*id, bind.ty.elem, len));
         if let Some(storage) = idle {
-            self.store.promise(storage);
+            self.memory.promise(storage);
             return Place { storage, offset: Operand::int(0), dims };
         }
-        let level = self.emit.level();
-        let origin = self.source.names.origin(bind.var);
-        self.alloc_at(level, bind.ty.elem, dims, self.hint(bind.var), origin)
+        let level = self.code.level();
+        let origin = self.env.origin(bind.var);
+        self.alloc_at(level, bind.ty.elem, dims, self.env.hint(bind.var), origin)
     }
 
     /// Has the buffer held an array that neither the current statement nor a later one mentions?
     fn is_idle(&self, storage: StorageId, elem: ScalarTy, len: Operand) -> bool {
-        self.store.is_given(storage)
-            && self.store.home(storage).is_some_and(|home| home.len == len)
-            && self.emit.elem(self.store.buf(storage)) == elem
-            && !self.store.names(storage).into_iter().any(|v| self.is_used(v))
+        self.memory.is_given(storage)
+            && self.memory.home(storage).is_some_and(|home| home.len == len)
+            && self.code.elem(self.memory.buf(storage)) == elem
+            && !self.memory.names(storage).into_iter().any(|v| self.env.is_used(v))
     }
 }

@@ -12,8 +12,8 @@ use lambada_prim::Prim;
 use lambada_prim::ScalarTy;
 
 use crate::Lower;
-use crate::emit::Kind;
-use crate::places::{Home, Place, Value};
+use crate::code::Kind;
+use crate::memory::{Home, Place, Value};
 
 /// Where the branches leave a result.
 enum Joint {
@@ -25,7 +25,7 @@ enum Joint {
 
 impl<'a> Lower<'a> {
     pub(crate) fn if_(&mut self, stm: &'a Stm, cond: Atom, then: &'a Block, otherwise: &'a Block) {
-        let cond = self.operand(cond);
+        let cond = self.env.operand(cond);
         if then.stms.is_empty()
             && otherwise.stms.is_empty()
             && stm.binds.iter().all(|p| p.ty.dims.is_empty())
@@ -37,7 +37,7 @@ impl<'a> Lower<'a> {
             stm.binds.iter().map(|bind| self.joint(stm, bind, &mut taken)).collect();
         let then = self.branch(then, &joints);
         let otherwise = self.branch(otherwise, &joints);
-        self.emit.push(Nest::If { cond, then, otherwise });
+        self.code.push(Nest::If { cond, then, otherwise });
         for (bind, joint) in stm.binds.iter().zip(joints) {
             let value = self.joined(bind, joint);
             self.bind(bind.var, value);
@@ -47,13 +47,13 @@ impl<'a> Lower<'a> {
     /// Nothing to run: both values are there.
     fn choose(&mut self, stm: &Stm, cond: Operand, then: &Block, otherwise: &Block) {
         for ((bind, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
-            let args = vec![cond, self.operand(*a), self.operand(*b)];
+            let args = vec![cond, self.env.operand(*a), self.env.operand(*b)];
             let select = match bind.ty.elem {
                 ScalarTy::Real => Prim::Select,
                 ScalarTy::Int => Prim::SelectInt,
                 ScalarTy::Bool => Prim::SelectBool,
             };
-            let value = self.emit.prim(select, args, self.hint(bind.var));
+            let value = self.code.prim(select, args, self.env.hint(bind.var));
             self.bind(bind.var, Value::Scalar(value));
         }
     }
@@ -61,16 +61,16 @@ impl<'a> Lower<'a> {
     fn joint(&mut self, stm: &Stm, bind: &Param, taken: &mut Vec<Place>) -> Joint {
         let elem = bind.ty.elem;
         if bind.ty.dims.is_empty() {
-            return Joint::Cell(self.emit.cell(
+            return Joint::Cell(self.code.cell(
                 elem,
                 Operand::Lit(elem.zero()),
-                self.hint(bind.var),
+                self.env.hint(bind.var),
             ));
         }
         if is_sized_by(bind, &stm.binds) {
-            let hint = self.hint(bind.var);
-            let (level, nothing) = (self.emit.level(), [Operand::int(0)]);
-            return Joint::Later(self.emit.alloc(level, elem, &nothing, hint, None));
+            let hint = self.env.hint(bind.var);
+            let (level, nothing) = (self.code.level(), [Operand::int(0)]);
+            return Joint::Later(self.code.alloc(level, elem, &nothing, hint, None));
         }
         let place = self.joint_place(bind, taken);
         taken.push(place.clone());
@@ -78,11 +78,11 @@ impl<'a> Lower<'a> {
     }
 
     fn joint_place(&mut self, bind: &Param, taken: &[Place]) -> Place {
-        let dims = self.dims(&bind.ty);
+        let dims = self.env.dims(&bind.ty);
         // What the branches bind is not there yet: beyond it are the arrays from around the `if`.
-        let origins = self.facts.origins_until(bind.var, &|v| self.values[v.0 as usize].is_some());
+        let origins = self.env.facts().origins_until(bind.var, &|v| self.env.is_bound(v));
         let origin = origins.into_iter().find_map(|v| self.reusable(v, dims.len(), taken));
-        match (origin, self.wanted.get(&bind.var)) {
+        match (origin, self.memory.wanted(bind.var)) {
             (Some(origin), _) => Place { dims, ..origin },
             (None, Some(wanted)) if self.is_unclaimed(wanted, taken) => wanted.clone(),
             (None, _) => self.alloc(bind),
@@ -91,7 +91,7 @@ impl<'a> Lower<'a> {
 
     /// The place of an array from around the `if` that nobody needs after it.
     fn reusable(&self, var: Var, rank: usize, taken: &[Place]) -> Option<Place> {
-        match &self.values[var.0 as usize] {
+        match self.env.known(var) {
             Some(Value::Array(place))
                 if place.dims.len() == rank && self.is_unclaimed(place, taken) =>
             {
@@ -114,12 +114,12 @@ impl<'a> Lower<'a> {
                 Joint::Cell(_) | Joint::Later(_) => None,
             })
             .collect();
-        self.emit.open(Kind::Branch);
+        self.code.open(Kind::Branch);
         self.within(block, &[], |lower| {
             let results = lower.block(block, &wants);
             lower.join(results, joints);
         });
-        self.emit.close()
+        self.code.close()
     }
 
     fn join(&mut self, results: Vec<Value>, joints: &[Joint]) {
@@ -127,7 +127,7 @@ impl<'a> Lower<'a> {
         let mut later = Vec::new();
         for (result, joint) in results.into_iter().zip(joints) {
             match (result, joint) {
-                (Value::Scalar(value), Joint::Cell(cell)) => self.emit.set(*cell, value),
+                (Value::Scalar(value), Joint::Cell(cell)) => self.code.set(*cell, value),
                 (Value::Array(place), Joint::Place(target)) => moves.push((place, target.clone())),
                 (Value::Array(place), Joint::Later(buf)) => later.push((*buf, place)),
                 (Value::Scalar(_) | Value::Array(_) | Value::Elements(_) | Value::Cell(_), _) => {
@@ -139,21 +139,21 @@ impl<'a> Lower<'a> {
         let made = self.made_here(later);
         self.move_all(moves);
         for (buf, own) in made {
-            self.emit.push(Step::Swap(buf, own));
+            self.code.push(Step::Swap(buf, own));
         }
     }
 
     /// Each array as a whole buffer of this body, of its own.
     fn made_here(&mut self, arrays: Vec<(Buf, Place)>) -> Vec<(Buf, Buf)> {
         let mut used: HashSet<Buf> = HashSet::new();
-        let level = self.emit.level();
+        let level = self.code.level();
         let mut made = Vec::with_capacity(arrays.len());
         for (name, place) in arrays {
-            let is_own = self.store.whole(&place).is_some_and(|home| home.level == level);
-            let mut own = self.store.buf(place.storage);
+            let is_own = self.memory.whole(&place).is_some_and(|home| home.level == level);
+            let mut own = self.memory.buf(place.storage);
             if !is_own || !used.insert(own) {
                 let copy = self.duplicate(&place);
-                own = self.store.buf(copy.storage);
+                own = self.memory.buf(copy.storage);
             }
             made.push((name, own));
         }
@@ -162,7 +162,7 @@ impl<'a> Lower<'a> {
 
     fn joined(&mut self, bind: &Param, joint: Joint) -> Value {
         match joint {
-            Joint::Cell(cell) => Value::Scalar(self.emit.get(cell)),
+            Joint::Cell(cell) => Value::Scalar(self.code.get(cell)),
             Joint::Place(place) => Value::Array(place),
             Joint::Later(buf) => Value::Array(self.named(buf, bind)),
         }
@@ -170,9 +170,9 @@ impl<'a> Lower<'a> {
 
     /// The place of an array whose buffer has got its memory inside of the statement that binds it.
     pub(crate) fn named(&mut self, buf: Buf, bind: &Param) -> Place {
-        let dims = self.dims(&bind.ty);
-        let home = Home { level: self.emit.level(), len: self.len(&dims) };
-        Place { storage: self.store.own(buf, home), offset: Operand::int(0), dims }
+        let dims = self.env.dims(&bind.ty);
+        let home = Home { level: self.code.level(), len: self.code.len(&dims) };
+        Place { storage: self.memory.own(buf, home), offset: Operand::int(0), dims }
     }
 }
 

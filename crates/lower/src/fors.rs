@@ -5,8 +5,8 @@ use lambada_loops::{Cell, Mode, Nest, Operand};
 use lambada_prim::ReduceOp;
 
 use crate::Lower;
-use crate::emit::Kind;
-use crate::places::{Place, Value};
+use crate::code::Kind;
+use crate::memory::{Place, Value};
 
 /// Where the results of the iterations go.
 enum Sink {
@@ -23,17 +23,17 @@ impl<'a> Lower<'a> {
         outs: &[Out],
         body: &'a Block,
     ) {
-        let end = self.operand(extent);
+        let end = self.env.operand(extent);
         let sinks = self.sinks(stm, outs);
-        self.emit.open(Kind::Loop);
-        let counter = self.emit.index(self.hint(index));
+        self.code.open(Kind::Loop);
+        let counter = self.code.index(self.env.hint(index));
         self.within(body, &[body], |lower| {
             lower.bind(index, Value::Scalar(counter.into()));
             lower.iteration(body, counter.into(), &sinks);
         });
-        let stmts = self.emit.close();
+        let stmts = self.code.close();
         let mode = mode(outs, body);
-        self.emit.push(Nest::For {
+        self.code.push(Nest::For {
             index: counter,
             start: Operand::int(0),
             end,
@@ -44,7 +44,7 @@ impl<'a> Lower<'a> {
         for (bind, sink) in stm.binds.iter().zip(sinks) {
             let value = match sink {
                 Sink::Array(place) => Value::Array(place),
-                Sink::Cell(_, cell) => Value::Scalar(self.emit.get(cell)),
+                Sink::Cell(_, cell) => Value::Scalar(self.code.get(cell)),
             };
             self.bind(bind.var, value);
         }
@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
                 }
                 Out::Reduce(op) => {
                     let unit = Operand::Lit(op.unit(bind.ty.elem));
-                    Sink::Cell(*op, self.emit.cell(bind.ty.elem, unit, self.hint(bind.var)))
+                    Sink::Cell(*op, self.code.cell(bind.ty.elem, unit, self.env.hint(bind.var)))
                 }
             });
         }
@@ -83,8 +83,8 @@ impl<'a> Lower<'a> {
             match (result, sink, slot) {
                 (Value::Array(place), Sink::Array(_), Some(slot)) => moves.push((place, slot)),
                 (Value::Scalar(value), Sink::Array(array), _) => {
-                    let at = self.offset(array, &[index]);
-                    self.emit.store(self.store.buf(array.storage), at, value);
+                    let at = self.code.offset(array, &[index]);
+                    self.code.store(self.memory.buf(array.storage), at, value);
                 }
                 (Value::Scalar(value), Sink::Cell(op, cell), _) => self.combine(*op, *cell, value),
                 (Value::Array(_), _, _) | (Value::Elements(_) | Value::Cell(_), _, _) => {

@@ -6,13 +6,13 @@ use lambada_loops::{Mode, Operand};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::Lower;
-use crate::places::{Place, Value};
+use crate::memory::{Place, Value};
 
 const ZERO: Operand = Operand::Lit(Scalar::Real(0.0));
 
 impl<'a> Lower<'a> {
     pub(crate) fn matmul(&mut self, bind: &Param, a: Var, b: Var) {
-        let (a, b) = (self.place(a.into()), self.place(b.into()));
+        let (a, b) = (self.env.place(a.into()), self.env.place(b.into()));
         let target = self.target(bind);
         match (a.dims.len(), b.dims.len()) {
             (2, 1) => self.matrix_vector(&a, &b, &target),
@@ -24,18 +24,18 @@ impl<'a> Lower<'a> {
 
     fn matrix_vector(&mut self, a: &Place, b: &Place, c: &Place) {
         self.counted("i", a.dims[0], Mode::Independent, |lower, i| {
-            let sum = lower.emit.cell(ScalarTy::Real, ZERO, "sum");
+            let sum = lower.code.cell(ScalarTy::Real, ZERO, "sum");
             lower.counted("k", a.dims[1], Mode::Reduction, |lower, k| {
                 let x = lower.read(a, &[i, k]);
                 let y = lower.read(b, &[k]);
-                let product = lower.emit.prim(Prim::Mul, vec![x, y], "t");
-                let old = lower.emit.get(sum);
-                let new = lower.emit.prim(Prim::Add, vec![old, product], "t");
-                lower.emit.set(sum, new);
+                let product = lower.code.prim(Prim::Mul, vec![x, y], "t");
+                let old = lower.code.get(sum);
+                let new = lower.code.prim(Prim::Add, vec![old, product], "t");
+                lower.code.set(sum, new);
             });
-            let total = lower.emit.get(sum);
-            let at = lower.offset(c, &[i]);
-            lower.emit.store(lower.store.buf(c.storage), at, total);
+            let total = lower.code.get(sum);
+            let at = lower.code.offset(c, &[i]);
+            lower.code.store(lower.memory.buf(c.storage), at, total);
         });
     }
 
@@ -69,20 +69,20 @@ impl<'a> Lower<'a> {
         let end = to.dims[to.dims.len() - 1];
         self.counted("j", end, Mode::Independent, |lower, j| {
             let x = lower.read(from, &[from_index, &[j]].concat());
-            let product = lower.emit.prim(Prim::Mul, vec![factor, x], "t");
-            let at = lower.offset(to, &[to_index, &[j]].concat());
-            let buf = lower.store.buf(to.storage);
-            let old = lower.emit.load(buf, at, "t");
-            let new = lower.emit.prim(Prim::Add, vec![old, product], "t");
-            lower.emit.store(buf, at, new);
+            let product = lower.code.prim(Prim::Mul, vec![factor, x], "t");
+            let at = lower.code.offset(to, &[to_index, &[j]].concat());
+            let buf = lower.memory.buf(to.storage);
+            let old = lower.code.load(buf, at, "t");
+            let new = lower.code.prim(Prim::Add, vec![old, product], "t");
+            lower.code.store(buf, at, new);
         });
     }
 
     /// An element.
     pub(crate) fn read(&mut self, place: &Place, index: &[Operand]) -> Operand {
-        let at = self.offset(place, index);
-        let buf = self.store.buf(place.storage);
-        let hint = self.emit.function.bufs[buf.0 as usize].1.clone();
-        self.emit.load(buf, at, hint)
+        let at = self.code.offset(place, index);
+        let buf = self.memory.buf(place.storage);
+        let hint = self.code.hint(buf);
+        self.code.load(buf, at, hint)
     }
 }

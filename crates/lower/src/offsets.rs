@@ -8,15 +8,16 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::Span;
 
 use crate::Lower;
-use crate::places::{Home, Place};
+use crate::code::Code;
+use crate::memory::{Home, Place};
 
-impl Lower<'_> {
+impl Code {
     /// Where the part of an array at some indices starts.
     pub(crate) fn offset(&mut self, place: &Place, index: &[Operand]) -> Operand {
         let mut terms = vec![place.offset];
         for (k, i) in index.iter().enumerate() {
             let stride = self.product(&place.dims[k + 1..]);
-            terms.push(self.emit.int(Prim::MulInt, *i, stride));
+            terms.push(self.int(Prim::MulInt, *i, stride));
         }
         self.sum(terms)
     }
@@ -34,10 +35,10 @@ impl Lower<'_> {
                 Operand::Reg(_) => regs.push(term),
             }
         }
-        regs.sort_by_key(|r| self.emit.level_of(*r));
-        let sum = regs.into_iter().reduce(|a, b| self.emit.int(Prim::AddInt, a, b));
+        regs.sort_by_key(|r| self.level_of(*r));
+        let sum = regs.into_iter().reduce(|a, b| self.int(Prim::AddInt, a, b));
         match sum {
-            Some(sum) => self.emit.int(Prim::AddInt, sum, Operand::int(constant)),
+            Some(sum) => self.int(Prim::AddInt, sum, Operand::int(constant)),
             None => Operand::int(constant),
         }
     }
@@ -47,7 +48,7 @@ impl Lower<'_> {
         dims.iter()
             .rev()
             .copied()
-            .reduce(|a, b| self.emit.prim(Prim::MulInt, vec![a, b], "size"))
+            .reduce(|a, b| self.prim(Prim::MulInt, vec![a, b], "size"))
             .unwrap_or(Operand::int(1))
     }
 
@@ -57,10 +58,17 @@ impl Lower<'_> {
         self.natural(product)
     }
 
+    /// The size, or 0 if it is negative.
+    pub(crate) fn natural(&mut self, size: Operand) -> Operand {
+        if self.is_natural(size) { size } else { self.int(Prim::MaxInt, size, Operand::int(0)) }
+    }
+}
+
+impl Lower<'_> {
     /// The place of one element of an array of arrays, a storage of its own.
     pub(crate) fn slot(&mut self, place: &Place, index: Operand) -> Place {
-        let offset = self.offset(place, &[index]);
-        Place { storage: self.store.slot(place.storage), offset, dims: place.dims[1..].into() }
+        let offset = self.code.offset(place, &[index]);
+        Place { storage: self.memory.slot(place.storage), offset, dims: place.dims[1..].into() }
     }
 
     /// New memory, made at the end of an open level.
@@ -72,10 +80,10 @@ impl Lower<'_> {
         hint: Rc<str>,
         origin: Option<Span>,
     ) -> Place {
-        let len = self.len(&dims);
-        let buf = self.emit.alloc(level, elem, &dims, hint, origin.or(self.near));
-        let storage = self.store.own(buf, Home { level, len });
-        self.emit.add_home(level, storage);
+        let len = self.code.len(&dims);
+        let buf = self.code.alloc(level, elem, &dims, hint, origin.or(self.code.near()));
+        let storage = self.memory.own(buf, Home { level, len });
+        self.code.add_home(level, storage);
         Place { storage, offset: Operand::int(0), dims }
     }
 }

@@ -3,24 +3,24 @@
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Param, Var};
-use lambada_loops::{Operand, Step};
+use lambada_loops::Operand;
 use lambada_prim::Prim;
 use lambada_source::Site;
 
 use crate::Lower;
 use crate::facts::consumes;
-use crate::places::{Place, Value};
+use crate::memory::{Place, Value};
 
 impl<'a> Lower<'a> {
     pub(crate) fn prim(&mut self, bind: &Param, op: Prim, args: &[Atom]) {
-        let args = self.operands(args);
-        let result = self.emit.prim(op, args, self.hint(bind.var));
+        let args = self.env.operands(args);
+        let result = self.code.prim(op, args, self.env.hint(bind.var));
         self.bind(bind.var, Value::Scalar(result));
     }
 
     pub(crate) fn index(&mut self, bind: &Param, x: Var, index: &[Atom]) {
-        let index = self.operands(index);
-        let value = match self.value_of(x).clone() {
+        let index = self.env.operands(index);
+        let value = match self.env.value_of(x).clone() {
             // Out of range only behind a check that always fails: then any value will do.
             Value::Elements(items) => Value::Scalar(
                 items.get(constant(index[0])).copied().unwrap_or(Operand::Lit(bind.ty.elem.zero())),
@@ -35,13 +35,13 @@ impl<'a> Lower<'a> {
     }
 
     fn element(&mut self, place: &Place, index: &[Operand], bind: &Param) -> Operand {
-        let offset = self.offset(place, index);
-        self.emit.load(self.store.buf(place.storage), offset, self.hint(bind.var))
+        let offset = self.code.offset(place, index);
+        self.code.load(self.memory.buf(place.storage), offset, self.env.hint(bind.var))
     }
 
     /// A view, unless its source is to be overwritten while the view lives: copying the part is cheaper than copying the source then.
     fn part(&mut self, place: &Place, index: &[Operand], bind: &Param) -> Place {
-        let offset = self.offset(place, index);
+        let offset = self.code.offset(place, index);
         let view = Place { storage: place.storage, offset, dims: place.dims[index.len()..].into() };
         if !self.is_endangered(place, bind.var) {
             return view;
@@ -53,35 +53,24 @@ impl<'a> Lower<'a> {
 
     /// Might a statement overwrite the source before the last mention of the view?
     fn is_endangered(&self, source: &Place, view: Var) -> bool {
-        if !self.store.is_writable(source.storage) {
+        if !self.memory.is_writable(source.storage) {
             return false;
         }
-        let (stms, at) = self.rest();
-        let until = self.last_mention(view).unwrap_or(at);
-        let alias: HashSet<Var> = self.store.names(source.storage).into_iter().collect();
+        let (stms, at) = self.env.rest();
+        let until = self.env.last_mention(view).unwrap_or(at);
+        let alias: HashSet<Var> = self.memory.names(source.storage).into_iter().collect();
         let between = at + 1..until.clamp(at + 1, stms.len());
         let last_is_nested = stms.get(until).is_some_and(|stm| !stm.exp.blocks().is_empty());
         consumes(&stms[between], &alias) || last_is_nested && consumes(&stms[until..=until], &alias)
     }
 
     pub(crate) fn check(&mut self, cond: Atom, site: &Site, values: &[Atom]) {
-        let cond = self.operand(cond);
+        let cond = self.env.operand(cond);
         if cond == Operand::Lit(lambada_prim::Scalar::Bool(true)) {
             return;
         }
-        let values = self.operands(values);
-        let site = self.site(site);
-        self.emit.push(Step::Check { cond, site, values });
-    }
-
-    /// The number of a site; equal ones are one.
-    fn site(&mut self, site: &Site) -> u32 {
-        if let Some(known) = self.sites.get(site) {
-            return *known;
-        }
-        let number = self.emit.function.site(site.clone());
-        self.sites.insert(site.clone(), number);
-        number
+        let values = self.env.operands(values);
+        self.code.check(cond, site, values);
     }
 }
 

@@ -12,8 +12,8 @@ use lambada_prim::ScalarTy;
 
 use crate::Lower;
 use crate::branches::is_sized_by;
-use crate::emit::Kind;
-use crate::places::{Home, Place, Value};
+use crate::code::Kind;
+use crate::memory::{Home, Place, Value};
 
 /// The parts of a loop.
 pub(crate) struct Loop<'a> {
@@ -74,12 +74,12 @@ impl<'a> Lower<'a> {
         let states = self.first_states(&plan);
         match kind {
             LoopKind::For { index, extent } => {
-                let end = self.operand(*extent);
-                self.emit.open(plan.level());
-                let counter = self.emit.index(self.hint(*index));
+                let end = self.env.operand(*extent);
+                self.code.open(plan.level());
+                let counter = self.code.index(self.env.hint(*index));
                 self.body(&plan, &states, Some((*index, counter.into())));
-                let body = self.emit.close();
-                self.emit.push(Nest::For {
+                let body = self.code.close();
+                self.code.push(Nest::For {
                     index: counter,
                     start: Operand::int(0),
                     end,
@@ -90,10 +90,10 @@ impl<'a> Lower<'a> {
             }
             LoopKind::While(cond) => {
                 let cond = self.condition(&plan, &states, cond);
-                self.emit.open(plan.level());
+                self.code.open(plan.level());
                 self.body(&plan, &states, None);
-                let body = self.emit.close();
-                self.emit.push(Nest::While { cond, body });
+                let body = self.code.close();
+                self.code.push(Nest::While { cond, body });
             }
         }
         for (bind, state) in stm.binds.iter().zip(states) {
@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
             .results
             .iter()
             .map(|result| {
-                let origins = self.facts.origins_of(*result);
+                let origins = self.env.facts().origins_of(*result);
                 (0..params.len()).filter(|k| origins.contains(&params[*k].var)).collect()
             })
             .collect();
@@ -132,8 +132,8 @@ impl<'a> Lower<'a> {
         let mut states = Vec::with_capacity(plan.params.len());
         for (k, p) in plan.params.iter().enumerate() {
             if p.ty.dims.is_empty() {
-                let first = self.operand(plan.inits[k]);
-                states.push(State::Cell(self.emit.cell(p.ty.elem, first, self.hint(p.var))));
+                let first = self.env.operand(plan.inits[k]);
+                states.push(State::Cell(self.code.cell(p.ty.elem, first, self.env.hint(p.var))));
             } else {
                 let held = self.first_array(plan, k, &taken);
                 taken.push(held.place.clone());
@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
     }
 
     fn first_array(&mut self, plan: &Loop<'a>, k: usize, taken: &[Place]) -> Held {
-        let init = self.place(plan.inits[k]);
+        let init = self.env.place(plan.inits[k]);
         let role = plan.roles[k];
         let place = if self.may_take_state(plan, role, &init, taken) {
             self.take(&init);
@@ -160,42 +160,44 @@ impl<'a> Lower<'a> {
 
     /// May the state take over the memory of its first value?
     fn may_take_state(&self, plan: &Loop<'a>, role: Role, init: &Place, taken: &[Place]) -> bool {
-        let names = self.store.names(init.storage);
-        let home = self.store.whole(init);
+        let names = self.memory.names(init.storage);
+        let home = self.memory.whole(init);
         let fits = match role {
             Role::Kept => true,
             Role::Exchanged | Role::Fresh => home.is_some(),
-            Role::Grows => home.is_some_and(|home| home.level == self.emit.level()),
+            Role::Grows => home.is_some_and(|home| home.level == self.code.level()),
         };
         fits && self.is_spent(init.storage)
             && self.is_apart(init, taken)
-            && !names.into_iter().any(|v| plan.blocks.iter().any(|block| self.mentions(block, v)))
+            && !names
+                .into_iter()
+                .any(|v| plan.blocks.iter().any(|block| self.env.mentions(block, v)))
     }
 
     /// Memory for the state: where the result is wanted, if one buffer is enough; else new.
     fn state_place(&mut self, plan: &Loop<'a>, k: usize, init: &Place, taken: &[Place]) -> Place {
         let bind = &plan.stm.binds[k];
         if plan.roles[k] == Role::Kept
-            && let Some(wanted) = self.wanted.get(&bind.var)
+            && let Some(wanted) = self.memory.wanted(bind.var)
             && self.is_free(wanted, &[])
             && self.is_apart(wanted, taken)
         {
             return wanted.clone();
         }
-        let level = self.emit.level();
-        let origin = self.source.names.origin(bind.var);
-        self.alloc_at(level, bind.ty.elem, init.dims.clone(), self.hint(bind.var), origin)
+        let level = self.code.level();
+        let origin = self.env.origin(bind.var);
+        self.alloc_at(level, bind.ty.elem, init.dims.clone(), self.env.hint(bind.var), origin)
     }
 
     /// A second buffer like that of the state, whose name may be exchanged with it.
     pub(crate) fn spare(&mut self, place: &Place) -> Place {
         let Home { level, len } =
-            self.store.home(place.storage).expect("the state has a buffer of its own");
-        let like = self.store.buf(place.storage);
-        let (elem, hint) = self.emit.function.bufs[like.0 as usize].clone();
-        let origin = self.emit.function.origins.get(&like).copied();
-        let buf = self.emit.alloc(level, elem, &place.dims, format!("{hint}_next").into(), origin);
-        Place { storage: self.store.own(buf, Home { level, len }), ..place.clone() }
+            self.memory.home(place.storage).expect("the state has a buffer of its own");
+        let like = self.memory.buf(place.storage);
+        let (elem, hint) = (self.code.elem(like), self.code.hint(like));
+        let origin = self.code.origin(like);
+        let buf = self.code.alloc(level, elem, &place.dims, format!("{hint}_next").into(), origin);
+        Place { storage: self.memory.own(buf, Home { level, len }), ..place.clone() }
     }
 
     // Iterations
@@ -224,20 +226,20 @@ impl<'a> Lower<'a> {
             match state {
                 State::Cell(cell) => {
                     let is_size = plan.params.iter().any(|q| q.ty.dims.contains(&p.var.into()));
-                    if is_size || self.mentions(block, p.var) {
-                        let value = self.emit.get(*cell);
+                    if is_size || self.env.mentions(block, p.var) {
+                        let value = self.code.get(*cell);
                         self.bind(p.var, Value::Scalar(value));
                     }
                 }
                 State::Array(held) => {
                     // The buffer of a state that changes size has no length that is known outside, so it is not offered for exchange.
                     let storage = if held.grows {
-                        self.store.slot(held.place.storage)
+                        self.memory.slot(held.place.storage)
                     } else {
                         held.place.storage
                     };
                     let place =
-                        Place { storage, offset: held.place.offset, dims: self.dims(&p.ty) };
+                        Place { storage, offset: held.place.offset, dims: self.env.dims(&p.ty) };
                     self.bind(p.var, Value::Array(place));
                 }
             }
@@ -246,43 +248,45 @@ impl<'a> Lower<'a> {
 
     /// The condition of a `while`. It may not overwrite the state, which is the result when it fails.
     fn condition(&mut self, plan: &Loop<'a>, states: &[State], cond: &'a Block) -> While {
-        self.emit.open(Kind::Loop);
+        self.code.open(Kind::Loop);
         self.protect(states, true);
         let test = self.within(cond, &plan.blocks, |lower| {
             lower.bind_state(plan, states, cond);
             lower.block(cond, &[]);
-            lower.operand(cond.results[0])
+            lower.env.operand(cond.results[0])
         });
         self.protect(states, false);
-        if !self.emit.allocates() {
-            return While { before: self.emit.close(), test };
+        if !self.code.allocates() {
+            return While { before: self.code.close(), test };
         }
         // The names of what is allocated end before the test, so it leaves in a cell.
-        let cell = self.emit.outer_cell(ScalarTy::Bool, "test");
-        self.emit.set(cell, test);
-        let scope = self.emit.close();
-        self.emit.open(Kind::Loop);
-        scope.into_iter().for_each(|stmt| self.emit.push(stmt));
-        let test = self.emit.get(cell);
-        While { before: self.emit.close(), test }
+        let cell = self.code.outer_cell(ScalarTy::Bool, "test");
+        self.code.set(cell, test);
+        let scope = self.code.close();
+        self.code.open(Kind::Loop);
+        scope.into_iter().for_each(|stmt| self.code.push(stmt));
+        let test = self.code.get(cell);
+        While { before: self.code.close(), test }
     }
 
     fn protect(&mut self, states: &[State], on: bool) {
         for state in states {
             if let State::Array(held) = state {
-                self.store.set_writable(held.place.storage, !on);
+                self.memory.set_writable(held.place.storage, !on);
             }
         }
     }
 
     fn last_state(&mut self, bind: &Param, state: State) {
         let value = match state {
-            State::Cell(_) if self.last_mention(bind.var).is_none() => return,
-            State::Cell(cell) => Value::Scalar(self.emit.get(cell)),
+            State::Cell(_) if self.env.last_mention(bind.var).is_none() => return,
+            State::Cell(cell) => Value::Scalar(self.code.get(cell)),
             State::Array(held) if held.grows => {
-                Value::Array(self.named(self.store.buf(held.place.storage), bind))
+                Value::Array(self.named(self.memory.buf(held.place.storage), bind))
             }
-            State::Array(held) => Value::Array(Place { dims: self.dims(&bind.ty), ..held.place }),
+            State::Array(held) => {
+                Value::Array(Place { dims: self.env.dims(&bind.ty), ..held.place })
+            }
         };
         self.bind(bind.var, value);
     }

@@ -1,4 +1,4 @@
-//! Appends statements to the body under construction.
+//! The function under construction, and where in it code is being added.
 //!
 //! Open bodies form a stack of levels: the function, then the loops and branches around the point where code is being added. A
 //! primitive is placed at the outermost level where its operands are known, so address arithmetic leaves the loops that it does not
@@ -8,11 +8,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Reg, Step, Stmt, Ty};
+use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
-use lambada_source::Span;
+use lambada_source::{Site, Span};
 
-use crate::places::StorageId;
+use crate::memory::StorageId;
 
 /// What an open body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,25 +39,93 @@ struct Level {
 
 /// The function so far, and its open bodies.
 #[derive(Debug)]
-pub(crate) struct Emit {
-    pub(crate) function: Function,
+pub(crate) struct Code {
+    function: Function,
     levels: Vec<Level>,
     /// By register: the level that binds it.
     level_of: Vec<usize>,
     /// By register: is it known not to be negative?
     natural: Vec<bool>,
+    /// The number of each site.
+    sites: HashMap<Site, u32>,
+    /// The place in the program that the statements being added come from, as far as that is known.
+    near: Option<Span>,
 }
 
-impl Emit {
-    pub(crate) fn new(name: &str) -> Emit {
-        let mut emit = Emit {
+impl Code {
+    pub(crate) fn new(name: &str) -> Code {
+        let mut code = Code {
             function: Function::new(name),
             levels: Vec::new(),
             level_of: Vec::new(),
             natural: Vec::new(),
+            sites: HashMap::new(),
+            near: None,
         };
-        emit.open(Kind::Function);
-        emit
+        code.open(Kind::Function);
+        code
+    }
+
+    /// The finished function.
+    pub(crate) fn finish(mut self) -> Function {
+        self.function.body = self.close();
+        self.function
+    }
+
+    // The interface of the function
+
+    /// The first parameters, so many of them, are sizes.
+    pub(crate) fn set_sizes(&mut self, count: usize) {
+        self.function.sizes = count;
+    }
+
+    /// A scalar parameter; a size is not negative.
+    pub(crate) fn scalar_param(&mut self, elem: ScalarTy, is_size: bool, hint: Rc<str>) -> Reg {
+        let reg = self.reg(elem, 0, hint);
+        self.natural[reg.0 as usize] = is_size;
+        self.function.params.push(Param::Scalar(reg));
+        reg
+    }
+
+    /// An array parameter.
+    pub(crate) fn buffer_param(&mut self, elem: ScalarTy, hint: Rc<str>) -> Buf {
+        let buf = self.function.buf(elem, hint);
+        self.function.params.push(Param::Buffer(buf));
+        buf
+    }
+
+    pub(crate) fn add_result(&mut self, result: Return) {
+        self.function.results.push(result);
+    }
+
+    // Places in the program
+
+    /// From here on code comes from the place, if it is known; gives where it has come from so far.
+    pub(crate) fn come_from(&mut self, place: Option<Span>) -> Option<Span> {
+        let around = self.near;
+        self.near = place.or(around);
+        around
+    }
+
+    /// From here on code comes from where it has come from before, if that was known.
+    pub(crate) fn go_back(&mut self, around: Option<Span>) {
+        self.near = around.or(self.near);
+    }
+
+    /// Fails with the message of the site unless the condition holds.
+    pub(crate) fn check(&mut self, cond: Operand, site: &Site, values: Vec<Operand>) {
+        let site = self.site(site);
+        self.push(Step::Check { cond, site, values });
+    }
+
+    /// The number of a site; equal ones are one.
+    fn site(&mut self, site: &Site) -> u32 {
+        if let Some(known) = self.sites.get(site) {
+            return *known;
+        }
+        let number = self.function.site(site.clone());
+        self.sites.insert(site.clone(), number);
+        number
     }
 
     // Bodies
@@ -109,13 +177,6 @@ impl Emit {
         self.function.reg(Ty::scalar(elem), hint)
     }
 
-    /// A parameter of the function; a size is not negative.
-    pub(crate) fn param(&mut self, elem: ScalarTy, is_size: bool, hint: Rc<str>) -> Reg {
-        let reg = self.reg(elem, 0, hint);
-        self.natural[reg.0 as usize] = is_size;
-        reg
-    }
-
     /// The index of the innermost loop.
     pub(crate) fn index(&mut self, hint: impl Into<Rc<str>>) -> Reg {
         let reg = self.reg(ScalarTy::Int, self.level(), hint);
@@ -141,6 +202,21 @@ impl Emit {
     /// The type of a buffer's elements.
     pub(crate) fn elem(&self, buf: Buf) -> ScalarTy {
         self.function.bufs[buf.0 as usize].0
+    }
+
+    /// What people call a buffer.
+    pub(crate) fn hint(&self, buf: Buf) -> Rc<str> {
+        self.function.bufs[buf.0 as usize].1.clone()
+    }
+
+    /// What in the program makes the buffer, if that is known.
+    pub(crate) fn origin(&self, buf: Buf) -> Option<Span> {
+        self.function.origins.get(&buf).copied()
+    }
+
+    /// What a cell holds.
+    pub(crate) fn cell_elem(&self, cell: Cell) -> ScalarTy {
+        self.function.cells[cell.0 as usize].0.elem
     }
 
     /// The level that knows the operand.
@@ -236,6 +312,11 @@ impl Emit {
     }
 
     // Buffers
+
+    /// The place in the program that arrays of unknown origin are made for.
+    pub(crate) fn near(&self) -> Option<Span> {
+        self.near
+    }
 
     /// A buffer made at the end of a level that is still open.
     pub(crate) fn alloc(

@@ -2,6 +2,7 @@
 //! the array's storage, so that two slots are known to be apart. Every storage knows the variables that name it or parts of it; whether
 //! it may be overwritten is a question to their liveness ([`crate::liveness`]).
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::Var;
@@ -53,13 +54,24 @@ struct Storage {
     given: bool,
 }
 
-/// All storages of a function.
+/// All storages of a function, and where arrays are wanted that are yet to be built.
 #[derive(Debug, Default)]
-pub(crate) struct Storages {
+pub(crate) struct Memory {
     all: Vec<Storage>,
+    wanted: HashMap<Var, Place>,
 }
 
-impl Storages {
+impl Memory {
+    /// The array, which is yet to be built, should be there.
+    pub(crate) fn want(&mut self, array: Var, place: Place) {
+        self.wanted.insert(array, place);
+    }
+
+    /// Where the array should be built, if somebody has said so.
+    pub(crate) fn wanted(&self, array: Var) -> Option<&Place> {
+        self.wanted.get(&array)
+    }
+
     fn add(
         &mut self,
         buf: Buf,
