@@ -9,7 +9,7 @@
 //!
 //! In reverse, `r̄` is an array that is read only: it takes the place of the cotangent of the accumulator.
 
-use lambada_anf::{Atom, Exp, Op, Param, Var};
+use lambada_anf::{Atom, Op, Param, Var};
 
 use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
@@ -48,7 +48,7 @@ impl Cotangents<'_> {
         let ty = self.ty(acc).indexed(index.len());
         let part = match r_ct {
             Atom::Var(r_ct) if !index.is_empty() => {
-                self.bind_ct(value, &ty, Exp::Op(Op::Index(r_ct, index.to_vec())))
+                self.bind_ct(value, &ty, Op::Index(r_ct, index.to_vec()))
             }
             Atom::Var(_) | Atom::Lit(_) => r_ct,
         };

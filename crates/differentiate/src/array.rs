@@ -5,7 +5,7 @@
 //!   y = fill x          D→  ẏ = fill ẋ           D←  x̄ += Σ ȳ
 //! ```
 
-use lambada_anf::{Atom, Exp, Op, Param};
+use lambada_anf::{Atom, Op, Param};
 
 use crate::arrays;
 use crate::cotangents::Cotangents;
@@ -33,8 +33,7 @@ impl Cotangents<'_> {
         let ty = y.ty.indexed(1);
         for (k, x) in items.iter().enumerate() {
             if let Some(x) = self.wants(*x) {
-                let part =
-                    self.bind_ct(x, &ty, Exp::Op(Op::Index(y_ct, vec![Atom::int(k as i64)])));
+                let part = self.bind_ct(x, &ty, Op::Index(y_ct, vec![Atom::int(k as i64)]));
                 self.add(x.into(), part, &ty);
             }
         }

@@ -277,7 +277,7 @@ impl Cotangents<'_> {
         let Some(x) = self.wants(x) else { return };
         if ty.dims.is_empty() {
             let sum = self.sum(x).map_or(value, |sum| {
-                self.bind_ct(x, &Ty::real(), Exp::Op(Op::Prim(Prim::Add, vec![sum, value])))
+                self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Add, vec![sum, value]))
             });
             self.set(x, sum);
         } else {
@@ -308,7 +308,7 @@ impl Cotangents<'_> {
             Cotangent::Sum(sum) => Some(sum),
             Cotangent::Accumulator(acc) => {
                 let ty = self.ty(x).clone();
-                Some(self.bind_ct(x, &ty, Exp::Op(Op::Freeze(acc))))
+                Some(self.bind_ct(x, &ty, Op::Freeze(acc)))
             }
         }
     }
@@ -419,7 +419,7 @@ impl Cotangents<'_> {
     fn new_accumulator(&mut self, x: Var, sum: Option<Atom>) -> Var {
         let ty = self.ty(x).clone();
         let init = sum.unwrap_or_else(|| self.b.zero(&ty));
-        let acc = self.bind_ct(x, &ty, Exp::Op(Op::Accumulator(init)));
+        let acc = self.bind_ct(x, &ty, Op::Accumulator(init));
         acc.as_var().expect("a bound variable")
     }
 

@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::ReduceOp;
 
 use crate::cotangents::{Cotangents, Kind};
@@ -92,7 +92,7 @@ impl Cotangents<'_> {
         match (out, seed) {
             (Out::Collect, Atom::Var(all)) => {
                 let ty = bind.ty.indexed(1);
-                let part = self.bind_ct(x, &ty, Exp::Op(Op::Index(all, vec![index.into()])));
+                let part = self.bind_ct(x, &ty, Op::Index(all, vec![index.into()]));
                 self.add(result, part, &ty);
             }
             (Out::Reduce(ReduceOp::Add), seed) => self.add(result, seed, &Ty::real()),

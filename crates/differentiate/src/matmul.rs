@@ -7,7 +7,7 @@
 //!        vector @ matrix   ā += b @ ȳ      b̄ += a ȳᵀ
 //! ```
 
-use lambada_anf::{Atom, Exp, Op, Param, Ty, Var};
+use lambada_anf::{Atom, Op, Param, Ty, Var};
 
 use crate::arrays;
 use crate::cotangents::Cotangents;
@@ -49,11 +49,11 @@ impl Cotangents<'_> {
             (2, _) => {
                 let flipped = Ty { elem: ty.elem, dims: vec![y_ct.ty.dims[1], ty.dims[1]] };
                 let b = arrays::transpose(&mut self.b, &flipped, b);
-                self.bind_ct(a, &ty, Exp::Op(Op::MatMul(y_ct.var, b)))
+                self.bind_ct(a, &ty, Op::MatMul(y_ct.var, b))
             }
             (_, _) => {
                 ty.dims[0] = self.size(b, 0).unwrap_or(ty.dims[0]);
-                self.bind_ct(a, &ty, Exp::Op(Op::MatMul(b, y_ct.var)))
+                self.bind_ct(a, &ty, Op::MatMul(b, y_ct.var))
             }
         };
         self.add(a.into(), part, &ty);
@@ -66,11 +66,11 @@ impl Cotangents<'_> {
             (2, _) => {
                 let flipped = Ty { elem: ty.elem, dims: vec![ty.dims[0], y_ct.ty.dims[0]] };
                 let a = arrays::transpose(&mut self.b, &flipped, a);
-                self.bind_ct(b, &ty, Exp::Op(Op::MatMul(a, y_ct.var)))
+                self.bind_ct(b, &ty, Op::MatMul(a, y_ct.var))
             }
             (_, _) => {
                 ty.dims[0] = self.size(a, 1).unwrap_or(ty.dims[0]);
-                self.bind_ct(b, &ty, Exp::Op(Op::MatMul(y_ct.var, a)))
+                self.bind_ct(b, &ty, Op::MatMul(y_ct.var, a))
             }
         };
         self.add(b.into(), part, &ty);

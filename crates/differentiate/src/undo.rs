@@ -11,9 +11,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Op, Param, Stm, Var};
-
-use crate::cotangents::Cotangents;
+use lambada_anf::Var;
 
 /// What has been found out about the arrays that are carried backwards.
 #[derive(Clone, Debug, Default)]
@@ -74,32 +72,5 @@ impl Undo {
         let as_good = self.better.keep.len() == self.plan.keep.len()
             && self.better.not_carried.len() == self.plan.not_carried.len();
         (!as_good).then_some(self.better)
-    }
-}
-
-impl Cotangents<'_> {
-    /// Undoes an update in the reverse sweep, if the array is carried backwards; gives the statement of the forward sweep that reads
-    /// what is overwritten.
-    pub(crate) fn undo_update(&mut self, y: &Param, index: &[Atom]) -> Option<Stm> {
-        let x = self.facts.versions.before(y.var)?;
-        let hint = format!("{}_old", self.b.names.hint(x));
-        let old = Param { var: self.b.names.fresh(hint), ty: y.ty.indexed(index.len()) };
-        self.undo.log(old.var);
-        let put_back = Op::Update { array: y.var, index: index.to_vec(), value: old.var.into() };
-        let back = self.version_back(x);
-        self.top().undone.insert(x, back.var.into());
-        self.b.stms.push(Stm::new(vec![back], put_back));
-        Some(Stm::new(vec![old], Op::Index(x, index.to_vec())))
-    }
-
-    /// A variable for the version `x` in the reverse sweep.
-    pub(crate) fn version_back(&mut self, x: Var) -> Param {
-        Param { var: self.b.names.again(x), ty: self.ty(x).clone() }
-    }
-
-    /// Of a list of variables, those that are given by undoing a statement that binds `binds`: which, and which version it is.
-    pub(crate) fn versions_before(&self, binds: &[Param]) -> Vec<(usize, Var)> {
-        let before = |(k, p): (usize, &Param)| Some((k, self.facts.versions.before(p.var)?));
-        binds.iter().enumerate().filter_map(before).collect()
     }
 }

@@ -1,11 +1,12 @@
-//! `y = x with [i] = v`: linear in `x` and `v`. What is overwritten has no influence, so its cotangent becomes zero, in place.
+//! `y = x with [i] = v`: linear in `x` and `v`. What is overwritten has no influence, so its cotangent becomes zero, in place. Arrays that the reverse sweep
+//! carries backwards get back what the update has overwritten ([`crate::undo`]).
 //!
 //! ```text
 //!   D→   ẏ = ẋ with [i] = v̇
 //!   D←   v̄ += ȳ[i],   x̄ += ȳ with [i] = 0
 //! ```
 
-use lambada_anf::{Atom, Exp, Op, Param, Var};
+use lambada_anf::{Atom, Op, Param, Stm, Var};
 
 use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
@@ -26,7 +27,7 @@ impl Cotangents<'_> {
         let Some(y_ct) = self.take_var(y.var) else { return };
         let ty = y.ty.indexed(index.len());
         if let Some(value) = self.wants(value) {
-            let part = self.bind_ct(value, &ty, Exp::Op(Op::Index(y_ct, index.to_vec())));
+            let part = self.bind_ct(value, &ty, Op::Index(y_ct, index.to_vec()));
             self.add(value.into(), part, &ty);
         }
         if self.wants(x).is_some() {
@@ -34,9 +35,36 @@ impl Cotangents<'_> {
             let rest = self.bind_ct(
                 x,
                 &y.ty,
-                Exp::Op(Op::Update { array: y_ct, index: index.to_vec(), value: zero }),
+                Op::Update { array: y_ct, index: index.to_vec(), value: zero },
             );
             self.add(x.into(), rest, &y.ty);
         }
+    }
+}
+
+impl Cotangents<'_> {
+    /// Undoes an update in the reverse sweep, if the array is carried backwards; gives the statement of the forward sweep that reads
+    /// what is overwritten.
+    pub(crate) fn undo_update(&mut self, y: &Param, index: &[Atom]) -> Option<Stm> {
+        let x = self.facts.versions.before(y.var)?;
+        let hint = format!("{}_old", self.b.names.hint(x));
+        let old = Param { var: self.b.names.fresh(hint), ty: y.ty.indexed(index.len()) };
+        self.undo.log(old.var);
+        let put_back = Op::Update { array: y.var, index: index.to_vec(), value: old.var.into() };
+        let back = self.version_back(x);
+        self.top().undone.insert(x, back.var.into());
+        self.b.stms.push(Stm::new(vec![back], put_back));
+        Some(Stm::new(vec![old], Op::Index(x, index.to_vec())))
+    }
+
+    /// A variable for the version `x` in the reverse sweep.
+    pub(crate) fn version_back(&mut self, x: Var) -> Param {
+        Param { var: self.b.names.again(x), ty: self.ty(x).clone() }
+    }
+
+    /// Of a list of variables, those that are given by undoing a statement that binds `binds`: which, and which version it is.
+    pub(crate) fn versions_before(&self, binds: &[Param]) -> Vec<(usize, Var)> {
+        let before = |(k, p): (usize, &Param)| Some((k, self.facts.versions.before(p.var)?));
+        binds.iter().enumerate().filter_map(before).collect()
     }
 }

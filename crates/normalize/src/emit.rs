@@ -21,17 +21,19 @@ struct Info {
 
 /// A block that statements are being appended to.
 #[derive(Debug)]
-pub(crate) struct Open {
+struct Open {
     id: u32,
     /// What has been appended.
-    pub stms: Vec<Stm>,
-    /// What holds in it.
-    pub frame: Frame,
+    stms: Vec<Stm>,
 }
 
 /// A block that has been left, and may be opened again to append to it.
 #[derive(Debug)]
-pub(crate) struct Closed(Open);
+pub(crate) struct Closed(Open, Frame);
+
+/// Inner blocks, while code is appended to an outer one.
+#[derive(Debug)]
+pub(crate) struct Suspended(Vec<Open>, Vec<Frame>);
 
 impl Closed {
     /// Nothing in it?
@@ -74,7 +76,7 @@ pub(crate) struct Emit {
     pub hint: Option<Rc<str>>,
     infos: Vec<Option<Info>>,
     /// The open blocks, outermost first.
-    pub open: Vec<Open>,
+    open: Vec<Open>,
     /// How many statements have been written so far.
     pub written: usize,
     blocks: u32,
@@ -89,31 +91,51 @@ impl Emit {
 
     /// Opens a nested block.
     pub fn enter(&mut self) {
+        let block = self.new_block();
+        self.reopen(block);
+    }
+
+    fn new_block(&mut self) -> Closed {
         self.blocks += 1;
-        self.open.push(Open { id: self.blocks, stms: Vec::new(), frame: Frame::default() });
+        Closed(Open { id: self.blocks, stms: Vec::new() }, Frame::default())
+    }
+
+    fn reopen(&mut self, Closed(open, frame): Closed) {
+        self.open.push(open);
+        self.facts.enter(frame);
     }
 
     /// Leaves the innermost block.
     pub fn leave(&mut self) -> Closed {
-        Closed(self.open.pop().expect("a block is open"))
+        Closed(self.open.pop().expect("a block is open"), self.facts.leave())
     }
 
     /// Appends to a block that has been left.
     pub fn within<T>(&mut self, block: &mut Closed, fill: impl FnOnce(&mut Emit) -> T) -> T {
-        self.blocks += 1; // taken out and put back: a placeholder of its own stands in meanwhile
-        let placeholder = Open { id: self.blocks, stms: Vec::new(), frame: Frame::default() };
-        self.open.push(std::mem::replace(&mut block.0, placeholder));
+        let placeholder = self.new_block(); // of its own, while the block is taken out
+        self.reopen(std::mem::replace(block, placeholder));
         let result = fill(self);
-        block.0 = self.open.pop().expect("the block is open");
+        *block = self.leave();
         result
     }
 
     /// Appends to an enclosing block, of the given level.
     pub fn outside<T>(&mut self, level: usize, fill: impl FnOnce(&mut Emit) -> T) -> T {
-        let inner = self.open.split_off(level + 1);
+        let inner = self.suspend(level);
         let result = fill(self);
-        self.open.extend(inner);
+        self.resume(inner);
         result
+    }
+
+    /// Goes back to the enclosing block of the given level.
+    pub fn suspend(&mut self, level: usize) -> Suspended {
+        Suspended(self.open.split_off(level + 1), self.facts.suspend(level + 1))
+    }
+
+    /// Goes on in the inner blocks.
+    pub fn resume(&mut self, Suspended(open, frames): Suspended) {
+        self.open.extend(open);
+        self.facts.resume(frames);
     }
 
     /// The level of the innermost block; 0 is the body of the function.
@@ -124,14 +146,13 @@ impl Emit {
     /// A point to return to.
     pub fn checkpoint(&self) -> Checkpoint {
         let top = &self.open[self.open.len() - 1];
-        Checkpoint { stms: top.stms.len(), names: self.names.len(), frame: top.frame.clone() }
+        Checkpoint { stms: top.stms.len(), names: self.names.len(), frame: self.facts.frame() }
     }
 
     /// Undoes everything appended to the innermost block since the checkpoint.
     pub fn rewind(&mut self, to: Checkpoint) {
-        let top = self.top();
-        top.stms.truncate(to.stms);
-        top.frame = to.frame;
+        self.top().stms.truncate(to.stms);
+        self.facts.forget_to(to.frame);
         self.infos.iter_mut().skip(to.names).for_each(|info| *info = None);
     }
 
@@ -217,7 +238,7 @@ impl Emit {
         let pairs = dims.iter().skip(leaf.prefix.len()).zip(Leaf::select(&leaf.axes, extents));
         pairs.into_iter().all(|(dim, extent)| {
             *dim == extent
-                || self.is_outside(extent, level) && self.equal_outside(*dim, extent, level)
+                || self.is_outside(extent, level) && self.facts.equal_outside(*dim, extent, level)
         })
     }
 
@@ -237,7 +258,7 @@ impl Emit {
             self.declare(level, p.var, p.ty.clone());
         }
         if let Exp::Op(Op::Prim(op, args)) = &stm.exp {
-            self.computes(stm.binds[0].var, *op, args);
+            self.facts.computes(stm.binds[0].var, *op, args);
         }
         let learned =
             if let Exp::Op(Op::Check { cond, .. }) = &stm.exp { Some(*cond) } else { None };
@@ -359,7 +380,7 @@ impl Emit {
     /// A new index variable of the innermost block, below the extent.
     pub fn index(&mut self, hint: &str, extent: Atom) -> Var {
         let var = self.fresh(hint, Ty::int());
-        self.bounded(var, extent);
+        self.facts.bounded(var, extent);
         var
     }
 

@@ -6,7 +6,6 @@ use lambada_prim::{Prim, ReduceOp};
 use lambada_source::Span;
 
 use crate::emit::Emit;
-use crate::merge::{Place, zeros};
 use crate::val::{Leaf, Val};
 
 /// A step on the way to a size.
@@ -111,7 +110,7 @@ impl Emit {
 
     /// Fails where the value is active and the sizes differ.
     pub fn check_equal_if(&mut self, active: Atom, a: Atom, b: Atom, span: Span, message: &str) {
-        if self.equal(a, b) {
+        if self.facts.equal(a, b) {
             return;
         }
         let inactive = self.prim(Prim::Not, &[active]);
@@ -123,7 +122,7 @@ impl Emit {
     /// The size that several values have where they are active; 0 where none is. Fails where two that are active differ.
     pub fn agree(&mut self, sizes: &[(Atom, &[Guard])], span: Span, message: &str) -> Atom {
         let first = sizes[0].0;
-        if sizes.iter().all(|(size, _)| self.equal(first, *size)) {
+        if sizes.iter().all(|(size, _)| self.facts.equal(first, *size)) {
             return first;
         }
         if sizes.iter().all(|(_, way)| !is_guarded(way)) {
@@ -142,41 +141,5 @@ impl Emit {
             self.check_equal_if(*active, common, *size, span, message);
         }
         common
-    }
-
-    /// The leaf of a part with the axes of the mask and the merged sizes; zeros if it is absent, or inactive and of other sizes. `outer`
-    /// are the sizes of arrays around the merged values.
-    pub fn fit(
-        &mut self,
-        leaf: Option<&Leaf>,
-        part: usize,
-        mask: &[bool],
-        outer: &[Atom],
-        place: &Place,
-    ) -> Atom {
-        let sizes = |inner: &[Atom]| outer.iter().chain(inner).copied().collect::<Vec<Atom>>();
-        let target = sizes(&place.extents);
-        let Some(leaf) = leaf else { return zeros(self, place.elem, mask, &target) };
-        let own = sizes(&place.own[part]);
-        let stored =
-            Leaf::select(&leaf.axes, &own).into_iter().zip(Leaf::select(&leaf.axes, &target));
-        let different: Vec<(Atom, Atom)> = stored.filter(|(a, b)| !self.equal(*a, *b)).collect();
-        if different.is_empty() || !place.is_guarded {
-            return self.broadcast(leaf, mask, &target);
-        }
-        let fits = different.into_iter().fold(Atom::bool(true), |all, (a, b)| {
-            let same = self.prim(Prim::EqInt, &[a, b]);
-            self.prim(Prim::And, &[all, same])
-        });
-        self.enter();
-        self.learn(fits, true);
-        let value = self.broadcast(leaf, mask, &target);
-        let then = self.leave().finish(vec![value]);
-        self.enter();
-        let zero = zeros(self, place.elem, mask, &target);
-        let otherwise = self.leave().finish(vec![zero]);
-        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &target) };
-        let hint = self.hint_of(leaf.atom);
-        self.bind(&hint, ty, Nest::If { cond: fits, then, otherwise })
     }
 }

@@ -68,7 +68,7 @@ impl Join {
         self.binds.push(Param { var, ty: ty.clone() });
         self.results.iter_mut().zip(pair).for_each(|(list, atom)| list.push(atom));
         if ty == Ty::bool() {
-            emit.connect(var, self.cond, pair[0], pair[1]);
+            emit.facts.connect(var, self.cond, pair[0], pair[1]);
         }
         self.pairs.insert(pair, var.into());
         var.into()
@@ -82,18 +82,18 @@ impl Join {
         // What one branch has checked may make its size that of the other.
         for (side, inner, outer) in [(0, a, b), (1, b, a)] {
             if emit.is_outside(outer, self.level)
-                && emit.within(&mut self.sides[side], |emit| emit.equal(inner, outer))
+                && emit.within(&mut self.sides[side], |emit| emit.facts.equal(inner, outer))
             {
                 return Some(outer);
             }
         }
-        let p = emit.within(&mut self.sides[0], |emit| emit.poly(a));
-        let q = emit.within(&mut self.sides[1], |emit| emit.poly(b));
+        let p = emit.within(&mut self.sides[0], |emit| emit.facts.poly(a));
+        let q = emit.within(&mut self.sides[1], |emit| emit.facts.poly(b));
         (p == q && emit.poly_is_outside(&p, self.level)).then(|| emit.write(&p))
     }
 
     fn outer(&self, emit: &mut Emit, a: Atom) -> Option<Atom> {
-        let poly = emit.poly(a);
+        let poly = emit.facts.poly(a);
         if emit.is_outside(a, self.level) {
             Some(a)
         } else {

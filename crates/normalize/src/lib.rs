@@ -20,6 +20,7 @@ mod join;
 mod layout;
 mod merge;
 mod messages;
+mod polys;
 mod prims;
 mod shape;
 #[cfg(test)]

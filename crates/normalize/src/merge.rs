@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
-use lambada_anf::Atom;
-use lambada_prim::ScalarTy;
+use lambada_anf::{Atom, Nest, Ty};
+use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Problem;
 
 use crate::Eval;
@@ -192,6 +192,45 @@ impl Merger<'_> {
             return Err(Box::new(messages::different_accumulators()));
         }
         Ok(Val::Acc(all[0].clone()))
+    }
+}
+
+impl Emit {
+    /// The leaf of a part with the axes of the mask and the merged sizes; zeros if it is absent, or inactive and of other sizes. `outer`
+    /// are the sizes of arrays around the merged values.
+    pub fn fit(
+        &mut self,
+        leaf: Option<&Leaf>,
+        part: usize,
+        mask: &[bool],
+        outer: &[Atom],
+        place: &Place,
+    ) -> Atom {
+        let sizes = |inner: &[Atom]| outer.iter().chain(inner).copied().collect::<Vec<Atom>>();
+        let target = sizes(&place.extents);
+        let Some(leaf) = leaf else { return zeros(self, place.elem, mask, &target) };
+        let own = sizes(&place.own[part]);
+        let stored =
+            Leaf::select(&leaf.axes, &own).into_iter().zip(Leaf::select(&leaf.axes, &target));
+        let different: Vec<(Atom, Atom)> =
+            stored.filter(|(a, b)| !self.facts.equal(*a, *b)).collect();
+        if different.is_empty() || !place.is_guarded {
+            return self.broadcast(leaf, mask, &target);
+        }
+        let fits = different.into_iter().fold(Atom::bool(true), |all, (a, b)| {
+            let same = self.prim(Prim::EqInt, &[a, b]);
+            self.prim(Prim::And, &[all, same])
+        });
+        self.enter();
+        self.learn(fits, true);
+        let value = self.broadcast(leaf, mask, &target);
+        let then = self.leave().finish(vec![value]);
+        self.enter();
+        let zero = zeros(self, place.elem, mask, &target);
+        let otherwise = self.leave().finish(vec![zero]);
+        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &target) };
+        let hint = self.hint_of(leaf.atom);
+        self.bind(&hint, ty, Nest::If { cond: fits, then, otherwise })
     }
 }
 

@@ -33,11 +33,11 @@ impl Emit {
 
     fn define(&mut self, op: Prim, args: &[Atom], atom: Atom) {
         let Some(var) = atom.as_var() else { return };
-        self.computes(var, op, args);
+        self.facts.computes(var, op, args);
         if op.result() == ScalarTy::Int {
-            let poly = self.poly(atom);
+            let poly = self.facts.poly(atom);
             if self.written(&poly).is_none() {
-                self.remember(poly, var);
+                self.facts.remember(poly, var);
             }
         }
     }
@@ -51,13 +51,14 @@ impl Emit {
     }
 
     fn fold_int(&mut self, op: Prim, args: &[Atom]) -> Option<Atom> {
-        let polys: Vec<_> = args.iter().map(|a| self.poly(*a)).collect();
+        let polys: Vec<_> = args.iter().map(|a| self.facts.poly(*a)).collect();
         if let Some(poly) = arithmetic(op, &polys).map(|p| p.wrapped()) {
             return poly.as_constant().map(Atom::int).or_else(|| self.written(&poly));
         }
         if op == Prim::MaxInt || op == Prim::MinInt {
-            let larger =
-                [(0, 1), (1, 0)].into_iter().find(|(a, b)| self.exceeds(args[*a], args[*b], 0));
+            let larger = [(0, 1), (1, 0)]
+                .into_iter()
+                .find(|(a, b)| self.facts.exceeds(args[*a], args[*b], 0));
             return larger.map(|(a, b)| args[if op == Prim::MaxInt { a } else { b }]);
         }
         if op == Prim::SelectInt { select(args) } else { None }
@@ -78,20 +79,22 @@ impl Emit {
 
     /// Are the integers known to be equal, or known to differ?
     fn compare(&mut self, args: &[Atom]) -> Option<bool> {
-        let difference = self.poly(args[0]).plus(&self.poly(args[1]), -1).wrapped().as_constant();
+        let difference =
+            self.facts.poly(args[0]).plus(&self.facts.poly(args[1]), -1).wrapped().as_constant();
         match difference {
             Some(value) => Some(value == 0),
-            None => (self.exceeds(args[0], args[1], 1) || self.exceeds(args[1], args[0], 1))
-                .then_some(false),
+            None => (self.facts.exceeds(args[0], args[1], 1)
+                || self.facts.exceeds(args[1], args[0], 1))
+            .then_some(false),
         }
     }
 
     /// `a + gap <= b`, if that is known.
     fn order(&mut self, a: Atom, b: Atom, gap: i64) -> Option<Atom> {
-        if self.exceeds(b, a, gap) {
+        if self.facts.exceeds(b, a, gap) {
             Some(Atom::bool(true))
         } else {
-            self.exceeds(a, b, 1 - gap).then_some(Atom::bool(false))
+            self.facts.exceeds(a, b, 1 - gap).then_some(Atom::bool(false))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The walk that all local rewrites share. Statements are visited in order, with what is known where they stand; a rule may replace a
 //! statement by others and say what stands for its bindings, and is then tried again on what it has put there. A pass is a list of rules.
 
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 
 use crate::scope::Scope;
@@ -12,6 +12,21 @@ pub(crate) struct Context<'a> {
     pub(crate) names: &'a mut Names,
     /// What is known here.
     pub(crate) scope: &'a Scope,
+}
+
+impl Context<'_> {
+    /// Appends a statement that binds a new variable, called as an old one.
+    pub(crate) fn bind(
+        &mut self,
+        stms: &mut Vec<Stm>,
+        like: Var,
+        ty: Ty,
+        exp: impl Into<Exp>,
+    ) -> Atom {
+        let var = self.names.again(like);
+        stms.push(Stm::new(vec![Param { var, ty }], exp));
+        var.into()
+    }
 }
 
 /// What to put for a statement.

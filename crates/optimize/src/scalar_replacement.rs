@@ -8,8 +8,9 @@ use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Param, Renaming, Stm, Ty
 use lambada_prim::Scalar;
 
 use crate::rewrite::{Context, Replacement};
-use crate::unrolling::{ITERATIONS, bind};
 
+/// An array of more rows stays an array.
+pub(crate) const ROWS: i64 = 4;
 /// An array of more elements stays an array.
 const ELEMENTS: i64 = 16;
 
@@ -34,7 +35,7 @@ pub(crate) fn scalar_replacement(context: &mut Context, stm: &Stm) -> Option<Rep
 
 /// How many parts an array type has if it is to be split along its first axis.
 fn parts(ty: &Ty) -> Option<i64> {
-    let Scalar::Int(count @ 1..=ITERATIONS) = ty.dims.first()?.as_lit()? else { return None };
+    let Scalar::Int(count @ 1..=ROWS) = ty.dims.first()?.as_lit()? else { return None };
     small(&ty.dims).then_some(count)
 }
 
@@ -42,7 +43,7 @@ fn parts(ty: &Ty) -> Option<i64> {
 fn elements(context: &mut Context, stms: &mut Vec<Stm>, x: Atom, ty: &Ty, count: i64) -> Vec<Atom> {
     let Atom::Var(x) = x else { return Vec::new() };
     (0..count)
-        .map(|k| bind(context, stms, x, ty.indexed(1), Op::Index(x, vec![Atom::int(k)])))
+        .map(|k| context.bind(stms, x, ty.indexed(1), Op::Index(x, vec![Atom::int(k)])))
         .collect()
 }
 

@@ -3,14 +3,14 @@
 //! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body. Keeps: values (up to the sign of a zero sum) and
 //! failures, in order.
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Var};
 use lambada_prim::Scalar;
 
 use crate::rewrite::{Context, Replacement};
-use crate::scalar_replacement::small;
+use crate::scalar_replacement::{ROWS, small};
 
-/// Loops of more iterations stay loops.
-pub(crate) const ITERATIONS: i64 = 4;
+/// Loops of more iterations stay loops: written out, they make arrays that are not replaced by scalars.
+const ITERATIONS: i64 = ROWS;
 /// How many statements the written-out loop may have.
 const STATEMENTS: usize = 96;
 /// Writes a loop out.
@@ -80,7 +80,7 @@ fn for_(
             Out::Reduce(op) => {
                 let op = op.prim(p.ty.elem);
                 let combine = |a: Atom, b: &Atom| {
-                    bind(context, &mut stms, p.var, p.ty.clone(), Op::Prim(op, vec![a, *b]))
+                    context.bind(&mut stms, p.var, p.ty.clone(), Op::Prim(op, vec![a, *b]))
                 };
                 let first = items[0];
                 items[1..].iter().fold(first, combine)
@@ -88,16 +88,4 @@ fn for_(
         });
     }
     Replacement { stms, values }
-}
-
-pub(crate) fn bind(
-    context: &mut Context,
-    stms: &mut Vec<Stm>,
-    like: Var,
-    ty: Ty,
-    exp: impl Into<Exp>,
-) -> Atom {
-    let var = context.names.again(like);
-    stms.push(Stm::new(vec![Param { var, ty }], exp));
-    var.into()
 }

@@ -122,7 +122,7 @@ pub(crate) fn stored(atom: Atom, dims: &[Atom]) -> Val {
 impl Emit {
     /// Fails unless `0 <= i < size`.
     pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
-        if self.is_index(i, size) {
+        if self.facts.is_index(i, size) {
             return;
         }
         let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);

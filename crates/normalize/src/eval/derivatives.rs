@@ -377,7 +377,7 @@ impl Along {
 impl Merge for Along {
     fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
         if let (Some(point), Some(tangent)) = (parts[0], parts[1])
-            && !emit.equal(point, tangent)
+            && !emit.facts.equal(point, tangent)
         {
             let active = emit.active(&ways[0]);
             emit.check_equal_if(active, point, tangent, self.span, "sizes differ: {0} and {1}");

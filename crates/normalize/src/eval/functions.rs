@@ -145,14 +145,14 @@ impl Evaluator<'_> {
         if self.emit.level() == 0 {
             return Ok(None);
         }
-        let inner = self.emit.open.split_off(1);
+        let inner = self.emit.suspend(0);
         let mark = self.emit.checkpoint();
         let value = self.eval(term, None)?;
         let fails = self.emit.stms()[mark.stms..].iter().any(Stm::may_not_return);
         if fails {
             self.emit.rewind(mark);
         }
-        self.emit.open.extend(inner);
+        self.emit.resume(inner);
         Ok((!fails).then_some(value))
     }
 

@@ -325,7 +325,7 @@ impl Feed {
 impl Merge for Feed {
     fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
         if let (Some(span), Some(old), Some(new)) = (self.span, parts[0], parts[1])
-            && !emit.equal(old, new)
+            && !emit.facts.equal(old, new)
         {
             let active = emit.active(&ways[1]);
             emit.check_equal_if(
