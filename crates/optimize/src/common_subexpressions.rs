@@ -3,7 +3,9 @@
 //! Assumes: nothing. Gives: no two pure statements in scope of each other that are equal up to the names that they bind inside.
 //! Keeps: values and failures; of two equal loops that may fail the second cannot fail, as the first has not.
 
-use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use lambada_anf::{
     Atom, Block, Effect, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var,
@@ -14,7 +16,14 @@ use crate::algebra::commutative;
 
 /// The pass.
 pub(crate) fn common_subexpressions(mut function: Function) -> Function {
-    let mut pass = Cse { known: HashMap::new(), log: Vec::new(), image: Renaming::new() };
+    let mut shapes = Vec::new();
+    block_shape(&function.body, &mut shapes);
+    let mut twice: HashMap<u64, bool> = HashMap::new();
+    shapes.iter().for_each(|shape| {
+        twice.entry(*shape).and_modify(|twice| *twice = true).or_insert(false);
+    });
+    let unique = shapes.iter().map(|shape| !twice[shape]).collect();
+    let mut pass = Cse { known: HashMap::new(), log: Vec::new(), image: Renaming::new(), unique };
     pass.block(&mut function.body);
     for ty in &mut function.results {
         *ty = pass.image.ty(ty);
@@ -30,6 +39,9 @@ struct Cse {
     /// What has become known, to be forgotten when its block ends.
     log: Vec<Key>,
     image: Renaming,
+    /// Of the nests that are still to be visited: is it the only one of its shape? Then there is no need to compare it, which takes time
+    /// for each nest around.
+    unique: VecDeque<bool>,
 }
 
 impl Cse {
@@ -47,7 +59,8 @@ impl Cse {
         stm.exp.atoms_mut(&mut |a| *a = self.image.atom(*a));
         stm.binds.iter_mut().for_each(|p| p.ty = self.image.ty(&p.ty));
         stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
-        if !shareable(stm) {
+        let unique = matches!(stm.exp, Exp::Nest(_)) && self.unique.pop_front() == Some(true);
+        if unique || !shareable(stm) {
             return true;
         }
         let key = key(stm);
@@ -61,6 +74,34 @@ impl Cse {
         self.log.push(key);
         true
     }
+}
+
+/// Adds the shapes of the nests of a block, inner ones first, and gives its own: equal for blocks that are equal up to the names of
+/// variables.
+fn block_shape(block: &Block, shapes: &mut Vec<u64>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for stm in &block.stms {
+        stm.binds.len().hash(&mut hasher);
+        match &stm.exp {
+            Exp::Op(op) => {
+                std::mem::discriminant(op).hash(&mut hasher);
+                if let Op::Prim(op, _) = op {
+                    (*op as u64).hash(&mut hasher);
+                }
+            }
+            Exp::Nest(nest) => {
+                let mut own = DefaultHasher::new();
+                std::mem::discriminant(nest).hash(&mut own);
+                for inner in nest.blocks() {
+                    block_shape(inner, shapes).hash(&mut own);
+                }
+                shapes.push(own.finish());
+                own.finish().hash(&mut hasher);
+            }
+        }
+    }
+    block.results.len().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// May an equal statement before it stand for it? A loop that fails has failed there.

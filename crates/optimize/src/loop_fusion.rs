@@ -16,6 +16,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, Function, Nest, Op, Out, Renaming, Stm, Var};
+use lambada_prim::Scalar;
 
 use crate::failures;
 
@@ -31,6 +32,21 @@ pub(crate) fn loop_fusion(mut function: Function) -> Function {
 }
 
 fn block(b: &mut Block) {
+    if has_candidates(&b.stms) {
+        fuse_all(b);
+    }
+    for stm in &mut b.stms {
+        stm.exp.blocks_mut().into_iter().for_each(block);
+    }
+}
+
+/// Are there two statements over the same range? Only then is it worth knowing what statements mention.
+fn has_candidates(stms: &[Stm]) -> bool {
+    let mut seen = HashSet::new();
+    stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
+}
+
+fn fuse_all(b: &mut Block) {
     let infos = b.stms.iter().map(Info::new).collect();
     let mut row = Row { stms: std::mem::take(&mut b.stms), infos };
     let mut second = 0;
@@ -46,9 +62,6 @@ fn block(b: &mut Block) {
         }
     }
     b.stms = row.stms;
-    for stm in &mut b.stms {
-        stm.exp.blocks_mut().into_iter().for_each(block);
-    }
 }
 
 /// What two statements must share to be fused.
@@ -56,6 +69,22 @@ fn block(b: &mut Block) {
 enum Range {
     For(Atom),
     If(Atom),
+}
+
+impl Range {
+    /// A number of its own, but for reals, which are no ranges.
+    fn code(self) -> (bool, Option<Var>, i64) {
+        let (is_if, atom) = match self {
+            Range::For(extent) => (false, extent),
+            Range::If(cond) => (true, cond),
+        };
+        let number = match atom {
+            Atom::Lit(Scalar::Int(n)) => n,
+            Atom::Lit(Scalar::Bool(b)) => i64::from(b),
+            Atom::Lit(Scalar::Real(_)) | Atom::Var(_) => 0,
+        };
+        (is_if, atom.as_var(), number)
+    }
 }
 
 fn range(stm: &Stm) -> Option<Range> {
