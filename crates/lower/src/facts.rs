@@ -99,7 +99,10 @@ impl Facts {
             last.insert(var, k);
         }
         for inner in stm.exp.blocks() {
-            for var in self.block(inner).keys() {
+            // Memory outlives the block that names it, scalars do not. In a chain of branches they would be most of what is mentioned.
+            let binds = inner.stms.iter().flat_map(|stm| &stm.binds);
+            let own: HashSet<Var> = binds.filter(|p| p.ty.rank() == 0).map(|p| p.var).collect();
+            for var in self.block(inner).keys().filter(|var| !own.contains(var)) {
                 last.insert(*var, k);
             }
         }
