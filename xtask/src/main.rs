@@ -4,6 +4,7 @@ mod campaign;
 mod checklist;
 mod messages;
 mod mutants;
+mod structure;
 mod suite;
 mod tidy;
 

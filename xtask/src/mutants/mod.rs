@@ -214,9 +214,10 @@ fn drop_what_does_not_compile(
         }
         let mut bad = BTreeSet::new();
         for message in messages(&output.stdout) {
-            let spans = message["message"]["spans"].as_array().cloned().unwrap_or_default();
             let error = message["message"]["level"] == "error";
-            for span in spans.iter().filter(|span| error && span["is_primary"] == true) {
+            let spans = message["message"]["spans"].as_array().cloned().unwrap_or_default();
+            let primary = spans.into_iter().filter(|span| error && span["is_primary"] == true);
+            for span in primary.flat_map(expanded) {
                 let file = copy.join(span["file_name"].as_str().unwrap_or_default());
                 let at = |key: &str| span[key].as_u64().unwrap_or(0) as usize;
                 // The innermost around the place, or all inside of it.
@@ -244,6 +245,13 @@ fn drop_what_does_not_compile(
             !bad.contains(&(k - 1))
         });
     }
+}
+
+/// A place, and those of the macros around it.
+fn expanded(span: Value) -> Vec<Value> {
+    let outer = &span["expansion"]["span"];
+    let around = if outer.is_object() { expanded(outer.clone()) } else { Vec::new() };
+    std::iter::once(span).chain(around).collect()
 }
 
 fn cargo(copy: &Path, words: &[&str]) -> Result<std::process::Output, String> {
