@@ -13,20 +13,23 @@ use lambada_source::{Site, Span};
 use crate::bounds::Known;
 use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
-/// Adds the checks that are missing.
-pub fn guard(function: &mut Function) {
+/// Adds the checks that are missing; were there any?
+pub fn guard(function: &mut Function) -> bool {
     let mut known = Known::default();
     function.sizes.iter().for_each(|size| known.bounds.size(*size));
     let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
     sizes.for_each(|size| known.size(*size));
-    guard_block(&mut function.names, known, &function.params, &mut function.body);
+    guard_block(&mut function.names, known, &function.params, &mut function.body)
 }
 
-/// Adds the checks that are missing in a block with free variables: what is known around it, and the arrays among the variables.
-pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) {
-    let mut guards = Guards { names, known, types: HashMap::new(), sites: Vec::new() };
+/// Adds the checks that are missing in a block with free variables: what is known around it, and the arrays among the variables. Were
+/// there any?
+pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) -> bool {
+    let mut guards =
+        Guards { names, known, types: HashMap::new(), sites: Vec::new(), added: false };
     guards.declare(free);
     guards.block(block);
+    guards.added
 }
 
 struct Guards<'a> {
@@ -35,6 +38,7 @@ struct Guards<'a> {
     types: HashMap<Var, Vec<Atom>>,
     /// The checks of indices so far, with what they print: the index and the size.
     sites: Vec<(Atom, Atom, Site)>,
+    added: bool,
 }
 
 impl Guards<'_> {
@@ -125,6 +129,7 @@ impl Guards<'_> {
         let check = Stm::effect(Op::Check { cond, site, values: vec![index, size] });
         self.known.pass(&check);
         stms.push(check);
+        self.added = true;
     }
 
     fn prim(&mut self, op: Prim, args: [Atom; 2], stms: &mut Vec<Stm>) -> Atom {

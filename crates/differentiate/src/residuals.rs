@@ -638,16 +638,7 @@ fn is_elementwise(nest: &Nest) -> bool {
         block.stms.iter().all(|stm| match &stm.exp {
             Exp::Op(Op::Prim(op, _)) => op.cost() == Cost::Cheap || *op == Prim::Div,
             Exp::Op(Op::Index(..) | Op::Check { .. }) => true,
-            Exp::Op(
-                Op::Fill(_)
-                | Op::Array(_)
-                | Op::Constant(_)
-                | Op::Update { .. }
-                | Op::MatMul(..)
-                | Op::Accumulator(_)
-                | Op::Accumulate { .. }
-                | Op::Freeze(_),
-            ) => false,
+            Exp::Op(_) => false,
             Exp::Nest(nest) => is_elementwise(nest),
         })
     };

@@ -24,11 +24,11 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 const ROWS: i64 = 4;
 
 /// The pass.
-pub(crate) fn accumulators(mut function: Function) -> Function {
-    let mut pass =
-        Pass { names: &mut function.names, types: HashMap::new(), zeros: HashSet::new() };
+pub(crate) fn accumulators(function: &mut Function) -> bool {
+    let (names, types, zeros) = (&mut function.names, HashMap::new(), HashSet::new());
+    let mut pass = Pass { names, types, zeros, changed: false };
     pass.block(&mut function.body);
-    function
+    pass.changed
 }
 
 struct Pass<'a> {
@@ -37,6 +37,7 @@ struct Pass<'a> {
     types: HashMap<Var, Ty>,
     /// Arrays that are all zero.
     zeros: HashSet<Var>,
+    changed: bool,
 }
 
 impl Pass<'_> {
@@ -115,6 +116,7 @@ impl Pass<'_> {
                         (Sum { acc, place: place.clone(), ty, all: false }).statement(self, &stm)
                     {
                         stm = changed;
+                        self.changed = true;
                         self.guarded(&mut added, acc, place, value);
                     }
                 }
@@ -179,6 +181,7 @@ impl Pass<'_> {
         if !all && (taken.is_empty() || !self.is_zero(init)) {
             return;
         }
+        self.changed = true;
         let mut taken = taken.into_iter();
         let mut value = Some(init);
         for place in parts.places(acc) {
@@ -231,6 +234,7 @@ impl Pass<'_> {
             parts.places[place] = to;
         }
         parts.split(acc, &rows);
+        self.changed = true;
         Some(rows)
     }
 

@@ -15,7 +15,7 @@ use lambada_prim::{ReduceOp, Scalar};
 use crate::algebra::commutative;
 
 /// The pass.
-pub(crate) fn common_subexpressions(mut function: Function) -> Function {
+pub(crate) fn common_subexpressions(function: &mut Function) -> bool {
     let mut shapes = Vec::new();
     block_shape(&function.body, &mut shapes);
     let mut twice: HashMap<u64, bool> = HashMap::new();
@@ -28,7 +28,7 @@ pub(crate) fn common_subexpressions(mut function: Function) -> Function {
     for ty in &mut function.results {
         *ty = pass.image.ty(ty);
     }
-    function
+    !pass.image.is_empty()
 }
 
 /// A statement as numbers: equal for statements that are equal up to bound names.

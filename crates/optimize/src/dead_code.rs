@@ -8,7 +8,7 @@ use lambada_anf::{Atom, Block, Effect, Exp, Function, LoopKind, Nest, Op, Stm, V
 use crate::control::kept;
 
 /// The pass.
-pub(crate) fn dead_code(mut function: Function) -> Function {
+pub(crate) fn dead_code(function: &mut Function) -> bool {
     let mut marker = Marker {
         needs: vec![Vec::new(); function.names.len()],
         live: vec![false; function.names.len()],
@@ -19,9 +19,9 @@ pub(crate) fn dead_code(mut function: Function) -> Function {
     for atom in function.body.results.iter().copied().chain(sizes).collect::<Vec<_>>() {
         marker.root(atom);
     }
-    let live = marker.finish();
-    Sweeper { live }.block(&mut function.body);
-    function
+    let mut sweeper = Sweeper { live: marker.finish(), changed: false };
+    sweeper.block(&mut function.body);
+    sweeper.changed
 }
 
 /// Finds what is live.
@@ -131,6 +131,7 @@ impl Marker {
 /// Removes what is not.
 struct Sweeper {
     live: Vec<bool>,
+    changed: bool,
 }
 
 impl Sweeper {
@@ -138,11 +139,21 @@ impl Sweeper {
         self.live[var.0 as usize]
     }
 
-    fn block(&self, block: &mut Block) {
+    fn block(&mut self, block: &mut Block) {
+        let before = block.stms.len();
         block.stms.retain_mut(|stm| self.keep(stm));
+        self.changed |= block.stms.len() < before;
     }
 
-    fn keep(&self, stm: &mut Stm) -> bool {
+    /// Drops what is not live of the bindings of a statement, or of what belongs to each.
+    fn prune<T: Clone>(&mut self, items: &mut Vec<T>, live: &[bool]) {
+        if live.contains(&false) {
+            self.changed = true;
+            *items = kept(items, live);
+        }
+    }
+
+    fn keep(&mut self, stm: &mut Stm) -> bool {
         let live: Vec<bool> = stm.binds.iter().map(|p| self.is_live(p.var)).collect();
         match &mut stm.exp {
             Exp::Op(op) => match op.effect() {
@@ -151,27 +162,27 @@ impl Sweeper {
                 Effect::None | Effect::Makes | Effect::Freezes(_) => live[0],
             },
             Exp::Nest(Nest::For { outs, body, .. }) => {
-                *outs = kept(outs, &live);
-                body.results = kept(&body.results, &live);
-                stm.binds = kept(&stm.binds, &live);
+                self.prune(outs, &live);
+                self.prune(&mut body.results, &live);
+                self.prune(&mut stm.binds, &live);
                 self.block(body);
                 !stm.binds.is_empty() || !body.stms.iter().all(is_value)
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for block in [&mut *then, &mut *otherwise] {
-                    block.results = kept(&block.results, &live);
+                    self.prune(&mut block.results, &live);
                     self.block(block);
                 }
-                stm.binds = kept(&stm.binds, &live);
+                self.prune(&mut stm.binds, &live);
                 !stm.binds.is_empty() || !then.stms.iter().chain(&otherwise.stms).all(is_value)
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 let live: Vec<bool> = params.iter().map(|p| self.is_live(p.var)).collect();
-                *params = kept(params, &live);
-                *inits = kept(inits, &live);
-                body.results = kept(&body.results, &live);
+                self.prune(params, &live);
+                self.prune(inits, &live);
+                self.prune(&mut body.results, &live);
                 let any = stm.binds.iter().any(|p| self.is_live(p.var));
-                stm.binds = kept(&stm.binds, &live);
+                self.prune(&mut stm.binds, &live);
                 self.block(body);
                 match kind {
                     LoopKind::For { .. } => any || !body.stms.iter().all(is_value),

@@ -34,8 +34,8 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in a line.
     pub what: &'static str,
-    /// The pass itself.
-    pub run: fn(Function) -> Function,
+    /// The pass itself; it says whether it has changed the program.
+    pub run: fn(&mut Function) -> bool,
 }
 
 /// The passes that are repeated until the program no longer changes, in order.
@@ -110,19 +110,19 @@ const ROUNDS: usize = 10;
 
 const LOCAL: &[Rule] = &[algebra::algebra, arrays::arrays, control::control, checks::checks];
 
-fn local(function: Function) -> Function {
+fn local(function: &mut Function) -> bool {
     rewrite(function, LOCAL)
 }
 
-fn recognized(function: Function) -> Function {
+fn recognized(function: &mut Function) -> bool {
     rewrite(function, &[reduction_recognition::reduction_recognition])
 }
 
-fn factored(function: Function) -> Function {
+fn factored(function: &mut Function) -> bool {
     rewrite(function, &[factor::factor])
 }
 
-fn unrolled(function: Function) -> Function {
+fn unrolled(function: &mut Function) -> bool {
     let rules: &[Rule] =
         &[unrolling::unrolling, scalar_replacement::scalar_replacement, arrays::arrays];
     rewrite(function, rules)
@@ -145,21 +145,24 @@ pub fn optimize_observed(
     mut function: Function,
     observe: &mut dyn FnMut(&'static Pass, &Function),
 ) -> Function {
-    // An access whose evidence a pass has lost gets a check of its own, so that no pass can leave one without.
-    let mut run = |function: Function, pass: &'static Pass| {
-        let mut after = (pass.run)(function);
-        lambada_anf::guard(&mut after);
-        observe(pass, &after);
-        after
+    let mut run = |function: &mut Function, pass: &'static Pass| {
+        let changed = (pass.run)(function);
+        // An access whose evidence a pass has lost gets a check of its own, so that no pass can leave one without.
+        let guarded = lambada_anf::guard(function);
+        observe(pass, function);
+        changed || guarded
     };
     for _ in 0..ROUNDS {
-        let before = function.body.clone();
-        function = ROUND.iter().fold(function, &mut run);
-        if function.body == before {
+        let mut changed = false;
+        for pass in ROUND {
+            changed |= run(&mut function, pass);
+        }
+        if !changed {
             break;
         }
     }
-    FINAL.iter().fold(function, run)
+    FINAL.iter().for_each(|pass| _ = run(&mut function, pass));
+    function
 }
 
 /// Stops the compiler at a pass whose result is ill-formed.
@@ -186,16 +189,17 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
         names: std::mem::take(names),
     };
     for _ in 0..3 {
-        let before = function.body.clone();
-        let shared = common_subexpressions::common_subexpressions(local(function));
-        function = loop_fusion::loop_fusion(dead_code::dead_code(shared));
-        if function.body == before {
+        let mut changed = local(&mut function);
+        changed |= common_subexpressions::common_subexpressions(&mut function);
+        changed |= dead_code::dead_code(&mut function);
+        changed |= loop_fusion::loop_fusion(&mut function);
+        if !changed {
             break;
         }
     }
     // What does not change in a loop is differentiated once, and no tape holds it for each iteration.
-    function =
-        dead_code::dead_code(loop_invariant_code_motion::loop_invariant_code_motion(function));
+    loop_invariant_code_motion::loop_invariant_code_motion(&mut function);
+    dead_code::dead_code(&mut function);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
 }

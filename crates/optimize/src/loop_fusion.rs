@@ -26,18 +26,21 @@ const TRIED: usize = 12;
 const WINDOW: usize = 2000;
 
 /// The pass.
-pub(crate) fn loop_fusion(mut function: Function) -> Function {
-    block(&mut function.body);
-    function
+pub(crate) fn loop_fusion(function: &mut Function) -> bool {
+    block(&mut function.body)
 }
 
-fn block(b: &mut Block) {
+/// Fuses what stands in the block and in blocks inside; was there any?
+fn block(b: &mut Block) -> bool {
+    let before = b.stms.len();
     if has_candidates(&b.stms) {
         fuse_all(b);
     }
-    for stm in &mut b.stms {
-        stm.exp.blocks_mut().into_iter().for_each(block);
+    let mut changed = b.stms.len() < before;
+    for inner in b.stms.iter_mut().flat_map(|stm| stm.exp.blocks_mut()) {
+        changed |= block(inner);
     }
+    changed
 }
 
 /// Are there two statements over the same range? Only then is it worth knowing what statements mention.

@@ -17,17 +17,18 @@ use lambada_prim::Prim;
 use crate::scope::Scope;
 
 /// The pass.
-pub(crate) fn loop_invariant_code_motion(mut function: Function) -> Function {
-    let scope = Scope::new(&function);
+pub(crate) fn loop_invariant_code_motion(function: &mut Function) -> bool {
+    let scope = Scope::new(function);
     let mut motion = Motion {
         names: &mut function.names,
         scope,
         loops: 0,
         varying: HashSet::new(),
         sizes: function.sizes.iter().copied().collect(),
+        changed: false,
     };
     motion.block(&mut function.body);
-    function
+    motion.changed
 }
 
 struct Motion<'a> {
@@ -39,6 +40,7 @@ struct Motion<'a> {
     varying: HashSet<Var>,
     /// The sizes of the arguments.
     sizes: HashSet<Var>,
+    changed: bool,
 }
 
 impl Motion<'_> {
@@ -50,6 +52,7 @@ impl Motion<'_> {
             self.nested(&mut stm);
             self.scope.reset(inside);
             let out = invariant(&mut stm, &mut self.scope);
+            self.changed |= !out.is_empty();
             if self.needs_guard(&stm, &out) {
                 let guarded = self.guarded(stm, out);
                 b.stms.extend(guarded.into_iter().inspect(|s| self.pass(s)));

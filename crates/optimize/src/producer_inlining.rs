@@ -27,10 +27,10 @@ const CHEAP: usize = 8;
 const LARGE: usize = 400;
 
 /// The pass.
-pub(crate) fn producer_inlining(mut function: Function) -> Function {
+pub(crate) fn producer_inlining(function: &mut Function) -> bool {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
-    let scope = Scope::new(&function);
+    let scope = Scope::new(function);
     let mut pass = Inliner {
         names: &mut function.names,
         reads,
@@ -38,12 +38,13 @@ pub(crate) fn producer_inlining(mut function: Function) -> Function {
         producers: HashMap::new(),
         consumed: Consumed::new(&function.params),
         image: Renaming::new(),
+        changed: false,
     };
     pass.block(&mut function.body);
     for ty in &mut function.results {
         *ty = pass.image.ty(ty);
     }
-    function
+    pass.changed
 }
 
 /// A read of an element or a part.
@@ -263,6 +264,7 @@ struct Inliner<'a> {
     producers: HashMap<Var, Producer>,
     consumed: Consumed,
     image: Renaming,
+    changed: bool,
 }
 
 impl Inliner<'_> {
@@ -308,6 +310,7 @@ impl Inliner<'_> {
                 let (stms, value, rest) = producer.element.at(self.names, index);
                 let copy = Block { stms, results: Vec::new() };
                 if evident(&copy, &mut self.scope) {
+                    self.changed = true;
                     let before = block.stms.len();
                     block.stms.extend(copy.stms);
                     match value {

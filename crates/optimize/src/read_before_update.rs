@@ -12,12 +12,13 @@
 use lambada_anf::{Atom, Block, Exp, Function, Names, Op, Param, Renaming, Stm, Var};
 
 /// The pass.
-pub(crate) fn read_before_update(mut function: Function) -> Function {
-    let mut image = Renaming::new();
+pub(crate) fn read_before_update(function: &mut Function) -> bool {
+    let (mut image, before) = (Renaming::new(), function.names.len());
     block(&mut function.names, &mut function.body, &mut image);
     image.apply(&mut function.body);
     function.results.iter_mut().for_each(|ty| *ty = image.ty(ty));
-    function
+    // Each part that is read earlier has a name of its own.
+    function.names.len() > before
 }
 
 fn block(names: &mut Names, b: &mut Block, image: &mut Renaming) {

@@ -13,19 +13,21 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Out, Param, Stm, Var};
 
 /// The pass.
-pub(crate) fn reduction_fusion(mut function: Function) -> Function {
-    block(&mut function.body);
-    function
+pub(crate) fn reduction_fusion(function: &mut Function) -> bool {
+    block(&mut function.body)
 }
 
-fn block(b: &mut Block) {
+/// Fuses what stands in the block and in blocks inside; was there any?
+fn block(b: &mut Block) -> bool {
+    let mut changed = false;
     // By array: the loop that makes it, and as which out.
     let mut makers: HashMap<Var, (usize, usize)> = HashMap::new();
     for k in 0..b.stms.len() {
-        b.stms[k].exp.blocks_mut().into_iter().for_each(block);
+        b.stms[k].exp.blocks_mut().into_iter().for_each(|inner| changed |= block(inner));
         while let Some((out, (maker, made))) = movable(&b.stms, k, &makers) {
             let (p, kind) = take(&mut b.stms[k], out);
             give(&mut b.stms[maker], made, p, kind);
+            changed = true;
         }
         if let Exp::Nest(Nest::For { outs, .. }) = &b.stms[k].exp {
             let arrays = outs
@@ -36,6 +38,7 @@ fn block(b: &mut Block) {
             arrays.for_each(|(out, (_, p))| _ = makers.insert(p.var, (k, out)));
         }
     }
+    changed
 }
 
 /// A reduction that can move, and where to.

@@ -57,15 +57,16 @@ impl Replacement {
 /// A local rewrite. It must make progress: it is applied until it no longer fires.
 pub(crate) type Rule = fn(&mut Context, &Stm) -> Option<Replacement>;
 
-/// Applies the rules everywhere.
-pub(crate) fn rewrite(mut function: Function, rules: &[Rule]) -> Function {
-    let scope = Scope::new(&function);
-    let mut rewriter = Rewriter { names: &mut function.names, scope, image: Vec::new(), rules };
+/// Applies the rules everywhere; gives whether the program has changed.
+pub(crate) fn rewrite(function: &mut Function, rules: &[Rule]) -> bool {
+    let scope = Scope::new(function);
+    let names = &mut function.names;
+    let mut rewriter = Rewriter { names, scope, image: Vec::new(), rules, changed: false };
     rewriter.block(&mut function.body);
     for size in function.results.iter_mut().flat_map(|ty| &mut ty.dims) {
-        *size = rewriter.atom(*size);
+        rewriter.place(size);
     }
-    function
+    rewriter.changed
 }
 
 struct Rewriter<'a> {
@@ -74,6 +75,7 @@ struct Rewriter<'a> {
     /// What stands for a variable that has been replaced.
     image: Vec<Option<Atom>>,
     rules: &'a [Rule],
+    changed: bool,
 }
 
 impl Rewriter<'_> {
@@ -86,6 +88,13 @@ impl Rewriter<'_> {
             atom = image;
         }
         atom
+    }
+
+    /// Puts what stands for the atom.
+    fn place(&mut self, atom: &mut Atom) {
+        let image = self.atom(*atom);
+        self.changed |= image.as_var() != atom.as_var();
+        *atom = image;
     }
 
     fn replace(&mut self, var: Var, image: Option<Atom>) {
@@ -102,11 +111,12 @@ impl Rewriter<'_> {
         let mut todo: Vec<Stm> = std::mem::take(&mut block.stms);
         todo.reverse();
         while let Some(mut stm) = todo.pop() {
-            stm.exp.atoms_mut(&mut |a| *a = self.atom(*a));
-            stm.binds.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(|d| *d = self.atom(*d));
+            stm.exp.atoms_mut(&mut |a| self.place(a));
+            stm.binds.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(|d| self.place(d));
             let mut context = Context { names: &mut *self.names, scope: &self.scope };
             match self.rules.iter().find_map(|rule| rule(&mut context, &stm)) {
                 Some(replacement) => {
+                    self.changed = true;
                     stm.binds
                         .iter()
                         .zip(replacement.values)
@@ -123,7 +133,7 @@ impl Rewriter<'_> {
                 }
             }
         }
-        block.results.iter_mut().for_each(|a| *a = self.atom(*a));
+        block.results.iter_mut().for_each(|a| self.place(a));
         self.forget(assumed);
         self.scope.reset(mark);
     }
