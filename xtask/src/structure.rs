@@ -11,19 +11,9 @@ use syn::{Arm, Expr, Item, Pat, UseTree};
 /// Circles that there are, with the reason. None is added; one that is gone is removed from here.
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
-        "crates/anf",
-        &["build", "syntax"],
-        "a function carries the names from which its builder takes new ones",
-    ),
-    (
         "crates/chad",
         &["applied", "linear", "linfun", "primitives", "source", "value"],
         "the paper's languages share primitives, whose meaning is a value, and values hold linear functions",
-    ),
-    (
-        "crates/codegen",
-        &["frame", "function"],
-        "a part of a function is printed by the function's printer",
     ),
     ("crates/core", &["program", "term"], "terms mention definitions, definitions hold terms"),
     (

@@ -1,67 +1,10 @@
-//! Building blocks of code: fresh names, and a builder that appends statements. It folds nothing and checks nothing.
+//! A builder that appends statements. It folds nothing and checks nothing.
 
 use std::rc::Rc;
 
 use lambada_prim::{Prim, Scalar};
-use lambada_source::Span;
 
-use crate::{Atom, Block, Exp, Op, Param, Stm, Ty, Var};
-
-/// The supply of variables, and what to call each.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Names {
-    hints: Vec<Rc<str>>,
-    /// By variable: what it comes from, see [`Names::origin`].
-    origins: Vec<Span>,
-    /// What new variables come from.
-    current: Span,
-}
-
-impl Names {
-    /// A variable that is new, called `hint` where people see it.
-    pub fn fresh(&mut self, hint: impl Into<Rc<str>>) -> Var {
-        self.hints.push(hint.into());
-        self.origins.push(self.current);
-        Var((self.hints.len() - 1) as u32)
-    }
-
-    /// A new variable with the name of an old one.
-    pub fn again(&mut self, var: Var) -> Var {
-        self.hints.push(self.hint(var));
-        self.origins.push(self.origins[var.0 as usize]);
-        Var((self.hints.len() - 1) as u32)
-    }
-
-    /// From now on, new variables come from this place in the program; gives the place so far. The default span is no place.
-    pub fn come_from(&mut self, span: Span) -> Span {
-        std::mem::replace(&mut self.current, span)
-    }
-
-    /// The place in the program that a variable comes from, if it is known: what is blamed where there is no memory for an array.
-    pub fn origin(&self, var: Var) -> Option<Span> {
-        Some(self.origins[var.0 as usize]).filter(|span| *span != Span::default())
-    }
-
-    /// Calls a variable something else.
-    pub fn rename(&mut self, var: Var, hint: impl Into<Rc<str>>) {
-        self.hints[var.0 as usize] = hint.into();
-    }
-
-    /// What a variable is called.
-    pub fn hint(&self, var: Var) -> Rc<str> {
-        self.hints[var.0 as usize].clone()
-    }
-
-    /// How many variables there are.
-    pub fn len(&self) -> usize {
-        self.hints.len()
-    }
-
-    /// No variables?
-    pub fn is_empty(&self) -> bool {
-        self.hints.is_empty()
-    }
-}
+use crate::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
 
 /// Appends statements to a block. Rules read like mathematics: `let t = b.prim(Mul, [x, y]);`.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ mod eval;
 mod generate;
 mod guard;
 mod hints;
+mod names;
 mod naming;
 mod poly;
 mod print;
@@ -20,7 +21,7 @@ mod room;
 mod syntax;
 mod walk;
 
-pub use build::{Builder, Names};
+pub use build::Builder;
 pub use check::check;
 pub use counts::Counts;
 pub use derivative::{Derivatives, Lambda, Reverse};
@@ -30,11 +31,12 @@ pub use eval::{Outcome, eval, eval_within};
 pub use generate::{Random, generate};
 pub use guard::{guard, guard_block};
 pub use hints::name_values;
+pub use names::{Names, Var};
 pub use naming::Naming;
 pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;
-pub use syntax::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
+pub use syntax::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Stm, Ty};
 pub use walk::{Renaming, free_vars, uses};
 
 #[cfg(test)]

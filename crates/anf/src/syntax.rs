@@ -6,9 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
-/// A variable; [`crate::Names`] knows what to call it. Bound once in a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Var(pub u32);
+use crate::names::{Names, Var};
 
 /// What a statement may mention: a variable or a scalar constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,7 +191,7 @@ pub struct Function {
     /// The body.
     pub body: Block,
     /// The names of all variables in it.
-    pub names: crate::Names,
+    pub names: Names,
 }
 
 impl From<Op> for Exp {

@@ -1,11 +1,9 @@
-//! Parts of large functions as C functions, and the frame that they share; see [`crate::parts`].
+//! The frame that the parts of a large function share, and the parts; see [`crate::parts`].
 
-use lambada_loops::{Buf, Names, Reg, Stmt};
+use lambada_loops::Names;
 
-use crate::function::Printer;
-use crate::lanes::{memory_type, register_type};
 use crate::needs::reserved;
-use crate::parts::{KERNEL, Part, Shared};
+use crate::parts::Shared;
 
 /// The fields of the frame, and the functions that use it.
 pub(crate) struct Frame {
@@ -33,8 +31,35 @@ impl Frame {
         }
     }
 
+    /// What the names of the parts begin with.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// A part that is finished.
+    pub fn add_function(&mut self, text: String) {
+        self.functions.push(text);
+    }
+
+    /// What a field holds from now on.
+    pub fn hold(&mut self, shared: Shared, field: String) {
+        match shared {
+            Shared::Reg(reg) => self.regs[reg as usize] = Some(field),
+            Shared::Buf(buf) => self.bufs[buf as usize] = Some(field),
+        }
+    }
+
+    /// The field that holds what parts share.
+    pub fn holder(&self, shared: Shared) -> String {
+        let field = match shared {
+            Shared::Reg(reg) => &self.regs[reg as usize],
+            Shared::Buf(buf) => &self.bufs[buf as usize],
+        };
+        field.clone().expect("it is in the frame")
+    }
+
     /// A new field, as it is mentioned.
-    fn field(&mut self, ty: &str, hint: &str) -> String {
+    pub fn field(&mut self, ty: &str, hint: &str) -> String {
         let name = self.names.fresh(hint);
         self.fields.push(format!("{ty}{name};"));
         format!("frame->{name}")
@@ -45,152 +70,5 @@ impl Frame {
         let fields: String = self.fields.iter().map(|field| format!("    {field}\n")).collect();
         let functions = self.functions.join("\n");
         format!("struct {}_frame {{\n{fields}}};\n\n{functions}\n", self.kernel)
-    }
-}
-
-impl Printer<'_> {
-    /// At the beginning of a kernel in parts: the frame, which holds what parts need of the parameters.
-    pub fn open_frame(&mut self) {
-        let kernel = self.frame.kernel.clone();
-        self.line(&format!(
-            "struct {kernel}_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);"
-        ));
-        self.line("if (unlikely(!frame)) return 2;");
-        for param in &self.function.params {
-            match param {
-                lambada_loops::Param::Scalar(reg) => self.share_reg(*reg),
-                lambada_loops::Param::Buffer(buf) => self.share_buf(*buf),
-            }
-        }
-    }
-
-    /// The run of statements that is a part: its function, and the call of it.
-    pub fn part(&mut self, part: Part, stmts: &[Stmt]) {
-        self.declare(|_| true);
-        let outside = std::mem::take(&mut self.out);
-        let depth = std::mem::replace(&mut self.depth, 0);
-        let name = format!("{}_{}", self.frame.kernel, part.number);
-        let kernel = self.frame.kernel.clone();
-        self.line(&format!("static __attribute__((noinline)) int {name}(struct lambada_context *ctx, union lambada_word *results, struct {kernel}_frame *const frame) {{"));
-        self.depth = 1;
-        self.names.enter();
-        let imports: Vec<Shared> = self.parts.imports[part.number].iter().copied().collect();
-        let before: Vec<String> = imports.iter().map(|shared| self.import(*shared)).collect();
-        stmts.iter().for_each(|stmt| self.stmt(stmt));
-        self.declare(|_| true);
-        for (shared, name) in imports.into_iter().zip(before) {
-            *self.name_of(shared) = name;
-        }
-        self.names.leave();
-        self.line("return 0;");
-        self.depth = 0;
-        self.line("}");
-        self.depth = depth;
-        let text = std::mem::replace(&mut self.out, outside);
-        self.frame.functions.push(text);
-        self.line(&format!(
-            "{{ int status = {name}(ctx, results, frame); if (unlikely(status)) return status; }}"
-        ));
-        let exports: Vec<Shared> = self.parts.exports[part.number].iter().copied().collect();
-        exports.into_iter().for_each(|shared| {
-            self.import(shared);
-        });
-    }
-
-    fn name_of(&mut self, shared: Shared) -> &mut String {
-        match shared {
-            Shared::Reg(reg) => &mut self.regs[reg as usize],
-            Shared::Buf(buf) => &mut self.bufs[buf as usize],
-        }
-    }
-
-    /// A local variable for what is in the frame; gives the name that it had before.
-    fn import(&mut self, shared: Shared) -> String {
-        let name = match shared {
-            Shared::Reg(reg) => {
-                let (ty, hint) = &self.function.regs[reg as usize];
-                let field = self.frame.regs[reg as usize].clone().expect("it is in the frame");
-                let name = self.fresh(hint);
-                self.line(&format!("const {} {name} = {field};", register_type(*ty)));
-                name
-            }
-            Shared::Buf(buf) => {
-                let field = self.frame.bufs[buf as usize].clone().expect("it is in the frame");
-                if self.facts.swapped[buf as usize] {
-                    field
-                } else {
-                    let pointer = self.pointer_type(Buf(buf));
-                    // what is only read may be called unshared
-                    let qualifier = if self.facts.outside[buf as usize] { "restrict " } else { "" };
-                    let name = self.fresh(&self.function.bufs[buf as usize].1.clone());
-                    self.line(&format!("{pointer}{qualifier}{name} = {field};"));
-                    name
-                }
-            }
-        };
-        std::mem::replace(self.name_of(shared), name)
-    }
-
-    /// After a register got its value: the frame gets it too, if other parts mention it.
-    pub fn share_reg(&mut self, reg: Reg) {
-        let k = reg.0 as usize;
-        if self.parts.regs[k] {
-            let (ty, hint) = &self.function.regs[k];
-            let field = self
-                .frame
-                .field(&format!("{} ", register_type(*ty)), &lambada_loops::identifier(hint));
-            self.line(&format!("{field} = {};", self.regs[k]));
-            self.frame.regs[k] = Some(field);
-        }
-    }
-
-    /// After a pointer got its value, in the same way; a pointer that is exchanged is in the frame only.
-    pub fn share_buf(&mut self, buf: Buf) {
-        let k = buf.0 as usize;
-        if self.parts.bufs[k] && !self.facts.swapped[k] {
-            let field = self.buf_field(buf);
-            self.line(&format!("{field} = {};", self.bufs[k]));
-        }
-    }
-
-    /// A new field for a pointer.
-    pub fn buf_field(&mut self, buf: Buf) -> String {
-        let pointer = self.pointer_type(buf);
-        let hint = lambada_loops::identifier(&self.function.bufs[buf.0 as usize].1);
-        let field = self.frame.field(&pointer, &hint);
-        self.frame.bufs[buf.0 as usize] = Some(field.clone());
-        field
-    }
-
-    /// A new field for a cell.
-    pub fn cell_field(&mut self, ty: lambada_loops::Ty, hint: &str) -> String {
-        self.frame.field(&format!("{} ", register_type(ty)), &lambada_loops::identifier(hint))
-    }
-
-    /// `const double *`
-    pub fn pointer_type(&self, buf: Buf) -> String {
-        let constant = if self.facts.outside[buf.0 as usize] { "const " } else { "" };
-        format!("{constant}{} *", memory_type(self.elem(buf)))
-    }
-
-    /// The statements of a body; those of a part are called.
-    pub fn stmts(&mut self, body: &[Stmt]) {
-        if self.parts.is_whole() {
-            return body.iter().for_each(|stmt| self.stmt(stmt));
-        }
-        let mut k = 0;
-        while k < body.len() {
-            match self.parts.at(&body[k]) {
-                Some(part) => {
-                    debug_assert!(part.number != KERNEL, "the kernel is not inside of itself");
-                    self.part(part, &body[k..k + part.len]);
-                    k += part.len;
-                }
-                None => {
-                    self.stmt(&body[k]);
-                    k += 1;
-                }
-            }
-        }
     }
 }

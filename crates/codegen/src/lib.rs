@@ -18,6 +18,7 @@
 //!   lambada_context *)` tells the most that they have taken, both in bytes.
 //! - In memory a real is a `double`, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
 
+mod calls;
 mod control;
 mod facts;
 mod frame;
