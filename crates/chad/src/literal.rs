@@ -6,9 +6,10 @@ use crate::applied;
 use crate::combinators::{Comb, Kind};
 use crate::linear::{self, Lin};
 use crate::op::Op;
+use crate::pairs::{AppliedForward, AppliedReverse};
 use crate::value::Value;
 use crate::var::{Env, Var};
-use crate::{applied_forward, applied_reverse, forward, reverse};
+use crate::{forward, reverse};
 
 /// Appendix A's derivative: `x : D(T)_1 ⊢ first`, and `x : D(T)_1; v ⊢ second`.
 pub struct Derived {
@@ -23,12 +24,7 @@ pub struct Derived {
 impl Derived {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Derived {
-        Derived::forward_over("x", t)
-    }
-
-    /// `D→(t)`, over a variable that is called so.
-    pub fn forward_over(x: &str, t: &Comb) -> Derived {
-        let x = Var::fresh(x, forward::primal_ty(t.from()));
+        let x = Var::fresh("x", forward::primal_ty(t.from()));
         let v = linear::v(forward::tangent_ty(t.from()));
         Derived {
             first: forward::primal(t, &linear::var(&x)),
@@ -39,12 +35,7 @@ impl Derived {
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Derived {
-        Derived::reverse_over("x", t)
-    }
-
-    /// `D←(t)`, over a variable that is called so.
-    pub fn reverse_over(x: &str, t: &Comb) -> Derived {
-        let x = Var::fresh(x, reverse::primal_ty(t.from()));
+        let x = Var::fresh("x", reverse::primal_ty(t.from()));
         let v = linear::v(reverse::cotangent_ty(t.to()));
         Derived {
             first: reverse::primal(t, &linear::var(&x)),
@@ -93,34 +84,16 @@ pub struct Applied {
 impl Applied {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Applied {
-        Applied::forward_over("x", t)
-    }
-
-    /// `D→(t)`, over a variable that is called so.
-    pub fn forward_over(x: &str, t: &Comb) -> Applied {
-        let x = Var::fresh(x, applied_forward::primal_ty(t.from()));
+        let x = Var::fresh("x", AppliedForward::primal_ty(t.from()));
         let at = applied::var(&x);
-        Applied {
-            first: applied_forward::primal(t, &at),
-            second: applied_forward::tangent(t, &at),
-            x,
-        }
+        Applied { first: AppliedForward::primal(t, &at), second: AppliedForward::second(t, &at), x }
     }
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Applied {
-        Applied::reverse_over("x", t)
-    }
-
-    /// `D←(t)`, over a variable that is called so.
-    pub fn reverse_over(x: &str, t: &Comb) -> Applied {
-        let x = Var::fresh(x, applied_reverse::primal_ty(t.from()));
+        let x = Var::fresh("x", AppliedReverse::primal_ty(t.from()));
         let at = applied::var(&x);
-        Applied {
-            first: applied_reverse::primal(t, &at),
-            second: applied_reverse::cotangent(t, &at),
-            x,
-        }
+        Applied { first: AppliedReverse::primal(t, &at), second: AppliedReverse::second(t, &at), x }
     }
 
     /// Forward, then reverse.
