@@ -49,7 +49,9 @@ pub fn choose(
             .position(|n| names_match(n, name))
             .ok_or_else(|| messages::no_such_parameter(&def.name, name, &names))?;
         if !carries_derivative(program, &params[k].1) {
-            return Err(messages::not_differentiable(&def.name, name));
+            let real = |k: &usize| carries_derivative(program, &params[*k].1);
+            let others: Vec<&str> = (0..params.len()).filter(real).map(|k| names[k]).collect();
+            return Err(messages::not_differentiable(&def.name, name, &others));
         }
         if !chosen.contains(&k) {
             chosen.push(k);
@@ -204,7 +206,7 @@ fn extended(
 }
 
 /// Is there a real in it?
-fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
+pub(crate) fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
     match ty {
         SizedTy::Scalar(elem) => *elem == ScalarTy::Real,
         SizedTy::Tuple(items) => items.iter().any(|t| carries_derivative(program, t)),

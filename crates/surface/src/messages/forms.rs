@@ -297,3 +297,8 @@ pub fn pattern_operator(span: Span) -> Problem {
     Problem::error("E0094", "a pattern does not calculate", span, "not part of a pattern")
         .hint("give the parts names and calculate with them later")
 }
+
+pub fn trailing_comma(span: Span) -> Problem {
+    Problem::error("E0095", "nothing follows this `,`", span, "leave it out")
+        .hint("commas stand between elements: `[a, b, c]`")
+}
