@@ -6,12 +6,12 @@ use lambada_core::data::Data;
 use lambada_core::{DefId, Program, Signature, SizedTy};
 use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::{Problem, stack};
-use lambada_surface::ast::Item;
 
 use crate::Unit;
 use crate::data::{self, Inputs};
 use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
+use crate::types::Files;
 
 /// A program with an entry, and what is known of its parameters.
 pub struct Call {
@@ -62,10 +62,7 @@ impl Unit {
 impl Unit {
     /// Which parameters of a definition have no written type.
     fn without_types(&self, entry: &str) -> Vec<bool> {
-        let def = self.module.items.iter().find_map(|item| match item {
-            Item::Def(def) if &*def.name.text == entry => Some(def),
-            Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
-        });
+        let def = Files::of(self).entry(entry);
         def.map_or_else(Vec::new, |def| def.params.iter().map(|p| p.ty.is_none()).collect())
     }
 }

@@ -267,7 +267,7 @@ impl Infer<'_> {
                 let args: Vec<&Expr> = order.iter().map(|k| args[*k]).collect();
                 self.tentatively(|infer| {
                     let (head, bound) = infer.variable(&name.into(), span, span);
-                    let given = args.iter().map(|arg| Arg::Written(*arg)).collect();
+                    let given = args.iter().map(|arg| Arg::Written(arg)).collect();
                     infer.apply(head, bound, given, span, name);
                     infer.solver.settle();
                     Some(args.iter().fold(name.to_string(), |f, arg| format!("{f} {}", brief(arg))))

@@ -165,7 +165,7 @@ pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
     let text = match value {
         Value::String(text) => text.to_lowercase(),
         Value::Null => "nan".to_string(),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => return None,
+        _ => return None,
     };
     match (elem, &*text) {
         (ScalarTy::Real, "nan") => Some("\"nan\""),
@@ -173,7 +173,7 @@ pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
         (ScalarTy::Real, "-inf" | "-infinity") => Some("\"-inf\""),
         (ScalarTy::Bool, "true") => Some("true"),
         (ScalarTy::Bool, "false") => Some("false"),
-        (ScalarTy::Real | ScalarTy::Int | ScalarTy::Bool, _) => None,
+        _ => None,
     }
 }
 

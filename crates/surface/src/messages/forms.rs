@@ -243,7 +243,7 @@ pub fn space_before_dot(span: Span) -> Problem {
         span,
         "a space before or after this `.`",
     )
-    .hint("write `r.x`")
+    .hint("write `r.x`; functions are composed by `f >> g`, which applies `f` first")
 }
 
 pub fn and_without_rec(span: Span) -> Problem {
