@@ -28,11 +28,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "a typed match holds the tree that its patterns become",
     ),
     (
-        "crates/lambada",
-        &["data", "memory", "messages"],
-        "a message asks whether a name is one; to be moved",
-    ),
-    (
         "crates/prim",
         &["expr", "prim", "row", "table"],
         "a primitive is a row of the table, and the rows' expressions are of primitives",

@@ -14,7 +14,7 @@ const EXAMPLES: &str = "Examples:
 
 /// Differentiable functional programs: check them, run them, differentiate them, and read their derivatives.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "lambada", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "lambada", version, after_help = EXAMPLES)]
 pub struct Args {
     /// What to do
     #[command(subcommand)]
@@ -176,7 +176,7 @@ pub struct Target {
 /// Where inputs come from and results go to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct DataArgs {
-    /// Values by parameter name, from a .json, .npz or .npy file. May be repeated
+    /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input (-). May be repeated
     #[arg(long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Write the result to a .json or .npz file instead of standard output
@@ -190,15 +190,17 @@ pub struct DataArgs {
 /// The parameters to differentiate with respect to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct Wrt {
-    /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given
+    /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given. May be repeated
     #[arg(long, value_name = "NAMES")]
-    wrt: Option<String>,
+    wrt: Vec<String>,
 }
 
 impl Wrt {
     /// The names.
     pub fn names(&self) -> Option<Vec<String>> {
-        self.wrt.as_deref().map(lambada::split_names)
+        let names: Vec<String> =
+            self.wrt.iter().flat_map(|names| lambada::split_names(names)).collect();
+        (!names.is_empty()).then_some(names)
     }
 }
 

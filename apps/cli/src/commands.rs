@@ -81,16 +81,23 @@ impl Shell {
     fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
         // The first word that is a name is the definition, wherever it stands; all others are values.
         let mut words = words;
-        let named = words.iter().position(|word| lambada::is_definition(word));
+        self.assignments(&words)?;
+        let unit = self.load(file)?;
+        let has_main = unit.definitions().iter().any(|def| &*def.name == "main");
+        let is_entry = |word: &String| {
+            lambada::is_definition(word) || (!has_main && lambada::is_identifier(word))
+        };
+        let named = words.iter().position(is_entry);
         let entry = named.map_or_else(|| "main".to_string(), |k| words.remove(k));
         let target = Target { file: file.to_path_buf(), entry, words };
-        let result = self.apply(&target, data, Operator::Value, None, |_, _| Ok(()))?;
+        let result = self.apply(&unit, &target, data, Operator::Value, None, |_, _| Ok(()))?;
         self.show_result(data, result.value, |value| format!("{value}\n"))
     }
 
     fn grad(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt) -> Result<(), Report> {
+        let unit = self.load(&target.file)?;
         let result =
-            self.apply(target, data, Operator::Grad, wrt.names().as_deref(), |_, _| Ok(()))?;
+            self.apply(&unit, target, data, Operator::Grad, wrt.names().as_deref(), |_, _| Ok(()))?;
         self.show_pair(data, result, "gradient")
     }
 
@@ -108,11 +115,18 @@ impl Shell {
             .try_for_each(|t| inputs.read_argument(t))
             .and_then(|()| file.map_or(Ok(()), |f| inputs.read_file(f)));
         read.map_err(|p| self.told([p]))?;
-        let result =
-            self.apply(target, data, Operator::Jvp, wrt.names().as_deref(), |call, args| {
+        let unit = self.load(&target.file)?;
+        let result = self.apply(
+            &unit,
+            target,
+            data,
+            Operator::Jvp,
+            wrt.names().as_deref(),
+            |call, args| {
                 args.push(call.tangent(&inputs, args)?);
                 Ok(())
-            })?;
+            },
+        )?;
         self.show_pair(data, Outcome { names: Vec::new(), ..result }, "tangent")
     }
 
@@ -131,24 +145,31 @@ impl Shell {
             (None, None) => Ok(()),
         };
         read.map_err(|p| self.told([p]))?;
-        let result =
-            self.apply(target, data, Operator::Vjp, wrt.names().as_deref(), |call, args| {
+        let unit = self.load(&target.file)?;
+        let result = self.apply(
+            &unit,
+            target,
+            data,
+            Operator::Vjp,
+            wrt.names().as_deref(),
+            |call, args| {
                 args.push(call.cotangent(&inputs)?);
                 Ok(())
-            })?;
+            },
+        )?;
         self.show_pair(data, result, "cotangent")
     }
 
-    /// Loads, reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
+    /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
     fn apply(
         &mut self,
+        unit: &Unit,
         target: &Target,
         data: &DataArgs,
         operator: Operator,
         wrt: Option<&[String]>,
         complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
     ) -> Result<Outcome, Report> {
-        let unit = self.load(&target.file)?;
         let call = unit.call(&target.entry, operator, wrt).map_err(|p| self.told(p))?;
         let inputs = self.inputs(data, &target.words)?;
         let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
@@ -161,8 +182,14 @@ impl Shell {
         Ok(Outcome { value, names })
     }
 
+    /// No argument is torn apart by spaces.
+    fn assignments(&self, words: &[String]) -> Result<(), Report> {
+        lambada::spaced_assignment(words).map_or(Ok(()), |problem| Err(self.told([problem])))
+    }
+
     fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
         let mut inputs = Inputs::new();
+        self.assignments(words)?;
         let mut wrong = Vec::new();
         wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
         wrong.extend(words.iter().filter_map(|word| inputs.read_argument(word).err()));

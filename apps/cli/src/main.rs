@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod messages;
 mod report;
 
 use std::process::ExitCode;
@@ -14,7 +15,8 @@ const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
-        Err(told) => {
+        Err(mut told) => {
+            messages::without_far_suggestions(&mut told);
             let _ = told.print();
             return ExitCode::from(u8::from(told.use_stderr()));
         }
@@ -25,7 +27,7 @@ fn main() -> ExitCode {
         std::thread::Builder::new().stack_size(size).spawn(move || commands::run(args)).ok()
     };
     let Some(worker) = STACKS.into_iter().find_map(start) else {
-        report::tell("error: the system has no memory for another thread\n");
+        report::tell(messages::NO_THREAD);
         return ExitCode::from(1);
     };
     match worker.join() {

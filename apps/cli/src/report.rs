@@ -5,6 +5,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use lambada::{Data, Failure, Problem, Session};
 
 use crate::args::Color;
+use crate::messages;
 
 /// Colors on this stream?
 pub fn colored(choice: Color) -> bool {
@@ -17,11 +18,14 @@ pub fn colored(choice: Color) -> bool {
 
 /// Writes a result to standard output. Where nobody reads any more (`lambada … | head -1`), there is nothing left to do.
 pub fn result(text: &str) -> Result<(), String> {
+    if !text.is_empty() && lambada::output_was_closed() {
+        return Err(messages::not_printed(&std::io::Error::other("it is closed")));
+    }
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(format!("error: cannot write to standard output: {error}\n")),
+        Err(error) => Err(messages::not_printed(&error)),
     }
 }
 
@@ -42,9 +46,7 @@ pub fn tell_panics_in_a_line() {
         let place =
             info.location().map(|l| format!("{}:{}: ", l.file(), l.line())).unwrap_or_default();
         let what = text.lines().next().unwrap_or_default();
-        tell(&format!(
-            "internal error: {place}{what}; this is a bug in lambada, please report it with the program and the command\n"
-        ));
+        tell(&messages::internal(&place, what));
     }));
 }
 

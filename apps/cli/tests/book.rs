@@ -47,9 +47,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The readme and every page of the book.
+/// The readme, every page of the book, and the messages about commands and data.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md")];
+    let mut pages = vec![root().join("README.md"), root().join("tests/errors/commands.md")];
     let mut folders = vec![root().join("docs/src")];
     while let Some(folder) = folders.pop() {
         let (inside, files): (Vec<PathBuf>, Vec<PathBuf>) =

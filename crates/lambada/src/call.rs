@@ -11,6 +11,7 @@ use crate::Unit;
 use crate::data::{self, Inputs};
 use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
+use crate::types::Files;
 
 /// A program with an entry, and what is known of its parameters.
 pub struct Call {
@@ -22,6 +23,8 @@ pub struct Call {
     name: Rc<str>,
     signature: Signature,
     wrt: Vec<usize>,
+    /// Which parameters of the definition have no written type.
+    inferred: Vec<bool>,
 }
 
 impl Unit {
@@ -46,19 +49,29 @@ impl Unit {
         if let Some((param, _)) = signature.params.iter().find(|(_, ty)| holds_function(ty)) {
             return Err(vec![running::needs_a_function(&name, param)]);
         }
+        let inferred = self.without_types(entry);
         if operator == Operator::Value {
-            return Ok(Call { program, entry: id, name, signature, wrt: Vec::new() });
+            return Ok(Call { program, entry: id, name, signature, wrt: Vec::new(), inferred });
         }
         let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
         let entry = operators::derive(&mut program, id, operator, &wrt).map_err(|p| vec![p])?;
-        Ok(Call { program, entry, name, signature, wrt })
+        Ok(Call { program, entry, name, signature, wrt, inferred })
+    }
+}
+
+impl Unit {
+    /// Which parameters of a definition have no written type.
+    fn without_types(&self, entry: &str) -> Vec<bool> {
+        let def = Files::of(self).entry(entry);
+        def.map_or_else(Vec::new, |def| def.params.iter().map(|p| p.ty.is_none()).collect())
     }
 }
 
 impl Call {
     /// The definition's arguments, from inputs by name.
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
-        data::bind(&self.program, &self.name, &self.signature, inputs)
+        let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);
+        data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
     }
 
     /// The names of the definition's parameters.
@@ -73,14 +86,32 @@ impl Call {
 
     /// The tangent at the arguments: given by parameter name, zero where it is not.
     pub fn tangent(&self, inputs: &Inputs, args: &[Data]) -> Result<Data, Vec<Problem>> {
+        let misplaced: Vec<Problem> =
+            inputs.names().filter_map(|(name, origin)| self.no_tangent_of(name, origin)).collect();
+        if !misplaced.is_empty() {
+            return Err(misplaced);
+        }
         let params = self.wrt.iter().map(|k| self.signature.params[*k].clone()).collect();
         let zeros = self.wrt.iter().map(|k| Some(zeros_like(&args[*k]))).collect();
         if inputs.is_empty() {
             return Err(vec![derivatives::no_tangent(&self.name, &self.wrt_names())]);
         }
         let signature = Signature { params, result: None };
-        let mut tangents = data::bind_or(&self.program, &self.name, &signature, inputs, zeros)?;
+        let mut tangents =
+            data::bind_or(&self.program, &self.name, &signature, inputs, zeros, &|_| false)?;
         Ok(if tangents.len() == 1 { tangents.remove(0) } else { Data::Tuple(tangents) })
+    }
+
+    /// Why a parameter of the definition has no tangent, if it has none.
+    fn no_tangent_of(&self, name: &str, origin: &str) -> Option<Problem> {
+        let params = &self.signature.params;
+        let k = params.iter().position(|(known, _)| data::names_match(known, name))?;
+        let real = operators::carries_derivative(&self.program, &params[k].1);
+        match (self.wrt.contains(&k), real) {
+            (true, _) => None,
+            (false, true) => Some(derivatives::tangent_of_fixed(&self.name, name, origin)),
+            (false, false) => Some(derivatives::tangent_of_constant(&self.name, name, origin)),
+        }
     }
 
     /// The cotangent of the result: given, or 1 if the result is a real.

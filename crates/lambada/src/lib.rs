@@ -21,11 +21,15 @@ mod source;
 mod types;
 
 pub use call::Call;
-pub use data::{Format, Inputs, Raw, is_definition, split_names, to_json, write_file};
+pub use data::{
+    Format, Inputs, Raw, is_definition, is_identifier, spaced_assignment, split_names, to_json,
+    write_file,
+};
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
-pub use lambada_source::{Failure, Problem, Severity};
+pub use lambada_run::output_was_closed;
+pub use lambada_source::{Failure, Problem, Severity, suggest};
 pub use memory::{check_environment, limit_memory, limit_memory_to};
 pub use operators::Operator;
 pub use passes::{Pass, passes, request_timings, table, timings};

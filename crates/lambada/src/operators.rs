@@ -43,7 +43,11 @@ pub fn choose(
     };
     let chosen = places(program, entry, wrt)?;
     match chosen.iter().find(|k| !carries_derivative(program, &params[**k].1)) {
-        Some(k) => Err(messages::not_differentiable(&def.name, &params[*k].0)),
+        Some(k) => {
+            let real = params.iter().filter(|(_, ty)| carries_derivative(program, ty));
+            let others: Vec<&str> = real.map(|(name, _)| &**name).collect();
+            Err(messages::not_differentiable(&def.name, &params[*k].0, &others))
+        }
         None => Ok(chosen),
     }
 }
@@ -211,7 +215,7 @@ fn extended(
 }
 
 /// Is there a real in it?
-fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
+pub(crate) fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
     match ty {
         SizedTy::Scalar(elem) => *elem == ScalarTy::Real,
         SizedTy::Tuple(items) => items.iter().any(|t| carries_derivative(program, t)),

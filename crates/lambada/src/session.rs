@@ -10,6 +10,7 @@ use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, render_failure};
 use lambada_surface::ast::{Item, Module};
 
+use crate::data::STANDARD_INPUT;
 use crate::messages::program as messages;
 use crate::passes::{ELABORATE, timed};
 use crate::prelude::PRELUDE;
@@ -38,8 +39,13 @@ impl Session {
         Session::default()
     }
 
-    /// Reads and checks a file and all that it imports. All problems are reported at once.
+    /// Reads and checks a file and all that it imports; `-` is standard input. All problems are reported at once.
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
+        if path == Path::new(STANDARD_INPUT) {
+            let text = std::io::read_to_string(std::io::stdin())
+                .map_err(|e| vec![messages::unreadable(path, &e)])?;
+            return self.load_text("<stdin>", &text, None);
+        }
         let text =
             std::fs::read_to_string(path).map_err(|e| vec![messages::unreadable(path, &e)])?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();

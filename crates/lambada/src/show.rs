@@ -2,6 +2,7 @@
 
 use lambada_anf as anf;
 use lambada_source::{Problem, stack};
+use lambada_surface::ast::{Item, Module};
 
 use crate::messages::running as messages;
 use crate::operators::Operator;
@@ -48,7 +49,7 @@ impl Unit {
         let call = self.call(entry, operator, wrt)?;
         match (stage, after) {
             (Stage::Anf, Some(pass)) => self.show_after(&call, pass),
-            (Stage::Surface, _) => Ok(lambada_surface::print_module(&self.module)),
+            (Stage::Surface, _) => Ok(self.written(entry)),
             (Stage::Core, _) => Ok(lambada_core::print_program(&call.program)),
             (Stage::Anf, None) => Ok(anf::print(&arrays(&call.program, call.entry)?.optimized)),
             (Stage::Loops, _) => {
@@ -58,6 +59,13 @@ impl Unit {
                 Ok(lambada_codegen::c_source(&lower(&arrays(&call.program, call.entry)?)))
             }
         }
+    }
+
+    /// A definition as it is written, reprinted.
+    fn written(&self, entry: &str) -> String {
+        let is_entry = |item: &&Item| matches!(item, Item::Def(def) if &*def.name.text == entry);
+        let items = self.module.items.iter().filter(is_entry).cloned().collect();
+        lambada_surface::print_module(&Module { items, ..Module::default() })
     }
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {

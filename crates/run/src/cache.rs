@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::prune::{hold, prune};
-use crate::{CompileError, Compiler};
+use crate::{CompileError, Compiler, messages};
 
 /// A library that is ready to be loaded.
 pub(crate) struct Entry {
@@ -45,9 +45,7 @@ pub(crate) fn library(
         .as_deref()
         .and_then(|home| Scratch::inside(home).ok())
         .map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
-    let scratch = scratch.map_err(|error| CompileError {
-        message: format!("cannot make a temporary directory: {error}"),
-    })?;
+    let scratch = scratch.map_err(|error| messages::no_directory(&error))?;
     make(compiler, &scratch, &text, contract)?;
     match home.filter(|home| publish(&scratch, &home.join(&key), &text)) {
         Some(home) => {
@@ -84,15 +82,26 @@ fn make(
     contract: bool,
 ) -> Result<(), CompileError> {
     let source = scratch.path.join(SOURCE);
-    fs::write(&source, text).map_err(|error| CompileError {
-        message: format!("cannot write {}: {error}", source.display()),
-    })?;
-    compiler
-        .compile(&source, &scratch.path.join(LIBRARY), contract)
-        .map_err(|said| failed(&source, &said))
+    let library = scratch.path.join(LIBRARY);
+    fs::write(&source, text).map_err(|error| messages::not_written(&source, &error))?;
+    match compiler.compile(&source, &library, contract) {
+        Ok(()) if library.is_file() => Ok(()),
+        Ok(()) => Err(messages::broken_compiler(&compiler.name(), "")),
+        Err(said) if works(compiler, scratch, text.len()) => Err(failed(&source, &said)),
+        Err(said) => Err(messages::broken_compiler(&compiler.name(), &said)),
+    }
 }
 
-/// The C compiler rejects the text, or cannot work. The text is kept for the report.
+/// Does the compiler make a library of a unit that is in order? One about as large as that of `length` bytes of text, since the disk may be full.
+fn works(compiler: &Compiler, scratch: &Scratch, length: usize) -> bool {
+    let (source, library) = (scratch.path.join("probe.c"), scratch.path.join("probe.so"));
+    let text = format!("const char lambada_probe[{}] = {{1}};\n", 16 * length);
+    fs::write(&source, text).is_ok()
+        && compiler.compile(&source, &library, false).is_ok()
+        && library.is_file()
+}
+
+/// A C compiler that works rejects the text, which is kept for the report.
 fn failed(source: &Path, said: &str) -> CompileError {
     let kept =
         std::env::temp_dir().join(format!("lambada-failed-{}-{}.c", std::process::id(), unique()));
@@ -100,11 +109,7 @@ fn failed(source: &Path, said: &str) -> CompileError {
         Ok(_) => format!("the C file is kept in {}", kept.display()),
         Err(error) => format!("the C file could not be kept: {error}"),
     };
-    CompileError {
-        message: format!(
-            "internal error: the C compiler rejects the generated code; this is a bug in Lambada, please report it ({place})\n{said}"
-        ),
-    }
+    messages::rejected(&place, said)
 }
 
 /// Moves what has been made into the cache. Another process may have been faster; then its entry is as good.

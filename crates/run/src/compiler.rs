@@ -44,6 +44,11 @@ impl Compiler {
         command
     }
 
+    /// The command line without flags.
+    pub(crate) fn name(&self) -> String {
+        self.command.join(" ")
+    }
+
     /// All arguments for a unit but those that name files.
     pub(crate) fn flags(&self, contract: bool) -> Vec<&'static str> {
         let flag = |flag: &'static str| {

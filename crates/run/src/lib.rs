@@ -2,15 +2,19 @@
 //!
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
-//! - `native`: loaded units, and calls into them, the only module with `unsafe`;
+//! - `native`: loaded units, and calls into them;
+//! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is;
+//! - `messages`: why there is no machine code;
 //! - here: [`Kernel`], which runs a function in whichever way is available.
 
 mod cache;
 mod compiler;
 mod memory;
+mod messages;
 mod native;
 mod prune;
+mod streams;
 
 use std::sync::Once;
 use std::time::Instant;
@@ -21,6 +25,7 @@ use lambada_source::Failure;
 
 pub use compiler::Compiler;
 pub use memory::{MAX_MEMORY, available, parse_size};
+pub use streams::output_was_closed;
 
 /// What runs a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +53,22 @@ impl Default for Settings {
     }
 }
 
-/// The compiler made a mistake: its own checker or the C compiler rejects what it made.
+/// Why there is no machine code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
     /// What happened, and where the C file is.
     pub message: String,
+    /// Whose mistake it is. What [`Kernel::compile`] returns is ours: where the system is at fault, the interpreter runs.
+    pub fault: Fault,
+}
+
+/// Whose mistake it is that a function cannot be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Ours: our own checker, or a C compiler that works, rejects what we have generated.
+    Ours,
+    /// The system's: the C compiler does not work, or the disk is full.
+    System,
 }
 
 impl std::fmt::Display for CompileError {
@@ -93,18 +109,25 @@ impl Kernel {
         settings: Settings,
     ) -> Result<Vec<Kernel>, CompileError> {
         for function in functions {
-            lambada_loops::check(function).map_err(|problem| rejected(&problem))?;
+            lambada_loops::check(function).map_err(|complaint| messages::malformed(&complaint))?;
         }
         let compiler = match settings.engine {
             Engine::Native => Compiler::find(),
             Engine::Interpreter => return Ok(interpret(functions)),
         };
         match compiler {
-            Some(compiler) => native::compile(compiler, functions, settings).map(|natives| {
-                natives.into_iter().map(|native| Kernel::new(Code::Native(native))).collect()
-            }),
+            Some(compiler) => match native::compile(compiler, functions, settings) {
+                Ok(natives) => {
+                    Ok(natives.into_iter().map(|it| Kernel::new(Code::Native(it))).collect())
+                }
+                Err(error) if error.fault == Fault::System => {
+                    warn_once(Some(&error));
+                    Ok(interpret(functions))
+                }
+                Err(error) => Err(error),
+            },
             None => {
-                warn_once();
+                warn_once(None);
                 Ok(interpret(functions))
             }
         }
@@ -177,17 +200,7 @@ fn interpret(functions: &[&Function]) -> Vec<Kernel> {
         .collect()
 }
 
-fn rejected(problem: &str) -> CompileError {
-    CompileError {
-        message: format!(
-            "internal error: malformed code was generated; this is a bug in Lambada, please report it\n{problem}"
-        ),
-    }
-}
-
-fn warn_once() {
+fn warn_once(reason: Option<&CompileError>) {
     static WARNED: Once = Once::new();
-    WARNED.call_once(|| {
-        eprintln!("warning: no C compiler found; running the slower interpreter. Install gcc or clang, or set LAMBADA_CC");
-    });
+    WARNED.call_once(|| eprintln!("{}", messages::interpreted(reason)));
 }

@@ -14,7 +14,7 @@ use lambada_prim::{Data, Memory, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
-use crate::{CompileError, Compiler, Settings, cache};
+use crate::{CompileError, Compiler, Settings, cache, messages};
 
 type Context = *mut c_void;
 type Open = unsafe extern "C" fn() -> Context;
@@ -73,9 +73,7 @@ fn open(compiler: &Compiler, text: &str, contract: bool) -> Result<Library, Comp
     load(&entry.library).or_else(|_| {
         cache::forget(&entry);
         let entry = cache::library(compiler, text, contract)?;
-        load(&entry.library).map_err(|error| CompileError {
-            message: format!("cannot load {}: {error}", entry.library.display()),
-        })
+        load(&entry.library).map_err(|error| messages::not_loaded(&entry.library, &error))
     })
 }
 
@@ -88,9 +86,7 @@ fn load(path: &Path) -> Result<Library, libloading::Error> {
 fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
     // SAFETY: the three symbols that are asked for have the types above; `Native` keeps the library as long as it keeps them.
     let found = unsafe { library.get::<T>(name.as_bytes()) };
-    found.map(|symbol| *symbol).map_err(|error| CompileError {
-        message: format!("internal error: no symbol `{name}`: {error}"),
-    })
+    found.map(|symbol| *symbol).map_err(|error| messages::no_symbol(name, &error))
 }
 
 impl Native {
@@ -107,7 +103,7 @@ impl Native {
         // SAFETY: it takes nothing and gives a context, or null.
         let context = unsafe { open() };
         if context.is_null() {
-            return Err(CompileError { message: "the system has no memory left".to_string() });
+            return Err(messages::no_memory());
         }
         Ok(Native {
             name: function.name.clone(),

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use common::*;
 use lambada_loops::{Function, Return};
 use lambada_prim::{Prim, Scalar};
-use lambada_run::{Engine, Kernel};
+use lambada_run::{Compiler, Engine, Kernel};
 use libtest_mimic::{Arguments, Trial};
 
 fn increment(by: i64) -> Function {
@@ -50,6 +50,11 @@ fn tests() -> Vec<Trial> {
         test("processes_share_a_cache", processes_share_a_cache),
         #[cfg(unix)]
         test("what_a_compiler_says_is_told", what_a_compiler_says_is_told),
+        #[cfg(unix)]
+        test(
+            "a_compiler_that_does_not_work_is_no_mistake_of_ours",
+            a_compiler_that_does_not_work_is_no_mistake_of_ours,
+        ),
     ]
 }
 
@@ -168,16 +173,53 @@ fn processes_share_a_cache() {
 /// The message says that it is our mistake, and where the C file is.
 #[cfg(unix)]
 fn what_a_compiler_says_is_told() {
-    use std::os::unix::fs::PermissionsExt;
     let home = directory("rejects");
-    let script = home.join("cc");
-    std::fs::write(&script, "#!/bin/sh\n[ \"$1\" = --version ] && { echo rejecting 1.0; exit 0; }\necho no such luck >&2; exit 1\n")
-        .unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let real = Compiler::find().expect("a C compiler").command();
+    let real = real.get_program().to_string_lossy();
+    let script = script(
+        &home,
+        &format!(
+            "case \"$*\" in *kernel.c*) echo no such luck >&2; exit 1;; *) exec {real} \"$@\";; esac"
+        ),
+    );
     let set = [("LAMBADA_CC", &*script), ("LAMBADA_CACHE", &home.join("cache")), ("TMPDIR", &home)];
     let (out, _) = said(&child("rejected", &set).output().unwrap());
-    assert!(out.contains("this is a bug in Lambada") && out.contains("no such luck"), "{out}");
+    assert!(out.contains("the C compiler rejects it") && out.contains("no such luck"), "{out}");
     let kept = out.split("kept in ").nth(1).unwrap().split(')').next().unwrap();
     assert!(std::fs::read_to_string(kept).unwrap().contains("kernel_increment"));
     std::fs::remove_dir_all(home).unwrap();
+}
+
+/// One that rejects everything, as on a full disk; one that makes nothing; one that makes what is no library.
+#[cfg(unix)]
+fn a_compiler_that_does_not_work_is_no_mistake_of_ours() {
+    for (what, told) in [
+        ("echo no space left >&2; exit 1", "does not work: no space left"),
+        ("exit 0", "does not work: it makes no library"),
+        (
+            "for last; do :; done; while [ \"$1\" != -o ]; do shift; done; echo > \"$2\"",
+            "cannot load",
+        ),
+    ] {
+        let home = directory("broken");
+        let script = script(&home, what);
+        let set =
+            [("LAMBADA_CC", &*script), ("LAMBADA_CACHE", &home.join("cache")), ("TMPDIR", &home)];
+        let (out, err) = said(&child("2", &set).output().unwrap());
+        assert_eq!(out.matches("engine=interpreter").count(), 2, "{what}: {out}{err}");
+        assert!(err.contains(told) && err.matches("warning").count() == 1, "{what}: {err}");
+        std::fs::remove_dir_all(home).unwrap();
+    }
+}
+
+/// A C compiler that says its version and otherwise does this.
+#[cfg(unix)]
+fn script(home: &Path, what: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let script = home.join("cc");
+    let text =
+        format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ echo odd 1.0; exit 0; }}\n{what}\n");
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    script
 }

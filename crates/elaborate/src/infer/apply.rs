@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_source::Span;
-use lambada_surface::ast::{Expr, ExprKind, Name};
+use lambada_surface::ast::{Expr, ExprKind, Name, Pattern, PatternKind};
 
 use crate::builtin::Builtin;
 use crate::messages::{self, Why};
@@ -89,13 +89,8 @@ impl Infer<'_> {
                 self.problems.push(messages::accumulator_as_value(name, span));
                 (self.wrong(span), Vec::new())
             }
-            Some(Entry::Own(recursive)) => {
-                let problem = if recursive {
-                    messages::recursion_unsupported(name, span)
-                } else {
-                    messages::needs_rec("let", name, span, &[])
-                };
-                self.problems.push(problem);
+            Some(Entry::Own) => {
+                self.problems.push(messages::recursion_unsupported(name, span, &[], &[]));
                 (self.wrong(span), Vec::new())
             }
             None => self.outer_variable(name, span, blame),
@@ -166,21 +161,12 @@ impl Infer<'_> {
     fn report_cycle(&mut self, id: GlobalId, span: Span) {
         let from = self.started.iter().position(|other| *other == id).unwrap_or(0);
         let cycle: Vec<GlobalId> = self.started[from..].to_vec();
-        let unmarked = cycle.iter().find(|id| !self.globals[id.0 as usize].syntax.recursive);
-        let name_of = |id: &GlobalId| self.globals[id.0 as usize].name.clone();
-        let problem = match unmarked {
-            Some(other) => {
-                let names: Vec<Rc<str>> = cycle.iter().map(name_of).collect();
-                let name = &self.globals[other.0 as usize].syntax.name;
-                messages::needs_rec(
-                    "def",
-                    &name.text,
-                    if *other == id { span } else { name.span },
-                    if names.len() > 1 { &names } else { &[] },
-                )
-            }
-            None => messages::recursion_unsupported(&name_of(&id), span),
-        };
+        let names: Vec<Rc<str>> =
+            cycle.iter().map(|id| self.globals[id.0 as usize].name.clone()).collect();
+        let called = &self.globals[id.0 as usize];
+        let params: Vec<Rc<str>> =
+            called.syntax.params.iter().filter_map(|p| variable_name(&p.pattern)).collect();
+        let problem = messages::recursion_unsupported(&called.name, span, &params, &names);
         self.problems.push(problem);
     }
 
@@ -195,8 +181,10 @@ impl Infer<'_> {
     ) -> Exp {
         let count = args.len();
         let head_span = head.span;
-        let too_many = self.arity(head.ty).is_some_and(|arity| (1..count).contains(&arity));
+        let arity = self.arity(head.ty);
+        let too_many = arity.is_some_and(|arity| (1..count).contains(&arity));
         let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
+        let start = self.problems.len();
         let mut exp = head;
         let mut args = args.into_iter().enumerate();
         while let Some((k, arg)) = args.next() {
@@ -229,7 +217,68 @@ impl Infer<'_> {
             exp = Exp { kind: ExpKind::Apply(Box::new(exp), Box::new(arg)), ty: to, span };
         }
         self.close_bound(&bound, count, exp.ty);
+        if self.problems.len() == start + 1 && count == 1 {
+            self.explain_tuple(name, arity, &written, start);
+        }
+        if self.problems.len() > start {
+            self.reorder(name, span, &written, start);
+        }
         exp
+    }
+
+    /// `f (a, b)` of a function that takes its arguments one by one.
+    fn explain_tuple(
+        &mut self,
+        name: &str,
+        arity: Option<usize>,
+        written: &[Option<&Expr>],
+        at: usize,
+    ) {
+        let [Some(Expr { kind: ExprKind::Tuple(items), .. })] = written else { return };
+        let takes = arity.is_some_and(|arity| (2..=arity).contains(&items.len()));
+        if name == "this" || !takes || !messages::is_mismatch(&self.problems[at]) {
+            return;
+        }
+        let arguments: Vec<String> = items.iter().map(brief).collect();
+        let problem = self.problems.pop().expect("there is one");
+        self.problems.push(problem.hint(messages::one_by_one(name, &arguments.join(" "))));
+    }
+
+    /// Arguments of a function of the library that do not fit, but would in one other order: that is the mistake then.
+    fn reorder(&mut self, name: &str, span: Span, written: &[Option<&Expr>], start: usize) {
+        let args: Vec<&Expr> = written.iter().copied().flatten().collect();
+        let of_library = !self.env.names().any(|known| known == name)
+            && match self.global_named(name) {
+                Some(id) => self.globals[id.0 as usize].module == 0,
+                None => Builtin::find(name, false).is_some(),
+            };
+        if self.trying || args.len() != written.len() || !of_library {
+            return;
+        }
+        let orders: &[&[usize]] = match args.len() {
+            2 => &[&[1, 0]],
+            3 => &[&[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]],
+            _ => return,
+        };
+        self.trying = true;
+        let fitting: Vec<String> = orders
+            .iter()
+            .filter_map(|order| {
+                let args: Vec<&Expr> = order.iter().map(|k| args[*k]).collect();
+                self.tentatively(|infer| {
+                    let (head, bound) = infer.variable(&name.into(), span, span);
+                    let given = args.iter().map(|arg| Arg::Written(arg)).collect();
+                    infer.apply(head, bound, given, span, name);
+                    infer.solver.settle();
+                    Some(args.iter().fold(name.to_string(), |f, arg| format!("{f} {}", brief(arg))))
+                })
+            })
+            .collect();
+        self.trying = false;
+        if let [better] = &fitting[..] {
+            self.problems.truncate(start);
+            self.problems.push(messages::reordered(name, span, better));
+        }
     }
 
     fn function_type(
@@ -256,7 +305,9 @@ impl Infer<'_> {
                 };
                 let found = self.solver.show_expected(&[f.ty]).remove(0);
                 let problem = match k {
-                    0 => messages::not_a_function(f.span, &found, at),
+                    0 => {
+                        messages::not_a_function(f.span, &found, at, self.index_meant(f, arg, name))
+                    }
                     _ => messages::too_many_arguments(
                         &if name == "this" {
                             "this function".to_string()
@@ -266,12 +317,29 @@ impl Infer<'_> {
                         k,
                         head,
                         at,
+                        self.axis_meant(name, k, arg),
                     ),
                 };
                 self.problems.push(problem);
                 None
             }
         }
+    }
+
+    /// `xs [0]`, where an index is meant.
+    fn index_meant(&self, f: &Exp, arg: &Arg, name: &str) -> Option<String> {
+        let Arg::Written(Expr { kind: ExprKind::Array(items), .. }) = arg else { return None };
+        let [index] = &items[..] else { return None };
+        let indexable = name != "this" && self.solver.rank(f.ty) > 0;
+        indexable.then(|| format!("{name}[{}]", lambada_surface::print_expr(index)))
+    }
+
+    /// `sum m 0`, where an axis is meant.
+    fn axis_meant(&self, name: &str, k: usize, arg: &Arg) -> Option<String> {
+        let axis = matches!(arg, Arg::Written(Expr { kind: ExprKind::Int(_), .. }));
+        let reduction =
+            ["sum", "product", "maximum", "minimum", "mean", "argmax", "argmin"].contains(&name);
+        (axis && k == 1 && reduction).then(|| messages::along_rows(name))
     }
 
     /// An argument of which nothing is expected, after a problem.
@@ -461,4 +529,9 @@ impl Infer<'_> {
 pub(super) fn variable_of(pat: &Pat) -> Exp {
     let PatKind::Var(local) = pat.kind else { unreachable!("made as a variable") };
     Exp { kind: ExpKind::Local(local), ty: pat.ty, span: pat.span }
+}
+
+/// The name of a parameter that is a variable.
+fn variable_name(pattern: &Pattern) -> Option<Rc<str>> {
+    if let PatternKind::Var(name) = &pattern.kind { Some(name.clone()) } else { None }
 }

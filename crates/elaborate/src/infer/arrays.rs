@@ -1,14 +1,15 @@
 //! Arrays: building, indexing, slicing, updating, and loops.
 
 use lambada_source::Span;
-use lambada_surface::ast::{self, Expr, LoopKind, Param};
+use lambada_surface::ast::{self, Expr, ExprKind, LoopKind, Param};
 
 use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
 use crate::solve::show::Namer;
-use crate::solve::ty::Ty;
+use crate::solve::ty::{Node, Ty};
 use crate::typed::{Clause, Driver, Exp, ExpKind};
 
+use super::sizes::brief;
 use super::{Entry, Infer};
 
 impl Infer<'_> {
@@ -77,8 +78,21 @@ impl Infer<'_> {
     }
 
     pub(super) fn index(&mut self, array: &Expr, at: &[Expr], span: Span) -> Exp {
+        let (written, before) = (array, self.problems.len());
         let array = self.infer(array);
-        let (at, ty) = self.indices(&array, at);
+        let tuple = matches!(self.solver.get(array.ty), Node::Tuple(_));
+        let (at, ty) = match at {
+            [Expr { kind: ExprKind::Int(k), .. }] if tuple => {
+                let component = messages::component(&brief(written), *k);
+                let (at, ty) = self.indices(&array, at);
+                if self.problems.len() == before + 1 {
+                    let problem = self.problems.pop().expect("there is one");
+                    self.problems.push(problem.hint(component));
+                }
+                (at, ty)
+            }
+            _ => self.indices(&array, at),
+        };
         Exp { kind: ExpKind::Index(Box::new(array), at), ty, span }
     }
 

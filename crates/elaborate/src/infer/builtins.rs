@@ -21,7 +21,7 @@ impl Infer<'_> {
                 solver.fun(array, int)
             }
             Builtin::Sum => self.reduction_type(Kind::shaped(Bases::NUM), "sum", span),
-            Builtin::Product => self.reduction_type(Kind::NUMBER, "product", span),
+            Builtin::Product => self.reduction_type(Kind::shaped(Bases::NUM), "product", span),
             Builtin::Maximum | Builtin::Extremum(Extremum::Max) => {
                 self.reduction_type(Kind::NUMBER, "maximum", span)
             }

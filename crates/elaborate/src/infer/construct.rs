@@ -22,7 +22,7 @@ impl Infer<'_> {
         span: Span,
     ) -> Exp {
         let Some((variant, tag)) = self.constructor_named(name) else {
-            self.report_unknown_constructor(name, head);
+            self.report_unknown_constructor(name, head, args.is_empty());
             args.iter().for_each(|arg| {
                 self.infer(arg);
             });

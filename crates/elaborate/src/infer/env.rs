@@ -16,8 +16,8 @@ pub(crate) enum Entry {
     Function(FunctionId, Rc<Scheme>),
     /// What `accumulate` binds.
     Accumulator(LocalId, Ty),
-    /// A local function inside its own definition, and whether it is marked `rec`.
-    Own(bool),
+    /// A local function inside its own definition.
+    Own,
 }
 
 /// Local names in scope, innermost last.

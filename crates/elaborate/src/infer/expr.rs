@@ -6,8 +6,9 @@ use lambada_prim::Scalar;
 use lambada_source::Span;
 use lambada_surface::ast::{Arm, Expr, ExprKind, Name, UnaryOp};
 
+use crate::builtin::Builtin;
 use crate::matching;
-use crate::messages::{self, Why};
+use crate::messages::{self, Why, foreign};
 use crate::solve::constraint::Constraint;
 use crate::solve::ty::{Kind, Node, Origin, Ty};
 use crate::typed::{Exp, ExpKind};
@@ -207,6 +208,18 @@ impl Infer<'_> {
             }
             let (exp, bound) = self.member(k, module, name, span);
             return self.apply(exp, bound, Vec::new(), span, &name.text);
+        }
+        if let ExprKind::Var(module) | ExprKind::Con(module) = &record.kind
+            && foreign::is_module(module)
+            && self.env.get(module).is_none()
+            && self.global_named(module).is_none()
+            && self.constructor_named(module).is_none()
+        {
+            let known = self.global_named(&name.text).is_some()
+                || Builtin::find(&name.text, false).is_some();
+            let problem = messages::foreign_module(module, &name.text, record.span, known);
+            self.problems.push(problem);
+            return self.wrong(span);
         }
         let record = self.infer(record);
         let ty = self.solver.fresh();

@@ -366,7 +366,7 @@ impl<'a> Infer<'a> {
             let scope = self.env.mark();
             for other in if recursive { defs } else { std::slice::from_ref(def) } {
                 if other.recursive || self.env.get(&other.name.text).is_none() {
-                    self.env.bind(&other.name.text, Entry::Own(recursive));
+                    self.env.bind(&other.name.text, Entry::Own);
                 }
             }
             let (function, scheme) = self.generalized(&Syntax::of_def(def), true);

@@ -107,6 +107,8 @@ pub(crate) struct Infer<'a> {
     too_large: bool,
     /// Definitions that are being elaborated.
     started: Vec<GlobalId>,
+    /// Is something only tried, so that nothing else is tried in it?
+    trying: bool,
     /// Has the parser left out something?
     pub incomplete: bool,
 }
@@ -136,6 +138,7 @@ impl<'a> Infer<'a> {
             expanding: Vec::new(),
             too_large: false,
             started: Vec::new(),
+            trying: false,
             incomplete: false,
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), prelude)];

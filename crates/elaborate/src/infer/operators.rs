@@ -51,7 +51,7 @@ impl Infer<'_> {
                 let (Some(x), y) = (self.left_operand(op, a), self.infer(b)) else {
                     return self.wrong(span);
                 };
-                if op == BinaryOp::Sub && self.report_negative_argument(&x, b) {
+                if op == BinaryOp::Sub && self.report_negative_argument(&x, a, b) {
                     return self.wrong(span);
                 }
                 if arithmetic(op).is_some() && self.report_mixed(op, &x, &y, (a, b)) {
@@ -160,17 +160,17 @@ impl Infer<'_> {
         }
     }
 
-    /// `f -1`
-    fn report_negative_argument(&mut self, f: &Exp, number: &Expr) -> bool {
-        let literal = matches!(number.kind, ExprKind::Int(_) | ExprKind::Real(_));
-        if !literal || !self.solver.is_function(f.ty) {
+    /// `f -1`, `f -x`
+    fn report_negative_argument(&mut self, f: &Exp, written: &Expr, number: &Expr) -> bool {
+        if !self.solver.is_function(f.ty) {
             return false;
         }
         let found = self.solver.show(f.ty);
         self.problems.push(messages::negative_argument(
             &found,
             f.span,
-            &lambada_surface::print_expr(number),
+            &applied(written),
+            &brief(number),
         ));
         true
     }
@@ -394,5 +394,13 @@ fn literal_exponent(expr: &Expr) -> Option<i64> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// A function, perhaps with arguments, as it stands before a further one.
+fn applied(f: &Expr) -> String {
+    match &f.kind {
+        ExprKind::Apply(..) => lambada_surface::print_expr(f),
+        _ => brief(f),
     }
 }

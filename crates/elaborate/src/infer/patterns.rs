@@ -205,7 +205,7 @@ impl Infer<'_> {
         span: Span,
     ) -> PatKind {
         let Some((variant, tag)) = self.constructor_named(&name.text) else {
-            self.report_unknown_constructor(&name.text, name.span);
+            self.report_unknown_constructor(&name.text, name.span, items.is_empty());
             let error = self.solver.error();
             items.iter().for_each(|item| {
                 self.pattern(item, error, names, None);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::{Span, suggest};
 
 use crate::builtin::Builtin;
-use crate::messages::{self, Details, Why};
+use crate::messages::{self, Details, Why, foreign};
 use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, Failed, Trouble};
 use crate::solve::show::Namer;
@@ -88,12 +88,23 @@ impl Infer<'_> {
         use lambada_prim::ScalarTy::{Int, Real};
         match (self.solver.as_scalar(expected), self.solver.as_scalar(found)) {
             (Some(Real), Some(Int)) => {
-                return Some("`real n` converts an int to a real".to_string());
+                return Some(messages::REAL_OF_INT.to_string());
             }
             (Some(Int), Some(Real)) => {
                 return Some("`int x` truncates a real to an int".to_string());
             }
             _ => {}
+        }
+        if let (Node::Unknown(unknown), Some(Int)) =
+            (self.solver.get(expected), self.solver.as_scalar(found))
+            && matches!(unknown.kind, Kind::Data { bases, .. } if bases == Bases::REAL)
+        {
+            return Some(messages::REAL_OF_INT.to_string());
+        }
+        if let (Node::Record(wanted), Node::Record(there)) =
+            (self.solver.get(expected), self.solver.get(found))
+        {
+            return other_fields(wanted, there);
         }
         let forgotten = self.solver.is_function(found)
             && !self.solver.is_function(expected)
@@ -112,8 +123,12 @@ impl Infer<'_> {
             Kind::Data { .. } | Kind::Any => "numbers",
         };
         let problem = messages::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
+        let int = self.solver.as_scalar(self.solver.base(ty)) == Some(lambada_prim::ScalarTy::Int);
+        let reals = matches!(kind, Kind::Data { bases, .. } if bases == Bases::REAL);
         if self.solver.is_function(ty) {
             problem.hint(messages::FORGOTTEN_ARGUMENT)
+        } else if int && reals {
+            problem.hint(messages::REAL_OF_INT)
         } else {
             problem
         }
@@ -174,7 +189,8 @@ impl Infer<'_> {
             Trouble::Ranks(a, b) => messages::ranks(&what, span, &show(a), &show(b)),
             Trouble::NoField(record) => return self.report_no_field(&what, record, Some(span)),
             Trouble::NotRecord(ty) => {
-                messages::not_a_record(what.trim_matches('`'), &show(ty), span)
+                let name = what.trim_matches('`');
+                messages::not_a_record(name, &show(ty), span, self.field_meant(name))
             }
             Trouble::NoComponent(ty) => {
                 messages::no_component(component(&constraint), &show(ty), span)
@@ -241,9 +257,22 @@ impl Infer<'_> {
                 let near = suggest(name, fields.iter().map(|(field, _)| &**field));
                 messages::no_field(name, &self.solver.show(record), span, near)
             }
-            _ => messages::not_a_record(name, &self.solver.show(record), span),
+            _ => {
+                let hint = self.field_meant(name);
+                messages::not_a_record(name, &self.solver.show(record), span, hint)
+            }
         };
         self.problems.push(problem);
+    }
+
+    /// What is meant by a field of something that is no record.
+    fn field_meant(&self, name: &str) -> Option<String> {
+        let function =
+            self.scopes[0].defs.contains_key(name) || Builtin::find(name, false).is_some();
+        match foreign::field(name) {
+            Some(cure) => Some(cure.to_string()),
+            None => function.then(|| messages::function_first(name)),
+        }
     }
 
     pub(super) fn report_unknown_name(&mut self, name: &str, span: Span) {
@@ -262,16 +291,30 @@ impl Infer<'_> {
         }
         let known = known.into_iter().filter(|known| !known.starts_with("prelude_"));
         let near = suggest(name, known);
-        self.problems.push(messages::unknown_name(name, span, near));
+        let imported = scope
+            .imports
+            .iter()
+            .filter(|(_, module)| self.scopes[**module].defs.contains_key(name))
+            .map(|(module, _)| messages::qualified(module, name))
+            .min();
+        let cure = imported.or_else(|| foreign::instead(name).map(str::to_string));
+        self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 
-    pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span) {
+    /// `bare` says whether it stands where a variable may. Where one name is unknown in many places, that is told once.
+    pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span, bare: bool) {
         let scope = &self.scopes[self.module];
         let modules =
             std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
         let known = modules.flat_map(|k| self.scopes[*k].constructors.keys()).map(|name| &**name);
         let near = suggest(name, known);
-        self.problems.push(messages::unknown_constructor(name, span, near));
+        let mut letters = name.chars();
+        let small = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters);
+        let variable = bare.then(|| small.collect());
+        let problem = messages::unknown_constructor(name, span, near, variable);
+        if self.problems.iter().all(|known| known.title != problem.title) {
+            self.problems.push(problem);
+        }
     }
 }
 
@@ -280,4 +323,14 @@ fn component(constraint: &Constraint) -> usize {
         Constraint::Component { index, .. } => *index,
         _ => 0,
     }
+}
+
+/// Which fields a record lacks, and which are too many.
+fn other_fields(wanted: &[(Rc<str>, Ty)], there: &[(Rc<str>, Ty)]) -> Option<String> {
+    messages::other_fields(&not_in(wanted, there), &not_in(there, wanted))
+}
+
+fn not_in<'f>(fields: &'f [(Rc<str>, Ty)], others: &[(Rc<str>, Ty)]) -> Vec<&'f str> {
+    let missing = |name: &&str| others.iter().all(|(other, _)| **other != **name);
+    fields.iter().map(|(name, _)| &**name).filter(missing).collect()
 }

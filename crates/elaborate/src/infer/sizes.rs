@@ -123,6 +123,11 @@ pub(super) fn brief(expr: &Expr) -> String {
         expr.kind,
         ExprKind::Var(_)
             | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Array(_)
+            | ExprKind::Tuple(_)
+            | ExprKind::Record(_)
             | ExprKind::Index(..)
             | ExprKind::Field(..)
             | ExprKind::Component(..)

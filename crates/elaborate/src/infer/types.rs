@@ -319,7 +319,7 @@ impl<'a> Infer<'a> {
                     );
                     return self.local_size(local);
                 }
-                Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own(_)) => {}
+                Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());
                     self.problems.push(messages::unknown_size(name, size.span, near));

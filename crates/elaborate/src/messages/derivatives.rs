@@ -19,14 +19,19 @@ pub(crate) fn not_real_result(
     span: Span,
     more: Option<String>,
 ) -> Problem {
-    let otherwise = "`vjp` and `jacobian` take functions with other results";
+    let others = "`vjp` and `jacobian` take functions with other results";
+    let otherwise = if found.starts_with('[') {
+        format!("return one real, such as the `sum` of the elements; {others}")
+    } else {
+        others.to_string()
+    };
     Problem::error(
         "E0502",
         format!("`{operator}` differentiates functions that return a real"),
         span,
         format!("this one returns `{found}`"),
     )
-    .hint(more.unwrap_or_else(|| otherwise.to_string()))
+    .hint(more.unwrap_or(otherwise))
 }
 
 /// How to fix the arguments of `f` that are not differentiated.

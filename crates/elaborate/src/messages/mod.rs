@@ -5,6 +5,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 
 mod derivatives;
+pub(crate) mod foreign;
 mod names;
 mod patterns;
 mod sizes;

@@ -6,8 +6,35 @@ use lambada_source::{Problem, Span, quoted, suggest};
 
 use super::suggesting;
 
-pub(crate) fn unknown_name(name: &str, span: Span, near: Option<String>) -> Problem {
-    suggesting(Problem::error("E0101", format!("unknown name `{name}`"), span, "not defined"), near)
+/// `cure` says what is written instead.
+pub(crate) fn unknown_name(
+    name: &str,
+    span: Span,
+    near: Option<String>,
+    cure: Option<String>,
+) -> Problem {
+    let problem = Problem::error("E0101", format!("unknown name `{name}`"), span, "not defined");
+    match cure {
+        Some(cure) => problem.hint(cure),
+        None => suggesting(problem, near),
+    }
+}
+
+/// The name is defined in an import, `module`.
+pub(crate) fn qualified(module: &str, name: &str) -> String {
+    format!("the import `{module}` defines it: write `{module}.{name}`")
+}
+
+/// A function with the module that it has in another language; `known` says whether there is one of this name.
+pub(crate) fn foreign_module(module: &str, name: &str, span: Span, known: bool) -> Problem {
+    let problem = Problem::error("E0125", format!("`{module}` is no module"), span, "not defined");
+    match super::foreign::instead(name) {
+        _ if known => {
+            problem.hint(format!("the functions of the library have no module: write `{name}`"))
+        }
+        Some(cure) => problem.hint(cure),
+        None => problem.hint("the functions of the library have no module"),
+    }
 }
 
 pub(crate) fn unknown_member(
@@ -44,11 +71,22 @@ pub(crate) fn unknown_type(name: &str, span: Span, near: Option<String>) -> Prob
     )
 }
 
-pub(crate) fn unknown_constructor(name: &str, span: Span, near: Option<String>) -> Problem {
-    suggesting(
-        Problem::error("E0105", format!("unknown constructor `{name}`"), span, "no type has it"),
-        near,
-    )
+/// `variable` is the name that is meant, if the constructor stands where a variable may.
+pub(crate) fn unknown_constructor(
+    name: &str,
+    span: Span,
+    near: Option<String>,
+    variable: Option<String>,
+) -> Problem {
+    let problem =
+        Problem::error("E0105", format!("unknown constructor `{name}`"), span, "no type has it");
+    match (super::foreign::instead(name), variable) {
+        (Some(cure), _) => problem.hint(cure),
+        (None, Some(variable)) if near.is_none() => {
+            problem.hint(format!("names of values start with a small letter: `{variable}`"))
+        }
+        (None, _) => suggesting(problem, near),
+    }
 }
 
 pub(crate) fn duplicate_type(name: &str, span: Span) -> Problem {
@@ -72,18 +110,6 @@ pub(crate) fn duplicate_constructor(name: &str, span: Span) -> Problem {
 
 pub(crate) fn duplicate_field(name: &str, span: Span) -> Problem {
     Problem::error("E0123", format!("the field `{name}` is given twice"), span, "given again here")
-}
-
-pub(crate) fn needs_rec(keyword: &str, name: &str, span: Span, cycle: &[Rc<str>]) -> Problem {
-    let how = match cycle {
-        [_, _, ..] => format!(
-            "through {}",
-            cycle.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
-        ),
-        _ => "in its own definition".to_string(),
-    };
-    Problem::error("E0107", format!("`{name}` calls itself, and is not marked `rec`"), span, how)
-        .hint(format!("write `{keyword} rec {name}`"))
 }
 
 /// The file of an import cannot be read; `why` says what the system says.
@@ -117,14 +143,29 @@ pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
     .hint("an import is called by the name of its file, whatever its folder")
 }
 
-pub(crate) fn recursion_unsupported(name: &str, span: Span) -> Problem {
-    Problem::error(
-        "E0109",
-        "recursive definitions are not supported yet",
-        span,
-        format!("`{name}` calls itself here"),
-    )
-    .hint("a `loop` can do most of what recursion does")
+/// `params` are the names of the function's parameters, as far as they have any; `cycle` are the functions that call each other.
+pub(crate) fn recursion_unsupported(
+    name: &str,
+    span: Span,
+    params: &[Rc<str>],
+    cycle: &[Rc<str>],
+) -> Problem {
+    let label = match cycle {
+        [_, _, ..] => {
+            let names: Vec<&str> = cycle.iter().map(|name| &**name).collect();
+            format!("{} call each other", quoted(&names))
+        }
+        _ => format!("`{name}` calls itself here"),
+    };
+    let state =
+        params.iter().fold("result".to_string(), |state, param| format!("{state}, {param}"));
+    let problem =
+        Problem::error("E0109", "recursive definitions are not supported yet", span, label);
+    if params.is_empty() {
+        problem.hint("a `loop` does most of what recursion does: `loop x = start while … do …`")
+    } else {
+        problem.hint(format!("a `loop` does most of what recursion does; its state is what the next call would be given: `loop ({state}) = (…) while … do (…)`"))
+    }
 }
 
 pub(crate) fn recursive_type(name: &str, span: Span) -> Problem {
@@ -137,8 +178,8 @@ pub(crate) fn recursive_type(name: &str, span: Span) -> Problem {
 }
 
 pub(crate) fn custom_rule(span: Span) -> Problem {
-    Problem::error("E0111", "derivatives of one's own are not supported yet", span, "this rule")
-        .hint("without it, the derivative is found by the compiler")
+    Problem::error("E0111", "custom derivative rules are not supported yet", span, "this rule")
+        .hint("remove the rule to use the derivative that the compiler derives")
 }
 
 pub(crate) fn accumulator_as_value(name: &str, span: Span) -> Problem {

@@ -55,12 +55,17 @@ pub(crate) fn unknown_size(name: &str, span: Span, near: Option<String>) -> Prob
 }
 
 pub(crate) fn index_out_of_range(index: &str, size: &str, span: Span) -> Problem {
-    Problem::error(
+    let problem = Problem::error(
         "E0305",
         format!("index {index} is out of range for size {size}"),
         span,
         "indices go from 0 to the size less 1",
-    )
+    );
+    if index.starts_with('-') {
+        problem.hint("the last element is `xs[length xs - 1]`")
+    } else {
+        problem
+    }
 }
 
 pub(crate) fn slice_out_of_range(from: &str, to: &str, size: &str, span: Span) -> Problem {

@@ -1,6 +1,6 @@
 //! Types.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Problem, Span, quoted};
 
 use super::{Why, suggesting};
 use crate::solve::weight::PARTS;
@@ -40,31 +40,91 @@ pub(crate) fn mismatch(
     }
 }
 
-pub(crate) fn not_a_function(span: Span, found: &str, argument: Span) -> Problem {
-    Problem::error(
+/// The two arguments, or three, of a function of the library would fit in another order.
+pub(crate) fn reordered(name: &str, span: Span, better: &str) -> Problem {
+    let title = format!("the arguments of `{name}` are in another order");
+    Problem::error("E0220", title, span, "they do not fit as they are")
+        .hint(format!("write `{better}`"))
+}
+
+/// `index` is how the array is indexed, if the argument looks like an index.
+pub(crate) fn not_a_function(
+    span: Span,
+    found: &str,
+    argument: Span,
+    index: Option<String>,
+) -> Problem {
+    let problem = Problem::error(
         "E0202",
         "this is applied, but is not a function",
         span,
         format!("of type `{found}`"),
     )
-    .label(argument, "the argument")
+    .label(argument, "the argument");
+    match index {
+        Some(index) => problem.hint(format!("an index touches its array: `{index}`")),
+        None => problem,
+    }
 }
 
-pub(crate) fn too_many_arguments(what: &str, takes: usize, span: Span, extra: Span) -> Problem {
+pub(crate) fn too_many_arguments(
+    what: &str,
+    takes: usize,
+    span: Span,
+    extra: Span,
+    hint: Option<String>,
+) -> Problem {
     let s = if takes == 1 { "" } else { "s" };
-    Problem::error(
+    let problem = Problem::error(
         "E0203",
         format!("{what} takes {takes} argument{s}"),
         extra,
         "one argument too many",
     )
-    .label(span, "applied here")
+    .label(span, "applied here");
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+/// For a reduction that is told along which axis to go.
+pub(crate) fn along_rows(name: &str) -> String {
+    format!("`{name}` goes along the first axis; `map {name} m` gives that of each row")
+}
+
+/// For an index of a tuple.
+pub(crate) fn component(tuple: &str, index: i64) -> String {
+    format!("a component of a tuple is written `{tuple}.{index}`")
+}
+
+/// For a record that lacks fields, or has others.
+pub(crate) fn other_fields(missing: &[&str], extra: &[&str]) -> Option<String> {
+    match (missing, extra) {
+        ([], []) => None,
+        (missing, []) => Some(format!("{} missing", are(missing))),
+        ([], extra) => Some(format!("{} too many", are(extra))),
+        (missing, extra) => Some(format!("{} missing, and {} too many", are(missing), are(extra))),
+    }
+}
+
+/// `a` is, `a` and `b` are
+fn are(names: &[&str]) -> String {
+    format!("{} {}", quoted(names), if names.len() == 1 { "is" } else { "are" })
+}
+
+/// For a real that is needed where an int is.
+pub(crate) const REAL_OF_INT: &str = "`real n` converts an int to a real";
+
+/// A function of the library in the place of a field: `xs.sum`.
+pub(crate) fn function_first(name: &str) -> String {
+    format!("`{name}` is a function, and comes first: `{name} xs`")
 }
 
 pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Problem {
     Problem::error(
         "E0204",
-        format!("the type of what {what} is taken of must be known"),
+        format!("cannot access {what}: the type of this expression is not known yet"),
         span,
         "its type is not known here",
     )
@@ -127,27 +187,34 @@ pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) ->
     Problem::error("E0209", format!("{operator} works on {wanted}, not on `{found}`"), span, "")
 }
 
-pub(crate) fn negative_argument(found: &str, span: Span, number: &str) -> Problem {
+/// `f -1.0`, as it is written, and what is meant.
+pub(crate) fn negative_argument(found: &str, span: Span, f: &str, number: &str) -> Problem {
     Problem::error(
         "E0216",
         format!("`-` works on numbers and arrays of them, not on `{found}`"),
         span,
         "a function",
     )
-    .hint(format!("`f -{number}` is a subtraction; a negative argument is written `f (-{number})`"))
+    .hint(format!(
+        "`{f} -{number}` is a subtraction; a negative argument is written `{f} (-{number})`"
+    ))
 }
 
 pub(crate) fn no_field(name: &str, record: &str, span: Span, near: Option<String>) -> Problem {
     suggesting(Problem::error("E0210", format!("no field `{name}` in `{record}`"), span, ""), near)
 }
 
-pub(crate) fn not_a_record(name: &str, found: &str, span: Span) -> Problem {
-    Problem::error(
+pub(crate) fn not_a_record(name: &str, found: &str, span: Span, hint: Option<String>) -> Problem {
+    let problem = Problem::error(
         "E0218",
         format!("the field `{name}` of something that is no record"),
         span,
         format!("of type `{found}`"),
-    )
+    );
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
 }
 
 pub(crate) fn not_before_comparison(
@@ -215,4 +282,9 @@ pub(crate) fn too_large_type(span: Span) -> Problem {
     .hint(
         "a tuple that contains a value twice has a type that is twice as large; an array does not",
     )
+}
+
+/// For `f (a, b)`, where the function takes its arguments one by one.
+pub(crate) fn one_by_one(name: &str, arguments: &str) -> String {
+    format!("arguments follow each other, without parentheses and commas: `{name} {arguments}`")
 }

@@ -35,7 +35,7 @@ impl Specialize<'_> {
             Builtin::Function(name, shape) => return self.scalar_function(name, shape, args, span),
             Builtin::Length => core::dim(next(), 0),
             Builtin::Sum => core::reduce(ReduceOp::Add, next()),
-            Builtin::Product => core::reduce(ReduceOp::Mul, next()),
+            Builtin::Product => return self.product(next(), span),
             Builtin::Extremum(Extremum::Max) => core::reduce(ReduceOp::Max, next()),
             Builtin::Extremum(Extremum::Min) => core::reduce(ReduceOp::Min, next()),
             Builtin::Maximum => {
@@ -90,6 +90,25 @@ impl Specialize<'_> {
                 })
             }
         }
+    }
+
+    /// The product of numbers; of arrays, that at each place: `for j … => product (for i < n => xs[i, j, …])`.
+    fn product(&mut self, xs: Term, span: Span) -> Term {
+        if Self::rank(xs.ty()) == 1 {
+            return self.at(core::reduce(ReduceOp::Mul, xs), span);
+        }
+        let mut spine = Spine::default();
+        let xs = self.share_as_var(&mut spine, "array", xs);
+        let vars: Vec<Var> = (0..Self::rank(xs.ty())).map(|_| self.fresh("i", Ty::INT)).collect();
+        let at = core::index(xs.clone(), vars.iter().map(core::var).collect(), self.span(span));
+        let mut axes = vars.into_iter().enumerate();
+        let outer = axes.next().map(|(axis, var)| core::for_(var, core::dim(xs.clone(), axis), at));
+        let factors = outer.expect("an array has an axis");
+        let product = self.at(core::reduce(ReduceOp::Mul, factors), span);
+        let places = axes
+            .rev()
+            .fold(product, |body, (axis, var)| core::for_(var, core::dim(xs.clone(), axis), body));
+        self.close(spine, places)
     }
 
     fn nonempty(&mut self, op: ReduceOp, xs: Term, words: &'static str, span: Span) -> Term {

@@ -6,22 +6,23 @@ use std::rc::Rc;
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
-use lambada_source::Problem;
+use lambada_source::{Problem, suggest};
 use serde_json::Value;
 
 use super::raw::Entry;
-use super::{Inputs, Raw, json, names_match};
+use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
-/// One value per parameter, in order; or all that is wrong with the inputs.
+/// One value per parameter, in order; or all that is wrong with the inputs. `inferred` says which parameters have no written type.
 pub fn bind(
     program: &Program,
     definition: &str,
     signature: &Signature,
     inputs: &Inputs,
+    inferred: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<Data>, Vec<Problem>> {
     let nothing = vec![None; signature.params.len()];
-    bind_or(program, definition, signature, inputs, nothing)
+    bind_or(program, definition, signature, inputs, nothing, inferred)
 }
 
 /// As `bind`, with a value for each parameter that the inputs do not mention, if there is one.
@@ -31,6 +32,7 @@ pub fn bind_or(
     signature: &Signature,
     inputs: &Inputs,
     otherwise: Vec<Option<Data>>,
+    inferred: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<Data>, Vec<Problem>> {
     let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
     let mut wrong = Vec::new();
@@ -45,12 +47,25 @@ pub fn bind_or(
         let (name, ty) = &signature.params[k];
         match (given.get(&**name), &otherwise[k]) {
             (None, None) => {
-                wrong.push(messages::missing(definition, name, &print_type(program, ty)))
+                let near = misspelled(name, &names, inputs);
+                let expected = print_type(program, ty);
+                wrong.push(messages::missing(
+                    definition,
+                    name,
+                    &expected,
+                    is_identifier(name),
+                    near,
+                ));
             }
             (None, Some(value)) => values.push((k, value.clone())),
             (Some(entry), _) => match one(program, name, ty, &entry.value, &mut sizes) {
                 Ok(data) => values.push((k, data)),
-                Err(problem) => wrong.push(problem),
+                Err(problem) => wrong.push(match rank_of(&entry.value) {
+                    rank @ 1.. if inferred(k) && *ty == SizedTy::Scalar(ScalarTy::Real) => {
+                        problem.hint(messages::unannotated(name, rank))
+                    }
+                    _ => problem,
+                }),
             },
         }
     }
@@ -85,6 +100,7 @@ fn by_name<'i>(
                     wrong.push(messages::twice(name, &first.origin, &entry.origin));
                 }
             }
+            (None, Some(_)) if entry.shared => {}
             (None, Some(name)) => {
                 wrong.push(messages::unknown(definition, name, &entry.origin, names))
             }
@@ -92,6 +108,26 @@ fn by_name<'i>(
         }
     }
     given
+}
+
+/// A member of a file that no parameter is called by, whose name is near to this one.
+fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i str, String)> {
+    let unused = inputs.entries.iter().filter(|entry| {
+        let known = |other: &str| names.iter().any(|name| names_match(name, other));
+        entry.shared && entry.name.as_deref().is_some_and(|name| !known(name))
+    });
+    let unused: Vec<&Entry> = unused.collect();
+    let near = suggest(name, unused.iter().filter_map(|entry| entry.name.as_deref()))?;
+    let entry = unused.into_iter().find(|entry| entry.name.as_deref() == Some(&*near))?;
+    Some((&entry.origin, near))
+}
+
+/// How deep lists are nested in a value.
+fn rank_of(value: &Raw) -> usize {
+    match value {
+        Raw::Tensor(tensor) => tensor.dims.len(),
+        Raw::Json(value) => json::rank(value),
+    }
 }
 
 /// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not compared with others.
@@ -294,14 +330,20 @@ impl Reader<'_> {
         let read = match elem {
             ScalarTy::Real => json::real(value).map(Scalar::Real),
             ScalarTy::Int => json::int(value).map(Scalar::Int),
-            ScalarTy::Bool => value.as_bool().or(bare_bool(value)).map(Scalar::Bool),
+            ScalarTy::Bool => value.as_bool().map(Scalar::Bool),
         };
         match (read, elem, value) {
             (Some(scalar), ..) => Ok(scalar),
             (None, ScalarTy::Int, Value::Number(n)) => {
                 Err(messages::not_integral(self.name, self.expected, &n.to_string()))
             }
-            _ => Err(self.mismatch(json::describe(value))),
+            _ => {
+                let problem = self.mismatch(json::describe(value));
+                Err(match json::spelling(elem, value) {
+                    Some(spelling) => problem.hint(messages::spelled(spelling)),
+                    None => problem,
+                })
+            }
         }
     }
 
@@ -421,11 +463,6 @@ impl Reader<'_> {
         };
         Ok(Data::Tensor(Tensor { dims: tensor.dims.clone(), data }))
     }
-}
-
-/// `true` as an argument comes as a string if it was not read as JSON.
-fn bare_bool(value: &Value) -> Option<bool> {
-    value.as_str().and_then(|s| s.parse().ok())
 }
 
 fn push(data: &mut Elements, value: Scalar) {

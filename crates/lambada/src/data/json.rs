@@ -1,6 +1,75 @@
 //! JSON values: how to speak of them, and the numbers in them.
 
+use std::collections::HashSet;
+
+use lambada_prim::ScalarTy;
+use lambada_source::Problem;
 use serde_json::Value;
+
+use crate::messages::data as messages;
+
+/// A JSON text. One key twice in an object is a mistake, which no value shows; what is not JSON is told with `origin`.
+pub fn read(text: &str, origin: &str) -> Result<Value, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value = serde_json::from_str(text)
+        .map_err(|error| messages::not_json(origin, error, bare_constant(text)))?;
+    match repeated_key(text) {
+        Some(key) => Err(messages::repeated_key(origin, &key)),
+        None => Ok(value),
+    }
+}
+
+/// The strings of a text, with their quotes, and what stands between them.
+fn strings(text: &str) -> impl Iterator<Item = (bool, usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at;
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let quoted = rest.starts_with('"');
+        let mut escaped = false;
+        let length = match quoted {
+            false => rest.find('"'),
+            true => rest.char_indices().skip(1).find_map(|(k, c)| {
+                let end = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                end.then_some(k + 1)
+            }),
+        };
+        at = start + length.unwrap_or(rest.len());
+        Some((quoted, start, &text[start..at]))
+    })
+}
+
+/// The first key that an object of a JSON text has twice.
+fn repeated_key(text: &str) -> Option<String> {
+    let mut objects: Vec<HashSet<String>> = Vec::new();
+    for (quoted, start, part) in strings(text) {
+        if !quoted {
+            for c in part.chars() {
+                match c {
+                    '{' => objects.push(HashSet::new()),
+                    '}' => drop(objects.pop()),
+                    _ => {}
+                }
+            }
+        } else if text[start + part.len()..].trim_start().starts_with(':') {
+            let key: String = serde_json::from_str(part).ok()?;
+            if !objects.last_mut()?.insert(key.clone()) {
+                return Some(key);
+            }
+        }
+    }
+    None
+}
+
+/// A number that other writers of JSON have and JSON has not, with its spelling here.
+fn bare_constant(text: &str) -> Option<(&'static str, &'static str)> {
+    let known = [("-Infinity", "-inf"), ("Infinity", "inf"), ("NaN", "nan")];
+    let outside = strings(text).filter(|(quoted, ..)| !quoted);
+    outside
+        .filter_map(|(_, _, part)| known.into_iter().find(|(name, _)| part.contains(name)))
+        .next()
+}
 
 /// What kind of value it is, with its article.
 pub fn kind(value: &Value) -> &'static str {
@@ -82,12 +151,29 @@ pub fn real(value: &Value) -> Option<f64> {
     match value {
         Value::Number(n) => n.as_f64(),
         Value::String(s) => match s.as_str() {
-            "inf" | "Infinity" | "+inf" => Some(f64::INFINITY),
-            "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
-            "nan" | "NaN" => Some(f64::NAN),
+            "inf" => Some(f64::INFINITY),
+            "-inf" => Some(f64::NEG_INFINITY),
+            "nan" => Some(f64::NAN),
             _ => None,
         },
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// How a value that is nearly a scalar of this type is written.
+pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
+    let text = match value {
+        Value::String(text) => text.to_lowercase(),
+        Value::Null => "nan".to_string(),
+        _ => return None,
+    };
+    match (elem, &*text) {
+        (ScalarTy::Real, "nan") => Some("\"nan\""),
+        (ScalarTy::Real, "inf" | "+inf" | "infinity" | "+infinity") => Some("\"inf\""),
+        (ScalarTy::Real, "-inf" | "-infinity") => Some("\"-inf\""),
+        (ScalarTy::Bool, "true") => Some("true"),
+        (ScalarTy::Bool, "false") => Some("false"),
+        _ => None,
     }
 }
 
@@ -101,4 +187,30 @@ pub fn int(value: &Value) -> Option<i64> {
     };
     let exact = |x: f64| (x.fract() == 0.0 && x.abs() < 9.2e18).then_some(x as i64);
     n.as_i64().or_else(|| n.as_f64().and_then(exact))
+}
+
+/// How deep lists are nested, along the first elements.
+pub fn rank(value: &Value) -> usize {
+    shape(value).0.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_repeated_in_one_object() {
+        let repeated = |text: &str| repeated_key(text);
+        assert_eq!(repeated(r#"{"a": 1, "b": {"a": ["a", {"a": 2}, {"a": 3}]}}"#), None);
+        assert_eq!(repeated(r#"{"a": 1, "\u0061": 2}"#).as_deref(), Some("a"));
+        assert_eq!(repeated(r#"[{"x": {}, "y": "x\\", "x" : 1}]"#).as_deref(), Some("x"));
+        assert_eq!(repeated(r#"{"say \"{\"": 1, "{": "}"}"#), None);
+    }
+
+    #[test]
+    fn constants_of_other_writers_stand_outside_of_strings() {
+        assert_eq!(bare_constant(r#"{"x": [1, NaN]}"#), Some(("NaN", "nan")));
+        assert_eq!(bare_constant(r#"[-Infinity]"#), Some(("-Infinity", "-inf")));
+        assert_eq!(bare_constant(r#"{"NaN": "Infinity"}"#), None);
+    }
 }

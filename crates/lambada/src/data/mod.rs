@@ -9,6 +9,9 @@ mod raw;
 mod write;
 
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
-pub use names::{is_definition, is_identifier, names_match, split_assignment, split_names};
+pub use names::{
+    is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
+};
+pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
 pub use write::{Format, to_json, write_file};

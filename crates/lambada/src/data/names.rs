@@ -1,5 +1,9 @@
 //! Names of parameters. Most are identifiers; one that is a pattern is called by that: `(a, b)`.
 
+use lambada_source::Problem;
+
+use crate::messages::data as messages;
+
 /// Can it be the name of a variable?
 pub fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
@@ -18,6 +22,20 @@ pub fn is_definition(word: &str) -> bool {
 /// Are the names the same, but for spaces?
 pub fn names_match(a: &str, b: &str) -> bool {
     a.split_whitespace().flat_map(str::chars).eq(b.split_whitespace().flat_map(str::chars))
+}
+
+/// What is wrong with arguments of which one begins or ends with a `=` that belongs to its neighbors, as in `x = 3`.
+pub fn spaced_assignment(words: &[String]) -> Option<Problem> {
+    let torn =
+        |word: &str| split_assignment(word).is_some_and(|(a, b)| a.is_empty() || b.is_empty());
+    let k = words.iter().position(|word| torn(word))?;
+    let before = if words[k].starts_with('=') { k.saturating_sub(1) } else { k };
+    let after = if words[k].ends_with('=') { (k + 1).min(words.len() - 1) } else { k };
+    if before == after {
+        return None;
+    }
+    let words: Vec<&str> = words[before..=after].iter().map(String::as_str).collect();
+    Some(messages::spaced_assignment(&words))
 }
 
 /// `name=value`, where the name may be a pattern that contains `=` in brackets.

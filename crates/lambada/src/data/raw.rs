@@ -6,8 +6,11 @@ use lambada_prim::Tensor;
 use lambada_source::Problem;
 use serde_json::Value;
 
-use super::{is_definition, npz, split_assignment};
+use super::{is_definition, json, npz, split_assignment};
 use crate::messages::data as messages;
+
+/// As the name of a file: standard input.
+pub(crate) const STANDARD_INPUT: &str = "-";
 
 /// A value as read.
 #[derive(Clone, Debug)]
@@ -30,6 +33,8 @@ pub(super) struct Entry {
     pub name: Option<String>,
     pub value: Raw,
     pub origin: String,
+    /// One of the members of a file, which may serve several definitions: left aside where no parameter has the name.
+    pub shared: bool,
 }
 
 impl Inputs {
@@ -53,23 +58,32 @@ impl Inputs {
 
     /// One more value.
     pub fn insert(&mut self, name: impl Into<String>, value: Raw, origin: impl Into<String>) {
-        self.entries.push(Entry { name: Some(name.into()), value, origin: origin.into() });
+        self.push(Some(name.into()), value, origin.into(), false);
     }
 
-    /// All values of a `.json` or `.npz` file; a `.npy` file gives one value, under the file's base name.
+    fn push(&mut self, name: Option<String>, value: Raw, origin: String, shared: bool) {
+        self.entries.push(Entry { name, value, origin, shared });
+    }
+
+    /// The names of the values that have one, with where they come from, but for those of files that hold other values too.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.entries.iter().filter(|entry| !entry.shared);
+        own.filter_map(|entry| Some((entry.name.as_deref()?, &*entry.origin)))
+    }
+
+    /// All values of a `.json` or `.npz` file; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
+        if path == Path::new(STANDARD_INPUT) {
+            return self.read_json(&text(path)?, "the standard input");
+        }
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let origin = format!("`{}`", path.display());
         match extension {
-            "json" => {
-                let text =
-                    std::fs::read_to_string(path).map_err(|e| messages::io(path, "read", e))?;
-                self.read_json(&text, &origin)
-            }
+            "json" => self.read_json(&text(path)?, &origin),
             "npz" => {
                 let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
                 for (name, tensor) in npz::read_npz(file, &origin)? {
-                    self.insert(name, Raw::Tensor(tensor), origin.clone());
+                    self.push(Some(name), Raw::Tensor(tensor), origin.clone(), true);
                 }
                 Ok(())
             }
@@ -88,13 +102,9 @@ impl Inputs {
     /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an object; a `.npz` file as its only array.
     pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let mut inputs = Inputs::new();
-        if path.extension().is_some_and(|e| e == "json") {
-            let text = std::fs::read_to_string(path).map_err(|e| messages::io(path, "read", e))?;
+        if path.extension().is_some_and(|e| e == "json") || path == Path::new(STANDARD_INPUT) {
             let origin = format!("`{}`", path.display());
-            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let value: Value =
-                serde_json::from_str(text).map_err(|e| messages::not_json(&origin, e))?;
-            match value {
+            match json::read(&text(path)?, &origin)? {
                 Value::Object(members) if members.len() == 1 => {
                     members.into_iter().for_each(|(_, value)| {
                         inputs.insert(name, Raw::Json(value), origin.clone())
@@ -111,15 +121,14 @@ impl Inputs {
 
     /// All members of a JSON object.
     pub fn read_json(&mut self, text: &str, origin: &str) -> Result<(), Problem> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match serde_json::from_str(text).map_err(|e| messages::not_json(origin, e))? {
+        match json::read(text, origin)? {
             Value::Object(members) => {
                 for (name, value) in members {
-                    self.insert(name, Raw::Json(value), origin);
+                    self.push(Some(name), Raw::Json(value), origin.to_string(), true);
                 }
                 Ok(())
             }
-            other => Err(messages::not_an_object(origin, super::json::kind(&other))),
+            other => Err(messages::not_an_object(origin, json::kind(&other))),
         }
     }
 
@@ -128,29 +137,36 @@ impl Inputs {
         let Some((name, value)) = split_assignment(text) else {
             let value = text.trim();
             let forgotten = is_definition(value);
-            let json = json_value(value).map_err(|error| {
-                messages::not_json(&format!("the argument `{}`", shortened(text)), error)
-            })?;
+            let json = json_value(value, &format!("the argument `{}`", shortened(text)))?;
             if forgotten {
                 return Err(messages::not_an_assignment(text));
             }
             let origin = format!("the argument `{}`", shortened(value));
-            self.entries.push(Entry { name: None, value: Raw::Json(json), origin });
+            self.push(None, Raw::Json(json), origin, false);
             return Ok(());
         };
-        let json = json_value(value)
-            .map_err(|error| messages::not_json(&format!("the value of `{name}`"), error))?;
+        let json = json_value(value, &format!("the value of `{name}`"))?;
         self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
         Ok(())
     }
 }
 
-fn json_value(text: &str) -> Result<Value, serde_json::Error> {
+fn json_value(text: &str, origin: &str) -> Result<Value, Problem> {
     let bare = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c));
-    match serde_json::from_str(text) {
+    match json::read(text, origin) {
         Err(_) if bare => Ok(Value::String(text.to_string())),
         result => result,
     }
+}
+
+/// The text of a file, or of standard input.
+fn text(path: &Path) -> Result<String, Problem> {
+    let read = if path == Path::new(STANDARD_INPUT) {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(path)
+    };
+    read.map_err(|error| messages::io(path, "read", error))
 }
 
 fn shortened(value: &str) -> String {

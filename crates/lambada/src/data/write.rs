@@ -1,7 +1,7 @@
 //! Results: JSON and NumPy archives. Files appear whole or not at all.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lambada_core::data::Data;
 use lambada_prim::{Data as Elements, Scalar, Tensor};
@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::npz;
 use crate::messages::data as messages;
+
+/// The longest chain of symbolic links that is followed, as systems have it.
+const LINKS: usize = 40;
 
 /// A file format for results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,11 +96,27 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     replace(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
+/// Replaces the file; where the name is that of a link, the file that it leads to. What is no file, such as a pipe, is written to.
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let target = target(path)?;
+    if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
+        return std::fs::write(&target, bytes);
+    }
+    let path = &*target;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = temporary().tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|e| e.error)
+}
+
+/// The end of a chain of symbolic links, which need not exist.
+fn target(path: &Path) -> std::io::Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..LINKS {
+        let Ok(next) = std::fs::read_link(&target) else { return Ok(target) };
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(std::io::Error::other("too many symbolic links"))
 }
 
 /// A temporary file with the permissions of any new file: it is to become the result.

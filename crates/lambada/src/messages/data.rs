@@ -6,7 +6,6 @@ use std::path::Path;
 use lambada_source::{Problem, counted, quoted, suggest};
 
 use super::near_or;
-use crate::data::is_identifier;
 
 /// A file that cannot be read or written.
 pub fn io(path: &Path, what: &str, error: impl Display) -> Problem {
@@ -14,8 +13,33 @@ pub fn io(path: &Path, what: &str, error: impl Display) -> Problem {
 }
 
 /// Text that is not JSON.
-pub fn not_json(origin: &str, error: impl Display) -> Problem {
-    Problem::general("E0602", format!("{origin} is not valid JSON: {error}"))
+pub fn not_json(origin: &str, error: impl Display, constant: Option<(&str, &str)>) -> Problem {
+    let problem = Problem::general("E0602", format!("{origin} is not valid JSON: {error}"));
+    match constant {
+        Some((foreign, name)) => {
+            problem.hint(format!("JSON has no number {foreign}; write the string \"{name}\""))
+        }
+        None => problem,
+    }
+}
+
+/// A key that an object has twice.
+pub fn repeated_key(origin: &str, key: &str) -> Problem {
+    Problem::general("E0627", format!("{origin} has an object with two members \"{key}\""))
+        .hint("only one of the two values could be used")
+}
+
+/// How a value is written that was nearly right.
+pub fn spelled(spelling: &str) -> String {
+    format!("it is written {spelling}")
+}
+
+/// A parameter whose type nobody has written.
+pub fn unannotated(name: &str, rank: usize) -> String {
+    let brackets = "[]".repeat(rank);
+    format!(
+        "the type of `{name}` is not written, and what its uses leave open is read as `real`; write `({name} : {brackets}real)`"
+    )
 }
 
 /// JSON that is no object.
@@ -51,18 +75,30 @@ pub fn too_large(what: &str, limit: u64) -> Problem {
         .hint("--max-memory sets the limit")
 }
 
-/// A parameter without a value.
-pub fn missing(definition: &str, name: &str, expected: &str) -> Problem {
-    let argument = if is_identifier(name) {
+/// A parameter without a value; `identifier` says whether it can be named in a shell without quotes.
+pub fn missing(
+    definition: &str,
+    name: &str,
+    expected: &str,
+    identifier: bool,
+    near: Option<(&str, String)>,
+) -> Problem {
+    let argument = if identifier {
         format!("as `{name}=…`")
     } else {
         format!("at its place or as `'{name}=…'`")
     };
-    Problem::general(
+    let problem = Problem::general(
         "E0606",
         format!("`{definition}` needs a value for its parameter `{name} : {expected}`"),
-    )
-    .hint(format!(
+    );
+    let problem = match near {
+        Some((origin, near)) => {
+            problem.hint(format!("{origin} has a member \"{near}\"; is `{name}` meant?"))
+        }
+        None => problem,
+    };
+    problem.hint(format!(
         "give it {argument} on the command line, or as a member \"{name}\" of the --data file"
     ))
 }
@@ -187,4 +223,11 @@ pub fn not_integral(name: &str, expected: &str, found: &str) -> Problem {
             "the parameter `{name}` should be `{expected}`, but the data has {found}, which is not a 64-bit integer"
         ),
     )
+}
+
+/// A value and a sign that have been torn apart by spaces.
+pub fn spaced_assignment(words: &[&str]) -> Problem {
+    let together = words.concat();
+    Problem::general("E0628", format!("`{}` has spaces around the `=`", words.join(" ")))
+        .hint(format!("write `{together}` without spaces, or `'{together}'` in quotes"))
 }

@@ -14,13 +14,34 @@ pub fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Proble
     near_or(problem, name, known, || format!("its parameters are {}", quoted(known)))
 }
 
-pub fn not_differentiable(definition: &str, name: &str) -> Problem {
-    Problem::general(
+pub fn not_differentiable(definition: &str, name: &str, others: &[&str]) -> Problem {
+    let problem = Problem::general(
         "E0511",
         format!(
             "the parameter `{name}` of `{definition}` holds no real numbers, so there is no derivative with respect to it"
         ),
-    )
+    );
+    match others {
+        [] => problem.hint("no parameter does"),
+        [other] => problem.hint(format!("`{other}` holds reals")),
+        _ => problem.hint(format!("{} hold reals", quoted(others))),
+    }
+}
+
+/// A tangent of a parameter that has none.
+pub fn tangent_of_constant(definition: &str, name: &str, origin: &str) -> Problem {
+    let title = format!(
+        "the parameter `{name}` of `{definition}` holds no real numbers, so it has no tangent, but {origin} gives one"
+    );
+    Problem::general("E0525", title).hint("leave it out: only reals have derivatives")
+}
+
+/// A tangent of a parameter that `--wrt` leaves out.
+pub fn tangent_of_fixed(definition: &str, name: &str, origin: &str) -> Problem {
+    let title = format!(
+        "{origin} gives a tangent of `{name}`, but `{definition}` is not differentiated with respect to it"
+    );
+    Problem::general("E0526", title).hint(format!("add `{name}` to --wrt, or leave --wrt out"))
 }
 
 pub fn nothing_real(definition: &str) -> Problem {

@@ -20,7 +20,7 @@ pub fn broken_program(complaint: &str) -> Problem {
 }
 
 pub fn broken_compilation(error: &CompileError) -> Problem {
-    Problem::general("E0701", format!("the C compiler rejected the generated code: {error}"))
+    Problem::general("E0701", format!("internal error: the generated code cannot be compiled: {error}"))
         .hint("this is a bug in lambada; please report it. Meanwhile, --engine loops runs the program without a C compiler")
 }
 

@@ -243,7 +243,7 @@ pub fn space_before_dot(span: Span) -> Problem {
         span,
         "a space before or after this `.`",
     )
-    .hint("write `r.x`")
+    .hint("write `r.x`; functions are composed by `f >> g`, which applies `f` first")
 }
 
 pub fn and_without_rec(span: Span) -> Problem {
@@ -296,4 +296,9 @@ pub fn accumulate_in(keyword: Span, found: &str, place: Place) -> Problem {
 pub fn pattern_operator(span: Span) -> Problem {
     Problem::error("E0094", "a pattern does not calculate", span, "not part of a pattern")
         .hint("give the parts names and calculate with them later")
+}
+
+pub fn trailing_comma(span: Span) -> Problem {
+    Problem::error("E0095", "nothing follows this `,`", span, "leave it out")
+        .hint("commas stand between elements: `[a, b, c]`")
 }

@@ -97,8 +97,8 @@ pub fn rule_mode(span: Span, found: &str) -> Problem {
         span,
         "not a derivative",
     )
-    .hint("a definition's own derivative is written `with jvp dx = …` or `with vjp dy = …`")
     .hint("an update is written `xs with [i] = e`, that of a record `{r with x = e}`")
+    .hint("a definition's own derivative is written `with jvp dx = …` or `with vjp dy = …`")
 }
 
 pub fn rule_params(span: Span) -> Problem {
@@ -121,6 +121,8 @@ pub fn type_name_case(span: Span, name: &str) -> Problem {
 fn lower(name: &str) -> String {
     match name {
         "Float" | "Double" | "Real" | "Number" => "real".into(),
+        "Array" | "List" | "Vector" | "Vec" | "Tensor" => "[]real".into(),
+        "Matrix" => "[][]real".into(),
         "Integer" | "Int" => "int".into(),
         "Boolean" | "Bool" => "bool".into(),
         _ => {
@@ -154,12 +156,12 @@ pub fn name_case(span: Span, name: &str) -> Problem {
 
 pub fn import_path(span: Span, found: &str) -> Problem {
     Problem::error("E0026", format!("expected a path in quotes, found {found}"), span, "not a path")
-        .hint("write `import \"linalg\"`; its definitions are then called `linalg.solve` and so on")
+        .hint("write `import \"shapes\"` for your own file `shapes.lam`; what the library has needs no import")
 }
 
 pub fn foreign_import(span: Span, found: &str) -> Problem {
     Problem::error("E0066", format!("`{found}` does not bring in a file"), span, "write `import`")
-        .hint("write `import \"path\"`")
+        .hint("write `import \"shapes\"` for your own file `shapes.lam`; what the library has needs no import")
 }
 
 pub fn where_clause(span: Span) -> Problem {

@@ -16,6 +16,7 @@ pub fn unknown_character(span: Span, c: char) -> Problem {
             problem.hint("a path is written in plain quotes: `import \"path\"`")
         }
         '?' => problem.hint("a choice is written `if c then a else b`"),
+        '~' => problem.hint("there are no statements with `~`: a density is a function, whose logarithm is added up"),
         '√' => problem.hint("write `sqrt x`"),
         '∞' => problem.hint("write `inf`"),
         '`' => problem.hint("a function is written before its arguments: `f x y`"),

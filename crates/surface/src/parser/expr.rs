@@ -159,17 +159,21 @@ impl Parser<'_> {
         let start = self.at;
         let mut left = self.unary()?;
         let mut length = 0;
-        let mut comparison = None;
+        let mut comparison: Option<usize> = None;
         while let Some(op) = self.operator(start)? {
-            let place = self.span();
             if op.level() < min || self.ahead(1).kind == TokenKind::Close(Bracket::Round) {
                 break;
             }
             self.count(&mut length)?;
             if op.level() == COMPARISON
-                && let Some(first) = comparison.replace(place)
+                && let Some(first) = comparison.replace(self.at)
             {
-                self.report(forms::chained_comparison(first, place));
+                let or = (first..self.at).find(|at| self.text_at(*at) == "or");
+                let problem = match or {
+                    Some(or) => forms::word_operator(self.tokens[or].span, "or", "||"),
+                    None => forms::chained_comparison(self.tokens[first].span, self.span()),
+                };
+                self.report(problem);
             }
             self.bump();
             let right = self.binary(op.level() + 1)?;

@@ -5,7 +5,7 @@ use lambada_source::Span;
 use super::expr::ADDITIVE;
 use super::{Halt, Parse, Parser};
 use crate::ast::{Arm, BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param};
-use crate::messages::syntax::Missing;
+use crate::messages::syntax::{self, Missing};
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
 
@@ -151,6 +151,12 @@ impl Parser<'_> {
 
     /// `p = e`, `f x = e`, `rec f x = e and g y = e`
     fn binding(&mut self, start: usize) -> Parse<Binding> {
+        if self.kind() == TokenKind::Keyword(Keyword::Rec)
+            && self.ahead(1).kind == TokenKind::Equals
+        {
+            let reserved = syntax::reserved(self.span(), self.here());
+            return self.halt(reserved);
+        }
         if self.eat_keyword(Keyword::Rec) {
             let in_rec = std::mem::replace(&mut self.in_rec, true);
             let functions = self.rec_functions(start);

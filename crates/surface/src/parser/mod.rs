@@ -21,6 +21,7 @@ use lambada_source::{FileId, Problem, Span};
 
 use crate::ast::{Expr, ExprKind, Module, Name};
 use crate::lexer::tokenize;
+use crate::messages::forms as messages;
 use crate::messages::syntax::{self, Missing, Place};
 use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
 
@@ -383,7 +384,12 @@ impl<'a> Parser<'a> {
     /// One or more, separated by commas, up to a closing bracket that stays.
     fn separated<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut all = vec![one(self)?];
-        while self.eat(TokenKind::Comma) {
+        while self.kind() == TokenKind::Comma {
+            let comma = self.bump().span;
+            if matches!(self.kind(), TokenKind::Close(_)) {
+                self.report(messages::trailing_comma(comma));
+                break;
+            }
             all.push(one(self)?);
         }
         Ok(all)

@@ -1,0 +1,59 @@
+//! The wording of what this crate says: why there is no machine code.
+
+use std::path::Path;
+
+use crate::{CompileError, Fault};
+
+fn ours(message: String) -> CompileError {
+    CompileError { message, fault: Fault::Ours }
+}
+
+fn of_system(message: String) -> CompileError {
+    CompileError { message, fault: Fault::System }
+}
+
+/// Our own checker rejects the function.
+pub(crate) fn malformed(complaint: &str) -> CompileError {
+    ours(format!("malformed code was generated\n{complaint}"))
+}
+
+/// The C compiler, which works, rejects the text; `kept` says where that is.
+pub(crate) fn rejected(kept: &str, said: &str) -> CompileError {
+    ours(format!("the C compiler rejects it ({kept})\n{said}"))
+}
+
+/// A library that we have generated lacks what we have put into it.
+pub(crate) fn no_symbol(name: &str, error: &libloading::Error) -> CompileError {
+    ours(format!("no symbol `{name}`: {error}"))
+}
+
+/// The C compiler rejects everything, or gives nothing.
+pub(crate) fn broken_compiler(command: &str, said: &str) -> CompileError {
+    let said =
+        said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it makes no library");
+    of_system(format!("the C compiler `{command}` does not work: {said}"))
+}
+
+pub(crate) fn no_directory(error: &std::io::Error) -> CompileError {
+    of_system(format!("cannot make a temporary directory: {error}"))
+}
+
+pub(crate) fn not_written(path: &Path, error: &std::io::Error) -> CompileError {
+    of_system(format!("cannot write {}: {error}", path.display()))
+}
+
+pub(crate) fn not_loaded(path: &Path, error: &libloading::Error) -> CompileError {
+    of_system(format!("cannot load {}: {error}", path.display()))
+}
+
+pub(crate) fn no_memory() -> CompileError {
+    of_system("the system has no memory left".to_string())
+}
+
+/// What is told once where the interpreter runs.
+pub(crate) fn interpreted(reason: Option<&CompileError>) -> String {
+    match reason {
+        None => "warning: no C compiler found; running the slower interpreter. Install gcc or clang, or set LAMBADA_CC".to_string(),
+        Some(reason) => format!("warning: {reason}; running the slower interpreter. LAMBADA_CC sets the C compiler"),
+    }
+}
