@@ -7,6 +7,7 @@ use lambada_anf::{Atom, LoopKind, Nest, Op, Out, Param, Random, Stm, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
+use crate::lanes::agree;
 use crate::laws::{CLOSELY, Outcome, laws, like};
 use crate::program::{Point, Program, Writer, reals};
 
@@ -59,6 +60,7 @@ fn orders(program: &Program, point: &Point, random: &mut Random, order: usize) {
         ),
         Outcome::Fails | Outcome::Nan => panic!("a program by hand that does not run"),
     }
+    agree(program, point, random).unwrap_or_else(|e| panic!("{e}"));
     if order == 0 {
         return;
     }
