@@ -86,13 +86,13 @@ fn along(program: &Program, at: &Point, count: usize, random: &mut Random) -> Po
     Point { params: [at.params.clone(), directions].concat(), ..at.clone() }
 }
 
-/// Compares for several numbers of directions: few, none, one, those of one block, and of more. Are there lanes?
+/// Compares for several numbers of directions: few, none, those of one block, and of more. Are there lanes?
 pub fn agree(program: &Program, at: &Point, random: &mut Random) -> Result<bool, String> {
     if program.f.params.is_empty() {
         return Ok(false);
     }
     let mut found = false;
-    for (known, count) in [(true, 3), (false, 0), (false, 1), (false, 7), (false, 67), (true, 40)] {
+    for (known, count) in [(true, 3), (false, 0), (false, 7), (false, 67)] {
         let apart = directions(program, known.then_some(count as i64));
         let point = along(program, at, count, random);
         found |= compare(&apart, &point)?.is_some();
@@ -103,7 +103,7 @@ pub fn agree(program: &Program, at: &Point, random: &mut Random) -> Result<bool,
 #[test]
 fn generated() {
     let (mut lanes, mut fail) = (0, 0);
-    for seed in 0..150 {
+    for seed in 0..80 {
         let (f, args) = generate(seed);
         let program = Program::of(&f);
         let (params, constants) =
@@ -115,7 +115,7 @@ fn generated() {
         );
     }
     println!("{lanes} have lanes, {fail} fail");
-    assert!(lanes >= 75, "only {lanes} of 150 programs have lanes");
+    assert!(lanes >= 40, "only {lanes} of 80 programs have lanes");
 }
 
 /// A `for` of `k` directions by hand: its body is given the index and `exp`s of all `x`, which do not depend on it.

@@ -60,10 +60,10 @@ fn orders(program: &Program, point: &Point, random: &mut Random, order: usize) {
         ),
         Outcome::Fails | Outcome::Nan => panic!("a program by hand that does not run"),
     }
-    agree(program, point, random).unwrap_or_else(|e| panic!("{e}"));
     if order == 0 {
         return;
     }
+    agree(program, point, random).unwrap_or_else(|e| panic!("{e}"));
     let mut results = program.run(point).expect("the program runs").0;
     results.retain(|t| t.elem() == ScalarTy::Real);
     let (tangents, seeds) = (like(random, &point.params), like(random, &results));
