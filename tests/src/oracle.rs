@@ -8,6 +8,7 @@
 
 use lambada::operators::{self, Operator};
 use lambada::{Data, Executable, Unit};
+use lambada_core as core;
 use lambada_core::{DefId, Program, SizedTy};
 use lambada_loops as loops;
 
@@ -153,15 +154,23 @@ impl Case {
         )?;
         self.coordinates(&jvp_program, jvp, &cotangent, &pulled)?;
         self.differences("jvp", &tangent, &pushed, agreement, |args| {
-            lambada_core::eval::run(&self.program, self.entry, args).ok()
+            core::eval::run(&self.program, self.entry, args).ok()
         })?;
+
+        let mut along = |program, jvp, args: &[Data], tangent: &Data, what| {
+            let drawn = [tangent.clone(), draw(tangent), draw(tangent)];
+            let (program, entry) = along_rows(program, jvp);
+            self.agreed(program, entry, &with(args, &stacked(&drawn)), what, agreement)
+        };
+        along(jvp_program, jvp, &self.args, &tangent, "jvps")?;
 
         // Once nested: g(x) = Jᵀ(x) w, with w fixed.
         let gradient = |args: &[Data]| {
-            let both = lambada_core::eval::run(&vjp_program, vjp, &with(args, &cotangent));
+            let both = core::eval::run(&vjp_program, vjp, &with(args, &cotangent));
             both.ok().and_then(|both| pair(both).ok()).map(|(_, gradient)| gradient)
         };
         let (program, entry) = self.derived(vjp_program.clone(), vjp, Operator::Jvp)?;
+        along(program.clone(), entry, &outer, &tangent, "jvps of vjp")?;
         let args = with(&outer, &tangent);
         let second = self.agreed(program, entry, &args, "jvp of vjp", agreement)?;
         let (_, second) = pair(pair(second)?.1)?;
@@ -196,7 +205,7 @@ impl Case {
         for k in chosen {
             let mut place = 0..;
             let along = with_reals(&point, &mut || f64::from(u8::from(place.next() == Some(k))));
-            let both = lambada_core::eval::run(jvp_program, jvp, &with(&self.args, &along))
+            let both = core::eval::run(jvp_program, jvp, &with(&self.args, &along))
                 .map_err(|f| format!("jvp along coordinate {k} fails: {}", f.message))?;
             let pushed = reals(&pair(both)?.1);
             let unit = (0..count).map(|i| f64::from(u8::from(i == k))).collect::<Vec<_>>();
@@ -261,6 +270,50 @@ impl Case {
     }
 }
 
+/// `\a₁ … aₙ tangents -> for j < length tangents => jvp a₁ … aₙ tangents[j]`, for a definition whose last parameter is the tangent: core takes
+/// one direction after the other, all that is compiled takes them at once.
+fn along_rows(mut program: Program, jvp: DefId) -> (Program, DefId) {
+    let def = program.def(jvp).clone();
+    let (mut at, mut params) = (def.body.ty().clone(), Vec::new());
+    for (name, _) in &def.signature.params {
+        let core::Ty::Fun(from, to) = at else { panic!("{name} is no parameter") };
+        params.push(program.fresh(name, (*from).clone()));
+        at = (*to).clone();
+    }
+    let tangent = params.pop().expect("the tangent is a parameter");
+    let tangents = program.fresh("tangents", core::Ty::array(tangent.ty));
+    let j = program.fresh("j", core::Ty::INT);
+    let row = core::index(core::var(&tangents), vec![core::var(&j)], def.span);
+    let f = core::Term::new(core::TermKind::Global(jvp), def.body.ty().clone(), def.span);
+    let args = params.iter().map(core::var).chain([row]);
+    let both = args.fold(f, core::app);
+    let all = core::for_(j, core::dim(core::var(&tangents), 0), both);
+    let body = params.into_iter().chain([tangents]).rev().fold(all, |body, x| core::lam(x, body));
+    let mut signature = def.signature.clone();
+    if let Some((_, ty)) = signature.params.last_mut() {
+        *ty = SizedTy::Array(core::Size::Any, Box::new(ty.clone()));
+    }
+    signature.result = None;
+    program.defs.push(core::Def { name: def.name, body, signature, span: def.span });
+    let entry = DefId((program.defs.len() - 1) as u32);
+    (program, entry)
+}
+
+/// An array of values of one shape.
+fn stacked(items: &[Data]) -> Data {
+    let Data::Tensor(first) = &items[0] else { return Data::Array(items.to_vec()) };
+    let len = first.data.len();
+    let mut all = lambada::Tensor {
+        dims: [&[items.len()], &first.dims[..]].concat(),
+        data: lambada::Elements::zeros(first.elem(), items.len() * len),
+    };
+    for (k, item) in items.iter().enumerate() {
+        let Data::Tensor(item) = item else { panic!("{item} is no array of scalars") };
+        (0..len).for_each(|i| all.data.set(k * len + i, item.data.get(i)));
+    }
+    Data::Tensor(all)
+}
+
 /// ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, up to the rounding of the sums.
 fn transposed(
     what: &str,
@@ -300,7 +353,7 @@ pub fn agreed(
     args: &[Data],
     natives: &mut Vec<Native>,
 ) -> Result<Result<Data, String>, String> {
-    let expected = lambada_core::eval::run(&program, entry, args);
+    let expected = core::eval::run(&program, entry, args);
     let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
     let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
     for (stage, executable) in
@@ -336,7 +389,7 @@ pub fn same(
     found: &Result<Data, lambada::Failure>,
 ) -> Result<(), String> {
     match (expected, found) {
-        (Ok(a), Ok(b)) => lambada_core::data::close(a, b, 1e-9).map_err(|e| format!("{what}: {e}")),
+        (Ok(a), Ok(b)) => core::data::close(a, b, 1e-9).map_err(|e| format!("{what}: {e}")),
         (Err(a), Err(b)) if a.message == b.message => Ok(()),
         (Err(a), Err(b)) => {
             Err(format!("{what}: fails with {:?} instead of {:?}", b.message, a.message))

@@ -281,6 +281,59 @@ fn gradients_are_cheap() {
     assert!(expensive.is_empty(), "{expensive:?}");
 }
 
+/// A function with a tangent, a gradient with a tangent of it, and the matrices of all of them.
+const DIRECTIONS: &str = "\
+def net [n] [m] (a : [m][n]real) (x : [n]real) : [m]real =
+  loop y = for i < m => sin a[i, 0] for k < 3 do for i < m => tanh (sum (for j < n => a[i, j] * exp (sin (x[j] * y[i]))))
+def push [n] [m] (a : [m][n]real) (x : [n]real) = jvp (net a) x a[1]
+def tall [n] [m] (a : [m][n]real) (x : [n]real) : [m][n]real = jacobian (net a) x
+def loss [n] [m] (a : [m][n]real) (w : [n]real) : real = sum (for row in a => log (1 + exp (dot row w)))
+def slope [n] [m] (a : [m][n]real) (w : [n]real) : [n]real = grad (loss a) w
+def curve [n] [m] (a : [m][n]real) (w : [n]real) = jvp (grad (loss a)) w a[1]
+def square [n] [m] (a : [m][n]real) (w : [n]real) : [n][n]real = hessian (loss a) w
+";
+
+/// All directions together cost the value once for each block of them, and for each direction what one tangent costs by itself.
+#[test]
+fn directions_share_the_value() {
+    let mut session = Session::new();
+    let unit = session
+        .load_text("directions.lam", DIRECTIONS, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    for (value, tangent, matrix) in [("net", "push", "tall"), ("slope", "curve", "square")] {
+        for n in [4, 16, 32, 80] {
+            let mut random = Random(1);
+            let args = [reals(&mut random, &[3 * n, n]), reals(&mut random, &[n])];
+            let [value, both, all] = [value, tangent, matrix]
+                .map(|entry| operations(&unit, entry, Operator::Value, None, &args).0);
+            let (blocks, n) = (n.div_ceil(32) as u64, n as u64);
+            println!("{matrix} of {n}: value {value}, with a tangent {both}, all {all}");
+            let shared = blocks * value + n * (both - value);
+            assert!(all * 10 <= shared * 11, "{matrix} of {n}: {all} for {shared}");
+        }
+    }
+}
+
+/// Arrays take the memory of the result and of the state of one block of directions, whatever their number.
+#[test]
+fn directions_take_bounded_memory() {
+    let mut session = Session::new();
+    let unit = session
+        .load_text("directions.lam", DIRECTIONS, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let beyond = [128, 256, 512].map(|n| {
+        let mut random = Random(1);
+        let args = [reals(&mut random, &[10, n]), reals(&mut random, &[n])];
+        let peak = counts(&unit, "square", Operator::Value, None, &args).peak;
+        println!("{n} directions: {peak} bytes at a time");
+        // The blocks, and the matrix that is made of them.
+        peak as f64 - (2 * 8 * n * n) as f64
+    });
+    // The directions and the accumulator of a block: 32 columns each.
+    assert!(beyond[2] <= (3 * 8 * 32 * 512) as f64, "{beyond:?}");
+    assert!(beyond[2] <= 2.2 * beyond[1] && beyond[1] <= 2.2 * beyond[0], "{beyond:?}");
+}
+
 #[test]
 fn reading_does_not_cost_the_array() {
     let source =

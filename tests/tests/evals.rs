@@ -280,3 +280,33 @@ fn kmeans() {
         close("dir", &to_json(&direction), &record["outputs"]["dir"]);
     }
 }
+
+/// Hand tracking: the Jacobian of many residuals by 26 parameters, all columns at once.
+#[test]
+fn ht_simple_small() {
+    let record = recorded("ht_simple_small");
+    let (data, model) = (&record["input"]["data"], &record["input"]["data"]["model"]);
+    let input = json!({
+        "parents": model["parents"],
+        "base": model["base_relatives"],
+        "inverse": model["inverse_base_absolutes"],
+        "rest": model["base_positions"],
+        "weights": model["weights"],
+        "mirrored": model["is_mirrored"],
+        "correspondences": data["correspondences"],
+        "points": data["points"],
+        "theta": record["input"]["theta"],
+    });
+    let members: Vec<&str> =
+        input.as_object().expect("an object").keys().map(String::as_str).collect();
+    let program = "../tests/evals/hand_tracking.lam";
+    for engine in ENGINES {
+        let run = |entry| compute(program, entry, Operator::Value, None, &input, &members, engine);
+        close("objective", &to_json(&run("residuals")), &record["outputs"]["objective"]);
+        // One direction after the other takes core long.
+        if engine != Engine::Core {
+            let jacobian = to_json(&run("residuals_jacobian"));
+            close("jacobian", &jacobian, &record["outputs"]["jacobian"]);
+        }
+    }
+}

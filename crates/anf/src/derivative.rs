@@ -1,7 +1,7 @@
 //! What `normalize` asks of whoever differentiates: `jvp` and `vjp` become plain blocks as soon as their function is known, so an
 //! outer derivative sees plain anf. The pipeline supplies the implementation; this crate only states the contract.
 
-use crate::{Block, Names, Param, Ty};
+use crate::{Block, Names, Param, Stm, Ty};
 
 /// A block with parameters. It may also mention variables that are free: captured values, and sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,4 +32,8 @@ pub trait Derivatives {
 
     /// `D←f`.
     fn reverse(&self, names: &mut Names, f: &Lambda) -> Reverse;
+
+    /// A `for` whose iterations take forward derivatives, in which what they have in common is computed once: statements that bind the
+    /// same variables, or nothing if the `for` is best left as it is.
+    fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>>;
 }

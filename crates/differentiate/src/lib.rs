@@ -11,6 +11,7 @@
 //! * `residuals`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `extrema`, `late` and `counted`: rewritings that come first;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
+//! * `lanes`: derivatives along several directions at once;
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
 mod accumulator;
@@ -26,6 +27,7 @@ mod flat;
 mod for_;
 mod if_;
 mod index;
+mod lanes;
 mod late;
 mod loop_;
 mod matmul;
@@ -40,7 +42,7 @@ mod undo;
 mod update;
 mod versions;
 
-use lambada_anf::{Derivatives, Lambda, Names, Reverse};
+use lambada_anf::{Derivatives, Lambda, Names, Reverse, Stm};
 
 /// The implementation of what `normalize` asks for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +55,10 @@ impl Derivatives for Differentiate {
 
     fn reverse(&self, names: &mut Names, f: &Lambda) -> Reverse {
         reverse(names, f)
+    }
+
+    fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
+        together(names, directions)
     }
 }
 
@@ -68,4 +74,9 @@ pub fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
     let f = late::late_updates(f);
     let f = counted::count_loops(names, &f);
     cotangents::reverse(names, &f)
+}
+
+/// A `for` whose iterations differentiate along different directions, as one pass that carries all of them; nothing where they share little.
+pub fn together(names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
+    lanes::together(names, directions)
 }

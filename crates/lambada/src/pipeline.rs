@@ -31,6 +31,10 @@ impl anf::Derivatives for Staged {
         anf::name_values(names, &f.body);
         timed(&REVERSE, || lambada_differentiate::reverse(names, &f))
     }
+
+    fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
+        timed(&FORWARD, || lambada_differentiate::together(names, directions))
+    }
 }
 
 /// Which way to run a program. All give the same results; they differ in speed.

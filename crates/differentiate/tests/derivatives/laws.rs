@@ -141,7 +141,7 @@ fn fails(
 }
 
 /// The same sizes, and close relative to the largest.
-fn same(a: &[Tensor], b: &[Tensor], tolerance: f64) -> Result<(), String> {
+pub fn same(a: &[Tensor], b: &[Tensor], tolerance: f64) -> Result<(), String> {
     let tolerance = Tolerance::relative(tolerance).and_absolute(tolerance * (1.0 + scale(a)));
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
         if a.dims != b.dims {

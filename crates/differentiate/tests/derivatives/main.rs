@@ -3,6 +3,7 @@
 mod cost;
 mod dsl;
 mod generated;
+mod lanes;
 mod laws;
 mod program;
 mod programs;

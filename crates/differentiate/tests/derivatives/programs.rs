@@ -7,6 +7,7 @@ use lambada_anf::{Atom, LoopKind, Nest, Op, Out, Param, Random, Stm, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
+use crate::lanes::agree;
 use crate::laws::{CLOSELY, Outcome, laws, like};
 use crate::program::{Point, Program, Writer, reals};
 
@@ -62,6 +63,7 @@ fn orders(program: &Program, point: &Point, random: &mut Random, order: usize) {
     if order == 0 {
         return;
     }
+    agree(program, point, random).unwrap_or_else(|e| panic!("{e}"));
     let mut results = program.run(point).expect("the program runs").0;
     results.retain(|t| t.elem() == ScalarTy::Real);
     let (tangents, seeds) = (like(random, &point.params), like(random, &results));

@@ -68,6 +68,7 @@ impl Evaluator<'_> {
             self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
         let mut forward = self.derivatives.forward(&mut self.emit.names, &traced.lambda);
+        self.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(&tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
         self.place(&mut forward, &renaming);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Nest, Out, Param, Ty, Var};
+use lambada_anf::{Atom, Nest, Out, Param, Stm, Ty, Var};
 use lambada_core::{Term, Var as CoreVar};
 use lambada_prim::Prim;
 use lambada_source::Span;
@@ -29,6 +29,7 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let n = self.scalar(n)?;
         let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
+        let tangents = self.tangents;
         self.emit.enter();
         let index = self.emit.index(&i.hint, extent);
         let value = self.scoped(|this| {
@@ -50,12 +51,22 @@ impl Evaluator<'_> {
         let block = self.emit.leave();
         if !collect.binds.is_empty() || !block.is_empty() {
             let outs = vec![Out::Collect; collect.binds.len()];
-            self.emit.push(
-                collect.binds,
-                Nest::For { index, extent, outs, body: block.finish(collect.results) },
-            );
+            let nest = Nest::For { index, extent, outs, body: block.finish(collect.results) };
+            self.close_for(Stm::new(collect.binds, nest), tangents);
         }
         Ok(Val::array(extent, elem))
+    }
+
+    /// Places a finished `for`. Forward derivatives that its iterations take, if there were `before` so many before it, are taken along
+    /// all directions at once.
+    fn close_for(&mut self, stm: Stm, before: usize) {
+        if self.tangents > before
+            && let Some(stms) = self.derivatives.together(&mut self.emit.names, &stm)
+        {
+            self.tangents = before;
+            return stms.into_iter().for_each(|stm| self.emit.adopt(stm));
+        }
+        self.emit.push(stm.binds, stm.exp);
     }
 
     /// What the sizes in the value of a body are outside of it.

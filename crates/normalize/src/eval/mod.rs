@@ -40,6 +40,8 @@ pub(crate) struct Evaluator<'a> {
     codes: HashMap<u32, Rc<Code>>,
     /// The codes of pullbacks.
     pullbacks: Vec<Rc<Code>>,
+    /// How many forward derivatives have been placed, those of finished `for`s over directions not counted.
+    tangents: usize,
     numbers: i64,
     constants: HashMap<DefId, Val>,
     growth: Growth,
@@ -63,6 +65,7 @@ impl<'a> Evaluator<'a> {
             trail,
             codes,
             pullbacks,
+            tangents: 0,
             numbers: 0,
             constants,
             growth: Growth::default(),
