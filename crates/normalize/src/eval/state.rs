@@ -45,7 +45,7 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let init = self.eval(init, Some(&state.hint))?;
         let extent = match kind {
-            LoopKind::For(_, n) => self.scalar(n)?,
+            LoopKind::For(_, n, _) => self.scalar(n)?,
             LoopKind::While(_) => Atom::bool(true),
         };
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
@@ -84,7 +84,7 @@ impl Evaluator<'_> {
         self.scoped(|this| {
             this.bind(var, state.clone());
             let driver = match kind {
-                LoopKind::For(i, _) => {
+                LoopKind::For(i, ..) => {
                     let index = this.emit.index(&i.hint, extent);
                     this.bind(i, Val::scalar(index.into()));
                     Driver::For { index, extent }
@@ -178,7 +178,7 @@ impl Evaluator<'_> {
             .filter(|_| matches!(kind, LoopKind::For(..)))
             .map(|n| n.int())
             .filter(|n| *n <= UNROLLED);
-        let (Some(count), LoopKind::For(i, _)) = (count, kind) else {
+        let (Some(count), LoopKind::For(i, ..)) = (count, kind) else {
             return Err(Box::new(messages::growing_function(span)));
         };
         let mut state = init;

@@ -302,7 +302,8 @@ impl Reader<'_> {
                 }
                 _ => return outside(span, "`@` of something else than a matrix and a vector"),
             },
-            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => {
+            TermKind::Loop { state, init, kind: LoopKind::For(i, n, checkpoint), body } => {
+                checkpoint.states().map(|states| self.read(states, vec![])).transpose()?;
                 self.fold(state, init, (i, n), body, span)?
             }
             TermKind::Loop { kind: LoopKind::While(_), .. } => return outside(span, "`while`"),
