@@ -457,8 +457,11 @@ impl Checker<'_> {
         self.expect("the first state", init, &state.ty)?;
         let inside = |c: &mut Self| c.expect("the next state", body, &state.ty);
         match kind {
-            LoopKind::For(i, n) => {
+            LoopKind::For(i, n, checkpoint) => {
                 self.expect("the extent of `loop`", n, &Ty::INT)?;
+                if let Some(states) = checkpoint.states() {
+                    self.expect("the number of states of `checkpoint`", states, &Ty::INT)?;
+                }
                 self.same("the index of `loop`", &i.ty, &Ty::INT)?;
                 self.within(&[state, i], inside)?;
             }

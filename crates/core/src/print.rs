@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
 use lambada_source::Doc;
 
-use crate::{Arm, Def, LoopKind, Program, Term, TermKind, Ty, Var};
+use crate::{Arm, Checkpoint, Def, LoopKind, Program, Term, TermKind, Ty, Var};
 
 /// The program, with its types.
 pub fn print_program(program: &Program) -> String {
@@ -427,14 +427,22 @@ impl Printer<'_> {
     fn loop_(&mut self, state: &Var, init: &Term, kind: &LoopKind, body: &Term) -> Doc {
         let init = self.term(init, LOWEST);
         let bound = match kind {
-            LoopKind::For(i, n) => {
+            LoopKind::For(i, n, checkpoint) => {
                 let n = self.term(n, LOWEST);
+                let policy = match checkpoint {
+                    Checkpoint::All => Doc::nil(),
+                    Checkpoint::Sqrt => text(" checkpoint sqrt"),
+                    Checkpoint::States(states) => {
+                        concat([text(" checkpoint "), self.term(states, APPLICATION + 1)])
+                    }
+                };
                 let state = self.bind(state);
                 concat([
                     text(format!("loop {state} = ")),
                     nest(init),
                     text(format!(" for {} < ", self.bind(i))),
                     n,
+                    policy,
                 ])
             }
             LoopKind::While(c) => {

@@ -201,11 +201,42 @@ pub struct Arm {
     pub body: Term,
 }
 
+/// What the reverse sweep of a loop keeps of its forward sweep. It changes what a derivative costs, never what it is. `K`: how a
+/// number of states is written.
+#[derive(Clone, Debug)]
+pub enum Checkpoint<K> {
+    /// What each iteration needs.
+    All,
+    /// One state in about √n; what is between two of them is run again.
+    Sqrt,
+    /// At most so many states, at least one; what is between two of them is run again as often as the binomial schedule says.
+    States(K),
+}
+
+impl<K> Checkpoint<K> {
+    /// The number of states, if it is given.
+    pub fn states(&self) -> Option<&K> {
+        match self {
+            Checkpoint::All | Checkpoint::Sqrt => None,
+            Checkpoint::States(states) => Some(states),
+        }
+    }
+
+    /// The same policy with the number written differently.
+    pub fn map<L>(&self, f: impl FnOnce(&K) -> L) -> Checkpoint<L> {
+        match self {
+            Checkpoint::All => Checkpoint::All,
+            Checkpoint::Sqrt => Checkpoint::Sqrt,
+            Checkpoint::States(states) => Checkpoint::States(f(states)),
+        }
+    }
+}
+
 /// What drives a loop.
 #[derive(Clone, Debug)]
 pub enum LoopKind {
-    /// `for i < n`
-    For(Var, Term),
+    /// `for i < n checkpoint …`
+    For(Var, Term, Checkpoint<Term>),
     /// `while c`, where `c` mentions the state.
     While(Term),
 }

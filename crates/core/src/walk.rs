@@ -48,8 +48,10 @@ impl Term {
             TermKind::Update(xs, at, value) => {
                 outside(std::iter::once(xs).chain(at).chain([value]))
             }
-            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => {
-                vec![(vec![], init), (vec![], n), (vec![state, i], body)]
+            TermKind::Loop { state, init, kind: LoopKind::For(i, n, checkpoint), body } => {
+                let before = [init, n].into_iter().chain(checkpoint.states());
+                let before = before.map(|term| (vec![], term));
+                before.chain([(vec![state, i], body)]).collect()
             }
             TermKind::Loop { state, init, kind: LoopKind::While(c), body } => {
                 vec![(vec![], init), (vec![state], c), (vec![state], body)]
@@ -176,10 +178,12 @@ fn rebuild_loop(
 ) -> TermKind {
     let init = with.term(init);
     match kind {
-        LoopKind::For(i, n) => {
+        LoopKind::For(i, n, checkpoint) => {
             let n = with.term(n);
+            let checkpoint = checkpoint.map(|states| with.term(states));
             let (state, i) = (with.binder(state), with.binder(i));
-            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body: with.term(body) }
+            let kind = LoopKind::For(i, n, checkpoint);
+            TermKind::Loop { state, init, kind, body: with.term(body) }
         }
         LoopKind::While(c) => {
             let state = with.binder(state);

@@ -1,9 +1,9 @@
 //! What the checker rejects, and in which words; a well-typed program for contrast.
 
 use lambada_core::{
-    Arm, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty, TypeDecl,
-    TypeId, Var, app, build, check, dim, for_, if_, index, int, jvp, lam, let_, lit, loop_, match_,
-    prim, proj, real, reduce, tuple, update, var, vjp,
+    Arm, Checkpoint, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty,
+    TypeDecl, TypeId, Var, app, build, check, dim, for_, if_, index, int, jvp, lam, let_, lit,
+    loop_, match_, prim, proj, real, reduce, tuple, update, var, vjp,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
@@ -228,7 +228,7 @@ fn arrays() {
 #[test]
 fn loops() {
     let (s, i) = (x(0, "s", Ty::REAL), x(1, "i", Ty::INT));
-    let for_n = |n| LoopKind::For(x(1, "i", Ty::INT), n);
+    let for_n = |n| LoopKind::For(x(1, "i", Ty::INT), n, Checkpoint::All);
     accept(loop_(
         s.clone(),
         real(0.0),
@@ -246,6 +246,16 @@ fn loops() {
     reject(
         loop_(s.clone(), real(0.0), for_n(real(3.0)), var(&s)),
         "the extent of `loop` has type real, not int",
+    );
+    let states = |k| LoopKind::For(x(1, "i", Ty::INT), int(3), Checkpoint::States(k));
+    accept(loop_(s.clone(), real(0.0), states(int(2)), var(&s)));
+    reject(
+        loop_(s.clone(), real(0.0), states(real(2.0)), var(&s)),
+        "the number of states of `checkpoint` has type real, not int",
+    );
+    reject(
+        loop_(s.clone(), real(0.0), states(var(&x(1, "i", Ty::INT))), var(&s)),
+        "variable `i` is not in scope",
     );
     reject(
         loop_(s.clone(), real(0.0), LoopKind::While(real(1.0)), var(&s)),

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use lambada_core::{
-    Arm, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, app, build, dim,
-    for_, if_, index, int, jvp, lam, let_, lit, loop_, match_, prim, print_program, print_term,
-    proj, real, reduce, tuple, update, var,
+    Arm, Checkpoint, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, app,
+    build, dim, for_, if_, index, int, jvp, lam, let_, lit, loop_, match_, prim, print_program,
+    print_term, proj, real, reduce, tuple, update, var,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar};
 use lambada_source::{Site, Span};
@@ -63,8 +63,29 @@ fn constructs() {
     let body = op(Prim::Add, var(&s), at(var(&i)));
     check(
         p,
-        &loop_(s.clone(), real(0.0), LoopKind::For(i.clone(), int(3)), body),
+        &loop_(
+            s.clone(),
+            real(0.0),
+            LoopKind::For(i.clone(), int(3), Checkpoint::All),
+            body.clone(),
+        ),
         "loop s = 0.0 for i < 3 do s + xs[i]",
+    );
+    check(
+        p,
+        &loop_(
+            s.clone(),
+            real(0.0),
+            LoopKind::For(i.clone(), int(3), Checkpoint::Sqrt),
+            body.clone(),
+        ),
+        "loop s = 0.0 for i < 3 checkpoint sqrt do s + xs[i]",
+    );
+    let two = Checkpoint::States(op(Prim::AddInt, int(1), int(1)));
+    check(
+        p,
+        &loop_(s.clone(), real(0.0), LoopKind::For(i.clone(), int(3), two), body),
+        "loop s = 0.0 for i < 3 checkpoint (1 + 1) do s + xs[i]",
     );
     let less = op(Prim::Lt, var(&s), real(1.0));
     let body = op(Prim::Mul, var(&s), real(2.0));

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use lambada_core::Checkpoint;
 use lambada_prim::Scalar;
 use lambada_source::Span;
 
@@ -156,7 +157,7 @@ pub(crate) enum Clause {
 /// What drives a loop.
 #[derive(Clone, Debug)]
 pub(crate) enum Driver {
-    For(Clause),
+    For(Clause, Checkpoint<Box<Exp>>),
     While(Box<Exp>),
 }
 

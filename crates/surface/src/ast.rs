@@ -246,10 +246,21 @@ pub enum Clause {
 /// What drives a `loop`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
-    /// `for i < n` or `for x in xs`
-    For(Box<Clause>),
+    /// `for i < n` or `for x in xs`, and what is written after `checkpoint`
+    For(Box<Clause>, Option<Checkpoint>),
     /// `while c`
     While(Box<Expr>),
+}
+
+/// What the reverse sweep of a loop keeps of its forward sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Checkpoint {
+    /// `checkpoint all`: what each iteration needs, as without a `checkpoint`.
+    All,
+    /// `checkpoint sqrt`: one state in about √n.
+    Sqrt,
+    /// `checkpoint k`: at most so many states.
+    States(Box<Expr>),
 }
 
 /// A pattern.

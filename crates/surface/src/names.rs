@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use crate::ast::{
-    BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, PatternKind, TypeExpr,
+    BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, PatternKind,
+    TypeExpr,
 };
 use crate::visit::{Visit, children, walk_def, walk_pattern, walk_type};
 
@@ -122,7 +123,12 @@ impl Free {
                 self.expr(init);
                 self.bind_param(param);
                 match kind {
-                    LoopKind::For(clause) => self.bind_clause(clause),
+                    LoopKind::For(clause, checkpoint) => {
+                        if let Some(Checkpoint::States(states)) = checkpoint {
+                            self.expr(states);
+                        }
+                        self.bind_clause(clause);
+                    }
                     LoopKind::While(condition) => self.expr(condition),
                 }
                 self.expr(body);

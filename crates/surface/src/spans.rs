@@ -137,7 +137,7 @@ fn erase_expr(expr: &mut Expr) {
         ExprKind::Let(param, ..) | ExprKind::Loop(param, _, LoopKind::While(_), _) => {
             erase_param(param)
         }
-        ExprKind::Loop(param, _, LoopKind::For(clause), _) => {
+        ExprKind::Loop(param, _, LoopKind::For(clause, _), _) => {
             erase_param(param);
             erase_clause(clause);
         }

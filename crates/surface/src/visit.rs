@@ -3,8 +3,8 @@
 use lambada_source::Span;
 
 use crate::ast::{
-    Arm, Clause, Def, Expr, ExprKind, Item, LoopKind, Module, Param, Pattern, PatternKind,
-    TypeBody, TypeExpr, TypeKind,
+    Arm, Checkpoint, Clause, Def, Expr, ExprKind, Item, LoopKind, Module, Param, Pattern,
+    PatternKind, TypeBody, TypeExpr, TypeKind,
 };
 
 /// Something that looks at every node. The defaults walk on; an implementation that overrides one calls the `walk_…` of the same
@@ -131,7 +131,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Commented(..)
         | ExprKind::Error => {}
     }
-    if let ExprKind::Loop(_, _, LoopKind::For(clause), _) = &expr.kind
+    if let ExprKind::Loop(_, _, LoopKind::For(clause, _), _) = &expr.kind
         && let Clause::In(pattern, _) = &**clause
     {
         visit.pattern(pattern);
@@ -256,9 +256,14 @@ macro_rules! children {
                     f(init);
                     match kind {
                         LoopKind::While(condition) => f(condition),
-                        LoopKind::For(clause) => match &$($mutable)? **clause {
-                            Clause::Range(_, e) | Clause::In(_, e) => f(e),
-                        },
+                        LoopKind::For(clause, checkpoint) => {
+                            match &$($mutable)? **clause {
+                                Clause::Range(_, e) | Clause::In(_, e) => f(e),
+                            }
+                            if let Some(Checkpoint::States(states)) = checkpoint {
+                                f(states);
+                            }
+                        }
                     }
                     f(body);
                 }

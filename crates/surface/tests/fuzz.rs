@@ -44,6 +44,7 @@ const WORDS: &[&str] = &[
     "match ",
     "for ",
     "loop ",
+    "checkpoint ",
     "do ",
     "while ",
     "with ",

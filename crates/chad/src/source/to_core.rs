@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use lambada_core::{
-    self as core, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, TermKind,
+    self as core, Checkpoint, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy,
+    TermKind,
 };
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 use lambada_source::Span;
@@ -167,7 +168,7 @@ impl Writer<'_> {
         core::loop_(
             state,
             init,
-            LoopKind::For(i, core::int(n as i64)),
+            LoopKind::For(i, core::int(n as i64), Checkpoint::All),
             core::tuple(vec![visited, next]),
         )
     }

@@ -102,8 +102,8 @@ pub(crate) struct LoopCode {
 /// What drives a loop.
 #[derive(Debug)]
 pub(crate) enum LoopKindCode {
-    /// The index and the extent.
-    For(Slot, Code),
+    /// The index, the extent, and the number of states of a `checkpoint`.
+    For(Slot, Code, Option<Code>),
     /// The condition, and where it finds the state.
     While(Place, Code),
 }

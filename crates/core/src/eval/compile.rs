@@ -293,14 +293,15 @@ impl Compiler<'_> {
         let info = self.info(term, &state.ty);
         let init = self.term(init);
         let code = match kind {
-            LoopKind::For(i, n) => {
+            LoopKind::For(i, n, checkpoint) => {
                 let n = self.term(n);
+                let states = checkpoint.states().map(|states| self.term(states));
                 self.inside_loop(|c| {
                     let (state, i) = (c.bind(state), c.bind_slot(i));
                     LoopCode {
                         state,
                         init,
-                        kind: LoopKindCode::For(i, n),
+                        kind: LoopKindCode::For(i, n, states),
                         body: c.term(body),
                         info,
                     }

@@ -191,14 +191,15 @@ impl Marker<'_> {
             m.code(&mut code.body);
             m.bind(&mut code.state);
             match &mut code.kind {
-                LoopKindCode::For(index, _) => m.live.remove(*index),
+                LoopKindCode::For(index, ..) => m.live.remove(*index),
                 LoopKindCode::While(place, cond) => {
                     m.code(cond);
                     m.bind(place);
                 }
             }
         });
-        if let LoopKindCode::For(_, extent) = &mut code.kind {
+        if let LoopKindCode::For(_, extent, states) = &mut code.kind {
+            states.iter_mut().for_each(|states| self.code(states));
             self.code(extent);
         }
         self.code(&mut code.init);

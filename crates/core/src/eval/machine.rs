@@ -370,12 +370,19 @@ impl<'p> Machine<'p> {
         let plain = code.info.form == Form::Plain;
         let mut shape = Shape::of(&state, &code.info.form);
         let extent = match &code.kind {
-            LoopKindCode::For(_, extent) => self.eval(extent)?.int(),
+            LoopKindCode::For(_, extent, states) => {
+                let extent = self.eval(extent)?.int();
+                // How many states the compiled derivative keeps is of no account here, but computing it may fail.
+                if let Some(states) = states {
+                    self.eval(states)?;
+                }
+                extent
+            }
             LoopKindCode::While(..) => i64::MAX,
         };
         for i in 0..extent {
             match &code.kind {
-                LoopKindCode::For(index, _) => self.set(*index, Value::Int(i)),
+                LoopKindCode::For(index, ..) => self.set(*index, Value::Int(i)),
                 LoopKindCode::While(place, cond) => {
                     self.bind(place, state.clone());
                     let again = self.eval(cond)?.bool();

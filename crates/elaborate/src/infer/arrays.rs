@@ -1,5 +1,6 @@
 //! Arrays: building, indexing, slicing, updating, and loops.
 
+use lambada_core::Checkpoint;
 use lambada_source::Span;
 use lambada_surface::ast::{self, Expr, ExprKind, LoopKind, Param};
 
@@ -219,6 +220,20 @@ impl Infer<'_> {
         Exp { kind: ExpKind::UpdateSlice(Box::new(array), from, to, Box::new(value)), ty, span }
     }
 
+    fn checkpoint(&mut self, written: Option<&ast::Checkpoint>) -> Checkpoint<Box<Exp>> {
+        match written {
+            None | Some(ast::Checkpoint::All) => Checkpoint::All,
+            Some(ast::Checkpoint::Sqrt) => Checkpoint::Sqrt,
+            Some(ast::Checkpoint::States(states)) => {
+                if let ast::ExprKind::Int(0) = states.kind {
+                    self.problems.push(messages::no_states(states.span));
+                }
+                let int = self.solver.int();
+                Checkpoint::States(Box::new(self.check(states, int, &Why::States)))
+            }
+        }
+    }
+
     pub(super) fn loop_(
         &mut self,
         param: &Param,
@@ -236,8 +251,11 @@ impl Infer<'_> {
             None => self.infer(init),
         };
         // What drives the loop is outside of the state's scope, but for the condition of a `while`.
-        let clause = match kind {
-            LoopKind::For(clause) => Some(self.clause(clause, true).0),
+        let counted = match kind {
+            LoopKind::For(clause, checkpoint) => {
+                let checkpoint = self.checkpoint(checkpoint.as_ref());
+                Some((self.clause(clause, true).0, checkpoint))
+            }
             LoopKind::While(_) => {
                 self.open(true);
                 None
@@ -246,13 +264,13 @@ impl Infer<'_> {
         let names = self.declare_names(&[&param.pattern]);
         let state = self.pattern(&param.pattern, init.ty, &names, None);
         self.demand_irrefutable(&state);
-        let driver = match (clause, kind) {
-            (Some(clause), _) => Driver::For(clause),
+        let driver = match (counted, kind) {
+            (Some((clause, checkpoint)), _) => Driver::For(clause, checkpoint),
             (None, LoopKind::While(condition)) => {
                 let bool = self.solver.bool();
                 Driver::While(Box::new(self.check(condition, bool, &Why::Condition)))
             }
-            (None, LoopKind::For(_)) => unreachable!("elaborated above"),
+            (None, LoopKind::For(..)) => unreachable!("elaborated above"),
         };
         let body = self.check(body, init.ty, &Why::State(init.span));
         self.close_and_forget();

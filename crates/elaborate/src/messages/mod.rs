@@ -32,6 +32,8 @@ pub(crate) enum Why {
     Condition,
     /// How often, or how long.
     Bound,
+    /// How many states a `checkpoint` keeps.
+    States,
     /// An index.
     Index,
     /// The first element of an array literal is there.
@@ -62,6 +64,7 @@ impl Why {
             Why::Branch(_) => "the type of the other branch".to_string(),
             Why::Condition => "a condition".to_string(),
             Why::Bound => "a size".to_string(),
+            Why::States => "a number of states".to_string(),
             Why::Index => "an index".to_string(),
             Why::Element(_) => "the type of the first element".to_string(),
             Why::State(_) => "the type of the loop's first state".to_string(),
@@ -85,6 +88,7 @@ impl Why {
             Why::Pattern(span) => Some((*span, "the value")),
             Why::Argument(..)
             | Why::Condition
+            | Why::States
             | Why::Bound
             | Why::Index
             | Why::Operand(_)

@@ -81,3 +81,9 @@ pub(crate) fn too_many_indices(rank: usize, found: usize, span: Span, ty: &str) 
     let s = if rank == 1 { "index" } else { "indices" };
     Problem::error("E0307", format!("`{ty}` takes {rank} {s}, not {found}"), span, "")
 }
+
+pub(crate) fn no_states(span: Span) -> Problem {
+    Problem::error("E0309", "a loop keeps at least one state", span, "none").hint(
+        "`checkpoint 1` keeps only the first one and runs the loop from there for every iteration",
+    )
+}

@@ -1,6 +1,6 @@
 //! Array literals, comprehensions and slices.
 
-use lambada_core::{self as core, LoopKind, Term, TermKind, Ty};
+use lambada_core::{self as core, Checkpoint, LoopKind, Term, TermKind, Ty};
 use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
@@ -136,7 +136,8 @@ impl Specialize<'_> {
         let place = core::prim(Prim::AddInt, vec![start, core::var(&i)]);
         let element = core::index(value, vec![core::var(&i)], self.span(span));
         let body = core::update(core::var(&state), vec![place], element, self.span(span));
-        let updated = self.at(core::loop_(state, array, LoopKind::For(i, length), body), span);
+        let updated = self
+            .at(core::loop_(state, array, LoopKind::For(i, length, Checkpoint::All), body), span);
         self.close(spine, updated)
     }
 }

@@ -238,8 +238,8 @@ impl Specialize<'_> {
             self.failing += 1;
         }
         let (kind_source, array) = match driver {
-            Driver::For(Clause::Range(_, bound)) => (Some(self.exp(bound)), None),
-            Driver::For(Clause::In(_, array)) => {
+            Driver::For(Clause::Range(_, bound), _) => (Some(self.exp(bound)), None),
+            Driver::For(Clause::In(_, array), _) => {
                 let array = self.exp(array);
                 let array = self.share_as_var(&mut outside, "array", array);
                 (Some(core::dim(array.clone(), 0)), Some(array))
@@ -255,15 +255,19 @@ impl Specialize<'_> {
                 let condition = self.exp(condition);
                 LoopKind::While(self.close(spine, condition))
             }
-            (Driver::For(Clause::Range(local, _)), Some(n)) => {
-                LoopKind::For(self.declare(*local), n)
+            (Driver::For(Clause::Range(local, _), checkpoint), Some(n)) => {
+                let checkpoint = checkpoint.map(|states| self.states(states));
+                LoopKind::For(self.declare(*local), n, checkpoint)
             }
-            (Driver::For(Clause::In(..)), Some(n)) => LoopKind::For(self.fresh("i", Ty::INT), n),
-            (Driver::For(_), None) => unreachable!("a `for` has an extent"),
+            (Driver::For(Clause::In(..), checkpoint), Some(n)) => {
+                let checkpoint = checkpoint.map(|states| self.states(states));
+                LoopKind::For(self.fresh("i", Ty::INT), n, checkpoint)
+            }
+            (Driver::For(..), None) => unreachable!("a `for` has an extent"),
         };
         let mut spine = Spine::default();
         self.destructure(state, &root, &mut spine);
-        if let (Driver::For(Clause::In(pat, _)), LoopKind::For(i, _), Some(array)) =
+        if let (Driver::For(Clause::In(pat, _), _), LoopKind::For(i, ..), Some(array)) =
             (driver, &kind, &array)
         {
             let element = core::index(array.clone(), vec![core::var(i)], array.span());
@@ -273,6 +277,19 @@ impl Specialize<'_> {
         let body = self.close(spine, body);
         let looped = self.at(core::loop_(var, init, kind, body), span);
         self.close(outside, looped)
+    }
+
+    /// The number of states that a `checkpoint` keeps, which is at least one.
+    fn states(&mut self, states: &Exp) -> Term {
+        let mut spine = Spine::default();
+        let number = self.exp(states);
+        let number = self.share(&mut spine, "states", number);
+        if !matches!(number.kind(), TermKind::Lit(Scalar::Int(1..))) {
+            let some = core::prim(Prim::LtInt, vec![core::int(0), number.clone()]);
+            let words = "a loop keeps at least one state, `checkpoint` is {0}";
+            self.check_in(&mut spine, some, states.span, words, vec![number.clone()]);
+        }
+        self.close(spine, number)
     }
 
     /// The variable of a loop's state. Its arrays keep the sizes that they have first: the loop checks that.

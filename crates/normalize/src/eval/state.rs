@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param, Renaming, Ty, Var,
+    Atom, Block, Checkpoint as Policy, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param, Renaming, Ty, Var,
 };
-use lambada_core::{LoopKind, Term, Ty as CoreTy, Var as CoreVar};
+use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
 use lambada_source::Span;
 
@@ -47,8 +47,13 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let init = self.eval(init, Some(&state.hint))?;
         let extent = match kind {
-            LoopKind::For(_, n) => self.scalar(n)?,
+            LoopKind::For(_, n, _) => self.scalar(n)?,
             LoopKind::While(_) => Atom::bool(true),
+        };
+        let checkpoint = match kind {
+            LoopKind::For(_, _, Checkpoint::All) | LoopKind::While(_) => Policy::All,
+            LoopKind::For(_, _, Checkpoint::Sqrt) => Policy::Sqrt,
+            LoopKind::For(_, _, Checkpoint::States(states)) => Policy::States(self.scalar(states)?),
         };
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
             return Ok(init);
@@ -60,7 +65,7 @@ impl Evaluator<'_> {
                 Some((state, next)) => vec![Some(state), Some(next)],
             };
             self.emit.enter();
-            let iteration = self.iteration(state, &parts, kind, extent, body)?;
+            let iteration = self.iteration(state, &parts, kind, (extent, checkpoint), body)?;
             if covers(&iteration.state, &iteration.next, &iteration.params) {
                 return self.finish(iteration, &init, span);
             }
@@ -76,7 +81,7 @@ impl Evaluator<'_> {
         var: &CoreVar,
         parts: &[Option<&Val>],
         kind: &LoopKind,
-        extent: Atom,
+        (extent, checkpoint): (Atom, Policy),
         body: &Term,
     ) -> Eval<Iteration> {
         let mut shape =
@@ -87,10 +92,10 @@ impl Evaluator<'_> {
         self.scoped(|this| {
             this.bind(var, state.clone());
             let driver = match kind {
-                LoopKind::For(i, _) => {
+                LoopKind::For(i, ..) => {
                     let index = this.emit.index(&i.hint, extent);
                     this.bind(i, Val::scalar(index.into()));
-                    Driver::For { index, extent }
+                    Driver::For { index, extent, checkpoint }
                 }
                 LoopKind::While(cond) => {
                     this.emit.enter();
@@ -197,7 +202,7 @@ impl Evaluator<'_> {
             .filter(|_| matches!(kind, LoopKind::For(..)))
             .map(|n| n.int())
             .filter(|n| *n <= UNROLLED);
-        let (Some(count), LoopKind::For(i, _)) = (count, kind) else {
+        let (Some(count), LoopKind::For(i, ..)) = (count, kind) else {
             return Err(Box::new(messages::growing_function(span)));
         };
         let mut state = init;
@@ -216,7 +221,7 @@ impl Evaluator<'_> {
 fn without_constants(
     params: Vec<Param>,
     inits: Vec<Atom>,
-    driver: Driver,
+    mut driver: Driver,
     mut body: Block,
 ) -> (Exp, Vec<Param>, Renaming) {
     let mut constant = Renaming::new();
@@ -232,13 +237,10 @@ fn without_constants(
     }
     body.results = next;
     constant.apply(&mut body);
-    let kind = match driver {
-        Driver::For { index, extent } => Driver::For { index, extent },
-        Driver::While(mut cond) => {
-            constant.apply(&mut cond);
-            Driver::While(cond)
-        }
-    };
+    if let Driver::While(cond) = &mut driver {
+        constant.apply(cond);
+    }
+    let kind = driver;
     (Exp::Nest(Nest::Loop { params: kept.clone(), inits: first, kind, body }), kept, constant)
 }
 

@@ -85,7 +85,7 @@ impl Draw {
                 let init = self.term(ty, fuel);
                 let n = self.below(3) as i64;
                 let body = self.bound(&s, |d| d.bound(&i, |d| d.term(ty, fuel)));
-                loop_(s, init, LoopKind::For(i, int(n)), body)
+                loop_(s, init, LoopKind::For(i, int(n), Checkpoint::All), body)
             }
             5 => self.matched(ty, fuel),
             6..9 => self.introduced(ty, fuel),

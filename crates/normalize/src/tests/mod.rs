@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use lambada_anf as anf;
 use lambada_core::{
-    Arm, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty,
-    TypeDecl, TypeId, Var,
+    Arm, Checkpoint, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind,
+    Ty, TypeDecl, TypeId, Var,
 };
 use lambada_core::{
     app, dim, eval, for_, if_, index, int, lam, let_, lit, loop_, match_, prim, proj, real, reduce,
@@ -70,7 +70,7 @@ impl Make {
     ) -> Term {
         let (s, i) = (self.var("s", init.ty().clone()), self.var("i", Ty::INT));
         let inner = body(self, var(&s), var(&i));
-        loop_(s, init, LoopKind::For(i, n), inner)
+        loop_(s, init, LoopKind::For(i, n, Checkpoint::All), inner)
     }
 
     /// `loop s = init while cond s do body s`

@@ -221,6 +221,26 @@ pub fn bare_for(span: Span, word: &str) -> Problem {
         .hint(format!("write `loop x = e {word} … do …`"))
 }
 
+pub fn checkpoint_while(span: Span) -> Problem {
+    Problem::error("E0096", "a `while` has no `checkpoint`", span, "expected `do`")
+        .hint("how many states a loop keeps depends on how often it runs: write `loop x = e for i < n checkpoint … do …`")
+}
+
+pub fn checkpoint_array(span: Span) -> Problem {
+    Problem::error("E0097", "a `for` that builds an array has no `checkpoint`", span, "expected `=>`")
+        .hint("its iterations are independent, so none of them keeps a state; `checkpoint` belongs to a `loop`")
+}
+
+pub fn checkpoint_policy(found: &str, place: Place) -> Problem {
+    lacking("E0098", "`all`, `sqrt` or a number of states", found, place).hint(CHECKPOINTS)
+}
+
+pub fn checkpoint_operand(found: &str, place: Place) -> Problem {
+    lacking("E0099", "`do`", found, place).hint(CHECKPOINTS)
+}
+
+const CHECKPOINTS: &str = "write `checkpoint all`, `checkpoint sqrt`, `checkpoint 8`, `checkpoint k` or `checkpoint (k + 1)`";
+
 pub fn trailing_semicolon(span: Span) -> Problem {
     Problem::error("E0048", "nothing follows this `;`", span, "expected an expression after it")
         .hint("`;` separates two expressions: `a; b`")

@@ -84,9 +84,12 @@ impl Parser<'_> {
             Keyword::Rec | Keyword::Type | Keyword::Import | Keyword::With => {
                 self.reserved.contains(&keyword) || (operand && !self.ends_item())
             }
-            Keyword::Do | Keyword::Def | Keyword::While | Keyword::And | Keyword::In => {
-                self.reserved.contains(&keyword) && !self.ends_item()
-            }
+            Keyword::Do
+            | Keyword::Def
+            | Keyword::While
+            | Keyword::And
+            | Keyword::In
+            | Keyword::Checkpoint => self.reserved.contains(&keyword) && !self.ends_item(),
             Keyword::Let
             | Keyword::If
             | Keyword::Then

@@ -4,7 +4,7 @@ use lambada_source::Span;
 
 use super::expr::ADDITIVE;
 use super::{Halt, Parse, Parser};
-use crate::ast::{Arm, BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param};
+use crate::ast::{Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param};
 use crate::messages::syntax::{self, Missing};
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
@@ -335,6 +335,9 @@ impl Parser<'_> {
         let start = self.at;
         let keyword = self.bump().span;
         let clauses = self.separated(Self::clause)?;
+        if self.is(Keyword::Checkpoint) {
+            return self.halt(forms::checkpoint_array(self.span()));
+        }
         if self.is(Keyword::Do) {
             let problem = forms::for_do(keyword);
             self.report(problem);
@@ -394,11 +397,16 @@ impl Parser<'_> {
         let kind = match self.kind() {
             TokenKind::Keyword(Keyword::For) => {
                 self.bump();
-                LoopKind::For(Box::new(self.clause()?))
+                let clause = self.clause()?;
+                LoopKind::For(Box::new(clause), self.checkpoint()?)
             }
             TokenKind::Keyword(Keyword::While) => {
                 self.bump();
-                LoopKind::While(self.expr()?)
+                let condition = self.expr()?;
+                if self.is(Keyword::Checkpoint) {
+                    return self.halt(forms::checkpoint_while(self.span()));
+                }
+                LoopKind::While(condition)
             }
             TokenKind::Bad => return Err(Halt),
             _ => {
@@ -409,6 +417,41 @@ impl Parser<'_> {
         self.loop_do()?;
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::Loop(param, init, kind, body)))
+    }
+
+    /// `checkpoint all`, `checkpoint sqrt`, `checkpoint k`, or nothing
+    fn checkpoint(&mut self) -> Parse<Option<Checkpoint>> {
+        if !self.eat_keyword(Keyword::Checkpoint) {
+            return Ok(None);
+        }
+        let policy = match self.kind() {
+            TokenKind::Lower if self.here() == "all" => {
+                self.bump();
+                Checkpoint::All
+            }
+            TokenKind::Lower if self.here() == "sqrt" => {
+                self.bump();
+                Checkpoint::Sqrt
+            }
+            TokenKind::Lower | TokenKind::Int(_) | TokenKind::Open(Bracket::Round) => {
+                Checkpoint::States(self.nested(Self::atom)?)
+            }
+            TokenKind::Bad => return Err(Halt),
+            _ => {
+                let problem = forms::checkpoint_policy(&self.found(), self.place());
+                return self.halt(problem);
+            }
+        };
+        match self.kind() {
+            TokenKind::Keyword(_) | TokenKind::Comma | TokenKind::FatArrow | TokenKind::Arrow => {
+                Ok(Some(policy))
+            }
+            TokenKind::Bad => Err(Halt),
+            _ => {
+                let problem = forms::checkpoint_operand(&self.found(), self.place());
+                self.halt(problem)
+            }
+        }
     }
 
     fn loop_do(&mut self) -> Parse<()> {

@@ -8,7 +8,9 @@ use lambada_source::Doc;
 use super::operators::{chain, is_negative, left_level, level, right_level};
 use super::types::{param, pattern, ty};
 use super::{equation, function, let_param};
-use crate::ast::{Arm, BinaryOp, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, UnaryOp};
+use crate::ast::{
+    Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, UnaryOp,
+};
 use crate::parser::{ADDITIVE, PIPE, POWER, UNARY, is_open};
 
 /// What comes after an expression before the next closing bracket or word.
@@ -351,12 +353,28 @@ fn clause(clause: &Clause) -> Doc {
 
 fn looping(state: &Param, init: &Expr, kind: &LoopKind, body: &Expr, follow: Follow) -> Doc {
     let driver = match kind {
-        LoopKind::For(one) => text("for ") + clause(one),
+        LoopKind::For(one, policy) => {
+            let policy = policy.as_ref().map(|policy| text(" checkpoint ") + checkpoint(policy));
+            text("for ") + clause(one) + policy.unwrap_or_else(Doc::nil)
+        }
         LoopKind::While(condition) => text("while ") + closed(condition),
     };
     let init =
         text("loop ") + let_param(state) + " =".into() + (Doc::line() + single(init)).nest(4);
     with_body((init + (Doc::line() + driver).nest(2)).group() + " do".into(), body, follow)
+}
+
+fn checkpoint(policy: &Checkpoint) -> Doc {
+    match policy {
+        Checkpoint::All => "all".into(),
+        Checkpoint::Sqrt => "sqrt".into(),
+        Checkpoint::States(states) => match &states.kind {
+            ExprKind::Var(name) if !matches!(&**name, "all" | "sqrt") => closed(states),
+            ExprKind::Int(value) if *value >= 0 => closed(states),
+            ExprKind::Tuple(_) | ExprKind::Annotated(..) | ExprKind::Operator(_) => closed(states),
+            _ => parens(closed(states)),
+        },
+    }
 }
 
 /// `a; b; c`

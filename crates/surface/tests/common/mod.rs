@@ -243,7 +243,13 @@ impl<'a> Draw<'a> {
                 let kind = if self.flip() {
                     LoopKind::While(self.boxed(depth))
                 } else {
-                    LoopKind::For(Box::new(self.clause(depth)))
+                    let clause = Box::new(self.clause(depth));
+                    let policy = self.some(|d| match d.below(3) {
+                        0 => Checkpoint::All,
+                        1 => Checkpoint::Sqrt,
+                        _ => Checkpoint::States(d.boxed(depth)),
+                    });
+                    LoopKind::For(clause, policy)
                 };
                 ExprKind::Loop(self.param(1), self.boxed(depth), kind, self.boxed(depth))
             }

@@ -303,7 +303,8 @@ impl Reader<'_> {
                     return outside(span, "`@` of something else than a matrix and a vector", ROWS);
                 }
             },
-            TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => {
+            TermKind::Loop { state, init, kind: LoopKind::For(i, n, checkpoint), body } => {
+                checkpoint.states().map(|states| self.read(states, vec![])).transpose()?;
                 self.fold(state, init, (i, n), body, span)?
             }
             TermKind::Loop { kind: LoopKind::While(_), .. } => {

@@ -117,7 +117,7 @@ fn mixed(p: &mut Program) -> Term {
             mul(add(var(&s), real(1.0)), at(xs, &i)),
             prim(Prim::Sub, vec![var(&s), at(xs, &i)]),
         );
-        let total = loop_(s, real(0.5), LoopKind::For(i, dim(var(xs), 0)), next);
+        let total = loop_(s, real(0.5), LoopKind::For(i, dim(var(xs), 0), Checkpoint::All), next);
         let largest = reduce(ReduceOp::Max, var(xs));
         let scaled = each(p, xs, |_, i| mul(prim(Prim::Exp, vec![at(xs, i)]), largest));
         tuple(vec![total, scaled])

@@ -62,7 +62,7 @@ impl Generator {
                 self.scope.push(i.clone());
                 let (state, body) = self.under(ty.clone(), depth - 1, ty);
                 self.scope.pop();
-                loop_(state, init, LoopKind::For(i, int(2)), body)
+                loop_(state, init, LoopKind::For(i, int(2), Checkpoint::All), body)
             }
             3 => {
                 let from = self.ty();

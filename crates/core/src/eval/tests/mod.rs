@@ -9,9 +9,9 @@ use lambada_source::{FileId, Span};
 
 use super::run;
 use crate::{
-    Arm, Data, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, Var, app,
-    dim, for_, index, int, jvp, lam, let_, loop_, match_, prim, proj, real, reduce, tuple, update,
-    var, vjp,
+    Arm, Checkpoint, Data, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId,
+    Var, app, dim, for_, index, int, jvp, lam, let_, loop_, match_, prim, proj, real, reduce,
+    tuple, update, var, vjp,
 };
 
 const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
@@ -103,7 +103,7 @@ fn updates(p: &mut Program) -> Term {
         let new = update(var(&xs), vec![var(&i)], add(at(&xs, &i), var(&k)), NOWHERE);
         let next = tuple(vec![new, add(var(&k), real(1.0))]);
         let body = let_(xs, proj(var(&state), 0), let_(k, proj(var(&state), 1), next));
-        loop_(state, tuple(vec![iota, real(0.0)]), LoopKind::For(i, var(n)), body)
+        loop_(state, tuple(vec![iota, real(0.0)]), LoopKind::For(i, var(n), Checkpoint::All), body)
     })
 }
 

@@ -73,7 +73,7 @@ fn a_value_in_a_loop_survives_the_iterations() {
         let (s, i) = (p.fresh("s", Ty::REAL), p.fresh("i", Ty::INT));
         let c = prim(Prim::LtInt, vec![var(&i), int(1)]);
         let choice = if_(c, reduce(ReduceOp::Add, var(ys)), index(var(ys), vec![int(0)], NOWHERE));
-        loop_(s.clone(), real(0.0), LoopKind::For(i, int(3)), add(var(&s), choice))
+        loop_(s.clone(), real(0.0), LoopKind::For(i, int(3), Checkpoint::All), add(var(&s), choice))
     });
     check(p.clone(), body, &[vec![1.0, 2.0].into()], 5.0);
 }
@@ -187,7 +187,9 @@ fn failures_say_what_and_where() {
     let p = &mut Program::default();
     let (s, i, j) = (p.fresh("s", reals()), p.fresh("i", Ty::INT), p.fresh("j", Ty::INT));
     let longer = for_(j, prim(Prim::AddInt, vec![dim(var(&s), 0), int(1)]), real(0.0));
-    let body = function(p, reals(), |_, xs| loop_(s, var(xs), LoopKind::For(i, int(3)), longer));
+    let body = function(p, reals(), |_, xs| {
+        loop_(s, var(xs), LoopKind::For(i, int(3), Checkpoint::All), longer)
+    });
     check_failure(
         p.clone(),
         body,
