@@ -85,9 +85,19 @@ fn work(root: &Path, words: &[String]) -> Result<bool, String> {
         folder => PathBuf::from(folder),
     };
     copied(root, &copy)?;
-    let mut mutants = chosen(&copy, &crates, number("--count")? as usize, number("--seed")?)?;
+    let count = number("--count")? as usize;
+    // Some do not compile.
+    let mut mutants = chosen(&copy, &crates, 2 * count, number("--seed")?)?;
     let originals = originals(&copy, &mutants, &crates)?;
     drop_what_does_not_compile(&copy, &originals, &mut mutants)?;
+    // As many of each crate as there are.
+    let all = mutants.len();
+    let mut k = 0;
+    mutants.retain(|_| {
+        k += 1;
+        all <= count || k * count / all != (k - 1) * count / all
+    });
+    write(&originals, &mutants)?;
     println!("{} mutants", mutants.len());
     let programs = build(&copy)?;
     let alive = tests_of("")
