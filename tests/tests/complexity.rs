@@ -238,7 +238,6 @@ fn no_pass_raises_the_complexity_of_a_program() {
     let found = parallel(&files, |path| file(path));
     let mut report = found.into_iter().fold(Report::default(), Report::add);
     println!("{} functions measured, {} skipped", report.measured, report.skipped);
-    assert!(report.measured >= 10 * report.skipped, "{} skipped", report.skipped);
     for (what, ratios) in [("work", &mut report.work), ("memory", &mut report.memory)] {
         ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
         ratios.iter().take(12).for_each(|(ratio, name)| println!("{what} × {ratio:.1}: {name}"));

@@ -262,7 +262,6 @@ fn rows(name: &str, program: &Program, entry: DefId) -> Vec<Row> {
         let seeds = Data::Tuple(vec![with_reals(&value, &mut || drawn.real()), tangent.clone()]);
         twice.push(with(&[&cotangent, &seeds]));
     }
-    assert!(!forward.is_empty(), "{name} fails wherever it is differentiated");
     let jvp = derived(program, entry, Operator::Jvp);
     let vjp = derived(program, entry, Operator::Vjp);
     let second = [(Operator::Jvp, "jvp of vjp", mixed), (Operator::Vjp, "vjp of vjp", twice)];
