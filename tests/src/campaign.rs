@@ -19,7 +19,7 @@ use lambada::Session;
 use lambada_testkit::{Random, parallel};
 
 use crate::draw::{self, draw, draw_wild};
-use crate::mutate::{bytes, mutant, shrink};
+use crate::mutate::{bytes, mutant, other_value, shrink};
 use crate::natives::{Native, native_complaints};
 use crate::oracle::Agreement;
 use crate::panics::caught;
@@ -310,12 +310,19 @@ impl Campaign<'_> {
     /// Mutated data.
     fn data(&self, first: u64) {
         let texts: Vec<String> = self.calls.iter().map(|call| call.data.clone()).collect();
+        let values: Vec<serde_json::Value> =
+            texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
         for seed in first..first + DATA {
             let mut random = Random(seed);
             let call = random.pick(&self.calls);
-            // Mostly data of its own with mutations that take parts from all.
-            let own = [&texts[..], &vec![call.data.clone(); 2 * texts.len()]].concat();
-            let call = Call { data: mutant(&own, seed), ..call };
+            let data = match serde_json::from_str(&call.data) {
+                // Nearly all of it fits.
+                Ok(value) if !random.once_in(3) => {
+                    other_value(&value, &values, &mut random).to_string()
+                }
+                Ok(_) | Err(_) => mutant(&[&texts[..], &[call.data.clone()]].concat(), seed),
+            };
+            let call = Call { data, ..call };
             self.counts.add("data", 1);
             match data_outcome(&call) {
                 Ok(fits) => self.counts.add("of them fit", usize::from(fits)),

@@ -1,6 +1,7 @@
 //! Programs with mistakes: texts that are almost Lambada, made from those that are. A seed always gives the same text.
 
 use lambada_testkit::Random;
+use serde_json::{Value, json};
 
 /// A text of the corpus with one to six mutations.
 pub fn mutant(corpus: &[String], seed: u64) -> String {
@@ -100,6 +101,57 @@ pub fn tokens(text: &str) -> Vec<String> {
 
 fn noise(text: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes(text.as_bytes(), random)).into_owned()
+}
+
+/// Data with another part: one of its numbers, arrays or members gives way to one of other data, or to what makes trouble, is left out, or
+/// is there twice.
+pub fn other_value(value: &Value, others: &[Value], random: &mut Random) -> Value {
+    let inner = match value {
+        Value::Array(items) => items.len(),
+        Value::Object(members) => members.len(),
+        _ => 0,
+    };
+    if inner == 0 || random.once_in(4) {
+        let troubles = [
+            json!(null),
+            json!(true),
+            json!(-1),
+            json!(i64::MAX),
+            json!(1e308),
+            json!(0.5),
+            json!("nan"),
+            json!("Dot"),
+            json!([]),
+            json!({}),
+            json!([[1.0], [2.0, 3.0]]),
+        ];
+        return if random.once_in(2) { random.pick(&troubles) } else { random.pick(others) };
+    }
+    let at = random.below(inner);
+    match value {
+        Value::Array(items) => {
+            let mut items = items.clone();
+            match random.below(4) {
+                0 => drop(items.remove(at)),
+                1 => items.push(items[at].clone()),
+                _ => items[at] = other_value(&items[at], others, random),
+            }
+            Value::Array(items)
+        }
+        Value::Object(members) => {
+            let mut members = members.clone();
+            let name = members.keys().nth(at).cloned().unwrap_or_default();
+            match random.below(6) {
+                0 => drop(members.remove(&name)),
+                1 => drop(members.insert(format!("{name}2"), members[&name].clone())),
+                _ => {
+                    drop(members.insert(name.clone(), other_value(&members[&name], others, random)))
+                }
+            }
+            Value::Object(members)
+        }
+        _ => value.clone(),
+    }
 }
 
 /// The text with one to four other bytes; it may be no text any more.

@@ -83,9 +83,11 @@ pub fn calls() -> Vec<Call> {
     let mut calls = Vec::new();
     for file in programs(&root.join("programs")) {
         let program = std::fs::read_to_string(file).expect("a listed program can be read");
-        let Ok(unit) = Session::new().load_text(NAME, &program, None) else { continue };
+        let unit = Session::new().load_text(NAME, &program, None);
+        let unit = unit.unwrap_or_else(|p| panic!("a listed program is one: {p:?}"));
         for promise in expectations(&program) {
-            let Ok(call) = unit.call(&promise.entry, Operator::Value, None) else { continue };
+            let call = unit.call(&promise.entry, Operator::Value, None);
+            let call = call.unwrap_or_else(|p| panic!("what is promised is there: {p:?}"));
             let names = call.parameters();
             if !names.is_empty() && names.len() == promise.args.len() {
                 let members = names.iter().map(ToString::to_string).zip(promise.args);

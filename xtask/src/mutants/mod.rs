@@ -8,10 +8,11 @@ mod sites;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -85,9 +86,19 @@ fn work(root: &Path, words: &[String]) -> Result<bool, String> {
         folder => PathBuf::from(folder),
     };
     copied(root, &copy)?;
-    let mut mutants = chosen(&copy, &crates, number("--count")? as usize, number("--seed")?)?;
+    let count = number("--count")? as usize;
+    // Some do not compile.
+    let mut mutants = chosen(&copy, &crates, 2 * count, number("--seed")?)?;
     let originals = originals(&copy, &mutants, &crates)?;
     drop_what_does_not_compile(&copy, &originals, &mut mutants)?;
+    // As many of each crate as there are.
+    let all = mutants.len();
+    let mut k = 0;
+    mutants.retain(|_| {
+        k += 1;
+        all <= count || k * count / all != (k - 1) * count / all
+    });
+    write(&originals, &mutants)?;
     println!("{} mutants", mutants.len());
     let programs = build(&copy)?;
     let alive = tests_of("")
@@ -322,7 +333,7 @@ fn run_test(
     let errors = copy.join(format!("errors-{}", mutant.map_or(0, |(k, _)| k + 1)));
     let file = fs::File::create(&errors).map_err(|e| format!("{}: {e}", errors.display()))?;
     let mut command = Command::new(program);
-    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
     command.env_remove("SEEDS");
     if !seeds.is_empty() {
         command.env("SEEDS", seeds);
@@ -332,16 +343,32 @@ fn run_test(
     }
     let start = Instant::now();
     let mut process = command.spawn().map_err(|e| format!("{name}: {e}"))?;
+    // The first test that fails says enough.
+    let failed = Arc::new(AtomicBool::new(false));
+    let lines = process.stdout.take().map(|out| BufReader::new(out).lines());
+    let reader = std::thread::spawn({
+        let failed = failed.clone();
+        move || {
+            for line in lines.into_iter().flatten().map_while(Result::ok) {
+                if line.starts_with("test ") && line.ends_with("FAILED") {
+                    failed.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    });
     let passes = loop {
         if let Some(status) = process.try_wait().map_err(|e| format!("{name}: {e}"))? {
             break status.success();
         }
-        if mutant.is_some_and(|(_, patience)| start.elapsed() > patience) {
+        let late = mutant.is_some_and(|(_, patience)| start.elapsed() > patience);
+        if late || failed.load(Ordering::Relaxed) {
             process.kill().and_then(|()| process.wait()).map_err(|e| format!("{name}: {e}"))?;
             break false;
         }
         std::thread::sleep(Duration::from_millis(20));
     };
+    // What it has started may still hold its output.
+    drop(reader);
     let told = fs::read(&errors).unwrap_or_default();
     let _ = fs::remove_file(&errors);
     let reached = String::from_utf8_lossy(&told).contains(REACHED);

@@ -1,0 +1,18 @@
+//! The C text of small programs, to be read: `tests/golden/NAME.loops` becomes `NAME.c`. `BLESS=1` rewrites the C.
+
+use std::path::Path;
+
+use lambada_testkit::golden;
+
+#[test]
+fn small_programs_become_this_c() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for name in ["checks", "control", "lanes"] {
+        let file = folder.join(name).with_extension("loops");
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let function = lambada_loops::read(&text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        lambada_loops::check(&function).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let c = lambada_codegen::c_source(&function);
+        golden(&file.with_extension("c"), &c).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
