@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Checkpoint, Exp, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var};
+use lambada_anf::{
+    Atom, Block, Checkpoint, Exp, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var,
+};
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Checkpoint as Policy, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param, Renaming, Ty, Var,
+    Atom, Block, Checkpoint as Policy, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param,
+    Renaming, Ty, Var,
 };
 use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
