@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use lambada_anf::{NAMELESS, Names, Var, identifier, numbered};
 use lambada_surface::ast::{
-    Arm, Clause, Def, Expr, ExprKind, LoopKind, Param, Pattern, PatternKind, TypeExpr, TypeKind,
+    Arm, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Param, Pattern, PatternKind, TypeExpr,
+    TypeKind,
 };
 use lambada_surface::visit::{Visit, children, children_mut, walk_pattern};
 
@@ -318,8 +319,11 @@ impl Scopes {
                 }
                 ExprKind::Loop(state, init, kind, body) => {
                     self.expr(init);
-                    if let LoopKind::For(clause) = kind {
+                    if let LoopKind::For(clause, policy) = kind {
                         self.clause(clause);
+                        if let Some(Checkpoint::States(states)) = policy {
+                            self.expr(states);
+                        }
                     }
                     self.groups += 1;
                     self.pattern(&state.pattern, Kind::State);
@@ -609,7 +613,7 @@ fn apply_here(e: &mut Expr, names: &Given) {
         clauses.iter_mut().for_each(|clause| apply_to_clause(clause, names));
     } else if let ExprKind::Loop(state, _, kind, _) = &mut e.kind {
         apply_to_params([state], names);
-        if let LoopKind::For(clause) = kind {
+        if let LoopKind::For(clause, _) = kind {
             apply_to_clause(clause, names);
         }
     } else if let ExprKind::Accumulate(accumulators, _) = &mut e.kind {

@@ -1,5 +1,6 @@
 use lambada_anf::{
-    Atom, Builder, Function, LoopKind, Names, Nest, Op, Out, Param, Ty, Var, check, generate,
+    Atom, Builder, Checkpoint, Function, LoopKind, Names, Nest, Op, Out, Param, Ty, Var, check,
+    generate,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::FileId;
@@ -207,7 +208,7 @@ fn names_are_used_again() {
                 let t = b.prim(Prim::Mul, [e, other]);
                 vec![b.prim(Prim::Add, [s.into(), t])]
             });
-            let kind = LoopKind::For { index: i, extent: n.into() };
+            let kind = LoopKind::For { index: i, extent: n.into(), checkpoint: Checkpoint::All };
             let params = vec![Param { var: s, ty: Ty::real() }];
             let exp = Nest::Loop { params, inits: vec![start], kind, body };
             vec![(b.bind("s", Ty::real(), exp), Ty::real())]
@@ -268,7 +269,7 @@ fn nothing_is_captured() {
             let e = b.index(xs, &ty, vec![i.into()]);
             vec![b.prim(Prim::Mul, [inner.into(), e])]
         });
-        let kind = LoopKind::For { index: i, extent: n.into() };
+        let kind = LoopKind::For { index: i, extent: n.into(), checkpoint: Checkpoint::All };
         let params = vec![Param { var: inner, ty: Ty::real() }];
         let exp = Nest::Loop { params, inits: vec![s], kind, body };
         let last = b.bind("s", Ty::real(), exp);

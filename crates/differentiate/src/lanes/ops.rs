@@ -3,7 +3,7 @@
 //! Most are themselves with one more axis. Where an index varies, each element of each lane is read or written by itself. Products are
 //! products again: the lanes are the columns of one factor.
 
-use lambada_anf::{Atom, Builder, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Builder, Checkpoint, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 
 use super::{Lanes, Operand};
 use crate::arrays::{tabulate, transpose};
@@ -96,7 +96,8 @@ impl Lanes<'_> {
             let hint = b.names.hint(y.var);
             vec![b.bind(&hint, state.ty.clone(), Op::Update { array: state.var, index, value })]
         });
-        let kind = LoopKind::For { index: lane, extent: direction.width };
+        let kind =
+            LoopKind::For { index: lane, extent: direction.width, checkpoint: Checkpoint::All };
         let (params, inits) = (vec![state], vec![array.into()]);
         self.bind(y, Nest::Loop { params, inits, kind, body });
     }
