@@ -247,12 +247,60 @@ mod tests {
         is(LinFun::leval(&real(4.0)).lapp(&Value::fun(|x| x.plus(x))), &[8.0]);
     }
 
-    /// `{(t,-)}` makes an entry, and `lcur^-1` folds over entries.
+    /// `{(t,-)}` makes an entry.
     #[test]
-    fn copowers() {
+    fn entries() {
         let one = LinFun::singleton(&real(2.0)).lapp(&real(3.0));
         assert_eq!(one.copower().0.len(), 1);
         is(weight(&one), &[6.0]);
+    }
+
+    /// `lcur^-1` folds over all entries, from `0`, whatever the result: vectors, pairs, functions, copowers; keys may
+    /// occur again, and may be functions.
+    #[test]
+    fn folds() {
+        let mut g = crate::generate::Generator::new(1);
+        for count in [0, 1, 2, 3, 10] {
+            let numbers: Vec<(f64, f64)> = (0..count)
+                .map(|k| (if k == 2 { 0.5 } else { g.number() }, g.number()))
+                .chain((count > 2).then_some((0.5, 2.0)))
+                .collect();
+            let sum = |key: &dyn Fn(f64) -> Value| {
+                let entry = |(x, y): &(f64, f64)| LinFun::singleton(&key(*x)).lapp(&real(*y));
+                numbers.iter().map(entry).fold(zero(&R.tens(R)), |all, one| all.plus(&one))
+            };
+            let expect: f64 = numbers.iter().map(|(x, y)| x * y).sum();
+            let close = |found: Value, expect: &[f64]| {
+                let found = found.flatten().unwrap();
+                let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
+                assert!(
+                    found.len() == expect.len() && found.iter().zip(expect).all(near),
+                    "{found:?} and {expect:?}"
+                );
+            };
+            let fold = |to: &Ty, f: fn(&Value) -> LinFun| {
+                let f = Value::fun(move |x| Value::LinFun(f(x)));
+                LinFun::lcur_inv(&f, to).lapp(&sum(&real))
+            };
+            let mul = |x: &Value| LinFun::lop(LOp::Mul(1), x);
+            close(fold(&R, mul), &[expect]);
+            let plain: f64 = numbers.iter().map(|(_, y)| y).sum();
+            let pairs = fold(&R.times(R), |x| LinFun::lop(LOp::Mul(1), x).lpair(&LinFun::lid()));
+            close(pairs, &[expect, plain]);
+            let functions = fold(&R.to(R), |x| {
+                let x = x.clone();
+                LinFun::lswap(&Value::fun(move |z| {
+                    Value::LinFun(LinFun::lop(LOp::Mul(1), &x).then(&LinFun::lop(LOp::Mul(1), z)))
+                }))
+            });
+            close(functions.apply(&real(3.0)), &[3.0 * expect]);
+            close(weight(&fold(&R.tens(R), LinFun::singleton)), &[expect]);
+            let keys = sum(&|x| Value::fun(move |z| Value::real([x * z.numbers()[0]])));
+            let at_two = Value::fun(|f| {
+                Value::LinFun(LinFun::lop(LOp::Mul(1), &f.apply(&Value::real([2.0]))))
+            });
+            close(LinFun::lcur_inv(&at_two, &R).lapp(&keys), &[2.0 * expect]);
+        }
     }
 
     /// `lfst`, `lsnd` and `lpair`.

@@ -1,5 +1,5 @@
 //! T-7: big-step results are denotations, and what they are. T-8: `†` preserves meaning, and Appendix A through `†` is Appendix C. T-9: nobody
-//! can tell how a copower is represented. T-10: everything terminates, or these tests would not; and nothing has effects.
+//! can tell how a copower is represented.
 
 use super::applied_terms::closed;
 use super::linear_terms::{Sample, samples};
@@ -7,7 +7,6 @@ use super::*;
 use crate::applied::{Kind, Ty};
 use crate::linear::LTy;
 use crate::operational::{observe, run};
-use crate::value::counting;
 
 /// T-7: a program, its derivative at a point applied to a tangent or cotangent, run by the rules of Appendix E.
 #[test]
@@ -132,28 +131,6 @@ fn contexts_cannot_tell() {
                 &t,
             );
         }
-    }
-}
-
-/// T-10: evaluation is a function of the term: twice the same result after the same operations, in both semantics; call by name and call by
-/// value agree (`big_step_is_sound`), so there are no effects to be ordered; and that this test ends is that evaluation terminates.
-#[test]
-fn purity() {
-    for (t, mut g) in closed() {
-        let (first, second) = (counting(|| run(&t)), counting(|| run(&t)));
-        assert_eq!(
-            (first.0.canonical(), first.1, first.2),
-            (second.0.canonical(), second.1, second.2)
-        );
-        let (x, observer) = g.observer(t.ty());
-        let observed = observer.subst(&x, &t);
-        let value = || counting(|| numbers(&applied::eval(&observed, &Env::default())));
-        assert_eq!(value(), value());
-        let unused = applied::app(
-            applied::lam("x", t.ty().clone(), |_| applied::zero(Ty::Real(1))),
-            t.clone(),
-        );
-        assert_eq!(counting(|| observe(&unused)), (Some(vec![0.0]), 0, 0));
     }
 }
 

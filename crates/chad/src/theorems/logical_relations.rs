@@ -79,15 +79,43 @@ impl Language {
     }
 }
 
+/// What the relations say.
+#[derive(Clone, Copy, PartialEq)]
+enum Reading {
+    Corrected,
+    /// E13: at `S -> R`, *some* related argument has a related result.
+    PrintedExponential,
+    /// E14: the curve is at 0, along a unit vector.
+    PrintedCurve,
+}
+
 struct Point {
     c: source::Var,
     at: Value,
     direction: Value,
     in_reverse: bool,
     language: Language,
+    reading: Reading,
 }
 
+/// Each mode, in each language.
+const WAYS: [(bool, Language); 4] = [
+    (false, Language::AppendixA),
+    (true, Language::AppendixA),
+    (false, Language::AppendixC),
+    (true, Language::AppendixC),
+];
+
 impl Point {
+    fn new(g: &mut Generator, (in_reverse, language): (bool, Language), reading: Reading) -> Point {
+        let c = Var::fresh("c", Ty::Real(2));
+        let (at, direction) = match reading {
+            Reading::Corrected | Reading::PrintedExponential => (g.value(&c.ty), g.value(&c.ty)),
+            Reading::PrintedCurve => (Value::real([0.0, 0.0]), Value::real([1.0, 0.0])),
+        };
+        Point { c, at, direction, in_reverse, language, reading }
+    }
+
     /// The identity curve: `c` itself.
     fn identity(&self) -> Related {
         let second = if self.in_reverse {
@@ -119,36 +147,48 @@ impl Point {
         self.through(&combinators::of_term(&self.c, &t), &self.identity())
     }
 
-    /// Is it in the relation at this type? At a function type, for two arguments.
-    fn check(&self, g: &mut Generator, ty: &Ty, r: &Related) {
+    /// Is it in the relation at this type? At a function type, for two arguments and for the curve that stays at zero.
+    fn relates(&self, g: &mut Generator, ty: &Ty, r: &Related) -> bool {
         match ty {
-            Ty::Real(n) => self.ground(g, *n, r),
-            Ty::Unit => {}
+            Ty::Real(n) => self.relates_vectors(g, *n, r),
+            Ty::Unit => true,
             Ty::Prod(a, b) => {
                 let [left, right] = self.split(r, a, b);
-                self.check(g, a, &left);
-                self.check(g, b, &right);
+                self.relates(g, a, &left) && self.relates(g, b, &right)
             }
             Ty::Fun(a, b) => {
-                for _ in 0..2 {
-                    let argument = self.generated(g, a, 12);
-                    self.check(g, b, &self.applied(r, &argument));
+                let mut arguments = vec![self.generated(g, a, 12), self.generated(g, a, 12)];
+                if let Ty::Real(n) = **a {
+                    arguments.push(self.constant(n));
+                }
+                let mut related = |argument| self.relates(g, b, &self.applied(r, argument));
+                match self.reading {
+                    Reading::Corrected | Reading::PrintedCurve => {
+                        arguments.iter().all(&mut related)
+                    }
+                    Reading::PrintedExponential => arguments.iter().any(&mut related),
                 }
             }
         }
     }
 
-    fn ground(&self, g: &mut Generator, n: usize, r: &Related) {
-        close(&r.first.numbers(), &(r.value)(&self.at).numbers(), 1e-12, &"the primal");
+    /// The curve that stays at zero.
+    fn constant(&self, n: usize) -> Related {
+        let zero = source::constant(vec![0.0; n]);
+        self.through(&combinators::of_term(&self.c, &zero), &self.identity())
+    }
+
+    fn relates_vectors(&self, g: &mut Generator, n: usize, r: &Related) -> bool {
         let along = slope(&|h| (r.value)(&moved(&self.at, &self.direction, h)).numbers().to_vec());
-        match &r.second {
-            Second::Tangent(tangent) => close(&tangent.numbers(), &along, 1e-5, &"the tangent"),
+        let second = match &r.second {
+            Second::Tangent(tangent) => agree(&tangent.numbers(), &along, 1e-5),
             Second::Pullback(pull) => {
                 let w = g.value(&Ty::Real(n));
                 let pulled = inner(&numbers(&pull(&w)), &numbers(&self.direction));
-                close(&[pulled], &[inner(&along, &w.numbers())], 1e-5, &"the cotangent");
+                agree(&[pulled], &[inner(&along, &w.numbers())], 1e-5)
             }
-        }
+        };
+        second && agree(&r.first.numbers(), &(r.value)(&self.at).numbers(), 1e-12)
     }
 
     /// Both components of something at a product.
@@ -201,7 +241,7 @@ impl Point {
     }
 }
 
-/// T-6, E13, E14: types of order up to 3, most of them functions; contexts of order up to 2; both modes and both target languages.
+/// T-6: types of order up to 3, most of them functions; contexts of order up to 2; both modes and both target languages.
 #[test]
 fn fundamental_lemmas() {
     let (mut functions, mut from_functions, mut highest) = (0, 0, 0);
@@ -211,24 +251,13 @@ fn fundamental_lemmas() {
         functions += u64::from(!to.first_order());
         from_functions += u64::from(!from.first_order());
         highest = highest.max(to.order());
-        let (c, x) = (Var::fresh("c", Ty::Real(2)), Var::fresh("x", from.clone()));
+        let x = Var::fresh("x", from.clone());
         let t = g.bounded(std::slice::from_ref(&x), &to, 6, 20);
         let comb = combinators::of_term(&x, &t);
-        for (in_reverse, language) in [
-            (false, Language::AppendixA),
-            (true, Language::AppendixA),
-            (false, Language::AppendixC),
-            (true, Language::AppendixC),
-        ] {
-            let point = Point {
-                c: c.clone(),
-                at: g.value(&c.ty),
-                direction: g.value(&c.ty),
-                in_reverse,
-                language,
-            };
+        for way in WAYS {
+            let point = Point::new(&mut g, way, Reading::Corrected);
             let context = point.generated(&mut g, &from, 12);
-            point.check(&mut g, &to, &point.through(&comb, &context));
+            assert!(point.relates(&mut g, &to, &point.through(&comb, &context)), "{t}");
         }
     }
     println!(
@@ -238,4 +267,59 @@ fn fundamental_lemmas() {
         functions > 750 && from_functions > 300 && highest == 3,
         "{functions} {from_functions} {highest}"
     );
+}
+
+/// The curve that one term makes of the point, with the derivative of another one.
+fn mixed(point: &Point, t: &source::Term, wrong: &source::Term) -> Related {
+    let [value, derivative] =
+        [t, wrong].map(|t| point.through(&combinators::of_term(&point.c, t), &point.identity()));
+    Related { value: value.value, ..derivative }
+}
+
+/// How many of 100 points, in each mode and language, relate it?
+fn accepted(
+    reading: Reading,
+    ty: &Ty,
+    make: &dyn Fn(&source::Var) -> [source::Term; 2],
+) -> [usize; 4] {
+    WAYS.map(|way| {
+        let related = |seed: u64| {
+            let mut g = Generator::new(seed);
+            let point = Point::new(&mut g, way, reading);
+            let [t, wrong] = make(&point.c);
+            point.relates(&mut g, ty, &mixed(&point, &t, &wrong))
+        };
+        (0..100).filter(|seed| related(*seed)).count()
+    })
+}
+
+/// E13: the relation at `S -> R` is about *all* related arguments; printed is that there is one. Then `\y. y` would be related to the derivative of
+/// `\y. y + y`: at the curve that stays at zero, they agree.
+#[test]
+fn e13_exponential() {
+    let ty = source::REAL.to(source::REAL);
+    let double =
+        |y: source::Term| source::op_at(Op::Each(lambada_prim::Prim::Add, 1), &[y.clone(), y]);
+    let wrong = |_: &source::Var| {
+        [source::lam("y", source::REAL, |y| y), source::lam("y", source::REAL, double)]
+    };
+    let right = |_: &source::Var| [0; 2].map(|_| source::lam("y", source::REAL, double));
+    assert_eq!(accepted(Reading::PrintedExponential, &ty, &wrong), [100; 4]);
+    assert!(accepted(Reading::Corrected, &ty, &wrong).iter().all(|count| *count < 10));
+    assert_eq!(accepted(Reading::Corrected, &ty, &right), [100; 4]);
+}
+
+/// E14: curves go through any point, in any direction; printed is `γ(0) = 0`, which sees derivatives at 0 only. Then the square of the vector's
+/// sum would be related to the derivative of 0.
+#[test]
+fn e14_curves() {
+    let square = |c: &source::Var| {
+        let sum = source::op(Op::Sum(2), source::var(c));
+        source::op_at(Op::Each(lambada_prim::Prim::Mul, 1), &[sum.clone(), sum])
+    };
+    let wrong = |c: &source::Var| [square(c), source::constant([0.0])];
+    let right = |c: &source::Var| [square(c), square(c)];
+    assert_eq!(accepted(Reading::PrintedCurve, &source::REAL, &wrong), [100; 4]);
+    assert!(accepted(Reading::Corrected, &source::REAL, &wrong).iter().all(|count| *count < 10));
+    assert_eq!(accepted(Reading::Corrected, &source::REAL, &right), [100; 4]);
 }
