@@ -223,7 +223,9 @@ impl Shell {
             PaperStage::Shared => paper::PaperStage::Shared,
             PaperStage::Simplified => return self.simplified(&unit, entry, mode, wrt),
         };
-        let text = unit.paper_stage(entry, paper_mode(mode), stage).map_err(|p| self.told(p))?;
+        let text = unit
+            .paper_stage(entry, paper_mode(mode), stage, wrt.names().as_deref())
+            .map_err(|p| self.told(p))?;
         report::result(&text)
     }
 

@@ -386,7 +386,7 @@ fn lengths(unit: &Unit, entry: &str) -> String {
     let comb = of_term(&x, &t);
     let (a, c) = (Derived::reverse(&comb), Applied::reverse(&comb));
     let printed = unit
-        .paper_stage(entry, Mode::Reverse, PaperStage::Linear)
+        .paper_stage(entry, Mode::Reverse, PaperStage::Linear, None)
         .unwrap_or_else(|problems| panic!("{entry}: {problems:?}"));
     let [a, c] = [written(&a.first, &a.second), written(&c.first, &c.second)];
     format!("| `{entry}` | {a} | {c} | {} |\n", printed.chars().count())

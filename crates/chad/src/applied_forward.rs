@@ -32,7 +32,8 @@ pub fn tangent_ty(ty: &source::Ty) -> Ty {
 
 /// `D→(t)_1` at a term for `x`.
 pub fn primal(t: &Comb, x: &Term) -> Term {
-    match t.kind() {
+    let parameter = t.parameter();
+    let first = match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
         Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
@@ -44,18 +45,20 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
         Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
         Kind::Curry(t) => {
             let (context, argument) = parts(t);
-            lam("y", primal_ty(&argument), |y| {
+            lam(parameter, primal_ty(&argument), |y| {
                 let xy = pair(x.clone(), y);
                 let (context, argument) = (tangent_ty(&context), tangent_ty(&argument));
                 let only = lpair(zero(argument.clone().lfun(context)), lid(argument));
                 pair(primal(t, &xy), lthen(only, tangent(t, &xy)))
             })
         }
-    }
+    };
+    first.called(t.name())
 }
 
 /// `D→(t)_2` at a term for `x`.
 pub fn tangent(t: &Comb, x: &Term) -> Term {
+    let parameter = t.parameter();
     match t.kind() {
         Kind::Op(o) => forward_op(o, x),
         Kind::Prim(p) => forward_prim(*p, x),
@@ -71,7 +74,7 @@ pub fn tangent(t: &Comb, x: &Term) -> Term {
         }),
         Kind::Curry(t) => {
             let (context, argument) = parts(t);
-            lswap(lam("y", primal_ty(&argument), |y| {
+            lswap(lam(parameter, primal_ty(&argument), |y| {
                 let (context, argument) = (tangent_ty(&context), tangent_ty(&argument));
                 let only = lpair(lid(context.clone()), zero(context.lfun(argument)));
                 lthen(only, tangent(t, &pair(x.clone(), y)))

@@ -33,7 +33,8 @@ pub fn cotangent_ty(ty: &source::Ty) -> Ty {
 
 /// `D←(t)_1` at a term for `x`.
 pub fn primal(t: &Comb, x: &Term) -> Term {
-    match t.kind() {
+    let parameter = t.parameter();
+    let first = match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
         Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
@@ -43,15 +44,17 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
         Kind::Fst => fst(x.clone()),
         Kind::Snd => snd(x.clone()),
         Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
-        Kind::Curry(t) => lam("y", primal_ty(&parts(t).1), |y| {
+        Kind::Curry(t) => lam(parameter, primal_ty(&parts(t).1), |y| {
             let xy = pair(x.clone(), y);
             pair(primal(t, &xy), lthen(cotangent(t, &xy), projection(t, lsnd)))
         }),
-    }
+    };
+    first.called(t.name())
 }
 
 /// `D←(t)_2` at a term for `x`.
 pub fn cotangent(t: &Comb, x: &Term) -> Term {
+    let parameter = t.parameter();
     match t.kind() {
         Kind::Op(o) => reverse_op(o, x),
         Kind::Prim(p) => reverse_prim(*p, x),
@@ -81,7 +84,7 @@ pub fn cotangent(t: &Comb, x: &Term) -> Term {
         }),
         Kind::Curry(t) => {
             let body = |y| cotangent(t, &pair(x.clone(), y));
-            lthen(lcur_inv(lam("y", primal_ty(&parts(t).1), body)), projection(t, lfst))
+            lthen(lcur_inv(lam(parameter, primal_ty(&parts(t).1), body)), projection(t, lfst))
         }
     }
 }

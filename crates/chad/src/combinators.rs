@@ -10,6 +10,7 @@ use crate::primitives::{Denotation, Primitive};
 use crate::print::{self, Look, Written, level};
 use crate::source::{self, Kind as Source, Term, Ty, Var};
 use crate::value::{Value, eval_op};
+use crate::var::Name;
 
 /// A morphism `from -> to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,8 @@ pub struct Comb {
     kind: Rc<Kind>,
     from: Ty,
     to: Ty,
+    name: Name,
+    parameter: Name,
 }
 
 /// `t ::= id | t; s | <> | <t, s> | fst | snd | ev | Λ(t) | op | prim`
@@ -46,7 +49,8 @@ pub enum Kind {
 
 impl Comb {
     fn new(kind: Kind, from: Ty, to: Ty) -> Comb {
-        Comb { kind: Rc::new(kind), from, to }
+        let (name, parameter) = (Name::default(), Name::default());
+        Comb { kind: Rc::new(kind), from, to, name, parameter }
     }
 
     /// The construct.
@@ -62,6 +66,23 @@ impl Comb {
     /// The type of the result.
     pub fn to(&self) -> &Ty {
         &self.to
+    }
+
+    /// What the program calls the result.
+    pub(crate) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// For `Λ(t)`: what the program calls the parameter, `y` if nothing.
+    pub(crate) fn parameter(&self) -> &str {
+        self.parameter.get().map_or("y", |name| name)
+    }
+
+    /// The same morphism, whose result and parameter have these names.
+    fn called(mut self, name: &Name, parameter: &Name) -> Comb {
+        self.name = self.name.or(name);
+        self.parameter = self.parameter.or(parameter);
+        self
     }
 
     /// The parts.
@@ -158,7 +179,8 @@ fn compile(context: &[Var], t: &Term) -> Comb {
         Source::Pair(t, s) => pair(go(t), go(s)),
         Source::Fst(t) => then(go(t), components(t, fst)),
         Source::Snd(t) => then(go(t), components(t, snd)),
-        Source::Lam(x, t) => curry(compile(&[context, std::slice::from_ref(x)].concat(), t)),
+        Source::Lam(x, t) => curry(compile(&[context, std::slice::from_ref(x)].concat(), t))
+            .called(&Name::default(), &Name::new(&x.hint)),
         Source::App(t, s) => then(pair(go(t), go(s)), ev(s.ty().clone(), result(t.ty()))),
     }
 }
@@ -194,6 +216,7 @@ fn lookup(context: &[Var], x: &Var) -> Comb {
 
 /// C-10: combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a term, so this is `t[s/x]`.
 pub fn to_term(t: &Comb, x: &Term) -> Term {
+    let parameter = t.parameter();
     match t.kind() {
         Kind::Id => x.clone(),
         Kind::Then(t, s) => to_term(s, &to_term(t, x)),
@@ -204,7 +227,7 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
         Kind::Ev => source::app(source::fst(x.clone()), source::snd(x.clone())),
         Kind::Curry(t) => {
             let Ty::Prod(_, b) = t.from() else { panic!("Λ of a morphism from {}", t.from()) };
-            source::lam("y", (**b).clone(), |y| to_term(t, &source::pair(x.clone(), y)))
+            source::lam(parameter, (**b).clone(), |y| to_term(t, &source::pair(x.clone(), y)))
         }
         Kind::Op(o) => source::op(o.clone(), x.clone()),
         Kind::Prim(p) => source::prim(*p, x.clone()),
@@ -214,7 +237,7 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
 /// The same morphism, by the laws from left to right: `id` is the unit of `;`, which nests to the right, and `<Λ(s), t>; ev = <id, t>; s`, so that a `let` is no call of
 /// a function. What the printed stages start from.
 pub fn tidy(t: &Comb) -> Comb {
-    match t.kind() {
+    let tidied = match t.kind() {
         Kind::Then(t, s) => match (tidy(t), tidy(s)) {
             (t, s) if *t.kind() == Kind::Id => s,
             (t, s) if *s.kind() == Kind::Id => t,
@@ -225,7 +248,8 @@ pub fn tidy(t: &Comb) -> Comb {
         Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => {
             t.clone()
         }
-    }
+    };
+    tidied.called(&t.name, &t.parameter)
 }
 
 /// `t; s`, nested to the right.
@@ -242,7 +266,8 @@ fn call(t: &Comb, s: &Comb) -> Option<Comb> {
     if let (Kind::Pair(f, argument), Kind::Ev) = (t.kind(), s.kind())
         && let Kind::Curry(body) = f.kind()
     {
-        return Some(then(pair(id(argument.from().clone()), argument.clone()), body.clone()));
+        let argument = argument.clone().called(&f.parameter, &Name::default());
+        return Some(then(pair(id(argument.from().clone()), argument), body.clone()));
     }
     None
 }
@@ -286,6 +311,10 @@ impl Written for Comb {
 
     fn typing(&self) -> String {
         format!("{} -> {}", self.from(), self.to())
+    }
+
+    fn name(&self) -> Name {
+        self.name.clone()
     }
 
     fn look(&self) -> Look<Comb> {

@@ -33,7 +33,8 @@ pub fn tangent_ty(ty: &source::Ty) -> LTy {
 
 /// `D→(t)_1` at a term for `x`.
 pub fn primal(t: &Comb, x: &Term) -> Term {
-    match t.kind() {
+    let parameter = t.parameter();
+    let first = match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
         Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
@@ -44,17 +45,19 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
         Kind::Snd => snd(x.clone()),
         Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
         // E15: `x : D→(T)_1`; the paper forgets the subscript.
-        Kind::Curry(t) => lam("y", argument(t), |y| {
+        Kind::Curry(t) => lam(parameter, argument(t), |y| {
             let xy = pair(x.clone(), y);
             let w = v(tangent_argument(t));
             let only = lpair(zero_lin(w.from().clone(), tangent_context(t)), w);
             pair(primal(t, &xy), linlam(tangent(t, &xy, &only)))
         }),
-    }
+    };
+    first.called(t.name())
 }
 
 /// `D→(t)_2` at a term for `x1` and a linear term for `v`.
 pub fn tangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
+    let parameter = t.parameter();
     match t.kind() {
         Kind::Op(o) => forward_op(o, x, v),
         Kind::Prim(p) => forward_prim(*p, x, v),
@@ -68,7 +71,7 @@ pub fn tangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
             let direct = lapp(lfst(v.clone()), y.clone());
             plus(direct, linapp(snd(app(fst(x.clone()), y)), lsnd(v.clone())))
         }),
-        Kind::Curry(t) => llam("y", argument(t), |y| {
+        Kind::Curry(t) => llam(parameter, argument(t), |y| {
             let only = lpair(v.clone(), zero_lin(v.from().clone(), tangent_argument(t)));
             tangent(t, &pair(x.clone(), y), &only)
         }),

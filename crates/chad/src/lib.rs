@@ -58,4 +58,4 @@ mod errata;
 #[cfg(test)]
 mod theorems;
 
-pub use var::{Env, Var};
+pub use var::{Env, Name, Var};

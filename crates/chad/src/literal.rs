@@ -23,12 +23,7 @@ pub struct Derived {
 impl Derived {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Derived {
-        Derived::forward_over("x", t)
-    }
-
-    /// `D→(t)`, over a variable that is called so.
-    pub fn forward_over(x: &str, t: &Comb) -> Derived {
-        let x = Var::fresh(x, forward::primal_ty(t.from()));
+        let x = Var::fresh("x", forward::primal_ty(t.from()));
         let v = linear::v(forward::tangent_ty(t.from()));
         Derived {
             first: forward::primal(t, &linear::var(&x)),
@@ -39,12 +34,7 @@ impl Derived {
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Derived {
-        Derived::reverse_over("x", t)
-    }
-
-    /// `D←(t)`, over a variable that is called so.
-    pub fn reverse_over(x: &str, t: &Comb) -> Derived {
-        let x = Var::fresh(x, reverse::primal_ty(t.from()));
+        let x = Var::fresh("x", reverse::primal_ty(t.from()));
         let v = linear::v(reverse::cotangent_ty(t.to()));
         Derived {
             first: reverse::primal(t, &linear::var(&x)),
@@ -93,12 +83,7 @@ pub struct Applied {
 impl Applied {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Applied {
-        Applied::forward_over("x", t)
-    }
-
-    /// `D→(t)`, over a variable that is called so.
-    pub fn forward_over(x: &str, t: &Comb) -> Applied {
-        let x = Var::fresh(x, applied_forward::primal_ty(t.from()));
+        let x = Var::fresh("x", applied_forward::primal_ty(t.from()));
         let at = applied::var(&x);
         Applied {
             first: applied_forward::primal(t, &at),
@@ -109,12 +94,7 @@ impl Applied {
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Applied {
-        Applied::reverse_over("x", t)
-    }
-
-    /// `D←(t)`, over a variable that is called so.
-    pub fn reverse_over(x: &str, t: &Comb) -> Applied {
-        let x = Var::fresh(x, applied_reverse::primal_ty(t.from()));
+        let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
         let at = applied::var(&x);
         Applied {
             first: applied_reverse::primal(t, &at),

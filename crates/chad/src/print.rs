@@ -5,13 +5,13 @@
 //! ([`Classes`]), is written once, `let t = .. in`, as far outside as its variables allow. At linear terms this is an abbreviation of the
 //! printer: the language itself has one linear variable only.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::Doc;
 
 use crate::op::{Op, infix};
-use crate::var::Names;
+use crate::var::{Name, Names};
 
 /// How wide a page is.
 const WIDTH: usize = 100;
@@ -49,6 +49,11 @@ impl<T> From<&crate::var::Var<T>> for Binder {
     fn from(x: &crate::var::Var<T>) -> Binder {
         Binder { id: x.id, hint: x.hint.clone() }
     }
+}
+
+/// The variables of a context.
+pub(crate) fn binders<T>(context: &[crate::var::Var<T>]) -> Vec<Binder> {
+    context.iter().map(Binder::from).collect()
 }
 
 /// What a term looks like. The parts are terms.
@@ -120,25 +125,40 @@ pub(crate) trait Written: Clone {
     fn look(&self) -> Look<Self>;
     /// Its type: terms may look the same, as `\y. x` does for every type of `y`, and be different.
     fn typing(&self) -> String;
+    /// What the program calls it.
+    fn name(&self) -> Name;
 }
 
 /// On one line, nothing named.
 pub(crate) fn line<T: Written>(t: &T) -> String {
     let shared = Shared::default();
-    Page { shared: &shared, lets: true }.scope(t, &Context::new(t, 0)).render(usize::MAX)
+    Page { shared: &shared, lets: true }.scope(t, &Context::within(t, 0, &[])).render(usize::MAX)
 }
 
 /// In lines, nothing named.
 pub(crate) fn lines<T: Written>(t: &T) -> String {
     let shared = Shared::default();
-    Page { shared: &shared, lets: true }.scope(t, &Context::new(t, 0)).render(WIDTH)
+    Page { shared: &shared, lets: true }.scope(t, &Context::within(t, 0, &[])).render(WIDTH)
 }
 
-/// In lines, with names for what occurs more than once.
-pub(crate) fn page<T: Written>(t: &T) -> String {
+/// In lines, with names for what occurs more than once, under the variables of a context.
+pub(crate) fn page<T: Written>(t: &T, context: &[Binder]) -> String {
     let shared = Shared::of(t);
-    Page { shared: &shared, lets: false }.scope(t, &Context::new(t, t.node())).render(WIDTH)
+    let context = Context::within(t, t.node(), context);
+    Page { shared: &shared, lets: false }.scope(t, &context).render(WIDTH)
 }
+
+/// What the linear variable is called in a page under these variables.
+pub(crate) fn linear_name<T>(context: &[crate::var::Var<T>]) -> String {
+    let mut names = Names::default();
+    for x in context {
+        names.introduce(x.id, &x.hint);
+    }
+    names.choose(LINEAR)
+}
+
+/// The linear variable.
+const LINEAR: &str = "v";
 
 /// A class of equal terms, below a linear variable if they mention that: the body of its binder, or 0.
 type Key = (usize, usize);
@@ -146,13 +166,20 @@ type Key = (usize, usize);
 /// What is written once, by the bodies of binders in which it is.
 struct Shared<T> {
     named: HashMap<usize, Vec<(Key, T)>>,
+    /// What the program calls some of them.
+    names: HashMap<Key, Name>,
     mentions: HashMap<usize, Rc<Mentions>>,
     classes: Classes,
 }
 
 impl<T> Default for Shared<T> {
     fn default() -> Shared<T> {
-        Shared { named: HashMap::new(), mentions: HashMap::new(), classes: Classes::default() }
+        Shared {
+            named: HashMap::new(),
+            names: HashMap::new(),
+            mentions: HashMap::new(),
+            classes: Classes::default(),
+        }
     }
 }
 
@@ -207,16 +234,19 @@ fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
     }
 }
 
-/// The free variables of a term, each once, in the order of their identifiers.
-fn free<T: Written>(t: &T) -> Vec<Binder> {
+/// The free variables of a term, each once, in the order of their identifiers, and what its variables and, in the program, its parts are called.
+fn variables<T: Written>(t: &T) -> (Vec<Binder>, HashSet<String>) {
     let (mut seen, mut bound, mut variables) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+    let mut hints = HashSet::new();
     let mut rest = vec![t.clone()];
     while let Some(t) = rest.pop() {
         if !seen.insert(t.node()) {
             continue;
         }
+        hints.extend(t.name().get().map(|name| name.to_string()));
         let look = t.look();
         if let Look::Variable(x) = &look {
+            hints.insert(x.hint.to_string());
             variables.insert(x.id, x.clone());
         }
         for Part { part, binder, .. } in parts(look) {
@@ -225,7 +255,7 @@ fn free<T: Written>(t: &T) -> Vec<Binder> {
         }
     }
     // A variable is bound once in a term, so nothing that is bound anywhere is free elsewhere.
-    variables.into_values().filter(|x| !bound.contains(&x.id)).collect()
+    (variables.into_values().filter(|x| !bound.contains(&x.id)).collect(), hints)
 }
 
 /// Does it mention the linear variable in scope?
@@ -266,7 +296,43 @@ impl<T: Written> Shared<T> {
                 shared.named.entry(body).or_default().push((key, t));
             }
         }
+        let named = std::mem::take(&mut shared.named);
+        for (body, items) in named {
+            let items = shared.functions_first(items);
+            shared.named.insert(body, items);
+        }
         shared
+    }
+
+    /// Functions before terms, as far as they do not mention these.
+    fn functions_first(&self, items: Vec<(Key, T)>) -> Vec<(Key, T)> {
+        let (mut functions, mut others) = (Vec::new(), Vec::new());
+        let mut waiting = HashSet::new();
+        for (key, t) in items {
+            let is_function = matches!(t.look(), Look::Lambda(..) | Look::LinearLambda(_));
+            if is_function && !self.contains(&t, &waiting) {
+                functions.push((key, t));
+            } else {
+                waiting.insert(key.0);
+                others.push((key, t));
+            }
+        }
+        functions.extend(others);
+        functions
+    }
+
+    /// Is a part of the term of one of these classes?
+    fn contains(&self, t: &T, classes: &HashSet<usize>) -> bool {
+        let (mut seen, mut rest) = (HashSet::new(), vec![t.clone()]);
+        while let Some(t) = rest.pop() {
+            if classes.contains(&self.key(&t, 0).0) {
+                return true;
+            }
+            if seen.insert(t.node()) {
+                rest.extend(parts(called(t.look())).into_iter().map(|part| part.part));
+            }
+        }
+        false
     }
 
     fn mentions(&mut self, t: &T) -> Rc<Mentions> {
@@ -373,6 +439,8 @@ impl<T: Written> Search<T> {
         let mentions = self.shared.mentions(t);
         self.shared.class(t, &[]);
         let key = self.shared.key(t, linear_body);
+        let name = self.shared.names.entry(key).or_default();
+        *name = name.or(&t.name());
         let count = self.counts.entry(key).or_insert(0);
         *count += 1;
         if *count > 1 {
@@ -407,14 +475,16 @@ struct Context {
 }
 
 impl Context {
-    /// For a whole term: names that its free variables have are taken.
-    fn new<T: Written>(t: &T, body: usize) -> Context {
-        let mut names = Names::default();
-        for x in free(t) {
+    /// For a whole term under variables: names that these and its other free variables have are taken.
+    fn within<T: Written>(t: &T, body: usize, context: &[Binder]) -> Context {
+        let (others, hints) = variables(t);
+        let mut names = Names::of(hints);
+        let others = others.iter().filter(|x| context.iter().all(|y| x.id != y.id));
+        for x in context.iter().chain(others) {
             names.introduce(x.id, &x.hint);
         }
         let linear =
-            if is_linear(t, &mut HashMap::new()) { names.choose("v") } else { String::new() };
+            if is_linear(t, &mut HashMap::new()) { names.choose(LINEAR) } else { String::new() };
         Context { names, linear, linear_body: body, given: HashMap::new() }
     }
 
@@ -426,7 +496,7 @@ impl Context {
 
     fn bind_linear(&self, hint: &str, body: usize) -> (Context, String) {
         let mut inside = self.clone();
-        inside.linear = inside.names.choose(hint);
+        inside.linear = inside.names.invent(hint);
         inside.linear_body = body;
         let name = inside.linear.clone();
         (inside, name)
@@ -452,12 +522,12 @@ impl<T: Written> Page<'_, T> {
         let mut inside = context.clone();
         let mut lets = Vec::new();
         for (key, part) in self.shared.named.get(&t.node()).into_iter().flatten() {
-            let hint = match (key.1, part.look()) {
-                (0, Look::Lambda(..) | Look::LinearLambda(_)) => "f",
-                (0, _) => "t",
-                _ => "w",
+            let name = match (self.shared.names.get(key).and_then(Name::get), key.1, part.look()) {
+                (Some(name), ..) => inside.names.choose(name),
+                (None, 0, Look::Lambda(..) | Look::LinearLambda(_)) => inside.names.invent("f"),
+                (None, 0, _) => inside.names.invent("t"),
+                (None, ..) => inside.names.invent("w"),
             };
-            let name = inside.names.choose(hint);
             let definition = self.construct(part, level::OPEN, &inside);
             lets.extend([
                 text(format!("let {name} ="))

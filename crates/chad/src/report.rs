@@ -2,13 +2,19 @@
 
 use lambada_core::{DefId, Program};
 
+use std::fmt;
+use std::rc::Rc;
+
 use crate::combinators::{self, Comb, Kind};
-use crate::literal::{self, Applied, Derived};
+use crate::linear::Lin;
 use crate::op::Op;
 use crate::primitives::Primitive;
 use crate::shared::{self, Lets};
 use crate::source::{Outside, of_core};
-use crate::{applied, linear, source};
+use crate::var::{Env, Var};
+use crate::{
+    applied, applied_forward, applied_reverse, forward, linear, literal, print, reverse, source,
+};
 
 /// Forward or reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +45,12 @@ pub enum Refusal {
     Outside(Outside),
     /// The literal derivative would have about this many nodes (E26).
     TooLarge(f64),
+    /// The literal derivatives of all steps together would be too large; so many of them, from the first, are not.
+    StepsTooLarge(usize),
     /// The derivation has only so many steps.
     NoSuchStep(usize),
+    /// The stage is the program before any derivative, so there is nothing that parameters are chosen for.
+    NoDerivative,
 }
 
 impl From<Outside> for Refusal {
@@ -52,7 +62,8 @@ impl From<Outside> for Refusal {
 /// The largest literal derivative that is written down, in nodes: pages of text, seconds of work.
 const LARGEST: f64 = 1e6;
 
-/// One stage of the derivative of a definition, in notation close to the paper.
+/// One stage of the derivative of a definition, in notation close to the paper, with respect to all of its parameters or to those at these
+/// places.
 ///
 /// The literal macros leave redexes of products behind and copy terms; what is printed is equal to what they give by equations of Figures 2
 /// and 4 (see `linear::tidy`), and writes once what occurs more than once.
@@ -61,18 +72,21 @@ pub fn derive(
     entry: DefId,
     mode: Mode,
     stage: Stage,
+    wrt: Option<&[usize]>,
 ) -> Result<String, Refusal> {
     let (x, t) = of_core(program, entry)?;
     let comb = combinators::tidy(&combinators::of_term(&x, &t));
+    let context = Context::new(&source::parameters(program, entry), &comb, mode, wrt);
     match stage {
+        Stage::Combinators if wrt.is_some() => Err(Refusal::NoDerivative),
         Stage::Combinators => Ok(format!("{} -> {}\n{}\n", comb.from(), comb.to(), comb.page())),
         Stage::Linear => {
-            writable(std::slice::from_ref(&comb)).map(|()| linear_stage(&x.hint, &comb, mode))
+            writable(std::slice::from_ref(&comb)).map(|()| context.linear_stage(&comb, mode))
         }
         Stage::Applied => {
-            writable(std::slice::from_ref(&comb)).map(|()| applied_stage(&x.hint, &comb, mode))
+            writable(std::slice::from_ref(&comb)).map(|()| context.applied_stage(&comb, mode))
         }
-        Stage::Shared => Ok(shared_stage(&x, &t, mode)),
+        Stage::Shared => Ok(context.shared_stage(&x, &t, mode)),
     }
 }
 
@@ -82,39 +96,173 @@ fn writable(parts: &[Comb]) -> Result<(), Refusal> {
     if size <= LARGEST { Ok(()) } else { Err(Refusal::TooLarge(size)) }
 }
 
-fn shared_stage(x: &source::Var, t: &source::Term, mode: Mode) -> String {
-    let (y, t) = match mode {
-        Mode::Forward => shared::forward(x, t, Lets::Primitive),
-        Mode::Reverse => shared::reverse(x, t, Lets::Primitive),
-    };
-    format!("{} : {} |- {}\n{}\n", y.hint, y.ty, t.ty(), applied::tidy(&t).page())
+/// What a derivative is written over. The macros have one variable, the tuple of all parameters; by S-13 it is the tuple of one variable for
+/// each of them.
+struct Context {
+    variables: Vec<linear::Var>,
+    /// With respect to some of the parameters: forward, from their tangents to those of all; in reverse, from the cotangents of all to theirs.
+    restriction: Option<Lin>,
 }
 
-fn linear_stage(x: &str, comb: &Comb, mode: Mode) -> String {
-    // `v` is the linear variable's name.
-    let x = if x == "v" { "x" } else { x };
-    let Derived { x, first, second } = match mode {
-        Mode::Forward => Derived::forward_over(x, comb),
-        Mode::Reverse => Derived::reverse_over(x, comb),
-    };
-    let context = format!("{} : {}", x.hint, x.ty);
-    let (one, two) = (linear::tidy(&first).page(), linear::tidy_linear(&second).page());
-    format!(
-        "{context} |- {}\n{one}\n\n{context}; v : {} |- {}\n{two}\n",
-        first.ty(),
-        second.from(),
-        second.to()
-    )
+impl Context {
+    fn new(names: &[Rc<str>], comb: &Comb, mode: Mode, wrt: Option<&[usize]>) -> Context {
+        let (primal, second) = match mode {
+            Mode::Forward => (forward::primal_ty(comb.from()), forward::tangent_ty(comb.from())),
+            Mode::Reverse => (reverse::primal_ty(comb.from()), reverse::cotangent_ty(comb.from())),
+        };
+        let types = split(primal, names.len(), |ty| ty.components());
+        let variables = names.iter().zip(types).map(|(x, ty)| Var::fresh(x, ty)).collect();
+        let restriction = wrt.map(|chosen| match mode {
+            Mode::Forward => embedding(chosen, &split(second, names.len(), |ty| ty.components())),
+            Mode::Reverse => projection(chosen, linear_parts(&linear::v(second), names.len())),
+        });
+        Context { variables, restriction }
+    }
+
+    /// Both components in the linear language.
+    fn linear(&self, comb: &Comb, mode: Mode) -> (linear::Term, Lin) {
+        let x = linear::tuple(&self.variables.iter().map(linear::var).collect::<Vec<_>>());
+        let restriction = self.restriction.clone();
+        match mode {
+            Mode::Forward => {
+                let v = restriction.unwrap_or_else(|| linear::v(forward::tangent_ty(comb.from())));
+                (forward::primal(comb, &x), forward::tangent(comb, &x, &v))
+            }
+            Mode::Reverse => {
+                let v = linear::v(reverse::cotangent_ty(comb.to()));
+                let all = reverse::cotangent(comb, &x, &v);
+                (
+                    reverse::primal(comb, &x),
+                    restriction.map_or(all.clone(), |some| some.after(&all)),
+                )
+            }
+        }
+    }
+
+    fn linear_stage(&self, comb: &Comb, mode: Mode) -> String {
+        let (first, second) = self.linear(comb, mode);
+        let (one, two) = (linear::tidy(&first), linear::tidy_linear(&second));
+        let v = format!("{} : {}", print::linear_name(&self.variables), second.from());
+        judgement(&self.variables, None, first.ty(), one.page(&self.variables))
+            + "\n"
+            + &judgement(&self.variables, Some(v), second.to(), two.page(&self.variables))
+    }
+
+    /// In the applied language: the variables, and their tuple.
+    fn applied(&self) -> (Vec<applied::Var>, applied::Term) {
+        let variable = |x: &linear::Var| Var::fresh(&x.hint, applied::dagger_ty(&x.ty));
+        let variables: Vec<applied::Var> = self.variables.iter().map(variable).collect();
+        let tuple = variables.iter().map(applied::var).reduce(applied::pair);
+        (variables, tuple.unwrap_or_else(applied::unit))
+    }
+
+    /// The second component, with respect to some of the parameters.
+    fn restricted(&self, second: applied::Term, mode: Mode) -> applied::Term {
+        let Some(restriction) = &self.restriction else { return second };
+        let restriction = applied::dagger_linear(restriction, &Env::default());
+        match mode {
+            Mode::Forward => applied::lthen(restriction, second),
+            Mode::Reverse => applied::lthen(second, restriction),
+        }
+    }
+
+    /// The variables, and both components, in the applied language.
+    fn literal(
+        &self,
+        comb: &Comb,
+        mode: Mode,
+    ) -> (Vec<applied::Var>, applied::Term, applied::Term) {
+        let (variables, x) = self.applied();
+        let (first, second) = match mode {
+            Mode::Forward => {
+                (applied_forward::primal(comb, &x), applied_forward::tangent(comb, &x))
+            }
+            Mode::Reverse => {
+                (applied_reverse::primal(comb, &x), applied_reverse::cotangent(comb, &x))
+            }
+        };
+        (variables, first, self.restricted(second, mode))
+    }
+
+    fn applied_stage(&self, comb: &Comb, mode: Mode) -> String {
+        let (variables, first, second) = self.literal(comb, mode);
+        let (one, two) = (applied::tidy(&first), applied::tidy(&second));
+        judgement(&variables, None, first.ty(), one.page(&variables))
+            + "\n"
+            + &judgement(&variables, None, second.ty(), two.page(&variables))
+    }
+
+    /// The variables, and `<primal, linear function>`, in the applied language.
+    fn shared(
+        &self,
+        (x, t): (&source::Var, &source::Term),
+        mode: Mode,
+    ) -> (Vec<applied::Var>, applied::Term) {
+        let (variables, tuple) = self.applied();
+        let (y, both) = match mode {
+            Mode::Forward => shared::forward(x, t, Lets::Primitive),
+            Mode::Reverse => shared::reverse(x, t, Lets::Primitive),
+        };
+        let all = applied::let_("both", applied::app(applied::abs(y, both), tuple), |both| {
+            let second = self.restricted(applied::snd(both.clone()), mode);
+            applied::pair(applied::fst(both), second)
+        });
+        (variables, all)
+    }
+
+    fn shared_stage(&self, x: &source::Var, t: &source::Term, mode: Mode) -> String {
+        let (variables, both) = self.shared((x, t), mode);
+        judgement(&variables, None, both.ty(), applied::tidy(&both).page(&variables))
+    }
 }
 
-fn applied_stage(x: &str, comb: &Comb, mode: Mode) -> String {
-    let Applied { x, first, second } = match mode {
-        Mode::Forward => Applied::forward_over(x, comb),
-        Mode::Reverse => Applied::reverse_over(x, comb),
+/// `x : T, y : S; v : τ |- type`, and the term.
+fn judgement<T: fmt::Display>(
+    context: &[Var<T>],
+    linear: Option<String>,
+    ty: impl fmt::Display,
+    page: String,
+) -> String {
+    let variables: Vec<String> = context.iter().map(|x| format!("{} : {}", x.hint, x.ty)).collect();
+    let zones: Vec<String> =
+        [variables.join(", ")].into_iter().chain(linear).filter(|zone| !zone.is_empty()).collect();
+    format!("{} |- {ty}\n{page}\n", zones.join("; ")).trim_start().to_string()
+}
+
+/// The components of a product of `count`, which nests to the left.
+fn split<T: Clone>(whole: T, count: usize, components: impl Fn(&T) -> (T, T)) -> Vec<T> {
+    let (mut outer, mut parts) = (whole, Vec::new());
+    for _ in 1..count {
+        let (rest, last) = components(&outer);
+        parts.push(last);
+        outer = rest;
+    }
+    parts.extend((count > 0).then_some(outer));
+    parts.reverse();
+    parts
+}
+
+/// `fst (fst l)`, `snd (fst l)`, `snd l`
+fn linear_parts(l: &Lin, count: usize) -> Vec<Lin> {
+    split(l.clone(), count, |l| (linear::lfst(l.clone()), linear::lsnd(l.clone())))
+}
+
+/// The tuple of the chosen ones.
+fn projection(chosen: &[usize], all: Vec<Lin>) -> Lin {
+    let chosen = chosen.iter().map(|k| all[*k].clone()).reduce(linear::lpair);
+    chosen.expect("a derivative is with respect to a parameter at least")
+}
+
+/// The tuple of all: components of `v`, the tuple of the chosen ones, and zeros.
+fn embedding(chosen: &[usize], types: &[linear::LTy]) -> Lin {
+    let from = chosen.iter().map(|k| types[*k].clone()).reduce(linear::LTy::times);
+    let v = linear::v(from.expect("a derivative is with respect to a parameter at least"));
+    let parts = linear_parts(&v, chosen.len());
+    let part = |k: usize| match chosen.iter().position(|place| *place == k) {
+        Some(place) => parts[place].clone(),
+        None => linear::zero_lin(v.from().clone(), types[k].clone()),
     };
-    let context = format!("{} : {}", x.hint, x.ty);
-    let (one, two) = (applied::tidy(&first).page(), applied::tidy(&second).page());
-    format!("{context} |- {}\n{one}\n\n{context} |- {}\n{two}\n", first.ty(), second.ty())
+    (0..types.len()).map(part).reduce(linear::lpair).expect("there are parameters")
 }
 
 /// A derivation: every part of the combinator term from the inside out, the clause of Appendix A that applies, and what it gives. Of
@@ -135,7 +283,10 @@ pub fn explain(
         writable(std::slice::from_ref(step))?;
         return Ok(explain_step(number, step, &steps, mode));
     }
-    writable(&steps)?;
+    writable(&steps).map_err(|_| {
+        let small = |step: &&Comb| writable(std::slice::from_ref(*step)).is_ok();
+        Refusal::StepsTooLarge(steps.iter().take_while(small).count())
+    })?;
     let texts = steps.iter().enumerate().map(|(k, step)| explain_step(k + 1, step, &steps, mode));
     Ok(format!("{} : {} |- {t}\n\n{}", x.hint, x.ty, texts.collect::<Vec<_>>().join("\n")))
 }
@@ -170,7 +321,7 @@ fn explain_step(number: usize, step: &Comb, steps: &[Comb], mode: Mode) -> Strin
         );
         (format!("t{number} = {}", special.whole), here)
     };
-    let stage = indented(&linear_stage("x", step, mode));
+    let stage = indented(&Context::new(&["x".into()], step, mode, None).linear_stage(step, mode));
     format!("{number}. {head} : {} -> {}\n{rule}{here}{stage}", step.from(), step.to())
 }
 
@@ -265,8 +416,8 @@ fn reverse_clause(comb: &Comb, t: &str, s: &str) -> String {
 mod tests {
     use super::*;
     use crate::generate::Generator;
+    use crate::literal::{Applied, Derived};
     use crate::value::Value;
-    use crate::var::Env;
     use lambada_core::{self as core, Def, Ty};
     use lambada_prim::Prim;
 
@@ -286,7 +437,7 @@ mod tests {
     }
 
     fn check(mode: Mode, stage: Stage, expect: &str) {
-        assert_eq!(derive(&program(), DefId(0), mode, stage).unwrap(), expect);
+        assert_eq!(derive(&program(), DefId(0), mode, stage, None).unwrap(), expect);
     }
 
     #[test]
@@ -321,7 +472,7 @@ mod tests {
         let each = |prim, t: &linear::Term| linear::op(Op::Each(prim, 1), t.clone());
         let (one, two) = (each(Prim::Sin, &linear::var(&x)), each(Prim::Cos, &linear::var(&x)));
         let both = |t: &linear::Term| linear::pair(t.clone(), t.clone());
-        let text = linear::pair(both(&one), both(&two)).page();
+        let text = linear::pair(both(&one), both(&two)).page(&[]);
         assert_eq!(text, "let t = sin(t2) in\nlet t3 = cos(t2) in\n<<t, t>, <t3, t3>>");
     }
 
@@ -341,7 +492,9 @@ mod tests {
         let twice =
             source::let_("f", f, |f| source::app(f.clone(), source::app(f, source::var(&x))));
         for mode in [Mode::Forward, Mode::Reverse] {
-            let text = shared_stage(&x, &twice, mode);
+            let comb = combinators::of_term(&x, &source::var(&x));
+            let context = Context::new(std::slice::from_ref(&x.hint), &comb, mode, None);
+            let text = context.shared_stage(&x, &twice, mode);
             assert!(text.lines().count() < 2000, "{}", text.lines().count());
         }
     }
@@ -380,6 +533,62 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A derivative with respect to some parameters is that with respect to all, at zero for the others, and without what they get.
+    #[test]
+    fn some_parameters() {
+        let mut compared = 0;
+        for seed in 0..400 {
+            let mut g = Generator::new(seed);
+            let (x, t) = g.program();
+            let source::Ty::Prod(..) = x.ty else { continue };
+            let comb = combinators::of_term(&x, &t);
+            let (at, v, w) = (g.value(&x.ty), g.value(&x.ty), g.value(t.ty()));
+            let names = ["a".into(), "b".into()];
+            for (k, mode) in
+                [0, 1].into_iter().flat_map(|k| [(k, Mode::Forward), (k, Mode::Reverse)])
+            {
+                let component = |of: &Value| if k == 0 { of.fst() } else { of.snd() };
+                let zeros = |k: usize| linear::zero(&forward_ty(&x.ty, k));
+                let expect = match mode {
+                    Mode::Forward => {
+                        let v = match k {
+                            0 => Value::pair(v.fst(), zeros(1)),
+                            _ => Value::pair(zeros(0), v.snd()),
+                        };
+                        Derived::forward(&comb).second(&at, &v)
+                    }
+                    Mode::Reverse => component(&Derived::reverse(&comb).second(&at, &w)),
+                };
+                let expect = expect.flatten().unwrap();
+                let given = if mode == Mode::Forward { component(&v) } else { w.clone() };
+                let context = Context::new(&names, &comb, mode, Some(&[k]));
+                let [a, b] = &context.variables[..] else { panic!("two parameters") };
+                let env = Env::default().with(a, at.fst()).with(b, at.snd());
+                let (_, second) = context.linear(&comb, mode);
+                let found = linear::eval_linear(&linear::tidy_linear(&second), &env, &given);
+                close(&found.flatten().unwrap(), &expect);
+                let (variables, _, second) = context.literal(&comb, mode);
+                let env =
+                    Env::default().with(&variables[0], at.fst()).with(&variables[1], at.snd());
+                let found = applied::eval(&applied::tidy(&second), &env).linear().lapp(&given);
+                close(&found.flatten().unwrap(), &expect);
+                let (variables, both) = context.shared((&x, &t), mode);
+                let env =
+                    Env::default().with(&variables[0], at.fst()).with(&variables[1], at.snd());
+                let found = applied::eval(&applied::tidy(&both), &env).snd().linear().lapp(&given);
+                close(&found.flatten().unwrap(), &expect);
+                compared += 1;
+            }
+        }
+        assert!(compared >= 200, "{compared}");
+    }
+
+    /// `D→(-)_2` of a component.
+    fn forward_ty(product: &source::Ty, k: usize) -> linear::LTy {
+        let (a, b) = forward::tangent_ty(product).components();
+        if k == 0 { a } else { b }
     }
 
     fn tidied_linear(Derived { x, first, second }: &Derived, t: &source::Term) {

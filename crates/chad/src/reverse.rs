@@ -32,7 +32,8 @@ pub fn cotangent_ty(ty: &source::Ty) -> LTy {
 
 /// `D←(t)_1` at a term for `x`.
 pub fn primal(t: &Comb, x: &Term) -> Term {
-    match t.kind() {
+    let parameter = t.parameter();
+    let first = match t.kind() {
         Kind::Op(o) => op(o.clone(), x.clone()),
         Kind::Prim(p) => primal_prim(*p, x),
         Kind::Id => x.clone(),
@@ -43,16 +44,18 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
         Kind::Snd => snd(x.clone()),
         Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
         // E15: `x : D←(T)_1`; the paper forgets the subscript.
-        Kind::Curry(t) => lam("y", argument(t), |y| {
+        Kind::Curry(t) => lam(parameter, argument(t), |y| {
             let xy = pair(x.clone(), y);
             let w = v(cotangent_ty(t.to()));
             pair(primal(t, &xy), linlam(lsnd(cotangent(t, &xy, &w))))
         }),
-    }
+    };
+    first.called(t.name())
 }
 
 /// `D←(t)_2` at a term for `x1` and a linear term for `v`.
 pub fn cotangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
+    let parameter = t.parameter();
     match t.kind() {
         Kind::Op(o) => reverse_op(o, x, v),
         Kind::Prim(p) => reverse_prim(*p, x, v),
@@ -73,7 +76,7 @@ pub fn cotangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
             lpair(tensor(y, v.clone()), argument)
         }),
         Kind::Curry(t) => {
-            let y = Var::fresh("y", argument(t));
+            let y = Var::fresh(parameter, argument(t));
             let w = crate::linear::v(cotangent_ty(t.to()));
             let body = lfst(cotangent(t, &pair(x.clone(), var(&y)), &w));
             case(v.clone(), y, body)

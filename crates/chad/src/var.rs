@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// A variable: identified by `id` alone; `hint` is what it is called, if no other in scope is.
@@ -67,6 +67,47 @@ impl<T> Ord for Var<T> {
     }
 }
 
+/// What the program calls the value of a term, if it calls it anything. For printing: all names are equal.
+#[derive(Clone, Debug, Default)]
+pub struct Name(Option<Rc<str>>);
+
+impl Name {
+    /// A name that the program gives.
+    pub fn new(name: &Rc<str>) -> Name {
+        Name(Some(name.clone()))
+    }
+
+    /// The name, if there is one.
+    pub fn get(&self) -> Option<&Rc<str>> {
+        self.0.as_ref()
+    }
+
+    /// This name, or the other one where there is none.
+    pub(crate) fn or(&self, other: &Name) -> Name {
+        if self.0.is_some() { self.clone() } else { other.clone() }
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, _: &Name) -> bool {
+        true
+    }
+}
+
+impl Eq for Name {}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Name) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, _: &Name) -> Ordering {
+        Ordering::Equal
+    }
+}
+
 /// What each variable stands for: a persistent list, innermost binding first.
 #[derive(Debug)]
 pub struct Env<V>(Option<Rc<Binding<V>>>);
@@ -119,9 +160,27 @@ impl<V: Clone> Env<V> {
 pub(crate) struct Names {
     taken: HashMap<String, usize>,
     names: HashMap<u32, String>,
+    /// What the variables of the term are called: no name for these is invented.
+    hints: Rc<HashSet<String>>,
 }
 
 impl Names {
+    /// For a term whose variables have these hints.
+    pub fn of(hints: HashSet<String>) -> Names {
+        Names { hints: Rc::new(hints), ..Names::default() }
+    }
+
+    /// A name that nothing has and no variable wants: the hint, or the hint with a number.
+    pub fn invent(&mut self, hint: &str) -> String {
+        let wanted = self.hints.clone();
+        loop {
+            let name = self.choose(hint);
+            if !wanted.contains(&name) {
+                return name;
+            }
+        }
+    }
+
     /// The name of a variable that a binder introduces, from here on.
     pub fn introduce(&mut self, id: u32, hint: &str) -> String {
         let name = self.choose(hint);

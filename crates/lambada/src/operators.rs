@@ -41,16 +41,23 @@ pub fn choose(
             (0..params.len()).filter(|k| carries_derivative(program, &params[*k].1)).collect();
         return if all.is_empty() { Err(messages::nothing_real(&def.name)) } else { Ok(all) };
     };
-    let names: Vec<&str> = params.iter().map(|(name, _)| &**name).collect();
+    let chosen = places(program, entry, wrt)?;
+    match chosen.iter().find(|k| !carries_derivative(program, &params[**k].1)) {
+        Some(k) => Err(messages::not_differentiable(&def.name, &params[*k].0)),
+        None => Ok(chosen),
+    }
+}
+
+/// The parameters of these names, each once.
+pub fn places(program: &Program, entry: DefId, wrt: &[String]) -> Result<Vec<usize>, Problem> {
+    let def = program.def(entry);
+    let names: Vec<&str> = def.signature.params.iter().map(|(name, _)| &**name).collect();
     let mut chosen = Vec::new();
     for name in wrt {
         let k = names
             .iter()
             .position(|n| names_match(n, name))
             .ok_or_else(|| messages::no_such_parameter(&def.name, name, &names))?;
-        if !carries_derivative(program, &params[k].1) {
-            return Err(messages::not_differentiable(&def.name, name));
-        }
         if !chosen.contains(&k) {
             chosen.push(k);
         }

@@ -3,22 +3,25 @@
 use lambada_chad::report::{self, Refusal};
 use lambada_source::{Problem, stack};
 
-use crate::Unit;
 use crate::messages::paper as messages;
+use crate::{Unit, operators};
 use lambada_core::{DefId, Program};
 
 pub use lambada_chad::report::{Mode, Stage as PaperStage};
 
 impl Unit {
-    /// One stage of the derivative of a definition, in notation close to the paper.
+    /// One stage of the derivative of a definition, in notation close to the paper, with respect to all parameters unless some are named.
     pub fn paper_stage(
         &self,
         entry: &str,
         mode: Mode,
         stage: PaperStage,
+        wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        stack::roomy(|| report::derive(&program, id, mode, stage))
+        let wrt = wrt.map(|names| operators::places(&program, id, names));
+        let wrt = wrt.transpose().map_err(|problem| vec![problem])?;
+        stack::roomy(|| report::derive(&program, id, mode, stage, wrt.as_deref()))
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
@@ -41,5 +44,7 @@ fn refused(program: &Program, id: DefId, entry: &str, refusal: &Refusal) -> Prob
         Refusal::Outside(outside) => messages::outside_fragment(entry, outside),
         Refusal::TooLarge(size) => messages::too_large(entry, span, *size),
         Refusal::NoSuchStep(count) => messages::no_such_step(entry, span, *count),
+        Refusal::NoDerivative => messages::no_derivative(span),
+        Refusal::StepsTooLarge(small) => messages::steps_too_large(entry, span, *small),
     }
 }

@@ -53,7 +53,7 @@ fn check(text: &str, args: &[Data]) {
         for stage in
             [PaperStage::Combinators, PaperStage::Linear, PaperStage::Applied, PaperStage::Shared]
         {
-            assert!(!unit.paper_stage("f", mode, stage).unwrap().is_empty());
+            assert!(!unit.paper_stage("f", mode, stage, None).unwrap().is_empty());
         }
         let all = unit.explain("f", mode, None).unwrap();
         assert!(all.contains(&unit.explain("f", mode, Some(1)).unwrap()), "{all}");
@@ -97,22 +97,22 @@ fn examples_of_the_paper() {
 #[test]
 fn derivatives_of_primitives() {
     let second = |text: &str, mode| {
-        let stage = load(text).paper_stage("f", mode, PaperStage::Linear).unwrap();
+        let stage = load(text).paper_stage("f", mode, PaperStage::Linear, None).unwrap();
         let (_, second) = stage.split_once("\n\n").unwrap();
         second.lines().skip(1).map(str::trim).collect::<Vec<_>>().join(" ")
     };
     let ex3 = "def f (x : real) = map (\\z -> x*z + 1.0) (replicate 3 x)";
     assert_eq!(
         second(ex3, Mode::Forward),
-        "let t = replicate(x) in lmap(t; \\y. lmul(y; v)) + lzipWith(<\\y. \\_v2. lmul(x; v2), t>; lreplicate(v))"
+        "let t = replicate(x) in lmap(t; \\z. lmul(z; v)) + lzipWith(<\\z. \\_v2. lmul(x; v2), t>; lreplicate(v))"
     );
     assert_eq!(
         second(ex3, Mode::Reverse),
-        "let t = replicate(x) in (case lzip(t; v) of !y (x) w -> lmul(y; w)) + lsum(lzipWith(<\\y. \\_v2. lmul(x; v2), t>; v))"
+        "let t = replicate(x) in (case lzip(t; v) of !z (x) w -> lmul(z; w)) + lsum(lzipWith(<\\z. \\_v2. lmul(x; v2), t>; v))"
     );
     assert_eq!(
         second("def f (xs : [3]real) = fold (\\a x -> a * x) 1.0 xs", Mode::Forward),
-        "snd lscan( <\\y. \\_v2. lmul(snd y; fst v2) + lmul(fst y; snd v2), <fst scan(<\\y. fst y * snd y, <1, xs>>), xs>>; <<0, v>, 0>)"
+        "snd lscan( <\\p. \\_v2. lmul(snd p; fst v2) + lmul(fst p; snd v2), <fst scan(<\\p. fst p * snd p, <1, xs>>), xs>>; <<0, v>, 0>)"
     );
 }
 
@@ -181,8 +181,14 @@ fn folds() {
 #[test]
 fn outside() {
     for (text, construct) in [
-        ("def f [n] (x : [n]real) = sum x", "an array without a literal size such as `[3]real`"),
-        ("def f (x : [3]int) (y : real) = y", "an array of something else than reals"),
+        (
+            "def f [n] (x : [n]real) = sum x",
+            "the parameter `x` is an array without a literal size such as `[3]real`",
+        ),
+        (
+            "def f (x : [3]int) (y : real) = y",
+            "the parameter `x` is an array of something else than reals",
+        ),
         ("def f (x : real) = sum (replicate (int x) x)", "the operation `int`"),
         ("def f (x : [3]real) = cumsum x", "a `loop` whose state is not one real number"),
         (
@@ -204,16 +210,118 @@ fn outside() {
             "def f (x : [3]real) = sum (for i < 2 => x[i + 2])",
             "an index that is out of range or depends on more than the index of one loop",
         ),
-        ("def f (x : [2000000]real) = sum x", "an array or a loop of more than 1048576 elements"),
+        (
+            "def f (x : [2000000]real) = sum x",
+            "the parameter `x` is an array of more than 1048576 elements",
+        ),
         (
             "def f (x : real) = loop a = x for i < 2000000 do a * a",
-            "an array or a loop of more than 1048576 elements",
+            "a loop of more than 1048576 iterations",
         ),
         ("def f (x : [2][3]real) = sum x[0]", "a row of a matrix"),
     ] {
         let (program, id) = load(text).definition("f").unwrap();
         assert_eq!(source::of_core(&program, id).unwrap_err().construct, construct, "{text}");
-        let problems = load(text).paper_stage("f", Mode::Reverse, PaperStage::Linear).unwrap_err();
+        let problems =
+            load(text).paper_stage("f", Mode::Reverse, PaperStage::Linear, None).unwrap_err();
         assert_eq!(problems[0].title, "`f` is outside the fragment of the executable paper");
+    }
+}
+
+fn stage(text: &str, mode: Mode, stage: PaperStage, wrt: Option<&[&str]>) -> String {
+    let names: Option<Vec<String>> =
+        wrt.map(|names| names.iter().map(|name| name.to_string()).collect());
+    load(text)
+        .paper_stage("f", mode, stage, names.as_deref())
+        .unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
+}
+
+/// What the program names keeps its name, in every stage, if it is written at all; the names that the printer invents are others.
+#[test]
+fn names() {
+    let text = "def square (r : real) = r * r\n\
+                def twice (g : real -> real) (start : real) = g (g start)\n\
+                def f (t : real) (w : real) = let big = exp (t * w) in big * twice square big + big";
+    let linear = "t : real, w : real |- real\n\
+        let square =\n  \\r.\n    <r * r,\n     \\_v.\n       let w2 = lmul(r; v) in\n       w2 + w2> in\n\
+        let big = exp(t * w) in\n\
+        big * fst (square (fst (square big))) + big\n";
+    let shown = stage(text, Mode::Reverse, PaperStage::Linear, None);
+    assert!(shown.starts_with(linear), "{shown}");
+    for mode in [Mode::Forward, Mode::Reverse] {
+        for part in [PaperStage::Linear, PaperStage::Applied, PaperStage::Shared] {
+            let shown = stage(text, mode, part, None);
+            let shown = shown.rsplit_once("|- ").map_or(&*shown, |(_, second)| second);
+            for line in ["let square =", "let big = exp(t * w) in", "\\r."] {
+                assert_eq!(shown.matches(line).count(), 1, "{shown}");
+            }
+            for line in ["let t =", "let w ="] {
+                assert!(!shown.contains(line), "{shown}");
+            }
+        }
+    }
+}
+
+/// `--wrt`: what belongs to other parameters is neither taken nor given.
+#[test]
+fn some_parameters() {
+    let text = "def f (a : real) (b : [2]real) (c : real) = (a * b[1] + c * c, a)";
+    let context = "a : real, b : real^2, c : real";
+    let second = |mode, part, wrt| {
+        let shown = stage(text, mode, part, Some(wrt));
+        shown.split_once("\n\n").map_or(shown.clone(), |(_, second)| second.to_string())
+    };
+    assert_eq!(
+        second(Mode::Forward, PaperStage::Linear, &["c", "a"]),
+        format!(
+            "{context}; v : real * real |- real * real\n\
+             let w = lmul(c; fst v) in\n<lmul(index_1(b); snd v) + w + w, snd v>\n"
+        )
+    );
+    assert_eq!(
+        second(Mode::Reverse, PaperStage::Linear, &["c"]),
+        format!("{context}; v : real * real |- real\nlet w = lmul(c; fst v) in\nw + w\n")
+    );
+    assert_eq!(
+        second(Mode::Reverse, PaperStage::Applied, &["b"]),
+        format!("{context} |- LFun(real * real, real^2)\nlfst;;lmul(a);;lonehot_1\n")
+    );
+    assert_eq!(
+        second(Mode::Forward, PaperStage::Shared, &["a"]),
+        format!(
+            "{context} |- real * real * LFun(real, real * real)\n\
+             let t = index_1(b) in\n<<a * t + c * c, a>, lpair(lmul(t), lid)>\n"
+        )
+    );
+    let refused = |wrt: &str, part| {
+        let wrt = [wrt.to_string()];
+        load(text).paper_stage("f", Mode::Reverse, part, Some(&wrt)).unwrap_err().remove(0)
+    };
+    assert_eq!(refused("d", PaperStage::Linear).code, "E0510");
+    assert_eq!(refused("a", PaperStage::Combinators).code, "E0523");
+}
+
+/// What a stage cannot show is named, with what to write in its place.
+#[test]
+fn messages() {
+    for (text, construct, instead) in [
+        (
+            "def f [n] (x : [n]real) = sum x",
+            "the parameter `x` is an array without a literal size such as `[3]real`",
+            "literal sizes",
+        ),
+        (
+            "def f (x : real) (n : int) = x ** n",
+            "the parameter `n` is of type `int`",
+            "calls this one",
+        ),
+        ("def f (x : real) = grad (\\y -> y * y) x", "`vjp`", "without derivatives"),
+        ("def f (x : real) = if x < 1 then x else 1.0", "`if`", "no conditionals"),
+    ] {
+        let problems =
+            load(text).paper_stage("f", Mode::Reverse, PaperStage::Shared, None).unwrap_err();
+        let label = &problems[0].labels[0].text;
+        assert_eq!(label, construct);
+        assert!(problems[0].hints[0].contains(instead), "{:?}", problems[0].hints);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{Kind, Term, Ty};
+use super::{Kind, Term, Ty, Var};
 use crate::print::{self, Look, Written, level};
-use crate::var::parens;
+use crate::var::{Name, parens};
 
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,9 +31,9 @@ impl fmt::Display for Term {
 }
 
 impl Term {
-    /// In lines, with names for what occurs more than once.
-    pub fn page(&self) -> String {
-        print::page(self)
+    /// In lines, with names for what occurs more than once, under these variables.
+    pub fn page(&self, context: &[Var]) -> String {
+        print::page(self, &print::binders(context))
     }
 }
 
@@ -50,6 +50,10 @@ impl Written for Term {
 
     fn typing(&self) -> String {
         self.ty().to_string()
+    }
+
+    fn name(&self) -> Name {
+        Term::name(self).clone()
     }
 
     fn look(&self) -> Look<Term> {

@@ -6,7 +6,7 @@ use super::{Ty, dagger_linear_ty, dagger_ty};
 use crate::linear::of_source_ty;
 use crate::op::{LOp, Op};
 use crate::primitives::{LPrim, Primitive};
-use crate::var::Env;
+use crate::var::{Env, Name};
 
 /// A variable of the applied language.
 pub type Var = crate::var::Var<Ty>;
@@ -16,6 +16,7 @@ pub type Var = crate::var::Var<Ty>;
 pub struct Term {
     kind: Rc<Kind>,
     ty: Ty,
+    name: Name,
 }
 
 /// The terms of the source language, and A-1 … A-13.
@@ -71,7 +72,7 @@ pub enum Kind {
 
 impl Term {
     fn new(kind: Kind, ty: Ty) -> Term {
-        Term { kind: Rc::new(kind), ty }
+        Term { kind: Rc::new(kind), ty, name: Name::default() }
     }
 
     /// The construct.
@@ -82,6 +83,17 @@ impl Term {
     /// The type.
     pub fn ty(&self) -> &Ty {
         &self.ty
+    }
+
+    /// What the program calls it.
+    pub(crate) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// The same term, by this name if it has none.
+    pub(crate) fn called(mut self, name: &Name) -> Term {
+        self.name = self.name.or(name);
+        self
     }
 
     /// The immediate subterms.
@@ -120,7 +132,7 @@ impl Term {
         }
         if let Kind::Lam(x, t) = self.kind() {
             let y = name(x);
-            return abs(y.clone(), t.replace(&terms.with(x, var(&y)), name));
+            return abs(y.clone(), t.replace(&terms.with(x, var(&y)), name)).called(&self.name);
         }
         self.map_children(&mut |t| t.replace(terms, name))
     }
@@ -149,7 +161,7 @@ impl Term {
             Kind::LCurInv(t) => Kind::LCurInv(f(t)),
             Kind::LPair(t, s) => Kind::LPair(f(t), f(s)),
         };
-        Term::new(kind, self.ty.clone())
+        Term { kind: Rc::new(kind), ty: self.ty.clone(), name: self.name.clone() }
     }
 
     /// The same term with its bound variables numbered, so that α-equivalent terms are equal.

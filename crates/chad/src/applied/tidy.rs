@@ -38,9 +38,9 @@ impl Tidy {
     /// Each node is rewritten once, so what was shared in memory remains shared.
     fn term(&mut self, t: &Term) -> Term {
         if let Some(done) = self.done.get(&address(t)) {
-            return done.clone();
+            return done.clone().called(t.name());
         }
-        let done = self.rewrite(t);
+        let done = self.rewrite(t).called(t.name());
         self.done.insert(address(t), done.clone());
         done
     }
@@ -56,8 +56,10 @@ impl Tidy {
             self.lets.insert(x.id, s);
             return self.term(body);
         }
-        if let Kind::Lam(x, _) = t.kind() {
+        if let Kind::Lam(x, body) = t.kind() {
             self.bound.insert(x.id);
+            let tidied = self.term(body);
+            return abs(self.half_name(x, body), tidied);
         }
         let t = t.map_children(&mut |part| self.term(part));
         self.half(&t).unwrap_or_else(|| self.simplify(t))
@@ -76,6 +78,17 @@ impl Tidy {
             return Some(self.instance(half, x, argument, &mut HashMap::new()));
         }
         None
+    }
+
+    /// The variable of `\y. fst (f y)` is called as that of `f`, where that is a λ.
+    fn half_name(&mut self, y: &Var, body: &Term) -> Var {
+        if let Kind::Fst(call) | Kind::Snd(call) = body.kind()
+            && let Kind::App(f, _) = call.kind()
+            && let Kind::Lam(x, _) = self.term(f).kind()
+        {
+            return Var { hint: x.hint.clone(), ..y.clone() };
+        }
+        y.clone()
     }
 
     /// One construct, whose parts are tidy.
@@ -124,7 +137,7 @@ impl Tidy {
         let result = if *body.kind() == Kind::Var(y.clone()) {
             t.clone()
         } else if changed {
-            self.simplify(rebuilt)
+            self.simplify(rebuilt).called(body.name())
         } else {
             body.clone()
         };
@@ -160,6 +173,15 @@ impl Tidy {
         }
         if let (Kind::Plus(x, y), true) = (a.kind(), is_projection(b)) {
             return sum(&self.after(x, b), &self.after(y, b));
+        }
+        if let (Kind::Plus(..), true) = (a.kind(), only_projects(b)) {
+            if let Kind::LPair(x, y) = b.kind() {
+                return both(self.after(a, x), self.after(a, y));
+            }
+            if let Kind::LThen(first, rest) = b.kind() {
+                let first = self.after(a, first);
+                return self.after(&first, rest);
+            }
         }
         if let Kind::LPair(x, y) = b.kind()
             && (is_zero(x)
@@ -231,11 +253,20 @@ fn is_projection(t: &Term) -> bool {
     matches!(t.kind(), Kind::LFst | Kind::LSnd)
 }
 
+/// Does it choose components, and nothing more?
+fn only_projects(t: &Term) -> bool {
+    if let Kind::LThen(a, b) | Kind::LPair(a, b) = t.kind() {
+        only_projects(a) && only_projects(b)
+    } else {
+        is_projection(t)
+    }
+}
+
 /// Does it begin with one, in all of its parts?
 fn projects(t: &Term) -> bool {
     if let Kind::LThen(first, _) = t.kind() {
         is_projection(first)
-    } else if let Kind::LPair(a, b) = t.kind() {
+    } else if let Kind::LPair(a, b) | Kind::Plus(a, b) = t.kind() {
         [a, b].into_iter().all(|part| is_zero(part) || projects(part))
     } else {
         is_projection(t)

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{Kind, LTy, Lin, LinKind, Term, Ty};
+use super::{Kind, LTy, Lin, LinKind, Term, Ty, Var};
 use crate::print::{self, Look, Written, level};
-use crate::var::parens;
+use crate::var::{Name, parens};
 
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,16 +58,16 @@ impl fmt::Display for Lin {
 }
 
 impl Term {
-    /// In lines, with names for what occurs more than once.
-    pub fn page(&self) -> String {
-        print::page(&Either::Term(self.clone()))
+    /// In lines, with names for what occurs more than once, under these variables.
+    pub fn page(&self, context: &[Var]) -> String {
+        print::page(&Either::Term(self.clone()), &print::binders(context))
     }
 }
 
 impl Lin {
-    /// In lines, with names for what occurs more than once.
-    pub fn page(&self) -> String {
-        print::page(&Either::Lin(self.clone()))
+    /// In lines, with names for what occurs more than once, under these variables.
+    pub fn page(&self, context: &[Var]) -> String {
+        print::page(&Either::Lin(self.clone()), &print::binders(context))
     }
 }
 
@@ -98,6 +98,13 @@ impl Written for Either {
         match self {
             Either::Term(t) => t.ty().to_string(),
             Either::Lin(l) => format!("{} -o {}", l.from(), l.to()),
+        }
+    }
+
+    fn name(&self) -> Name {
+        match self {
+            Either::Term(t) => t.name().clone(),
+            Either::Lin(_) => Name::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::{LTy, Ty, of_source_ty};
 use crate::op::{LOp, Op};
 use crate::primitives::{LPrim, Primitive};
-use crate::var::Env;
+use crate::var::{Env, Name};
 
 /// A Cartesian variable.
 pub type Var = crate::var::Var<Ty>;
@@ -19,6 +19,7 @@ pub type Var = crate::var::Var<Ty>;
 pub struct Term {
     kind: Rc<Kind>,
     ty: Ty,
+    name: Name,
 }
 
 /// The terms of the source language, and the linear λ.
@@ -89,7 +90,7 @@ pub enum LinKind {
 
 impl Term {
     fn new(kind: Kind, ty: Ty) -> Term {
-        Term { kind: Rc::new(kind), ty }
+        Term { kind: Rc::new(kind), ty, name: Name::default() }
     }
 
     /// The construct.
@@ -100,6 +101,17 @@ impl Term {
     /// The type.
     pub fn ty(&self) -> &Ty {
         &self.ty
+    }
+
+    /// What the program calls it.
+    pub(crate) fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// The same term, by this name if it has none.
+    pub(crate) fn called(mut self, name: &Name) -> Term {
+        self.name = self.name.or(name);
+        self
     }
 
     /// The immediate subterms of both kinds.
@@ -137,7 +149,7 @@ impl Term {
     /// Simultaneous substitution; all bound variables become fresh.
     pub fn substitute(&self, terms: &Env<Term>) -> Term {
         let go = |t: &Term| t.substitute(terms);
-        match self.kind() {
+        let result = match self.kind() {
             Kind::Var(x) => terms.get(x).unwrap_or_else(|| self.clone()),
             Kind::Op(o, t) => op(o.clone(), go(t)),
             Kind::Prim(p, t) => prim(*p, go(t)),
@@ -151,7 +163,8 @@ impl Term {
             }
             Kind::App(t, s) => app(go(t), go(s)),
             Kind::LinLam(l) => linlam(l.substitute(terms)),
-        }
+        };
+        result.called(&self.name)
     }
 }
 

@@ -51,7 +51,7 @@ struct Tidy {
 impl Tidy {
     fn term(&mut self, t: &Term, visit: Visit) -> Term {
         if let Some(done) = self.terms.get(&(address(t.kind()), visit)) {
-            return done.clone();
+            return done.clone().called(t.name());
         }
         let done = match t.kind() {
             Kind::Var(x) => self.lets.get(&x.id).cloned().unwrap_or_else(|| t.clone()),
@@ -69,7 +69,8 @@ impl Tidy {
             }
             Kind::Lam(x, t) => {
                 self.bound.insert(x.id);
-                abs(x.clone(), self.term(t, visit))
+                let body = self.term(t, visit);
+                abs(self.half_name(x, t, visit), body)
             }
             Kind::App(f, s) => {
                 let s = self.term(s, visit);
@@ -81,7 +82,8 @@ impl Tidy {
                 }
             }
             Kind::LinLam(l) => linlam(self.lin(l, &v(l.from().clone()), visit)),
-        };
+        }
+        .called(t.name());
         self.terms.insert((address(t.kind()), visit), done.clone());
         done
     }
@@ -97,6 +99,17 @@ impl Tidy {
             return Some(choose(a, b).subst(x, argument));
         }
         None
+    }
+
+    /// The variable of `\y. fst (f y)` is called as that of `f`, where that is a λ.
+    fn half_name(&mut self, y: &Var, body: &Term, visit: Visit) -> Var {
+        if let Kind::Fst(call) | Kind::Snd(call) = body.kind()
+            && let Kind::App(f, _) = call.kind()
+            && let Kind::Lam(x, _) = self.term(f, visit).kind()
+        {
+            return Var { hint: x.hint.clone(), ..y.clone() };
+        }
+        y.clone()
     }
 
     /// `l[k/v]`, where `k` is tidy.
@@ -147,10 +160,18 @@ impl Tidy {
             }
             LinKind::LinApp(f, l) => {
                 let (f, l) = (self.term(f, visit), self.lin(l, k, visit));
-                if let Kind::LinLam(body) = f.kind() {
-                    self.lin(body, &l, Visit::Again)
-                } else {
-                    linapp(f, l)
+                match f.kind() {
+                    Kind::LinLam(body) => self.lin(body, &l, Visit::Again),
+                    _ if l.is_zero() => zero_lin(k.from().clone(), linapp(f, l).to().clone()),
+                    Kind::Var(_)
+                    | Kind::Op(..)
+                    | Kind::Prim(..)
+                    | Kind::Unit
+                    | Kind::Pair(..)
+                    | Kind::Fst(_)
+                    | Kind::Snd(_)
+                    | Kind::Lam(..)
+                    | Kind::App(..) => linapp(f, l),
                 }
             }
             LinKind::Zero => zero_lin(k.from().clone(), l.to().clone()),
@@ -164,7 +185,9 @@ impl Tidy {
             let body = self.instance(body, y, t);
             return self.lin(&body, &v(body.from().clone()), Visit::Again);
         }
-        lapp(f, t)
+        let at_zero = f.is_zero();
+        let result = lapp(f, t);
+        if at_zero { zero_lin(result.from().clone(), result.to().clone()) } else { result }
     }
 
     /// A copy in which `y` stands for `t`, when it is next visited: at another `t` it is another term.

@@ -6,6 +6,7 @@ use super::{Context, Lets, product};
 use crate::applied::*;
 use crate::applied_forward::{forward_op, primal_ty, tangent_ty};
 use crate::source::{self, Kind as Source};
+use crate::var::Name;
 
 /// `x : T ⊢ t : S` as `x : D→(T)_1 ⊢ D[t] : D→(S)_1 * LFun(D→(T)_2, D→(S)_2)`.
 pub fn forward(x: &source::Var, t: &source::Term, lets: Lets) -> (Var, Term) {
@@ -66,12 +67,12 @@ impl Context {
         let body = self.with(x, var(&y)).push(t);
         let (context, argument) = (self.tangent_ty(), tangent_ty(&x.ty));
         let_("f", abs(y.clone(), body), |f| {
-            let first = lam("y", y.ty.clone(), |y| {
+            let first = lam(&x.hint, y.ty.clone(), |y| {
                 let only =
                     lpair(zero(argument.clone().lfun(context.clone())), lid(argument.clone()));
                 let_("r", app(f.clone(), y), |r| pair(fst(r.clone()), lthen(only, snd(r))))
             });
-            let second = lam("y", y.ty.clone(), |y| {
+            let second = lam(&x.hint, y.ty.clone(), |y| {
                 let only =
                     lpair(lid(context.clone()), zero(context.clone().lfun(argument.clone())));
                 lthen(only, snd(app(f.clone(), y)))
@@ -83,7 +84,7 @@ impl Context {
     /// `let a = D[s] in let r = D[t] in <fst r, lpair(lid, snd a);;snd r>`
     fn push_let(&self, x: &source::Var, s: &source::Term, t: &source::Term) -> Term {
         let_("a", self.push(s), |a| {
-            let_(&x.hint, fst(a.clone()), |y| {
+            let_(&x.hint, fst(a.clone()).called(&Name::new(&x.hint)), |y| {
                 let_("r", self.with(x, y).push(t), |r| {
                     pair(fst(r.clone()), lthen(lpair(lid(self.tangent_ty()), snd(a)), snd(r)))
                 })

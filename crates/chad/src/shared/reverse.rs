@@ -4,6 +4,7 @@ use super::{Context, Lets, product};
 use crate::applied::*;
 use crate::applied_reverse::{cotangent_ty, primal_ty, reverse_op};
 use crate::source::{self, Kind as Source};
+use crate::var::Name;
 
 /// `x : T ⊢ t : S` as `x : D←(T)_1 ⊢ D[t] : D←(S)_1 * LFun(D←(S)_2, D←(T)_2)`.
 pub fn reverse(x: &source::Var, t: &source::Term, lets: Lets) -> (Var, Term) {
@@ -67,12 +68,12 @@ impl Context {
         let body = self.with(x, var(&y)).pull(t);
         let (context, argument) = (self.cotangent_ty(), cotangent_ty(&x.ty));
         let_("f", abs(y.clone(), body), |f| {
-            let first = lam("y", y.ty.clone(), |y| {
+            let first = lam(&x.hint, y.ty.clone(), |y| {
                 let_("r", app(f.clone(), y), |r| {
                     pair(fst(r.clone()), lthen(snd(r), lsnd(context.clone(), argument.clone())))
                 })
             });
-            let second = lam("y", y.ty.clone(), |y| {
+            let second = lam(&x.hint, y.ty.clone(), |y| {
                 lthen(snd(app(f.clone(), y)), lfst(context.clone(), argument.clone()))
             });
             pair(first, lcur_inv(second))
@@ -82,7 +83,7 @@ impl Context {
     /// `let a = D[s] in let r = D[t] in <fst r, snd r;;(lfst + lsnd;;snd a)>`
     fn pull_let(&self, x: &source::Var, s: &source::Term, t: &source::Term) -> Term {
         let_("a", self.pull(s), |a| {
-            let_(&x.hint, fst(a.clone()), |y| {
+            let_(&x.hint, fst(a.clone()).called(&Name::new(&x.hint)), |y| {
                 let_("r", self.with(x, y).pull(t), |r| {
                     let (context, argument) = (self.cotangent_ty(), cotangent_ty(&x.ty));
                     let rest = plus(

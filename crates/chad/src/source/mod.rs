@@ -14,7 +14,7 @@ pub use check::check;
 pub use equations::{Equation, Instance, equations};
 pub use eval::{Meaning, eval};
 pub use normalize::{canonical, normalize};
-pub use of_core::{Outside, is_source, of_core};
+pub use of_core::{Outside, is_source, of_core, parameters};
 pub use term::*;
 pub use to_core::{data, define, to_core};
 pub use ty::{REAL, Ty};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Kind, Term, Ty};
 use crate::print::{self, Look, Written};
-use crate::var::parens;
+use crate::var::{Name, parens};
 
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +42,10 @@ impl Written for Term {
 
     fn typing(&self) -> String {
         self.ty().to_string()
+    }
+
+    fn name(&self) -> Name {
+        Name::default()
     }
 
     fn look(&self) -> Look<Term> {

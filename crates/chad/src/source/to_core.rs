@@ -413,6 +413,7 @@ mod tests {
             span: Default::default(),
         });
         let error = of_core(&program, DefId(0)).unwrap_err();
-        assert!(error.to_string().starts_with("`if` is not in the source language"), "{error}");
+        assert_eq!(error.construct, "`if`");
+        assert!(error.instead.contains("no conditionals"), "{}", error.instead);
     }
 }

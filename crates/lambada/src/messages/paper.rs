@@ -21,11 +21,30 @@ pub fn no_such_step(entry: &str, span: Span, count: usize) -> Problem {
         .hint(format!("`--step` takes a number from 1 to {count}"))
 }
 
+/// A stage that has no derivative in it, with respect to some parameters.
+pub fn no_derivative(span: Span) -> Problem {
+    let title = "the combinators are the program before any derivative";
+    Problem::error("E0523", title, span, "this is shown with all of its parameters")
+        .hint("leave `--wrt` out, or choose another stage")
+}
+
+/// A derivation whose text is longer than anybody reads, of which the first `small` steps are not.
+pub fn steps_too_large(entry: &str, span: Span, small: usize) -> Problem {
+    let title = format!("the derivation of `{entry}` is too large to be written down");
+    let label = "the macros of the paper copy what they substitute, in each step again";
+    let single = match small {
+        0 => "each step is too large by itself".to_string(),
+        small => format!("`--step` explains one of the first {small} steps"),
+    };
+    Problem::error("E0524", title, span, label)
+        .hint(single)
+        .hint("`lambada derive --stage shared` names what is copied, and does not grow")
+}
+
 /// A construct that the paper has not.
 pub fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
     let title = format!("`{entry}` is outside the fragment of the executable paper");
     Problem::error("E0520", title, outside.span, outside.construct.clone())
-        .hint("the fragment is: reals, arrays of reals of literal sizes, tuples, functions, application, `let`, arithmetic and elementary functions")
-        .hint("a `for` or `map` over arrays may use their elements, a `loop` or `fold` has a real as its state and goes over one array")
+        .hint(outside.instead)
         .hint("`lambada derive` without --stage differentiates any definition")
 }

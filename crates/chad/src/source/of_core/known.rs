@@ -6,6 +6,7 @@ use lambada_core::{self as core, Size, SizedTy};
 use lambada_prim::{Scalar, ScalarTy};
 use lambada_source::Span;
 
+use super::outside::{INTEGERS, REALS, ROWS, SIZES};
 use super::{Outside, Term, component, outside, tuple};
 
 /// The meaning of a term, as far as it is static.
@@ -65,12 +66,16 @@ impl Known {
             Known::Tuple(items) => {
                 Ok(tuple(&items.iter().map(|item| item.term(span)).collect::<Result<Vec<_>, _>>()?))
             }
-            Known::Rows(..) => outside(span, "an array of tuples"),
-            Known::Static(value) => outside(span, format!("a constant of type `{}`", value.ty())),
-            Known::Each(..) => outside(span, "an integer that depends on the index of a loop"),
-            Known::Table(_) => outside(span, "an array of integers"),
+            Known::Rows(..) => outside(span, "an array of tuples", ROWS),
+            Known::Static(value) => {
+                outside(span, format!("a constant of type `{}`", value.ty()), INTEGERS)
+            }
+            Known::Each(..) => {
+                outside(span, "an integer that depends on the index of a loop", INTEGERS)
+            }
+            Known::Table(_) => outside(span, "an array of integers", INTEGERS),
             Known::Code(..) => {
-                outside(span, "a function of arrays or of integers that is used as a value")
+                outside(span, "a function of arrays or of integers that is used as a value", REALS)
             }
         }
     }
@@ -102,12 +107,12 @@ impl Known {
             Known::Array(_, dims) => Ok(dims[axis]),
             Known::Rows(n, _) if axis == 0 => Ok(*n),
             Known::Table(values) if axis == 0 => Ok(values.len()),
-            Known::Rows(..) | Known::Table(_) => outside(span, "an array of arrays"),
+            Known::Rows(..) | Known::Table(_) => outside(span, "an array of arrays", ROWS),
             Known::Term(_)
             | Known::Tuple(_)
             | Known::Static(_)
             | Known::Each(..)
-            | Known::Code(..) => outside(span, "the size of an array"),
+            | Known::Code(..) => outside(span, "the size of an array", SIZES),
         }
     }
 }

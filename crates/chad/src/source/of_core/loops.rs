@@ -8,7 +8,8 @@ use lambada_prim::Scalar;
 use lambada_source::Span;
 
 use super::known::{Known, lift};
-use super::{LARGEST, Let, Outside, Read, Reader, TOO_LARGE, component, outside, vector, wrap};
+use super::outside::{ELEMENTS, FOLDS, ROWS, SIZES, SMALLER};
+use super::{LARGEST, Let, Outside, Read, Reader, component, outside, vector, wrap};
 use crate::op::Op;
 use crate::source::{
     Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var,
@@ -62,11 +63,14 @@ impl Reader<'_> {
         match self.read(n, vec![])? {
             Known::Static(Scalar::Int(size)) => match usize::try_from(size.max(0)) {
                 Ok(size) if size <= LARGEST => Ok(size),
-                _ => outside(n.span(), TOO_LARGE),
+                _ => {
+                    outside(n.span(), format!("a loop of more than {LARGEST} iterations"), SMALLER)
+                }
             },
             _ => outside(
                 n.span(),
                 "a size that is not known: arrays need a literal size such as `[3]real`",
+                SIZES,
             ),
         }
     }
@@ -88,7 +92,7 @@ impl Reader<'_> {
         span: Span,
     ) -> Read {
         if state.ty != core::Ty::REAL {
-            return outside(span, "a `loop` whose state is not one real number");
+            return outside(span, "a `loop` whose state is not one real number", FOLDS);
         }
         let (init, n) = (self.read(init, vec![])?.term(span)?, self.count(n)?);
         let s = Var::fresh(&state.hint, REAL);
@@ -99,7 +103,7 @@ impl Reader<'_> {
             _ if n == 0 => return Ok(Known::Term(init)),
             [] => (constant(vec![0.0; n]), Var::fresh("x", REAL)),
             [(v, element)] => (v.clone(), element.clone()),
-            _ => return outside(span, "a `loop` over several arrays"),
+            _ => return outside(span, "a `loop` over several arrays", FOLDS),
         };
         let step = lam("p", REAL.times(REAL), |p| {
             body.substitute(&Env::default().with(&s, fst(p.clone())).with(&element, snd(p)))
@@ -123,6 +127,7 @@ impl Reader<'_> {
                                 format!(
                                     "more than {MOST_GATHERED} elements that are not read in order"
                                 ),
+                                ELEMENTS,
                             );
                         };
                         Ok(Known::Term(self.element(l, v, span)?))
@@ -130,10 +135,11 @@ impl Reader<'_> {
                     _ => outside(
                         span,
                         "an index that is out of range or depends on more than the index of one loop",
+                        ELEMENTS,
                     ),
                 }
             }
-            Known::Array(..) => outside(span, "a row of a matrix"),
+            Known::Array(..) => outside(span, "a row of a matrix", ROWS),
             Known::Rows(_, items) => Ok(Known::Tuple(
                 items
                     .iter()
@@ -147,13 +153,14 @@ impl Reader<'_> {
                 None => outside(
                     span,
                     "an index that is out of range or depends on more than the index of one loop",
+                    ELEMENTS,
                 ),
             },
             Known::Term(_)
             | Known::Tuple(_)
             | Known::Static(_)
             | Known::Each(..)
-            | Known::Code(..) => outside(span, "an index"),
+            | Known::Code(..) => outside(span, "an index", ELEMENTS),
         }
     }
 
@@ -164,7 +171,11 @@ impl Reader<'_> {
             .iter()
             .flat_map(|inner| inner.vectors.iter().map(|(_, element)| element));
         if inner.chain(elements).any(|x| v.mentions(x)) {
-            return outside(span, "an index into an array that is made inside of the loop");
+            return outside(
+                span,
+                "an index into an array that is made inside of the loop",
+                ELEMENTS,
+            );
         }
         let vectors = &mut self.loops[l].vectors;
         if let Some((_, element)) = vectors.iter().find(|(other, _)| *other == v) {
@@ -213,7 +224,7 @@ fn array(around: &Loop, lets: &[Let], known: Known, span: Span) -> Read {
         Known::Static(value) => Ok(Known::Table(vec![value; around.n])),
         Known::Each(_, values) => Ok(Known::Table(values)),
         Known::Term(_) | Known::Array(..) | Known::Rows(..) | Known::Table(_) | Known::Code(..) => {
-            outside(span, "a `for` that makes something else than real numbers")
+            outside(span, "a `for` that makes something else than real numbers", ROWS)
         }
     }
 }

@@ -6,9 +6,10 @@
 
 mod known;
 mod loops;
+mod outside;
 
 use std::collections::HashMap;
-use std::fmt;
+use std::rc::Rc;
 
 use lambada_core::{self as core, DefId, LoopKind, Program, SizedTy, TermKind};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
@@ -21,33 +22,25 @@ use super::{
 use crate::op::Op;
 use known::{Known, lift};
 use loops::Loop;
-
-/// The first construct of a program that the source language does not have.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outside {
-    /// Where it is.
-    pub span: Span,
-    /// What it is.
-    pub construct: String,
-}
-
-impl fmt::Display for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fragment =
-            "real numbers, arrays of them of literal sizes, tuples, records, functions and `let`";
-        write!(f, "{} is not in the source language of the paper: {fragment}", self.construct)
-    }
-}
-
-impl std::error::Error for Outside {}
-
-fn outside<T>(span: Span, construct: impl Into<String>) -> Result<T, Outside> {
-    Err(Outside { span, construct: construct.into() })
-}
+pub use outside::Outside;
+use outside::{
+    BRANCHES, CHECKS, DERIVATIVES, INTEGERS, ITERATIONS, REALS, ROWS, SIZES, SMALLER, UPDATES,
+    VARIANTS, outside,
+};
 
 /// Is a definition in the fragment?
 pub fn is_source(program: &Program, entry: DefId) -> bool {
     of_core(program, entry).is_ok()
+}
+
+/// What the parameters of a definition are called.
+pub fn parameters(program: &Program, entry: DefId) -> Vec<Rc<str>> {
+    let (mut names, mut body) = (Vec::new(), &program.def(entry).body);
+    while let TermKind::Lam(x, inside) = body.kind() {
+        names.push(x.hint.clone());
+        body = inside;
+    }
+    names
 }
 
 /// A definition as `x : T ⊢ t : S`, where `x` is the tuple of its parameters; the sizes of arrays are those of its signature.
@@ -61,7 +54,9 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
     let mut reader = Reader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
     let types = params
         .iter()
-        .map(|(x, sized)| reader.ty(&x.ty, *sized, def.span))
+        .map(|(x, sized)| {
+            reader.ty(&x.ty, *sized, def.span).map_err(|outside| outside.parameter(&x.hint))
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let hint = if params.len() == 1 { &*params[0].0.hint } else { "x" };
     let x = Var::fresh(hint, types.into_iter().reduce(Ty::times).unwrap_or(Ty::Unit));
@@ -180,13 +175,11 @@ type Read = Result<Known, Outside>;
 /// The largest size of an array: the indices of a loop are known one by one.
 const LARGEST: usize = 1 << 20;
 
-const TOO_LARGE: &str = "an array or a loop of more than 1048576 elements";
-
 impl Reader<'_> {
     fn ty(&self, ty: &core::Ty, sized: Option<&SizedTy>, span: Span) -> Result<Ty, Outside> {
         match ty {
             core::Ty::Scalar(ScalarTy::Real) => Ok(REAL),
-            core::Ty::Scalar(scalar) => outside(span, format!("the type `{scalar}`")),
+            core::Ty::Scalar(scalar) => outside(span, format!("of type `{scalar}`"), INTEGERS),
             core::Ty::Tuple(_) | core::Ty::Record(_) => {
                 let items = ty.components().into_iter().enumerate();
                 let items = items
@@ -199,17 +192,23 @@ impl Reader<'_> {
                 Some(dims) => {
                     match dims.iter().try_fold(1, |product: usize, n| product.checked_mul(*n)) {
                         Some(n) if n <= LARGEST => Ok(Ty::Real(n)),
-                        _ => outside(span, TOO_LARGE),
+                        _ => outside(
+                            span,
+                            format!("an array of more than {LARGEST} elements"),
+                            SMALLER,
+                        ),
                     }
                 }
                 None if known::of_reals(ty) => {
-                    outside(span, "an array without a literal size such as `[3]real`")
+                    outside(span, "an array without a literal size such as `[3]real`", SIZES)
                 }
-                None => outside(span, "an array of something else than reals"),
+                None => outside(span, "an array of something else than reals", ROWS),
             },
-            core::Ty::Variant(_) => {
-                outside(span, format!("the variant type `{}`", core::print_type(self.program, ty)))
-            }
+            core::Ty::Variant(_) => outside(
+                span,
+                format!("of the variant type `{}`", core::print_type(self.program, ty)),
+                VARIANTS,
+            ),
         }
     }
 
@@ -239,12 +238,12 @@ impl Reader<'_> {
         let known = match t.kind() {
             TermKind::Var(x) => match self.env.get(&x.id) {
                 Some(known) => known.clone(),
-                None => return outside(span, format!("the free variable `{}`", x.hint)),
+                None => return outside(span, format!("the free variable `{}`", x.hint), REALS),
             },
             TermKind::Global(id) => {
-                return self.inside(HashMap::new(), |reader| {
-                    reader.read(&reader.program.def(*id).body, args)
-                });
+                let (def, whole) = (self.program.def(*id), args.is_empty());
+                let known = self.inside(HashMap::new(), |reader| reader.read(&def.body, args))?;
+                return Ok(if whole { self.name(&def.name, known, false) } else { known });
             }
             TermKind::Lit(Scalar::Real(value)) => Known::Term(constant([*value])),
             TermKind::Lit(value) => Known::Static(*value),
@@ -274,14 +273,14 @@ impl Reader<'_> {
                 Ok(Known::Static(Scalar::Bool(holds))) => {
                     return self.read(if holds { a } else { b }, args);
                 }
-                _ => return outside(span, "`if`"),
+                _ => return outside(span, "`if`", BRANCHES),
             },
             TermKind::Check { cond, body, .. } => match self.read(cond, vec![]) {
                 Ok(Known::Static(Scalar::Bool(true))) => return self.read(body, args),
                 Ok(Known::Static(Scalar::Bool(false))) => {
-                    return outside(span, "a check that fails");
+                    return outside(span, "a check that fails", CHECKS);
                 }
-                _ => return outside(span, "a check that can fail"),
+                _ => return outside(span, "a check that can fail", CHECKS),
             },
             TermKind::Array(items) => self.array(t.ty(), items, span)?,
             TermKind::For(i, n, body) => self.for_(i, n, body, span)?,
@@ -300,20 +299,24 @@ impl Reader<'_> {
                 {
                     Known::Array(op_at(Op::MatVec(rows[0], rows[1]), &[a, x]), vec![rows[0]])
                 }
-                _ => return outside(span, "`@` of something else than a matrix and a vector"),
+                _ => {
+                    return outside(span, "`@` of something else than a matrix and a vector", ROWS);
+                }
             },
             TermKind::Loop { state, init, kind: LoopKind::For(i, n), body } => {
                 self.fold(state, init, (i, n), body, span)?
             }
-            TermKind::Loop { kind: LoopKind::While(_), .. } => return outside(span, "`while`"),
-            TermKind::Con(..) => return outside(span, "a constructor"),
-            TermKind::Match(..) => return outside(span, "`match`"),
-            TermKind::Update(..) => return outside(span, "an update"),
-            TermKind::Accumulate { .. } | TermKind::Add { .. } => {
-                return outside(span, "`accumulate`");
+            TermKind::Loop { kind: LoopKind::While(_), .. } => {
+                return outside(span, "`while`", ITERATIONS);
             }
-            TermKind::Jvp(..) => return outside(span, "`jvp`"),
-            TermKind::Vjp(..) => return outside(span, "`vjp`"),
+            TermKind::Con(..) => return outside(span, "a constructor", VARIANTS),
+            TermKind::Match(..) => return outside(span, "`match`", VARIANTS),
+            TermKind::Update(..) => return outside(span, "an update", UPDATES),
+            TermKind::Accumulate { .. } | TermKind::Add { .. } => {
+                return outside(span, "`accumulate`", UPDATES);
+            }
+            TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
+            TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
         };
         self.call(known, args, span)
     }
@@ -394,7 +397,7 @@ impl Reader<'_> {
         }
         if let (Prim::PowInt, [base, Known::Static(Scalar::Int(n))]) = (prim, &args[..]) {
             let base = base.term(span)?;
-            let Known::Term(base) = self.name("b", Known::Term(base), false) else {
+            let Known::Term(base) = self.name("t", Known::Term(base), false) else {
                 unreachable!("a term has a name")
             };
             return Ok(Known::Term(power(&base, *n)));
@@ -406,7 +409,7 @@ impl Reader<'_> {
                 Ok(Known::Term(self.element(l, constant(values), span)?))
             }
             Some(known) => Ok(known),
-            None => outside(span, format!("the operation `{}`", spelling(prim))),
+            None => outside(span, format!("the operation `{}`", spelling(prim)), REALS),
         }
     }
 
@@ -418,10 +421,10 @@ impl Reader<'_> {
             return Ok(Known::Table(values));
         }
         let Some(terms) = items.iter().map(Known::plain).collect::<Option<Vec<_>>>() else {
-            return outside(span, "an array of arrays");
+            return outside(span, "an array of arrays", ROWS);
         };
         if terms.iter().any(|t| *t.ty() != REAL) {
-            return outside(span, "an array of something else than reals");
+            return outside(span, "an array of something else than reals", ROWS);
         }
         Ok(Known::Array(vector(&terms), vec![terms.len()]))
     }
@@ -431,9 +434,10 @@ impl Reader<'_> {
             return outside(
                 span,
                 format!("the reduction `{}` of something else than reals", reduce.name()),
+                ROWS,
             );
         };
-        let [n] = dims[..] else { return outside(span, "a reduction of a matrix") };
+        let [n] = dims[..] else { return outside(span, "a reduction of a matrix", ROWS) };
         let unit = || constant([reduce.unit(ScalarTy::Real).real()]);
         Ok(Known::Term(match reduce {
             ReduceOp::Add => op(Op::Sum(n), v),
@@ -444,7 +448,7 @@ impl Reader<'_> {
                 fold(step, unit(), v)
             }
             ReduceOp::And | ReduceOp::Or => {
-                return outside(span, format!("the reduction `{}`", reduce.name()));
+                return outside(span, format!("the reduction `{}`", reduce.name()), REALS);
             }
         }))
     }
