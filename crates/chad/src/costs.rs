@@ -5,9 +5,9 @@
 use lambada_prim::Prim;
 
 use crate::applied::{self, Term, Var};
-use crate::applied_reverse;
 use crate::combinators::{self, Comb, of_term};
 use crate::op::Op;
+use crate::pairs::AppliedReverse;
 use crate::pairs::{Reverse, Semantics, interpret};
 use crate::shared::{self, Lets};
 use crate::source::{self, REAL};
@@ -39,10 +39,10 @@ fn literal(t: &Comb, linear_per_op: u64) -> u64 {
 
 /// The clauses as terms: `t_1` is copied to wherever it is substituted.
 fn literal_term(t: &Comb) -> u64 {
-    let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
+    let x = Var::fresh("x", AppliedReverse::primal_ty(t.from()));
     let [first, second] = [
-        applied_reverse::primal(t, &applied::var(&x)),
-        applied_reverse::cotangent(t, &applied::var(&x)),
+        AppliedReverse::primal(t, &applied::var(&x)),
+        AppliedReverse::second(t, &applied::var(&x)),
     ];
     cost(2, |at| {
         let env = Env::default().with(&x, at.clone());
@@ -103,7 +103,7 @@ fn sizes() {
     for n in 1..12 {
         let power = std::iter::repeat_n(square.clone(), n).reduce(combinators::then).unwrap();
         let x = Var::fresh("x", applied::Ty::Real(1));
-        let term = applied_reverse::primal(&power, &applied::var(&x)).to_string();
+        let term = AppliedReverse::primal(&power, &applied::var(&x)).to_string();
         let (variables, products) = (term.matches('x').count(), term.matches('*').count());
         assert_eq!(variables + products, (2 << n) - 1, "{term}");
     }

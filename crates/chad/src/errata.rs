@@ -540,7 +540,7 @@ fn e26_sharing() {
         })
     };
     let literal = |n: usize| {
-        crate::applied_reverse::cotangent(&chain(n), &a::var(&Var::fresh("x", R))).size()
+        crate::pairs::AppliedReverse::second(&chain(n), &a::var(&Var::fresh("x", R))).size()
     };
     let shared = |n: usize| {
         let t = (0..n).rev().fold(source::var(&x), |body, _| {

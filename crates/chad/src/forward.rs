@@ -7,6 +7,7 @@
 
 use crate::combinators::{Comb, Kind};
 use crate::linear::*;
+use crate::primal::{self, Mode};
 use crate::source;
 
 /// M-1 … M-4: `D→(T)_1`
@@ -31,28 +32,13 @@ pub fn tangent_ty(ty: &source::Ty) -> LTy {
     }
 }
 
-/// `D→(t)_1` at a term for `x`.
+/// `D→(t)_1` at a term for `x`; `Λ(t)_1 = \y. <t_1[<x, y>], \_v. t_2[<x, y>; <0, v>]>`.
 pub fn primal(t: &Comb, x: &Term) -> Term {
-    let parameter = t.parameter();
-    let first = match t.kind() {
-        Kind::Op(o) => op(o.clone(), x.clone()),
-        Kind::Prim(p) => primal_prim(*p, x),
-        Kind::Id => x.clone(),
-        Kind::Then(t, s) => primal(s, &primal(t, x)),
-        Kind::Unit => unit(),
-        Kind::Pair(t, s) => pair(primal(t, x), primal(s, x)),
-        Kind::Fst => fst(x.clone()),
-        Kind::Snd => snd(x.clone()),
-        Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
-        // E15: `x : D→(T)_1`; the paper forgets the subscript.
-        Kind::Curry(t) => lam(parameter, argument(t), |y| {
-            let xy = pair(x.clone(), y);
-            let w = v(tangent_argument(t));
-            let only = lpair(zero_lin(w.from().clone(), tangent_context(t)), w);
-            pair(primal(t, &xy), linlam(tangent(t, &xy, &only)))
-        }),
+    let argument = |t: &Comb, xy: &Term| {
+        let w = v(tangent_argument(t));
+        tangent(t, xy, &lpair(zero_lin(w.from().clone(), tangent_context(t)), w))
     };
-    first.called(t.name())
+    primal::primal(t, x, &Mode { primal_ty, argument })
 }
 
 /// `D→(t)_2` at a term for `x1` and a linear term for `v`.

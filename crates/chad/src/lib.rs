@@ -18,20 +18,17 @@ pub mod combinators;
 // §4, §5: the linear target language, its equations, its semantics, and its mirror image (T-12).
 pub mod linear;
 
-// §6: the categories of pairs, whose functors the macros are.
-pub mod pairs;
-
 // Appendix A: the macros into the linear language.
 pub mod forward;
+mod primal;
 pub mod reverse;
 
 // §9: the applied target language, and the module of its abstract types.
 pub mod applied;
 pub mod linfun;
 
-// Appendix C: the macros into the applied language.
-pub mod applied_forward;
-pub mod applied_reverse;
+// §6: the categories of pairs, whose functors the macros are; Appendix C: the macros into the applied language, as such functors.
+pub mod pairs;
 
 // Both as pairs of terms, and how large they are.
 pub mod literal;

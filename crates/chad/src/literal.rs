@@ -6,9 +6,10 @@ use crate::applied;
 use crate::combinators::{Comb, Kind};
 use crate::linear::{self, Lin};
 use crate::op::Op;
+use crate::pairs::{AppliedForward, AppliedReverse};
 use crate::value::Value;
 use crate::var::{Env, Var};
-use crate::{applied_forward, applied_reverse, forward, reverse};
+use crate::{forward, reverse};
 
 /// Appendix A's derivative: `x : D(T)_1 ⊢ first`, and `x : D(T)_1; v ⊢ second`.
 pub struct Derived {
@@ -83,24 +84,16 @@ pub struct Applied {
 impl Applied {
     /// `D→(t)`
     pub fn forward(t: &Comb) -> Applied {
-        let x = Var::fresh("x", applied_forward::primal_ty(t.from()));
+        let x = Var::fresh("x", AppliedForward::primal_ty(t.from()));
         let at = applied::var(&x);
-        Applied {
-            first: applied_forward::primal(t, &at),
-            second: applied_forward::tangent(t, &at),
-            x,
-        }
+        Applied { first: AppliedForward::primal(t, &at), second: AppliedForward::second(t, &at), x }
     }
 
     /// `D←(t)`
     pub fn reverse(t: &Comb) -> Applied {
-        let x = Var::fresh("x", applied_reverse::primal_ty(t.from()));
+        let x = Var::fresh("x", AppliedReverse::primal_ty(t.from()));
         let at = applied::var(&x);
-        Applied {
-            first: applied_reverse::primal(t, &at),
-            second: applied_reverse::cotangent(t, &at),
-            x,
-        }
+        Applied { first: AppliedReverse::primal(t, &at), second: AppliedReverse::second(t, &at), x }
     }
 
     /// Forward, then reverse.

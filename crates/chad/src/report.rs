@@ -8,13 +8,12 @@ use std::rc::Rc;
 use crate::combinators::{self, Comb, Kind};
 use crate::linear::Lin;
 use crate::op::Op;
+use crate::pairs::{AppliedForward, AppliedReverse};
 use crate::primitives::Primitive;
 use crate::shared::{self, Lets};
 use crate::source::{Outside, of_core};
 use crate::var::{Env, Var};
-use crate::{
-    applied, applied_forward, applied_reverse, forward, linear, literal, print, reverse, source,
-};
+use crate::{applied, forward, linear, literal, print, reverse, source};
 
 /// Forward or reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,12 +173,8 @@ impl Context {
     ) -> (Vec<applied::Var>, applied::Term, applied::Term) {
         let (variables, x) = self.applied();
         let (first, second) = match mode {
-            Mode::Forward => {
-                (applied_forward::primal(comb, &x), applied_forward::tangent(comb, &x))
-            }
-            Mode::Reverse => {
-                (applied_reverse::primal(comb, &x), applied_reverse::cotangent(comb, &x))
-            }
+            Mode::Forward => (AppliedForward::primal(comb, &x), AppliedForward::second(comb, &x)),
+            Mode::Reverse => (AppliedReverse::primal(comb, &x), AppliedReverse::second(comb, &x)),
         };
         (variables, first, self.restricted(second, mode))
     }

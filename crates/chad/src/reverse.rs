@@ -6,6 +6,7 @@
 
 use crate::combinators::{Comb, Kind};
 use crate::linear::*;
+use crate::primal::{self, Mode};
 use crate::source;
 
 /// M-5 … M-8: `D←(T)_1`
@@ -30,27 +31,10 @@ pub fn cotangent_ty(ty: &source::Ty) -> LTy {
     }
 }
 
-/// `D←(t)_1` at a term for `x`.
+/// `D←(t)_1` at a term for `x`; `Λ(t)_1 = \y. <t_1[<x, y>], \_v. snd t_2[<x, y>; v]>`.
 pub fn primal(t: &Comb, x: &Term) -> Term {
-    let parameter = t.parameter();
-    let first = match t.kind() {
-        Kind::Op(o) => op(o.clone(), x.clone()),
-        Kind::Prim(p) => primal_prim(*p, x),
-        Kind::Id => x.clone(),
-        Kind::Then(t, s) => primal(s, &primal(t, x)),
-        Kind::Unit => unit(),
-        Kind::Pair(t, s) => pair(primal(t, x), primal(s, x)),
-        Kind::Fst => fst(x.clone()),
-        Kind::Snd => snd(x.clone()),
-        Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
-        // E15: `x : D←(T)_1`; the paper forgets the subscript.
-        Kind::Curry(t) => lam(parameter, argument(t), |y| {
-            let xy = pair(x.clone(), y);
-            let w = v(cotangent_ty(t.to()));
-            pair(primal(t, &xy), linlam(lsnd(cotangent(t, &xy, &w))))
-        }),
-    };
-    first.called(t.name())
+    let argument = |t: &Comb, xy: &Term| lsnd(cotangent(t, xy, &v(cotangent_ty(t.to()))));
+    primal::primal(t, x, &Mode { primal_ty, argument })
 }
 
 /// `D←(t)_2` at a term for `x1` and a linear term for `v`.

@@ -13,7 +13,8 @@ pub use check::check;
 pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
 pub use eval::eval;
 pub use primitives::{
-    forward_prim, forward_prim_from, primal_prim, reverse_prim, reverse_prim_from,
+    forward_op, forward_prim, forward_prim_from, primal_prim, reverse_op, reverse_prim,
+    reverse_prim_from,
 };
 pub use term::*;
 pub use tidy::tidy;

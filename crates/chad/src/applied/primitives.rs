@@ -1,8 +1,25 @@
-//! Appendix F: the derivatives of the primitives, point-free. Read beside `linear::primitives`, whose translation by `†` they are equal to.
+//! The derivatives of operations, and of the primitives of Appendix F, point-free. Read beside `linear::primitives`, whose translation by `†` they are equal to.
 
 use super::*;
-use crate::linear;
+use crate::linear::{self, LTy};
+use crate::op::Op;
 use crate::primitives::{LPrim, Primitive};
+use crate::var::Env;
+
+/// `x : Dom(op) ⊢ D op(x) : LFun(Dom(op), real^m)`: the translation of the linear term.
+pub fn forward_op(o: &Op, x: &Term) -> Term {
+    translated(o, x, |y| linear::forward_op(o, y, &linear::v(LTy::dom(&o.dom()))))
+}
+
+/// `x : Dom(op) ⊢ (D op)^t(x) : LFun(real^m, Dom(op))`: the translation of the linear term.
+pub fn reverse_op(o: &Op, x: &Term) -> Term {
+    translated(o, x, |y| linear::reverse_op(o, y, &linear::v(LTy::Real(o.cod()))))
+}
+
+fn translated(o: &Op, x: &Term, make: impl Fn(&linear::Term) -> linear::Lin) -> Term {
+    let y = linear::Var::fresh("x", linear::Ty::dom(&o.dom()));
+    dagger_linear(&make(&linear::var(&y)), &Env::default().with(&y, x.clone()))
+}
 
 /// `x : D(Dom)_1 ⊢ D(prim)_1 : D(Cod)_1`, the same in both modes: `prim <(f;fst), args>`.
 pub fn primal_prim(p: Primitive, x: &Term) -> Term {

@@ -2,8 +2,10 @@
 //!
 //! An object is a pair of a Cartesian and a linear type. A morphism is a pair of `f1 ∈ C(A1, B1)` and, in `L(A1)`, `f2 : A2 -> B2` forward, or
 //! `f2 : B2 -> A2` in reverse. Both categories are Cartesian closed (the propositions of §6.2), and the macros are the only functors that
-//! preserve that and are right on operations. Here they come out of [`interpret`]; Appendix A writes them out.
+//! preserve that and are right on operations. Here they come out of [`interpret`]: over the applied language they are Appendix C, and Appendix A is
+//! what they are over the linear one, written out.
 
+mod point_free;
 mod semantics;
 mod syntax;
 
@@ -14,7 +16,9 @@ use crate::linear::{LTy, Ty};
 use crate::op::Op;
 use crate::primitives::Primitive;
 use crate::source;
+use crate::var::Name;
 
+pub use point_free::{AppendixC, AppliedForward, AppliedReverse, PointFree};
 pub use semantics::{LinearMap, Map, Semantics};
 pub use syntax::{Open, Syntax};
 
@@ -22,9 +26,9 @@ pub use syntax::{Open, Syntax};
 /// `!(-) (x) (-)` and `-o`. The objects are the types themselves.
 pub trait Model {
     /// `C(A, B)`
-    type Hom: Clone;
+    type Hom: Clone + 'static;
     /// `L(A)(σ, τ)`
-    type LHom: Clone;
+    type LHom: Clone + 'static;
 
     /// `id : A -> A`
     fn id(a: &Ty) -> Self::Hom;
@@ -40,10 +44,18 @@ pub trait Model {
     fn snd(f: &Self::Hom) -> Self::Hom;
     /// `<f, x>; ev`
     fn apply(f: &Self::Hom, x: &Self::Hom) -> Self::Hom;
-    /// `Λ(f) : A -> (B => C)` for `f : A * B -> C`
-    fn curry(a: &Ty, b: &Ty, f: &Self::Hom) -> Self::Hom;
+    /// `Λ(f) : A -> (B => C)` for `f : A * B -> C`, where the program calls what is in B so
+    fn curry(hint: &str, a: &Ty, b: &Ty, f: &Self::Hom) -> Self::Hom;
     /// `f; op`
     fn op(op: &Op, f: &Self::Hom) -> Self::Hom;
+    /// `f`, where the program has a name for what it gives.
+    fn called(f: &Self::Hom, _: &Name) -> Self::Hom {
+        f.clone()
+    }
+    /// `let y = f in ..`, where y is a morphism out of A as f is.
+    fn share(f: &Self::Hom, body: impl Fn(&Self::Hom) -> Self::LHom + 'static) -> Self::LHom {
+        body(f)
+    }
 
     /// `id` in `L(A)`
     fn lid(a: &Ty, s: &LTy) -> Self::LHom;
@@ -64,11 +76,11 @@ pub trait Model {
     /// `f` at `x`, for f into `B => t` and `x : A -> B`
     fn lapply(f: &Self::LHom, x: &Self::Hom) -> Self::LHom;
     /// `L(A * B)(s, t) -> L(A)(s, B => t)`
-    fn lcurry(a: &Ty, b: &Ty, f: &Self::LHom) -> Self::LHom;
+    fn lcurry(hint: &str, a: &Ty, b: &Ty, f: &Self::LHom) -> Self::LHom;
     /// `!x (x) f`, for `x : A -> B`
     fn tensor(x: &Self::Hom, f: &Self::LHom) -> Self::LHom;
     /// `L(A * B)(s, t) -> L(A)(!B (x) s, t)`
-    fn lcur_inv(a: &Ty, b: &Ty, s: &LTy, t: &LTy, f: &Self::LHom) -> Self::LHom;
+    fn lcur_inv(hint: &str, ab: [&Ty; 2], st: [&LTy; 2], f: &Self::LHom) -> Self::LHom;
     /// `L(A)(s, t) -> C(A, s -o t)`
     fn name(f: &Self::LHom) -> Self::Hom;
     /// `C(A, s -o t) -> L(A)(s, t)`
@@ -131,7 +143,7 @@ pub trait PairCategory<M: Model> {
     /// What Λ(f) pairs with `f1` under the λ: `f2` restricted to the argument, in `L(A1 * B1)`.
     fn argument(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
     /// The second component of Λ(f): `f2` restricted to the context.
-    fn curry(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
+    fn curry(hint: &str, f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
     /// The second component of an operation.
     fn op(op: &Op) -> M::LHom;
     /// The second component of a primitive.
@@ -148,10 +160,14 @@ fn times(a: &Ob, b: &Ob) -> Ob {
     Ob(a.0.clone().times(b.0.clone()), a.1.clone().times(b.1.clone()))
 }
 
-/// For a context `(A => B) * A`: the linear function that the function has at its argument.
-fn linear_part<M: Model>(context: &Ty) -> M::Hom {
+/// For a context `(A => B) * A`: what is made of the argument, and of the linear function that the function has there.
+fn at_argument<M: Model>(
+    context: &Ty,
+    make: impl Fn(&M::Hom, &M::Hom) -> M::LHom + 'static,
+) -> M::LHom {
     let x = M::id(context);
-    M::snd(&M::apply(&M::fst(&x), &M::snd(&x)))
+    let f = M::fst(&x);
+    M::share(&M::snd(&x), move |y| make(y, &M::snd(&M::apply(&f, y))))
 }
 
 impl<M: Model> PairCategory<M> for Forward<M> {
@@ -187,8 +203,11 @@ impl<M: Model> PairCategory<M> for Forward<M> {
     fn ev(a: &Ob, b: &Ob) -> M::LHom {
         let both = times(&Self::exponential(a, b), a);
         let v = M::lid(&both.0, &both.1);
-        let direct = M::lapply(&M::lfst(&v), &M::snd(&M::id(&both.0)));
-        M::lplus(&direct, &M::lthen(&M::lsnd(&v), &M::unname(&a.1, &linear_part::<M>(&both.0))))
+        let argument = a.1.clone();
+        at_argument::<M>(&both.0, move |y, linear| {
+            let direct = M::lapply(&M::lfst(&v), y);
+            M::lplus(&direct, &M::lthen(&M::lsnd(&v), &M::unname(&argument, linear)))
+        })
     }
 
     fn argument(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom {
@@ -196,10 +215,10 @@ impl<M: Model> PairCategory<M> for Forward<M> {
         M::lthen(&M::lpair(&M::lzero(ab, &b.1, &a.1), &M::lid(ab, &b.1)), &f.second)
     }
 
-    fn curry(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom {
+    fn curry(hint: &str, f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom {
         let ab = &f.from.0;
         let only = M::lpair(&M::lid(ab, &a.1), &M::lzero(ab, &a.1, &b.1));
-        M::lcurry(&a.0, &b.0, &M::lthen(&only, &f.second))
+        M::lcurry(hint, &a.0, &b.0, &M::lthen(&only, &f.second))
     }
 
     fn op(op: &Op) -> M::LHom {
@@ -244,16 +263,18 @@ impl<M: Model> PairCategory<M> for Reverse<M> {
 
     fn ev(a: &Ob, b: &Ob) -> M::LHom {
         let both = times(&Self::exponential(a, b), a).0;
-        let entry = M::tensor(&M::snd(&M::id(&both)), &M::lid(&both, &b.1));
-        M::lpair(&entry, &M::unname(&b.1, &linear_part::<M>(&both)))
+        let (v, result) = (M::lid(&both, &b.1), b.1.clone());
+        at_argument::<M>(&both, move |y, linear| {
+            M::lpair(&M::tensor(y, &v), &M::unname(&result, linear))
+        })
     }
 
     fn argument(f: &Mor<M>, _: &Ob, _: &Ob) -> M::LHom {
         M::lsnd(&f.second)
     }
 
-    fn curry(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom {
-        M::lcur_inv(&a.0, &b.0, &f.to.1, &a.1, &M::lfst(&f.second))
+    fn curry(hint: &str, f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom {
+        M::lfst(&M::lcur_inv(hint, [&a.0, &b.0], [&f.to.1, &f.from.1], &f.second))
     }
 
     fn op(op: &Op) -> M::LHom {
@@ -293,6 +314,11 @@ pub fn pair<M: Model, P: PairCategory<M>>(f: &Mor<M>, g: &Mor<M>) -> Mor<M> {
 
 /// The structure-preserving functor from the source language.
 pub fn interpret<M: Model, P: PairCategory<M>>(t: &Comb) -> Mor<M> {
+    let all = clause::<M, P>(t);
+    Mor { first: M::called(&all.first, t.name()), ..all }
+}
+
+fn clause<M: Model, P: PairCategory<M>>(t: &Comb) -> Mor<M> {
     let (from, to) = (object::<M, P>(t.from()), object::<M, P>(t.to()));
     let x = M::id(&from.0);
     let (first, second) = match t.kind() {
@@ -303,11 +329,11 @@ pub fn interpret<M: Model, P: PairCategory<M>>(t: &Comb) -> Mor<M> {
         Kind::Fst => (M::fst(&x), P::fst(&to, &other(&from, 1))),
         Kind::Snd => (M::snd(&x), P::snd(&other(&from, 0), &to)),
         Kind::Ev => (M::fst(&M::apply(&M::fst(&x), &M::snd(&x))), P::ev(&other(&from, 1), &to)),
-        Kind::Curry(t) => {
-            let f = interpret::<M, P>(t);
+        Kind::Curry(body) => {
+            let (f, hint) = (interpret::<M, P>(body), t.parameter());
             let (a, b) = (other(&f.from, 0), other(&f.from, 1));
             let body = M::pair(&f.first, &M::name(&P::argument(&f, &a, &b)));
-            (M::curry(&a.0, &b.0, &body), P::curry(&f, &a, &b))
+            (M::curry(hint, &a.0, &b.0, &body), P::curry(hint, &f, &a, &b))
         }
         Kind::Op(op) => (M::op(op, &x), P::op(op)),
         Kind::Prim(p) => (M::primal_prim(*p, &from), P::prim(*p, &from)),

@@ -48,7 +48,7 @@ impl Model for Semantics {
         let (f, at) = (f.clone(), x.clone());
         Rc::new(move |x| f(x).apply(&at(x)))
     }
-    fn curry(_: &Ty, _: &Ty, f: &Map) -> Map {
+    fn curry(_: &str, _: &Ty, _: &Ty, f: &Map) -> Map {
         let f = f.clone();
         Rc::new(move |x| {
             let (f, x) = (f.clone(), x.clone());
@@ -94,7 +94,7 @@ impl Model for Semantics {
         let (f, at) = (f.clone(), at.clone());
         Rc::new(move |x, v| f(x, v).apply(&at(x)))
     }
-    fn lcurry(_: &Ty, _: &Ty, f: &LinearMap) -> LinearMap {
+    fn lcurry(_: &str, _: &Ty, _: &Ty, f: &LinearMap) -> LinearMap {
         let f = f.clone();
         Rc::new(move |x, v| {
             let (f, x, v) = (f.clone(), x.clone(), v.clone());
@@ -105,7 +105,7 @@ impl Model for Semantics {
         let (key, f) = (key.clone(), f.clone());
         Rc::new(move |x, v| Value::Sum(Rc::new(vec![(key(x), f(x, v))])))
     }
-    fn lcur_inv(_: &Ty, _: &Ty, _: &LTy, t: &LTy, f: &LinearMap) -> LinearMap {
+    fn lcur_inv(_: &str, _: [&Ty; 2], [_, t]: [&LTy; 2], f: &LinearMap) -> LinearMap {
         let (f, t) = (f.clone(), t.clone());
         Rc::new(move |x, v| {
             let Value::Sum(entries) = v else { panic!("{v:?} is not a formal sum") };

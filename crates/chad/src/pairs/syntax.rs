@@ -22,8 +22,8 @@ fn aligned_term(x: &Var, g: &Open<Term>) -> Term {
 }
 
 /// `x : A`, and `<x, y>` for a term in `A * B`.
-fn extended(a: &Ty, b: &Ty) -> (Var, Var, Term) {
-    let (x, y) = (Var::fresh("x", a.clone()), Var::fresh("y", b.clone()));
+fn extended(hint: &str, a: &Ty, b: &Ty) -> (Var, Var, Term) {
+    let (x, y) = (Var::fresh("x", a.clone()), Var::fresh(hint, b.clone()));
     let both = linear::pair(linear::var(&x), linear::var(&y));
     (x, y, both)
 }
@@ -58,8 +58,8 @@ impl Model for Syntax {
     fn apply(f: &Open<Term>, x: &Open<Term>) -> Open<Term> {
         Open(f.0.clone(), linear::app(f.1.clone(), aligned_term(&f.0, x)))
     }
-    fn curry(a: &Ty, b: &Ty, f: &Open<Term>) -> Open<Term> {
-        let (x, y, both) = extended(a, b);
+    fn curry(hint: &str, a: &Ty, b: &Ty, f: &Open<Term>) -> Open<Term> {
+        let (x, y, both) = extended(hint, a, b);
         Open(x, linear::abs(y, f.1.subst(&f.0, &both)))
     }
     fn op(op: &Op, f: &Open<Term>) -> Open<Term> {
@@ -92,15 +92,15 @@ impl Model for Syntax {
     fn lapply(f: &Open<Lin>, x: &Open<Term>) -> Open<Lin> {
         Open(f.0.clone(), linear::lapp(f.1.clone(), aligned_term(&f.0, x)))
     }
-    fn lcurry(a: &Ty, b: &Ty, f: &Open<Lin>) -> Open<Lin> {
-        let (x, y, both) = extended(a, b);
+    fn lcurry(hint: &str, a: &Ty, b: &Ty, f: &Open<Lin>) -> Open<Lin> {
+        let (x, y, both) = extended(hint, a, b);
         Open(x, linear::labs(y, f.1.subst(&f.0, &both)))
     }
     fn tensor(x: &Open<Term>, f: &Open<Lin>) -> Open<Lin> {
         Open(f.0.clone(), linear::tensor(aligned_term(&f.0, x), f.1.clone()))
     }
-    fn lcur_inv(a: &Ty, b: &Ty, s: &LTy, _: &LTy, f: &Open<Lin>) -> Open<Lin> {
-        let (x, y, both) = extended(a, b);
+    fn lcur_inv(hint: &str, [a, b]: [&Ty; 2], [s, _]: [&LTy; 2], f: &Open<Lin>) -> Open<Lin> {
+        let (x, y, both) = extended(hint, a, b);
         let v = linear::v(s.clone().tensor(b.clone()));
         Open(x, linear::case(v, y, f.1.subst(&f.0, &both)))
     }

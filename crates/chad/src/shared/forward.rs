@@ -4,13 +4,13 @@
 
 use super::{Context, Lets, product};
 use crate::applied::*;
-use crate::applied_forward::{forward_op, primal_ty, tangent_ty};
+use crate::pairs::AppliedForward;
 use crate::source::{self, Kind as Source};
 use crate::var::Name;
 
 /// `x : T ⊢ t : S` as `x : D→(T)_1 ⊢ D[t] : D→(S)_1 * LFun(D→(T)_2, D→(S)_2)`.
 pub fn forward(x: &source::Var, t: &source::Term, lets: Lets) -> (Var, Term) {
-    let y = Var::fresh(&x.hint, primal_ty(&x.ty));
+    let y = Var::fresh(&x.hint, AppliedForward::primal_ty(&x.ty));
     let context = Context { vars: vec![(x.clone(), var(&y))], lets };
     let t = context.push(t);
     (y, t)
@@ -19,7 +19,7 @@ pub fn forward(x: &source::Var, t: &source::Term, lets: Lets) -> (Var, Term) {
 impl Context {
     /// `D→(Γ)_2`
     fn tangent_ty(&self) -> Ty {
-        product(&self.vars, tangent_ty)
+        product(&self.vars, AppliedForward::second_ty)
     }
 
     fn push(&self, t: &source::Term) -> Term {
@@ -43,11 +43,11 @@ impl Context {
                 })
             }),
             Source::Fst(t) => let_("a", self.push(t), |a| {
-                let (b, c) = tangent_ty(t.ty()).components();
+                let (b, c) = AppliedForward::second_ty(t.ty()).components();
                 pair(fst(fst(a.clone())), lthen(snd(a), lfst(b, c)))
             }),
             Source::Snd(t) => let_("a", self.push(t), |a| {
-                let (b, c) = tangent_ty(t.ty()).components();
+                let (b, c) = AppliedForward::second_ty(t.ty()).components();
                 pair(snd(fst(a.clone())), lthen(snd(a), lsnd(b, c)))
             }),
             Source::Lam(x, t) => self.push_lambda(x, t),
@@ -63,9 +63,9 @@ impl Context {
 
     /// `let f = \y. D[t] in <\y. let r = f y in <fst r, lpair(0, lid);;snd r>, lswap (\y. lpair(lid, 0);;snd (f y))>`
     fn push_lambda(&self, x: &source::Var, t: &source::Term) -> Term {
-        let y = Var::fresh(&x.hint, primal_ty(&x.ty));
+        let y = Var::fresh(&x.hint, AppliedForward::primal_ty(&x.ty));
         let body = self.with(x, var(&y)).push(t);
-        let (context, argument) = (self.tangent_ty(), tangent_ty(&x.ty));
+        let (context, argument) = (self.tangent_ty(), AppliedForward::second_ty(&x.ty));
         let_("f", abs(y.clone(), body), |f| {
             let first = lam(&x.hint, y.ty.clone(), |y| {
                 let only =
@@ -109,9 +109,9 @@ impl Context {
 /// The component of the context's tangent that belongs to `x`.
 fn projection(vars: &[(source::Var, Term)], x: &source::Var) -> Term {
     let Some(((last, _), outer)) = vars.split_last() else { panic!("{} is not in scope", x.hint) };
-    let both = || (product(outer, tangent_ty), tangent_ty(&last.ty));
+    let both = || (product(outer, AppliedForward::second_ty), AppliedForward::second_ty(&last.ty));
     match (outer.is_empty(), last == x) {
-        (true, _) => lid(tangent_ty(&last.ty)),
+        (true, _) => lid(AppliedForward::second_ty(&last.ty)),
         (false, true) => lsnd(both().0, both().1),
         (false, false) => lthen(lfst(both().0, both().1), projection(outer, x)),
     }

@@ -2,13 +2,13 @@
 
 use super::{Context, Lets, product};
 use crate::applied::*;
-use crate::applied_reverse::{cotangent_ty, primal_ty, reverse_op};
+use crate::pairs::AppliedReverse;
 use crate::source::{self, Kind as Source};
 use crate::var::Name;
 
 /// `x : T ⊢ t : S` as `x : D←(T)_1 ⊢ D[t] : D←(S)_1 * LFun(D←(S)_2, D←(T)_2)`.
 pub fn reverse(x: &source::Var, t: &source::Term, lets: Lets) -> (Var, Term) {
-    let y = Var::fresh(&x.hint, primal_ty(&x.ty));
+    let y = Var::fresh(&x.hint, AppliedReverse::primal_ty(&x.ty));
     let context = Context { vars: vec![(x.clone(), var(&y))], lets };
     let t = context.pull(t);
     (y, t)
@@ -17,7 +17,7 @@ pub fn reverse(x: &source::Var, t: &source::Term, lets: Lets) -> (Var, Term) {
 impl Context {
     /// `D←(Γ)_2`
     fn cotangent_ty(&self) -> Ty {
-        product(&self.vars, cotangent_ty)
+        product(&self.vars, AppliedReverse::second_ty)
     }
 
     fn pull(&self, t: &source::Term) -> Term {
@@ -37,7 +37,8 @@ impl Context {
             Source::Unit => pair(unit(), zero(Ty::Unit.lfun(self.cotangent_ty()))),
             Source::Pair(t, s) => let_("a", self.pull(t), |a| {
                 let_("b", self.pull(s), |b| {
-                    let (ta, tb) = (cotangent_ty(t.ty()), cotangent_ty(s.ty()));
+                    let (ta, tb) =
+                        (AppliedReverse::second_ty(t.ty()), AppliedReverse::second_ty(s.ty()));
                     let left = lthen(lfst(ta.clone(), tb.clone()), snd(a.clone()));
                     let right = lthen(lsnd(ta, tb), snd(b.clone()));
                     pair(pair(fst(a), fst(b)), plus(left, right))
@@ -64,9 +65,9 @@ impl Context {
 
     /// `let f = \y. D[t] in <\y. let r = f y in <fst r, snd r;;lsnd>, lcur^-1 (\y. snd (f y);;lfst)>`
     fn pull_lambda(&self, x: &source::Var, t: &source::Term) -> Term {
-        let y = Var::fresh(&x.hint, primal_ty(&x.ty));
+        let y = Var::fresh(&x.hint, AppliedReverse::primal_ty(&x.ty));
         let body = self.with(x, var(&y)).pull(t);
-        let (context, argument) = (self.cotangent_ty(), cotangent_ty(&x.ty));
+        let (context, argument) = (self.cotangent_ty(), AppliedReverse::second_ty(&x.ty));
         let_("f", abs(y.clone(), body), |f| {
             let first = lam(&x.hint, y.ty.clone(), |y| {
                 let_("r", app(f.clone(), y), |r| {
@@ -85,7 +86,8 @@ impl Context {
         let_("a", self.pull(s), |a| {
             let_(&x.hint, fst(a.clone()).called(&Name::new(&x.hint)), |y| {
                 let_("r", self.with(x, y).pull(t), |r| {
-                    let (context, argument) = (self.cotangent_ty(), cotangent_ty(&x.ty));
+                    let (context, argument) =
+                        (self.cotangent_ty(), AppliedReverse::second_ty(&x.ty));
                     let rest = plus(
                         lfst(context.clone(), argument.clone()),
                         lthen(lsnd(context, argument), snd(a)),
@@ -111,16 +113,20 @@ impl Context {
 }
 
 fn parts(ty: &source::Ty) -> (Ty, Ty) {
-    cotangent_ty(ty).components()
+    AppliedReverse::second_ty(ty).components()
 }
 
 /// `\w. <0, .., w, .., 0>`, with `w` in the place of `x`.
 fn one_hot(vars: &[(source::Var, Term)], x: &source::Var) -> Term {
-    let w = cotangent_ty(&x.ty);
+    let w = AppliedReverse::second_ty(&x.ty);
     let Some(((last, _), outer)) = vars.split_last() else { panic!("{} is not in scope", x.hint) };
     match (outer.is_empty(), last == x) {
         (true, _) => lid(w),
-        (false, true) => lpair(zero(w.clone().lfun(product(outer, cotangent_ty))), lid(w)),
-        (false, false) => lpair(one_hot(outer, x), zero(w.lfun(cotangent_ty(&last.ty)))),
+        (false, true) => {
+            lpair(zero(w.clone().lfun(product(outer, AppliedReverse::second_ty))), lid(w))
+        }
+        (false, false) => {
+            lpair(one_hot(outer, x), zero(w.lfun(AppliedReverse::second_ty(&last.ty))))
+        }
     }
 }

@@ -39,10 +39,10 @@ fn types() {
     };
     let applied = |ty: &Ty| {
         let all = [
-            applied_forward::primal_ty,
-            applied_forward::tangent_ty,
-            applied_reverse::primal_ty,
-            applied_reverse::cotangent_ty,
+            AppliedForward::primal_ty,
+            AppliedForward::second_ty,
+            AppliedReverse::primal_ty,
+            AppliedReverse::second_ty,
         ];
         all.map(|of| of(ty).to_string())
     };

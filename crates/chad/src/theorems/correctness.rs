@@ -52,9 +52,9 @@ fn first_order_types_are_unchanged() {
         let same = linear::of_source_ty(&ty);
         assert_eq!([forward::primal_ty(&ty), reverse::primal_ty(&ty)], [same.clone(), same]);
         assert_eq!(forward::tangent_ty(&ty), reverse::cotangent_ty(&ty));
-        let [first, second] = [applied_forward::primal_ty(&ty), applied_forward::tangent_ty(&ty)];
+        let [first, second] = [AppliedForward::primal_ty(&ty), AppliedForward::second_ty(&ty)];
         assert_eq!(
-            [applied_reverse::primal_ty(&ty), applied_reverse::cotangent_ty(&ty)],
+            [AppliedReverse::primal_ty(&ty), AppliedReverse::second_ty(&ty)],
             [first.clone(), second.clone()]
         );
         assert_eq!((first.to_string(), second.to_string()), (ty.to_string(), ty.to_string()));

@@ -56,7 +56,7 @@ impl Language {
     fn zero_cotangent(self, ty: &Ty) -> Value {
         match self {
             Language::AppendixA => linear::zero(&reverse::cotangent_ty(ty)),
-            Language::AppendixC => crate::linfun::zero(&applied_reverse::cotangent_ty(ty)),
+            Language::AppendixC => crate::linfun::zero(&AppliedReverse::second_ty(ty)),
         }
     }
 

@@ -21,9 +21,10 @@ use crate::generate::{Generator, Statistics};
 use crate::linear::{self, Lin, Term};
 use crate::literal::{self, Applied, Derived, quote};
 use crate::op::Op;
+use crate::pairs::{AppliedForward, AppliedReverse};
 use crate::value::Value;
 use crate::var::{Env, Var};
-use crate::{applied, applied_forward, applied_reverse, forward, reverse, source};
+use crate::{applied, forward, reverse, source};
 
 /// How many terms each theorem is tested on.
 const TERMS: u64 = 1000;

@@ -86,7 +86,7 @@ fn linear_sides(law: Law, f: &mut Function) -> [Value; 2] {
 
 fn applied_sides(law: Law, f: &mut Function) -> [Value; 2] {
     let (key, value) =
-        (applied_reverse::primal_ty(&f.argument), applied_reverse::cotangent_ty(&f.result));
+        (AppliedReverse::primal_ty(&f.argument), AppliedReverse::second_ty(&f.result));
     let keys = [(); 3].map(|()| f.generator.applied_element(&key));
     let values = [(); 3].map(|()| f.generator.applied_element(&value));
     let sums = Sums {
