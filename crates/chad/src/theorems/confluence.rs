@@ -30,48 +30,59 @@ fn constants(t: &Term, k: usize) -> Option<Vec<std::rc::Rc<[f64]>>> {
     }
 }
 
-/// The rule that applies to the whole term, if one does.
+/// The rule that applies to the whole term, if one does. What is not mentioned is normal as it stands.
 fn contract(t: &Term) -> Option<Term> {
-    match t.kind() {
-        Kind::Op(Op::Const(_), _) => None,
-        Kind::Op(o, t) => Some(constant(o.eval(&constants(t, o.dom().len())?))),
-        Kind::Fst(t) => {
-            if let Kind::Pair(a, _) = t.kind() {
-                Some(a.clone())
-            } else {
-                None
-            }
-        }
-        Kind::Snd(t) => {
-            if let Kind::Pair(_, b) = t.kind() {
-                Some(b.clone())
-            } else {
-                None
-            }
-        }
-        Kind::App(f, s) => contract_call(f, s),
-        Kind::Zero => match t.ty() {
-            Ty::Real(n) => Some(constant(vec![0.0; *n])),
-            Ty::Unit => Some(unit()),
-            Ty::Prod(a, b) => Some(pair(zero((**a).clone()), zero((**b).clone()))),
-            Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => None,
-        },
-        Kind::Plus(a, b) => match (t.ty(), a.kind(), b.kind()) {
-            (Ty::Real(_), Kind::Op(Op::Const(x), _), Kind::Op(Op::Const(y), _)) => {
-                let sum = x.0.iter().zip(y.0.iter()).map(|(x, y)| x + y);
-                Some(constant(sum.collect::<Vec<_>>()))
-            }
-            (Ty::Unit, ..) => Some(unit()),
-            (Ty::Prod(..), Kind::Pair(a, b), Kind::Pair(c, d)) => {
-                Some(pair(plus(a.clone(), c.clone()), plus(b.clone(), d.clone())))
-            }
-            _ => None,
-        },
-        Kind::LApp(f, s) => contract_linear(f, s),
-        Kind::Prim(..) | Kind::LPrim(..) => panic!("{t} has a primitive"),
-        Kind::Var(_) | Kind::Unit | Kind::Pair(..) | Kind::Lam(..) | Kind::LOp(..) => None,
-        Kind::LId | Kind::LThen(..) | Kind::LSwap(_) | Kind::LEval(_) | Kind::Singleton(_) => None,
-        Kind::LCurInv(_) | Kind::LFst | Kind::LSnd | Kind::LPair(..) => None,
+    if let Kind::Op(o, t) = t.kind() {
+        let is_constant = matches!(o, Op::Const(_));
+        return if is_constant {
+            None
+        } else {
+            Some(constant(o.eval(&constants(t, o.dom().len())?)))
+        };
+    }
+    if let Kind::Fst(t) = t.kind() {
+        return if let Kind::Pair(a, _) = t.kind() { Some(a.clone()) } else { None };
+    }
+    if let Kind::Snd(t) = t.kind() {
+        return if let Kind::Pair(_, b) = t.kind() { Some(b.clone()) } else { None };
+    }
+    if let Kind::Zero = t.kind() {
+        return contract_zero(t.ty());
+    }
+    if let Kind::Plus(a, b) = t.kind() {
+        return contract_sum(t.ty(), a, b);
+    }
+    if let Kind::App(f, s) = t.kind() {
+        return contract_call(f, s);
+    }
+    if let Kind::LApp(f, s) = t.kind() {
+        return contract_linear(f, s);
+    }
+    assert!(!matches!(t.kind(), Kind::Prim(..) | Kind::LPrim(..)), "{t} is a primitive");
+    None
+}
+
+fn contract_zero(ty: &Ty) -> Option<Term> {
+    if let Ty::Real(n) = ty {
+        Some(constant(vec![0.0; *n]))
+    } else if let Ty::Unit = ty {
+        Some(unit())
+    } else if let Ty::Prod(a, b) = ty {
+        Some(pair(zero((**a).clone()), zero((**b).clone())))
+    } else {
+        None
+    }
+}
+
+fn contract_sum(ty: &Ty, a: &Term, b: &Term) -> Option<Term> {
+    if let (Ty::Real(_), Some(x), Some(y)) = (ty, constants(a, 1), constants(b, 1)) {
+        Some(constant(x[0].iter().zip(y[0].iter()).map(|(x, y)| x + y).collect::<Vec<_>>()))
+    } else if let Ty::Unit = ty {
+        Some(unit())
+    } else if let (Ty::Prod(..), Kind::Pair(a, b), Kind::Pair(c, d)) = (ty, a.kind(), b.kind()) {
+        Some(pair(plus(a.clone(), c.clone()), plus(b.clone(), d.clone())))
+    } else {
+        None
     }
 }
 
@@ -90,36 +101,46 @@ fn contract_call(f: &Term, s: &Term) -> Option<Term> {
 fn contract_linear(f: &Term, s: &Term) -> Option<Term> {
     let at = |g: &Term| lapp(g.clone(), s.clone());
     let to = f.ty().ends().1;
-    match f.kind() {
-        Kind::Zero => Some(zero(to)),
-        Kind::Plus(g, h) => Some(plus(at(g), at(h))),
-        Kind::LId => Some(s.clone()),
-        Kind::LThen(g, h) => Some(lapp(h.clone(), at(g))),
-        Kind::LOp(o, t) => {
-            let (t, s) = (constants(t, o.dom().len())?, constants(s, o.ldom().len())?);
-            Some(constant(o.eval(&t, &s)))
-        }
-        Kind::LFst => Some(fst(s.clone())),
-        Kind::LSnd => Some(snd(s.clone())),
-        Kind::LPair(g, h) => Some(pair(at(g), at(h))),
-        Kind::LEval(t) => Some(app(s.clone(), t.clone())),
-        Kind::LSwap(g) => Some(lam("y", to.arrow().0, |y| lapp(app(g.clone(), y), s.clone()))),
-        Kind::LCurInv(g) => {
-            if let Kind::Zero = s.kind() {
-                Some(zero(to))
-            } else if let Kind::Plus(a, b) = s.kind() {
-                Some(plus(lapp(f.clone(), a.clone()), lapp(f.clone(), b.clone())))
-            } else if let Kind::LApp(one, u) = s.kind()
-                && let Kind::Singleton(t) = one.kind()
-            {
-                Some(lapp(app(g.clone(), t.clone()), u.clone()))
-            } else {
-                None
-            }
-        }
-        Kind::Singleton(_) | Kind::Var(_) | Kind::Op(..) | Kind::Prim(..) | Kind::Unit => None,
-        Kind::Pair(..) | Kind::Fst(_) | Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) => None,
-        Kind::LPrim(..) | Kind::LApp(..) => None,
+    if let Kind::Zero = f.kind() {
+        Some(zero(to))
+    } else if let Kind::Plus(g, h) = f.kind() {
+        Some(plus(at(g), at(h)))
+    } else if let Kind::LId = f.kind() {
+        Some(s.clone())
+    } else if let Kind::LThen(g, h) = f.kind() {
+        Some(lapp(h.clone(), at(g)))
+    } else if let Kind::LOp(o, t) = f.kind() {
+        let (t, s) = (constants(t, o.dom().len())?, constants(s, o.ldom().len())?);
+        Some(constant(o.eval(&t, &s)))
+    } else if let Kind::LFst = f.kind() {
+        Some(fst(s.clone()))
+    } else if let Kind::LSnd = f.kind() {
+        Some(snd(s.clone()))
+    } else if let Kind::LPair(g, h) = f.kind() {
+        Some(pair(at(g), at(h)))
+    } else if let Kind::LEval(t) = f.kind() {
+        Some(app(s.clone(), t.clone()))
+    } else if let Kind::LSwap(g) = f.kind() {
+        Some(lam("y", to.arrow().0, |y| lapp(app(g.clone(), y), s.clone())))
+    } else if let Kind::LCurInv(g) = f.kind() {
+        contract_fold(f, g, s)
+    } else {
+        None
+    }
+}
+
+/// `lapp(lcur^-1 g, s)`, where `f` is `lcur^-1 g`
+fn contract_fold(f: &Term, g: &Term, s: &Term) -> Option<Term> {
+    if let Kind::Zero = s.kind() {
+        Some(zero(f.ty().ends().1))
+    } else if let Kind::Plus(a, b) = s.kind() {
+        Some(plus(lapp(f.clone(), a.clone()), lapp(f.clone(), b.clone())))
+    } else if let Kind::LApp(one, u) = s.kind()
+        && let Kind::Singleton(t) = one.kind()
+    {
+        Some(lapp(app(g.clone(), t.clone()), u.clone()))
+    } else {
+        None
     }
 }
 
