@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_prim::{Prim, Scalar};
 
-use crate::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, NAMELESS, Names, Op, Param, Stm, Ty, Var};
 
 /// Appends statements to a block. Rules read like mathematics: `let t = b.prim(Mul, [x, y]);`.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
 
     /// A primitive, called `t`.
     pub fn prim(&mut self, op: Prim, args: impl Into<Vec<Atom>>) -> Atom {
-        self.bind("t", Ty::scalar(op.result()), Op::Prim(op, args.into()))
+        self.bind(NAMELESS, Ty::scalar(op.result()), Op::Prim(op, args.into()))
     }
 
     /// `x[index]`, of the given type of `x`.

@@ -11,7 +11,7 @@ use lambada_prim::Prim;
 use lambada_source::{Site, Span};
 
 use crate::bounds::Known;
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var};
 
 /// Adds the checks that are missing; were there any?
 pub fn guard(function: &mut Function) -> bool {
@@ -136,7 +136,7 @@ impl Guards<'_> {
         if let [Atom::Lit(a), Atom::Lit(b)] = args {
             return Atom::Lit(op.eval(&[a, b]));
         }
-        let var = self.names.fresh("t");
+        let var = self.names.fresh(NAMELESS);
         let binds = vec![Param { var, ty: Ty::scalar(op.result()) }];
         let stm = Stm::new(binds, Op::Prim(op, args.to_vec()));
         self.known.pass(&stm);

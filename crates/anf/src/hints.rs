@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use lambada_prim::{Prim, Surface};
+use lambada_prim::{Prim, ScalarTy, Surface};
 
 use crate::{Atom, Block, Exp, Names, Op};
 
-/// What a value without a name is called.
-const NAMELESS: &str = "t";
+/// What a value is called that has no name: `t` where people see it, but no author can have called it so.
+pub const NAMELESS: &str = "?t";
 
 /// A name longer than this says too much.
 const LONG: usize = 14;
@@ -27,6 +27,15 @@ pub fn name_values(names: &mut Names, block: &Block) {
     }
 }
 
+/// What the negative of something is called.
+pub fn negative(hint: &str) -> Rc<str> {
+    match hint.strip_prefix("minus_") {
+        Some(positive) => positive.into(),
+        None if hint == NAMELESS => hint.into(),
+        None => format!("minus_{hint}").into(),
+    }
+}
+
 fn of_operation(names: &Names, op: Prim, args: &[Atom]) -> Option<Rc<str>> {
     let words: HashSet<Rc<str>> =
         args.iter().filter_map(|a| a.as_var()).map(|v| names.hint(v)).collect();
@@ -34,12 +43,19 @@ fn of_operation(names: &Names, op: Prim, args: &[Atom]) -> Option<Rc<str>> {
     if op == Prim::ToReal {
         return word.cloned();
     }
+    if op.result() != ScalarTy::Real {
+        return None;
+    }
     match op.row().surface {
         Surface::Call(f) if args.len() == 1 => {
             let word = word.filter(|word| f.len() + 1 + word.len() <= LONG);
             Some(word.map_or(format!("{f}_t"), |word| format!("{f}_{word}")).into())
         }
         Surface::Infix("-") => Some("diff".into()),
+        Surface::Infix("/") if args[0] == Atom::real(1.0) => {
+            let word = word.filter(|word| word.len() + 8 <= LONG);
+            Some(word.map_or("inverse".into(), |word| format!("inverse_{word}").into()))
+        }
         Surface::Infix("/") => Some("ratio".into()),
         Surface::Infix("*") if args[0] == args[1] => {
             word.filter(|word| word.len() + 8 <= LONG).map(|word| format!("{word}_squared").into())

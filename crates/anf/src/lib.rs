@@ -30,9 +30,9 @@ pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
 pub use generate::{Random, generate};
 pub use guard::{guard, guard_block};
-pub use hints::name_values;
+pub use hints::{NAMELESS, name_values, negative};
 pub use names::{Names, Var};
-pub use naming::Naming;
+pub use naming::{Naming, identifier, numbered};
 pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;

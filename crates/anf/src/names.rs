@@ -1,7 +1,9 @@
 //! Variables, and the supply of them.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
+use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
 /// A variable; [`Names`] knows what to call it. Bound once in a function.
@@ -16,6 +18,8 @@ pub struct Names {
     origins: Vec<Span>,
     /// What new variables come from.
     current: Span,
+    /// By the bits of a real: of which constants it has been computed.
+    folded: HashMap<u64, (Prim, Vec<Scalar>)>,
 }
 
 impl Names {
@@ -41,6 +45,20 @@ impl Names {
     /// The place in the program that a variable comes from, if it is known: what is blamed where there is no memory for an array.
     pub fn origin(&self, var: Var) -> Option<Span> {
         Some(self.origins[var.0 as usize]).filter(|span| *span != Span::default())
+    }
+
+    /// The value of a primitive that is applied to constants. How it was computed is remembered, for people.
+    pub fn fold(&mut self, op: Prim, args: &[Scalar]) -> Scalar {
+        let value = op.eval(args);
+        if let Scalar::Real(x) = value {
+            self.folded.entry(x.to_bits()).or_insert_with(|| (op, args.to_vec()));
+        }
+        value
+    }
+
+    /// A primitive and constants that give exactly this real, if the program has computed it so.
+    pub fn computed(&self, value: f64) -> Option<(Prim, &[Scalar])> {
+        self.folded.get(&value.to_bits()).map(|(op, args)| (*op, &args[..]))
     }
 
     /// Calls a variable something else.

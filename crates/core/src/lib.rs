@@ -15,6 +15,6 @@ pub use check::{check, first_order}; // the term constructor is `build::check`
 pub use data::Data;
 pub use print::{print_program, print_term, print_type};
 pub use program::{Def, DefId, Program, Signature, Size, SizedTy};
-pub use term::{Arm, LoopKind, Node, Term, TermKind, Var};
+pub use term::{Arm, LoopKind, Node, OPERAND, Term, TermKind, Var};
 pub use ty::{Ty, TypeDecl, TypeId};
 pub use walk::Rebuild;

@@ -8,6 +8,9 @@ use lambada_source::{Site, Span, stack};
 
 use crate::{DefId, Ty};
 
+/// What a variable is called that elaboration makes for an operand that has no name.
+pub const OPERAND: &str = "operand";
+
 /// A variable: identified by `id` alone; `hint` is what the user called it.
 #[derive(Clone, Debug)]
 pub struct Var {

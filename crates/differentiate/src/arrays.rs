@@ -1,6 +1,6 @@
 //! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs share.
 
-use lambada_anf::{Atom, Builder, Nest, Op, Out, Ty, Var};
+use lambada_anf::{Atom, Builder, NAMELESS, Nest, Op, Out, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 /// The array of type `ty` whose element at `[i, j, …]` is `element [i, j, …]`: a nest of `for`s.
@@ -80,7 +80,7 @@ pub(crate) fn outer(b: &mut Builder, hint: &str, ty: &Ty, u: Atom, v: Atom) -> A
 fn element(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
     match x {
         Atom::Var(x) if !at.is_empty() => {
-            b.bind("t", Ty::scalar(ScalarTy::Real), Op::Index(x, at.to_vec()))
+            b.bind(NAMELESS, Ty::scalar(ScalarTy::Real), Op::Index(x, at.to_vec()))
         }
         Atom::Var(_) | Atom::Lit(_) => x,
     }

@@ -29,6 +29,7 @@ use lambada_prim::{Prim, ScalarTy};
 
 use crate::arrays;
 use crate::facts::Facts;
+use crate::prim::multiples;
 use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
 
@@ -48,7 +49,9 @@ pub(crate) fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
 
 /// The derivative by a plan for the arrays that are carried backwards, which may turn out to be impossible.
 fn attempt(names: &mut Names, f: &Lambda, facts: &Facts, undo: &mut Undo) -> Reverse {
-    let mut cotangents = Cotangents { b: Builder::new(names), facts, undo, frames: Vec::new() };
+    let multiples = multiples(&f.body);
+    let mut cotangents =
+        Cotangents { b: Builder::new(names), facts, undo, multiples, frames: Vec::new() };
     let owned = f
         .params
         .iter()
@@ -117,6 +120,8 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) b: Builder<'a>,
     pub(crate) facts: &'a Facts,
     pub(crate) undo: &'a mut Undo,
+    /// Values, and cotangents so far, that are constant multiples of others.
+    pub(crate) multiples: HashMap<Var, (Atom, f64)>,
     /// From the outermost to the current block.
     frames: Vec<Frame>,
 }

@@ -17,7 +17,8 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, Lambda, LoopKind, Names, Nest, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Builder, Exp, Lambda, LoopKind, NAMELESS, Names, Nest, Op, Out, Param, Renaming,
+    Stm, Ty, Var,
 };
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
@@ -66,7 +67,10 @@ fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
     for (k, op) in rewritten {
         let ty = Ty::real().array_of(*extent);
         let all = Param {
-            var: after.names.fresh(format!("{}_all", after.names.hint(stm.binds[k].var))),
+            var: after.names.fresh(match body.results[k].as_var().map(|x| after.names.hint(x)) {
+                Some(hint) if &*hint != NAMELESS => hint,
+                Some(_) | None => after.names.hint(stm.binds[k].var),
+            }),
             ty,
         };
         let m = std::mem::replace(&mut stm.binds[k], all.clone());
@@ -105,11 +109,11 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
     let body = b.block(|b| {
         let x = b.index(all.var, &all.ty, vec![index.into()]);
         let order = if op == ReduceOp::Max { [best.into(), x] } else { [x, best.into()] };
-        let better = b.prim(Prim::Lt, order);
+        let better = b.bind("better", Ty::bool(), Op::Prim(Prim::Lt, order.to_vec()));
         let nan = b.prim(Prim::Ne, [x, x]);
         let number = b.prim(Prim::Eq, [best.into(), best.into()]);
         let first_nan = b.prim(Prim::And, [nan, number]);
-        let take = b.prim(Prim::Or, [better, first_nan]);
+        let take = b.bind("better", Ty::bool(), Op::Prim(Prim::Or, vec![better, first_nan]));
         vec![
             b.prim(Prim::Select, [take, x, best.into()]),
             b.prim(Prim::SelectInt, [take, index.into(), at.into()]),

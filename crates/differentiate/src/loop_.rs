@@ -189,8 +189,7 @@ impl Cotangents<'_> {
         inits: Vec<Atom>,
         mut body: Block,
     ) -> Vec<Param> {
-        let last =
-            self.b.bind("last", Ty::int(), Op::Prim(Prim::SubInt, vec![extent, Atom::int(1)]));
+        let last = self.b.prim(Prim::SubInt, [extent, Atom::int(1)]);
         let up = self.b.names.fresh("k");
         let down = Stm::new(
             vec![Param { var: index, ty: Ty::int() }],

@@ -5,7 +5,9 @@
 //!   D←   x̄ₖ += ∂ₖop(x, y) · ȳ
 //! ```
 
-use lambada_anf::{Atom, Builder, Op, Param, Ty};
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Block, Builder, Exp, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Expr, Instance, Prim, Scalar};
 
 use crate::cotangents::Cotangents;
@@ -14,8 +16,14 @@ use crate::tangents::Tangents;
 impl Tangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
         let hint = self.hint(y.var);
-        let rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
+        let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
         let mut products = Products::new(&mut self.b, y, args);
+        if is_square(op, args)
+            && let [Some(rate), other] = &mut rates[..]
+        {
+            *rate = products.doubled(*rate, &hint);
+            *other = None;
+        }
         let mut sum: Option<Atom> = None;
         for (partial, rate) in op.partials().iter().zip(rates) {
             if let (Some(partial), Some(rate)) = (factor(partial), rate) {
@@ -32,6 +40,9 @@ impl Tangents<'_> {
 impl Cotangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
         let Some(y_ct) = self.take(y.var) else { return };
+        if let Some((x, factor)) = self.square(op, args) {
+            return self.square_reverse(y, x, factor, y_ct);
+        }
         let hints: Vec<Option<String>> =
             args.iter().map(|arg| self.wants(*arg).map(|x| self.hint(x))).collect();
         let mut products = Products::new(&mut self.b, y, args);
@@ -42,9 +53,82 @@ impl Cotangents<'_> {
             }
         }
         for (arg, term) in terms {
+            if let Some(multiple) = self.b.stms.iter().rev().find_map(|stm| of(stm, term)) {
+                self.multiples.extend(term.as_var().map(|var| (var, multiple)));
+            }
             self.add(arg, term, &Ty::real());
         }
     }
+
+    /// Is it `x · x` or `kx · x`, whose two contributions are the same? Gives `x`, and the factor of `x · ȳ` in their sum.
+    fn square(&mut self, op: Prim, args: &[Atom]) -> Option<(Var, f64)> {
+        let (Prim::Mul, [a, b]) = (op, args) else { return None };
+        let multiple = |a: &Atom| a.as_var().and_then(|a| self.multiples.get(&a));
+        let twice = |a: &Atom, b: &Atom| multiple(a).filter(|(x, _)| x == b).map(|(_, k)| *k);
+        let same = if a == b { Some((b, 1.0)) } else { None };
+        let (x, k) =
+            same.or_else(|| twice(a, b).map(|k| (b, k))).or_else(|| twice(b, a).map(|k| (a, k)))?;
+        let factor = self.folded(k, 2.0);
+        Some((self.wants(*x)?, factor)).filter(|(_, factor)| factor.is_finite())
+    }
+
+    fn folded(&mut self, a: f64, b: f64) -> f64 {
+        match self.b.names.fold(Prim::Mul, &[Scalar::Real(a), Scalar::Real(b)]) {
+            Scalar::Real(product) => product,
+            Scalar::Int(_) | Scalar::Bool(_) => unreachable!("a product of reals is a real"),
+        }
+    }
+
+    /// `x̄ += x · (factor · ȳ)`
+    fn square_reverse(&mut self, y: &Param, x: Var, factor: f64, y_ct: Atom) {
+        let known = y_ct.as_var().and_then(|var| self.multiples.get(&var)).copied();
+        let both = known.map(|(d, k)| (d, self.folded(k, factor))).filter(|(_, k)| k.is_finite());
+        let (d, k) = both.unwrap_or((y_ct, factor));
+        let scaled = match k {
+            1.0 => d,
+            -1.0 => self.bind_ct(y.var, &Ty::real(), Op::Prim(Prim::Neg, vec![d])),
+            _ => {
+                let product = Op::Prim(Prim::Mul, vec![d, Atom::real(k)]);
+                self.bind_ct(y.var, &Ty::real(), product)
+            }
+        };
+        let term = self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Mul, vec![x.into(), scaled]));
+        self.add(x.into(), term, &Ty::real());
+    }
+}
+
+/// Which values are constant multiples of which.
+pub(crate) fn multiples(block: &Block) -> HashMap<Var, (Atom, f64)> {
+    fn collect(block: &Block, all: &mut HashMap<Var, (Atom, f64)>) {
+        for stm in &block.stms {
+            if let [p] = &stm.binds[..] {
+                all.extend(of(stm, p.var.into()).map(|multiple| (p.var, multiple)));
+            }
+            stm.exp.blocks().into_iter().for_each(|inner| collect(inner, all));
+        }
+    }
+    let mut all = HashMap::new();
+    collect(block, &mut all);
+    all
+}
+
+/// The value and the constant of which the statement makes the product `y`.
+fn of(stm: &Stm, y: Atom) -> Option<(Atom, f64)> {
+    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
+    let own = stm.binds[0].var;
+    match (op, &args[..]) {
+        _ if Atom::Var(own) != y => None,
+        (Prim::Neg, [x]) => Some((*x, -1.0)),
+        (Prim::Mul, [x, Atom::Lit(Scalar::Real(k))] | [Atom::Lit(Scalar::Real(k)), x]) => {
+            Some((*x, *k))
+        }
+        (_, _) => None, // no multiple
+    }
+}
+
+/// Is it `x · x`, whose two tangents are the same?
+fn is_square(op: Prim, args: &[Atom]) -> bool {
+    op == Prim::Mul && args[0] == args[1] && args[0].as_var().is_some()
 }
 
 /// A partial derivative that is not zero.
@@ -78,6 +162,10 @@ impl<'a, 'b> Products<'a, 'b> {
             }
             Some(_) | None => product,
         }
+    }
+
+    fn doubled(&mut self, x: Atom, hint: &str) -> Atom {
+        self.b.bind(hint, Ty::real(), Op::Prim(Prim::Mul, vec![x, Atom::real(2.0)]))
     }
 
     fn plus(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {

@@ -427,7 +427,7 @@ impl<'a> Choice<'a> {
             unreachable!("flat tapes are of loops")
         };
         let (leading, rest) = value.ty.dims.split_at(axes);
-        let hint = self.tape_hint(value.var);
+        let hint = self.home_hint(value.var);
         let mut dims = Vec::new();
         dims.extend(rest.iter().map(|size| self.outside_size(*size).expect("it is regular")));
         // Tapes of arrays of the same sizes have their parts at the same places.
@@ -458,9 +458,11 @@ impl<'a> Choice<'a> {
         self.residuals.flat.push(flat);
     }
 
-    fn tape_hint(&self, x: Var) -> String {
+    /// A tape is what a `loop` keeps; what a `for` or an `if` hands out is called as what it is.
+    fn home_hint(&self, x: Var) -> String {
         let name = self.names.hint(x);
-        if name.ends_with("_tape") { name.to_string() } else { format!("{name}_tape") }
+        let is_tape = self.body.whole.is_some() && !name.ends_with("_tape");
+        if is_tape { format!("{name}_tape") } else { name.to_string() }
     }
 
     fn store(&mut self, value: &Param) {
@@ -471,7 +473,7 @@ impl<'a> Choice<'a> {
         if let Place::Iteration { extent, .. } = self.body.place {
             ty = ty.array_of(extent);
         }
-        let hint = self.tape_hint(value.var);
+        let hint = self.home_hint(value.var);
         let home = Param { var: self.names.fresh(hint), ty };
         if self.undo.keeps(value.var) {
             self.undo.log(home.var);

@@ -30,6 +30,8 @@ pub struct Unit {
     pub checked: Deep<Checked>,
     /// What is doubtful but not wrong.
     pub warnings: Vec<Problem>,
+    /// The files, to say where something stands.
+    pub(crate) sources: Sources,
 }
 
 impl Session {
@@ -112,7 +114,13 @@ impl Session {
             return Err(problems);
         }
         let imports = imports.into_iter().map(|(key, module)| (key, module.into())).collect();
-        Ok(Unit { module: module.into(), imports, checked: checked.into(), warnings: problems })
+        Ok(Unit {
+            module: module.into(),
+            imports,
+            checked: checked.into(),
+            warnings: problems,
+            sources: self.sources.clone(),
+        })
     }
 
     /// The files.

@@ -2,12 +2,13 @@
 //! here is what it does not know: tuples, records and variants, whose parts array code takes and gives one by one.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Function, Ty};
+use lambada_anf::{Atom, Function, Ty, name_values};
 use lambada_core::{Signature, Size, SizedTy};
 use lambada_readback::{Interface, Leaf, Reading, definition};
-use lambada_source::{FileId, Problem, stack};
+use lambada_source::{FileId, Problem, Sources, Span, stack};
 use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
 use lambada_surface::{build, free_variables, print_module};
 
@@ -37,10 +38,18 @@ impl Unit {
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
-        let function = arrays(&call.program, call.entry)?.optimized;
+        let mut function = arrays(&call.program, call.entry)?.optimized;
+        let Function { names, body, .. } = &mut *function;
+        name_values(names, body);
         let signature = &call.program.def(call.entry).signature;
         let files = Files::of(self);
-        let source = Source { call: &call, files: &files, written: files.entry(entry), signature };
+        let source = Source {
+            call: &call,
+            sources: &self.sources,
+            files: &files,
+            written: files.entry(entry),
+            signature,
+        };
         let def = source.definition(&function, entry, operator);
         let head: Vec<TypeExpr> =
             def.params.iter().filter_map(|p| p.ty.clone()).chain(def.result.clone()).collect();
@@ -55,6 +64,7 @@ impl Unit {
 /// What a derivative is written from.
 struct Source<'a> {
     call: &'a Call,
+    sources: &'a Sources,
     files: &'a Files<'a>,
     /// The definition in the program.
     written: Option<&'a Def>,
@@ -114,6 +124,7 @@ impl Source<'_> {
                 .as_ref()
                 .is_none_or(|ty| reads_flat(ty) || parts.linear(ty)),
             compose: &compose,
+            place: &|span| self.place(span),
             seeds: match operator {
                 Operator::Vjp => vec![self.signature.params.len() - 1],
                 Operator::Jvp | Operator::Grad | Operator::Value => Vec::new(),
@@ -126,6 +137,13 @@ impl Source<'_> {
             def.body = build::let_(build::binds(ABSENT), unknown, body);
         }
         def
+    }
+
+    /// `ode.lam:19`, for what stands in a file.
+    fn place(&self, span: Span) -> Option<String> {
+        let file = &self.sources.get(span.file).name;
+        let name = Path::new(file).file_name().filter(|_| !file.starts_with('<'))?;
+        Some(format!("{}:{}", name.to_string_lossy(), self.sources.line_column(span).0))
     }
 
     fn doc(&self, entry: &str, operator: Operator) -> String {

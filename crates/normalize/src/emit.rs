@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
-use lambada_anf::{Atom, Block, Exp, Function, Names, Nest, Op, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Function, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
@@ -214,7 +214,7 @@ impl Emit {
 
     /// What an atom is called; constants have no name.
     pub fn hint_of(&self, atom: Atom) -> Rc<str> {
-        atom.as_var().map_or_else(|| "t".into(), |v| self.names.hint(v))
+        atom.as_var().map_or_else(|| NAMELESS.into(), |v| self.names.hint(v))
     }
 
     /// Is the variable in scope here?

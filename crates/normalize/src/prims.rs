@@ -2,7 +2,7 @@
 //! done once. All else is left to the optimizer.
 
 use lambada_anf::bounds::arithmetic;
-use lambada_anf::{Atom, Op, Ty};
+use lambada_anf::{Atom, NAMELESS, Op, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::emit::Emit;
@@ -11,13 +11,13 @@ impl Emit {
     /// `op(args)`
     pub fn prim(&mut self, op: Prim, args: &[Atom]) -> Atom {
         if let Some(values) = args.iter().map(|a| a.as_lit()).collect::<Option<Vec<Scalar>>>() {
-            return Atom::Lit(op.eval(&values));
+            return Atom::Lit(self.names.fold(op, &values));
         }
         if let Some(atom) = self.fold(op, args) {
             return atom;
         }
         if op.result() == ScalarTy::Real {
-            return self.bind("t", Ty::real(), Op::Prim(op, args.to_vec()));
+            return self.bind(NAMELESS, Ty::real(), Op::Prim(op, args.to_vec()));
         }
         let key = (op, args.to_vec());
         if let Some(atom) = self.prims.get(&key)
@@ -25,7 +25,7 @@ impl Emit {
         {
             return *atom;
         }
-        let atom = self.bind("t", Ty::scalar(op.result()), Op::Prim(op, key.1.clone()));
+        let atom = self.bind(NAMELESS, Ty::scalar(op.result()), Op::Prim(op, key.1.clone()));
         self.define(op, &key.1, atom);
         self.prims.insert(key, atom);
         atom

@@ -79,7 +79,7 @@ impl Pass<'_> {
     }
 
     /// `a + b`, of scalars or arrays.
-    fn plus(&mut self, stms: &mut Vec<Stm>, ty: &Ty, a: Atom, b: Atom) -> Atom {
+    fn plus(&mut self, stms: &mut Vec<Stm>, hint: &str, ty: &Ty, a: Atom, b: Atom) -> Atom {
         if self.is_zero(a) {
             return b;
         }
@@ -89,17 +89,17 @@ impl Pass<'_> {
         let (Some(extent), Some(x), Some(y)) = (ty.dims.first().copied(), a.as_var(), b.as_var())
         else {
             let op = if ty.elem == ScalarTy::Int { Prim::AddInt } else { Prim::Add };
-            return self.bind(stms, "sum", ty.clone(), Op::Prim(op, vec![a, b]));
+            return self.bind(stms, hint, ty.clone(), Op::Prim(op, vec![a, b]));
         };
         let index = self.names.fresh("i");
         let (row, mut body) = (ty.indexed(1), Vec::new());
         let u = self.bind(&mut body, "a", row.clone(), Op::Index(x, vec![index.into()]));
         let v = self.bind(&mut body, "b", row.clone(), Op::Index(y, vec![index.into()]));
-        let sum = self.plus(&mut body, &row, u, v);
+        let sum = self.plus(&mut body, hint, &row, u, v);
         let body = Block { stms: body, results: vec![sum] };
         self.bind(
             stms,
-            "sum",
+            hint,
             ty.clone(),
             Nest::For { index, extent, outs: vec![Out::Collect], body },
         )
@@ -169,6 +169,7 @@ impl Pass<'_> {
         let init = parts.resolved(init);
         let sum = Sum { acc, place: vec![], ty: ty.clone(), all: true };
         let adders = parts.mentioning(acc).filter(|stm| adds_to(stm, acc));
+        let hint = self.names.hint(acc);
         let (mut count, mut taken) = (0, Vec::new());
         for stm in adders {
             if count == taken.len() {
@@ -194,7 +195,7 @@ impl Pass<'_> {
                         Some((changed, part)) => {
                             to.extend(changed);
                             let part = parts.resolved(part);
-                            value = value.map(|sum| self.plus(&mut to, &ty, sum, part));
+                            value = value.map(|sum| self.plus(&mut to, &hint, &ty, sum, part));
                         }
                         None => {
                             to.extend(value.take().map(|sum| {
@@ -253,8 +254,9 @@ impl Pass<'_> {
                 to.push(Stm::new(binds, Op::Accumulator(first)));
             }
         } else if freezes(&stm, acc) {
+            let hint = self.names.hint(acc);
             let frozen =
-                rows.iter().map(|r| self.bind(to, "row", ty.clone(), Op::Freeze(*r))).collect();
+                rows.iter().map(|r| self.bind(to, &hint, ty.clone(), Op::Freeze(*r))).collect();
             to.push(Stm::new(stm.binds, Op::Array(frozen)));
         } else {
             let blocks = stm.exp.blocks_mut();
@@ -451,13 +453,16 @@ impl Sum {
                 self.loop_(pass, stm, (params, inits, kind), body)
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) if self.ty.dims.is_empty() => {
-                let zero = Atom::Lit(self.ty.elem.zero());
-                let mut branch = |block: &Block| {
-                    let (mut block, value) = self.block(pass, block)?;
-                    block.results.push(value.unwrap_or(zero));
-                    Some(block)
+                let (then, otherwise) = (self.block(pass, then)?, self.block(pass, otherwise)?);
+                // Branches that add elsewhere only have no sum: an absent sum is not a zero to be added.
+                if then.1.is_none() && otherwise.1.is_none() {
+                    return None;
+                }
+                let branch = |(mut block, value): (Block, Option<Atom>)| {
+                    block.results.push(value.unwrap_or(Atom::Lit(self.ty.elem.zero())));
+                    block
                 };
-                let (then, otherwise) = (branch(then)?, branch(otherwise)?);
+                let (then, otherwise) = (branch(then), branch(otherwise));
                 let exp = Nest::If { cond: *cond, then, otherwise };
                 Some(self.with(pass, stm, exp))
             }
@@ -502,7 +507,8 @@ impl Sum {
         }
         let (mut body, value) = self.block(pass, body)?;
         let state = pass.names.again(self.acc);
-        let next = pass.plus(&mut body.stms, &self.ty, state.into(), value?);
+        let next =
+            pass.plus(&mut body.stms, &pass.names.hint(self.acc), &self.ty, state.into(), value?);
         body.results.push(next);
         let params =
             params.iter().cloned().chain([Param { var: state, ty: self.ty.clone() }]).collect();
@@ -523,7 +529,10 @@ impl Sum {
                 Some((changed, part)) => {
                     result.stms.extend(changed);
                     sum = Some(match sum {
-                        Some(sum) => pass.plus(&mut result.stms, &self.ty, sum, part),
+                        Some(sum) => {
+                            let hint = pass.names.hint(self.acc);
+                            pass.plus(&mut result.stms, &hint, &self.ty, sum, part)
+                        }
                         None => part,
                     });
                 }

@@ -7,7 +7,9 @@
 //! stay. A law may round once less (`x ** 2 = x * x`). Derivatives do not need more, since a cotangent that is absent is never computed.
 //! Sums are not reassociated here. Integers wrap, and all laws of a ring hold for them.
 
-use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty};
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Exp, NAMELESS, Op, Param, Stm, Ty, negative};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::rewrite::{Context, Replacement};
@@ -142,7 +144,7 @@ pub(crate) const LAWS: &[Law] = &[
 pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
     if let Some(constants) = args.iter().map(|a| a.as_lit()).collect::<Option<Vec<Scalar>>>() {
-        return Replacement::value(Atom::Lit(op.eval(&constants)));
+        return Replacement::value(Atom::Lit(context.names.fold(*op, &constants)));
     }
     if let [Atom::Lit(c), x @ Atom::Var(_)] = args[..]
         && commutative(*op)
@@ -150,7 +152,8 @@ pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
         return Replacement::exp(stm, Op::Prim(*op, vec![x, Atom::Lit(c)]));
     }
     let special = constants_together(context, stm, *op, args)
-        .or_else(|| at_most_or_nan(context, stm, *op, args));
+        .or_else(|| at_most_or_nan(context, stm, *op, args))
+        .or_else(|| chosen_constant(context, stm, *op, args));
     special.or_else(|| {
         LAWS.iter().filter(|law| law.op == *op).find_map(|law| {
             let mut found = [None; 3];
@@ -204,12 +207,31 @@ fn at_most_or_nan(
     if x != other || !((a == x && constant(b)) || (b == x && constant(a))) {
         return None;
     }
-    let less = Param { var: context.names.fresh("t"), ty: Ty::scalar(ScalarTy::Bool) };
+    let less = Param { var: context.names.fresh(NAMELESS), ty: Ty::scalar(ScalarTy::Bool) };
     let not = Op::Prim(Prim::Not, vec![less.var.into()]);
     let mut replacement = Replacement::exp(stm, not)?;
     let exp = Op::Prim(Prim::Lt, vec![*b, *a]);
     replacement.stms.insert(0, Stm::new(vec![less], exp));
     Some(replacement)
+}
+
+/// `(if c then a else b) == k` is `c`, its negation or a constant, for integer constants: which of two closures is meant.
+fn chosen_constant(
+    context: &mut Context,
+    stm: &Stm,
+    op: Prim,
+    args: &[Atom],
+) -> Option<Replacement> {
+    let (Prim::EqInt, [x, Atom::Lit(k)]) = (op, args) else { return None };
+    let Some(Exp::Op(Op::Prim(Prim::SelectInt, parts))) = context.scope.definition(*x) else {
+        return None;
+    };
+    let [c, Atom::Lit(a), Atom::Lit(b)] = parts[..] else { return None };
+    match (a == *k, b == *k) {
+        (true, false) => Replacement::value(c),
+        (false, true) => Replacement::exp(stm, Op::Prim(Prim::Not, vec![c])),
+        (both, _) => Replacement::value(Atom::bool(both)),
+    }
 }
 
 pub(crate) fn commutative(op: Prim) -> bool {
@@ -256,7 +278,13 @@ fn instance(
     found: &[Option<Atom>; 3],
 ) -> Replacement {
     let mut stms = Vec::new();
-    let mut value = build(context, pattern, stm.binds[0].ty.elem, found, &mut stms);
+    // What is negated at the end has the other sign until then.
+    let own = context.names.hint(stm.binds[0].var);
+    let hint: Rc<str> = match pattern {
+        Pattern::Op(Prim::Neg, _) => negative(&own),
+        _ => own, // the value itself, or part of it
+    };
+    let mut value = build(context, pattern, stm.binds[0].ty.elem, &hint, found, &mut stms);
     if let Some(last) = stms.last_mut() {
         last.binds = stm.binds.clone();
         value = stm.binds[0].var.into();
@@ -268,6 +296,7 @@ fn build(
     context: &mut Context,
     pattern: Pattern,
     ty: ScalarTy,
+    hint: &Rc<str>,
     found: &[Option<Atom>; 3],
     stms: &mut Vec<Stm>,
 ) -> Atom {
@@ -282,9 +311,9 @@ fn build(
             let args = parts
                 .iter()
                 .zip(op.args())
-                .map(|(p, ty)| build(context, *p, *ty, found, stms))
+                .map(|(p, ty)| build(context, *p, *ty, hint, found, stms))
                 .collect();
-            let var = context.names.fresh("t");
+            let var = context.names.fresh(hint.clone());
             stms.push(Stm::new(vec![Param { var, ty: Ty::scalar(ty) }], Op::Prim(op, args)));
             var.into()
         }

@@ -10,7 +10,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Stm, Var, negative};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::control::kept;
@@ -102,6 +102,10 @@ fn outside(context: &mut Context, stm: &Stm, for_: &For, k: usize) -> Option<Rep
         (_, _) => return None,
     };
     let sum = Param { var: context.names.again(p.var), ty: p.ty.clone() };
+    if let Map::Negate = map {
+        let hint = negative(&context.names.hint(p.var));
+        context.names.rename(sum.var, hint);
+    }
     let mut body = for_.body.clone();
     body.results[k] = inner;
     let mut binds = stm.binds.clone();

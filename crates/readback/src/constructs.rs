@@ -2,26 +2,48 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
 
-use crate::pieces::{call, infix, literal, reduced};
+use crate::pieces::{call, infix, literal, reduced, width};
 use crate::printer::{Line, Printer};
 use crate::uses::first_of_each;
+
+/// A number of so many digits needs no explanation.
+const SHORT: usize = 7;
+
+/// How wide the explanation of a number may be.
+const WRITTEN: usize = 32;
+
+/// Is a constant that is computed so better written so?
+fn readable(op: Prim) -> bool {
+    let reals = op.args().iter().all(|ty| *ty == ScalarTy::Real);
+    let written = matches!(op.row().surface, Surface::Infix(_) | Surface::Call(_));
+    op.result() == ScalarTy::Real && reals && written
+}
+
+/// So many arrays the library's `unzip…` give.
+const UNZIPPED: usize = 8;
 
 impl Printer<'_> {
     pub(crate) fn statement(&mut self, stm: &Stm, lines: &mut Vec<Line>) {
         let value = match &stm.exp {
-            Exp::Op(Op::Prim(op, args)) => self.prim(*op, args),
+            Exp::Op(Op::Prim(op, args)) => {
+                if op.result() == ScalarTy::Int {
+                    self.ints.insert(stm.binds[0].var);
+                }
+                self.prim(*op, args)
+            }
             Exp::Op(Op::Index(x, index)) => {
-                let value = build::index(self.atom((*x).into()), self.atoms(index));
-                return self.define_element(stm.binds[0].var, *x, value, lines);
+                let places = self.atoms(index);
+                let value = build::index(self.atom((*x).into()), places.clone());
+                return self.define_element(stm.binds[0].var, *x, value, &places, lines);
             }
             Exp::Op(Op::Fill(value)) => {
                 if matches!(value, Atom::Lit(zero) if *zero == zero.ty().zero()) {
-                    self.naming.suggest(stm.binds[0].var, "zeros");
+                    self.tokens.suggest(stm.binds[0].var, "zeros");
                 }
                 let value = self.decided(*value);
                 self.filled(&stm.binds[0].ty.dims, value)
@@ -54,7 +76,7 @@ impl Printer<'_> {
                 build::binary(BinaryOp::MatMul, self.atom((*a).into()), self.atom((*b).into()))
             }
             Exp::Op(Op::Accumulate { acc, index, value }) => {
-                let name = build::name(self.naming.of(*acc));
+                let name = build::name(self.tokens.of(*acc));
                 let add = ExprKind::Add(name, self.atoms(index), Box::new(self.atom(*value)));
                 lines.push(Line::Effect { value: build::expr(add), unit: true });
                 return;
@@ -67,6 +89,13 @@ impl Printer<'_> {
     fn prim(&self, op: Prim, args: &[Atom]) -> Expr {
         let mut values = self.atoms(args);
         self.settle(op, args, &mut values);
+        // A factor that is a number stands first, as people write it.
+        if matches!(op, Prim::Mul | Prim::MulInt)
+            && args[0].as_lit().is_none()
+            && args[1].as_lit().is_some()
+        {
+            values.swap(0, 1);
+        }
         let mut values = values.into_iter();
         let mut next = || values.next().expect("primitives have the arguments that their row says");
         match op.row().surface {
@@ -87,14 +116,31 @@ impl Printer<'_> {
         }
     }
 
+    /// A constant as it is written: `log 2.5`, not the number that it is.
+    pub(crate) fn constant_of(&self, value: Scalar) -> Expr {
+        let number = literal(value);
+        let Scalar::Real(x) = value else { return number };
+        if !x.is_finite() || width(&number, SHORT).is_some() {
+            return number;
+        }
+        match self.names.computed(x).or_else(|| self.names.computed(-x)) {
+            Some((op, args)) if args.iter().any(|arg| *arg != value) && readable(op) => {
+                let args: Vec<Atom> = args.iter().map(|arg| Atom::Lit(*arg)).collect();
+                let written = self.prim(op, &args);
+                let negated = self.names.computed(x).is_none();
+                let written = if negated { build::unary(UnaryOp::Neg, written) } else { written };
+                if width(&written, WRITTEN).is_some() { written } else { number }
+            }
+            Some(_) | None => number,
+        }
+    }
+
     fn filled(&mut self, dims: &[Atom], value: Expr) -> Expr {
-        let mark = self.naming.mark();
         let mut clauses = Vec::with_capacity(dims.len());
         for dim in dims {
-            let index = self.naming.fresh(&format!("_{}", self.index_name("i")));
+            let index = self.tokens.fresh("i");
             clauses.push(self.clause(&index, *dim));
         }
-        self.naming.release(mark);
         build::expr(ExprKind::For(clauses, Box::new(value)))
     }
 
@@ -126,10 +172,8 @@ impl Printer<'_> {
         let listed = first_of_each(&body.results, &kept);
         let results: Vec<Atom> =
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
-        let mark = self.naming.mark();
-        let name = self.index(index);
+        let name = self.tokens.bind(index);
         let inside = self.block(body, &results, false);
-        self.naming.release(mark);
         let value = build::for_(self.clause(&name, extent), inside);
         // What is used: how it is combined, what it binds, and which of the results it is.
         let used: Vec<(Out, &Param, usize)> = (0..outs.len())
@@ -163,27 +207,28 @@ impl Printer<'_> {
         };
         let names: Vec<Rc<str>> = (0..results.len())
             .map(|place| match (collected(place), results[place]) {
-                (Some(var), _) => self.naming.bind_used(var),
-                (None, Atom::Var(term)) => {
-                    let hint = self.naming.hint(term);
-                    self.naming.fresh(hint.trim_start_matches('_'))
+                (Some(var), _) => self.tokens.bind(var),
+                (None, term) => {
+                    let hint = self.terms(term, used, place);
+                    self.tokens.fresh(&hint)
                 }
-                (None, Atom::Lit(_)) => self.naming.fresh("terms"),
             })
             .collect();
         match names.len() {
             1 => lines.push(Line::named(&names[0], value, None)),
-            count @ 2..=4 => {
-                let unzip = call(["unzip", "unzip3", "unzip4"][count - 2], [value]);
+            count @ 2..=UNZIPPED => {
+                let function = if count == 2 { "unzip".into() } else { format!("unzip{count}") };
+                let unzip = call(&function, [value]);
                 let vars: Option<Vec<Var>> = (0..count).map(collected).collect();
                 lines.push(Line::several(names.clone(), unzip, vars.unwrap_or_default()));
             }
             _ => {
-                let rows = self.naming.fresh("rows");
+                let rows = self.tokens.fresh("rows");
                 lines.push(Line::named(&rows, value, None));
                 for (k, name) in names.iter().enumerate() {
-                    let clause = Clause::In(build::binds("row"), build::var(rows.clone()));
-                    let part = build::for_(clause, build::component(build::var("row"), k));
+                    let row = self.tokens.fresh("row");
+                    let clause = Clause::In(build::binds(row.clone()), build::var(rows.clone()));
+                    let part = build::for_(clause, build::component(build::var(row), k));
                     lines.push(Line::named(name, part, None));
                 }
             }
@@ -198,6 +243,17 @@ impl Printer<'_> {
         }
     }
 
+    /// What an array of terms that are only summed is called: as the author called the term, or after the sum.
+    fn terms(&self, term: Atom, used: &[(Out, &Param, usize)], place: usize) -> Rc<str> {
+        let nameless = |hint: &str| hint == NAMELESS;
+        let own = term.as_var().map(|var| self.tokens.hint(var));
+        let sum = used.iter().find(|(_, _, at)| *at == place);
+        let sum = sum.map(|(_, p, _)| self.tokens.hint(p.var)).filter(|hint| !nameless(hint));
+        own.filter(|hint| !nameless(hint) && Some(hint) != sum.as_ref())
+            .or_else(|| sum.map(|sum| format!("{sum}_terms").into()))
+            .unwrap_or_else(|| "terms".into())
+    }
+
     fn loop_(
         &mut self,
         stm: &Stm,
@@ -208,10 +264,9 @@ impl Printer<'_> {
         lines: &mut Vec<Line>,
     ) {
         let init = build::tuple(self.atoms(inits));
-        let mark = self.naming.mark();
         let mut patterns = Vec::new();
         for (p, init) in params.iter().zip(inits) {
-            let pattern = build::binds(self.naming.bind_used(p.var));
+            let pattern = build::binds(self.tokens.bind(p.var));
             // A literal says what it is only here.
             let typed = matches!(init, Atom::Lit(Scalar::Int(_)));
             patterns.push(if typed {
@@ -223,7 +278,7 @@ impl Printer<'_> {
         }
         let (driver, body) = match kind {
             LoopKind::For { index, extent } => {
-                let name = self.index(*index);
+                let name = self.tokens.bind(*index);
                 let clause = self.clause(&name, *extent);
                 (ast::LoopKind::For(Box::new(clause)), self.block(body, &body.results, true))
             }
@@ -233,7 +288,6 @@ impl Printer<'_> {
                 (ast::LoopKind::While(Box::new(cond)), body)
             }
         };
-        self.naming.release(mark);
         let state = ast::Param { pattern: build::tuple_pattern(patterns), ty: None };
         let whole = ExprKind::Loop(state, Box::new(init), driver, Box::new(body));
         let value = build::expr(whole);
@@ -251,7 +305,7 @@ impl Printer<'_> {
             return;
         }
         let mut name = |(p, kept): (&Param, bool)| {
-            if kept { self.naming.bind_used(p.var) } else { Rc::from("_") }
+            if kept { self.tokens.bind(p.var) } else { Rc::from("_") }
         };
         let names = stm.binds.iter().zip(&kept).map(|(p, kept)| name((p, *kept))).collect();
         let all = if kept.contains(&false) { &[][..] } else { &stm.binds[..] };
@@ -280,7 +334,7 @@ impl Printer<'_> {
             [] => lines.push(Line::Effect { value, unit: true }),
             [one] => self.define(one, value, lines),
             _ => {
-                let names = used.iter().map(|v| self.naming.bind_used(*v)).collect();
+                let names = used.iter().map(|v| self.tokens.bind(*v)).collect();
                 lines.push(Line::several(names, value, used));
             }
         }

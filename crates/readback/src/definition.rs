@@ -1,16 +1,17 @@
 //! A function as a definition: its head, its results by name, and what is said about its phases.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Function, Naming, Nest, Op, Var};
+use lambada_anf::{Atom, Block, Exp, Function, NAMELESS, Nest, Op, Stm, Var};
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
 use lambada_surface::build;
 
 use crate::interface::{Interface, Reading};
-use crate::phases;
-use crate::pieces::{call, reserved};
+use crate::names::Tokens;
+use crate::phases::{self, Comment};
+use crate::pieces::call;
 use crate::printer::{Line, Printer};
 use crate::uses::Uses;
 
@@ -19,13 +20,15 @@ const AT_A_GLANCE: usize = 12;
 
 /// The function as a definition with the given interface.
 pub fn definition(function: &Function, interface: &Interface) -> Def {
-    let words: Vec<String> = reserved().collect();
     let mut printer = Printer {
-        naming: Naming::new(&function.names, words.iter().map(String::as_str)),
+        names: &function.names,
+        tokens: Tokens::new(&function.names),
         uses: Uses::new(&function.body),
         inline: HashMap::new(),
         exported: HashSet::new(),
-        comments: HashMap::new(),
+        ints: HashSet::new(),
+        leaving: HashSet::new(),
+        comments: Vec::new(),
         own: function.names.len() as u32,
         next: function.names.len() as u32,
     };
@@ -37,12 +40,12 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
     printer.name_results(function, interface);
     let seeds: HashSet<Var> = leaves_of(function, interface, &interface.seeds).collect();
     let (body, forward) = phases::sweeps(&function.body, &seeds);
-    printer.comment(&body, forward, !seeds.is_empty());
+    printer.comment(&body, forward, interface);
     lines.extend(printer.lines(&body, &body.results, true));
     let results: Vec<Expr> = body.results.iter().map(|a| printer.decided(*a)).collect();
     let whole = (interface.compose)(results);
     let body = printer.finish_with(lines, &body.results, whole);
-    Def {
+    let mut def = Def {
         doc: interface.doc.clone(),
         recursive: false,
         name: build::name(interface.name.clone()),
@@ -52,7 +55,9 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
         body,
         rules: Vec::new(),
         span: Span::default(),
-    }
+    };
+    printer.tokens.settle(&mut def);
+    def
 }
 
 /// The parameters of the function that are parts of some parameters of the definition.
@@ -77,13 +82,12 @@ impl Printer<'_> {
         for size in &interface.sizes {
             let of_type = size_in_types(function, interface, size);
             let mut called =
-                function.sizes.iter().copied().filter(|var| self.naming.hint(*var) == *size);
+                function.sizes.iter().copied().filter(|var| self.tokens.hint(*var) == *size);
             let only = called.next().filter(|_| called.next().is_none());
-            let name = match of_type.or(only).filter(|var| declared.insert(*var)) {
-                Some(var) => self.naming.bind_as(var, size),
-                None => self.naming.fresh(size),
-            };
-            names.push(build::name(name));
+            if let Some(var) = of_type.or(only).filter(|var| declared.insert(*var)) {
+                self.tokens.fix(var, size);
+            }
+            names.push(build::name(size.clone()));
         }
         (names, declared)
     }
@@ -102,8 +106,8 @@ impl Printer<'_> {
                 .iter()
                 .find(|(_, leaf)| leaf.param == k && matches!(leaf.reading, Reading::Whole));
             let name = match whole {
-                Some((p, _)) => self.naming.bind_as(p.var, name),
-                None => self.naming.fresh(name),
+                Some((p, _)) => self.tokens.bind_as(p.var, name),
+                None => self.tokens.fresh(name),
             };
             let pattern = build::binds(name);
             params.push(ast::Param { pattern, ty: Some(ty.clone()) });
@@ -120,7 +124,7 @@ impl Printer<'_> {
                 Reading::Computed(hint, of)
                     if self.uses.any(p.var) || mentions_size(function, p) =>
                 {
-                    let name = self.naming.bind_as(p.var, hint);
+                    let name = self.tokens.bind_as(p.var, hint);
                     lines.push(Line::named(&name, of(base), Some(p.var)));
                 }
                 Reading::Computed(..) => {}
@@ -139,7 +143,7 @@ impl Printer<'_> {
             });
             let (p, axis) = found.expect("every size is the size of a parameter");
             let value = size_of(self.atom(p.var.into()), axis, p.ty.rank());
-            let name = self.naming.bind_used(size);
+            let name = self.tokens.bind(size);
             lines.push(Line::named(&name, value, Some(size)));
         }
         (params, lines)
@@ -168,12 +172,15 @@ impl Printer<'_> {
         else {
             return;
         };
-        self.naming.rename(var, name.clone());
+        self.tokens.rename(var, name.clone());
         match &stm.exp {
+            // The author's names of the state are kept.
             Exp::Nest(Nest::Loop { params, body, .. }) => {
-                self.naming.rename(params[k].var, name.clone());
-                if let Atom::Var(next) = body.results[k] {
-                    self.name_after(body, next, name, named);
+                if &*self.tokens.hint(params[k].var) == NAMELESS {
+                    self.tokens.rename(params[k].var, name.clone());
+                    if let Atom::Var(next) = body.results[k] {
+                        self.name_after(body, next, name, named);
+                    }
                 }
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
@@ -183,62 +190,44 @@ impl Printer<'_> {
                     }
                 }
             }
-            Exp::Op(Op::Freeze(acc)) => self.naming.rename(*acc, name.clone()),
+            Exp::Op(Op::Freeze(acc)) => self.tokens.rename(*acc, name.clone()),
             Exp::Op(_) | Exp::Nest(Nest::For { .. }) => {}
         }
     }
 
     /// Says which sweep and which loop begins where. `forward`: how many statements belong to the first sweep.
-    fn comment(&mut self, body: &Block, forward: usize, reverse: bool) {
-        if !reverse || self.count(body) < AT_A_GLANCE {
+    fn comment(&mut self, body: &Block, forward: usize, interface: &Interface) {
+        if interface.seeds.is_empty() || self.count(body) < AT_A_GLANCE {
             return;
         }
-        let is_line = |k: &usize| {
-            let stm = &body.stms[*k];
-            let minor = matches!(
-                stm.exp,
-                Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Fill(_) | Op::Constant(_))
-            );
-            self.uses.printed(stm) && !minor && !self.inline_later(stm)
-        };
-        let lines: Vec<usize> = (0..body.stms.len()).filter(is_line).collect();
-        let mut comments: HashMap<usize, Rc<str>> = HashMap::new();
-        for k in &lines {
-            let hint = |var| self.naming.hint(var).trim_start_matches('_').to_string();
-            if let Some(text) = phases::of_loop(&body.stms[*k], *k >= forward, hint) {
-                comments.insert(*k, text.into());
+        let mut comments: BTreeMap<usize, Comment> = BTreeMap::new();
+        if forward > 0 {
+            comments.entry(0).or_default().phase = Some("forward");
+            comments.entry(forward).or_default().phase = Some("reverse");
+        }
+        for (k, stm) in body.stms.iter().enumerate() {
+            let is_tape = |var| self.tokens.hint(var).ends_with("_tape");
+            if let Some(mut of_loop) = phases::of_loop(stm, k >= forward, is_tape)
+                && self.uses.printed(stm)
+            {
+                of_loop.place =
+                    self.names.origin(of_loop.index).and_then(|span| (interface.place)(span));
+                comments.entry(k).or_default().of_loop = Some(of_loop);
             }
         }
-        let split = lines.partition_point(|k| *k < forward);
-        if split > 0 && split < lines.len() {
-            for (k, phase) in [(lines[0], "forward"), (lines[split], "reverse")] {
-                let text = match comments.get(&k) {
-                    Some(loop_) if loop_.starts_with(phase) => loop_.clone(),
-                    Some(loop_) => format!("{phase}\n{loop_}").into(),
-                    None => phase.into(),
-                };
-                comments.insert(k, text);
-            }
-        }
-        self.comments = comments;
-    }
-
-    /// Will its value be written where it is used?
-    fn inline_later(&self, stm: &lambada_anf::Stm) -> bool {
-        let small = matches!(stm.exp, Exp::Op(Op::Prim(..) | Op::Index(..)));
-        small && self.uses.at_most(1, stm.binds[0].var)
+        self.comments = comments.into_iter().rev().collect();
     }
 
     /// How many statements of a block are printed, nested ones too.
     fn count(&self, block: &Block) -> usize {
-        let of = |stm: &lambada_anf::Stm| {
+        let of = |stm: &Stm| {
             1 + stm.exp.blocks().into_iter().map(|inner| self.count(inner)).sum::<usize>()
         };
         block.stms.iter().filter(|stm| self.uses.printed(stm)).map(of).sum()
     }
 
     fn finish_with(&mut self, lines: Vec<Line>, results: &[Atom], whole: Expr) -> Expr {
-        let is = |expr: &Expr, result: &Atom| matches!((&expr.kind, result), (ExprKind::Var(name), Atom::Var(var)) if self.naming.known(*var).as_ref() == Some(name));
+        let is = |expr: &Expr, result: &Atom| matches!((&expr.kind, result), (ExprKind::Var(name), Atom::Var(var)) if self.tokens.known(*var).as_ref() == Some(name));
         let as_they_are = match (&whole.kind, results) {
             (ExprKind::Var(_), [Atom::Var(_)]) => true,
             (ExprKind::Tuple(items), _) => {

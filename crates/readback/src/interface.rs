@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use lambada_source::Span;
 use lambada_surface::ast::{Expr, TypeExpr};
 
 /// The head of a definition, and how it fits the function.
@@ -27,6 +28,8 @@ pub struct Interface<'a> {
     pub compose: &'a dyn Fn(Vec<Expr>) -> Expr,
     /// Which parameters of the definition are cotangents: what depends on them is the reverse sweep.
     pub seeds: Vec<usize>,
+    /// Where something of the program stands, `ode.lam:19`, if that is worth saying.
+    pub place: &'a dyn Fn(Span) -> Option<String>,
 }
 
 /// A parameter of the function as a part of a parameter of the definition.

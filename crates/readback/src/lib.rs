@@ -5,11 +5,12 @@
 //! printed, for what they guard checks itself.
 //!
 //! Accumulators become regions ([`regions`]), loops with several results tuples, cheap values that are used once are written where they are
-//! used ([`uses`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
+//! used ([`uses`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod constructs;
 mod definition;
 mod interface;
+mod names;
 mod phases;
 mod pieces;
 mod printer;

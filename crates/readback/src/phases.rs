@@ -2,8 +2,10 @@
 //! additions, which commute, so those that do not need each other may change places.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
-use lambada_anf::{Block, Exp, Nest, Op, Stm, Var};
+use lambada_anf::{Block, Exp, LoopKind, Nest, Op, Stm, Var};
+use lambada_prim::Prim;
 
 use crate::regions::mentions;
 
@@ -29,21 +31,51 @@ pub(crate) fn sweeps(block: &Block, seeds: &HashSet<Var>) -> (Block, usize) {
     (Block { stms: first, results: block.results.clone() }, count)
 }
 
-/// What to say before a statement of a sweep, if it is a loop.
-pub(crate) fn of_loop(stm: &Stm, reverse: bool, name: impl Fn(Var) -> String) -> Option<String> {
-    let Exp::Nest(Nest::Loop { kind: lambada_anf::LoopKind::For { index, .. }, body, .. }) =
-        &stm.exp
-    else {
+/// What is announced before a line.
+#[derive(Default)]
+pub(crate) struct Comment {
+    pub(crate) phase: Option<&'static str>,
+    pub(crate) of_loop: Option<OfLoop>,
+}
+
+/// A loop that is announced.
+pub(crate) struct OfLoop {
+    /// The index of the loop of the program.
+    pub(crate) index: Var,
+    reverse: bool,
+    /// Where it stands.
+    pub(crate) place: Option<String>,
+}
+
+/// Is something to be said before a statement of a sweep? If it is a loop that keeps what its reverse needs, or the reverse of one.
+pub(crate) fn of_loop(stm: &Stm, reverse: bool, is_tape: impl Fn(Var) -> bool) -> Option<OfLoop> {
+    let Exp::Nest(Nest::Loop { kind: LoopKind::For { index, .. }, body, .. }) = &stm.exp else {
         return None;
     };
-    let taped = |p: &lambada_anf::Param| name(p.var).ends_with("_tape");
     if !reverse {
-        let kept = stm.binds.iter().any(taped);
-        return kept.then(|| format!("loop over {}, keeping what its reverse needs", name(*index)));
+        let kept = stm.binds.iter().any(|p| is_tape(p.var));
+        return kept.then_some(OfLoop { index: *index, reverse, place: None });
     }
-    // The reverse of a loop counts down: the index of the primal loop is computed first.
-    let primal = body.stms.first().filter(|first| {
-        matches!(&first.exp, Exp::Op(Op::Prim(lambada_prim::Prim::SubInt, args)) if args[1] == (*index).into())
+    // The reverse of a loop counts down: the index of the primal loop is computed from its own.
+    let primal = body.stms.iter().find(|first| {
+        matches!(&first.exp, Exp::Op(Op::Prim(Prim::SubInt, args)) if args[1] == (*index).into())
     });
-    primal.map(|first| format!("reverse of the loop over {}", name(first.binds[0].var)))
+    primal.map(|first| OfLoop { index: first.binds[0].var, reverse, place: None })
+}
+
+impl Comment {
+    /// `forward: loop over k (gp.lam:18), keeping what its reverse needs`; the index by the name that it has.
+    pub(crate) fn text(&self, name: impl Fn(Var) -> Rc<str>) -> Option<Rc<str>> {
+        let Some(OfLoop { index, reverse, place }) = &self.of_loop else {
+            return self.phase.map(Rc::from);
+        };
+        let of = format!("loop over {}", name(*index));
+        let place = place.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+        let phase = self.phase.map_or(String::new(), |phase| format!("{phase}: "));
+        Some(if *reverse {
+            format!("reverse of the {of}{place}").into()
+        } else {
+            format!("{phase}{of}{place}, keeping what its reverse needs").into()
+        })
+    }
 }

@@ -1,22 +1,15 @@
 //! Small expressions: constants, operators, calls, and how wide they are.
 
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
+use lambada_prim::{ReduceOp, Scalar, ScalarTy};
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, UnaryOp};
 use lambada_surface::build;
 
-/// Functions of the language that readback writes by name, other than primitives. No variable is called so.
-pub(crate) const CALLED: [&str; 9] =
-    ["sum", "product", "reduce", "unzip", "unzip3", "unzip4", "length", "inf", "nan"];
+use crate::names;
 
-/// All names that no variable may have: reserved words, primitives, and what else is called.
+/// Names that no variable may have, whatever is called: reserved words and types.
 pub(crate) fn reserved() -> impl Iterator<Item = String> {
-    let words = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word);
-    let types = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string());
-    let calls = Prim::ALL.iter().filter_map(|op| match op.row().surface {
-        Surface::Call(name) => Some(name),
-        Surface::Infix(_) | Surface::Prefix(_) | Surface::If => None,
-    });
-    words.chain(CALLED).chain(calls).map(str::to_string).chain(types)
+    let words = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| word.to_string());
+    words.chain([ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string()))
 }
 
 /// A constant.
@@ -95,7 +88,7 @@ pub(crate) fn reduced(op: ReduceOp, elem: ScalarTy, array: Expr) -> Expr {
 /// How many columns an expression takes on one line, about; nothing if that is more than `room` or if it is better not put on one line.
 pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
     let own = match &e.kind {
-        ExprKind::Var(name) | ExprKind::Con(name) => name.len(),
+        ExprKind::Var(name) | ExprKind::Con(name) => names::length(name),
         ExprKind::Int(value) => value.to_string().len(),
         ExprKind::Real(value) => format!("{value:?}").len(),
         ExprKind::Bool(_) => 5,
@@ -112,7 +105,7 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
         ExprKind::If(..) => 18,
         ExprKind::For(clauses, _) => {
             let one = |clause: &Clause| match clause {
-                Clause::Range(name, _) => name.text.len() + 5,
+                Clause::Range(name, _) => names::length(&name.text) + 5,
                 Clause::In(..) => 8,
             };
             8 + clauses.iter().map(one).sum::<usize>()

@@ -3,17 +3,25 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Naming, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
 use lambada_prim::Scalar;
-use lambada_surface::ast::{Clause, Expr, ExprKind, Pattern};
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern};
 use lambada_surface::build;
 
-use crate::pieces::{literal, width};
+use crate::names::Tokens;
+use crate::phases::Comment;
+use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
 use crate::uses::Uses;
 
 /// A value wider than this gets a name of its own.
 const INLINE: usize = 56;
+
+/// An integer like `2 * k`, not wider than this, is written wherever it is used.
+const OFFSET: usize = 9;
+
+/// An integer that is used rarely may be as wide as this.
+const WIDE_OFFSET: usize = 12;
 
 /// An element that is read this often in one place is written each time.
 const READ_AGAIN: usize = 2;
@@ -44,14 +52,19 @@ impl Line {
 }
 
 pub(crate) struct Printer<'a> {
-    pub(crate) naming: Naming<'a>,
+    pub(crate) names: &'a Names,
+    pub(crate) tokens: Tokens<'a>,
     pub(crate) uses: Uses,
     /// Values that are written where they are used.
     pub(crate) inline: HashMap<Var, Expr>,
+    /// Integers that primitives give.
+    pub(crate) ints: HashSet<Var>,
     /// Values that leave an `accumulate` region: they need names.
     pub(crate) exported: HashSet<Var>,
-    /// What to say before statements of the outermost block.
-    pub(crate) comments: HashMap<usize, Rc<str>>,
+    /// Of these, what the innermost region mentions only as its result.
+    pub(crate) leaving: HashSet<Var>,
+    /// What to say before what is printed of the outermost block from these statements on, the last first.
+    pub(crate) comments: Vec<(usize, Comment)>,
     /// Variables from here on are made by the printer: parts of split regions.
     pub(crate) own: u32,
     pub(crate) next: u32,
@@ -71,12 +84,12 @@ impl Printer<'_> {
     // Names and constants
 
     pub(crate) fn name(&self, var: Var) -> Expr {
-        build::var(self.naming.of(var))
+        build::var(self.tokens.of(var))
     }
 
     pub(crate) fn atom(&self, atom: Atom) -> Expr {
         match atom {
-            Atom::Lit(value) => literal(value),
+            Atom::Lit(value) => self.constant_of(value),
             Atom::Var(var) => self.inline.get(&var).cloned().unwrap_or_else(|| self.name(var)),
         }
     }
@@ -93,28 +106,6 @@ impl Printer<'_> {
         }
     }
 
-    /// Names an index: the author's `_i` may be used by the derivative, and an `i` inside another is a `j`.
-    pub(crate) fn index(&mut self, index: Var) -> Rc<str> {
-        let hint = self.naming.hint(index);
-        let plain = hint.trim_start_matches('_');
-        let name = self.index_name(if plain.is_empty() { "i" } else { plain });
-        if self.uses.any(index) {
-            self.naming.bind_as(index, &name)
-        } else {
-            self.naming.bind_as(index, &format!("_{name}"))
-        }
-    }
-
-    /// A name for an index that is near the hint and free.
-    pub(crate) fn index_name(&self, hint: &str) -> Rc<str> {
-        const LETTERS: [&str; 6] = ["i", "j", "k", "l", "p", "q"];
-        let free =
-            |name: &&str| self.naming.is_free(name) && self.naming.is_free(&format!("_{name}"));
-        let from = LETTERS.iter().position(|letter| *letter == hint);
-        let letter = from.and_then(|from| LETTERS[from..].iter().copied().find(free));
-        letter.unwrap_or(hint).into()
-    }
-
     /// `i < n`
     pub(crate) fn clause(&self, index: &Rc<str>, extent: Atom) -> Clause {
         Clause::Range(build::name(index.clone()), self.atom(extent))
@@ -124,11 +115,8 @@ impl Printer<'_> {
 
     /// A block as an expression that gives the results. With `unit`, one without results is really of type `()`.
     pub(crate) fn block(&mut self, block: &Block, results: &[Atom], unit: bool) -> Expr {
-        let mark = self.naming.mark();
         let lines = self.lines(block, results, false);
-        let whole = self.finish(lines, results, unit);
-        self.naming.release(mark);
-        whole
+        self.finish(lines, results, unit)
     }
 
     /// The lines of a block; what the results mention is named or inline.
@@ -142,8 +130,8 @@ impl Printer<'_> {
         });
         self.next = next;
         parts.into_iter().for_each(|(part, of)| {
-            let hint = self.naming.hint(of);
-            self.naming.rename(part, hint);
+            let hint = self.tokens.hint(of);
+            self.tokens.rename(part, hint);
         });
         let mut later: HashSet<Var> = results.iter().filter_map(|a| a.as_var()).collect();
         let needed = self.needed(block, &items, &mut later);
@@ -181,16 +169,41 @@ impl Printer<'_> {
     fn items(&mut self, all: &Items, items: &[Item], lines: &mut Vec<Line>) {
         for item in items {
             let before = lines.len();
-            let said = if all.outermost { first(item) } else { None };
-            let said = said.and_then(|k| self.comments.remove(&k));
+            // A phase does not begin inside a region.
+            let said = match item {
+                Item::Region(_) if all.outermost => {
+                    first(item).and_then(|at| self.phase_until(at).map(Rc::from))
+                }
+                Item::Stm(_) | Item::Region(_) => None,
+            };
             match item {
                 Item::Stm(k) => self.stm(all, *k, lines),
                 Item::Region(region) => self.region(all, region, lines),
             }
-            if let Some(Line::Let { comment, .. }) = lines.get_mut(before) {
-                *comment = said;
+            if let (true, Some(at), Some(Line::Let { comment, .. })) =
+                (all.outermost, first(item), lines.get_mut(before))
+            {
+                *comment = said.or_else(|| self.said_until(at));
             }
         }
+    }
+
+    /// The phase that has begun before a statement and has not been announced.
+    fn phase_until(&mut self, at: usize) -> Option<&'static str> {
+        let begun = self.comments.iter_mut().filter(|(from, _)| *from <= at);
+        let phases: Vec<_> = begun.filter_map(|(_, comment)| comment.phase.take()).collect();
+        // Where nothing has been printed of the first sweep, or both are in one statement, there are no two to tell apart.
+        if let [phase] = phases[..] { Some(phase) } else { None }
+    }
+
+    /// What is to be said before the line of a statement: a phase of which nothing is printed is not announced.
+    fn said_until(&mut self, at: usize) -> Option<Rc<str>> {
+        let mut said = Comment { phase: self.phase_until(at), of_loop: None };
+        while let Some((from, next)) = self.comments.pop_if(|(from, _)| *from <= at) {
+            said.of_loop = next.of_loop.filter(|_| from == at);
+        }
+        let name = |index| self.tokens.known(index).unwrap_or_else(|| self.tokens.hint(index));
+        said.text(name)
     }
 
     fn stm(&mut self, all: &Items, k: usize, lines: &mut Vec<Line>) {
@@ -209,15 +222,23 @@ impl Printer<'_> {
     fn region(&mut self, all: &Items, region: &Region, lines: &mut Vec<Line>) {
         let inits: Vec<Expr> = region.accs.iter().map(|it| self.decided(it.init)).collect();
         let leaving = &all.needed[&region.id()];
-        let mark = self.naming.mark();
-        let names: Vec<Rc<str>> = region.accs.iter().map(|it| self.naming.bind(it.acc)).collect();
+        let mut inside = HashSet::new();
+        mentioned(all.block, &region.items, &mut inside);
+        let only_leaving: Vec<Var> =
+            leaving.iter().copied().filter(|var| !inside.contains(var)).collect();
+        only_leaving.iter().for_each(|var| _ = self.exported.remove(var));
+        self.leaving.extend(&only_leaving);
+        let names: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.acc)).collect();
         let mut inner = Vec::new();
         self.items(all, &region.items, &mut inner);
         let results: Vec<Atom> = leaving.iter().map(|v| Atom::Var(*v)).collect();
         let body = self.finish(inner, &results, false);
-        self.naming.release(mark);
-        let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.naming.bind(*v)).collect();
-        let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.naming.bind(it.out)).collect();
+        for var in &only_leaving {
+            self.leaving.remove(var);
+            self.inline.remove(var);
+        }
+        let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
+        let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
         let named = names.into_iter().map(build::name);
         let value = build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)));
         let line = match (&leaving[..], &outs[..]) {
@@ -270,28 +291,76 @@ impl Printer<'_> {
 
     /// Writes `var = value` where it is used, or as a line.
     pub(crate) fn define(&mut self, var: Var, value: Expr, lines: &mut Vec<Line>) {
-        if self.uses.at_most(1, var)
-            && !self.exported.contains(&var)
-            && width(&value, INLINE).is_some()
-        {
+        if self.written_once(var, &value) || self.is_offset(var, &value) {
             self.inline.insert(var, value);
         } else {
-            let name = self.naming.bind_used(var);
+            let name = self.tokens.bind(var);
             lines.push(Line::named(&name, value, Some(var)));
         }
     }
 
     /// Writes an element `x[i]` where it is used, even twice; but what the author gave a name keeps it.
-    pub(crate) fn define_element(&mut self, var: Var, x: Var, value: Expr, lines: &mut Vec<Line>) {
-        let nameless = self.naming.hint(var) == self.naming.hint(x);
-        if nameless
-            && self.uses.at_most(READ_AGAIN, var)
+    pub(crate) fn define_element(
+        &mut self,
+        var: Var,
+        x: Var,
+        value: Expr,
+        places: &[Expr],
+        lines: &mut Vec<Line>,
+    ) {
+        let nameless = self.tokens.hint(var) == self.tokens.hint(x);
+        if !nameless || self.written_once(var, &value) {
+            self.define(var, value, lines);
+        } else if self.uses.at_most(READ_AGAIN, var)
             && !self.exported.contains(&var)
             && width(&value, NARROW).is_some()
         {
             self.inline.insert(var, value);
         } else {
-            self.define(var, value, lines);
+            let simple = places.iter().map(|place| match &place.kind {
+                ExprKind::Var(index) => Some(index.clone()),
+                ExprKind::Int(index) if *index >= 0 => Some(index.to_string().into()),
+                _ => None, // an element at a computed place is called as its array
+            });
+            let name = match simple.collect::<Option<Vec<Rc<str>>>>() {
+                Some(indices) => self.tokens.bind_element(var, indices),
+                None => self.tokens.bind(var),
+            };
+            lines.push(Line::named(&name, value, Some(var)));
+        }
+    }
+
+    /// Is it an integer like `i + 1`, which its author gave no name?
+    fn is_offset(&self, var: Var, value: &Expr) -> bool {
+        let sum = match &value.kind {
+            ExprKind::Binary(op, ..) => {
+                matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
+            }
+            _ => false, // everything else is more than an offset
+        };
+        sum && self.ints.contains(&var)
+            && &*self.tokens.hint(var) == NAMELESS
+            && !self.exported.contains(&var)
+            && (width(value, OFFSET).is_some()
+                || self.uses.count(var) <= READ_AGAIN && width(value, WIDE_OFFSET).is_some())
+    }
+
+    /// Is the value better written where it is used?
+    fn written_once(&self, var: Var, value: &Expr) -> bool {
+        let once = self.uses.at_most(1, var) || self.leaving.contains(&var);
+        once && !self.exported.contains(&var) && width(value, INLINE).is_some()
+    }
+}
+
+/// Adds the variables that the statements of a region mention.
+fn mentioned(block: &Block, items: &[Item], all: &mut HashSet<Var>) {
+    for item in items {
+        match item {
+            Item::Stm(k) => mentions(&block.stms[*k], all),
+            Item::Region(region) => {
+                mentioned(block, &region.items, all);
+                all.extend(region.accs.iter().filter_map(|it| it.init.as_var()));
+            }
         }
     }
 }

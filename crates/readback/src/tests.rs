@@ -35,6 +35,7 @@ fn shown(f: &Function, seeds: &[usize]) -> String {
         linear: true,
         compose: &compose,
         seeds: seeds.to_vec(),
+        place: &|_| None,
     };
     let text = print_def(&definition(f, &interface));
     let (_, problems) = parse(&text, FileId(0));
@@ -116,7 +117,7 @@ fn several_results() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let (ys, t) = unzip (for i < n => (xs[i], x * xs[i])) in (ys, sum t)"
+  let (ys, ys_terms) = unzip (for i < n => (xs[i], x * xs[i])) in (ys, sum ys_terms)"
     );
 }
 
@@ -141,7 +142,7 @@ fn accumulators_share_a_region() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  accumulate h = for _i < n => 0.0, total = 1.0 in
+  accumulate h = for _ < n => 0.0, total = 1.0 in
     for i < n => let t = x * xs[i] in h[i] += t; total += t"
     );
 }
@@ -189,6 +190,62 @@ fn names_that_are_called_are_not_taken() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (sum1 : [n]real) (exp1 : real) : real = sum (for i < n => sum1[i]) + exp exp1"
+    );
+}
+
+/// The state of a loop is called as what it starts from where nobody means that any more, and has a number where somebody does.
+#[test]
+fn names_are_used_again() {
+    let text = |kept: bool| {
+        let f = function(|b, n, xs, x| {
+            let ty = Ty::real().array_of(n.into());
+            let start = b.bind("s", Ty::real(), Op::Prim(Prim::Sin, vec![x.into()]));
+            let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
+            let body = b.block(|b| {
+                let e = b.index(xs, &ty, vec![i.into()]);
+                let other = if kept { start } else { x.into() };
+                let t = b.prim(Prim::Mul, [e, other]);
+                vec![b.prim(Prim::Add, [s.into(), t])]
+            });
+            let kind = LoopKind::For { index: i, extent: n.into() };
+            let params = vec![Param { var: s, ty: Ty::real() }];
+            let exp = Nest::Loop { params, inits: vec![start], kind, body };
+            vec![(b.bind("s", Ty::real(), exp), Ty::real())]
+        });
+        shown(&f, &[])
+    };
+    assert!(text(false).contains("loop s = sin x for i < n do s + xs[i] * x"), "{}", text(false));
+    assert_eq!(
+        text(true),
+        "def g [n] (xs : [n]real) (x : real) : real =
+  let s = sin x in loop s1 = s for i < n do s1 + xs[i] * s"
+    );
+}
+
+/// A value that is written where it is used means what it meant where it was computed, whatever is called so there.
+#[test]
+fn nothing_is_captured() {
+    let f = function(|b, n, xs, x| {
+        let ty = Ty::real().array_of(n.into());
+        let s = b.bind("s", Ty::real(), Op::Prim(Prim::Sin, vec![x.into()]));
+        let used_once = b.prim(Prim::Exp, [s]);
+        let (inner, i) = (b.names.fresh("s"), b.names.fresh("i"));
+        let body = b.block(|b| {
+            let e = b.index(xs, &ty, vec![i.into()]);
+            vec![b.prim(Prim::Mul, [inner.into(), e])]
+        });
+        let kind = LoopKind::For { index: i, extent: n.into() };
+        let params = vec![Param { var: inner, ty: Ty::real() }];
+        let exp = Nest::Loop { params, inits: vec![s], kind, body };
+        let last = b.bind("s", Ty::real(), exp);
+        vec![(last, Ty::real()), (used_once, Ty::real())]
+    });
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (xs : [n]real) (x : real) : (real, real) =
+  let s = sin x
+  let s1 = loop s = s for i < n do s * xs[i]
+  in (s1, exp s)"
     );
 }
 
@@ -265,6 +322,7 @@ fn print_length(f: &Function) -> usize {
         linear: true,
         compose: &compose,
         seeds: Vec::new(),
+        place: &|_| None,
     };
     print_def(&definition(f, &interface)).len()
 }

@@ -367,7 +367,7 @@ f [n] (xs : [n]real) (t : real) (xs_tan : [n]real) (t_tan : real) {
         program.reverse().show(),
         "\
 f [n] (xs : [n]real) (t : real) (ys_ct : real) {
-  ys : real, t_tape : [n]real = for i < n (reduce add, collect) {
+  ys : real, t1 : [n]real = for i < n (reduce add, collect) {
     e : real = xs[i]
     t1 : real = mul e, t
     t2 : real = exp t1
@@ -376,9 +376,9 @@ f [n] (xs : [n]real) (t : real) (ys_ct : real) {
   zeros : [n]real = fill 0.0
   xs_ct : [n]real = accumulator zeros
   t_ct : real = for i < n (reduce add) {
-    t1 : real = t_tape[i]
+    t2 : real = t1[i]
     e : real = xs[i]
-    t_ct : real = mul t1, ys_ct
+    t_ct : real = mul t2, ys_ct
     e_ct : real = mul t, t_ct
     t_ct1 : real = mul e, t_ct
     accumulate xs_ct[i] += e_ct

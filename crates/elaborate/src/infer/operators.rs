@@ -327,7 +327,7 @@ impl Infer<'_> {
         }
         let operand = self.infer(operand);
         let mut stmts = Vec::new();
-        let operand = self.share("operand", operand, &mut stmts);
+        let operand = self.share(lambada_core::OPERAND, operand, &mut stmts);
         let body = match left {
             true => self.combine(op, operand, variable_of(&param), span),
             false => self.combine(op, variable_of(&param), operand, span),

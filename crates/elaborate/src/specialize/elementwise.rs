@@ -1,6 +1,6 @@
 //! Operators on scalars, and elementwise on arrays: operands are evaluated once, sizes are checked, and then it is `for` over scalars.
 
-use lambada_core::{self as core, Term, Ty, Var};
+use lambada_core::{self as core, OPERAND, Term, Ty, Var};
 use lambada_prim::{Prim, ScalarTy, Surface};
 use lambada_source::Span;
 
@@ -76,7 +76,7 @@ impl Specialize<'_> {
         }
         let mut spine = Spine::default();
         let args: Vec<Term> =
-            args.into_iter().map(|arg| self.share(&mut spine, "operand", arg)).collect();
+            args.into_iter().map(|arg| self.share(&mut spine, OPERAND, arg)).collect();
         let arrays: Vec<&Term> = args.iter().filter(|arg| Self::rank(arg.ty()) > 0).collect();
         for other in &arrays[1..] {
             for axis in 0..rank {

@@ -1,6 +1,6 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
 
-use lambada_anf::{Atom, Nest, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Data, Prim, ReduceOp, ScalarTy, Tensor};
 use lambada_source::Span;
@@ -89,7 +89,7 @@ impl Evaluator<'_> {
         let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
         let product = self.named(hint, |this| {
             Ok(match ty.elem {
-                ScalarTy::Real => this.emit.bind("t", ty, Op::MatMul(x_var, y_var)),
+                ScalarTy::Real => this.emit.bind(NAMELESS, ty, Op::MatMul(x_var, y_var)),
                 ScalarTy::Int | ScalarTy::Bool => this.emit.int_product(
                     (x_var, rows.len()),
                     (y_var, columns.len()),
@@ -141,7 +141,7 @@ impl Emit {
         inner: Atom,
         dims: &[Atom],
     ) -> Atom {
-        let hint = self.hint.take().unwrap_or_else(|| "t".into());
+        let hint = self.hint.take().unwrap_or_else(|| NAMELESS.into());
         self.int_element(&hint, a, b, inner, dims, &mut Vec::new())
     }
 

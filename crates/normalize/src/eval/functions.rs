@@ -91,7 +91,11 @@ impl Evaluator<'_> {
                 free.iter().zip(&closure.env).for_each(|(y, value)| this.bind(y, value.clone()));
                 let (mut var, mut body) = (var, body);
                 let mut xs = xs.into_iter();
+                let own = body.span().file == this.file;
                 while let Some(x) = xs.next() {
+                    if own {
+                        this.name_value(var, &x);
+                    }
                     this.emit.hint = Some(var.hint.clone());
                     this.bind(var, x);
                     this.emit.hint = None;
@@ -110,6 +114,7 @@ impl Evaluator<'_> {
 
     /// The entry point, applied to all its arguments.
     pub fn entry(&mut self, id: DefId, arguments: Vec<Val>, ty: &Ty) -> Eval<Val> {
+        self.file = self.program.def(id).span.file;
         let mut value = self.global(id)?;
         let mut arguments = arguments.into_iter();
         while arguments.len() > 0 {

@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivatives};
-use lambada_core::{DefId, Program, Term, TermKind, Var};
-use lambada_source::{Problem, stack};
+use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Var};
+use lambada_source::{FileId, Problem, stack};
 
 use crate::Eval;
 use crate::emit::Emit;
@@ -45,6 +45,8 @@ pub(crate) struct Evaluator<'a> {
     numbers: i64,
     constants: HashMap<DefId, Val>,
     growth: Growth,
+    /// Whose author's names are used: the entry's.
+    file: FileId,
 }
 
 impl<'a> Evaluator<'a> {
@@ -67,6 +69,7 @@ impl<'a> Evaluator<'a> {
             numbers: 0,
             constants,
             growth: Growth::default(),
+            file: FileId::default(),
         }
     }
 
@@ -117,9 +120,13 @@ impl<'a> Evaluator<'a> {
         loop {
             match term.kind() {
                 TermKind::Let(x, t, s) => {
-                    let value = self.eval(t, Some(&x.hint))?;
+                    let named = Some(&x.hint).filter(|hint| &***hint != OPERAND);
+                    let value = self.eval(t, named)?;
                     self.growth.name(&value, &x.hint);
-                    self.emit.hint = Some(x.hint.clone());
+                    if named.is_some() && t.span().file == self.file {
+                        self.name_value(x, &value);
+                    }
+                    self.emit.hint = named.cloned();
                     self.bind(x, value);
                     self.emit.hint = None;
                     term = s;

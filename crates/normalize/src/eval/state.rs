@@ -1,9 +1,11 @@
 //! `loop state = init … do body`: the leaves of the state are the parameters of the loop, its structure is static. The structure is found
 //! by iteration: it starts as that of `init`, and grows by the constructors and closures that the body adds until it is stable.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Nest, Param, Renaming, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param, Renaming, Ty, Var,
+};
 use lambada_core::{LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
 use lambada_source::Span;
@@ -80,7 +82,8 @@ impl Evaluator<'_> {
         let mut shape =
             Shape { level: self.emit.level(), hint: var.hint.clone(), params: Vec::new() };
         let state = merge(&mut shape, &mut self.emit, parts)?;
-        self.name_parts(&state, &var.ty, &var.hint, &shape.params);
+        let own: HashSet<_> = shape.params.iter().map(|p| p.var).collect();
+        self.name_parts(&state, &var.ty, &var.hint, &|_, var| own.contains(&var));
         self.scoped(|this| {
             this.bind(var, state.clone());
             let driver = match kind {
@@ -102,35 +105,51 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Calls the parameters after the parts of the state that they are: `z_x` for the field `x` of `z`, and the names of a hint `(y, z)`.
-    fn name_parts(&mut self, state: &Val, ty: &CoreTy, hint: &str, params: &[Param]) {
+    /// Calls the variables of a value that `to_name` chooses after the parts that they are: `z_x` for the field `x` of `z`, and the names of a
+    /// hint `(y, z)`.
+    fn name_parts(
+        &mut self,
+        state: &Val,
+        ty: &CoreTy,
+        hint: &str,
+        to_name: &dyn Fn(&Names, Var) -> bool,
+    ) {
         match (state, ty) {
             (Val::Tuple(items), CoreTy::Tuple(types)) => {
                 let names = hint.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
                 let names: Option<Vec<&str>> = names.map(|names| names.split(", ").collect());
                 for (k, (item, ty)) in items.iter().zip(types.iter()).enumerate() {
                     match names.as_ref().and_then(|names| names.get(k)) {
-                        Some(name) => self.name_parts(item, ty, name, params),
-                        None => self.name_parts(item, ty, &format!("{hint}_{k}"), params),
+                        Some(name) => self.name_parts(item, ty, name, to_name),
+                        None => self.name_parts(item, ty, &format!("{hint}_{k}"), to_name),
                     }
                 }
             }
             (Val::Tuple(items), CoreTy::Record(fields)) => {
                 for (item, (label, ty)) in items.iter().zip(fields.iter()) {
-                    self.name_parts(item, ty, &format!("{hint}_{label}"), params);
+                    self.name_parts(item, ty, &format!("{hint}_{label}"), to_name);
                 }
             }
             (Val::Leaf(leaf), _) => {
-                let named = leaf.atom.as_var().filter(|v| params.iter().any(|p| p.var == *v));
-                if let Some(var) = named {
+                let var = leaf.atom.as_var().filter(|v| to_name(&self.emit.names, *v));
+                if let Some(var) = var {
                     self.emit.names.rename(var, hint);
                 }
             }
             (Val::Array(array), CoreTy::Array(elem)) => {
-                self.name_parts(&array.elem, elem, hint, params);
+                self.name_parts(&array.elem, elem, hint, to_name);
             }
             (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => {}
         }
+    }
+
+    /// Calls parts of a value that have no name, or only that of the whole, after the variable that it is bound to.
+    pub(super) fn name_value(&mut self, var: &CoreVar, value: &Val) {
+        let whole = matches!(value, Val::Leaf(_) | Val::Array(_));
+        self.name_parts(value, &var.ty, &var.hint, &|names, part| {
+            let hint = names.hint(part);
+            &*hint == NAMELESS || (!whole && hint == var.hint)
+        });
     }
 
     /// Writes the loop. The block of the parameters is open.

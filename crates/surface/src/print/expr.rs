@@ -78,6 +78,9 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Int(value) => text(value.to_string()),
         ExprKind::Real(value) => text(real(*value)),
         ExprKind::Bool(value) => text(value.to_string()),
+        ExprKind::Tuple(parts) if parts.len() >= MANY && parts.iter().all(is_atom) => {
+            filled(parts.iter().map(single).collect())
+        }
         ExprKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(single), ")"),
         ExprKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
         ExprKind::RecordUpdate(record, fields) => {
@@ -174,6 +177,20 @@ fn field((name, value): &(Name, Expr)) -> Doc {
     if same { name } else { (name + " =".into() + (Doc::line() + single(value)).nest(2)).group() }
 }
 
+/// A tuple of at least so many atoms takes a line after the other, not a line for each.
+pub(super) const MANY: usize = 5;
+
+/// Parts side by side, in parentheses.
+pub(super) fn filled(parts: Vec<Doc>) -> Doc {
+    let last = parts.len().saturating_sub(1);
+    let part = |(k, part)| if k < last { part + ",".into() } else { part };
+    text("(") + Doc::fill(parts.into_iter().enumerate().map(part)).nest(1) + ")".into()
+}
+
+fn is_atom(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_))
+}
+
 /// Literals side by side, other elements on one line or each on its own.
 fn array(parts: &[Expr]) -> Doc {
     let literal = |e: &Expr| {
@@ -200,13 +217,20 @@ fn application(e: &Expr, follow: Follow) -> Doc {
     }
     let last = *arguments.first().unwrap_or(&function);
     let trailing = matches!(last.kind, ExprKind::Lambda(..)) && !needs_parentheses(last, 0, follow);
+    let hanging = matches!(last.kind, ExprKind::For(..));
     let plain = arguments
         .iter()
         .rev()
-        .take(arguments.len() - usize::from(trailing))
+        .take(arguments.len() - usize::from(trailing || hanging))
         .map(|argument| Doc::line() + self_contained(argument));
     let head = (expr(function, POWER + 1, Follow::OPERATOR) + Doc::concat(plain).nest(2)).group();
-    if trailing { head + " ".into() + bare(last, follow) } else { head }
+    if trailing {
+        head + " ".into() + bare(last, follow)
+    } else if hanging {
+        head + " (".into() + bare(last, Follow::NOTHING) + ")".into()
+    } else {
+        head
+    }
 }
 
 /// An argument: a λ needs parentheses unless it is the last thing there is, and so do the other forms.

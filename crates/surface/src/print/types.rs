@@ -2,7 +2,7 @@
 
 use lambada_source::Doc;
 
-use super::expr::{Follow, expr, real};
+use super::expr::{Follow, MANY, expr, filled, real};
 use crate::ast::{Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
 
 fn parens(doc: Doc) -> Doc {
@@ -47,6 +47,7 @@ pub(super) fn argument_type(t: &TypeExpr) -> Doc {
         TypeKind::Name(_, arguments) if !arguments.is_empty() => parens(ty(t)),
         TypeKind::Name(name, _) => Doc::text(&*name.text),
         TypeKind::Function(..) => parens(ty(t)),
+        TypeKind::Tuple(parts) if parts.len() >= MANY => filled(parts.iter().map(ty).collect()),
         TypeKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(ty), ")"),
         TypeKind::Record(fields) => {
             let field =
@@ -80,6 +81,9 @@ pub(super) fn pattern(p: &Pattern) -> Doc {
         PatternKind::Wildcard | PatternKind::Error => "_".into(),
         PatternKind::Var(name) => Doc::text(&**name),
         PatternKind::Bool(value) => Doc::text(value.to_string()),
+        PatternKind::Tuple(parts) if parts.len() >= MANY => {
+            filled(parts.iter().map(element).collect())
+        }
         PatternKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(element), ")"),
         PatternKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
         PatternKind::Annotated(inner, t) => parens(pattern(inner) + " : ".into() + ty(t)),

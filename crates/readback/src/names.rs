@@ -1,0 +1,658 @@
+//! Names for people. While a definition is written, each variable is a *token* of its own; when the text is complete, tokens become names.
+//! Only then it is known what is mentioned where, so a name may be used again as soon as nobody means the old one: the state of a loop is
+//! called as what it starts from, and a new version of a value as the old one. What else is in scope keeps its name, and others get numbers.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_anf::{NAMELESS, Names, Var, identifier, numbered};
+use lambada_surface::ast::{
+    Arm, Clause, Def, Expr, ExprKind, LoopKind, Pattern, PatternKind, TypeExpr, TypeKind,
+};
+use lambada_surface::visit::{children, children_mut};
+
+/// What separates the hint of a token from its number; no name contains it.
+const MARK: char = '#';
+
+/// What people see of [`lambada_anf::NAMELESS`].
+const PLAIN: &str = "t";
+
+/// Indices of loops inside each other.
+const LETTERS: [&str; 6] = ["i", "j", "k", "l", "p", "q"];
+
+/// The tokens of a definition that is being written.
+pub(crate) struct Tokens<'a> {
+    names: &'a Names,
+    /// What some variables are called instead.
+    renamed: HashMap<Var, Rc<str>>,
+    given: HashMap<Var, Rc<str>>,
+    count: usize,
+    wishes: Wishes,
+}
+
+/// What is known about tokens besides their hints.
+#[derive(Default)]
+pub(crate) struct Wishes {
+    /// Names that are results of the definition, and the tokens that are called so.
+    owners: HashMap<Rc<str>, HashSet<Rc<str>>>,
+    /// Elements: the indices where they are read, which become part of the name.
+    elements: HashMap<Rc<str>, Vec<Rc<str>>>,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(names: &'a Names) -> Tokens<'a> {
+        let (renamed, given) = (HashMap::new(), HashMap::new());
+        Tokens { names, renamed, given, count: 0, wishes: Wishes::default() }
+    }
+
+    /// Calls a variable so, and others only where it is not in scope.
+    pub(crate) fn rename(&mut self, var: Var, hint: Rc<str>) {
+        self.wishes.owners.entry(hint.clone()).or_default();
+        self.renamed.insert(var, hint);
+    }
+
+    /// Gives a variable another hint, unless it has got one.
+    pub(crate) fn suggest(&mut self, var: Var, hint: &str) {
+        self.renamed.entry(var).or_insert_with(|| hint.into());
+    }
+
+    /// What a variable would be called if no other were called so. Its author's `_k` may be used by the derivative.
+    pub(crate) fn hint(&self, var: Var) -> Rc<str> {
+        let own = || {
+            if (var.0 as usize) < self.names.len() { self.names.hint(var) } else { NAMELESS.into() }
+        };
+        let hint = self.renamed.get(&var).cloned().unwrap_or_else(own);
+        let plain = hint.trim_start_matches('_');
+        if plain.len() == hint.len() {
+            hint
+        } else if plain.is_empty() {
+            LETTERS[0].into()
+        } else {
+            plain.into()
+        }
+    }
+
+    /// A token for a variable that comes into scope.
+    pub(crate) fn bind(&mut self, var: Var) -> Rc<str> {
+        let hint = self.hint(var);
+        self.bind_as(var, &hint)
+    }
+
+    /// The same with a hint that is not its own.
+    pub(crate) fn bind_as(&mut self, var: Var, hint: &str) -> Rc<str> {
+        let token = self.fresh(hint);
+        if self.renamed.get(&var).is_some_and(|own| **own == *hint)
+            && let Some(owners) = self.wishes.owners.get_mut(hint)
+        {
+            owners.insert(token.clone());
+        }
+        self.given.insert(var, token.clone());
+        token
+    }
+
+    /// A token for an element that is called after its array and the indices, which are tokens or numbers.
+    pub(crate) fn bind_element(&mut self, var: Var, indices: Vec<Rc<str>>) -> Rc<str> {
+        let token = self.bind(var);
+        self.wishes.elements.insert(token.clone(), indices);
+        token
+    }
+
+    /// Says that a variable is called exactly so: a size of the head.
+    pub(crate) fn fix(&mut self, var: Var, name: &Rc<str>) {
+        self.given.insert(var, name.clone());
+    }
+
+    /// A token for something that is no variable of the function.
+    pub(crate) fn fresh(&mut self, hint: &str) -> Rc<str> {
+        self.count += 1;
+        format!("{}{MARK}{}", identifier(hint), self.count).into()
+    }
+
+    /// The token of a variable in scope.
+    pub(crate) fn of(&self, var: Var) -> Rc<str> {
+        self.known(var).unwrap_or_else(|| format!("unbound_{}", var.0).into())
+    }
+
+    /// The token of a variable, if it has one.
+    pub(crate) fn known(&self, var: Var) -> Option<Rc<str>> {
+        self.given.get(&var).cloned()
+    }
+
+    /// Gives the tokens of a complete definition names.
+    pub(crate) fn settle(self, def: &mut Def) {
+        let mut scopes = Scopes::default();
+        scopes.def(def);
+        let names = scopes.names(&self.wishes);
+        apply_to_def(def, &names);
+    }
+}
+
+/// How long a name will be, about.
+pub(crate) fn length(name: &str) -> usize {
+    hint_of(name).len()
+}
+
+fn hint_of(token: &str) -> &str {
+    token.split(MARK).next().unwrap_or(token)
+}
+
+/// Is it called after a value without a name: `t`, `t_ct`?
+fn is_plain(hint: &str) -> bool {
+    hint.trim_start_matches("minus_").split('_').next() == Some(PLAIN)
+}
+
+fn is_token(name: &str) -> bool {
+    name.contains(MARK)
+}
+
+/// How something comes into scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// In the head of the definition.
+    Param,
+    /// By a `let`, whose value takes these positions of the text.
+    Let(usize, usize),
+    /// State of a loop, or what a pattern takes apart.
+    State,
+    Accumulator,
+    Index,
+}
+
+/// Something that is bound in the text, from here to there. Positions of the text are bindings and mentions.
+struct Binder {
+    name: Rc<str>,
+    kind: Kind,
+    /// What one pattern binds has different names.
+    group: usize,
+    start: usize,
+    end: usize,
+    mentions: Vec<usize>,
+}
+
+impl Binder {
+    fn mentioned(&self, from: usize, to: usize) -> bool {
+        let next = self.mentions.partition_point(|at| *at < from);
+        self.mentions.get(next).is_some_and(|at| *at < to)
+    }
+}
+
+/// What is bound and mentioned where.
+#[derive(Default)]
+struct Scopes {
+    binders: Vec<Binder>,
+    /// By name as it stands: what it means, the innermost last.
+    env: HashMap<Rc<str>, Vec<usize>>,
+    /// What is in scope, the innermost last.
+    open: Vec<usize>,
+    /// Names as they are for good: of functions, and what is bound without a token.
+    fixed: HashSet<Rc<str>>,
+    at: usize,
+    groups: usize,
+}
+
+impl Scopes {
+    fn def(&mut self, def: &Def) {
+        let mark = self.open.len();
+        self.groups += 1;
+        for size in &def.sizes {
+            self.bind(&size.text, Kind::Param);
+        }
+        for param in &def.params {
+            param.ty.iter().for_each(|ty| self.ty(ty));
+            self.pattern(&param.pattern, Kind::Param);
+        }
+        def.result.iter().for_each(|ty| self.ty(ty));
+        self.expr(&def.body);
+        self.close(mark);
+    }
+
+    /// Sizes in types stay what they are.
+    fn ty(&mut self, ty: &TypeExpr) {
+        match &ty.kind {
+            TypeKind::Name(_, parts) | TypeKind::Tuple(parts) => {
+                parts.iter().for_each(|part| self.ty(part))
+            }
+            TypeKind::Record(fields) => fields.iter().for_each(|(_, part)| self.ty(part)),
+            TypeKind::Array(size, element) => {
+                size.iter().for_each(|size| self.expr(size));
+                self.ty(element);
+            }
+            TypeKind::Function(domain, codomain) => {
+                self.ty(domain);
+                self.ty(codomain);
+            }
+            TypeKind::Error => {}
+        }
+    }
+
+    fn bind(&mut self, name: &Rc<str>, kind: Kind) {
+        if !is_token(name) && kind != Kind::Param {
+            self.fixed.insert(name.clone());
+        }
+        let k = self.binders.len();
+        let (group, start, mentions) = (self.groups, self.at, Vec::new());
+        self.binders.push(Binder {
+            name: name.clone(),
+            kind,
+            group,
+            start,
+            end: usize::MAX,
+            mentions,
+        });
+        self.env.entry(name.clone()).or_default().push(k);
+        self.open.push(k);
+        self.at += 1;
+    }
+
+    fn close(&mut self, mark: usize) {
+        for k in self.open.drain(mark..) {
+            self.binders[k].end = self.at;
+            if let Some(meanings) = self.env.get_mut(&self.binders[k].name) {
+                meanings.pop();
+            }
+        }
+    }
+
+    fn mention(&mut self, name: &Rc<str>) {
+        match self.env.get(name).and_then(|meanings| meanings.last()) {
+            Some(k) => self.binders[*k].mentions.push(self.at),
+            None => _ = self.fixed.insert(name.clone()),
+        }
+        self.at += 1;
+    }
+
+    fn pattern(&mut self, pattern: &Pattern, kind: Kind) {
+        match &pattern.kind {
+            PatternKind::Var(name) => self.bind(name, kind),
+            PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
+                parts.iter().for_each(|part| self.pattern(part, kind))
+            }
+            PatternKind::Record(fields) => {
+                fields.iter().for_each(|(_, part)| self.pattern(part, kind))
+            }
+            PatternKind::Annotated(inner, _) => self.pattern(inner, kind),
+            PatternKind::Wildcard
+            | PatternKind::Int(_)
+            | PatternKind::Real(_)
+            | PatternKind::Bool(_)
+            | PatternKind::Error => {}
+        }
+    }
+
+    fn clause(&mut self, clause: &Clause) {
+        self.groups += 1;
+        match clause {
+            Clause::Range(name, bound) => {
+                self.expr(bound);
+                self.bind(&name.text, Kind::Index);
+            }
+            Clause::In(pattern, array) => {
+                self.expr(array);
+                self.pattern(pattern, Kind::State);
+            }
+        }
+    }
+
+    /// Long texts are long, and not deep: what follows a binding is not one level deeper.
+    fn expr(&mut self, e: &Expr) {
+        let mark = self.open.len();
+        let mut e = e;
+        loop {
+            e = match &e.kind {
+                ExprKind::Let(param, value, rest) => {
+                    let from = self.at;
+                    self.expr(value);
+                    self.groups += 1;
+                    self.pattern(&param.pattern, Kind::Let(from, self.at));
+                    rest
+                }
+                ExprKind::LetFunctions(defs, rest) => {
+                    defs.iter().for_each(|def| self.def(def));
+                    self.groups += 1;
+                    defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
+                    rest
+                }
+                ExprKind::Sequence(first, rest) => {
+                    self.expr(first);
+                    rest
+                }
+                ExprKind::Commented(_, rest) => rest,
+                ExprKind::For(clauses, body) => {
+                    clauses.iter().for_each(|clause| self.clause(clause));
+                    body
+                }
+                ExprKind::Loop(state, init, kind, body) => {
+                    self.expr(init);
+                    if let LoopKind::For(clause) = kind {
+                        self.clause(clause);
+                    }
+                    self.groups += 1;
+                    self.pattern(&state.pattern, Kind::State);
+                    if let LoopKind::While(condition) = kind {
+                        self.expr(condition);
+                    }
+                    body
+                }
+                ExprKind::Accumulate(accumulators, body) => {
+                    accumulators.iter().for_each(|(_, init)| self.expr(init));
+                    self.groups += 1;
+                    accumulators
+                        .iter()
+                        .for_each(|(name, _)| self.bind(&name.text, Kind::Accumulator));
+                    body
+                }
+                ExprKind::Lambda(params, body) => {
+                    self.groups += 1;
+                    params.iter().for_each(|param| self.pattern(&param.pattern, Kind::State));
+                    body
+                }
+                ExprKind::Match(subject, arms) => {
+                    self.expr(subject);
+                    for Arm { pattern, body } in arms {
+                        let mark = self.open.len();
+                        self.groups += 1;
+                        self.pattern(pattern, Kind::State);
+                        self.expr(body);
+                        self.close(mark);
+                    }
+                    break;
+                }
+                ExprKind::Add(name, ..) => {
+                    self.mention(&name.text);
+                    children(e, &mut |child| self.expr(child));
+                    break;
+                }
+                ExprKind::Var(name) => {
+                    self.mention(name);
+                    break;
+                }
+                ExprKind::Annotated(inner, ty) => {
+                    self.ty(ty);
+                    inner
+                }
+                ExprKind::Con(_)
+                | ExprKind::Int(_)
+                | ExprKind::Real(_)
+                | ExprKind::Bool(_)
+                | ExprKind::Operator(_)
+                | ExprKind::Error => break,
+                ExprKind::Tuple(_)
+                | ExprKind::Record(_)
+                | ExprKind::RecordUpdate(..)
+                | ExprKind::Field(..)
+                | ExprKind::Component(..)
+                | ExprKind::Apply(..)
+                | ExprKind::SectionLeft(..)
+                | ExprKind::SectionRight(..)
+                | ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::If(..)
+                | ExprKind::Array(_)
+                | ExprKind::Index(..)
+                | ExprKind::Slice(..)
+                | ExprKind::Update(..)
+                | ExprKind::UpdateSlice(..) => {
+                    children(e, &mut |child| self.expr(child));
+                    break;
+                }
+            };
+        }
+        self.close(mark);
+    }
+
+    /// The names of the tokens.
+    fn names(mut self, wishes: &Wishes) -> HashMap<Rc<str>, Rc<str>> {
+        self.fixed.extend(crate::pieces::reserved().map(Rc::from));
+        let mut owned: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (k, binder) in self.binders.iter().enumerate() {
+            let hint = hint_of(&binder.name);
+            if wishes.owners.get(hint).is_some_and(|owners| owners.contains(&binder.name)) {
+                owned.entry(hint).or_default().push(k);
+            }
+        }
+        let mut chosen = Chosen {
+            binders: &self.binders,
+            fixed: &self.fixed,
+            owned,
+            wishes,
+            holders: HashMap::new(),
+            numbers: HashMap::new(),
+            names: HashMap::new(),
+        };
+        (0..self.binders.len()).for_each(|k| chosen.choose(k));
+        chosen.names
+    }
+}
+
+/// Names as they are chosen, in the order of the text.
+struct Chosen<'s> {
+    binders: &'s [Binder],
+    fixed: &'s HashSet<Rc<str>>,
+    /// By name: the binders that are results of the definition.
+    owned: HashMap<&'s str, Vec<usize>>,
+    wishes: &'s Wishes,
+    /// Who has a name, the innermost last.
+    holders: HashMap<Rc<str>, Vec<usize>>,
+    /// By base: the last number that was free, for a start.
+    numbers: HashMap<Rc<str>, usize>,
+    names: HashMap<Rc<str>, Rc<str>>,
+}
+
+impl Chosen<'_> {
+    fn choose(&mut self, k: usize) {
+        let binder = &self.binders[k];
+        if !is_token(&binder.name) {
+            self.holders.entry(binder.name.clone()).or_default().push(k);
+            return;
+        }
+        let name = if binder.kind != Kind::Index {
+            self.numbered(k)
+        } else if binder.mentions.is_empty() {
+            "_".into()
+        } else {
+            let from = LETTERS.iter().position(|letter| *letter == hint_of(&binder.name));
+            let letters = from.map_or(&[][..], |from| &LETTERS[from..]);
+            let letter = letters.iter().find(|letter| self.allowed(k, letter));
+            letter.map_or_else(|| self.numbered(k), |letter| Rc::from(*letter))
+        };
+        if &*name != "_" {
+            self.holders.entry(name.clone()).or_default().push(k);
+        }
+        self.names.insert(binder.name.clone(), name);
+    }
+
+    /// The hint, or the hint with the first number that is free.
+    fn numbered(&mut self, k: usize) -> Rc<str> {
+        let base = self.base(&self.binders[k].name);
+        if self.allowed(k, &base) {
+            return base;
+        }
+        // Numbers grow while those before are in scope, so a search from 1 would be quadratic in long texts.
+        let last = self.numbers.get(&base).copied().unwrap_or(1);
+        let back = (1..=last).rev().take_while(|n| self.allowed(k, &numbered(&base, *n))).last();
+        let number = back.unwrap_or_else(|| {
+            (last + 1..).find(|n| self.allowed(k, &numbered(&base, *n))).unwrap_or(last)
+        });
+        self.numbers.insert(base.clone(), number);
+        numbered(&base, number)
+    }
+
+    fn base(&self, token: &Rc<str>) -> Rc<str> {
+        let hint = hint_of(token);
+        let Some(indices) = self.wishes.elements.get(token) else { return hint.into() };
+        let name = |index: &Rc<str>| self.names.get(index).unwrap_or(index).clone();
+        let indices: Vec<Rc<str>> = indices.iter().map(name).collect();
+        let gap = if indices.iter().all(|index| index.len() == 1) { "" } else { "_" };
+        format!("{hint}_{}", indices.join(gap)).into()
+    }
+
+    /// May the binder be called so?
+    fn allowed(&mut self, k: usize, name: &str) -> bool {
+        if self.fixed.contains(name) || !self.leaves_to_owner(k, name) {
+            return false;
+        }
+        let binder = &self.binders[k];
+        let Some(holders) = self.holders.get_mut(name) else { return true };
+        while holders.last().is_some_and(|h| self.binders[*h].end <= binder.start) {
+            holders.pop();
+        }
+        let Some(holder) = holders.last().map(|h| &self.binders[*h]) else { return true };
+        let meant = holder.mentioned(binder.start, binder.end);
+        if meant || holder.group == binder.group {
+            return false;
+        }
+        match binder.kind {
+            Kind::Param | Kind::Index => false,
+            Kind::State | Kind::Accumulator => true,
+            Kind::Let(from, to) => {
+                let value = !matches!(holder.kind, Kind::Param | Kind::Index | Kind::Accumulator);
+                let version = !is_plain(hint_of(&binder.name))
+                    && hint_of(&binder.name) == hint_of(&holder.name)
+                    && holder.mentioned(from, to);
+                value && (version || self.owns(k, name))
+            }
+        }
+    }
+
+    fn owns(&self, k: usize, name: &str) -> bool {
+        self.owned.get(name).is_some_and(|owners| owners.contains(&k))
+    }
+
+    /// A name that is a result's is for others only where the result is not in scope with them.
+    fn leaves_to_owner(&self, k: usize, name: &str) -> bool {
+        let Some(owners) = self.owned.get(name) else { return true };
+        let binder = &self.binders[k];
+        let later = |o: &&usize| **o > k && self.binders[**o].start < binder.end;
+        let meant = |o: &usize| binder.mentioned(self.binders[*o].start, self.binders[*o].end);
+        owners.contains(&k) || !owners.iter().filter(later).any(meant)
+    }
+}
+
+type Given = HashMap<Rc<str>, Rc<str>>;
+
+fn apply_to_def(def: &mut Def, names: &Given) {
+    def.params.iter_mut().for_each(|param| apply_to_pattern(&mut param.pattern, names));
+    apply(&mut def.body, names);
+}
+
+fn apply_to_name(name: &mut Rc<str>, names: &Given) {
+    if let Some(chosen) = names.get(name) {
+        *name = chosen.clone();
+    }
+}
+
+fn apply_to_pattern(pattern: &mut Pattern, names: &Given) {
+    match &mut pattern.kind {
+        PatternKind::Var(name) => apply_to_name(name, names),
+        PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
+            parts.iter_mut().for_each(|part| apply_to_pattern(part, names))
+        }
+        PatternKind::Record(fields) => {
+            fields.iter_mut().for_each(|(_, part)| apply_to_pattern(part, names))
+        }
+        PatternKind::Annotated(inner, _) => apply_to_pattern(inner, names),
+        PatternKind::Wildcard
+        | PatternKind::Int(_)
+        | PatternKind::Real(_)
+        | PatternKind::Bool(_)
+        | PatternKind::Error => {}
+    }
+}
+
+fn apply_to_clause(clause: &mut Clause, names: &Given) {
+    match clause {
+        Clause::Range(name, _) => apply_to_name(&mut name.text, names),
+        Clause::In(pattern, _) => apply_to_pattern(pattern, names),
+    }
+}
+
+/// A comment names tokens too.
+fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
+    if is_token(comment) {
+        let separated = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == MARK);
+        let word = |part: &str| {
+            let word = part.trim_end_matches(separated);
+            let name =
+                names.get(word).map(|name| if &**name == "_" { hint_of(word) } else { name });
+            name.map_or(part.into(), |name| format!("{name}{}", &part[word.len()..]))
+        };
+        *comment = comment.split_inclusive(separated).map(word).collect::<String>().into();
+    }
+}
+
+fn apply(e: &mut Expr, names: &Given) {
+    let mut e = e;
+    loop {
+        match &mut e.kind {
+            ExprKind::Var(name) => apply_to_name(name, names),
+            ExprKind::Add(name, ..) => apply_to_name(&mut name.text, names),
+            ExprKind::Commented(comment, _) => apply_to_comment(comment, names),
+            ExprKind::Let(param, ..) => apply_to_pattern(&mut param.pattern, names),
+            ExprKind::LetFunctions(defs, _) => {
+                defs.iter_mut().flat_map(|def| &mut def.params).for_each(|param| {
+                    apply_to_pattern(&mut param.pattern, names);
+                })
+            }
+            ExprKind::Lambda(params, _) => {
+                params.iter_mut().for_each(|param| apply_to_pattern(&mut param.pattern, names))
+            }
+            ExprKind::For(clauses, _) => {
+                clauses.iter_mut().for_each(|clause| apply_to_clause(clause, names))
+            }
+            ExprKind::Loop(state, _, kind, _) => {
+                apply_to_pattern(&mut state.pattern, names);
+                if let LoopKind::For(clause) = kind {
+                    apply_to_clause(clause, names);
+                }
+            }
+            ExprKind::Accumulate(accumulators, _) => {
+                accumulators.iter_mut().for_each(|(name, _)| apply_to_name(&mut name.text, names))
+            }
+            ExprKind::Match(_, arms) => {
+                arms.iter_mut().for_each(|arm| apply_to_pattern(&mut arm.pattern, names))
+            }
+            ExprKind::Con(_)
+            | ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Operator(_)
+            | ExprKind::Error
+            | ExprKind::Tuple(_)
+            | ExprKind::Record(_)
+            | ExprKind::RecordUpdate(..)
+            | ExprKind::Field(..)
+            | ExprKind::Component(..)
+            | ExprKind::Apply(..)
+            | ExprKind::SectionLeft(..)
+            | ExprKind::SectionRight(..)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::If(..)
+            | ExprKind::Array(_)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Update(..)
+            | ExprKind::UpdateSlice(..)
+            | ExprKind::Sequence(..)
+            | ExprKind::Annotated(..) => {}
+        }
+        // What follows a binding is not one level deeper.
+        let rest = match &mut e.kind {
+            ExprKind::Let(_, first, _) | ExprKind::Sequence(first, _) => {
+                apply(first, names);
+                true
+            }
+            ExprKind::Commented(..) => true,
+            _ => false, // all others nest
+        };
+        if !rest {
+            return children_mut(e, &mut |child| apply(child, names));
+        }
+        match &mut e.kind {
+            ExprKind::Let(_, _, rest)
+            | ExprKind::Sequence(_, rest)
+            | ExprKind::Commented(_, rest) => e = rest,
+            _ => return, // decided above
+        }
+    }
+}
