@@ -206,7 +206,7 @@ impl Scopes {
         self.close(mark);
     }
 
-    /// Sizes in types stay what they are.
+    /// Sizes in types stay what they are: names of the head.
     fn ty(&mut self, ty: &TypeExpr) {
         match &ty.kind {
             TypeKind::Name(_, parts) | TypeKind::Tuple(parts) => {
@@ -214,7 +214,7 @@ impl Scopes {
             }
             TypeKind::Record(fields) => fields.iter().for_each(|(_, part)| self.ty(part)),
             TypeKind::Array(size, element) => {
-                size.iter().for_each(|size| self.expr(size));
+                size.iter().for_each(|size| self.size(size));
                 self.ty(element);
             }
             TypeKind::Function(domain, codomain) => {
@@ -223,6 +223,15 @@ impl Scopes {
             }
             TypeKind::Error => {}
         }
+    }
+
+    fn size(&mut self, size: &Expr) {
+        if let ExprKind::Var(name) = &size.kind
+            && self.env.contains_key(name)
+        {
+            self.mention(name);
+        }
+        children(size, &mut |part| self.size(part));
     }
 
     fn bind(&mut self, name: &Rc<str>, kind: Kind) {

@@ -222,6 +222,41 @@ fn names_are_used_again() {
     );
 }
 
+/// A size in a type of the head is a parameter, which keeps its name.
+#[test]
+fn parameters_that_are_sizes_keep_their_names() {
+    let mut names = Names::default();
+    let (n, xs) = (names.fresh("n"), names.fresh("xs"));
+    let mut b = Builder::new(&mut names);
+    let m = b.prim(Prim::AddInt, [n.into(), Atom::int(1)]);
+    let body = b.finish(vec![m]);
+    let params = vec![
+        Param { var: n, ty: Ty::int() },
+        Param { var: xs, ty: Ty::real().array_of(n.into()) },
+    ];
+    let f = Function { name: "f".into(), sizes: vec![], params, results: vec![Ty::int()], body, names };
+    let compose = |results: Vec<Expr>| build::tuple(results);
+    let size = Some(Box::new(build::var("n")));
+    let array = build::ty(TypeKind::Array(size, Box::new(build::named_ty("real"))));
+    let interface = Interface {
+        name: "g".into(),
+        doc: None,
+        sizes: Vec::new(),
+        params: vec![("n".into(), build::named_ty("int")), ("xs".into(), array)],
+        leaves: (0..2).map(|param| Leaf { param, reading: Reading::Whole }).collect(),
+        result: Some(build::named_ty("int")),
+        results: Vec::new(),
+        linear: true,
+        compose: &compose,
+        seeds: Vec::new(),
+        place: &|_| None,
+    };
+    assert_eq!(
+        print_def(&definition(&f, &interface)),
+        "def g (n : int) (xs : [n]real) : int = n + 1"
+    );
+}
+
 /// A value that is written where it is used means what it meant where it was computed, whatever is called so there.
 #[test]
 fn nothing_is_captured() {
