@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use lambada::Session;
 use lambada::operators::Operator;
 use lambada_testkit::golden;
-use lambada_tests::on_big_stack;
 
 /// A derivative, its mode, and what is wrong with it as source.
 fn derivative(program: &Path, operator: Operator) -> Result<String, String> {
@@ -29,26 +28,23 @@ fn derivative(program: &Path, operator: Operator) -> Result<String, String> {
 
 #[test]
 fn derivatives_read_well() {
-    on_big_stack(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/derivatives");
-        let files = std::fs::read_dir(&folder).expect("the folder is there");
-        let names: BTreeSet<PathBuf> = files.map(|f| f.expect("a file").path()).collect();
-        let stem =
-            |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let programs: Vec<&PathBuf> = names.iter().filter(|p| !stem(p).contains('.')).collect();
-        assert!(programs.len() >= 12, "only {} programs", programs.len());
-        let mut complaints = Vec::new();
-        for program in programs {
-            for (mode, operator) in [("reverse", Operator::Vjp), ("forward", Operator::Jvp)] {
-                let path = folder.join(format!("{}.{mode}.lam", stem(program)));
-                // Forward derivatives are shown where they show something.
-                if mode == "reverse" || path.exists() {
-                    let checked =
-                        derivative(program, operator).and_then(|derived| golden(&path, &derived));
-                    complaints.extend(checked.err());
-                }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/derivatives");
+    let files = std::fs::read_dir(&folder).expect("the folder is there");
+    let names: BTreeSet<PathBuf> = files.map(|f| f.expect("a file").path()).collect();
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let programs: Vec<&PathBuf> = names.iter().filter(|p| !stem(p).contains('.')).collect();
+    assert!(programs.len() >= 12, "only {} programs", programs.len());
+    let mut complaints = Vec::new();
+    for program in programs {
+        for (mode, operator) in [("reverse", Operator::Vjp), ("forward", Operator::Jvp)] {
+            let path = folder.join(format!("{}.{mode}.lam", stem(program)));
+            // Forward derivatives are shown where they show something.
+            if mode == "reverse" || path.exists() {
+                let checked =
+                    derivative(program, operator).and_then(|derived| golden(&path, &derived));
+                complaints.extend(checked.err());
             }
         }
-        assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-    });
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use lambada_anf::{NAMELESS, Names, Var, identifier, numbered};
 use lambada_surface::ast::{
-    Arm, Clause, Def, Expr, ExprKind, LoopKind, Pattern, PatternKind, TypeExpr, TypeKind,
+    Arm, Clause, Def, Expr, ExprKind, LoopKind, Param, Pattern, PatternKind, TypeExpr, TypeKind,
 };
-use lambada_surface::visit::{children, children_mut};
+use lambada_surface::visit::{Visit, children, children_mut, walk_pattern};
 
 /// What separates the hint of a token from its number; no name contains it.
 const MARK: char = '#';
@@ -271,21 +271,7 @@ impl Scopes {
     }
 
     fn pattern(&mut self, pattern: &Pattern, kind: Kind) {
-        match &pattern.kind {
-            PatternKind::Var(name) => self.bind(name, kind),
-            PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
-                parts.iter().for_each(|part| self.pattern(part, kind))
-            }
-            PatternKind::Record(fields) => {
-                fields.iter().for_each(|(_, part)| self.pattern(part, kind))
-            }
-            PatternKind::Annotated(inner, _) => self.pattern(inner, kind),
-            PatternKind::Wildcard
-            | PatternKind::Int(_)
-            | PatternKind::Real(_)
-            | PatternKind::Bool(_)
-            | PatternKind::Error => {}
-        }
+        Variables { scopes: self, kind }.pattern(pattern);
     }
 
     fn clause(&mut self, clause: &Clause) {
@@ -433,6 +419,24 @@ impl Scopes {
     }
 }
 
+/// Binds the variables of a pattern.
+struct Variables<'s> {
+    scopes: &'s mut Scopes,
+    kind: Kind,
+}
+
+impl Visit for Variables<'_> {
+    fn pattern(&mut self, pattern: &Pattern) {
+        if let PatternKind::Var(name) = &pattern.kind {
+            self.scopes.bind(name, self.kind);
+        }
+        walk_pattern(self, pattern);
+    }
+
+    /// Types bind nothing.
+    fn type_expr(&mut self, _: &TypeExpr) {}
+}
+
 /// Names as they are chosen, in the order of the text.
 struct Chosen<'s> {
     binders: &'s [Binder],
@@ -540,7 +544,7 @@ impl Chosen<'_> {
 type Given = HashMap<Rc<str>, Rc<str>>;
 
 fn apply_to_def(def: &mut Def, names: &Given) {
-    def.params.iter_mut().for_each(|param| apply_to_pattern(&mut param.pattern, names));
+    apply_to_params(&mut def.params, names);
     apply(&mut def.body, names);
 }
 
@@ -551,20 +555,14 @@ fn apply_to_name(name: &mut Rc<str>, names: &Given) {
 }
 
 fn apply_to_pattern(pattern: &mut Pattern, names: &Given) {
-    match &mut pattern.kind {
-        PatternKind::Var(name) => apply_to_name(name, names),
-        PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
-            parts.iter_mut().for_each(|part| apply_to_pattern(part, names))
-        }
-        PatternKind::Record(fields) => {
-            fields.iter_mut().for_each(|(_, part)| apply_to_pattern(part, names))
-        }
-        PatternKind::Annotated(inner, _) => apply_to_pattern(inner, names),
-        PatternKind::Wildcard
-        | PatternKind::Int(_)
-        | PatternKind::Real(_)
-        | PatternKind::Bool(_)
-        | PatternKind::Error => {}
+    if let PatternKind::Var(name) = &mut pattern.kind {
+        apply_to_name(name, names);
+    } else if let PatternKind::Tuple(parts) | PatternKind::Con(_, parts) = &mut pattern.kind {
+        parts.iter_mut().for_each(|part| apply_to_pattern(part, names));
+    } else if let PatternKind::Record(fields) = &mut pattern.kind {
+        fields.iter_mut().for_each(|(_, part)| apply_to_pattern(part, names));
+    } else if let PatternKind::Annotated(inner, _) = &mut pattern.kind {
+        apply_to_pattern(inner, names);
     }
 }
 
@@ -589,79 +587,55 @@ fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
     }
 }
 
+fn apply_to_params<'p>(params: impl IntoIterator<Item = &'p mut Param>, names: &Given) {
+    params.into_iter().for_each(|param| apply_to_pattern(&mut param.pattern, names));
+}
+
+/// The names that an expression mentions or binds itself, not in the expressions inside.
+fn apply_here(e: &mut Expr, names: &Given) {
+    if let ExprKind::Var(name) = &mut e.kind {
+        apply_to_name(name, names);
+    } else if let ExprKind::Add(name, ..) = &mut e.kind {
+        apply_to_name(&mut name.text, names);
+    } else if let ExprKind::Commented(comment, _) = &mut e.kind {
+        apply_to_comment(comment, names);
+    } else if let ExprKind::Let(param, ..) = &mut e.kind {
+        apply_to_params([param], names);
+    } else if let ExprKind::LetFunctions(defs, _) = &mut e.kind {
+        apply_to_params(defs.iter_mut().flat_map(|def| &mut def.params), names);
+    } else if let ExprKind::Lambda(params, _) = &mut e.kind {
+        apply_to_params(params, names);
+    } else if let ExprKind::For(clauses, _) = &mut e.kind {
+        clauses.iter_mut().for_each(|clause| apply_to_clause(clause, names));
+    } else if let ExprKind::Loop(state, _, kind, _) = &mut e.kind {
+        apply_to_params([state], names);
+        if let LoopKind::For(clause) = kind {
+            apply_to_clause(clause, names);
+        }
+    } else if let ExprKind::Accumulate(accumulators, _) = &mut e.kind {
+        accumulators.iter_mut().for_each(|(name, _)| apply_to_name(&mut name.text, names));
+    } else if let ExprKind::Match(_, arms) = &mut e.kind {
+        arms.iter_mut().for_each(|arm| apply_to_pattern(&mut arm.pattern, names));
+    }
+}
+
 fn apply(e: &mut Expr, names: &Given) {
     let mut e = e;
     loop {
-        match &mut e.kind {
-            ExprKind::Var(name) => apply_to_name(name, names),
-            ExprKind::Add(name, ..) => apply_to_name(&mut name.text, names),
-            ExprKind::Commented(comment, _) => apply_to_comment(comment, names),
-            ExprKind::Let(param, ..) => apply_to_pattern(&mut param.pattern, names),
-            ExprKind::LetFunctions(defs, _) => {
-                defs.iter_mut().flat_map(|def| &mut def.params).for_each(|param| {
-                    apply_to_pattern(&mut param.pattern, names);
-                })
-            }
-            ExprKind::Lambda(params, _) => {
-                params.iter_mut().for_each(|param| apply_to_pattern(&mut param.pattern, names))
-            }
-            ExprKind::For(clauses, _) => {
-                clauses.iter_mut().for_each(|clause| apply_to_clause(clause, names))
-            }
-            ExprKind::Loop(state, _, kind, _) => {
-                apply_to_pattern(&mut state.pattern, names);
-                if let LoopKind::For(clause) = kind {
-                    apply_to_clause(clause, names);
-                }
-            }
-            ExprKind::Accumulate(accumulators, _) => {
-                accumulators.iter_mut().for_each(|(name, _)| apply_to_name(&mut name.text, names))
-            }
-            ExprKind::Match(_, arms) => {
-                arms.iter_mut().for_each(|arm| apply_to_pattern(&mut arm.pattern, names))
-            }
-            ExprKind::Con(_)
-            | ExprKind::Int(_)
-            | ExprKind::Real(_)
-            | ExprKind::Bool(_)
-            | ExprKind::Operator(_)
-            | ExprKind::Error
-            | ExprKind::Tuple(_)
-            | ExprKind::Record(_)
-            | ExprKind::RecordUpdate(..)
-            | ExprKind::Field(..)
-            | ExprKind::Component(..)
-            | ExprKind::Apply(..)
-            | ExprKind::SectionLeft(..)
-            | ExprKind::SectionRight(..)
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::If(..)
-            | ExprKind::Array(_)
-            | ExprKind::Index(..)
-            | ExprKind::Slice(..)
-            | ExprKind::Update(..)
-            | ExprKind::UpdateSlice(..)
-            | ExprKind::Sequence(..)
-            | ExprKind::Annotated(..) => {}
-        }
+        apply_here(e, names);
         // What follows a binding is not one level deeper.
-        let rest = match &mut e.kind {
-            ExprKind::Let(_, first, _) | ExprKind::Sequence(first, _) => {
-                apply(first, names);
-                true
-            }
-            ExprKind::Commented(..) => true,
-            _ => false, // all others nest
-        };
-        if !rest {
+        let continues =
+            matches!(e.kind, ExprKind::Let(..) | ExprKind::Sequence(..) | ExprKind::Commented(..));
+        if !continues {
             return children_mut(e, &mut |child| apply(child, names));
         }
-        match &mut e.kind {
-            ExprKind::Let(_, _, rest)
-            | ExprKind::Sequence(_, rest)
-            | ExprKind::Commented(_, rest) => e = rest,
+        e = match &mut e.kind {
+            ExprKind::Let(_, first, rest) | ExprKind::Sequence(first, rest) => {
+                apply(first, names);
+                rest
+            }
+            ExprKind::Commented(_, rest) => rest,
             _ => return, // decided above
-        }
+        };
     }
 }

@@ -230,11 +230,10 @@ fn parameters_that_are_sizes_keep_their_names() {
     let mut b = Builder::new(&mut names);
     let m = b.prim(Prim::AddInt, [n.into(), Atom::int(1)]);
     let body = b.finish(vec![m]);
-    let params = vec![
-        Param { var: n, ty: Ty::int() },
-        Param { var: xs, ty: Ty::real().array_of(n.into()) },
-    ];
-    let f = Function { name: "f".into(), sizes: vec![], params, results: vec![Ty::int()], body, names };
+    let params =
+        vec![Param { var: n, ty: Ty::int() }, Param { var: xs, ty: Ty::real().array_of(n.into()) }];
+    let f =
+        Function { name: "f".into(), sizes: vec![], params, results: vec![Ty::int()], body, names };
     let compose = |results: Vec<Expr>| build::tuple(results);
     let size = Some(Box::new(build::var("n")));
     let array = build::ty(TypeKind::Array(size, Box::new(build::named_ty("real"))));
