@@ -42,6 +42,8 @@ pub enum Feature {
     Variants,
     /// `loop … for`.
     Loops,
+    /// `loop … checkpoint`.
+    Checkpoints,
     /// `loop … while`.
     While,
     /// `if`.
@@ -66,11 +68,12 @@ pub enum Feature {
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 14] = [
+    pub const ALL: [Feature; 15] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
         Feature::Loops,
+        Feature::Checkpoints,
         Feature::While,
         Feature::Branches,
         Feature::SymbolicSizes,
@@ -334,7 +337,20 @@ impl Draw {
             _ => self.expr(ty, size - 1, scope),
         };
         scope.truncate(scope.len() - 2);
-        format!("(loop {state} : {} = {init} for {i} < {trips} do {body})", self.print(ty))
+        let policy = self.checkpoint();
+        let ty = self.print(ty);
+        format!("(loop {state} : {ty} = {init} for {i} < {trips}{policy} do {body})")
+    }
+
+    /// What every other loop keeps for its reverse derivative. The last number may be too small.
+    fn checkpoint(&mut self) -> &'static str {
+        const POLICIES: [&str; 4] =
+            [" checkpoint sqrt", " checkpoint 1", " checkpoint 2", " checkpoint (length is)"];
+        if self.next % 2 == 0 {
+            return "";
+        }
+        self.has(Feature::Checkpoints);
+        POLICIES[self.next / 2 % POLICIES.len()]
     }
 
     /// A `while` with a counter, so that it ends, and perhaps another condition.

@@ -232,14 +232,65 @@ fn the_table_of_the_book() {
             }
         }
     }
+    in_the_book("<!-- counted -->\n", &table);
+    assert!(expensive.is_empty(), "{expensive:?}");
+}
+
+/// Compares a table with that of the page of the book which stands after a comment.
+fn in_the_book(before: &str, table: &str) {
     println!("{table}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository");
     let page = root.join("docs/src/costs.md");
     let text = std::fs::read_to_string(&page).expect("the page of the book can be read");
-    let [before, after] = ["<!-- counted -->\n", "<!-- end -->"];
+    let after = "<!-- end -->";
     let (head, rest) = text.split_once(before).expect("the page has a place for the table");
     let (_, tail) = rest.split_once(after).expect("the table of the page ends");
     golden(&page, &format!("{head}{before}{table}{after}{tail}")).unwrap_or_else(|e| panic!("{e}"));
-    assert!(expensive.is_empty(), "{expensive:?}");
+}
+
+/// What a loop costs whose reverse sweep keeps few states: from the optimized program to the counts, as users get it.
+#[test]
+fn the_table_of_checkpoints() {
+    const STEPS: [usize; 3] = [100, 400, 1600];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository");
+    let mut session = Session::new();
+    let unit = session
+        .load(&root.join("tests/programs/cost/checkpoints.lam"))
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let written = [("all", "all"), ("root", "sqrt"), ("many", "32"), ("few", "8"), ("one", "1")];
+    let mut table = String::new();
+    table.push_str("| | steps | operations | with gradient | × | memory with gradient |\n");
+    table.push_str("|---|--:|--:|--:|--:|--:|\n");
+    let mut memory = Vec::new();
+    for (entry, policy) in written {
+        for steps in STEPS {
+            // The loop that keeps one state is quadratic.
+            if entry == "one" && steps > 400 {
+                continue;
+            }
+            let args = vec![reals(&mut Random(1), &[50]), int(steps)];
+            let value = counts(&unit, entry, Operator::Value, None, &args);
+            let gradient = counts(&unit, entry, Operator::Grad, Some("u0"), &args);
+            memory.push((entry, steps, gradient.peak as f64));
+            table.push_str(&format!(
+                "| `checkpoint {policy}` | {steps} | {} | {} | {:.1} | {} |\n",
+                amount(value.reals),
+                amount(gradient.reals),
+                gradient.reals as f64 / value.reals as f64,
+                amount(gradient.peak),
+            ));
+        }
+    }
+    let growth = |entry: &str| {
+        let of: Vec<f64> = memory.iter().filter(|m| m.0 == entry).map(|m| m.2).collect();
+        (of[of.len() - 1] / of[0]).ln() / 16f64.ln()
+    };
+    assert!(growth("all") > 0.9, "what keeps all grows by the power {}", growth("all"));
+    assert!(growth("root") < 0.55, "what keeps √n states grows by the power {}", growth("root"));
+    for entry in ["many", "few", "one"] {
+        assert!(growth(entry) < 0.01, "{entry} grows by the power {}", growth(entry));
+    }
+    in_the_book("<!-- checkpoints -->\n", &table);
 }
 
 /// 1234567 as `1.2 M`.

@@ -144,7 +144,9 @@ impl Bounds {
     /// variable need not be in scope.
     pub fn define_once(&mut self, var: Var, op: Prim, args: &[Atom]) {
         self.define(var, op, args);
-        if op.result() == ScalarTy::Int && !self.polys.contains_key(&var) {
+        let named = |a: &Atom| !matches!(a, Atom::Lit(Scalar::Real(_) | Scalar::Bool(_)));
+        let is_new = op.result() == ScalarTy::Int && !self.polys.contains_key(&var);
+        if is_new && args.iter().all(named) {
             let key = (op, args.iter().map(|a| self.raw(*a)).collect());
             let first = *self.operations.entry(key).or_insert(var);
             self.polys.insert(var, Poly::var(first));

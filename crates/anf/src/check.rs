@@ -433,8 +433,11 @@ impl<'a> Checker<'a> {
             self.same_ty(&what, &bind.ty, &renaming.ty(&p.ty))?;
             renaming.insert(p.var, bind.var.into());
         }
-        if let LoopKind::For { extent, .. } = kind {
+        if let LoopKind::For { extent, checkpoint, .. } = kind {
             self.scalar(*extent, ScalarTy::Int)?;
+            if let Some(states) = checkpoint.states() {
+                self.scalar(states, ScalarTy::Int)?;
+            }
         }
         self.scoped(|c| {
             c.params(params)?;

@@ -247,7 +247,7 @@ impl Compiler {
 
     fn driver(&mut self, kind: &LoopKind) -> Driver {
         match kind {
-            LoopKind::For { index, extent } => {
+            LoopKind::For { index, extent, checkpoint: _ } => {
                 Driver::For { index: index.0 as usize, extent: self.read(*extent) }
             }
             // One loop deeper than the body, so that the condition never moves the state away: it is the result when it fails.

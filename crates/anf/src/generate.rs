@@ -8,7 +8,8 @@ use lambada_source::{FileId, Site, Span};
 pub use lambada_testkit::Random;
 
 use crate::{
-    Atom, Block, Builder, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var,
+    Atom, Block, Builder, Checkpoint, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm,
+    Ty, Var,
 };
 
 /// A function and arguments for it. Equal seeds give equal functions.
@@ -455,6 +456,13 @@ impl Generator {
     fn loop_(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, depth: usize) {
         let extent = self.random.pick(&scope.extents);
         let index = self.names.fresh("i");
+        // Of the name, so that the same functions are drawn as without.
+        let checkpoint = match index.0 % 8 {
+            0 => Checkpoint::Sqrt,
+            1 => Checkpoint::States(Atom::int(1 + i64::from(index.0 / 8 % 4))),
+            2 => Checkpoint::Entries,
+            _ => Checkpoint::All,
+        };
         let (inits, params) = self.state(scope);
         let mut inner = scope.clone();
         params.iter().for_each(|p| inner.add(p.var.into(), &p.ty));
@@ -479,7 +487,7 @@ impl Generator {
             stms,
             scope,
             (inits, params),
-            LoopKind::For { index, extent },
+            LoopKind::For { index, extent, checkpoint },
             Block { stms: body, results },
         );
     }

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use lambada_prim::{Prim, Scalar, Tensor};
 
 use crate::naming::Naming;
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var};
+use crate::{
+    Atom, Block, Checkpoint, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var,
+};
 
 /// The function as text. Names are unique where they are in scope.
 pub fn print(function: &Function) -> String {
@@ -203,10 +205,20 @@ impl Printer<'_> {
             params.iter().zip(&inits).map(|(p, i)| format!("{p} = {i}")).collect();
         let state = state.join(", ");
         let (head, text) = match kind {
-            LoopKind::For { index, extent } => {
+            LoopKind::For { index, extent, checkpoint } => {
+                let policy = match checkpoint {
+                    Checkpoint::All => String::new(),
+                    Checkpoint::Entries => " checkpoint entries".into(),
+                    Checkpoint::Sqrt => " checkpoint sqrt".into(),
+                    Checkpoint::States(states) => format!(" checkpoint {}", self.atom(*states)),
+                };
                 let text = self.aside(|p| p.nested(&[*index], body));
                 (
-                    format!("loop ({state}) for {} < {} {{", self.var(*index), self.atom(*extent)),
+                    format!(
+                        "loop ({state}) for {} < {}{policy} {{",
+                        self.var(*index),
+                        self.atom(*extent)
+                    ),
                     text,
                 )
             }

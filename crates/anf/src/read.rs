@@ -12,7 +12,9 @@ use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var};
+use crate::{
+    Atom, Block, Checkpoint, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var,
+};
 
 type Read<T> = Result<T, String>;
 
@@ -319,8 +321,9 @@ impl Reader {
             let name = self.word()?;
             self.expect("<")?;
             let extent = self.atom()?;
+            let checkpoint = self.checkpoint()?;
             let index = self.bind(name);
-            (LoopKind::For { index, extent }, self.block()?)
+            (LoopKind::For { index, extent, checkpoint }, self.block()?)
         } else {
             self.expect_word("while")?;
             let cond = self.block()?;
@@ -329,6 +332,19 @@ impl Reader {
         };
         self.scope = outside;
         Ok(Nest::Loop { params, inits, kind, body }.into())
+    }
+
+    fn checkpoint(&mut self) -> Read<Checkpoint> {
+        if !self.eat_word("checkpoint") {
+            return Ok(Checkpoint::All);
+        }
+        Ok(if self.eat_word("entries") {
+            Checkpoint::Entries
+        } else if self.eat_word("sqrt") {
+            Checkpoint::Sqrt
+        } else {
+            Checkpoint::States(self.atom()?)
+        })
     }
 
     fn if_(&mut self) -> Read<Exp> {

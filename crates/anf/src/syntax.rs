@@ -63,6 +63,20 @@ pub enum Out {
     Reduce(ReduceOp),
 }
 
+/// What the reverse sweep of a loop keeps of its forward sweep, that is, what it need not run again. Values do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Checkpoint {
+    /// What each iteration needs.
+    #[default]
+    All,
+    /// The state at the beginning of each iteration, which is run again.
+    Entries,
+    /// The state at the beginning of each of about √n segments, which are run again.
+    Sqrt,
+    /// At most so many states (at least one is kept), by the binomial schedule.
+    States(Atom),
+}
+
 /// What drives a `loop`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
@@ -72,6 +86,8 @@ pub enum LoopKind {
         index: Var,
         /// How many times; none if ≤ 0.
         extent: Atom,
+        /// What its reverse sweep keeps.
+        checkpoint: Checkpoint,
     },
     /// `while` the one `bool` result of the block, which may mention the parameters of the loop.
     While(Block),
@@ -253,6 +269,23 @@ impl Atom {
         match self {
             Atom::Lit(value) => Some(value),
             Atom::Var(_) => None,
+        }
+    }
+}
+
+impl LoopKind {
+    /// `for index < extent`, of which the reverse sweep keeps what each iteration needs.
+    pub fn counted(index: Var, extent: Atom) -> LoopKind {
+        LoopKind::For { index, extent, checkpoint: Checkpoint::All }
+    }
+}
+
+impl Checkpoint {
+    /// The number of states, if it is given.
+    pub fn states(self) -> Option<Atom> {
+        match self {
+            Checkpoint::All | Checkpoint::Entries | Checkpoint::Sqrt => None,
+            Checkpoint::States(states) => Some(states),
         }
     }
 }

@@ -158,7 +158,7 @@ fn updates_in_a_loop_are_in_place() {
             vec![b.bind("s", ty.clone(), Op::Update { array: s, index: vec![i.into()], value })]
         });
         let params = vec![Param { var: s, ty: ty.clone() }];
-        let kind = LoopKind::For { index: i, extent: n.into() };
+        let kind = LoopKind::counted(i, n.into());
         let r = b.bind("r", ty.clone(), Nest::Loop { params, inits: vec![xs.into()], kind, body });
         vec![(r, ty)]
     });
@@ -181,7 +181,7 @@ fn overwritten(start: bool, kept: bool) -> Function {
             vec![b.bind("s", ty.clone(), update)]
         });
         let params = vec![Param { var: s, ty: ty.clone() }];
-        let kind = LoopKind::For { index: i, extent: n.into() };
+        let kind = LoopKind::counted(i, n.into());
         let r = b.bind("r", ty.clone(), Nest::Loop { params, inits: vec![start], kind, body });
         let mut results = vec![(r, ty.clone())];
         results.extend(kept.then_some((start, ty)));

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Atom, Block, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
+use crate::{Atom, Block, Checkpoint, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
 /// The children of all constructs, in order: once to read and once to change them.
 macro_rules! children {
@@ -49,7 +49,13 @@ macro_rules! children {
                             $operands::atoms(dims, f);
                         }
                         match kind {
-                            LoopKind::For { extent, .. } => $operands::atom(extent, f),
+                            LoopKind::For { extent, checkpoint, .. } => {
+                                $operands::atom(extent, f);
+                                match checkpoint {
+                                    Checkpoint::States(states) => $operands::atom(states, f),
+                                    Checkpoint::All | Checkpoint::Entries | Checkpoint::Sqrt => {}
+                                }
+                            }
                             LoopKind::While(_) => {}
                         }
                     }

@@ -27,7 +27,8 @@ impl Printer<'_> {
         self.declare(|_| true);
         let outside = std::mem::take(&mut self.out);
         let depth = std::mem::replace(&mut self.depth, 0);
-        let name = format!("{}_{}", self.frame.kernel(), part.number);
+        // No kernel is called like that, whatever the functions of the program are called.
+        let name = format!("part_{}_of_{}", part.number, self.frame.kernel());
         let kernel = self.frame.kernel().to_string();
         self.line(&format!("static __attribute__((noinline)) int {name}(struct lambada_context *ctx, union lambada_word *results, struct {kernel}_frame *const frame) {{"));
         self.depth = 1;

@@ -57,7 +57,7 @@ fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm
         params.push(k);
         inits.push(Atom::int(0));
     }
-    *kind = LoopKind::For { index: names.fresh("i"), extent: count.var.into() };
+    *kind = LoopKind::counted(names.fresh("i"), count.var.into());
     counting.binds.push(count);
     Some(counting)
 }

@@ -95,7 +95,7 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     let one = Atom::Lit(ReduceOp::Mul.unit(ScalarTy::Real));
     b.stms.push(Stm::new(
         vec![m],
-        Nest::Loop { params, inits: vec![one], kind: LoopKind::For { index, extent }, body },
+        Nest::Loop { params, inits: vec![one], kind: LoopKind::counted(index, extent), body },
     ));
 }
 
@@ -118,7 +118,7 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
     let params = vec![Param { var: best, ty: Ty::real() }, Param { var: at, ty: Ty::int() }];
     let inits = vec![Atom::Lit(op.unit(ScalarTy::Real)), Atom::int(0)];
     let binds = vec![("best".into(), Ty::real()), ("at".into(), Ty::int())];
-    b.bind_all(binds, Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body })[1]
+    b.bind_all(binds, Nest::Loop { params, inits, kind: LoopKind::counted(index, extent), body })[1]
 }
 
 /// `m = if 0 < extent { body at the index of the extremum } else { unit }`

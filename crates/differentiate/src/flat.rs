@@ -163,7 +163,7 @@ impl Flat {
             let index = [index, vec![k.into()]].concat();
             vec![self.write_axis(b, inner.var, index, Some(place))]
         });
-        let kind = LoopKind::For { index: k, extent };
+        let kind = LoopKind::counted(k, extent);
         b.bind(&hint, ty, Nest::Loop { params: vec![inner], inits: vec![tape.into()], kind, body })
     }
 

@@ -68,13 +68,16 @@ impl Cotangents<'_> {
             place,
             homes: collected(stm, outs, body),
             undone: HashMap::new(),
+            run_again: None,
         };
-        let Residuals { before, stored, flat: _ } =
+        let Residuals { before, stored, flat: _, outside } =
             resolve(self.b.names, self.facts, self.undo, body_of, &mut reverse);
         self.for_reverse(again, extent, &sums, reverse);
         // The forward sweep collects the residuals as well.
         let (mut binds, mut outs, mut results) =
             (stm.binds.clone(), outs.to_vec(), body.results.clone());
+        sweep.iter_mut().for_each(|stm| outside.apply_stm(stm));
+        results.iter_mut().for_each(|result| *result = outside.atom(*result));
         for residual in stored {
             results.push(residual.value.var.into());
             outs.push(Out::Collect);

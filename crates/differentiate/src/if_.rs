@@ -64,10 +64,12 @@ impl Cotangents<'_> {
         let other_block = self.leave(other_frame, &outer, &starts, &back);
         let (then_reverse, then_kept) = self.close(stm, then, &then_sweep, then_block);
         let (mut other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
+        let mut then = Block { stms: then_sweep, results: then.results.clone() };
+        let mut otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
+        then_kept.outside.apply(&mut then);
+        other_kept.outside.apply(&mut otherwise);
         let kept = self.share(then_kept, other_kept, &mut other_reverse);
         self.if_reverse(cond, &outer, &back, then_reverse, other_reverse);
-        let then = Block { stms: then_sweep, results: then.results.clone() };
-        let otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
         self.if_forward(stm, cond, then, otherwise, kept)
     }
 
@@ -144,7 +146,7 @@ impl Cotangents<'_> {
             self.b.names,
             self.facts,
             self.undo,
-            Body { stms: sweep, params: &[], whole: None, place, homes, undone },
+            Body { stms: sweep, params: &[], whole: None, place, homes, undone, run_again: None },
             &mut reverse,
         );
         (reverse, residuals)

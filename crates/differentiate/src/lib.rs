@@ -9,7 +9,8 @@
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`;
 //! * `residuals`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * `extrema`, `late` and `counted`: rewritings that come first;
+//! * `extrema`, `late`, `counted` and `segments`: rewritings that come first;
+//! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
@@ -32,7 +33,9 @@ mod matmul;
 mod prim;
 mod residuals;
 mod schedule;
+mod segments;
 mod settled;
+mod snapshots;
 mod tangents;
 mod thread;
 mod trim;
@@ -67,5 +70,6 @@ pub fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
     let f = extrema::rewrite_reductions(names, f);
     let f = late::late_updates(f);
     let f = counted::count_loops(names, &f);
+    let f = segments::cut_loops(names, &f);
     cotangents::reverse(names, &f)
 }

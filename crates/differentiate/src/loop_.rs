@@ -9,19 +9,24 @@
 //! costs nothing per iteration. The forward sweep writes what the reverse body needs on tapes, one element per
 //! iteration.
 //!
+//! A loop with another policy than to keep all runs its body again in the reverse sweep, from the state at the beginning of the
+//! iteration. That is kept for each iteration (`entries`, which [`crate::segments`] makes of `sqrt`), or comes from a snapshot
+//! ([`crate::snapshots`]). The loops of both sweeps have the policy too, for the next derivative.
+//!
 //! An array in the state may have a size that is state itself. Then the reverse loop carries that size too, and states that
 //! the reverse body needs are computed again from the start, as there is no array to keep arrays of different sizes in.
 
 use std::collections::HashMap;
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Builder, Checkpoint, Exp, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
 use crate::for_::bound_in;
-use crate::residuals::{Body, Place, Residual, Residuals, resolve};
+use crate::residuals::{Body, Entry, Place, Residual, Residuals, resolve};
+use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;
 use crate::thread::{self, Outer, write_on};
 
@@ -84,7 +89,7 @@ impl Cotangents<'_> {
         kind: &LoopKind,
         body: &Block,
     ) -> Vec<Stm> {
-        let LoopKind::For { index, extent } = *kind else {
+        let LoopKind::For { index, extent, checkpoint } = *kind else {
             unreachable!("active loops are counted")
         };
         let active: Vec<usize> =
@@ -111,13 +116,31 @@ impl Cotangents<'_> {
         let mut reverse = Block { stms: frame.stms, results };
         let again = self.b.names.again(index);
         let place = Place::Iteration { index, again: again.into(), extent };
+        let snapshots = self.snapshots(stm, params, checkpoint, extent);
+        let back =
+            snapshots.as_ref().map(|snapshots| snapshots.reverse(self.b.names, again.into()));
+        let run_again = match (checkpoint, &back) {
+            (Checkpoint::All, _) => None,
+            (Checkpoint::Entries, _) => Some(Entry::Kept),
+            (Checkpoint::States(_), Some(back)) => Some(Entry::Given(back.state.clone())),
+            (Checkpoint::States(_), None) => Some(Entry::FromStart),
+            (Checkpoint::Sqrt, _) => unreachable!("active loops are cut into segments"),
+        };
+        let keeps_entries = run_again.is_some();
         let (homes, undone) = (HashMap::new(), frame.undone);
-        let body_of = Body { stms: &sweep, params, whole: Some(stm), place, homes, undone };
+        let body_of =
+            Body { stms: &sweep, params, whole: Some(stm), place, homes, undone, run_again };
         let residuals = resolve(self.b.names, self.facts, self.undo, body_of, &mut reverse);
         // The sums of outer scalars are further state.
         state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
         starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
-        let ends = self.counting_down(again, extent, state, starts, reverse);
+        if let Some(back) = back {
+            state.extend(back.params);
+            starts.extend(back.inits);
+            reverse.stms.splice(0..0, back.before);
+            reverse.results.extend(back.results);
+        }
+        let ends = self.counting_down((again, extent, checkpoint), state, starts, reverse);
         let (back, ends) = ends[sizes.len()..].split_at(versions.len());
         for (k, p) in versions.iter().zip(back) {
             if let Some(version) = self.facts.versions.before(stm.binds[*k].var) {
@@ -127,7 +150,25 @@ impl Cotangents<'_> {
         let (first, sums_after) = ends.split_at(active.len());
         sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
         active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
-        self.taped(stm, body, sweep, residuals)
+        match snapshots {
+            Some(snapshots) => snapshots.forward(self.b.names),
+            None if keeps_entries => self.taped(stm, body, body.stms.clone(), residuals),
+            None => self.taped(stm, body, sweep, residuals),
+        }
+    }
+
+    /// The snapshots of a loop that keeps a given number of states, if their sizes are known outside.
+    fn snapshots<'s>(
+        &mut self,
+        stm: &'s Stm,
+        params: &'s [Param],
+        checkpoint: Checkpoint,
+        extent: Atom,
+    ) -> Option<Snapshots<'s>> {
+        let limit = checkpoint.states()?;
+        let all: Vec<usize> = (0..params.len()).collect();
+        let regular = sizes_of(params, &all).is_empty();
+        regular.then(|| Snapshots::new(self.b.names, stm, params, extent, limit))
     }
 
     /// The cotangents of the final state, where the reverse loop starts.
@@ -183,8 +224,7 @@ impl Cotangents<'_> {
     /// A loop whose index takes the values `extent - 1, …, 0`; gives what it binds.
     fn counting_down(
         &mut self,
-        index: Var,
-        extent: Atom,
+        (index, extent, checkpoint): (Var, Atom, Checkpoint),
         params: Vec<Param>,
         inits: Vec<Atom>,
         mut body: Block,
@@ -204,7 +244,7 @@ impl Cotangents<'_> {
         let ends: Vec<Atom> = binds.iter().map(|bind| bind.var.into()).collect();
         let ends = naming(&params, &ends);
         binds.iter_mut().for_each(|bind| bind.ty = ends.ty(&bind.ty));
-        let kind = LoopKind::For { index: up, extent };
+        let kind = LoopKind::For { index: up, extent, checkpoint };
         self.b.stms.push(Stm::new(binds.clone(), Nest::Loop { params, inits, kind, body }));
         binds
     }
@@ -224,6 +264,7 @@ impl Cotangents<'_> {
         let LoopKind::For { index, .. } = kind else { unreachable!("active loops are counted") };
         let (mut params, mut inits, mut binds) = (params.clone(), inits.clone(), stm.binds.clone());
         let mut body = Block { stms: sweep, results: body.results.clone() };
+        residuals.outside.apply(&mut body);
         let mut before = residuals.before;
         for Residual { value, home } in residuals.stored {
             let place = |_: &mut Builder, inner: &[Atom]| [&[(*index).into()], inner].concat();

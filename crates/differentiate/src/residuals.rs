@@ -17,6 +17,8 @@
 //! what is computed again from them in the block that changes them is placed where the right version is there ([`crate::schedule`]). What
 //! an update overwrites is always stored.
 //!
+//! The body of a loop with a `checkpoint` keeps nothing: all that is demanded is computed again, from the state at its beginning.
+//!
 //! * Assumes: the reverse code mentions primal values by their own names.
 //! * Gives: reverse code that mentions what is outside only, and the list of values that the forward sweep must hand out.
 //! * Keeps: each check is done by the forward sweep only. Equations between sizes are repeated where types rest on them.
@@ -54,6 +56,18 @@ pub(crate) struct Body<'a> {
     pub(crate) homes: HashMap<Var, Param>,
     /// Versions that the reverse code gets back by undoing updates, and under which names.
     pub(crate) undone: HashMap<Var, Atom>,
+    /// In a `loop` with a `checkpoint`: the body keeps nothing but is run again, from which state.
+    pub(crate) run_again: Option<Entry>,
+}
+
+/// Where the state at the beginning of an iteration is found whose body is run again.
+pub(crate) enum Entry {
+    /// The forward sweep keeps it.
+    Kept,
+    /// The reverse code has it, under these names.
+    Given(Vec<(Var, Atom)>),
+    /// Nowhere: the loop is run again from its start.
+    FromStart,
 }
 
 /// What the body is the body of.
@@ -79,6 +93,8 @@ pub(crate) struct Residuals {
     pub(crate) stored: Vec<Residual>,
     /// Arrays of different sizes, handed out by the body of a `loop`.
     pub(crate) flat: Vec<Flat>,
+    /// The sizes of the body that are computed before instead.
+    pub(crate) outside: Renaming,
 }
 
 /// Closes the reverse code of a body.
@@ -156,7 +172,7 @@ impl<'a> Choice<'a> {
             demanded,
             accumulators,
             again,
-            written: written(facts, body.stms),
+            written: facts.versions.written(body.stms),
             read_back: HashMap::new(),
             read,
             residuals,
@@ -210,6 +226,12 @@ impl<'a> Choice<'a> {
         if self.comes_along(stm) {
             return self.repeat(k, stm);
         }
+        if self.body.run_again.is_some() {
+            if stm.binds.iter().any(|p| self.demanded.contains(&p.var)) {
+                self.repeat(k, stm);
+            }
+            return;
+        }
         let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
         let (known, unknown): (Vec<&Param>, Vec<&Param>) =
             demanded.partition(|p| self.body.homes.contains_key(&p.var));
@@ -262,6 +284,13 @@ impl<'a> Choice<'a> {
         let [value] = stm.binds.as_slice() else { return false };
         let Some((version, index)) = self.written.get(&value.var) else { return false };
         if self.free.contains(&value.var) || self.undo.keeps(value.var) {
+            return false;
+        }
+        // The index is there where the value is read.
+        let mut between = self.body.stms[k..]
+            .iter()
+            .take_while(|stm| stm.binds.iter().all(|p| p.var != version.var));
+        if between.any(|stm| stm.binds.iter().any(|p| index.contains(&p.var.into()))) {
             return false;
         }
         if !self.body.undone.contains_key(&version.var) {
@@ -365,11 +394,14 @@ impl<'a> Choice<'a> {
             .iter()
             .filter(|p| self.demanded.contains(&p.var) && !self.body.undone.contains_key(&p.var))
             .collect();
-        if demanded.iter().all(|p| p.ty.dims.iter().all(|size| self.outside_size(*size).is_some()))
-        {
-            demanded.into_iter().for_each(|p| self.store(p));
-        } else {
-            self.from_start = self.body.whole;
+        let regular =
+            |c: &mut Self, p: &Param| p.ty.dims.iter().all(|size| c.outside_size(*size).is_some());
+        match &self.body.run_again {
+            Some(Entry::Given(_)) => {}
+            None | Some(Entry::Kept) if demanded.iter().all(|p| regular(self, p)) => {
+                demanded.into_iter().for_each(|p| self.store(p));
+            }
+            None | Some(Entry::Kept | Entry::FromStart) => self.from_start = self.body.whole,
         }
     }
 
@@ -515,10 +547,14 @@ impl<'a> Choice<'a> {
     /// Puts what is read and what is computed again before the reverse code, under fresh names.
     fn place(mut self, reverse: &mut Block) -> Residuals {
         let mut renaming = std::mem::take(&mut self.outside);
+        self.residuals.outside = renaming.clone();
         if let Place::Iteration { index, again, .. } = self.body.place {
             renaming.insert(index, again);
         }
         let mut given: HashMap<Var, Atom> = self.body.undone.clone();
+        if let Some(Entry::Given(state)) = &self.body.run_again {
+            given.extend(state.iter().copied());
+        }
         let mut b = Builder::new(self.names);
         for Residual { value, home } in self.read.iter().rev() {
             let name = match self.body.place {
@@ -604,21 +640,6 @@ impl<'a> Choice<'a> {
         }
         stms
     }
-}
-
-/// The scalars that updates write to arrays that are carried backwards, and where they stand afterwards.
-fn written<'a>(facts: &Facts, stms: &'a [Stm]) -> HashMap<Var, (&'a Param, &'a [Atom])> {
-    let mut written = HashMap::new();
-    for stm in stms {
-        if let (Exp::Op(Op::Update { index, value: Atom::Var(value), .. }), [version]) =
-            (&stm.exp, stm.binds.as_slice())
-            && version.ty.dims.len() == index.len()
-            && facts.versions.before(version.var).is_some()
-        {
-            written.insert(*value, (version, index.as_slice()));
-        }
-    }
-    written
 }
 
 /// The first iterations of a loop, without their effects.

@@ -234,7 +234,7 @@ impl Bounds {
             }
             if let Exp::Nest(
                 Nest::For { index, extent, .. }
-                | Nest::Loop { kind: LoopKind::For { index, extent }, .. },
+                | Nest::Loop { kind: LoopKind::For { index, extent, .. }, .. },
             ) = &stm.exp
             {
                 self.extents.insert(*index, *extent);

@@ -142,7 +142,10 @@ impl Live {
                     }
                 }
                 match kind {
-                    LoopKind::For { extent, .. } => self.atom(*extent),
+                    LoopKind::For { extent, checkpoint, .. } => {
+                        self.atom(*extent);
+                        checkpoint.states().into_iter().for_each(|states| self.atom(states));
+                    }
                     LoopKind::While(cond) => self.atoms(&cond.results),
                 }
             }

@@ -19,7 +19,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Checkpoint, Exp, Lambda, LoopKind, Nest, Op, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 
 use crate::activity::Activity;
@@ -82,6 +82,21 @@ impl Versions {
         self.state.get(&x).copied()
     }
 
+    /// The scalars that updates write to versions, and where they stand afterwards.
+    pub(crate) fn written<'a>(&self, stms: &'a [Stm]) -> HashMap<Var, (&'a Param, &'a [Atom])> {
+        let mut written = HashMap::new();
+        for stm in stms {
+            if let (Exp::Op(Op::Update { index, value: Atom::Var(value), .. }), [version]) =
+                (&stm.exp, stm.binds.as_slice())
+                && version.ty.dims.len() == index.len()
+                && self.before(version.var).is_some()
+            {
+                written.insert(*value, (version, index.as_slice()));
+            }
+        }
+        written
+    }
+
     /// Does the statement take a version and give another?
     pub(crate) fn changed_by(&self, stm: &Stm) -> bool {
         stm.binds.iter().any(|p| self.before.contains_key(&p.var))
@@ -99,7 +114,12 @@ struct Search<'a> {
 impl Search<'_> {
     fn block(&mut self, block: &Block) {
         for stm in &block.stms {
-            if let Exp::Nest(Nest::Loop { params, body, .. }) = &stm.exp
+            if let Exp::Nest(Nest::Loop {
+                params,
+                kind: LoopKind::For { checkpoint: Checkpoint::All, .. },
+                body,
+                ..
+            }) = &stm.exp
                 && self.activity.concerns(stm)
             {
                 for (k, p) in params.iter().enumerate().filter(|(_, p)| !p.ty.dims.is_empty()) {
@@ -177,7 +197,12 @@ impl Chain<'_> {
     fn step(&mut self, stm: &Stm, k: usize) -> Option<Var> {
         match &stm.exp {
             Exp::Op(Op::Update { array, .. }) => Some(*array),
-            Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { extent, .. }, body }) => {
+            Exp::Nest(Nest::Loop {
+                params,
+                inits,
+                kind: LoopKind::For { extent, checkpoint: Checkpoint::All, .. },
+                body,
+            }) => {
                 self.state(params, body, k)?;
                 // While it is changed the version before is not there.
                 let init = inits[k].as_var().filter(|init| !mentions(body, *init))?;
@@ -190,8 +215,21 @@ impl Chain<'_> {
                 let same = self.through(otherwise, otherwise.results[k])?;
                 (from == same).then_some(from)
             }
+            // A loop that runs iterations again starts each with a state that has been kept.
             Exp::Op(_)
-            | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
+            | Exp::Nest(
+                Nest::Loop {
+                    kind:
+                        LoopKind::While(_)
+                        | LoopKind::For {
+                            checkpoint:
+                                Checkpoint::Entries | Checkpoint::Sqrt | Checkpoint::States(_),
+                            ..
+                        },
+                    ..
+                }
+                | Nest::For { .. },
+            ) => None,
         }
     }
 }

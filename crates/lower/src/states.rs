@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
         let plan = Loop { stm, params, inits, body, blocks, roles };
         let states = self.first_states(&plan);
         match kind {
-            LoopKind::For { index, extent } => {
+            LoopKind::For { index, extent, checkpoint: _ } => {
                 let end = self.env.operand(*extent);
                 self.code.open(plan.level());
                 let counter = self.code.index(self.env.hint(*index));

@@ -123,7 +123,7 @@ fn loop_for(
     let inits = states.into_iter().map(|(init, _)| init).collect();
     b.bind_all(
         binds,
-        Nest::Loop { params, inits, kind: lambada_anf::LoopKind::For { index, extent }, body },
+        Nest::Loop { params, inits, kind: lambada_anf::LoopKind::counted(index, extent), body },
     )
 }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use lambada_anf::{
-    Atom, Block, Effect, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var,
+    Atom, Block, Checkpoint, Effect, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::{ReduceOp, Scalar};
 
@@ -238,8 +238,17 @@ impl Encoder {
                 params.iter().for_each(|p| self.bind(p.var));
                 params.iter().for_each(|p| self.ty(&p.ty));
                 match kind {
-                    LoopKind::For { index, extent } => {
+                    LoopKind::For { index, extent, checkpoint } => {
                         self.push(0);
+                        match checkpoint {
+                            Checkpoint::All => self.push(0),
+                            Checkpoint::Entries => self.push(1),
+                            Checkpoint::Sqrt => self.push(2),
+                            Checkpoint::States(states) => {
+                                self.push(3);
+                                self.atom(*states);
+                            }
+                        }
                         self.atom(*extent);
                         self.bind(*index);
                     }

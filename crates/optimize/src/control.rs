@@ -291,7 +291,7 @@ fn loop_(
         LoopKind::For { extent: Atom::Lit(Scalar::Int(..=0)), .. } => {
             return Replacement::values(inits.to_vec());
         }
-        LoopKind::For { index, extent: Atom::Lit(Scalar::Int(1)) } => {
+        LoopKind::For { index, extent: Atom::Lit(Scalar::Int(1)), .. } => {
             let mut renaming = Renaming::new();
             renaming.insert(*index, Atom::int(0));
             params.iter().zip(inits).for_each(|(p, init)| renaming.insert(p.var, *init));

@@ -90,22 +90,23 @@ impl Marker {
                 }
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
-                let driver = match kind {
-                    LoopKind::For { extent, .. } => *extent,
-                    LoopKind::While(cond) => cond.results[0],
+                let drivers: Vec<Atom> = match kind {
+                    LoopKind::For { extent, checkpoint, .. } => {
+                        [*extent].into_iter().chain(checkpoint.states()).collect()
+                    }
+                    LoopKind::While(cond) => vec![cond.results[0]],
                 };
                 if let LoopKind::While(cond) = kind {
-                    self.nested(cond, control, &[driver]);
-                    control.iter().chain([&driver]).for_each(|atom| self.root(*atom));
+                    self.nested(cond, control, &drivers);
+                    control.iter().chain(&drivers).for_each(|atom| self.root(*atom));
                 }
-                self.nested(body, control, &[driver]);
+                self.nested(body, control, &drivers);
                 for (k, p) in params.iter().enumerate() {
                     let bind = stm.binds[k].var;
                     self.need(bind, p.var.into());
-                    self.need(bind, driver);
-                    [body.results[k], inits[k], driver]
-                        .into_iter()
-                        .for_each(|atom| self.need(p.var, atom));
+                    for atom in [body.results[k], inits[k]].iter().chain(&drivers) {
+                        self.need(p.var, *atom);
+                    }
                     p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
                 }
             }

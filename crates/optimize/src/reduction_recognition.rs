@@ -14,7 +14,7 @@ use crate::rewrite::{Context, Replacement};
 
 /// The rewrite.
 pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body }) =
+    let Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, extent, .. }, body }) =
         &stm.exp
     else {
         return None;

@@ -83,7 +83,7 @@ fn split_state(
     let next = elements(context, &mut body.stms, body.results[k], &p.ty, count);
     body.results = spread(&body.results, k, next);
     let kind = match kind {
-        LoopKind::For { index, extent } => LoopKind::For { index: *index, extent: *extent },
+        LoopKind::For { .. } => kind.clone(),
         LoopKind::While(cond) => {
             // The condition sees the state too, under a name of its own.
             let whole = Param { var: context.names.again(p.var), ty: p.ty.clone() };

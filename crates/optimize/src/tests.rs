@@ -298,12 +298,8 @@ fn sequential_sums_and_independent_updates_become_parallel() {
                 ),
             ]
         });
-        let exp = Nest::Loop {
-            params,
-            inits: vec![p.x, xs.into()],
-            kind: LoopKind::For { index: i, extent: n },
-            body,
-        };
+        let exp =
+            Nest::Loop { params, inits: vec![p.x, xs.into()], kind: LoopKind::counted(i, n), body };
         let results = p.b.bind_all(vec![("s".into(), Ty::real()), ("ys".into(), row.clone())], exp);
         vec![(results[0], Ty::real()), (results[1], row)]
     });
@@ -325,12 +321,7 @@ fn state_that_only_feeds_itself_is_dead() {
             );
             vec![b.prim(Prim::Sin, [Atom::Var(s)]), tape]
         });
-        let exp = Nest::Loop {
-            params,
-            inits: vec![x, zeros],
-            kind: LoopKind::For { index: i, extent: n },
-            body,
-        };
+        let exp = Nest::Loop { params, inits: vec![x, zeros], kind: LoopKind::counted(i, n), body };
         let results = p.b.bind_all(vec![("s".into(), Ty::real()), ("tape".into(), row)], exp);
         vec![(results[0], Ty::real())]
     });
@@ -357,12 +348,7 @@ fn small_vectors_live_in_registers() {
             })
         });
         let params = vec![Param { var: v, ty: vec3.clone() }];
-        let exp = Nest::Loop {
-            params,
-            inits: vec![start],
-            kind: LoopKind::For { index: i, extent: n },
-            body,
-        };
+        let exp = Nest::Loop { params, inits: vec![start], kind: LoopKind::counted(i, n), body };
         let v = p.b.bind("v", vec3.clone(), exp).as_var().unwrap();
         let total = p.for_(Atom::int(3), &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, c| {
             vec![b.index(v, &vec3, vec![c])]

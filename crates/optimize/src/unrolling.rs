@@ -24,7 +24,12 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
                 .all(fits)
                 .then(|| for_(context, stm, *index, count, outs, body))
         }
-        Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body }) => {
+        Exp::Nest(Nest::Loop {
+            params,
+            inits,
+            kind: LoopKind::For { index, extent, .. },
+            body,
+        }) => {
             let count = iterations(*extent, body)?;
             let mut stms = Vec::new();
             let mut state = inits.clone();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Checkpoint, Exp, LoopKind, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
@@ -222,10 +222,21 @@ impl Printer<'_> {
             });
         }
         let (driver, body) = match kind {
-            LoopKind::For { index, extent } => {
+            LoopKind::For { index, extent, checkpoint } => {
                 let name = self.index(*index);
                 let clause = self.clause(&name, *extent);
-                (ast::LoopKind::For(Box::new(clause)), self.block(body, &body.results, true))
+                let policy = match checkpoint {
+                    // That every iteration is run again is what a derivative says to the next one; the language has no word for it.
+                    Checkpoint::All | Checkpoint::Entries => None,
+                    Checkpoint::Sqrt => Some(ast::Checkpoint::Sqrt),
+                    Checkpoint::States(states) => {
+                        Some(ast::Checkpoint::States(Box::new(self.atom(*states))))
+                    }
+                };
+                (
+                    ast::LoopKind::For(Box::new(clause), policy),
+                    self.block(body, &body.results, true),
+                )
             }
             LoopKind::While(cond) => {
                 let cond = self.block(cond, &cond.results, true);

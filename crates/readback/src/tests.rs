@@ -207,7 +207,7 @@ fn sweeps_are_apart() {
             }
             vec![t]
         });
-        let kind = LoopKind::For { index: i, extent: n.into() };
+        let kind = LoopKind::counted(i, n.into());
         let params = vec![Param { var: s, ty: Ty::real() }];
         let inits = vec![Atom::real(0.0)];
         let value = b.bind("s", Ty::real(), Nest::Loop { params, inits, kind, body });
@@ -222,7 +222,7 @@ fn sweeps_are_apart() {
             let e = b.index(xs, &ty, vec![k]);
             vec![b.prim(Prim::Mul, [c.into(), e])]
         });
-        let kind = LoopKind::For { index: up, extent: n.into() };
+        let kind = LoopKind::counted(up, n.into());
         let params = vec![Param { var: c, ty: Ty::real() }];
         let ct = b.bind("x_ct", Ty::real(), Nest::Loop { params, inits: vec![seeded], kind, body });
         vec![(value, Ty::real()), (ct, Ty::real())]

@@ -106,8 +106,9 @@ impl Uses {
         if let Exp::Nest(Nest::Loop { inits, kind, .. }) = &stm.exp {
             // The sizes in the types of the state are not printed.
             atoms.extend(inits);
-            if let LoopKind::For { extent, .. } = kind {
+            if let LoopKind::For { extent, checkpoint, .. } = kind {
                 atoms.push(*extent);
+                atoms.extend(checkpoint.states());
             }
         } else {
             stm.exp.atoms(&mut |a| atoms.push(a));

@@ -131,7 +131,9 @@ impl Known {
             Exp::Op(_)
             | Exp::Nest(Nest::If { .. } | Nest::Loop { kind: LoopKind::While(_), .. }) => {}
             Exp::Nest(Nest::For { index, extent, .. }) => self.index(*index, *extent),
-            Exp::Nest(nest @ Nest::Loop { params, kind: LoopKind::For { index, extent }, .. }) => {
+            Exp::Nest(
+                nest @ Nest::Loop { params, kind: LoopKind::For { index, extent, .. }, .. },
+            ) => {
                 let carried = self.carried(nest);
                 self.index(*index, *extent);
                 for k in carried {
@@ -149,7 +151,8 @@ impl Known {
     /// The parts of a loop's state that are indices of the loop: in range at first, and then what they were or the index of an iteration.
     /// Asked outside of the loop.
     fn carried(&self, nest: &Nest) -> Vec<usize> {
-        let Nest::Loop { params, inits, kind: LoopKind::For { index, extent }, body } = nest else {
+        let Nest::Loop { params, inits, kind: LoopKind::For { index, extent, .. }, body } = nest
+        else {
             return Vec::new();
         };
         let starts = |k: usize| self.ask(|place| place.in_range(inits[k], *extent));

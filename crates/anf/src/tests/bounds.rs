@@ -67,6 +67,13 @@ fn the_index_of_a_loop_is_in_range() {
 }
 
 #[test]
+fn the_same_operation_on_the_same_numbers_gives_the_same_size() {
+    let access = "ys : [c]int = fill 1\nfor i < f () {\n y : int = ys[i]\n => \n}";
+    accepts(&format!("x : real = to_real n\nc : int = to_int x\nf : int = to_int x\n{access}"));
+    rejects(&format!("c : int = to_int 2.5\nf : int = to_int 3.5\n{access}"));
+}
+
+#[test]
 fn a_check_dominates() {
     let checked = "a : bool = le_int 0, m\nb : bool = lt_int m, n\nc : bool = and a, b\ncheck c \"index {0}\" (m)\n";
     accepts(&format!("{checked}e : real = xs[m]"));

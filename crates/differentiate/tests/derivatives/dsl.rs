@@ -1,6 +1,6 @@
 //! Words for writing programs by hand.
 
-use lambada_anf::{Atom, Block, Builder, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Builder, Checkpoint, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::program::reals;
@@ -49,6 +49,13 @@ pub trait Dsl {
     fn each(&mut self, n: Atom, body: impl FnOnce(&mut Builder, Atom));
     fn loop_(
         &mut self,
+        n: Atom,
+        state: &[(Atom, Ty)],
+        body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
+    ) -> Vec<Atom>;
+    fn loop_keeping(
+        &mut self,
+        checkpoint: Checkpoint,
         n: Atom,
         state: &[(Atom, Ty)],
         body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
@@ -160,16 +167,21 @@ impl Dsl for Builder<'_> {
         state: &[(Atom, Ty)],
         body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
     ) -> Vec<Atom> {
+        self.loop_keeping(Checkpoint::All, n, state, body)
+    }
+
+    fn loop_keeping(
+        &mut self,
+        checkpoint: Checkpoint,
+        n: Atom,
+        state: &[(Atom, Ty)],
+        body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
+    ) -> Vec<Atom> {
         let types: Vec<Ty> = state.iter().map(|(_, ty)| ty.clone()).collect();
         let (params, index) = (fresh(self, "s", &types), self.names.fresh("k"));
         let body = self.block(|b| body(b, index.into(), &atoms(&params)));
-        end_loop(
-            self,
-            params,
-            state.iter().map(|s| s.0).collect(),
-            LoopKind::For { index, extent: n },
-            body,
-        )
+        let kind = LoopKind::For { index, extent: n, checkpoint };
+        end_loop(self, params, state.iter().map(|s| s.0).collect(), kind, body)
     }
 
     fn while_(

@@ -1,5 +1,6 @@
 //! Derivatives against oracles: differences, the dot-product identity, the primal's bits, linearity, symmetry, counted operations.
 
+mod checkpoints;
 mod cost;
 mod dsl;
 mod generated;

@@ -78,7 +78,7 @@ pub(crate) fn too_many_indices(rank: usize, found: usize, span: Span, ty: &str) 
 }
 
 pub(crate) fn no_states(span: Span) -> Problem {
-    Problem::error("E0308", "a loop keeps at least one state", span, "none").hint(
+    Problem::error("E0309", "a loop keeps at least one state", span, "none").hint(
         "`checkpoint 1` keeps only the first one and runs the loop from there for every iteration",
     )
 }

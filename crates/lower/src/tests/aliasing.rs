@@ -190,7 +190,7 @@ impl Draw<'_> {
             if extent == pool.n {
                 inner.indices.push(index.into());
             }
-            LoopKind::For { index, extent }
+            LoopKind::counted(index, extent)
         });
         let body = self.block(b, &mut inner, depth, &ranks);
         let binds = ranks.iter().map(|rank| ("r".into(), pool.ty(*rank))).collect();

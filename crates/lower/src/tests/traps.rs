@@ -237,7 +237,7 @@ fn a_state_grows() {
         let exp = Nest::Loop {
             params,
             inits: vec![n, x],
-            kind: LoopKind::For { index, extent: Atom::int(3) },
+            kind: LoopKind::counted(index, Atom::int(3)),
             body,
         };
         let (len, ys) = (b.names.fresh("len"), b.names.fresh("ys"));

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, LoopKind as Driver, Nest, Param, Renaming, Ty, Var};
-use lambada_core::{LoopKind, Term, Ty as CoreTy, Var as CoreVar};
+use lambada_anf::{
+    Atom, Block, Checkpoint as Policy, Exp, LoopKind as Driver, Nest, Param, Renaming, Ty, Var,
+};
+use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar};
 use lambada_prim::Scalar;
 use lambada_source::Span;
 
@@ -48,6 +50,11 @@ impl Evaluator<'_> {
             LoopKind::For(_, n, _) => self.scalar(n)?,
             LoopKind::While(_) => Atom::bool(true),
         };
+        let checkpoint = match kind {
+            LoopKind::For(_, _, Checkpoint::All) | LoopKind::While(_) => Policy::All,
+            LoopKind::For(_, _, Checkpoint::Sqrt) => Policy::Sqrt,
+            LoopKind::For(_, _, Checkpoint::States(states)) => Policy::States(self.scalar(states)?),
+        };
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
             return Ok(init);
         }
@@ -58,7 +65,7 @@ impl Evaluator<'_> {
                 Some((state, next)) => vec![Some(state), Some(next)],
             };
             self.emit.enter();
-            let iteration = self.iteration(state, &parts, kind, extent, body)?;
+            let iteration = self.iteration(state, &parts, kind, (extent, checkpoint), body)?;
             if covers(&iteration.state, &iteration.next, &iteration.params) {
                 return self.finish(iteration, &init, span);
             }
@@ -74,7 +81,7 @@ impl Evaluator<'_> {
         var: &CoreVar,
         parts: &[Option<&Val>],
         kind: &LoopKind,
-        extent: Atom,
+        (extent, checkpoint): (Atom, Policy),
         body: &Term,
     ) -> Eval<Iteration> {
         let mut shape =
@@ -87,7 +94,7 @@ impl Evaluator<'_> {
                 LoopKind::For(i, ..) => {
                     let index = this.emit.index(&i.hint, extent);
                     this.bind(i, Val::scalar(index.into()));
-                    Driver::For { index, extent }
+                    Driver::For { index, extent, checkpoint }
                 }
                 LoopKind::While(cond) => {
                     this.emit.enter();
@@ -197,7 +204,7 @@ impl Evaluator<'_> {
 fn without_constants(
     params: Vec<Param>,
     inits: Vec<Atom>,
-    driver: Driver,
+    mut driver: Driver,
     mut body: Block,
 ) -> (Exp, Vec<Param>, Renaming) {
     let mut constant = Renaming::new();
@@ -213,13 +220,10 @@ fn without_constants(
     }
     body.results = next;
     constant.apply(&mut body);
-    let kind = match driver {
-        Driver::For { index, extent } => Driver::For { index, extent },
-        Driver::While(mut cond) => {
-            constant.apply(&mut cond);
-            Driver::While(cond)
-        }
-    };
+    if let Driver::While(cond) = &mut driver {
+        constant.apply(cond);
+    }
+    let kind = driver;
     (Exp::Nest(Nest::Loop { params: kept.clone(), inits: first, kind, body }), kept, constant)
 }
 

@@ -148,7 +148,7 @@ fn states_that_change_size() {
             var,
             ty: size.map_or(Ty::int(), |n| reals(&[n.into()])),
         };
-        let kind = LoopKind::For { index: k, extent: int(3) };
+        let kind = LoopKind::counted(k, int(3));
         let exp = Nest::Loop {
             params: vec![param(size, None), param(state, Some(size))],
             inits: vec![n, x],
