@@ -343,14 +343,10 @@ impl Draw {
     }
 
     /// What every other loop keeps for its reverse derivative. The last number may be too small.
-    fn checkpoint(&mut self) -> &'static str {
-        const POLICIES: [&str; 4] =
-            [" checkpoint sqrt", " checkpoint 1", " checkpoint 2", " checkpoint (length is)"];
-        if self.next % 2 == 0 {
-            return "";
-        }
-        self.has(Feature::Checkpoints);
-        POLICIES[self.next / 2 % POLICIES.len()]
+    fn checkpoint(&mut self) -> String {
+        let policy = ["sqrt", "1", "2", "(length is)"].get(self.next % 8);
+        policy.iter().for_each(|_| self.has(Feature::Checkpoints));
+        policy.map_or(String::new(), |policy| format!(" checkpoint {policy}"))
     }
 
     /// A `while` with a counter, so that it ends, and perhaps another condition.

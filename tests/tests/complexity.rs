@@ -243,7 +243,8 @@ fn no_pass_raises_the_complexity_of_a_program() {
         ratios.iter().take(12).for_each(|(ratio, name)| println!("{what} × {ratio:.1}: {name}"));
     }
     for (ratio, name) in &report.work {
-        let known = EXPENSIVE.contains(&name.as_str());
+        // Loops that keep few states run iterations again; how often is counted in the tests of `differentiate`.
+        let known = EXPENSIVE.contains(&name.as_str()) || name.starts_with("checkpoints.");
         if *ratio > RATIO && !known {
             report.complaints.push(format!("{name} takes {ratio:.1} times the work"));
         }
