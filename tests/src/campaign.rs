@@ -194,7 +194,7 @@ impl Campaign<'_> {
         let (programs, natives): (Vec<Program>, Vec<Native>) = natives.into_iter().unzip();
         self.counts.add("native calls", natives.len());
         // The C compiler takes most of the time, so a call is made with or without the sanitizers.
-        let (way, found) = if first % 3 == 0 {
+        let (way, found) = if first.is_multiple_of(3) {
             (Way::Sanitized, sanitized_complaints(&natives))
         } else {
             (Way::Native, Ok(native_complaints(&natives)))
@@ -320,7 +320,9 @@ impl Campaign<'_> {
                 Ok(value) if !random.once_in(3) => {
                     other_value(&value, &values, &mut random).to_string()
                 }
-                Ok(_) | Err(_) => mutant(&[&texts[..], &[call.data.clone()]].concat(), seed),
+                Ok(_) | Err(_) => {
+                    mutant(&[&texts[..], std::slice::from_ref(&call.data)].concat(), seed)
+                }
             };
             let call = Call { data, ..call };
             self.counts.add("data", 1);

@@ -26,7 +26,9 @@ pub fn reduce(program: &Program, until: Instant, bad: &mut dyn FnMut(&Program) -
     let mut best = Best { tree, args: program.args.clone(), until, bad };
     loop {
         let steps = [Best::items, Best::expressions, Best::parameters, Best::sizes, Best::numbers];
-        if !steps.into_iter().fold(false, |smaller, step| step(&mut best) || smaller) {
+        // Every step is taken each time.
+        let smaller = steps.map(|step| step(&mut best));
+        if !smaller.contains(&true) {
             return best.program();
         }
     }

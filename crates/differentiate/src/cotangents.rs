@@ -29,7 +29,7 @@ use lambada_prim::{Prim, ScalarTy};
 
 use crate::arrays;
 use crate::facts::Facts;
-use crate::prim::multiples;
+use crate::multiples::multiples;
 use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
 

@@ -32,6 +32,7 @@ mod lanes;
 mod late;
 mod loop_;
 mod matmul;
+mod multiples;
 mod prim;
 mod residuals;
 mod schedule;

@@ -5,12 +5,11 @@
 //!   D←   x̄ₖ += ∂ₖop(x, y) · ȳ
 //! ```
 
-use std::collections::HashMap;
-
-use lambada_anf::{Atom, Block, Builder, Exp, Op, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Builder, Op, Param, Ty, Var};
 use lambada_prim::{Expr, Instance, Prim, Scalar};
 
 use crate::cotangents::Cotangents;
+use crate::multiples::multiple;
 use crate::tangents::Tangents;
 
 impl Tangents<'_> {
@@ -53,7 +52,7 @@ impl Cotangents<'_> {
             }
         }
         for (arg, term) in terms {
-            if let Some(multiple) = self.b.stms.iter().rev().find_map(|stm| of(stm, term)) {
+            if let Some(multiple) = self.b.stms.iter().rev().find_map(|stm| multiple(stm, term)) {
                 self.multiples.extend(term.as_var().map(|var| (var, multiple)));
             }
             self.add(arg, term, &Ty::real());
@@ -94,35 +93,6 @@ impl Cotangents<'_> {
         };
         let term = self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Mul, vec![x.into(), scaled]));
         self.add(x.into(), term, &Ty::real());
-    }
-}
-
-/// Which values are constant multiples of which.
-pub(crate) fn multiples(block: &Block) -> HashMap<Var, (Atom, f64)> {
-    fn collect(block: &Block, all: &mut HashMap<Var, (Atom, f64)>) {
-        for stm in &block.stms {
-            if let [p] = &stm.binds[..] {
-                all.extend(of(stm, p.var.into()).map(|multiple| (p.var, multiple)));
-            }
-            stm.exp.blocks().into_iter().for_each(|inner| collect(inner, all));
-        }
-    }
-    let mut all = HashMap::new();
-    collect(block, &mut all);
-    all
-}
-
-/// The value and the constant of which the statement makes the product `y`.
-fn of(stm: &Stm, y: Atom) -> Option<(Atom, f64)> {
-    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
-    let own = stm.binds[0].var;
-    match (op, &args[..]) {
-        _ if Atom::Var(own) != y => None,
-        (Prim::Neg, [x]) => Some((*x, -1.0)),
-        (Prim::Mul, [x, Atom::Lit(Scalar::Real(k))] | [Atom::Lit(Scalar::Real(k)), x]) => {
-            Some((*x, *k))
-        }
-        (_, _) => None, // no multiple
     }
 }
 

@@ -6,11 +6,18 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{NAMELESS, Names, Var, identifier, numbered};
+use lambada_prim::ScalarTy;
 use lambada_surface::ast::{
     Arm, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Param, Pattern, PatternKind, TypeExpr,
     TypeKind,
 };
 use lambada_surface::visit::{Visit, children, children_mut, walk_pattern};
+
+/// Names that no variable may have, whatever is called: reserved words and types.
+fn reserved() -> impl Iterator<Item = String> {
+    let words = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| word.to_string());
+    words.chain([ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string()))
+}
 
 /// What separates the hint of a token from its number; no name contains it.
 const MARK: char = '#';
@@ -401,7 +408,7 @@ impl Scopes {
 
     /// The names of the tokens.
     fn names(mut self, wishes: &Wishes) -> HashMap<Rc<str>, Rc<str>> {
-        self.fixed.extend(crate::pieces::reserved().map(Rc::from));
+        self.fixed.extend(reserved().map(Rc::from));
         let mut owned: HashMap<&str, Vec<usize>> = HashMap::new();
         for (k, binder) in self.binders.iter().enumerate() {
             let hint = hint_of(&binder.name);

@@ -6,12 +6,6 @@ use lambada_surface::build;
 
 use crate::names;
 
-/// Names that no variable may have, whatever is called: reserved words and types.
-pub(crate) fn reserved() -> impl Iterator<Item = String> {
-    let words = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| word.to_string());
-    words.chain([ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string()))
-}
-
 /// A constant.
 pub(crate) fn literal(value: Scalar) -> Expr {
     match value {

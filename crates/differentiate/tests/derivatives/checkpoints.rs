@@ -100,7 +100,7 @@ fn updated(w: &mut Writer, keep: Checkpoint, n: Atom) -> Vec<(Atom, Ty)> {
         let first = b.op(EqInt, &[at, int(0)]);
         b.if_(
             first,
-            &[array.clone()],
+            std::slice::from_ref(&array),
             |b| vec![b.with(s[0], &array, &[at], new)],
             |b| {
                 let before = b.op(SubInt, &[at, int(1)]);
