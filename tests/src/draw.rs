@@ -7,6 +7,7 @@
 //! range, so some programs fail.
 
 mod case;
+mod features;
 mod wild;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use std::fmt::Write as _;
 use lambada_testkit::Random;
 
 pub use case::{case, of_nothing};
+pub use features::Feature;
 
 /// A type of the fragment that is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,62 +31,6 @@ enum Ty {
     Record,
     Shape,
     Fun(Box<Ty>, Box<Ty>),
-}
-
-/// What is drawn: what a program has, or how many programs have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Feature {
-    /// Functions as arguments, results, captured or in data.
-    HigherOrder,
-    /// `for`, indexing, updates, reductions.
-    Arrays,
-    /// `match`.
-    Variants,
-    /// `loop … for`.
-    Loops,
-    /// `loop … checkpoint`.
-    Checkpoints,
-    /// `loop … while`.
-    While,
-    /// `if`.
-    Branches,
-    /// Sizes that are known at run time.
-    SymbolicSizes,
-    /// A size that is 0.
-    Empty,
-    /// An index or a slice that may be out of range.
-    MayFail,
-    /// An array that a loop updates element by element.
-    UpdateInLoop,
-    /// `xs[a:b]`
-    Slices,
-    /// Elements at the indices that another array holds.
-    Gathers,
-    /// Arrays whose sizes are computed: `filter`.
-    ComputedSizes,
-    /// A derivative in the program.
-    Derivatives,
-}
-
-impl Feature {
-    /// All of them.
-    pub const ALL: [Feature; 15] = [
-        Feature::HigherOrder,
-        Feature::Arrays,
-        Feature::Variants,
-        Feature::Loops,
-        Feature::Checkpoints,
-        Feature::While,
-        Feature::Branches,
-        Feature::SymbolicSizes,
-        Feature::Empty,
-        Feature::MayFail,
-        Feature::UpdateInLoop,
-        Feature::Slices,
-        Feature::Gathers,
-        Feature::ComputedSizes,
-        Feature::Derivatives,
-    ];
 }
 
 /// A program with the JSON arguments of its definition `f`.
@@ -342,8 +288,12 @@ impl Draw {
         format!("(loop {state} : {ty} = {init} for {i} < {trips}{policy} do {body})")
     }
 
-    /// What every other loop keeps for its reverse derivative. The last number may be too small.
+    /// What one loop of every other program keeps for its reverse derivative: code for several, in each other, would be very long.
+    /// The last number may be too small.
     fn checkpoint(&mut self) -> String {
+        if self.features.contains(&Feature::Checkpoints) {
+            return String::new();
+        }
         let policy = ["sqrt", "1", "2", "(length is)"].get(self.next % 8);
         policy.iter().for_each(|_| self.has(Feature::Checkpoints));
         policy.map_or(String::new(), |policy| format!(" checkpoint {policy}"))

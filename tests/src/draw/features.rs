@@ -1,0 +1,57 @@
+//! What a drawn program may have, so that a test can ask for all of it.
+
+/// What is drawn: what a program has, or how many programs have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Feature {
+    /// Functions as arguments, results, captured or in data.
+    HigherOrder,
+    /// `for`, indexing, updates, reductions.
+    Arrays,
+    /// `match`.
+    Variants,
+    /// `loop … for`.
+    Loops,
+    /// `loop … checkpoint`.
+    Checkpoints,
+    /// `loop … while`.
+    While,
+    /// `if`.
+    Branches,
+    /// Sizes that are known at run time.
+    SymbolicSizes,
+    /// A size that is 0.
+    Empty,
+    /// An index or a slice that may be out of range.
+    MayFail,
+    /// An array that a loop updates element by element.
+    UpdateInLoop,
+    /// `xs[a:b]`
+    Slices,
+    /// Elements at the indices that another array holds.
+    Gathers,
+    /// Arrays whose sizes are computed: `filter`.
+    ComputedSizes,
+    /// A derivative in the program.
+    Derivatives,
+}
+
+impl Feature {
+    /// All of them.
+    pub const ALL: [Feature; 15] = [
+        Feature::HigherOrder,
+        Feature::Arrays,
+        Feature::Variants,
+        Feature::Loops,
+        Feature::Checkpoints,
+        Feature::While,
+        Feature::Branches,
+        Feature::SymbolicSizes,
+        Feature::Empty,
+        Feature::MayFail,
+        Feature::UpdateInLoop,
+        Feature::Slices,
+        Feature::Gathers,
+        Feature::ComputedSizes,
+        Feature::Derivatives,
+    ];
+}
