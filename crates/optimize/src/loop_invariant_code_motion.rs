@@ -157,15 +157,17 @@ fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
     let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
     let mut out = Vec::new();
     for body in stm.exp.blocks_mut() {
-        let mut unchecked = surely_runs;
+        let (mut unchecked, mut checked) = (surely_runs, false);
         for s in std::mem::take(&mut body.stms) {
             let mut depends = false;
             s.mentioned(&mut |v| depends |= inside.contains(&v));
             unchecked &= !s.may_fail();
-            if !depends && worthwhile(&s) && s.is_pure() && safe(&s, scope, unchecked) {
+            let typed = !checked || !rests_on_sizes(&s);
+            if !depends && typed && worthwhile(&s) && s.is_pure() && safe(&s, scope, unchecked) {
                 scope.pass(&s);
                 out.push(s);
             } else {
+                checked |= matches!(s.exp, Exp::Op(Op::Check { .. }));
                 inside.extend(s.binds.iter().map(|p| p.var));
                 body.stms.push(s);
             }
@@ -177,6 +179,33 @@ fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
 /// Is keeping the value better than computing it again? Arrays that are filled or updated may be built in place.
 fn worthwhile(stm: &Stm) -> bool {
     !matches!(stm.exp, Exp::Op(Op::Fill(_) | Op::Update { .. }))
+}
+
+/// Must sizes of arrays be equal for it to be well typed? A check before it may be what says so.
+fn rests_on_sizes(stm: &Stm) -> bool {
+    let mut rests = false;
+    stm.each(&mut |s| {
+        let rank = s.binds.iter().map(|p| p.ty.rank()).max().unwrap_or(0);
+        rests |= match &s.exp {
+            Exp::Op(op) => match op {
+                Op::Array(_) => rank > 1,
+                Op::Update { index, .. } => index.len() < rank,
+                Op::Accumulate { .. } | Op::MatMul(..) => true,
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Constant(_)
+                | Op::Accumulator(_)
+                | Op::Freeze(_)
+                | Op::Check { .. } => false,
+            },
+            Exp::Nest(nest) => match nest {
+                Nest::For { .. } => rank > 1,
+                Nest::Loop { .. } | Nest::If { .. } => rank > 0,
+            },
+        };
+    });
+    rests
 }
 
 /// May it run where the program might not have run it? `runs`: the program would have.
