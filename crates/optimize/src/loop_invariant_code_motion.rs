@@ -187,18 +187,11 @@ fn rests_on_sizes(stm: &Stm) -> bool {
     stm.each(&mut |s| {
         let rank = s.binds.iter().map(|p| p.ty.rank()).max().unwrap_or(0);
         rests |= match &s.exp {
-            Exp::Op(op) => match op {
-                Op::Array(_) => rank > 1,
-                Op::Update { index, .. } => index.len() < rank,
-                Op::Accumulate { .. } | Op::MatMul(..) => true,
-                Op::Prim(..)
-                | Op::Index(..)
-                | Op::Fill(_)
-                | Op::Constant(_)
-                | Op::Accumulator(_)
-                | Op::Freeze(_)
-                | Op::Check { .. } => false,
-            },
+            Exp::Op(Op::Array(_)) => rank > 1,
+            Exp::Op(op) => !matches!(
+                op,
+                Op::Prim(..) | Op::Index(..) | Op::Fill(_) | Op::Constant(_) | Op::Check { .. }
+            ),
             Exp::Nest(nest) => match nest {
                 Nest::For { .. } => rank > 1,
                 Nest::Loop { .. } | Nest::If { .. } => rank > 0,
