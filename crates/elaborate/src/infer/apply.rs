@@ -260,7 +260,6 @@ impl Infer<'_> {
             3 => &[&[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]],
             _ => return,
         };
-        self.trying = true;
         let fitting: Vec<String> = orders
             .iter()
             .filter_map(|order| {
@@ -274,7 +273,6 @@ impl Infer<'_> {
                 })
             })
             .collect();
-        self.trying = false;
         if let [better] = &fitting[..] {
             self.problems.truncate(start);
             self.problems.push(messages::reordered(name, span, better));
@@ -464,12 +462,13 @@ impl Infer<'_> {
         Some(messages::given_inside(name, f, &point, &rest.join(" "), more))
     }
 
-    /// What comes out of an attempt; everything but that is as before. Only expressions that have been elaborated once are elaborated in it.
+    /// What comes out of an attempt; everything but that is as before: no scope, problem or definition mentions what the solver forgets.
     pub(super) fn tentatively<T>(
         &mut self,
         attempt: impl FnOnce(&mut Self) -> Option<T>,
     ) -> Option<T> {
-        let solver = self.solver.clone();
+        let (solver, scopes) = (self.solver.clone(), self.scopes_around());
+        let trying = std::mem::replace(&mut self.trying, true);
         let (problems, locals, functions) =
             (self.problems.len(), self.locals.len(), self.functions.len());
         let found = attempt(self).filter(|_| {
@@ -479,6 +478,8 @@ impl Infer<'_> {
         self.locals.truncate(locals);
         self.functions.truncate(functions);
         self.solver = solver;
+        self.enter(scopes);
+        self.trying = trying;
         found
     }
 

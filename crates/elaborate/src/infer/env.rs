@@ -21,7 +21,7 @@ pub(crate) enum Entry {
 }
 
 /// Local names in scope, innermost last.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Env {
     entries: HashMap<Rc<str>, Vec<Entry>>,
     trail: Vec<Rc<str>>,

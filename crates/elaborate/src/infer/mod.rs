@@ -213,6 +213,8 @@ impl<'a> Infer<'a> {
         match &self.globals[id.0 as usize].state {
             State::Done(done) => return Some(done.clone()),
             State::Started => return None,
+            // What is only tried leaves nothing behind, so it fails instead.
+            State::New if self.trying => return None,
             State::New => {}
         }
         self.globals[id.0 as usize].state = State::Started;
@@ -242,7 +244,24 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Comes back to where `leave` was.
+    /// The scopes around, for coming back to them.
+    fn scopes_around(&self) -> Outside {
+        Outside {
+            env: self.env.clone(),
+            regions: self.regions.clone(),
+            type_vars: self.type_vars.clone(),
+            rigid: self.rigid,
+            claims: self.claims.clone(),
+            unbound: self.unbound.clone(),
+            expanding: self.expanding.clone(),
+            module: self.module,
+            level: self.solver.level,
+            here: self.solver.here,
+            undecided: self.solver.undecided.clone(),
+        }
+    }
+
+    /// Comes back to where `leave` or `scopes_around` was.
     fn enter(&mut self, outside: Outside) {
         self.env = outside.env;
         self.regions = outside.regions;
