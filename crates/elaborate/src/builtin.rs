@@ -46,13 +46,16 @@ pub(crate) enum FunctionShape {
 }
 
 /// Checks of the prelude: their names and words.
-const CHECKS: [(&str, &str); 6] = [
+const CHECKS: [(&str, &str); 9] = [
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
     ("prelude_check_mean", "mean of an empty array"),
     ("prelude_check_argmax", "argmax of an empty array"),
     ("prelude_check_argmin", "argmin of an empty array"),
     ("prelude_check_pivot", "the matrix is singular"),
+    ("prelude_check_steps", "the solution needs more than 1000000 steps"),
+    ("prelude_check_root", "no root is found from here"),
+    ("prelude_check_minimum_found", "no minimum is found from here"),
 ];
 
 impl Builtin {
