@@ -19,9 +19,9 @@ pub(crate) enum Builtin {
     Jvp,
     Vjp,
     Jacobian,
-    /// For the prelude: the largest or smallest element; that of nothing is an infinity.
+    /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
-    /// For the prelude: `check_… c x` is `x` if `c` holds, else a failure with these words.
+    /// For the library: `check_… c x` is `x` if `c` holds, else a failure with these words.
     Check(&'static str),
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum FunctionShape {
     Scalar(ScalarTy, ScalarTy),
 }
 
-/// Checks of the prelude: their names and words.
+/// Checks of the library: their names and words.
 const CHECKS: [(&str, &str); 9] = [
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
@@ -60,7 +60,7 @@ const CHECKS: [(&str, &str); 9] = [
 
 impl Builtin {
     /// The builtin of this name; some are for the prelude only.
-    pub fn find(name: &str, in_prelude: bool) -> Option<Builtin> {
+    pub fn find(name: &str, in_library: bool) -> Option<Builtin> {
         match name {
             "pi" => Some(Builtin::Constant(std::f64::consts::PI)),
             "inf" => Some(Builtin::Constant(f64::INFINITY)),
@@ -73,9 +73,9 @@ impl Builtin {
             "jvp" => Some(Builtin::Jvp),
             "vjp" => Some(Builtin::Vjp),
             "jacobian" => Some(Builtin::Jacobian),
-            "prelude_maximum" if in_prelude => Some(Builtin::Extremum(Extremum::Max)),
-            "prelude_minimum" if in_prelude => Some(Builtin::Extremum(Extremum::Min)),
-            _ if in_prelude && name.starts_with("prelude_check") => CHECKS
+            "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
+            "prelude_minimum" if in_library => Some(Builtin::Extremum(Extremum::Min)),
+            _ if in_library && name.starts_with("prelude_check") => CHECKS
                 .iter()
                 .find(|(check, _)| *check == name)
                 .map(|(_, words)| Builtin::Check(words)),
