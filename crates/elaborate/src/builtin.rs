@@ -21,7 +21,7 @@ pub(crate) enum Builtin {
     Jacobian,
     /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
-    /// For the library: `check_… c x` is `x` if `c` holds, else a failure with these words.
+    /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in which the integers `k` stand for `{0}`, ….
     Check(&'static str),
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum FunctionShape {
 }
 
 /// Checks of the library: their names and words.
-const CHECKS: [(&str, &str); 9] = [
+const CHECKS: [(&str, &str); 10] = [
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
     ("prelude_check_mean", "mean of an empty array"),
@@ -54,6 +54,7 @@ const CHECKS: [(&str, &str); 9] = [
     ("prelude_check_argmin", "argmin of an empty array"),
     ("prelude_check_pivot", "the matrix is singular"),
     ("prelude_check_steps", "the solution needs more than 1000000 steps"),
+    ("prelude_check_integral", "the integral does not converge: the estimate with 1000 intervals is {0}e{1}"),
     ("prelude_check_root", "no root is found from here"),
     ("prelude_check_minimum_found", "no minimum is found from here"),
 ];
@@ -104,10 +105,16 @@ impl Builtin {
             | Builtin::Maximum
             | Builtin::Minimum
             | Builtin::Extremum(_) => 1,
-            Builtin::Vjp | Builtin::Jacobian | Builtin::Check(_) => 2,
+            Builtin::Vjp | Builtin::Jacobian => 2,
+            Builtin::Check(words) => 2 + numbers(words),
             Builtin::Jvp => 3,
         }
     }
+}
+
+/// How many numbers the words of a check have places for.
+pub(crate) fn numbers(words: &str) -> usize {
+    words.matches('{').count()
 }
 
 fn call_name(prim: Prim) -> Option<&'static str> {
