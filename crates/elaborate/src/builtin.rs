@@ -46,13 +46,17 @@ pub(crate) enum FunctionShape {
 }
 
 /// Checks of the library: their names and words.
-const CHECKS: [(&str, &str); 6] = [
+const CHECKS: [(&str, &str); 7] = [
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
     ("prelude_check_mean", "mean of an empty array"),
     ("prelude_check_argmax", "argmax of an empty array"),
     ("prelude_check_argmin", "argmin of an empty array"),
     ("prelude_check_pivot", "the matrix is singular"),
+    (
+        "prelude_check_cg",
+        "conjugate gradients have not converged: is the function linear, symmetric and positive?",
+    ),
 ];
 
 impl Builtin {

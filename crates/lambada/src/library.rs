@@ -4,8 +4,9 @@
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 1] = [
+pub const MODULES: [(&str, &str); 2] = [
     ("complex", include_str!("../../../std/complex.lam")),
+    ("linalg", include_str!("../../../std/linalg.lam")),
 ];
 
 /// The text of a module.
