@@ -46,7 +46,7 @@ pub(crate) enum FunctionShape {
 }
 
 /// Checks of the library: their names and words.
-const CHECKS: [(&str, &str); 10] = [
+const CHECKS: &[(&str, &str)] = &[
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
     ("prelude_check_mean", "mean of an empty array"),
@@ -57,6 +57,10 @@ const CHECKS: [(&str, &str); 10] = [
     ("prelude_check_integral", "the integral does not converge: the estimate with 1000 intervals is {0}e{1}"),
     ("prelude_check_root", "no root is found from here"),
     ("prelude_check_minimum_found", "no minimum is found from here"),
+    (
+        "prelude_check_cg",
+        "conjugate gradients have not converged: is the function linear, symmetric and positive?",
+    ),
 ];
 
 impl Builtin {

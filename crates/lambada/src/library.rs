@@ -4,10 +4,11 @@
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 6] = [
+pub const MODULES: [(&str, &str); 7] = [
     ("complex", include_str!("../../../std/complex.lam")),
     ("fft", include_str!("../../../std/fft.lam")),
     ("interpolate", include_str!("../../../std/interpolate.lam")),
+    ("linalg", include_str!("../../../std/linalg.lam")),
     ("ode", include_str!("../../../std/ode.lam")),
     ("optimize", include_str!("../../../std/optimize.lam")),
     ("quadrature", include_str!("../../../std/quadrature.lam")),
