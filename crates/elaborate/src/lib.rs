@@ -15,4 +15,4 @@ mod typed;
 
 pub use checked::{Checked, Definition, elaborate};
 pub(crate) use checked::{Elaborated, Global};
-pub use input::{Input, import_key};
+pub use input::{Input, import_key, library_module};

@@ -14,7 +14,7 @@ pub mod paper;
 mod parts;
 mod passes;
 mod pipeline;
-mod prelude;
+mod library;
 mod session;
 mod show;
 mod source;
@@ -34,7 +34,7 @@ pub use memory::{check_environment, limit_memory, limit_memory_to};
 pub use operators::Operator;
 pub use passes::{Pass, passes, request_timings, table, timings};
 pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
-pub use prelude::PRELUDE;
+pub use library::{MODULES, PRELUDE, module_text};
 pub use session::{Session, Unit, label_gradient};
 pub use show::Stage;
 
