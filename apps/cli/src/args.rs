@@ -159,6 +159,15 @@ pub enum Command {
         #[arg(long, value_name = "PASS")]
         after: Option<String>,
     },
+    /// Be a tool of the GradBench suite: a message per line on standard input, the answer per line on standard output
+    Gradbench {
+        /// The folder with a program for each eval
+        #[arg(default_value = "examples/gradbench")]
+        folder: PathBuf,
+        /// How to run the programs
+        #[arg(long, value_enum, default_value_t = Engine::Native)]
+        engine: Engine,
+    },
 }
 
 /// A file and one of its definitions.

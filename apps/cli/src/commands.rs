@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lambada::paper;
-use lambada::{Data, Engine, Executable, Inputs, Operator, Problem, Session, Unit};
+use lambada::{Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Unit};
 
 use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::report;
@@ -53,6 +53,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
+        Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
 }
 
@@ -282,6 +283,16 @@ impl Shell {
             .derivative_source(entry, operator, wrt.names().as_deref())
             .map_err(|p| self.told(p))?;
         report::result(&text)
+    }
+
+    fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {
+        let (from, to) = (std::io::stdin().lock(), std::io::stdout().lock());
+        let to = std::io::BufWriter::with_capacity(1 << 16, to);
+        match lambada::gradbench(folder, engine(choice), from, to) {
+            Ok(()) => Ok(()),
+            Err(Ended::Problem(problem)) => Err(self.told([*problem])),
+            Err(Ended::Io(error)) => report::ended(&error),
+        }
     }
 
     fn show(

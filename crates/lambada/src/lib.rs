@@ -7,6 +7,7 @@ mod call;
 mod data;
 mod explain;
 mod fit;
+mod gradbench;
 mod memory;
 mod messages;
 pub mod operators;
@@ -26,6 +27,7 @@ pub use data::{
     write_file,
 };
 pub use explain::{Example, Explanation, explain_code, explanations};
+pub use gradbench::{Ended, gradbench};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_run::output_was_closed;

@@ -16,7 +16,7 @@ use crate::passes::{ELABORATE, timed};
 use crate::prelude::PRELUDE;
 
 /// All files read so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Session {
     sources: Sources,
 }

@@ -6,6 +6,7 @@ mod json;
 mod names;
 mod npz;
 mod raw;
+mod stream;
 mod write;
 
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
@@ -14,4 +15,5 @@ pub use names::{
 };
 pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
+pub(crate) use stream::{Json, Typed};
 pub use write::{Format, to_json, write_file};

@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod derivatives;
+pub mod gradbench;
 pub mod paper;
 pub mod program;
 pub mod running;
