@@ -20,6 +20,8 @@ mod session;
 mod show;
 mod source;
 mod types;
+pub mod vectors;
+mod verify;
 
 pub use call::Call;
 pub use data::{
@@ -39,6 +41,7 @@ pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
 pub use prelude::PRELUDE;
 pub use session::{Session, Unit, label_gradient};
 pub use show::Stage;
+pub use verify::{Check, Row, Verification, Verify};
 
 /// Are the checkers to run after every pass? They always do in debug builds.
 static CHECKS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));

@@ -9,6 +9,7 @@ mod raw;
 mod stream;
 mod write;
 
+pub(crate) use bind::scalar_leaf;
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
 pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,

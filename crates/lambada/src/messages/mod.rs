@@ -6,6 +6,7 @@ pub mod gradbench;
 pub mod paper;
 pub mod program;
 pub mod running;
+pub mod verify;
 
 use lambada_source::{Problem, suggest};
 
