@@ -208,7 +208,7 @@ fn repeated(function: &Function, args: &[Tensor], factor: usize, scale_ints: boo
         let len: usize = dims.iter().product();
         match args.get(k) {
             Some(arg) => repeat(arg, dims, factor, scale_ints),
-            None => Tensor { dims, data: made_up(p.ty.elem, len) },
+            None => Tensor { dims, data: made_up(p.ty.elem.scalar(), len) },
         }
     };
     params.map(arg).collect()

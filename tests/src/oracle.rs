@@ -294,8 +294,7 @@ fn along_rows(mut program: Program, jvp: DefId) -> (Program, DefId) {
         *ty = SizedTy::Array(core::Size::Any, Box::new(ty.clone()));
     }
     signature.result = None;
-    program.defs.push(core::Def { name: def.name, body, signature, span: def.span });
-    let entry = DefId((program.defs.len() - 1) as u32);
+    let entry = program.define(def.name, body, signature, def.span);
     (program, entry)
 }
 

@@ -8,10 +8,12 @@
 //! * Accumulators are linear: mentioned by `Accumulate` and `Freeze` only, frozen exactly once, in the block that made them, after all
 //!   additions.
 
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::bounds::Known;
-use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use crate::{
+    Atom, Block, Elem, Exp, Function, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+};
 
 type Check<T = ()> = Result<T, String>;
 
@@ -157,9 +159,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn scalar(&self, atom: Atom, elem: ScalarTy) -> Check {
+    fn scalar(&self, atom: Atom, elem: impl Into<Elem>) -> Check {
+        let elem = elem.into();
         match atom {
-            Atom::Lit(value) if value.ty() == elem => return Ok(()),
+            Atom::Lit(value) if elem == value.ty() || is_null(value, elem) => return Ok(()),
             Atom::Lit(_) => {}
             Atom::Var(var) => {
                 let ty = self.var_ty(var)?;
@@ -272,7 +275,7 @@ impl<'a> Checker<'a> {
             Op::Array(items) => self.array(stm, items),
             Op::Constant(tensor) => {
                 let dims = tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect();
-                self.value(stm, &Ty { elem: tensor.elem(), dims })
+                self.value(stm, &Ty { elem: tensor.elem().into(), dims })
             }
             Op::Update { array, index, value } => {
                 let ty = self.var_ty(*array)?.clone();
@@ -288,6 +291,12 @@ impl<'a> Checker<'a> {
                 self.scalar(*cond, ScalarTy::Bool)?;
                 values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))
             }
+            Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => Err("not checked yet".into()),
         }
     }
 
@@ -491,7 +500,7 @@ impl<'a> Checker<'a> {
             ));
         }
         let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        self.value(stm, &Ty { elem: ScalarTy::Real, dims })
+        self.value(stm, &Ty { elem: Elem::REAL.into(), dims })
     }
 
     fn accumulator(&mut self, stm: &Stm, value: Atom, block: usize) -> Check {
@@ -539,7 +548,13 @@ fn element_of(out: Out, ty: &Ty) -> Ty {
     }
 }
 
-fn reduces(op: ReduceOp, elem: ScalarTy) -> bool {
+/// Null is written as the constant 0.
+fn is_null(value: Scalar, elem: Elem) -> bool {
+    elem.node().is_some() && value == Scalar::Int(0)
+}
+
+fn reduces(op: ReduceOp, elem: Elem) -> bool {
+    let Elem::Scalar(elem) = elem else { return false };
     match op {
         ReduceOp::Add | ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max => elem != ScalarTy::Bool,
         ReduceOp::And | ReduceOp::Or => elem == ScalarTy::Bool,
@@ -560,6 +575,12 @@ fn construct(exp: &Exp) -> String {
         Exp::Op(Op::Accumulator(_)) => "accumulator",
         Exp::Op(Op::Accumulate { .. }) => "accumulate",
         Exp::Op(Op::Freeze(_)) => "freeze",
+        Exp::Op(Op::Call { .. }) => "call",
+        Exp::Op(Op::Node { .. }) => "node",
+        Exp::Op(Op::Tag(_)) => "tag",
+        Exp::Op(Op::Field { .. }) => "field",
+        Exp::Op(Op::Open { .. }) => "open",
+        Exp::Op(Op::Cell { .. }) => "cell",
         Exp::Nest(Nest::For { .. }) => "for",
         Exp::Nest(Nest::Loop { .. }) => "loop",
         Exp::Nest(Nest::If { .. }) => "if",

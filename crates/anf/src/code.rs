@@ -212,6 +212,12 @@ impl Compiler {
                 site: site.clone(),
                 values: self.reads(values),
             },
+            Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => panic!("not evaluated yet"),
         }
     }
 
@@ -219,7 +225,11 @@ impl Compiler {
         match nest {
             Nest::For { index, extent, outs, body } => {
                 let body = self.repeated(&[*index], body);
-                let outs = outs.iter().zip(&stm.binds).map(|(out, p)| (*out, p.ty.elem)).collect();
+                let outs = outs
+                    .iter()
+                    .zip(&stm.binds)
+                    .map(|(out, p)| (*out, p.ty.elem.scalar()))
+                    .collect();
                 Instr::For { index: index.0 as usize, extent: self.read(*extent), outs, body }
             }
             Nest::Loop { params, inits, kind, body } => {

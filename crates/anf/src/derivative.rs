@@ -1,7 +1,7 @@
 //! What `normalize` asks of whoever differentiates: `jvp` and `vjp` become plain blocks as soon as their function is known, so an
 //! outer derivative sees plain anf. The pipeline supplies the implementation; this crate only states the contract.
 
-use crate::{Block, Names, Param, Stm, Ty};
+use crate::{Block, Library, Names, Param, Stm, Ty};
 
 /// A block with parameters. It may also mention variables that are free: captured values, and sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,19 +19,20 @@ pub struct Lambda {
 pub struct Reverse {
     /// Parameters and results of the original; the body also binds, at its top level, all that the pullback needs.
     pub forward: Lambda,
-    /// From one cotangent per real result (in order) to one cotangent per parameter. It mentions what the forward body binds at its top
+    /// From one cotangent per result that is real or a handle (in order) to one cotangent per parameter. It mentions what the forward body binds at its top
     /// level, and may be placed any number of times where that is in scope, each time with fresh names.
     pub pullback: Lambda,
 }
 
-/// Forward and reverse derivatives of first-order code, with respect to parameters that are all real (scalars or arrays).
-/// Free variables are constants.
+/// Forward and reverse derivatives of first-order code, with respect to parameters that are real (scalars or arrays) or handles.
+/// Free variables are constants. The functions that the code calls are complete; the library grows by their derivatives. The tangents and
+/// cotangents of handles are handles of values of the same node type, whose components that are not real are those of the point.
 pub trait Derivatives {
-    /// `D→f`: parameters, then one tangent per parameter; results, then one tangent per real result.
-    fn forward(&self, names: &mut Names, f: &Lambda) -> Lambda;
+    /// `D→f`: parameters, then one tangent per parameter; results, then one tangent per result that is real or a handle.
+    fn forward(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda;
 
     /// `D←f`.
-    fn reverse(&self, names: &mut Names, f: &Lambda) -> Reverse;
+    fn reverse(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse;
 
     /// A `for` whose iterations take forward derivatives, in which what they have in common is computed once: statements that bind the
     /// same variables, or nothing if the `for` is best left as it is.

@@ -17,6 +17,14 @@ pub enum Effect {
     Freezes(Var),
     /// It fails unless its condition holds.
     Fails,
+    /// It calls a function, which may fail, not end, add to the accumulators that it is given and to cells of nodes, and read such cells.
+    Calls,
+    /// It makes a node with cells, which it binds.
+    MakesCells,
+    /// It names a cell of a node, to which additions follow.
+    OpensCell,
+    /// It reads a cell of a node, after all additions.
+    ReadsCell,
 }
 
 impl Op {
@@ -29,7 +37,14 @@ impl Op {
             | Op::Array(_)
             | Op::Constant(_)
             | Op::Update { .. }
-            | Op::MatMul(..) => Effect::None,
+            | Op::MatMul(..)
+            | Op::Node { cells: false, .. }
+            | Op::Tag(_)
+            | Op::Field { .. } => Effect::None,
+            Op::Call { .. } => Effect::Calls,
+            Op::Node { cells: true, .. } => Effect::MakesCells,
+            Op::Open { .. } => Effect::OpensCell,
+            Op::Cell { .. } => Effect::ReadsCell,
             Op::Accumulator(_) => Effect::Makes,
             Op::Accumulate { acc, .. } => Effect::Adds(*acc),
             Op::Freeze(acc) => Effect::Freezes(*acc),
@@ -50,7 +65,13 @@ impl Op {
             | Op::MatMul(..)
             | Op::Accumulator(_)
             | Op::Freeze(_)
-            | Op::Check { .. } => None,
+            | Op::Check { .. }
+            | Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => None,
         }
     }
 
@@ -67,7 +88,13 @@ impl Op {
             | Op::Constant(_)
             | Op::MatMul(..)
             | Op::Accumulate { .. }
-            | Op::Check { .. } => None,
+            | Op::Check { .. }
+            | Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => None,
         }
     }
 }
@@ -169,12 +196,12 @@ impl Exp {
 impl Stm {
     /// Does running it perhaps fail?
     pub fn may_fail(&self) -> bool {
-        self.any(&mut |stm| stm.exp.effect() == Effect::Fails)
+        self.any(&mut |stm| matches!(stm.exp.effect(), Effect::Fails | Effect::Calls))
     }
 
     /// Does running it perhaps not end?
     pub fn may_not_end(&self) -> bool {
-        self.any(&mut |stm| stm.exp.is_unbounded())
+        self.any(&mut |stm| stm.exp.is_unbounded() || stm.exp.effect() == Effect::Calls)
     }
 
     /// May what stands after it never run, since it fails or does not end?
@@ -190,8 +217,10 @@ impl Stm {
     }
 
     fn collect_additions(&self, found: &mut HashSet<Var>) {
-        if let Effect::Adds(acc) = self.exp.effect() {
-            found.insert(acc);
+        match &self.exp {
+            Exp::Op(Op::Accumulate { acc, .. }) => _ = found.insert(*acc),
+            Exp::Op(Op::Call { accumulators, .. }) => found.extend(accumulators),
+            Exp::Op(_) | Exp::Nest(_) => {}
         }
         for block in self.exp.blocks() {
             block.stms.iter().for_each(|stm| stm.collect_additions(found));
@@ -199,21 +228,42 @@ impl Stm {
         }
     }
 
-    /// Does it add to an accumulator that it has not made itself?
+    /// Does it add to an accumulator that it has not made itself, or to a cell?
     pub fn adds(&self) -> bool {
-        !self.additions().is_empty()
+        !self.additions().is_empty() || self.touches_cells()
     }
 
     /// Does it add to one of the accumulators of which `is` holds?
     pub fn adds_to(&self, is: &dyn Fn(Var) -> bool) -> bool {
-        self.any(&mut |stm| matches!(stm.exp.effect(), Effect::Adds(acc) if is(acc)))
+        self.any(&mut |stm| match &stm.exp {
+            Exp::Op(Op::Accumulate { acc, .. }) => is(*acc),
+            Exp::Op(Op::Call { accumulators, .. }) => accumulators.iter().any(|acc| is(*acc)),
+            Exp::Op(_) | Exp::Nest(_) => false,
+        })
+    }
+
+    /// Does it, or a function that it calls, make nodes with cells, add to cells or read them? Such statements keep their order.
+    pub fn touches_cells(&self) -> bool {
+        self.any(&mut |stm| match stm.exp.effect() {
+            Effect::Calls | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
+            Effect::None | Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) | Effect::Fails => {
+                false
+            }
+        })
     }
 
     /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but compute what it binds.
     pub fn is_pure(&self) -> bool {
         let alone = match self.exp.effect() {
             Effect::None => true,
-            Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) | Effect::Fails => false,
+            Effect::Makes
+            | Effect::Adds(_)
+            | Effect::Freezes(_)
+            | Effect::Fails
+            | Effect::Calls
+            | Effect::MakesCells
+            | Effect::OpensCell
+            | Effect::ReadsCell => false,
         };
         alone && !self.may_fail() && !self.adds()
     }
@@ -221,7 +271,8 @@ impl Stm {
     /// Does it take more than a constant number of operations?
     pub fn is_costly(&self) -> bool {
         match &self.exp {
-            Exp::Op(Op::MatMul(..)) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
+            Exp::Op(Op::MatMul(..) | Op::Call { .. })
+            | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
             Exp::Op(Op::Array(_)) => self.binds[0].ty.rank() > 1,
             Exp::Op(
                 Op::Prim(..)
@@ -232,7 +283,12 @@ impl Stm {
                 | Op::Accumulator(_)
                 | Op::Accumulate { .. }
                 | Op::Freeze(_)
-                | Op::Check { .. },
+                | Op::Check { .. }
+                | Op::Node { .. }
+                | Op::Tag(_)
+                | Op::Field { .. }
+                | Op::Open { .. }
+                | Op::Cell { .. },
             ) => false,
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 then.stms.iter().chain(&otherwise.stms).any(Stm::is_costly)
@@ -242,9 +298,10 @@ impl Stm {
 }
 
 impl Block {
-    /// The accumulators that the block makes itself.
+    /// The accumulators that the block makes itself, and the cells that it names.
     pub fn accumulators(&self) -> impl Iterator<Item = Var> {
-        let made = self.stms.iter().filter(|stm| stm.exp.effect() == Effect::Makes);
+        let names = |stm: &&Stm| matches!(stm.exp.effect(), Effect::Makes | Effect::OpensCell);
+        let made = self.stms.iter().filter(names);
         made.flat_map(|stm| &stm.binds).map(|p| p.var)
     }
 
@@ -253,11 +310,11 @@ impl Block {
         self.stms.iter().any(Stm::may_fail)
     }
 
-    /// Does it add to an accumulator that it has not made itself?
+    /// Does it add to an accumulator that it has not made itself, or to a cell?
     pub fn adds(&self) -> bool {
         let mut found = HashSet::new();
         self.stms.iter().for_each(|stm| stm.collect_additions(&mut found));
         self.accumulators().for_each(|acc| _ = found.remove(&acc));
-        !found.is_empty()
+        !found.is_empty() || self.stms.iter().any(Stm::touches_cells)
     }
 }

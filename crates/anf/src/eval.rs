@@ -91,7 +91,7 @@ impl Machine<'_> {
             ));
         }
         for (p, arg) in function.params.iter().zip(args) {
-            if arg.elem() != p.ty.elem || arg.dims.len() != p.ty.rank() {
+            if arg.elem() != p.ty.elem.scalar() || arg.dims.len() != p.ty.rank() {
                 return internal(format!(
                     "the argument {} is a {} of rank {}",
                     function.names.hint(p.var),

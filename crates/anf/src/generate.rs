@@ -8,8 +8,8 @@ use lambada_source::{FileId, Site, Span};
 pub use lambada_testkit::Random;
 
 use crate::{
-    Atom, Block, Builder, Checkpoint, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm,
-    Ty, Var,
+    Atom, Block, Builder, Checkpoint, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param,
+    Stm, Ty, Var,
 };
 
 /// A function and arguments for it. Equal seeds give equal functions.
@@ -37,9 +37,10 @@ impl Scope {
     fn add(&mut self, atom: Atom, ty: &Ty) {
         match (atom, ty.rank(), ty.elem) {
             (Atom::Var(var), 1.., _) => self.arrays.push((var, ty.clone())),
-            (_, _, ScalarTy::Real) => self.reals.push(atom),
-            (_, _, ScalarTy::Int) => self.ints.push(atom),
-            (_, _, ScalarTy::Bool) => self.bools.push(atom),
+            (_, _, Elem::Scalar(ScalarTy::Real)) => self.reals.push(atom),
+            (_, _, Elem::Scalar(ScalarTy::Int)) => self.ints.push(atom),
+            (_, _, Elem::Scalar(ScalarTy::Bool)) => self.bools.push(atom),
+            (_, _, Elem::Ref(_)) => {}
         }
     }
 
@@ -72,7 +73,7 @@ impl Generator {
         scope.reals.extend([Atom::real(0.5), Atom::real(1.0), Atom::real(0.0)]);
         let (mut params, mut args) = (Vec::new(), Vec::new());
         for dims in shapes {
-            let ty = Ty { elem: ScalarTy::Real, dims };
+            let ty = Ty { elem: Elem::REAL, dims };
             let var = self.names.fresh(["x", "y", "z"][self.random.below(3)]);
             let value = |d: &Atom| {
                 if *d == n {
@@ -108,6 +109,7 @@ impl Generator {
                 results: types,
                 body,
                 names: std::mem::take(&mut self.names),
+                ..Function::default()
             },
             args,
         )
@@ -322,7 +324,7 @@ impl Generator {
                     .map(|_| self.random.pick(&scope.extents))
                     .collect();
                 let value = self.random.recent(&scope.reals);
-                self.push(stms, scope, "fill", Ty { elem: ScalarTy::Real, dims }, Op::Fill(value));
+                self.push(stms, scope, "fill", Ty { elem: Elem::REAL, dims }, Op::Fill(value));
             }
             1 => {
                 let items: Vec<Atom> = (0..2 + self.random.below(2))
@@ -338,7 +340,7 @@ impl Generator {
             }
             _ => {
                 let data = (0..6).map(|_| self.random.real()).collect();
-                let ty = Ty { elem: ScalarTy::Real, dims: vec![Atom::int(2), Atom::int(3)] };
+                let ty = Ty { elem: Elem::REAL, dims: vec![Atom::int(2), Atom::int(3)] };
                 self.push(
                     stms,
                     scope,
@@ -594,7 +596,7 @@ impl Generator {
         let (init, ty) = match self.random.below(3) {
             0 => (self.random.recent(&scope.reals), Ty::real()),
             1 => {
-                let ty = Ty { elem: ScalarTy::Real, dims: vec![self.random.pick(&scope.extents)] };
+                let ty = Ty { elem: Elem::REAL, dims: vec![self.random.pick(&scope.extents)] };
                 (self.push(stms, scope, "zeros", ty.clone(), Op::Fill(Atom::real(0.0))), ty)
             }
             _ => {
@@ -637,7 +639,7 @@ impl Generator {
         }
         let (b, y) = self.random.pick(&fitting);
         let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        self.push(stms, scope, "mm", Ty { elem: ScalarTy::Real, dims }, Op::MatMul(a, b));
+        self.push(stms, scope, "mm", Ty { elem: Elem::REAL, dims }, Op::MatMul(a, b));
         scope.arrays.pop(); // products may grow: they are computed, and rarely looked at
         if self.random.once_in(3) {
             let (var, ty) = (self.names.len() as u32 - 1, stms[stms.len() - 1].binds[0].ty.clone());

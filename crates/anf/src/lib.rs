@@ -36,7 +36,10 @@ pub use naming::{Naming, identifier, numbered};
 pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;
-pub use syntax::{Atom, Block, Checkpoint, Exp, Function, LoopKind, Nest, Op, Out, Param, Stm, Ty};
+pub use syntax::{
+    Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Library, LoopKind,
+    Nest, NodeId, NodeType, Op, Out, Param, Stm, Ty,
+};
 pub use walk::{Renaming, free_vars, uses};
 
 #[cfg(test)]

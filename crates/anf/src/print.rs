@@ -188,6 +188,24 @@ impl Printer<'_> {
             Op::Check { cond, site, values } => {
                 format!("check {} {:?} ({})", self.atom(*cond), site.message, self.atoms(values))
             }
+            Op::Call { function, args, accumulators } => {
+                let accs: Vec<String> =
+                    accumulators.iter().map(|acc| self.var(*acc).to_string()).collect();
+                let into = if accs.is_empty() {
+                    String::new()
+                } else {
+                    format!(" into {}", accs.join(", "))
+                };
+                format!("call f_{} ({}){into}", function.0, self.atoms(args))
+            }
+            Op::Node { node, tag, fields, cells } => {
+                let cells = if *cells { " with cells" } else { "" };
+                format!("node ref_{}.{tag} ({}){cells}", node.0, self.atoms(fields))
+            }
+            Op::Tag(of) => format!("tag {}", self.atom(*of)),
+            Op::Field { of, tag, field } => format!("field {} {tag}.{field}", self.atom(*of)),
+            Op::Open { of, tag, field } => format!("open {} {tag}.{field}", self.atom(*of)),
+            Op::Cell { of, tag, field } => format!("cell {} {tag}.{field}", self.atom(*of)),
         }
     }
 

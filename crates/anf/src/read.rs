@@ -101,7 +101,7 @@ impl Reader {
             dims.push(self.atom()?);
             self.expect("]")?;
         }
-        Ok(Ty { elem: self.elem()?, dims })
+        Ok(Ty { elem: self.elem()?.into(), dims })
     }
 
     /// `name : type`; the name is in scope from then on.
@@ -140,7 +140,15 @@ impl Reader {
         self.end_of_line()?;
         let (atoms, results) = results.into_iter().unzip();
         let body = Block { stms, results: atoms };
-        Ok(Function { name, sizes, params, results, body, names: std::mem::take(&mut self.names) })
+        Ok(Function {
+            name,
+            sizes,
+            params,
+            results,
+            body,
+            names: std::mem::take(&mut self.names),
+            ..Function::default()
+        })
     }
 
     /// Up to the `=>` of the results.

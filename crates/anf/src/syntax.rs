@@ -1,5 +1,5 @@
-//! The syntax. A block is a list of statements and result atoms; nested blocks are regions, not jumps. Values are scalars or
-//! regular arrays of scalars whose sizes are atoms in scope; there are no tuples and no functions.
+//! The syntax. A block is a list of statements and result atoms; nested blocks are regions, not jumps. Values are scalars, handles of
+//! nodes, or regular arrays of these whose sizes are atoms in scope; there are no tuples, and functions are called by their number.
 
 use std::rc::Rc;
 
@@ -17,12 +17,29 @@ pub enum Atom {
     Lit(Scalar),
 }
 
+/// Index of a node type in [`Library::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// Index of a function in [`Library::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FnId(pub u32);
+
+/// What arrays consist of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elem {
+    /// `real`, `int`, `bool`.
+    Scalar(ScalarTy),
+    /// A handle: a node of this type, or null, which is written as the constant 0. At run time it is an `int`. It has no derivative and no arithmetic.
+    Ref(NodeId),
+}
+
 /// The type of a value: a scalar where `dims` is empty. The sizes are `int` atoms that are in scope where the value is bound,
 /// or earlier variables of the same binding list (a size that a statement computes together with the array).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ty {
     /// The elements.
-    pub elem: ScalarTy,
+    pub elem: Elem,
     /// The sizes, outermost first.
     pub dims: Vec<Atom>,
 }
@@ -152,6 +169,56 @@ pub enum Op {
         /// `int` atoms for the message.
         values: Vec<Atom>,
     },
+    /// `f(args…)` for a function of the library: binds its results. It adds to the accumulators that it is given.
+    Call {
+        /// Which.
+        function: FnId,
+        /// One per parameter.
+        args: Vec<Atom>,
+        /// One per accumulator that the function takes.
+        accumulators: Vec<Var>,
+    },
+    /// A new node; binds its handle, which is not null.
+    Node {
+        /// Of this type.
+        node: NodeId,
+        /// By this constructor.
+        tag: u32,
+        /// One per field of the constructor. For a cell, what it holds first.
+        fields: Vec<Atom>,
+        /// Has the type cells? Then a node is not the same as another one with equal fields.
+        cells: bool,
+    },
+    /// The constructor of a node, or -1 for null.
+    Tag(Atom),
+    /// A field of a node; zeros, of the sizes of the bound type, for null. The node has this constructor, or is null.
+    Field {
+        /// The node.
+        of: Atom,
+        /// Its constructor.
+        tag: u32,
+        /// Which of the fields of the constructor; not a cell.
+        field: u32,
+    },
+    /// A cell of a node as an accumulator of the bound type, which is a name for `Accumulate` and `Call` only and is not frozen. What is added to the
+    /// cell of null is lost. The cell has the sizes that the bound type says.
+    Open {
+        /// The node.
+        of: Atom,
+        /// Its constructor.
+        tag: u32,
+        /// Which of the fields of the constructor; a cell.
+        field: u32,
+    },
+    /// What a cell of a node holds, after all additions that are ever made to it; zeros for null.
+    Cell {
+        /// The node.
+        of: Atom,
+        /// Its constructor.
+        tag: u32,
+        /// Which of the fields of the constructor; a cell.
+        field: u32,
+    },
 }
 
 /// The constructs with blocks.
@@ -192,8 +259,47 @@ pub enum Nest {
     },
 }
 
-/// A function: the only top-level thing.
+/// A type of nodes: immutable values in memory that are referred to by handles, of recursive data, functions that only run time knows, and tapes.
 #[derive(Clone, Debug, PartialEq)]
+pub struct NodeType {
+    /// As people see it.
+    pub name: String,
+    /// The position is the tag.
+    pub constructors: Vec<Constructor>,
+}
+
+/// A constructor of a node type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constructor {
+    /// As people see it.
+    pub name: String,
+    /// The fields.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a constructor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// As people see it.
+    pub name: String,
+    /// Its type. A size is a constant, or `Var(k)` for the value of field `k`, which is an `int` and stands before.
+    pub ty: Ty,
+    /// A cell: it is only added to, and read when no addition will follow.
+    pub cell: bool,
+}
+
+/// What calls and handles refer to: the node types and the functions of a program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Library {
+    /// The node types.
+    pub nodes: Vec<NodeType>,
+    /// The functions; nothing for one that is under construction. Their own libraries are empty, and they have no `sizes`: these are parameters
+    /// like others. The sizes of their results are constants, `int` parameters, or `int` results that stand before.
+    pub functions: Vec<Option<Function>>,
+}
+
+/// A function. One that is run is a program: it comes with the library of what it calls.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Function {
     /// What it is called.
     pub name: String,
@@ -202,12 +308,88 @@ pub struct Function {
     pub sizes: Vec<Var>,
     /// The parameters.
     pub params: Vec<Param>,
+    /// Accumulators that the caller has made: the function adds to them.
+    pub accumulators: Vec<Param>,
     /// The types of the results; sizes are constants, `sizes`, `int` parameters, or variables that the body binds at its top level.
     pub results: Vec<Ty>,
     /// The body.
     pub body: Block,
     /// The names of all variables in it.
     pub names: Names,
+    /// What it calls.
+    pub library: Library,
+}
+
+impl From<ScalarTy> for Elem {
+    fn from(ty: ScalarTy) -> Elem {
+        Elem::Scalar(ty)
+    }
+}
+
+/// As the printer writes it; node types are called by their numbers.
+impl std::fmt::Display for Elem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Elem::Scalar(ty) => write!(f, "{ty}"),
+            Elem::Ref(NodeId(node)) => write!(f, "ref_{node}"),
+        }
+    }
+}
+
+impl PartialEq<ScalarTy> for Elem {
+    fn eq(&self, other: &ScalarTy) -> bool {
+        match self {
+            Elem::Scalar(ty) => ty == other,
+            Elem::Ref(_) => false,
+        }
+    }
+}
+
+impl Elem {
+    /// `real`
+    pub const REAL: Elem = Elem::Scalar(ScalarTy::Real);
+    /// `int`
+    pub const INT: Elem = Elem::Scalar(ScalarTy::Int);
+    /// `bool`
+    pub const BOOL: Elem = Elem::Scalar(ScalarTy::Bool);
+
+    /// What it is at run time: a handle is an `int`.
+    pub fn scalar(self) -> ScalarTy {
+        match self {
+            Elem::Scalar(ty) => ty,
+            Elem::Ref(_) => ScalarTy::Int,
+        }
+    }
+
+    /// Zero, or null.
+    pub fn zero(self) -> Scalar {
+        self.scalar().zero()
+    }
+
+    /// The type of the nodes, of a handle.
+    pub fn node(self) -> Option<NodeId> {
+        match self {
+            Elem::Ref(node) => Some(node),
+            Elem::Scalar(_) => None,
+        }
+    }
+}
+
+impl Library {
+    /// A function that is complete.
+    pub fn function(&self, id: FnId) -> Option<&Function> {
+        self.functions.get(id.0 as usize).and_then(Option::as_ref)
+    }
+
+    /// A node type.
+    pub fn node(&self, id: NodeId) -> &NodeType {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// Nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.functions.is_empty()
+    }
 }
 
 impl From<Op> for Exp {
@@ -292,8 +474,13 @@ impl Checkpoint {
 
 impl Ty {
     /// A scalar type.
-    pub fn scalar(elem: ScalarTy) -> Ty {
-        Ty { elem, dims: Vec::new() }
+    pub fn scalar(elem: impl Into<Elem>) -> Ty {
+        Ty { elem: elem.into(), dims: Vec::new() }
+    }
+
+    /// A handle of a node.
+    pub fn handle(node: NodeId) -> Ty {
+        Ty::scalar(Elem::Ref(node))
     }
 
     /// `real`

@@ -15,7 +15,15 @@ fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) 
         Param { var: xs, ty: Ty::real().array_of(n.into()) },
         Param { var: x, ty: Ty::real() },
     ];
-    Function { name: "f".into(), sizes: vec![n], params, results: types, body, names }
+    Function {
+        name: "f".into(),
+        sizes: vec![n],
+        params,
+        results: types,
+        body,
+        names,
+        ..Function::default()
+    }
 }
 
 fn args(xs: &[f64], x: f64) -> Vec<Tensor> {
@@ -272,7 +280,7 @@ fn checker_finds_size_errors_and_learns_from_checks() {
             let m = b.bind("m", Ty::int(), Op::Prim(Prim::AddInt, vec![n.into(), Atom::int(1)]));
             let k = b.bind("k", Ty::int(), Op::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
             let l = b.bind("l", Ty::int(), Op::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
-            let square = b.zero(&Ty { elem: lambada_prim::ScalarTy::Real, dims: vec![k, l] });
+            let square = b.zero(&Ty { elem: Elem::REAL, dims: vec![k, l] });
             let row =
                 b.bind("row", Ty::real().array_of(l), Op::MatMul(xs, square.as_var().unwrap()));
             if with_check {

@@ -34,6 +34,17 @@ macro_rules! children {
                         $operands::atom(cond, f);
                         $operands::atoms(values, f);
                     }
+                    Op::Call { args, accumulators, .. } => {
+                        $operands::atoms(args, f);
+                        for acc in accumulators {
+                            $operands::var(acc, f);
+                        }
+                    }
+                    Op::Node { fields, .. } => $operands::atoms(fields, f),
+                    Op::Tag(of)
+                    | Op::Field { of, .. }
+                    | Op::Open { of, .. }
+                    | Op::Cell { of, .. } => $operands::atom(of, f),
                 }
             }
         }

@@ -413,7 +413,7 @@ mod tests {
     use crate::generate::Generator;
     use crate::literal::{Applied, Derived};
     use crate::value::Value;
-    use lambada_core::{self as core, Def, Ty};
+    use lambada_core::{self as core, Ty};
     use lambada_prim::Prim;
 
     /// `\x -> sin x * x`
@@ -422,12 +422,7 @@ mod tests {
         let x = program.fresh("x", Ty::REAL);
         let sin = core::prim(Prim::Sin, vec![core::var(&x)]);
         let body = core::lam(x.clone(), core::prim(Prim::Mul, vec![sin, core::var(&x)]));
-        program.defs.push(Def {
-            name: "f".into(),
-            body,
-            signature: Default::default(),
-            span: Default::default(),
-        });
+        program.define("f", body, Default::default(), Default::default());
         program
     }
 

@@ -45,6 +45,12 @@ pub fn let_(x: Var, t: Term, s: Term) -> Term {
     Term::new(TermKind::Let(x, t, s), ty, span)
 }
 
+/// `let rec f = t and … in body`
+pub fn let_rec(functions: Vec<(Var, Term)>, body: Term) -> Term {
+    let (ty, span) = (body.ty().clone(), body.span());
+    Term::new(TermKind::LetRec(functions, body), ty, span)
+}
+
 /// `(t, s, …)`
 pub fn tuple(items: Vec<Term>) -> Term {
     let ty = Ty::tuple(items.iter().map(|t| t.ty().clone()).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! The checker: `Γ ⊢ t : τ` for every node, by rules that share no code with the smart constructors.
 //!
 //! *Gives*, of a program that passes: every node has the type it carries; every variable is in scope, has one type and is bound once; a
-//! definition is closed and mentions only earlier ones; an accumulator is mentioned only by `Add`s inside its `accumulate`, whose body has a
+//! definition is closed and mentions only those of earlier groups and of its own, which are functions if there is recursion; an accumulator is mentioned only by `Add`s inside its `accumulate`, whose body has a
 //! first-order type, so none outlives it; what is differentiated is a function between first-order types.
 
 use std::collections::{HashMap, HashSet};
@@ -28,6 +28,8 @@ pub fn check(program: &Program) -> Result<(), String> {
                 .map_err(|e| format!("type `{}`, constructor `{name}`: {e}", decl.name))?;
         }
     }
+    let ordered = program.defs.windows(2).all(|pair| pair[0].group <= pair[1].group);
+    require(ordered, || "the groups of the definitions are not in order".to_string())?;
     for (k, def) in program.defs.iter().enumerate() {
         checker.def = k;
         checker.definition(def).map_err(|e| format!("definition `{}`: {e}", def.name))?;
@@ -216,6 +218,7 @@ impl Checker<'_> {
                 .map(|()| Ty::fun(x.ty.clone(), body.ty().clone())),
             TermKind::App(..) => self.application(term),
             TermKind::Let(..) => self.term(term).map(|()| term.ty().clone()),
+            TermKind::LetRec(functions, body) => self.let_rec(functions, body),
             TermKind::Tuple(items) => self.tuple(items, term.ty()),
             TermKind::Proj(t, k) => self.projection(t, *k),
             TermKind::Con(tag, args) => self.constructor(*tag, args, term.ty()),
@@ -288,9 +291,16 @@ impl Checker<'_> {
     }
 
     fn global(&self, id: DefId) -> Checked<Ty> {
-        require((id.0 as usize) < self.def, || {
-            format!("it mentions definition {}, which is not earlier", id.0)
-        })?;
+        let group = self.program.defs[self.def].group;
+        let found = self.program.defs.get(id.0 as usize).filter(|def| def.group <= group);
+        let found = found
+            .ok_or_else(|| format!("it mentions definition {}, which is not earlier", id.0))?;
+        if found.group == group {
+            let function = |def: &Def| matches!(def.body.kind(), TermKind::Lam(..));
+            require(function(&self.program.defs[self.def]) && function(found), || {
+                "a definition of a recursive group is not a function".to_string()
+            })?;
+        }
         Ok(self.program.def(id).body.ty().clone())
     }
 
@@ -312,6 +322,20 @@ impl Checker<'_> {
             ty = (**to).clone();
         }
         Ok(ty)
+    }
+
+    fn let_rec(&mut self, functions: &[(Var, Term)], body: &Term) -> Checked<Ty> {
+        let vars: Vec<&Var> = functions.iter().map(|(f, _)| f).collect();
+        self.within(&vars, |c| {
+            for (f, t) in functions {
+                require(matches!(t.kind(), TermKind::Lam(..)), || {
+                    format!("`{}` of a `let rec` is not a function", f.hint)
+                })?;
+                c.expect(&format!("the value of `{}`", f.hint), t, &f.ty)?;
+            }
+            c.term(body)
+        })?;
+        Ok(body.ty().clone())
     }
 
     fn tuple(&mut self, items: &[Term], ty: &Ty) -> Checked<Ty> {
@@ -536,6 +560,7 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Lam(..) => "function",
         TermKind::App(..) => "application",
         TermKind::Let(..) => "let",
+        TermKind::LetRec(..) => "let rec",
         TermKind::Tuple(_) => "tuple",
         TermKind::Proj(..) => "projection",
         TermKind::Con(..) => "constructor",

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
 use lambada_source::Doc;
 
-use crate::{Arm, Checkpoint, Def, LoopKind, Program, Term, TermKind, Ty, Var};
+use crate::{Arm, Checkpoint, Def, DefId, LoopKind, Program, Term, TermKind, Ty, Var};
 
 /// The program, with its types.
 pub fn print_program(program: &Program) -> String {
@@ -17,7 +17,7 @@ pub fn print_program(program: &Program) -> String {
         printer.locals.clear();
         printer.used = printer.reserved.clone();
         let name = printer.globals[k].clone();
-        pieces.push(render(&printer.def(&name, def)));
+        pieces.push(render(&printer.def(DefId(k as u32), &name, def)));
     }
     pieces.join("\n\n") + "\n"
 }
@@ -214,10 +214,16 @@ impl Printer<'_> {
         (params, term)
     }
 
-    fn def(&mut self, name: &str, def: &Def) -> Doc {
-        let (params, body) = self.params(&def.body);
+    fn def(&mut self, id: DefId, name: &str, def: &Def) -> Doc {
+        let word = if self.program.is_recursive(id) { "def rec" } else { "def" };
+        self.function(word, name, &def.body)
+    }
+
+    /// What a word, `def` or `and`, defines under a name.
+    fn function(&mut self, word: &str, name: &str, term: &Term) -> Doc {
+        let (params, body) = self.params(term);
         let params: String = params.iter().map(|param| format!(" {param}")).collect();
-        let head = text(format!("def {name}{params} : {} =", self.ty(body.ty(), LOWEST)));
+        let head = text(format!("{word} {name}{params} : {} =", self.ty(body.ty(), LOWEST)));
         group(concat([head, nest(concat([Doc::line(), self.term(body, LOWEST)]))]))
     }
 
@@ -240,7 +246,9 @@ impl Printer<'_> {
                 parens(LOWEST, context, group(concat([head, nest(concat([Doc::line(), body]))])))
             }
             TermKind::App(..) => self.application(term, context),
-            TermKind::Let(..) | TermKind::Check { .. } => self.spine(term, context),
+            TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {
+                self.spine(term, context)
+            }
             TermKind::Tuple(items) => self.tuple(items, term.ty()),
             TermKind::Proj(t, k) => {
                 let field = match t.ty() {
@@ -344,6 +352,9 @@ impl Printer<'_> {
                 let head = text(format!("let {} =", self.bind(x)));
                 docs.push(group(concat([head, nest(concat([Doc::line(), value]))])));
                 term = s;
+            } else if let TermKind::LetRec(functions, body) = term.kind() {
+                docs.push(self.functions(functions));
+                term = body;
             } else if let TermKind::Check { cond, site, values, body } = term.kind() {
                 let mut args = vec![self.term(cond, ATOM), text(format!("{:?}", site.message))];
                 args.extend(self.terms(values, ATOM));
@@ -356,6 +367,18 @@ impl Printer<'_> {
         }
         docs.extend([text("in "), nest(self.term(term, LOWEST))]);
         parens(LOWEST, context, concat(docs))
+    }
+
+    /// `let rec f (x : a) : b = t and …`
+    fn functions(&mut self, functions: &[(Var, Term)]) -> Doc {
+        let names: Vec<String> = functions.iter().map(|(f, _)| self.bind(f)).collect();
+        let mut docs = Vec::new();
+        for (k, (name, (_, t))) in names.iter().zip(functions).enumerate() {
+            let word = if k == 0 { "let rec" } else { "and" };
+            let doc = self.function(word, name, t);
+            docs.extend([Doc::hard_line(), doc]);
+        }
+        concat(docs.into_iter().skip(1))
     }
 
     fn tuple(&mut self, items: &[Term], ty: &Ty) -> Doc {
@@ -514,6 +537,7 @@ fn ends_in_match(term: &Term) -> bool {
         TermKind::Match(..) => true,
         TermKind::Lam(_, body)
         | TermKind::Let(_, _, body)
+        | TermKind::LetRec(_, body)
         | TermKind::If(_, _, body)
         | TermKind::For(_, _, body)
         | TermKind::Loop { body, .. }

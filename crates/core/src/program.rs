@@ -1,5 +1,6 @@
 //! Programs: monomorphic definitions, in the order in which they depend on each other.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use lambada_source::Span;
@@ -15,7 +16,7 @@ pub struct DefId(pub u32);
 pub struct Program {
     /// The variant types.
     pub types: Vec<TypeDecl>,
-    /// The definitions; each mentions only earlier ones.
+    /// The definitions, group by group; each mentions only those of earlier groups and those of its own group.
     pub defs: Vec<Def>,
     /// One past the largest variable id in use.
     pub next_var: u32,
@@ -32,6 +33,9 @@ pub struct Def {
     pub signature: Signature,
     /// Where it is defined.
     pub span: Span,
+    /// The number of its strongly connected component. A definition that is not recursive is alone in its group; those of a recursive
+    /// group are functions. The numbers increase along the definitions.
+    pub group: u32,
 }
 
 /// The parameters of a definition with their declared or inferred sizes: by this, input data is checked and named.
@@ -78,6 +82,31 @@ impl Program {
     /// The definition with this id.
     pub fn def(&self, id: DefId) -> &Def {
         &self.defs[id.0 as usize]
+    }
+
+    /// Adds a definition that mentions only those that there are; it is alone in its group.
+    pub fn define(
+        &mut self,
+        name: impl Into<Rc<str>>,
+        body: Term,
+        signature: Signature,
+        span: Span,
+    ) -> DefId {
+        let group = self.defs.last().map_or(0, |last| last.group + 1);
+        self.defs.push(Def { name: name.into(), body, signature, span, group });
+        DefId(self.defs.len() as u32 - 1)
+    }
+
+    /// The definitions of a group.
+    pub fn group(&self, group: u32) -> Range<usize> {
+        let start = self.defs.partition_point(|def| def.group < group);
+        start..start + self.defs[start..].partition_point(|def| def.group == group)
+    }
+
+    /// Does a definition call itself, directly or through others of its group?
+    pub fn is_recursive(&self, id: DefId) -> bool {
+        let group = self.group(self.def(id).group);
+        group.len() > 1 || self.def(id).body.globals().contains(&id)
     }
 
     /// The last definition of this name.

@@ -119,6 +119,9 @@ pub enum TermKind {
     App(Term, Term),
     /// `let x = t in s`
     Let(Var, Term, Term),
+    /// `let rec f = \x -> t and g = \y -> s in u`: functions that may call each other. Each right-hand side is a `Lam`; the variables are in
+    /// scope in all right-hand sides and in the body.
+    LetRec(Vec<(Var, Term)>, Term),
     /// `(t, s)`, and records with the fields in alphabetical order; the type tells them apart.
     Tuple(Vec<Term>),
     /// The k-th component of a tuple, or field of a record in alphabetical order.

@@ -1,8 +1,8 @@
 //! The children of each construct, in one place, and what follows from them: free variables, renaming, substitution.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::{Arm, LoopKind, Program, Term, TermKind, Var};
+use crate::{Arm, DefId, LoopKind, Program, Term, TermKind, Var};
 
 /// How to rebuild a term from its parts; binders and accumulators stay by default.
 pub trait Rebuild {
@@ -33,6 +33,11 @@ impl Term {
             TermKind::Lam(x, body) => vec![(vec![x], body)],
             TermKind::App(a, b) | TermKind::MatMul(a, b) | TermKind::Vjp(a, b) => outside([a, b]),
             TermKind::Let(x, t, s) => vec![(vec![], t), (vec![x], s)],
+            TermKind::LetRec(functions, body) => {
+                let vars: Vec<&Var> = functions.iter().map(|(f, _)| f).collect();
+                let terms = functions.iter().map(|(_, t)| t).chain([body]);
+                terms.map(|term| (vars.clone(), term)).collect()
+            }
             TermKind::Tuple(items)
             | TermKind::Con(_, items)
             | TermKind::Prim(_, items)
@@ -82,6 +87,12 @@ impl Term {
                 let t = with.term(t);
                 let x = with.binder(x);
                 TermKind::Let(x, t, with.term(s))
+            }
+            TermKind::LetRec(functions, body) => {
+                let vars: Vec<Var> = functions.iter().map(|(f, _)| with.binder(f)).collect();
+                let terms = functions.iter().map(|(_, t)| with.term(t));
+                let functions = vars.into_iter().zip(terms.collect::<Vec<_>>()).collect();
+                TermKind::LetRec(functions, with.term(body))
             }
             TermKind::Tuple(items) => TermKind::Tuple(rebuild_all(items, with)),
             TermKind::Proj(t, k) => TermKind::Proj(with.term(t), *k),
@@ -145,6 +156,18 @@ impl Term {
             FreeVars { bound: HashSet::new(), seen: HashSet::new(), found: Vec::new() };
         search.term(self);
         search.found
+    }
+
+    /// The definitions that it mentions.
+    pub fn globals(&self) -> BTreeSet<DefId> {
+        let (mut found, mut pending) = (BTreeSet::new(), vec![self]);
+        while let Some(term) = pending.pop() {
+            if let TermKind::Global(id) = term.kind() {
+                found.insert(*id);
+            }
+            pending.extend(term.children());
+        }
+        found
     }
 
     /// The term with terms for variables, all bound variables fresh: those of the term and those of each copy of what is put in.

@@ -39,7 +39,7 @@ fn empty() -> Program {
 
 fn with(body: Term, signature: Signature) -> Program {
     let mut program = empty();
-    program.defs.push(Def { name: "main".into(), body, signature, span: at() });
+    program.define("main", body, signature, at());
     program
 }
 
@@ -75,16 +75,35 @@ fn variables() {
 
 #[test]
 fn definitions() {
-    let mut program = with(node(TermKind::Global(DefId(0)), Ty::REAL), Signature::default());
+    let mut program = with(node(TermKind::Global(DefId(1)), Ty::REAL), Signature::default());
     assert_eq!(
         check(&program),
-        Err("definition `main`: it mentions definition 0, which is not earlier".into())
+        Err("definition `main`: it mentions definition 1, which is not earlier".into())
     );
-    program.defs.insert(
-        0,
-        Def { name: "one".into(), body: real(1.0), signature: Signature::default(), span: at() },
-    );
+    let (name, body, signature) = ("one".into(), real(1.0), Signature::default());
+    program.defs.insert(0, Def { name, body, signature, span: at(), group: 0 });
+    let recursive = "definition `main`: a definition of a recursive group is not a function";
+    program.defs[1].body = node(TermKind::Global(DefId(1)), Ty::REAL);
+    assert_eq!(check(&program), Err(recursive.into()));
+    program.defs[1].group = 1;
+    assert_eq!(check(&program), Err(recursive.into()));
+    program.defs[1].body = node(TermKind::Global(DefId(0)), Ty::REAL);
     assert_eq!(check(&program), Ok(()));
+    program.defs[0].group = 2;
+    assert_eq!(check(&program), Err("the groups of the definitions are not in order".into()));
+}
+
+#[test]
+fn recursive_functions() {
+    let ty = Ty::fun(Ty::REAL, Ty::REAL);
+    let function = |k, body: Term| (x(k, "f", ty.clone()), lam(x(k + 1, "a", Ty::REAL), body));
+    let call = |k: u32, a: u32| app(var(&x(k, "f", ty.clone())), var(&x(a, "a", Ty::REAL)));
+    let functions = || vec![function(0, call(2, 1)), function(2, call(0, 3))];
+    accept(lambada_core::let_rec(functions(), var(&x(0, "f", ty.clone()))));
+    let not = vec![(x(0, "f", ty.clone()), var(&x(0, "f", ty.clone())))];
+    reject(lambada_core::let_rec(not, real(1.0)), "`f` of a `let rec` is not a function");
+    let after = lambada_core::let_rec(functions(), real(1.0));
+    reject(let_(x(4, "b", Ty::REAL), after, call(0, 4)), "variable `f` is not in scope");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lambada_core::{
-    Arm, Checkpoint, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, app,
+    Arm, Checkpoint, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, app,
     build, dim, for_, if_, index, int, jvp, lam, let_, lit, loop_, match_, prim, print_program,
     print_term, proj, real, reduce, tuple, update, var,
 };
@@ -132,24 +132,14 @@ fn a_program() {
     let circle = Arm { vars: vec![r.clone()], body: op(Prim::Mul, var(&r), var(&r)) };
     let rect = Arm { vars: vec![w.clone(), h.clone()], body: op(Prim::Mul, var(&w), var(&h)) };
     let body = lam(s.clone(), match_(var(&s), vec![circle, rect]));
-    p.defs.push(Def {
-        name: "area".into(),
-        body,
-        signature: Signature::default(),
-        span: Span::default(),
-    });
+    p.define("area", body, Signature::default(), Span::default());
     let x = p.fresh("x", Ty::REAL);
     let y = p.fresh("y", Ty::REAL);
     let body = lam(
         x.clone(),
         let_(y.clone(), op(Prim::Add, var(&x), real(1.0)), tuple(vec![var(&y), int(2)])),
     );
-    p.defs.push(Def {
-        name: "area".into(),
-        body,
-        signature: Signature::default(),
-        span: Span::default(),
-    });
+    p.define("area", body, Signature::default(), Span::default());
     let expect = "type shape = Circle real | Rect real real
 
 def area (s : shape) : real =
@@ -178,11 +168,6 @@ fn substitution_renames() {
     let result = body.substitute(p, &HashMap::from([(x.id, value)]));
     assert_eq!(result.free_vars(), vec![free.clone()]);
     let closed = lam(free, result);
-    p.defs.push(Def {
-        name: "main".into(),
-        body: closed,
-        signature: Signature::default(),
-        span: Span::default(),
-    });
+    p.define("main", closed, Signature::default(), Span::default());
     assert_eq!(lambada_core::check(p), Ok(()));
 }

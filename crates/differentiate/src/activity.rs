@@ -108,6 +108,12 @@ impl Flow {
             }
             Op::Freeze(acc) => self.real(*acc, bind),
             Op::Constant(_) | Op::Accumulate { .. } | Op::Check { .. } => {}
+            Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => panic!("not differentiated yet"),
         }
     }
 

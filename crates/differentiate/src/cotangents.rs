@@ -186,6 +186,12 @@ impl Cotangents<'_> {
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
             Op::Constant(_) | Op::Check { .. } => {}
+            Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => panic!("not differentiated yet"),
         }
         None
     }

@@ -46,19 +46,19 @@ mod undo;
 mod update;
 mod versions;
 
-use lambada_anf::{Derivatives, Lambda, Names, Reverse, Stm};
+use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
 /// The implementation of what `normalize` asks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Differentiate;
 
 impl Derivatives for Differentiate {
-    fn forward(&self, names: &mut Names, f: &Lambda) -> Lambda {
-        forward(names, f)
+    fn forward(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
+        forward(library, names, f)
     }
 
-    fn reverse(&self, names: &mut Names, f: &Lambda) -> Reverse {
-        reverse(names, f)
+    fn reverse(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
+        reverse(library, names, f)
     }
 
     fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
@@ -67,13 +67,13 @@ impl Derivatives for Differentiate {
 }
 
 /// `D→f`: from the parameters and their tangents to the results and the tangents of the real ones.
-pub fn forward(names: &mut Names, f: &Lambda) -> Lambda {
+pub fn forward(_library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
     let f = extrema::rewrite_reductions(names, f);
     tangents::forward(names, &f)
 }
 
 /// `D←f`: the forward sweep, and the pullback from the cotangents of the real results to those of the parameters.
-pub fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
+pub fn reverse(_library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
     let f = extrema::rewrite_reductions(names, f);
     let f = late::late_updates(f);
     let f = counted::count_loops(names, &f);

@@ -133,6 +133,12 @@ impl Tangents<'_> {
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
             Op::Constant(_) | Op::Check { .. } => {}
+            Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => panic!("not differentiated yet"),
         }
     }
 }

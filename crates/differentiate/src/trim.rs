@@ -87,11 +87,14 @@ impl Live {
     fn stm(&mut self, stm: &Stm) -> bool {
         self.results(stm);
         let mut effects = match stm.exp.effect() {
-            Effect::Fails => true,
+            Effect::Fails | Effect::Calls => true,
             Effect::Adds(acc) => self.is_added_to(acc),
-            Effect::None | Effect::Makes | Effect::Freezes(_) => {
-                self.first && stm.exp.is_unbounded()
-            }
+            Effect::None
+            | Effect::Makes
+            | Effect::Freezes(_)
+            | Effect::MakesCells
+            | Effect::OpensCell
+            | Effect::ReadsCell => self.first && stm.exp.is_unbounded(),
         };
         for inner in stm.exp.blocks() {
             effects |= self.block(inner);
@@ -189,9 +192,14 @@ impl Live {
             }
             Exp::Op(op) => {
                 return match op.effect() {
-                    Effect::Fails => true,
+                    Effect::Fails | Effect::Calls => true,
                     Effect::Adds(acc) => self.is_added_to(acc),
-                    Effect::None | Effect::Makes | Effect::Freezes(_) => self.binds(&stm.binds),
+                    Effect::None
+                    | Effect::Makes
+                    | Effect::Freezes(_)
+                    | Effect::MakesCells
+                    | Effect::OpensCell
+                    | Effect::ReadsCell => self.binds(&stm.binds),
                 };
             }
         }

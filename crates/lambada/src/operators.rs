@@ -123,8 +123,7 @@ pub fn derive(
     };
     let signature = extended(&def.signature, extra.as_ref(), wrt, operator);
     let body = params.into_iter().chain(extra).rev().fold(body, |body, x| core::lam(x, body));
-    program.defs.push(Def { name: def.name, body, signature, span });
-    Ok(DefId((program.defs.len() - 1) as u32))
+    Ok(program.define(def.name, body, signature, span))
 }
 
 /// The name, with a number if a parameter has it: the derivative of a derivative has two tangents.

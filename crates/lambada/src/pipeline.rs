@@ -21,16 +21,26 @@ use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, 
 pub struct Staged;
 
 impl anf::Derivatives for Staged {
-    fn forward(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
+    fn forward(
+        &self,
+        library: &mut anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> anf::Lambda {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
         anf::name_values(names, &f.body);
-        timed(&FORWARD, || lambada_differentiate::forward(names, &f))
+        timed(&FORWARD, || lambada_differentiate::forward(library, names, &f))
     }
 
-    fn reverse(&self, names: &mut anf::Names, f: &anf::Lambda) -> anf::Reverse {
+    fn reverse(
+        &self,
+        library: &mut anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> anf::Reverse {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
         anf::name_values(names, &f.body);
-        timed(&REVERSE, || lambada_differentiate::reverse(names, &f))
+        timed(&REVERSE, || lambada_differentiate::reverse(library, names, &f))
     }
 
     fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {

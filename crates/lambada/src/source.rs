@@ -309,7 +309,7 @@ fn absent_field(leaf: &Expr, ty: &Ty) -> Option<Expr> {
         Atom::Var(_) if axis == 0 => build::call(build::var("length"), [leaf.clone()]),
         Atom::Lit(_) | Atom::Var(_) => build::var(ABSENT),
     };
-    let zero = crate::parts::zero(ty.elem);
+    let zero = crate::parts::zero(ty.elem.scalar());
     let clauses = ty.dims.iter().enumerate().map(|(axis, dim)| {
         let index = build::name(format!("_i{axis}"));
         lambada_surface::ast::Clause::Range(index, size((axis, dim)))

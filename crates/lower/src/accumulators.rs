@@ -11,7 +11,7 @@ impl<'a> Lower<'a> {
     pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
         let value = match self.env.value(first) {
             Value::Scalar(first) => {
-                Value::Cell(self.code.cell(bind.ty.elem, first, self.env.hint(bind.var)))
+                Value::Cell(self.code.cell(bind.ty.elem.scalar(), first, self.env.hint(bind.var)))
             }
             Value::Array(place) if self.take_but_rows(&place) => Value::Array(place),
             Value::Array(place) => {

@@ -54,6 +54,12 @@ impl<'a> Lower<'a> {
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
             Op::Check { cond, site, values } => self.check(*cond, site, values),
+            Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => panic!("not lowered yet"),
         }
     }
 
@@ -201,14 +207,15 @@ impl<'a> Lower<'a> {
     pub(crate) fn alloc(&mut self, bind: &Param) -> Place {
         let dims = self.env.dims(&bind.ty);
         let len = self.code.len(&dims);
-        let idle = self.code.homes().take(RECENT).find(|id| self.is_idle(*id, bind.ty.elem, len));
+        let idle =
+            self.code.homes().take(RECENT).find(|id| self.is_idle(*id, bind.ty.elem.scalar(), len));
         if let Some(storage) = idle {
             self.memory.promise(storage);
             return Place { storage, offset: Operand::int(0), dims };
         }
         let level = self.code.level();
         let origin = self.env.origin(bind.var);
-        self.alloc_at(level, bind.ty.elem, dims, self.env.hint(bind.var), origin)
+        self.alloc_at(level, bind.ty.elem.scalar(), dims, self.env.hint(bind.var), origin)
     }
 
     /// Has the buffer held an array that neither the current statement nor a later one mentions?

@@ -48,7 +48,7 @@ impl<'a> Lower<'a> {
     fn choose(&mut self, stm: &Stm, cond: Operand, then: &Block, otherwise: &Block) {
         for ((bind, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
             let args = vec![cond, self.env.operand(*a), self.env.operand(*b)];
-            let select = match bind.ty.elem {
+            let select = match bind.ty.elem.scalar() {
                 ScalarTy::Real => Prim::Select,
                 ScalarTy::Int => Prim::SelectInt,
                 ScalarTy::Bool => Prim::SelectBool,
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
     }
 
     fn joint(&mut self, stm: &Stm, bind: &Param, taken: &mut Vec<Place>) -> Joint {
-        let elem = bind.ty.elem;
+        let elem = bind.ty.elem.scalar();
         if bind.ty.dims.is_empty() {
             return Joint::Cell(self.code.cell(
                 elem,

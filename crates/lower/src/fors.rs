@@ -61,8 +61,11 @@ impl<'a> Lower<'a> {
                     Sink::Array(place)
                 }
                 Out::Reduce(op) => {
-                    let unit = Operand::Lit(op.unit(bind.ty.elem));
-                    Sink::Cell(*op, self.code.cell(bind.ty.elem, unit, self.env.hint(bind.var)))
+                    let unit = Operand::Lit(op.unit(bind.ty.elem.scalar()));
+                    Sink::Cell(
+                        *op,
+                        self.code.cell(bind.ty.elem.scalar(), unit, self.env.hint(bind.var)),
+                    )
                 }
             });
         }

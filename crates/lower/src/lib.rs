@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
         }
         for p in &source.params {
             if p.ty.dims.is_empty() {
-                self.scalar_parameter(p.var, p.ty.elem, false);
+                self.scalar_parameter(p.var, p.ty.elem.scalar(), false);
             } else {
                 self.array_parameter(p.var, &p.ty);
             }
@@ -80,7 +80,7 @@ impl<'a> Lower<'a> {
     }
 
     fn array_parameter(&mut self, var: Var, ty: &Ty) {
-        let buf = self.code.buffer_param(ty.elem, self.env.hint(var));
+        let buf = self.code.buffer_param(ty.elem.scalar(), self.env.hint(var));
         let storage = self.memory.foreign(buf);
         let dims = self.env.dims(ty);
         self.bind(var, Value::Array(Place { storage, offset: Operand::int(0), dims }));

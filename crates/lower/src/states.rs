@@ -133,7 +133,11 @@ impl<'a> Lower<'a> {
         for (k, p) in plan.params.iter().enumerate() {
             if p.ty.dims.is_empty() {
                 let first = self.env.operand(plan.inits[k]);
-                states.push(State::Cell(self.code.cell(p.ty.elem, first, self.env.hint(p.var))));
+                states.push(State::Cell(self.code.cell(
+                    p.ty.elem.scalar(),
+                    first,
+                    self.env.hint(p.var),
+                )));
             } else {
                 let held = self.first_array(plan, k, &taken);
                 taken.push(held.place.clone());
@@ -186,7 +190,13 @@ impl<'a> Lower<'a> {
         }
         let level = self.code.level();
         let origin = self.env.origin(bind.var);
-        self.alloc_at(level, bind.ty.elem, init.dims.clone(), self.env.hint(bind.var), origin)
+        self.alloc_at(
+            level,
+            bind.ty.elem.scalar(),
+            init.dims.clone(),
+            self.env.hint(bind.var),
+            origin,
+        )
     }
 
     /// A second buffer like that of the state, whose name may be exchanged with it.

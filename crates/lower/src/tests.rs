@@ -71,10 +71,7 @@ fn function(
     };
     let types: Vec<Ty> = dims
         .iter()
-        .map(|dims| Ty {
-            elem: lambada_prim::ScalarTy::Real,
-            dims: dims.iter().map(size).collect(),
-        })
+        .map(|dims| Ty { elem: lambada_anf::Elem::REAL, dims: dims.iter().map(size).collect() })
         .collect();
     let params: Vec<Param> = types
         .into_iter()
@@ -89,7 +86,15 @@ fn function(
     let mut b = Builder::new(&mut names);
     let (results, types) = build(&mut b, &vars, &sizes.map(Atom::Var)).into_iter().unzip();
     let body = b.finish(results);
-    Function { name: "f".into(), sizes: used, params, results: types, body, names }
+    Function {
+        name: "f".into(),
+        sizes: used,
+        params,
+        results: types,
+        body,
+        names,
+        ..Function::default()
+    }
 }
 
 /// `[extent]real`

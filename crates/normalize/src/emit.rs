@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
-use lambada_anf::{Atom, Block, Exp, Function, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var};
-use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
+use lambada_anf::{
+    Atom, Block, Elem, Exp, Function, Library, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
+};
+use lambada_prim::{Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::facts::Facts;
@@ -70,6 +72,8 @@ pub(crate) enum Known {
 pub(crate) struct Emit {
     /// The supply of variables.
     pub names: Names,
+    /// What calls and handles refer to.
+    pub library: Library,
     /// What is known of integers.
     pub facts: Facts,
     /// What the next statement is called, if it is the value of a `let`.
@@ -205,10 +209,10 @@ impl Emit {
     }
 
     /// The type of the scalars in an atom.
-    pub fn elem(&self, atom: Atom) -> ScalarTy {
+    pub fn elem(&self, atom: Atom) -> Elem {
         match atom {
             Atom::Var(var) => self.info(var).ty.elem,
-            Atom::Lit(value) => value.ty(),
+            Atom::Lit(value) => value.ty().into(),
         }
     }
 
@@ -289,7 +293,7 @@ impl Emit {
     /// A constant array.
     pub fn constant(&mut self, tensor: Tensor) -> Atom {
         let ty = Ty {
-            elem: tensor.elem(),
+            elem: tensor.elem().into(),
             dims: tensor.dims.iter().map(|d| Atom::int(*d as i64)).collect(),
         };
         let tensor = Rc::new(tensor);
@@ -416,8 +420,16 @@ impl Emit {
         let types = results.iter().map(|a| self.ty(*a)).collect();
         let body = self.leave().finish(results);
         self.names.come_from(Span::default());
-        let mut function =
-            Function { name, sizes, params, results: types, body, names: self.names };
+        let mut function = Function {
+            name,
+            sizes,
+            params,
+            results: types,
+            body,
+            names: self.names,
+            library: self.library,
+            ..Function::default()
+        };
         // Derivatives come without the checks that their forward sweeps have made.
         lambada_anf::guard(&mut function);
         function

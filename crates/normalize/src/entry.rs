@@ -202,7 +202,7 @@ impl Inputs {
         name: &str,
         axes: &[Atom],
     ) -> Leaf {
-        let ty = Ty { elem, dims: axes.to_vec() };
+        let ty = Ty { elem: elem.into(), dims: axes.to_vec() };
         let var = evaluator.emit.fresh(name, ty.clone());
         self.params.push(Param { var, ty });
         Leaf::stored(var.into(), axes.len())
@@ -263,7 +263,7 @@ fn flatten(
             let mask = vec![true; extents.len()];
             leaves.push(match leaf {
                 Some(leaf) => evaluator.emit.broadcast(leaf, &mask, extents),
-                None => zeros(&mut evaluator.emit, elem, &mask, extents),
+                None => zeros(&mut evaluator.emit, elem.into(), &mask, extents),
             });
         };
     match (shape, value) {

@@ -154,7 +154,14 @@ impl Slice {
     fn strip(&self, emit: &Emit, stm: &mut Stm) {
         stm.retain_inside(&|stm| match stm.exp.effect() {
             Effect::Adds(acc) => !emit.in_scope(acc) || self.needed.contains(&acc),
-            Effect::None | Effect::Makes | Effect::Freezes(_) | Effect::Fails => true,
+            Effect::None
+            | Effect::Makes
+            | Effect::Freezes(_)
+            | Effect::Fails
+            | Effect::Calls
+            | Effect::MakesCells
+            | Effect::OpensCell
+            | Effect::ReadsCell => true,
         });
     }
 }

@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Nest, Ty};
-use lambada_prim::{Prim, ScalarTy};
+use lambada_anf::{Atom, Elem, Nest, Ty};
+use lambada_prim::Prim;
 use lambada_source::Problem;
 
 use crate::Eval;
@@ -24,7 +24,7 @@ pub(crate) struct Place {
     /// Is it in a field of a variant, so that the sizes of the parts may differ where they are inactive?
     pub is_guarded: bool,
     /// The type of the scalars.
-    pub elem: ScalarTy,
+    pub elem: Elem,
     /// Does it say which constructor or closure a value is?
     pub is_tag: bool,
     /// Is it in the environment of a closure?
@@ -256,6 +256,6 @@ pub(crate) fn joint_axes(parts: &[Option<&Leaf>]) -> Vec<bool> {
 }
 
 /// A leaf of zeros with the axes of the mask.
-pub(crate) fn zeros(emit: &mut Emit, elem: ScalarTy, mask: &[bool], extents: &[Atom]) -> Atom {
+pub(crate) fn zeros(emit: &mut Emit, elem: Elem, mask: &[bool], extents: &[Atom]) -> Atom {
     emit.fill(Atom::Lit(elem.zero()), Leaf::select(mask, extents))
 }

@@ -22,6 +22,11 @@ pub(crate) fn recursive(what: &str, span: Span) -> Problem {
     )
 }
 
+pub(crate) fn not_compiled(what: &str) -> Problem {
+    Problem::general("E0250", format!("{what} is recursive, and recursion is not compiled yet"))
+        .hint("`--engine core` runs the program without compiling it")
+}
+
 pub(crate) fn array_of_nothing(what: &str, span: Span) -> Problem {
     Problem::error(
         "E0624",

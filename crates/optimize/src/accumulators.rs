@@ -375,7 +375,12 @@ impl Parts {
             let accs: Vec<Var> = match stm.exp.effect() {
                 Effect::Makes => vec![stm.binds[0].var],
                 Effect::Adds(acc) | Effect::Freezes(acc) => vec![acc],
-                Effect::None | Effect::Fails => stm.additions().into_iter().collect(),
+                Effect::None
+                | Effect::Fails
+                | Effect::Calls
+                | Effect::MakesCells
+                | Effect::OpensCell
+                | Effect::ReadsCell => stm.additions().into_iter().collect(),
             };
             accs.into_iter().for_each(|acc| of.entry(acc).or_default().push(k));
         }

@@ -284,7 +284,7 @@ fn instance(
         Pattern::Op(Prim::Neg, _) => negative(&own),
         _ => own, // the value itself, or part of it
     };
-    let mut value = build(context, pattern, stm.binds[0].ty.elem, &hint, found, &mut stms);
+    let mut value = build(context, pattern, stm.binds[0].ty.elem.scalar(), &hint, found, &mut stms);
     if let Some(last) = stms.last_mut() {
         last.binds = stm.binds.clone();
         value = stm.binds[0].var.into();

@@ -98,7 +98,7 @@ fn constant(stm: &Stm, items: &[Atom]) -> Option<Replacement> {
         return None;
     }
     let values: Vec<Scalar> = items.iter().map(|a| a.as_lit()).collect::<Option<_>>()?;
-    let mut data = Data::zeros(stm.binds[0].ty.elem, values.len());
+    let mut data = Data::zeros(stm.binds[0].ty.elem.scalar(), values.len());
     values.into_iter().enumerate().for_each(|(k, value)| data.set(k, value));
     Replacement::exp(stm, Op::Constant(Tensor { dims: vec![items.len()], data }.into()))
 }

@@ -8,7 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use lambada_anf::{
-    Atom, Block, Checkpoint, Effect, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm, Ty, Var,
+    Atom, Block, Checkpoint, Effect, Elem, Exp, Function, LoopKind, Nest, Op, Out, Renaming, Stm,
+    Ty, Var,
 };
 use lambada_prim::{ReduceOp, Scalar};
 
@@ -157,7 +158,10 @@ impl Encoder {
     }
 
     fn ty(&mut self, ty: &Ty) {
-        self.push(ty.elem as u64);
+        self.push(match ty.elem {
+            Elem::Scalar(elem) => elem as u64,
+            Elem::Ref(node) => 3 + u64::from(node.0),
+        });
         self.atoms(&ty.dims);
     }
 
@@ -217,6 +221,12 @@ impl Encoder {
                 codes.truncate(1);
                 (23, 0)
             }
+            Op::Call { function, .. } => (24, function.0.into()),
+            Op::Node { node, tag, .. } => (25, place(node.0, *tag)),
+            Op::Tag(_) => (26, 0),
+            Op::Field { tag, field, .. } => (27, place(*tag, *field)),
+            Op::Open { tag, field, .. } => (28, place(*tag, *field)),
+            Op::Cell { tag, field, .. } => (29, place(*tag, *field)),
         };
         self.key.extend([kind, detail, codes.len() as u64]);
         codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
@@ -279,4 +289,9 @@ fn out_code(out: Out) -> u64 {
         Out::Reduce(ReduceOp::And) => 5,
         Out::Reduce(ReduceOp::Or) => 6,
     }
+}
+
+/// Two small numbers as one.
+fn place(a: u32, b: u32) -> u64 {
+    u64::from(a) << 32 | u64::from(b)
 }

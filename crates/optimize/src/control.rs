@@ -49,7 +49,7 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
 /// An `if` whose branches compute nothing chooses between values that are both there.
 fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
     let select = |((p, a), b): ((&Param, &Atom), &Atom)| {
-        Stm::new(vec![p.clone()], Op::Prim(select(p.ty.elem), vec![cond, *a, *b]))
+        Stm::new(vec![p.clone()], Op::Prim(select(p.ty.elem.scalar()), vec![cond, *a, *b]))
     };
     let stms = stm.binds.iter().zip(&then.results).zip(&otherwise.results).map(select).collect();
     Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() }
@@ -120,7 +120,7 @@ fn no_iterations(stm: &Stm, outs: &[Out]) -> Replacement {
                 stms.push(Stm::new(vec![p.clone()], Op::Fill(Atom::Lit(p.ty.elem.zero()))));
                 values.push(p.var.into());
             }
-            Out::Reduce(op) => values.push(Atom::Lit(op.unit(p.ty.elem))),
+            Out::Reduce(op) => values.push(Atom::Lit(op.unit(p.ty.elem.scalar()))),
         }
     }
     Replacement { stms, values }
@@ -176,7 +176,7 @@ fn for_invariant(
                 .or_else(|| {
                     all_elements(context, index, body, p, *result).map(|xs| Value::Atom(xs.into()))
                 }),
-            Out::Reduce(op) => idle(*op, p.ty.elem, *result, outside(*result)),
+            Out::Reduce(op) => idle(*op, p.ty.elem.scalar(), *result, outside(*result)),
         })
         .collect();
     if replaced.iter().all(Option::is_none) {
@@ -239,7 +239,7 @@ fn repeated(
         stms.push(Stm::new(vec![Param { var, ty: Ty::scalar(op.result()) }], Op::Prim(op, args)));
         Atom::Var(var)
     };
-    let value = match (op, p.ty.elem) {
+    let value = match (op, p.ty.elem.scalar()) {
         (ReduceOp::Add, ScalarTy::Real) => {
             let count = prim("count", Prim::ToReal, vec![extent]);
             prim("sum", Prim::Mul, vec![count, atom])
@@ -251,7 +251,11 @@ fn repeated(
         return value;
     }
     let some = prim("some", Prim::LtInt, vec![Atom::int(0), extent]);
-    prim("value", select(p.ty.elem), vec![some, value, Atom::Lit(op.unit(p.ty.elem))])
+    prim(
+        "value",
+        select(p.ty.elem.scalar()),
+        vec![some, value, Atom::Lit(op.unit(p.ty.elem.scalar()))],
+    )
 }
 
 /// The scalar that all elements of a result are, if it is filled with one.

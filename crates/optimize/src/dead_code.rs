@@ -158,9 +158,14 @@ impl Sweeper {
         let live: Vec<bool> = stm.binds.iter().map(|p| self.is_live(p.var)).collect();
         match &mut stm.exp {
             Exp::Op(op) => match op.effect() {
-                Effect::Fails => true,
+                Effect::Fails | Effect::Calls => true,
                 Effect::Adds(acc) => self.is_live(acc),
-                Effect::None | Effect::Makes | Effect::Freezes(_) => live[0],
+                Effect::None
+                | Effect::Makes
+                | Effect::Freezes(_)
+                | Effect::MakesCells
+                | Effect::OpensCell
+                | Effect::ReadsCell => live[0],
             },
             Exp::Nest(Nest::For { outs, body, .. }) => {
                 self.prune(outs, &live);
@@ -200,7 +205,13 @@ impl Sweeper {
 /// Does a statement that has survived only compute values? Additions to accumulators of others, checks and what may not end do more.
 fn is_value(stm: &Stm) -> bool {
     match stm.exp.effect() {
-        Effect::Makes | Effect::Freezes(_) => true,
-        Effect::None | Effect::Adds(_) | Effect::Fails => stm.is_pure() && !stm.may_not_end(),
+        Effect::Makes
+        | Effect::Freezes(_)
+        | Effect::MakesCells
+        | Effect::OpensCell
+        | Effect::ReadsCell => true,
+        Effect::None | Effect::Adds(_) | Effect::Fails | Effect::Calls => {
+            stm.is_pure() && !stm.may_not_end()
+        }
     }
 }

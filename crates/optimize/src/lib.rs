@@ -187,6 +187,7 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
         results: f.results.clone(),
         body: f.body.clone(),
         names: std::mem::take(names),
+        ..Function::default()
     };
     for _ in 0..3 {
         let mut changed = local(&mut function);

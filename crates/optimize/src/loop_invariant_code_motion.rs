@@ -117,7 +117,7 @@ impl Motion<'_> {
             Exp::Nest(Nest::For { outs, .. }) => {
                 for (p, out) in stm.binds.iter().zip(outs) {
                     otherwise.results.push(match out {
-                        Out::Reduce(op) => Atom::Lit(op.unit(p.ty.elem)),
+                        Out::Reduce(op) => Atom::Lit(op.unit(p.ty.elem.scalar())),
                         Out::Collect => {
                             let empty = Param { var: self.names.again(p.var), ty: p.ty.clone() };
                             let var = empty.var;

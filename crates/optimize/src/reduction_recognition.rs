@@ -139,7 +139,7 @@ fn as_for(
                 let total = Param { var: context.names.again(p.var), ty: p.ty.clone() };
                 after.push(Stm::new(
                     vec![p.clone()],
-                    Op::Prim(op.prim(p.ty.elem), vec![inits[k], total.var.into()]),
+                    Op::Prim(op.prim(p.ty.elem.scalar()), vec![inits[k], total.var.into()]),
                 ));
                 binds.push(total);
                 outs.push(Out::Reduce(op));

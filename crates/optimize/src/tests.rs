@@ -97,8 +97,15 @@ fn program(build: impl FnOnce(&mut Program) -> Vec<(Atom, Ty)>) -> Function {
     let results = build(&mut Program { b: &mut b, n: n.into(), xs, x: x.into(), k: k.into(), row });
     let (results, types) = results.into_iter().unzip();
     let body = b.finish(results);
-    let function =
-        Function { name: "f".into(), sizes: vec![n], params, results: types, body, names };
+    let function = Function {
+        name: "f".into(),
+        sizes: vec![n],
+        params,
+        results: types,
+        body,
+        names,
+        ..Function::default()
+    };
     check(&function).unwrap_or_else(|message| panic!("{message}\n{}", print(&function)));
     function
 }

@@ -83,7 +83,7 @@ fn for_(
                 p.var.into()
             }
             Out::Reduce(op) => {
-                let op = op.prim(p.ty.elem);
+                let op = op.prim(p.ty.elem.scalar());
                 let combine = |a: Atom, b: &Atom| {
                     context.bind(&mut stms, p.var, p.ty.clone(), Op::Prim(op, vec![a, *b]))
                 };

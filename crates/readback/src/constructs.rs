@@ -50,6 +50,14 @@ impl Printer<'_> {
                 let value = self.decided(*value);
                 self.filled(&stm.binds[0].ty.dims, value)
             }
+            Exp::Op(
+                Op::Call { .. }
+                | Op::Node { .. }
+                | Op::Tag(_)
+                | Op::Field { .. }
+                | Op::Open { .. }
+                | Op::Cell { .. },
+            ) => panic!("not read back yet"),
             Exp::Op(Op::Array(items)) if items.is_empty() => {
                 let zero = literal(stm.binds[0].ty.elem.zero());
                 self.filled(&stm.binds[0].ty.dims, zero)
@@ -189,7 +197,7 @@ impl Printer<'_> {
             [] => lines.push(Line::Effect { value, unit: false }),
             [(Out::Collect, p, _)] => self.define(p.var, value, lines),
             [(Out::Reduce(op), p, _)] => {
-                self.define(p.var, reduced(op, p.ty.elem, value), lines);
+                self.define(p.var, reduced(op, p.ty.elem.scalar(), value), lines);
             }
             _ => self.for_several(value, &results, &used, lines),
         }
@@ -240,7 +248,9 @@ impl Printer<'_> {
             match out {
                 Out::Collect if collected(*place) == Some(p.var) => {}
                 Out::Collect => _ = self.inline.insert(p.var, array),
-                Out::Reduce(op) => self.define(p.var, reduced(*op, p.ty.elem, array), lines),
+                Out::Reduce(op) => {
+                    self.define(p.var, reduced(*op, p.ty.elem.scalar(), array), lines)
+                }
             }
         }
     }

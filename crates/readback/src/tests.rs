@@ -55,7 +55,15 @@ fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) 
         Param { var: xs, ty: Ty::real().array_of(n.into()) },
         Param { var: x, ty: Ty::real() },
     ];
-    Function { name: "f".into(), sizes: vec![n], params, results: types, body, names }
+    Function {
+        name: "f".into(),
+        sizes: vec![n],
+        params,
+        results: types,
+        body,
+        names,
+        ..Function::default()
+    }
 }
 
 /// `for i < n (outs) { build }`
@@ -233,8 +241,15 @@ fn parameters_that_are_sizes_keep_their_names() {
     let body = b.finish(vec![m]);
     let params =
         vec![Param { var: n, ty: Ty::int() }, Param { var: xs, ty: Ty::real().array_of(n.into()) }];
-    let f =
-        Function { name: "f".into(), sizes: vec![], params, results: vec![Ty::int()], body, names };
+    let f = Function {
+        name: "f".into(),
+        sizes: vec![],
+        params,
+        results: vec![Ty::int()],
+        body,
+        names,
+        ..Function::default()
+    };
     let compose = |results: Vec<Expr>| build::tuple(results);
     let size = Some(Box::new(build::var("n")));
     let array = build::ty(TypeKind::Array(size, Box::new(build::named_ty("real"))));

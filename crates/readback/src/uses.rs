@@ -54,7 +54,13 @@ impl Uses {
             Exp::Nest(_) => stm.binds.iter().any(|p| self.any(p.var)) || stm.adds(),
             Exp::Op(op) => match op.effect() {
                 Effect::Fails => false,
-                Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) => true,
+                Effect::Makes
+                | Effect::Adds(_)
+                | Effect::Freezes(_)
+                | Effect::Calls
+                | Effect::MakesCells
+                | Effect::OpensCell
+                | Effect::ReadsCell => true,
                 Effect::None => self.any(stm.binds[0].var),
             },
         }

@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 
 use lambada_core::{
-    self as core, Checkpoint, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy,
-    TermKind,
+    self as core, Checkpoint, Data, DefId, LoopKind, Program, Signature, Size, SizedTy, TermKind,
 };
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 use lambada_source::Span;
@@ -33,8 +32,7 @@ pub fn define(
     let body = to_core(program, context, t)?;
     let params = context.iter().map(|x| (x.hint.clone(), sized(&x.ty))).collect();
     let signature = Signature { params, result: Some(sized(t.ty())) };
-    program.defs.push(Def { name: name.into(), body, signature, span: Span::default() });
-    Ok(DefId((program.defs.len() - 1) as u32))
+    Ok(program.define(name, body, signature, Span::default()))
 }
 
 /// A first-order value as `core` takes and gives it; `None` if it contains a function.
@@ -407,12 +405,7 @@ mod tests {
         let x = program.fresh("x", core::Ty::REAL);
         let less = core::prim(Prim::Lt, vec![core::var(&x), core::real(0.0)]);
         let body = core::lam(x, core::if_(less, core::real(1.0), core::real(2.0)));
-        program.defs.push(Def {
-            name: "f".into(),
-            body,
-            signature: Default::default(),
-            span: Default::default(),
-        });
+        program.define("f", body, Default::default(), Default::default());
         let error = of_core(&program, DefId(0)).unwrap_err();
         assert_eq!(error.construct, "`if`");
         assert!(error.instead.contains("no conditionals"), "{}", error.instead);

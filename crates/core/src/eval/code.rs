@@ -18,7 +18,7 @@ pub(crate) enum Code {
     /// A variable; the last mention moves the value out of its slot.
     Local(Slot, Last),
     Global(usize),
-    Lambda(Rc<Function>, Vec<(Slot, Last)>),
+    Lambda(Rc<[Function]>, Vec<(Slot, Last)>),
     Call(Box<Code>, Vec<Code>),
     /// The spine of a `let` or of checks.
     Block(Vec<Step>, Box<Code>),
@@ -64,6 +64,8 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) enum Step {
     Bind(Place, Code),
+    /// Functions that may call each other, and what they capture.
+    Functions(Vec<Place>, Rc<[Function]>, Vec<(Slot, Last)>),
     Check(Code, Site, Vec<Code>),
 }
 
@@ -112,8 +114,10 @@ pub(crate) enum LoopKindCode {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub params: Vec<Place>,
-    /// Where captured values go.
-    pub captures: Vec<Slot>,
+    /// Which of the captured values are mentioned, and where they go.
+    pub captures: Vec<(usize, Slot)>,
+    /// Which functions that are defined together with this one are mentioned, itself included, and where they go.
+    pub together: Vec<(usize, Slot)>,
     /// How many slots its frame has.
     pub slots: usize,
     pub body: Code,

@@ -23,7 +23,8 @@ pub(crate) fn compile(program: &Program, term: &Term, moves: bool) -> Function {
     if moves {
         liveness::mark(&mut [], &mut body, &scope.depths);
     }
-    Function { params: Vec::new(), captures: Vec::new(), slots: scope.depths.len(), body }
+    let (params, captures, together) = (Vec::new(), Vec::new(), Vec::new());
+    Function { params, captures, together, slots: scope.depths.len(), body }
 }
 
 /// How a variable is mentioned.
@@ -60,6 +61,9 @@ struct Scope {
     slots: HashMap<Key, Slot>,
     /// What comes from the function around, and where it goes.
     captures: Vec<(Key, Slot)>,
+    /// The functions that are defined together, by their variables; and those that are mentioned, with their slots.
+    members: HashMap<u32, usize>,
+    together: Vec<(usize, Slot)>,
     /// For each slot, in how many loops it is bound.
     depths: Vec<usize>,
     /// In how many loops we are.
@@ -96,7 +100,10 @@ impl Compiler<'_> {
         scope.depths.push(0);
         let slot = scope.depths.len() - 1;
         scope.slots.insert(key, slot);
-        scope.captures.push((key, slot));
+        match scope.members.get(&key.0) {
+            Some(member) => scope.together.push((*member, slot)),
+            None => scope.captures.push((key, slot)),
+        }
         slot
     }
 
@@ -151,7 +158,7 @@ impl Compiler<'_> {
             TermKind::Lit(value) => Code::Const((*value).into()),
             TermKind::Lam(..) => self.lambda(term),
             TermKind::App(..) => self.application(term),
-            TermKind::Let(..) | TermKind::Check { .. } => self.spine(term),
+            TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => self.spine(term),
             TermKind::Tuple(items) if items.is_empty() => Code::Const(Value::Unit),
             TermKind::Tuple(items) => Code::Tuple(self.terms(items)),
             TermKind::Proj(t, k) => self.projection(t, *k),
@@ -221,9 +228,32 @@ impl Compiler<'_> {
         }
     }
 
-    /// A function, with as many parameters as there are.
-    fn lambda(&mut self, mut term: &Term) -> Code {
-        self.scopes.push(Scope::default());
+    /// A function.
+    fn lambda(&mut self, term: &Term) -> Code {
+        let (functions, captured) = self.functions(HashMap::new(), &[term]);
+        Code::Lambda(functions, captured)
+    }
+
+    /// Functions that are defined together, and what they capture.
+    fn functions(
+        &mut self,
+        members: HashMap<u32, usize>,
+        terms: &[&Term],
+    ) -> (Rc<[Function]>, Vec<(Slot, Last)>) {
+        let mut keys: Vec<Key> = Vec::new();
+        let functions =
+            terms.iter().map(|term| self.function(members.clone(), term, &mut keys)).collect();
+        (functions, keys.iter().map(|key| (self.mention(*key), false)).collect())
+    }
+
+    /// A function, with as many parameters as there are; what it captures is added to the keys.
+    fn function(
+        &mut self,
+        members: HashMap<u32, usize>,
+        mut term: &Term,
+        keys: &mut Vec<Key>,
+    ) -> Function {
+        self.scopes.push(Scope { members, ..Scope::default() });
         let mut params = Vec::new();
         while let TermKind::Lam(x, body) = term.kind() {
             params.push(self.bind(x));
@@ -234,12 +264,15 @@ impl Compiler<'_> {
         if self.moves {
             liveness::mark(&mut params, &mut body, &scope.depths);
         }
-        let captured = scope.captures.iter().map(|(key, _)| (self.mention(*key), false)).collect();
-        let captures = scope.captures.iter().map(|(_, slot)| *slot).collect();
-        Code::Lambda(
-            Rc::new(Function { params, captures, slots: scope.depths.len(), body }),
-            captured,
-        )
+        let mut captures = Vec::new();
+        for (key, slot) in &scope.captures {
+            let k = keys.iter().position(|known| known == key).unwrap_or(keys.len());
+            if k == keys.len() {
+                keys.push(*key);
+            }
+            captures.push((k, *slot));
+        }
+        Function { params, captures, together: scope.together, slots: scope.depths.len(), body }
     }
 
     fn application(&mut self, mut term: &Term) -> Code {
@@ -259,6 +292,13 @@ impl Compiler<'_> {
                 let value = self.term(t);
                 steps.push(Step::Bind(self.bind(x), value));
                 term = s;
+            } else if let TermKind::LetRec(functions, body) = term.kind() {
+                let members = functions.iter().enumerate().map(|(k, (f, _))| (f.id, k)).collect();
+                let terms: Vec<&Term> = functions.iter().map(|(_, t)| t).collect();
+                let (code, captured) = self.functions(members, &terms);
+                let places = functions.iter().map(|(f, _)| self.bind(f)).collect();
+                steps.push(Step::Functions(places, code, captured));
+                term = body;
             } else if let TermKind::Check { cond, site, values, body } = term.kind() {
                 steps.push(Step::Check(self.term(cond), site.clone(), self.terms(values)));
                 term = body;

@@ -156,6 +156,10 @@ impl Marker<'_> {
                 self.bind(place);
                 self.code(value);
             }
+            Step::Functions(places, _, captured) => {
+                places.iter_mut().for_each(|place| self.bind(place));
+                captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot));
+            }
             Step::Check(cond, _, values) => {
                 // The values are read only if the program fails: what they mention is never moved.
                 self.inside_loop(|m| m.all(values));

@@ -70,7 +70,7 @@ impl<'p> Machine<'p> {
         }
         let program = self.program;
         let function = compile(program, &program.defs[k].body, self.moves);
-        let value = self.enter(&function, &[], [])?;
+        let value = self.enter(&[function].into(), 0, &[].into(), [])?;
         self.globals[k] = Some(value.clone());
         Ok(value)
     }
@@ -78,7 +78,7 @@ impl<'p> Machine<'p> {
     /// The value of a closed term.
     pub fn closed(&mut self, term: &crate::Term) -> Run<Value> {
         let function = compile(self.program, term, self.moves);
-        self.enter(&function, &[], [])
+        self.enter(&[function].into(), 0, &[].into(), [])
     }
 
     /// A function applied to one or more arguments.
@@ -86,16 +86,22 @@ impl<'p> Machine<'p> {
         while !args.is_empty() {
             f = match f {
                 Value::Closure(closure) => {
-                    let missing = closure.function.params.len() - closure.args.len();
+                    let missing = closure.function().params.len() - closure.args.len();
                     if args.len() < missing {
                         let args = closure.args.iter().cloned().chain(args).collect();
-                        let (function, captured) =
-                            (closure.function.clone(), closure.captured.clone());
-                        return Ok(Value::Closure(Rc::new(Closure { function, captured, args })));
+                        return Ok(Value::Closure(Rc::new(Closure {
+                            functions: closure.functions.clone(),
+                            member: closure.member,
+                            captured: closure.captured.clone(),
+                            args,
+                        })));
                     }
                     let rest = args.split_off(missing);
                     let supplied = closure.args.iter().cloned().chain(args);
-                    let result = self.enter(&closure.function, &closure.captured, supplied)?;
+                    let result = {
+                        let Closure { functions, member, captured, .. } = &*closure;
+                        self.enter(functions, *member, captured, supplied)?
+                    };
                     args = rest;
                     result
                 }
@@ -109,14 +115,19 @@ impl<'p> Machine<'p> {
     /// Runs a function in a new frame.
     fn enter(
         &mut self,
-        function: &Function,
-        captured: &[Value],
+        functions: &Rc<[Function]>,
+        member: usize,
+        captured: &Rc<[Value]>,
         args: impl IntoIterator<Item = Value>,
     ) -> Run<Value> {
+        let function = &functions[member];
         let around = std::mem::replace(&mut self.base, self.stack.len());
         self.stack.resize(self.base + function.slots, Value::Absent);
-        for (slot, value) in function.captures.iter().zip(captured) {
-            self.set(*slot, value.clone());
+        for (k, slot) in &function.captures {
+            self.set(*slot, captured[*k].clone());
+        }
+        for (member, slot) in &function.together {
+            self.set(*slot, closure(functions, *member, captured));
         }
         for (place, value) in function.params.iter().zip(args) {
             self.bind(place, value);
@@ -174,14 +185,10 @@ impl<'p> Machine<'p> {
                 Code::Const(value) => return Ok(value.clone()),
                 Code::Local(slot, last) => return Ok(self.read(*slot, *last)),
                 Code::Global(k) => return self.global(*k),
-                Code::Lambda(function, captured) => {
+                Code::Lambda(functions, captured) => {
                     let captured =
                         captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
-                    return Ok(Value::Closure(Rc::new(Closure {
-                        function: function.clone(),
-                        captured,
-                        args: Vec::new(),
-                    })));
+                    return Ok(closure(functions, 0, &captured));
                 }
                 Code::Call(f, args) => {
                     let f = self.eval(f)?;
@@ -268,6 +275,14 @@ impl<'p> Machine<'p> {
             Step::Bind(place, value) => {
                 let value = self.eval(value)?;
                 self.bind(place, value);
+                Ok(())
+            }
+            Step::Functions(places, functions, captured) => {
+                let captured =
+                    captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
+                for (member, place) in places.iter().enumerate() {
+                    self.bind(place, closure(functions, member, &captured));
+                }
                 Ok(())
             }
             Step::Check(cond, site, values) => {
@@ -427,6 +442,12 @@ impl<'p> Machine<'p> {
         }
         Ok(Value::Unit)
     }
+}
+
+/// A function that has got no arguments.
+fn closure(functions: &Rc<[Function]>, member: usize, captured: &Rc<[Value]>) -> Value {
+    let (functions, captured) = (functions.clone(), captured.clone());
+    Value::Closure(Rc::new(Closure { functions, member, captured, args: Vec::new() }))
 }
 
 fn failed(site: &Site, values: &[i64]) -> Run<()> {

@@ -51,9 +51,18 @@ pub(crate) struct Con {
 /// A function with the values of its free variables and those of its arguments that it has already got.
 #[derive(Debug)]
 pub(crate) struct Closure {
-    pub function: Rc<Function>,
+    /// The functions that were defined together.
+    pub functions: Rc<[Function]>,
+    /// Which of them it is.
+    pub member: usize,
     pub captured: Rc<[Value]>,
     pub args: Vec<Value>,
+}
+
+impl Closure {
+    pub fn function(&self) -> &Function {
+        &self.functions[self.member]
+    }
 }
 
 /// The content of an accumulator.

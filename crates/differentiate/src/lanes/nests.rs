@@ -59,7 +59,7 @@ impl Lanes<'_> {
 
     /// A new accumulator for the lanes of a sum.
     fn sum(&mut self, bind: &Param, op: ReduceOp) -> Var {
-        let unit = Atom::Lit(op.unit(bind.ty.elem));
+        let unit = Atom::Lit(op.unit(bind.ty.elem.scalar()));
         let start = self.lanes(unit, &bind.ty);
         let acc = Param { var: self.b.names.again(bind.var), ty: bind.ty.clone() };
         self.varying.sum(acc.var, &acc.ty);

@@ -23,8 +23,18 @@ impl Lanes<'_> {
             }
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.bind(&stm.binds[0], Op::Freeze(self.of[acc])),
-            Op::Prim(..) | Op::Constant(_) | Op::Check { .. } => {
-                unreachable!("a scalar operation is in a run; constants and checks do not vary")
+            Op::Prim(..)
+            | Op::Constant(_)
+            | Op::Check { .. }
+            | Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => {
+                unreachable!(
+                    "a scalar operation is in a run; constants and checks do not vary; what calls or has nodes has no lanes"
+                )
             }
         }
     }

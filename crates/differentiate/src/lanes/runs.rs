@@ -77,7 +77,13 @@ impl Lanes<'_> {
                 | Op::MatMul(..)
                 | Op::Accumulator(_)
                 | Op::Freeze(_)
-                | Op::Check { .. },
+                | Op::Check { .. }
+                | Op::Call { .. }
+                | Op::Node { .. }
+                | Op::Tag(_)
+                | Op::Field { .. }
+                | Op::Open { .. }
+                | Op::Cell { .. },
             ) => false,
             Exp::Nest(nest) => self.varying.is_per_lane(nest),
         }

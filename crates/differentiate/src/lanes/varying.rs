@@ -184,6 +184,14 @@ impl Varying {
                 | Op::Accumulator(_)
                 | Op::Freeze(_),
             ) => true,
+            Exp::Op(
+                Op::Call { .. }
+                | Op::Node { .. }
+                | Op::Tag(_)
+                | Op::Field { .. }
+                | Op::Open { .. }
+                | Op::Cell { .. },
+            ) => false,
             Exp::Nest(nest) if self.is_per_lane(nest) => self.fits_in_a_lane(stm, nest),
             Exp::Nest(nest) => {
                 let params = match nest {

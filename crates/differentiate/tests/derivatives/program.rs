@@ -1,8 +1,8 @@
 //! Programs under test: functions with real parameters to differentiate by, and constants. Derivatives of programs are programs.
 
 use lambada_anf::{
-    Atom, Block, Builder, Counts, Function, Lambda, Names, Param, Renaming, Ty, Var, check, eval,
-    print,
+    Atom, Block, Builder, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Ty, Var,
+    check, eval, print,
 };
 use lambada_differentiate::{forward, reverse};
 use lambada_prim::{Data, ScalarTy, Tensor};
@@ -68,7 +68,7 @@ impl Program {
         let sizes = self.sizes.iter().copied().filter(|n| mentions(&params, *n)).collect();
         let (results, body, names) =
             (self.f.results.clone(), self.f.body.clone(), self.names.clone());
-        Function { name: "f".into(), sizes, params, results, body, names }
+        Function { name: "f".into(), sizes, params, results, body, names, ..Function::default() }
     }
 
     pub fn show(&self) -> String {
@@ -98,7 +98,7 @@ impl Program {
     /// `x, ẋ ↦ f x, ḟ`
     pub fn forward(&self) -> Program {
         let mut program = self.clone();
-        program.f = forward(&mut program.names, &self.f);
+        program.f = forward(&mut Library::default(), &mut program.names, &self.f);
         let program = program.guarded();
         program.check("the forward derivative");
         program
@@ -107,7 +107,7 @@ impl Program {
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
         let mut program = self.clone();
-        let derivative = reverse(&mut program.names, &self.f);
+        let derivative = reverse(&mut Library::default(), &mut program.names, &self.f);
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();
@@ -178,7 +178,7 @@ impl Writer<'_> {
 
 /// `[d…]real`
 pub fn reals(dims: &[Atom]) -> Ty {
-    Ty { elem: ScalarTy::Real, dims: dims.to_vec() }
+    Ty { elem: Elem::REAL, dims: dims.to_vec() }
 }
 
 pub fn elements(t: &Tensor) -> &[f64] {

@@ -3,7 +3,7 @@
 mod sizes;
 pub mod state;
 
-use lambada_anf::{Atom, LoopKind, Nest, Op, Out, Param, Random, Stm, Ty};
+use lambada_anf::{Atom, Elem, LoopKind, Nest, Op, Out, Param, Random, Stm, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
@@ -276,7 +276,7 @@ fn histograms() {
     let places = Tensor { dims: vec![6], data: lambada_prim::Data::Int(vec![0, 2, 1, 2, 2, 0]) };
     check_with(&[6, 3], vec![places], |w| {
         let (n, m) = (w.size("n"), w.size("m"));
-        let at = w.constant("at", Ty { elem: ScalarTy::Int, dims: vec![n] });
+        let at = w.constant("at", Ty { elem: Elem::INT, dims: vec![n] });
         let (xs, h, t) = (w.param("xs", &[n]), w.param("h", &[m]), w.param("t", &[]));
         let ty = reals(&[m]);
         let total = w.b.accumulator(t, &Ty::real());

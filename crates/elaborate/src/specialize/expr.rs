@@ -376,6 +376,7 @@ fn is_total(term: &Term) -> bool {
         TermKind::Prim(_, args) => args.iter().all(is_total),
         TermKind::App(..)
         | TermKind::Let(..)
+        | TermKind::LetRec(..)
         | TermKind::Tuple(_)
         | TermKind::Con(..)
         | TermKind::Match(..)

@@ -96,6 +96,7 @@ impl<'e> Specialize<'e> {
             body,
             signature,
             span: global.span,
+            group: def.0,
         });
         let fallible = self.failing > failing;
         self.fallible.insert(def, fallible);

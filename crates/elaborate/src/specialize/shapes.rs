@@ -65,6 +65,7 @@ impl Shapes {
             TermKind::Lit(Scalar::Real(_) | Scalar::Bool(_))
             | TermKind::Prim(..)
             | TermKind::Let(..)
+            | TermKind::LetRec(..)
             | TermKind::Array(_)
             | TermKind::For(..)
             | TermKind::Index(..)
@@ -104,6 +105,7 @@ impl Shapes {
                 TermKind::Index(xs, indices) => return self.size(xs, axis + indices.len()),
                 TermKind::Update(xs, _, _) => at = xs,
                 TermKind::Lit(_)
+                | TermKind::LetRec(..)
                 | TermKind::Prim(..)
                 | TermKind::Dim(..)
                 | TermKind::Global(_)

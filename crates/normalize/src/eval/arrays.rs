@@ -1,6 +1,6 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
 
-use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, Elem, NAMELESS, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Data, Prim, ReduceOp, ScalarTy, Tensor};
 use lambada_source::Span;
@@ -89,13 +89,12 @@ impl Evaluator<'_> {
         let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
         let product = self.named(hint, |this| {
             Ok(match ty.elem {
-                ScalarTy::Real => this.emit.bind(NAMELESS, ty, Op::MatMul(x_var, y_var)),
-                ScalarTy::Int | ScalarTy::Bool => this.emit.int_product(
-                    (x_var, rows.len()),
-                    (y_var, columns.len()),
-                    *inner,
-                    &dims,
-                ),
+                Elem::Scalar(ScalarTy::Real) => {
+                    this.emit.bind(NAMELESS, ty, Op::MatMul(x_var, y_var))
+                }
+                Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => this
+                    .emit
+                    .int_product((x_var, rows.len()), (y_var, columns.len()), *inner, &dims),
             })
         })?;
         Ok(stored(product, &dims))
@@ -169,7 +168,7 @@ impl Emit {
             (Out::Collect, element)
         };
         let body = self.leave().finish(vec![result]);
-        let ty = Ty { elem: ScalarTy::Int, dims: dims.to_vec() };
+        let ty = Ty { elem: Elem::INT, dims: dims.to_vec() };
         self.bind(hint, ty, Nest::For { index, extent, outs: vec![out], body })
     }
 }
@@ -229,7 +228,7 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
         .iter()
         .map(|d| d.as_lit().map(|size| size.int() as usize))
         .collect::<Option<Vec<usize>>>()?;
-    let mut tensor = Tensor { data: Data::zeros(ty.elem, dims.iter().product()), dims };
+    let mut tensor = Tensor { data: Data::zeros(ty.elem.scalar(), dims.iter().product()), dims };
     let mut at = 0;
     for atom in atoms {
         match (atom.as_lit(), emit.known(*atom)) {
@@ -289,7 +288,7 @@ impl Rows {
 
     fn rows(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
-        let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem)), ty.dims.clone());
+        let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem.scalar())), ty.dims.clone());
         let acc = emit.fresh(hint.clone(), ty.clone());
         emit.push(vec![Param { var: acc, ty: ty.clone() }], Op::Accumulator(zero));
         emit.enter();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Nest, Param, Renaming, free_vars};
+use lambada_anf::{Atom, Elem, Nest, Param, Renaming, free_vars};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
@@ -39,7 +39,7 @@ impl Evaluator<'_> {
         let point = self.point(x, span)?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
         let anf::Reverse { mut forward, pullback } =
-            self.derivatives.reverse(&mut self.emit.names, &traced.lambda);
+            self.derivatives.reverse(&mut self.emit.library, &mut self.emit.names, &traced.lambda);
         let renaming = actual(&forward.params, &traced.actuals);
         self.place(&mut forward, &renaming);
         let value = traced.rebuild(&self.emit, &forward.body.results);
@@ -67,7 +67,8 @@ impl Evaluator<'_> {
         let tangents =
             self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let mut forward = self.derivatives.forward(&mut self.emit.names, &traced.lambda);
+        let mut forward =
+            self.derivatives.forward(&mut self.emit.library, &mut self.emit.names, &traced.lambda);
         self.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(&tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
@@ -217,8 +218,10 @@ impl Traced {
         let other = |atom: Atom| others.get(&atom).copied().unwrap_or(atom);
         let value = with_reals(emit, &self.value, &reals);
         let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
-            ScalarTy::Real => leaf.clone(),
-            ScalarTy::Int | ScalarTy::Bool => Leaf { atom: other(leaf.atom), ..leaf.clone() },
+            Elem::Scalar(ScalarTy::Real) => leaf.clone(),
+            Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => {
+                Leaf { atom: other(leaf.atom), ..leaf.clone() }
+            }
         };
         value.map(on_leaf, &mut |size| other(size))
     }
@@ -228,10 +231,10 @@ impl Traced {
 fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
     let mut atoms = atoms.iter();
     let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
-        ScalarTy::Real => {
+        Elem::Scalar(ScalarTy::Real) => {
             Leaf::stored(*atoms.next().expect("one atom per real leaf"), leaf.axes.len())
         }
-        ScalarTy::Int | ScalarTy::Bool => leaf.clone(),
+        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => leaf.clone(),
     };
     structure.map(on_leaf, &mut |size| size)
 }

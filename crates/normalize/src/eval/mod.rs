@@ -21,6 +21,7 @@ use lambada_source::{FileId, Problem, stack};
 use crate::Eval;
 use crate::emit::Emit;
 use crate::merge::ill_typed;
+use crate::messages;
 use crate::val::{Code, Leaf, Val, VariantVal};
 use growth::Growth;
 
@@ -144,6 +145,7 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Lit(_)
                 | TermKind::Lam(..)
                 | TermKind::App(..)
+                | TermKind::LetRec(..)
                 | TermKind::Tuple(_)
                 | TermKind::Proj(..)
                 | TermKind::Con(..)
@@ -175,10 +177,15 @@ impl<'a> Evaluator<'a> {
         let span = term.span();
         match term.kind() {
             TermKind::Var(x) => self.lookup(x),
+            TermKind::Global(id) if self.program.is_recursive(*id) => {
+                let name = format!("`{}`", self.program.def(*id).name);
+                Err(messages::not_compiled(&name).into())
+            }
             TermKind::Global(id) => self.global(*id),
             TermKind::Lit(value) => Ok(Val::scalar(Atom::Lit(*value))),
             TermKind::Lam(x, body) => self.lambda(x, body),
             TermKind::App(..) => self.application(term, hint),
+            TermKind::LetRec(..) => Err(messages::not_compiled("this `let rec`").into()),
             TermKind::Tuple(items) => Ok(Val::tuple(
                 items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?,
             )),

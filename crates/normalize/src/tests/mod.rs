@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use lambada_anf as anf;
 use lambada_core::{
-    Arm, Checkpoint, Data, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind,
-    Ty, TypeDecl, TypeId, Var,
+    Arm, Checkpoint, Data, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty,
+    TypeDecl, TypeId, Var,
 };
 use lambada_core::{
     app, dim, eval, for_, if_, index, int, lam, let_, lit, loop_, match_, prim, proj, real, reduce,
@@ -98,8 +98,8 @@ impl Make {
 
     fn def_with(&mut self, name: &str, body: Term, signature: Signature) -> Term {
         let ty = body.ty().clone();
-        self.program.defs.push(Def { name: name.into(), body, signature, span: Span::default() });
-        Term::new(TermKind::Global(DefId(self.program.defs.len() as u32 - 1)), ty, Span::default())
+        let id = self.program.define(name, body, signature, Span::default());
+        Term::new(TermKind::Global(id), ty, Span::default())
     }
 
     /// Normalizes the last definition.

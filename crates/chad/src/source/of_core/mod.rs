@@ -24,8 +24,8 @@ use known::{Known, lift};
 use loops::Loop;
 pub use outside::Outside;
 use outside::{
-    BRANCHES, CHECKS, DERIVATIVES, INTEGERS, ITERATIONS, REALS, ROWS, SIZES, SMALLER, UPDATES,
-    VARIANTS, outside,
+    BRANCHES, CHECKS, DERIVATIVES, INTEGERS, ITERATIONS, REALS, RECURSION, ROWS, SIZES, SMALLER,
+    UPDATES, VARIANTS, outside,
 };
 
 /// Is a definition in the fragment?
@@ -46,6 +46,9 @@ pub fn parameters(program: &Program, entry: DefId) -> Vec<Rc<str>> {
 /// A definition as `x : T ⊢ t : S`, where `x` is the tuple of its parameters; the sizes of arrays are those of its signature.
 pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> {
     let def = program.def(entry);
+    if program.is_recursive(entry) {
+        return outside(def.span, "a function that calls itself", RECURSION);
+    }
     let (mut params, mut body) = (Vec::new(), &def.body);
     while let TermKind::Lam(x, inside) = body.kind() {
         params.push((x, def.signature.params.get(params.len()).map(|(_, sized)| sized)));
@@ -240,6 +243,9 @@ impl Reader<'_> {
                 Some(known) => known.clone(),
                 None => return outside(span, format!("the free variable `{}`", x.hint), REALS),
             },
+            TermKind::Global(id) if self.program.is_recursive(*id) => {
+                return outside(span, "a function that calls itself", RECURSION);
+            }
             TermKind::Global(id) => {
                 let (def, whole) = (self.program.def(*id), args.is_empty());
                 let known = self.inside(HashMap::new(), |reader| reader.read(&def.body, args))?;
@@ -310,6 +316,7 @@ impl Reader<'_> {
             TermKind::Loop { kind: LoopKind::While(_), .. } => {
                 return outside(span, "`while`", ITERATIONS);
             }
+            TermKind::LetRec(..) => return outside(span, "`let rec`", RECURSION),
             TermKind::Con(..) => return outside(span, "a constructor", VARIANTS),
             TermKind::Match(..) => return outside(span, "`match`", VARIANTS),
             TermKind::Update(..) => return outside(span, "an update", UPDATES),

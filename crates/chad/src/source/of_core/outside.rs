@@ -49,6 +49,8 @@ pub const BRANCHES: &str =
     "make a definition of the branch that is taken: there are no conditionals";
 pub const CHECKS: &str = "give the sizes and indices that are compared as numbers";
 pub const ITERATIONS: &str = "fix the number of iterations: `loop … for i < 10 do …`";
+pub const RECURSION: &str =
+    "write a loop over an array, as in `loop s = 0.0 for x in xs do s + x`: there is no recursion";
 pub const VARIANTS: &str = "use a tuple or a record: there are no variants";
 pub const UPDATES: &str = "make the whole array with `for` or `map`: there are no updates";
 pub const DERIVATIVES: &str = "show the stages of the function that is differentiated: the macros take programs without derivatives";

@@ -9,21 +9,16 @@ use lambada_source::{FileId, Span};
 
 use super::run;
 use crate::{
-    Arm, Checkpoint, Data, Def, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId,
-    Var, app, dim, for_, index, int, jvp, lam, let_, loop_, match_, prim, proj, real, reduce,
-    tuple, update, var, vjp,
+    Arm, Checkpoint, Data, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, Var,
+    app, dim, for_, index, int, jvp, lam, let_, loop_, match_, prim, proj, real, reduce, tuple,
+    update, var, vjp,
 };
 
 const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
 
 /// A program with one definition.
 fn main(mut program: Program, body: Term) -> Program {
-    program.defs.push(Def {
-        name: "main".into(),
-        body,
-        signature: Signature::default(),
-        span: NOWHERE,
-    });
+    program.define("main", body, Signature::default(), NOWHERE);
     program
 }
 

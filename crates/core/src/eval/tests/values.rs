@@ -310,3 +310,29 @@ fn long_spines_do_not_overflow() {
     assert!(copy.free_vars().is_empty());
     check(p.clone(), copy, &[0.5.into()], 100_000.5);
 }
+
+/// `let rec even n = if n == 0 then c else odd (n - 1) and odd n = …`, which captures and is captured.
+#[test]
+fn functions_call_each_other() {
+    let p = &mut Program::default();
+    let body = function(p, Ty::REAL, |p, c| {
+        let ty = Ty::fun(Ty::INT, Ty::REAL);
+        let (even, odd) = (p.fresh("even", ty.clone()), p.fresh("odd", ty));
+        let member = |p: &mut Program, other: &Var, end: Term| {
+            function(p, Ty::INT, |_, n| {
+                let less = prim(Prim::SubInt, vec![var(n), int(1)]);
+                let zero = prim(Prim::EqInt, vec![var(n), int(0)]);
+                crate::if_(zero, end, app(var(other), less))
+            })
+        };
+        let functions = vec![
+            (even.clone(), member(p, &odd, var(c))),
+            (odd.clone(), member(p, &even, real(-1.0))),
+        ];
+        let both = tuple(vec![app(var(&even), int(100)), app(var(&odd), int(100))]);
+        crate::let_rec(functions, both)
+    });
+    let copy = p.freshen(&body);
+    assert!(copy.free_vars().is_empty());
+    check(p.clone(), copy, &[2.5.into()], Data::Tuple(vec![2.5.into(), (-1.0).into()]));
+}
