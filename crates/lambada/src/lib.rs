@@ -7,6 +7,7 @@ mod call;
 mod data;
 mod explain;
 mod fit;
+mod gradbench;
 mod memory;
 mod messages;
 pub mod operators;
@@ -19,6 +20,8 @@ mod session;
 mod show;
 mod source;
 mod types;
+pub mod vectors;
+mod verify;
 
 pub use call::Call;
 pub use data::{
@@ -26,6 +29,7 @@ pub use data::{
     write_file,
 };
 pub use explain::{Example, Explanation, explain_code, explanations};
+pub use gradbench::{Ended, gradbench};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_run::output_was_closed;
@@ -37,6 +41,7 @@ pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use session::{Session, Unit, label_gradient};
 pub use show::Stage;
+pub use verify::{Check, Row, Verification, Verify};
 
 /// Are the checkers to run after every pass? They always do in debug builds.
 static CHECKS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));

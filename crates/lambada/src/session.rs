@@ -18,7 +18,7 @@ use crate::messages::program as messages;
 use crate::passes::{ELABORATE, timed};
 
 /// All files read so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Session {
     sources: Sources,
 }
