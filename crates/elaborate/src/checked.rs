@@ -5,6 +5,7 @@ use std::rc::Rc;
 use lambada_core::Program;
 use lambada_source::{Problem, Severity, Span};
 
+use crate::doubts::doubts;
 use crate::infer::{Infer, State};
 use crate::input::Input;
 use crate::messages;
@@ -63,6 +64,9 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     let infer = Infer::run(input);
     let main = infer.scopes.len() - 1;
     let mut problems = infer.problems;
+    if problems.is_empty() {
+        problems = doubts(input.main);
+    }
     problems.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
     problems.dedup();
     let global = |global: crate::infer::Global| {

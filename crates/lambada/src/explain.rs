@@ -16,6 +16,7 @@ const PAGES: [&str; 9] = [
     include_str!("../../../docs/src/errors/derivatives.md"),
     include_str!("../../../docs/src/errors/data.md"),
     include_str!("../../../docs/src/errors/running.md"),
+    include_str!("../../../docs/src/errors/warnings.md"),
 ];
 
 /// How many codes are named in the place of one that does not exist.
