@@ -6,7 +6,7 @@ use lambada_source::Problem;
 use crate::messages::running as messages;
 
 /// The pages of the book, in the order of the codes.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     include_str!("../../../docs/src/errors/syntax.md"),
     include_str!("../../../docs/src/errors/names.md"),
     include_str!("../../../docs/src/errors/types.md"),
