@@ -56,6 +56,8 @@ pub(crate) struct Global {
     pub defaults: Rc<[Ty]>,
     /// Of the library: what fails inside of it blames the place of its use.
     pub library: bool,
+    /// Does it call itself, directly or through others?
+    pub recursive: bool,
     main: bool,
 }
 
@@ -83,6 +85,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
             function: done.function,
             defaults: done.defaults,
             library: infer.scopes[global.module].library,
+            recursive: global.group.is_some(),
             main: global.module == main,
         })
     };

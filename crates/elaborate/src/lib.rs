@@ -5,6 +5,7 @@
 
 mod builtin;
 mod checked;
+mod components;
 mod doubts;
 mod infer;
 mod input;

@@ -255,7 +255,7 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>) -> Data {
             Data::Con {
                 name: name.clone(),
                 tag,
-                args: build_all(fields.iter(), &leaves[1 + before..], at),
+                args: build_all(fields.iter(), &leaves[1 + before..], at).into(),
             }
         }
     }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     fn con(name: &str, tag: usize, args: Vec<Data>) -> Data {
-        Data::Con { name: name.into(), tag, args }
+        Data::Con { name: name.into(), tag, args: args.into() }
     }
 
     fn check(shape: Shape, data: Data, expect: &[&[usize]]) {

@@ -68,7 +68,7 @@ impl<'a> Infer<'a> {
         types
     }
 
-    /// The types of the constructors' arguments, and a look for types that contain themselves.
+    /// The types of the constructors' arguments, and a look for types that have no end.
     pub(super) fn resolve_constructors(&mut self, modules: &[(Rc<str>, &'a Module)]) {
         let mut variants = Vec::new();
         let mut next = 0;
@@ -79,6 +79,10 @@ impl<'a> Infer<'a> {
                 match &def.body {
                     TypeBody::Alias(body) => self.check_alias(def, body),
                     TypeBody::Variant(constructors) => {
+                        if let Some(size) = def.sizes.first() {
+                            let span = def.sizes.iter().fold(size.span, |all, s| all.to(s.span));
+                            self.problems.push(messages::sizes_of_variant(&def.name.text, span));
+                        }
                         let id = VariantId(next);
                         next += 1;
                         self.constructor_types(id, def, constructors);
@@ -87,12 +91,52 @@ impl<'a> Infer<'a> {
                 }
             }
         }
+        self.check_growth(&variants);
+    }
+
+    /// Types that contain themselves at larger and larger arguments have no end.
+    fn check_growth(&mut self, variants: &[(VariantId, &TypeDef)]) {
+        let mut nodes: Vec<Ty> = Vec::new();
+        for (id, _) in variants {
+            nodes.extend(&self.solver.variant(*id).params);
+        }
+        let node = |ty: Ty| nodes.iter().position(|known| *known == ty);
+        let (mut edges, mut owners) = (Vec::new(), Vec::new());
         for (id, def) in variants {
-            if self.reaches(id, id, &mut Vec::new()) {
-                self.problems.push(messages::recursive_type(&def.name.text, def.name.span));
-                self.forget_fields(id);
+            for (inner, args) in self.variants_inside(*id) {
+                let params = &self.solver.variant(inner).params;
+                for (arg, param) in args.iter().zip(params) {
+                    let root = self.solver.root(*arg);
+                    for part in self.solver.unknowns(root) {
+                        if let (Some(from), Some(to)) = (node(part), node(*param)) {
+                            edges.push((from, to, part != root));
+                            owners.push((*id, *def));
+                        }
+                    }
+                }
             }
         }
+        let growing = super::recursion::growing_edges(nodes.len(), &edges);
+        let mut growing: Vec<(VariantId, &TypeDef)> =
+            growing.into_iter().map(|k| owners[k]).collect();
+        growing.dedup_by_key(|(id, _)| *id);
+        for (id, def) in growing {
+            self.problems.push(messages::growing_type(&def.name.text, def.name.span));
+            self.forget_fields(id);
+        }
+    }
+
+    /// The variants in the fields of a variant, with their arguments.
+    fn variants_inside(&self, id: VariantId) -> Vec<(VariantId, Rc<[Ty]>)> {
+        let mut inside = Vec::new();
+        for ty in self.solver.variant(id).constructors.iter().flat_map(|(_, args)| args) {
+            self.solver.visit(*ty, &mut |solver, part| {
+                if let Node::Variant(id, args) = solver.get(part) {
+                    inside.push((*id, args.clone()));
+                }
+            });
+        }
+        inside
     }
 
     /// An alias is expanded where it is used; here only to find what is wrong with it.
@@ -101,7 +145,11 @@ impl<'a> Infer<'a> {
             def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
         self.expanding.push((self.module, def.name.text.clone()));
+        let scope = self.env.mark();
+        self.inferred_sizes(def, &[]);
+        self.unbound.clear();
         self.ty(body, None);
+        self.env.restore(scope);
         self.expanding.pop();
         self.type_vars = outer;
     }
@@ -115,33 +163,17 @@ impl<'a> Infer<'a> {
         let params = self.solver.variant(id).params.clone();
         let vars = def.params.iter().map(|p| p.text.clone()).zip(params).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
+        let scope = self.env.mark();
+        self.inferred_sizes(def, &[]);
+        self.unbound.clear();
         self.expanding.push((self.module, Rc::from("")));
         for (tag, (_, args)) in constructors.iter().enumerate() {
             let args: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
             self.solver.variants[id.0 as usize].constructors[tag].1 = args;
         }
         self.expanding.pop();
+        self.env.restore(scope);
         self.type_vars = outer;
-    }
-
-    /// Is `target` inside of the fields of `from`?
-    fn reaches(&self, from: VariantId, target: VariantId, seen: &mut Vec<VariantId>) -> bool {
-        let mut inside = Vec::new();
-        for ty in self.solver.variant(from).constructors.iter().flat_map(|(_, args)| args) {
-            self.solver.visit(*ty, &mut |solver, part| {
-                if let Node::Variant(id, _) = solver.get(part) {
-                    inside.push(*id);
-                }
-            });
-        }
-        inside.into_iter().any(|id| {
-            if id == target {
-                return true;
-            }
-            let new = !seen.contains(&id);
-            seen.push(id);
-            new && self.reaches(id, target, seen)
-        })
     }
 
     fn forget_fields(&mut self, id: VariantId) {

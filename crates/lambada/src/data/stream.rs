@@ -9,6 +9,7 @@ use std::rc::Rc;
 use lambada_core::data::Data;
 use lambada_core::{Program, SizedTy};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_source::stack;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Deserializer, Serialize, Serializer};
@@ -291,7 +292,8 @@ impl Serialize for Json<'_> {
             Data::Con { name, args, .. } if args.is_empty() => to.serialize_str(name),
             Data::Con { name, args, .. } => {
                 let mut object = to.serialize_map(Some(1))?;
-                object.serialize_entry(&**name, &args.iter().map(Json).collect::<Vec<_>>())?;
+                let args: Vec<Json> = args.iter().map(Json).collect();
+                stack::deeper(|| object.serialize_entry(&**name, &args))?;
                 object.end()
             }
         }

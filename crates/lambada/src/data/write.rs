@@ -39,6 +39,11 @@ pub fn to_json(data: &Data) -> Value {
     serde_json::to_value(Json(data)).expect("keys are strings")
 }
 
+/// The same as text, of values of any depth.
+pub fn json_text(data: &Data) -> String {
+    serde_json::to_string(&Json(data)).expect("keys are strings")
+}
+
 /// Writes the value to a file whose name tells the format. The file is complete or untouched.
 pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     let mut bytes = Vec::new();
