@@ -15,7 +15,6 @@ pub mod reduce;
 pub mod sanitizer;
 pub mod special;
 pub mod texts;
-pub mod vectors;
 pub mod watch;
 
 /// The seeds of a test: so many from 0 on, or those that `SEEDS=1000..1100` says.

@@ -16,7 +16,7 @@ use lambada_prim::ScalarTy;
 use lambada_testkit::{Confirmed, Random, Tolerance, all_close, confirm};
 
 use crate::natives::Native;
-use crate::vectors::{inner, moved, reals, with_reals};
+use lambada::vectors::{inner, moved, reals, with_reals};
 
 /// A definition with one value per parameter.
 pub struct Case {

@@ -8,7 +8,7 @@ use lambada_prim::ScalarTy;
 use lambada_testkit::Random;
 
 use crate::natives::Native;
-use crate::vectors::{reals, with_reals};
+use lambada::vectors::{reals, with_reals};
 
 /// One function of the ladder.
 struct Compiled {

@@ -26,7 +26,7 @@ use lambada_testkit::{Tolerance, all_close};
 
 use crate::natives::Native;
 use crate::oracle::agreed;
-use crate::vectors::reals;
+use lambada::vectors::reals;
 
 /// How many nodes a literal derivative may have (E26): most programs that call captured functions have tens of thousands.
 const LARGEST: f64 = 1e5;

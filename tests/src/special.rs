@@ -7,7 +7,7 @@ use lambada_testkit::{Random, Tolerance};
 use serde_json::{Value, json};
 
 use crate::oracle::Case;
-use crate::vectors::{numbers, with_reals};
+use lambada::vectors::{numbers, with_reals};
 
 /// The JSON with some reals replaced by zeros, infinities and NaN. Large and tiny numbers are left out: sums and products may be reassociated.
 pub fn spiced(arg: &Value, random: &mut Random) -> Value {

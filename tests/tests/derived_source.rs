@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use lambada::operators::Operator;
+use lambada::vectors::{numbers, with_reals};
 use lambada::{Data, Engine, Executable, Session, Unit};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::draw::draw;
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
 use lambada_tests::oracle::differentiable;
-use lambada_tests::vectors::{numbers, with_reals};
 
 const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
 

@@ -1,10 +1,9 @@
-//! The standard cases: value and derivative of every example against recorded outputs of independent implementations, to 1e-9 relative,
-//! natively and through every evaluator.
+//! The standard cases: the functions of `examples/gradbench`, through the tool that speaks the suite's protocol, against recorded outputs of
+//! independent implementations, to 1e-9 relative, natively and through every evaluator.
 
 use std::path::{Path, PathBuf};
 
-use lambada::operators::Operator;
-use lambada::{Data, Engine, Executable, Inputs, Raw, Session, label_gradient, to_json};
+use lambada::{Engine, gradbench};
 use lambada_testkit::Tolerance;
 use serde_json::{Value, json};
 
@@ -23,42 +22,14 @@ fn recorded(case: &str) -> Value {
     serde_json::from_str(&text).expect("recorded cases are JSON")
 }
 
-/// What an entry of an example gives for the recorded input, of which only the named members are parameters.
-fn compute(
-    example: &str,
-    entry: &str,
-    operator: Operator,
-    wrt: Option<&str>,
-    input: &Value,
-    members: &[&str],
-    engine: Engine,
-) -> Data {
-    let mut session = Session::new();
-    let unit = session
-        .load(&root().join("examples").join(example))
-        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
-    let call = unit
-        .call(entry, operator, wrt.as_deref())
-        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    let mut inputs = Inputs::new();
-    for name in members {
-        inputs.insert(*name, Raw::Json(input[*name].clone()), "the record");
-    }
-    let args = call.arguments(&inputs).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    let names = call.wrt_names();
-    let executable = Executable::new(call.program, call.entry, engine)
-        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-    if engine == Engine::Native && !lambada_testkit::may_lack_c_compiler() {
-        assert!(lambada_run::Compiler::find().is_some(), "{}", lambada_testkit::NO_C_COMPILER);
-    }
-    match executable.run(&args).unwrap_or_else(|f| panic!("{}", session.render_failure(&f, false)))
-    {
-        Data::Tuple(mut pair) if operator == Operator::Grad => {
-            label_gradient(&names, pair.pop().expect("a gradient comes with the value"))
-        }
-        value => value,
-    }
+/// What the tool answers to these messages.
+fn talk(engine: Engine, messages: &[Value]) -> Vec<Value> {
+    let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let mut answers = Vec::new();
+    gradbench(&root().join("examples/gradbench"), engine, lines.as_bytes(), &mut answers)
+        .unwrap_or_else(|ended| panic!("{ended:?}"));
+    let text = String::from_utf8(answers).expect("answers are text");
+    text.lines().map(|line| serde_json::from_str(line).expect("answers are JSON")).collect()
 }
 
 /// Close to 1e-9, place by place.
@@ -66,247 +37,164 @@ fn close(what: &str, found: &Value, expected: &Value) {
     match (found, expected) {
         (Value::Array(a), Value::Array(b)) => {
             assert_eq!(a.len(), b.len(), "{what}");
-            a.iter()
-                .zip(b)
-                .enumerate()
-                .for_each(|(k, (x, y))| close(&format!("{what}[{k}]"), x, y));
+            let pairs = a.iter().zip(b).enumerate();
+            pairs.for_each(|(k, (x, y))| close(&format!("{what}[{k}]"), x, y));
         }
         (Value::Object(a), Value::Object(b)) => {
             assert_eq!(a.len(), b.len(), "{what}");
             b.iter().for_each(|(k, y)| close(&format!("{what}.{k}"), &a[k], y));
         }
         (a, b) => {
-            let (x, y) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
-            lambada_testkit::close(&what, x, y, Tolerance::mixed(1e-9))
+            let number = |v: &Value| v.as_f64().unwrap_or_else(|| panic!("{what}: {v}"));
+            lambada_testkit::close(&what, number(a), number(b), Tolerance::mixed(1e-9))
                 .unwrap_or_else(|e| panic!("{e}"));
         }
     }
 }
 
-fn flat(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(flat).collect(),
-        scalar => vec![scalar.clone()],
+/// Functions with their inputs and what they give.
+fn calls(record: &Value) -> Vec<(String, Value, Value)> {
+    let text = |value: &Value| value.as_str().expect("a name").to_string();
+    if let Some(cases) = record["cases"].as_array() {
+        let call =
+            |case: &Value| (text(&case["function"]), case["input"].clone(), case["output"].clone());
+        return cases.iter().map(call).collect();
+    }
+    let outputs = record["outputs"].as_object().expect("outputs by function");
+    let call =
+        |(name, output): (&String, &Value)| (name.clone(), record["input"].clone(), output.clone());
+    outputs.iter().map(call).collect()
+}
+
+/// All functions of a recorded case, on these engines but for those named, which they have no time for.
+fn case(name: &str, engines: &[Engine], slow: &[&str]) {
+    let record = recorded(name);
+    if engines.contains(&Engine::Native) && !lambada_testkit::may_lack_c_compiler() {
+        assert!(lambada_run::Compiler::find().is_some(), "{}", lambada_testkit::NO_C_COMPILER);
+    }
+    for engine in engines {
+        let calls: Vec<_> = calls(&record)
+            .into_iter()
+            .filter(|(function, ..)| *engine != Engine::Core || !slow.contains(&&**function))
+            .collect();
+        let mut messages = vec![json!({"id": 0, "kind": "define", "module": record["module"]})];
+        messages.extend(calls.iter().enumerate().map(|(k, (function, input, _))| {
+            let kind = "evaluate";
+            json!({"id": k + 1, "kind": kind, "module": record["module"], "function": function, "input": input})
+        }));
+        let answers = talk(*engine, &messages);
+        assert_eq!(answers[0], json!({"id": 0, "success": true}), "{name}");
+        for ((function, _, output), answer) in calls.iter().zip(&answers[1..]) {
+            let what = format!("{name}: {function} by {engine:?}");
+            assert_eq!(answer["success"], true, "{what}: {}", answer["error"]);
+            assert!(answer["timings"].as_array().is_some_and(|t| !t.is_empty()), "{what}");
+            close(&what, &answer["output"], output);
+        }
     }
 }
 
 #[test]
 fn hello() {
-    let mut session = Session::new();
-    let unit = session
-        .load_text(
-            "hello.lam",
-            "def square (x : real) = x * x\n\ndef double x = grad square x\n",
-            None,
-        )
-        .expect("it is well typed");
-    for case in recorded("hello")["cases"].as_array().expect("cases") {
-        for engine in ENGINES {
-            let call = unit
-                .call(case["function"].as_str().expect("a name"), Operator::Value, None)
-                .expect("it is there");
-            let mut inputs = Inputs::new();
-            inputs.insert("x", Raw::Json(case["input"].clone()), "the record");
-            let args = call.arguments(&inputs).expect("a number");
-            let result = Executable::new(call.program, call.entry, engine)
-                .expect("it compiles")
-                .run(&args)
-                .expect("it runs");
-            close("hello", &to_json(&result), &case["output"]);
-        }
-    }
-}
-
-fn gmm(case: &str, engines: &[Engine]) {
-    let record = recorded(case);
-    let members = ["alpha", "mu", "q", "l", "x", "m", "gamma"];
-    for engine in engines {
-        let value = compute(
-            "gmm.lam",
-            "objective",
-            Operator::Value,
-            None,
-            &record["input"],
-            &members,
-            *engine,
-        );
-        close("objective", &to_json(&value), &record["outputs"]["objective"]);
-        let gradient = compute(
-            "gmm.lam",
-            "objective",
-            Operator::Grad,
-            Some("alpha,mu,q,l"),
-            &record["input"],
-            &members,
-            *engine,
-        );
-        close(&format!("{engine:?} jacobian"), &to_json(&gradient), &record["outputs"]["jacobian"]);
-    }
+    case("hello", &ENGINES, &[]);
 }
 
 #[test]
 fn gmm_d2_k5() {
-    gmm("gmm_d2_k5", &ENGINES);
+    case("gmm_d2_k5", &ENGINES, &[]);
 }
 
 #[test]
 fn gmm_d10_k5() {
-    gmm("gmm_d10_k5", &ENGINES);
+    case("gmm_d10_k5", &ENGINES, &[]);
 }
 
 #[test]
 fn lse() {
-    let record = recorded("lse");
-    for engine in ENGINES {
-        let value = compute(
-            "logsumexp.lam",
-            "lse",
-            Operator::Value,
-            None,
-            &record["input"],
-            &["x"],
-            engine,
-        );
-        close("primal", &to_json(&value), &record["outputs"]["primal"]);
-        let gradient =
-            compute("logsumexp.lam", "lse", Operator::Grad, None, &record["input"], &["x"], engine);
-        close("gradient", &to_json(&gradient), &record["outputs"]["gradient"]);
-    }
+    case("lse", &ENGINES, &[]);
 }
 
 #[test]
 fn llsq() {
-    let record = recorded("llsq");
-    for engine in ENGINES {
-        let value = compute(
-            "least_squares.lam",
-            "residual",
-            Operator::Value,
-            None,
-            &record["input"],
-            &["x", "n"],
-            engine,
-        );
-        close("primal", &to_json(&value), &record["outputs"]["primal"]);
-        let gradient = compute(
-            "least_squares.lam",
-            "residual",
-            Operator::Grad,
-            None,
-            &record["input"],
-            &["x", "n"],
-            engine,
-        );
-        close("gradient", &to_json(&gradient), &record["outputs"]["gradient"]);
-    }
+    case("llsq", &ENGINES, &[]);
 }
 
 #[test]
 fn lstm() {
-    let record = recorded("lstm");
-    let members = ["main_params", "extra_params", "state", "sequence"];
-    for engine in ENGINES {
-        let value = compute(
-            "lstm.lam",
-            "objective",
-            Operator::Value,
-            None,
-            &record["input"],
-            &members,
-            engine,
-        );
-        close("objective", &to_json(&value), &record["outputs"]["objective"]);
-        let gradient = to_json(&compute(
-            "lstm.lam",
-            "objective",
-            Operator::Grad,
-            Some("main_params,extra_params"),
-            &record["input"],
-            &members,
-            engine,
-        ));
-        let all: Vec<Value> = ["main_params", "extra_params"]
-            .iter()
-            .flat_map(|name| flat(&gradient[*name]))
-            .collect();
-        close("jacobian", &json!(all), &record["outputs"]["jacobian"]);
-    }
+    case("lstm", &ENGINES, &[]);
 }
 
 #[test]
 fn ode() {
-    let record = recorded("ode");
-    for engine in ENGINES {
-        let value = compute(
-            "ode.lam",
-            "primal",
-            Operator::Value,
-            None,
-            &record["input"],
-            &["x", "s"],
-            engine,
-        );
-        close("primal", &to_json(&value), &record["outputs"]["primal"]);
-        let gradient =
-            compute("ode.lam", "last", Operator::Grad, None, &record["input"], &["x", "s"], engine);
-        close("gradient", &to_json(&gradient), &record["outputs"]["gradient"]);
-    }
+    case("ode", &ENGINES, &[]);
 }
 
 #[test]
 fn kmeans() {
-    let record = recorded("kmeans");
-    let members = ["points", "centroids"];
-    for engine in ENGINES {
-        let value = compute(
-            "kmeans.lam",
-            "cost",
-            Operator::Value,
-            None,
-            &record["input"],
-            &members,
-            engine,
-        );
-        close("cost", &to_json(&value), &record["outputs"]["cost"]);
-        let direction = compute(
-            "kmeans.lam",
-            "direction",
-            Operator::Value,
-            None,
-            &record["input"],
-            &members,
-            engine,
-        );
-        close("dir", &to_json(&direction), &record["outputs"]["dir"]);
-    }
+    case("kmeans", &ENGINES, &[]);
 }
 
-/// Hand tracking: the Jacobian of many residuals by 26 parameters, all columns at once.
+/// Bundle adjustment: the sparse Jacobian of 31 843 observations, of which the record has both ends.
+#[test]
+fn ba1() {
+    case("ba1", &ENGINES, &[]);
+}
+
+/// Hand tracking: the Jacobian of many residuals by 26 parameters, all columns at once. One direction after the other takes core long.
 #[test]
 fn ht_simple_small() {
-    let record = recorded("ht_simple_small");
-    let (data, model) = (&record["input"]["data"], &record["input"]["data"]["model"]);
-    let input = json!({
-        "parents": model["parents"],
-        "base": model["base_relatives"],
-        "inverse": model["inverse_base_absolutes"],
-        "rest": model["base_positions"],
-        "weights": model["weights"],
-        "mirrored": model["is_mirrored"],
-        "correspondences": data["correspondences"],
-        "points": data["points"],
-        "theta": record["input"]["theta"],
-    });
-    let members: Vec<&str> =
-        input.as_object().expect("an object").keys().map(String::as_str).collect();
-    let program = "../tests/evals/hand_tracking.lam";
-    for engine in ENGINES {
-        let run = |entry| compute(program, entry, Operator::Value, None, &input, &members, engine);
-        close("objective", &to_json(&run("residuals")), &record["outputs"]["objective"]);
-        // One direction after the other takes core long.
-        if engine != Engine::Core {
-            let jacobian = to_json(&run("residuals_jacobian"));
-            close("jacobian", &jacobian, &record["outputs"]["jacobian"]);
-        }
-    }
+    case("ht_simple_small", &ENGINES, &["jacobian"]);
+}
+
+/// The same with two more parameters for each measurement, which share two columns.
+#[test]
+fn ht_complicated_small() {
+    case("ht_complicated_small", &ENGINES, &["jacobian"]);
+}
+
+/// Derivatives of derivatives through loops that end when they will, in all four combinations of modes.
+#[test]
+fn particle() {
+    case("particle", &ENGINES, &[]);
+}
+
+#[test]
+fn saddle() {
+    case("saddle", &ENGINES, &[]);
+}
+
+/// The suite's other messages, an order of members that no suite sends, and what cannot be done.
+#[test]
+fn protocol() {
+    let answers = talk(
+        Engine::Anf,
+        &[
+            json!({"id": 0, "kind": "start", "eval": "lse", "config": {"d": [2, 10]}}),
+            json!({"id": 1, "kind": "evaluate", "module": "lse", "function": "primal", "input": {"x": [0.0]}}),
+            json!({"id": 2, "kind": "define", "module": "lso"}),
+            json!({"id": 3, "kind": "define", "module": "lse"}),
+            json!({"input": {"min_seconds": 0, "min_runs": 3, "x": [0, 0.0], "y": {"z": [null]}}, "function": "primal", "module": "lse", "kind": "evaluate", "id": 4}),
+            json!({"id": 5, "kind": "analysis", "of": 4, "valid": true}),
+            json!({"id": 6, "kind": "evaluate", "module": "lse", "function": "slope", "input": {"x": [0.0]}}),
+            json!({"id": 7, "kind": "evaluate", "module": "lse", "function": "primal", "input": {"x": [[0.0]]}}),
+            json!({"id": 8, "kind": "evaluate", "module": "lse", "function": "primal", "input": {"y": [0.0]}}),
+            json!({"id": 9, "kind": "evaluate", "module": "lse", "function": "primal", "input": {"x": []}}),
+            json!({"id": 10, "kind": "end"}),
+        ],
+    );
+    let says = |k: usize, what: &str| {
+        let error = answers[k]["error"].as_str().expect("an error");
+        assert!(answers[k]["success"] == false && error.contains(what), "{error}");
+    };
+    assert_eq!(answers[0], json!({"id": 0, "tool": "lambada"}));
+    says(1, "the eval `lse` has not been defined");
+    says(2, "did you mean `lse`?");
+    assert_eq!(answers[3], json!({"id": 3, "success": true}));
+    close("primal", &answers[4]["output"], &json!(std::f64::consts::LN_2));
+    assert_eq!(answers[4]["timings"].as_array().map(Vec::len), Some(3));
+    assert_eq!(answers[5], json!({"id": 5}));
+    says(6, "`gradient` and `primal`");
+    says(7, "`x`");
+    says(8, "no member `x`");
+    says(9, "maximum of an empty array");
+    assert_eq!(answers[10], json!({"id": 10}));
 }

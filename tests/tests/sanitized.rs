@@ -69,6 +69,7 @@ fn program(path: &Path, work: &mut Work) {
 
 /// The examples with their data: file, definition, data.
 const EXAMPLES: &[(&str, &str, &str)] = &[
+    ("bundle_adjustment.lam", "errors", "examples/data/bundle_adjustment.json"),
     ("gmm.lam", "objective", "tests/evals/gmm_d2_k5.json"),
     ("kmeans.lam", "cost", "tests/evals/kmeans.json"),
     ("kmeans.lam", "direction", "tests/evals/kmeans.json"),

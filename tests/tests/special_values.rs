@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use lambada::operators::{self, Operator};
+use lambada::vectors::{numbers, reals, with_reals};
 use lambada::{Data, Engine, Executable, Failure, Scalar, Session, Tensor, Unit};
 use lambada_core::{DefId, Program, Size, SizedTy};
 use lambada_prim::ScalarTy;
 use lambada_run::Kernel;
 use lambada_testkit::parallel;
-use lambada_tests::vectors::{numbers, reals, with_reals};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;

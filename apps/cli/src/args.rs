@@ -159,6 +159,32 @@ pub enum Command {
         #[arg(long, value_name = "PASS")]
         after: Option<String>,
     },
+    /// Test the derivatives of a definition, or of all in a file, against differences and against each other
+    #[command(override_usage = "lambada verify [OPTIONS] FILE [ENTRY] [[NAME=]VALUE]...")]
+    Verify {
+        /// The program
+        file: PathBuf,
+        /// The definition, and values of its parameters in JSON; points are drawn at random for definitions without values
+        #[arg(value_name = "ENTRY|[NAME=]VALUE", allow_negative_numbers = true)]
+        words: Vec<String>,
+        /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input (-). May be repeated
+        #[arg(long = "data", value_name = "FILE")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        wrt: Wrt,
+        /// How to run the program
+        #[arg(long, value_enum, default_value_t = Engine::Native)]
+        engine: Engine,
+    },
+    /// Be a tool of the GradBench suite: a message per line on standard input, the answer per line on standard output
+    Gradbench {
+        /// The folder with a program for each eval
+        #[arg(default_value = "examples/gradbench")]
+        folder: PathBuf,
+        /// How to run the programs
+        #[arg(long, value_enum, default_value_t = Engine::Native)]
+        engine: Engine,
+    },
 }
 
 /// A file and one of its definitions.

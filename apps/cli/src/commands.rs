@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lambada::paper;
-use lambada::{Data, Engine, Executable, Inputs, Operator, Problem, Session, Unit};
+use lambada::{Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Unit, Verify};
 
 use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::report;
@@ -53,6 +53,10 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
+        Command::Verify { file, words, files, wrt, engine } => {
+            shell.verify(&file, words, &DataArgs { files, output: None, engine }, &wrt)
+        }
+        Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
 }
 
@@ -282,6 +286,41 @@ impl Shell {
             .derivative_source(entry, operator, wrt.names().as_deref())
             .map_err(|p| self.told(p))?;
         report::result(&text)
+    }
+
+    fn verify(
+        &mut self,
+        file: &Path,
+        mut words: Vec<String>,
+        data: &DataArgs,
+        wrt: &Wrt,
+    ) -> Result<(), Report> {
+        self.assignments(&words)?;
+        let unit = self.load(file)?;
+        let named = words.iter().position(|word| lambada::is_definition(word));
+        let entry = named.map(|k| words.remove(k));
+        let inputs = self.inputs(data, &words)?;
+        let wrt = wrt.names();
+        let what = Verify {
+            entry: entry.as_deref(),
+            wrt: wrt.as_deref(),
+            inputs: &inputs,
+            engine: engine(data.engine),
+        };
+        let found = unit.verify(&what).map_err(|p| self.told(p))?;
+        report::result(&found.to_string())?;
+        let problems = found.problems();
+        if problems.is_empty() { Ok(()) } else { Err(self.told(problems)) }
+    }
+
+    fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {
+        let (from, to) = (std::io::stdin().lock(), std::io::stdout().lock());
+        let to = std::io::BufWriter::with_capacity(1 << 16, to);
+        match lambada::gradbench(folder, engine(choice), from, to) {
+            Ok(()) => Ok(()),
+            Err(Ended::Problem(problem)) => Err(self.told([*problem])),
+            Err(Ended::Io(error)) => report::ended(&error),
+        }
     }
 
     fn show(

@@ -24,8 +24,15 @@ pub fn result(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(messages::not_printed(&error)),
+        Err(error) => ended(&error),
+    }
+}
+
+/// Standard output takes no more.
+pub fn ended(error: &std::io::Error) -> Result<(), String> {
+    match error.kind() {
+        ErrorKind::BrokenPipe => std::process::exit(0),
+        _ => Err(messages::not_printed(error)),
     }
 }
 

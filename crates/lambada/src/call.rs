@@ -74,6 +74,11 @@ impl Call {
         data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
     }
 
+    /// The parameters of the definition, with their types.
+    pub(crate) fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
     /// The names of the definition's parameters.
     pub fn parameters(&self) -> Vec<Rc<str>> {
         self.signature.params.iter().map(|(name, _)| name.clone()).collect()

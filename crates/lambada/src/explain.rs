@@ -6,15 +6,17 @@ use lambada_source::Problem;
 use crate::messages::running as messages;
 
 /// The pages of the book, in the order of the codes.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 10] = [
     include_str!("../../../docs/src/errors/syntax.md"),
     include_str!("../../../docs/src/errors/names.md"),
     include_str!("../../../docs/src/errors/types.md"),
     include_str!("../../../docs/src/errors/sizes.md"),
     include_str!("../../../docs/src/errors/patterns.md"),
+    include_str!("../../../docs/src/errors/commands.md"),
     include_str!("../../../docs/src/errors/derivatives.md"),
     include_str!("../../../docs/src/errors/data.md"),
     include_str!("../../../docs/src/errors/running.md"),
+    include_str!("../../../docs/src/errors/warnings.md"),
 ];
 
 /// How many codes are named in the place of one that does not exist.

@@ -7,6 +7,8 @@ mod call;
 mod data;
 mod explain;
 mod fit;
+mod gradbench;
+mod library;
 mod memory;
 mod messages;
 pub mod operators;
@@ -14,11 +16,12 @@ pub mod paper;
 mod parts;
 mod passes;
 mod pipeline;
-mod prelude;
 mod session;
 mod show;
 mod source;
 mod types;
+pub mod vectors;
+mod verify;
 
 pub use call::Call;
 pub use data::{
@@ -26,17 +29,19 @@ pub use data::{
     write_file,
 };
 pub use explain::{Example, Explanation, explain_code, explanations};
+pub use gradbench::{Ended, gradbench};
 pub use lambada_core::data::Data;
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_run::output_was_closed;
 pub use lambada_source::{Failure, Problem, Severity, suggest};
+pub use library::{MODULES, PRELUDE, module_text};
 pub use memory::{check_environment, limit_memory, limit_memory_to};
 pub use operators::Operator;
 pub use passes::{Pass, passes, request_timings, table, timings};
 pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
-pub use prelude::PRELUDE;
 pub use session::{Session, Unit, label_gradient};
 pub use show::Stage;
+pub use verify::{Check, Row, Verification, Verify};
 
 /// Are the checkers to run after every pass? They always do in debug builds.
 static CHECKS: AtomicBool = AtomicBool::new(cfg!(debug_assertions));

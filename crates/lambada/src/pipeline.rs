@@ -1,6 +1,7 @@
 //! The pipeline on one screen: from a core program to something that runs.
 
 use std::rc::Rc;
+use std::time::Instant;
 
 use lambada_anf as anf;
 use lambada_core::data::Data;
@@ -243,6 +244,37 @@ impl Executable {
             }
         };
         Ok(self.result.unflatten(&mut results.into_iter()))
+    }
+
+    /// Runs the program at least so many times and for at least so many seconds: its result, and the nanoseconds of each run. Those of native code are of
+    /// the function itself, without reading and writing data.
+    pub fn measure(
+        &self,
+        args: &[Data],
+        runs: usize,
+        seconds: f64,
+    ) -> Result<(Data, Vec<u64>), Failure> {
+        let enough = |times: &[u64]| {
+            times.len() >= runs && times.iter().sum::<u64>() as f64 >= seconds * 1e9
+        };
+        let mut times = Vec::new();
+        if let Code::Native(kernel) = &*self.code {
+            let tensors = self.tensors(args)?;
+            let (results, first) = kernel.call_timed(&tensors)?;
+            times.push(first);
+            while !enough(&times) {
+                times.extend(kernel.time(&tensors, 1)?);
+            }
+            return Ok((self.result.unflatten(&mut results.into_iter()), times));
+        }
+        loop {
+            let start = Instant::now();
+            let result = self.run(args)?;
+            times.push(start.elapsed().as_nanos() as u64);
+            if enough(&times) {
+                return Ok((result, times));
+            }
+        }
     }
 
     /// Nanoseconds of each of so many runs of the native function alone, without reading and writing data; nothing for other engines.

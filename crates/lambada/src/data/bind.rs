@@ -474,7 +474,7 @@ fn push(data: &mut Elements, value: Scalar) {
 }
 
 /// Element type and rank of a scalar or an array of scalars.
-fn scalar_leaf(ty: &SizedTy) -> Option<(ScalarTy, usize)> {
+pub fn scalar_leaf(ty: &SizedTy) -> Option<(ScalarTy, usize)> {
     match ty {
         SizedTy::Scalar(elem) => Some((*elem, 0)),
         SizedTy::Array(_, elem) => scalar_leaf(elem).map(|(leaf, rank)| (leaf, rank + 1)),

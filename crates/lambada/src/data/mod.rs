@@ -6,12 +6,15 @@ mod json;
 mod names;
 mod npz;
 mod raw;
+mod stream;
 mod write;
 
+pub(crate) use bind::scalar_leaf;
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
 pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
 pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
+pub(crate) use stream::{Json, Typed};
 pub use write::{Format, to_json, write_file};

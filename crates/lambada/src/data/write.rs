@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use lambada_core::data::Data;
-use lambada_prim::{Data as Elements, Scalar, Tensor};
+use lambada_prim::Tensor;
 use lambada_source::Problem;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::npz;
+use super::{Json, npz};
 use crate::messages::data as messages;
 
 /// The longest chain of symbolic links that is followed, as systems have it.
@@ -34,48 +34,9 @@ impl Format {
     }
 }
 
-/// The value as JSON: a tuple is a list, a record an object, `Circle 1.0` is `{"Circle": [1.0]}`, and reals that JSON cannot write are strings.
+/// The value as JSON; see [`Json`].
 pub fn to_json(data: &Data) -> Value {
-    match data {
-        Data::Tensor(tensor) => tensor_json(tensor),
-        Data::Tuple(items) | Data::Array(items) => {
-            Value::Array(items.iter().map(to_json).collect())
-        }
-        Data::Record(fields) => Value::Object(
-            fields
-                .iter()
-                .map(|(name, value)| (name.to_string(), to_json(value)))
-                .collect::<Map<_, _>>(),
-        ),
-        Data::Con { name, args, .. } if args.is_empty() => json!(&**name),
-        Data::Con { name, args, .. } => Value::Object(Map::from_iter([(
-            name.to_string(),
-            Value::Array(args.iter().map(to_json).collect()),
-        )])),
-    }
-}
-
-fn tensor_json(tensor: &Tensor) -> Value {
-    fn level(dims: &[usize], data: &Elements, at: &mut usize) -> Value {
-        match dims.split_first() {
-            None => {
-                *at += 1;
-                scalar_json(data.get(*at - 1))
-            }
-            Some((n, rest)) => Value::Array((0..*n).map(|_| level(rest, data, at)).collect()),
-        }
-    }
-    level(&tensor.dims, &tensor.data, &mut 0)
-}
-
-fn scalar_json(value: Scalar) -> Value {
-    match value {
-        Scalar::Real(x) if x.is_nan() => json!("nan"),
-        Scalar::Real(x) if x.is_infinite() => json!(if x > 0.0 { "inf" } else { "-inf" }),
-        Scalar::Real(x) => json!(x),
-        Scalar::Int(n) => json!(n),
-        Scalar::Bool(b) => json!(b),
-    }
+    serde_json::to_value(Json(data)).expect("keys are strings")
 }
 
 /// Writes the value to a file whose name tells the format. The file is complete or untouched.
@@ -83,7 +44,7 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     let mut bytes = Vec::new();
     match Format::of(path)? {
         Format::Json => {
-            serde_json::to_writer(&mut bytes, &to_json(data))
+            serde_json::to_writer(&mut bytes, &Json(data))
                 .map_err(|e| messages::io(path, "write", e))?;
             bytes.push(b'\n');
         }

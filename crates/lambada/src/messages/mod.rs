@@ -2,9 +2,11 @@
 
 pub mod data;
 pub mod derivatives;
+pub mod gradbench;
 pub mod paper;
 pub mod program;
 pub mod running;
+pub mod verify;
 
 use lambada_source::{Problem, suggest};
 

@@ -1,7 +1,7 @@
 //! First-order values as vectors of their reals, for finite differences and inner products.
 
-use lambada::{Data, Tensor};
-use lambada_core as _;
+use lambada_core::data::Data;
+use lambada_prim::{Scalar, Tensor};
 
 /// All reals, in order.
 pub fn reals(data: &Data) -> Vec<f64> {
@@ -14,7 +14,7 @@ fn visit(data: &Data, f: &mut dyn FnMut(f64)) {
     match data {
         Data::Tensor(Tensor { data: elements, .. }) => {
             for k in 0..elements.len() {
-                if let lambada::Scalar::Real(x) = elements.get(k) {
+                if let Scalar::Real(x) = elements.get(k) {
                     f(x);
                 }
             }
@@ -27,10 +27,10 @@ fn visit(data: &Data, f: &mut dyn FnMut(f64)) {
 
 /// All reals and integers, and 0 or 1 for truth values, in order.
 pub fn numbers(data: &Data) -> Vec<f64> {
-    let scalar = |s: lambada::Scalar| match s {
-        lambada::Scalar::Real(x) => x,
-        lambada::Scalar::Int(k) => k as f64,
-        lambada::Scalar::Bool(b) => f64::from(b),
+    let scalar = |s: Scalar| match s {
+        Scalar::Real(x) => x,
+        Scalar::Int(k) => k as f64,
+        Scalar::Bool(b) => f64::from(b),
     };
     match data {
         Data::Tensor(tensor) => {
@@ -50,8 +50,8 @@ pub fn with_reals(data: &Data, next: &mut dyn FnMut() -> f64) -> Data {
         Data::Tensor(tensor) => {
             let mut tensor = tensor.clone();
             for k in 0..tensor.data.len() {
-                if let lambada::Scalar::Real(_) = tensor.data.get(k) {
-                    tensor.data.set(k, lambada::Scalar::Real(next()));
+                if let Scalar::Real(_) = tensor.data.get(k) {
+                    tensor.data.set(k, Scalar::Real(next()));
                 }
             }
             Data::Tensor(tensor)

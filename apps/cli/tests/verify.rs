@@ -1,0 +1,73 @@
+//! `lambada verify`: what it finds, and that it finds what is wrong.
+
+use std::process::{Command, Output};
+
+fn verify(program: &str, args: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("model.lam");
+    std::fs::write(&file, program).expect("a temporary file can be written");
+    let file = file.display().to_string();
+    Command::new(env!("CARGO_BIN_EXE_lambada"))
+        .args([&["verify", &file], args].concat())
+        .output()
+        .expect("the command starts")
+}
+
+fn table(program: &str, args: &[&str]) -> String {
+    let output = verify(program, args);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.is_empty(), "{told}");
+    String::from_utf8(output.stdout).expect("a table is text")
+}
+
+const SHAPES: &str = "type shape = Disk real | Rect real real
+def area (s : shape) : real = match s | Disk r -> pi * r ** 2 | Rect w h -> w * h
+def areas (shapes : []shape) : []real = map area shapes
+def triangle [d] (l : [d*(d-1)/2]real) (q : [d]real) : real = sum (l * l) * sum (log q)
+def power (x : real) (n : int) : real = x ** n
+def twice (f : real -> real) (x : real) : real = f (f x)
+def next (n : int) : int = n + 1
+def rounded (x : real) : int = int x
+def eighth (xs : []real) : real = xs[7]
+def constant : real = 3
+";
+
+#[test]
+fn points_of_every_type_are_drawn() {
+    let table = table(SHAPES, &[]);
+    for name in ["area", "areas", "triangle", "power"] {
+        let row = table.lines().find(|line| line.starts_with(&format!("{name} ")));
+        let row = row.unwrap_or_else(|| panic!("no row for {name}:\n{table}"));
+        assert!(row.contains("3 points") && row.matches("agree").count() == 2, "{row}");
+    }
+    for why in [
+        "`twice` cannot be run",
+        "no parameter of `next` holds real",
+        "`rounded` has no reals in its result",
+        "`eighth` fails at every point drawn: index 7",
+    ] {
+        assert!(table.contains(&format!("not checked: {why}")), "{why}\n{table}");
+    }
+    assert!(!table.contains("constant"), "{table}");
+}
+
+#[test]
+fn every_engine_agrees() {
+    for engine in ["native", "loops", "anf", "core"] {
+        assert!(table(SHAPES, &["power", "1.5", "3", "--engine", engine]).contains("the data"));
+    }
+}
+
+#[test]
+fn differences_that_disagree_are_told() {
+    let output = verify("def steps (x : real) : real = x * real (int (1e9 * x))\n", &["x=0.3"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("E0470") && told.contains("*differences*"), "{told}");
+}
+
+#[test]
+fn kinks_are_not_decided_and_not_wrong() {
+    let table = table("def kink (x : real) : real = abs x\n", &["x=0"]);
+    assert!(table.contains("the data  0 of 1"), "{table}");
+}

@@ -1,0 +1,332 @@
+//! JSON text to typed data and back without a tree of values in between: the numbers of an array go into one flat array as they are read.
+//! A reader is led by the type: members of an object that the type does not mention are skipped.
+//!
+//! * Gives: values of the type. Sizes are compared within an array only; declared sizes are the caller's concern.
+
+use std::fmt;
+use std::rc::Rc;
+
+use lambada_core::data::Data;
+use lambada_core::{Program, SizedTy};
+use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap as _, SerializeSeq as _};
+use serde::{Deserializer, Serialize, Serializer};
+
+use super::bind::{print_type, scalar_leaf, unsized_ty};
+
+/// Reads a value of a type.
+#[derive(Clone, Copy)]
+pub(crate) struct Typed<'a> {
+    /// Where the variant types are.
+    pub program: &'a Program,
+    /// The type.
+    pub ty: &'a SizedTy,
+}
+
+impl<'a> Typed<'a> {
+    fn at(self, ty: &'a SizedTy) -> Typed<'a> {
+        Typed { program: self.program, ty }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Typed<'_> {
+    type Value = Data;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Data, D::Error> {
+        let Some((elem, rank)) = scalar_leaf(self.ty) else { return from.deserialize_any(self) };
+        let mut dims = vec![None; rank];
+        let mut data = Elements::zeros(elem, 0);
+        Dense { dims: &mut dims, data: &mut data }.deserialize(from)?;
+        let dims = dims.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Data::Tensor(Tensor { dims, data }))
+    }
+}
+
+/// Values that are no arrays of scalars.
+impl<'de> Visitor<'de> for Typed<'_> {
+    type Value = Data;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "a value of type {}", print_type(self.program, self.ty))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Data, A::Error> {
+        match self.ty {
+            SizedTy::Tuple(types) => sequence(self, types, &mut items).map(Data::Tuple),
+            SizedTy::Array(_, elem) => {
+                let mut all = Vec::new();
+                while let Some(item) = items.next_element_seed(self.at(elem))? {
+                    all.push(item);
+                }
+                Ok(Data::Array(all))
+            }
+            SizedTy::Scalar(_) | SizedTy::Record(_) | SizedTy::Variant(_) | SizedTy::Fun(..) => {
+                Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self))
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Data, A::Error> {
+        match self.ty {
+            SizedTy::Record(types) => record(self, types, &mut members).map(Data::Record),
+            SizedTy::Variant(_) => {
+                let Some(name) = members.next_key::<String>()? else {
+                    return Err(A::Error::custom(format_args!(
+                        "an empty object is not {}",
+                        Shown(self)
+                    )));
+                };
+                let made = members.next_value_seed(Fields { of: self, constructor: &name })?;
+                match members.next_key::<IgnoredAny>()? {
+                    None => Ok(made),
+                    Some(_) => Err(A::Error::custom("a constructor is an object of one member")),
+                }
+            }
+            SizedTy::Scalar(_) | SizedTy::Tuple(_) | SizedTy::Array(..) | SizedTy::Fun(..) => {
+                Err(A::Error::invalid_type(serde::de::Unexpected::Map, &self))
+            }
+        }
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Data, E> {
+        let (tag, types) = constructor(self, name)?;
+        if types.is_empty() {
+            return Ok(Data::Con { name: name.into(), tag, args: Vec::new() });
+        }
+        Err(E::custom(format_args!("`{name}` has {}", arguments(types.len()))))
+    }
+}
+
+/// What a reader expects, in a message.
+struct Shown<'a>(Typed<'a>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.expecting(f)
+    }
+}
+
+fn arguments(count: usize) -> String {
+    lambada_source::counted(count, "argument")
+}
+
+/// One value of each type.
+fn sequence<'de, A: SeqAccess<'de>>(
+    of: Typed,
+    types: &[SizedTy],
+    items: &mut A,
+) -> Result<Vec<Data>, A::Error> {
+    let mut all = Vec::new();
+    for ty in types {
+        let item = items.next_element_seed(of.at(ty))?;
+        all.push(item.ok_or_else(|| A::Error::invalid_length(all.len(), &of))?);
+    }
+    match items.next_element::<IgnoredAny>()? {
+        None => Ok(all),
+        Some(_) => Err(A::Error::invalid_length(all.len() + 1, &of)),
+    }
+}
+
+/// The fields, in the order of the type; other members are skipped.
+fn record<'de, A: MapAccess<'de>>(
+    of: Typed,
+    types: &[(Rc<str>, SizedTy)],
+    members: &mut A,
+) -> Result<Vec<(Rc<str>, Data)>, A::Error> {
+    let mut found: Vec<Option<Data>> = vec![None; types.len()];
+    while let Some(name) = members.next_key::<String>()? {
+        match types.iter().position(|(known, _)| **known == *name) {
+            Some(k) => found[k] = Some(members.next_value_seed(of.at(&types[k].1))?),
+            None => drop(members.next_value::<IgnoredAny>()?),
+        }
+    }
+    let fields = types.iter().zip(found).map(|((name, _), value)| {
+        let value = value.ok_or_else(|| A::Error::custom(format_args!("no member `{name}`")))?;
+        Ok((name.clone(), value))
+    });
+    fields.collect()
+}
+
+/// The place of a constructor in its type, and what it takes.
+fn constructor<'a, E: Error>(
+    of: Typed<'a>,
+    name: &str,
+) -> Result<(usize, &'a [lambada_core::Ty]), E> {
+    let wrong = || E::custom(format_args!("`{name}` is not {}", Shown(of)));
+    let SizedTy::Variant(id) = of.ty else { return Err(wrong()) };
+    let constructors = &of.program.type_decl(*id).constructors;
+    let tag = constructors.iter().position(|(known, _)| **known == *name).ok_or_else(wrong)?;
+    Ok((tag, &constructors[tag].1))
+}
+
+/// The arguments of a constructor.
+struct Fields<'a> {
+    of: Typed<'a>,
+    constructor: &'a str,
+}
+
+impl<'de> DeserializeSeed<'de> for Fields<'_> {
+    type Value = Data;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Data, D::Error> {
+        let (tag, types) = constructor(self.of, self.constructor)?;
+        let types = SizedTy::Tuple(types.iter().map(unsized_ty).collect());
+        match self.of.at(&types).deserialize(from)? {
+            Data::Tuple(args) => Ok(Data::Con { name: self.constructor.into(), tag, args }),
+            Data::Tensor(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
+                Err(D::Error::custom("a constructor has a list of arguments"))
+            }
+        }
+    }
+}
+
+/// Nested lists of scalars, one level for each of the sizes, which the first list of a level fixes.
+struct Dense<'a> {
+    dims: &'a mut [Option<usize>],
+    data: &'a mut Elements,
+}
+
+impl<'de> DeserializeSeed<'de> for Dense<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        if self.dims.is_empty() { from.deserialize_any(self) } else { from.deserialize_seq(self) }
+    }
+}
+
+impl<'de> Visitor<'de> for Dense<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let depth = "[]".repeat(self.dims.len());
+        write!(f, "a value of type {depth}{}", self.data.ty())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Some((size, inner)) = self.dims.split_first_mut() else {
+            return Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self));
+        };
+        let mut count = 0;
+        while items.next_element_seed(Dense { dims: inner, data: self.data })?.is_some() {
+            count += 1;
+        }
+        match *size.get_or_insert(count) {
+            first if first == count => Ok(()),
+            first => Err(A::Error::custom(format_args!(
+                "lists of {count} and of {first} elements side by side are no array"
+            ))),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, x: f64) -> Result<(), E> {
+        match self.data {
+            Elements::Real(reals) => reals.push(x),
+            Elements::Int(ints) if x.fract() == 0.0 && x.abs() < 9.2e18 => ints.push(x as i64),
+            Elements::Int(_) | Elements::Bool(_) => {
+                return Err(E::invalid_type(serde::de::Unexpected::Float(x), &self));
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, n: i64) -> Result<(), E> {
+        match self.data {
+            Elements::Real(reals) => reals.push(n as f64),
+            Elements::Int(ints) => ints.push(n),
+            Elements::Bool(_) => {
+                return Err(E::invalid_type(serde::de::Unexpected::Signed(n), &self));
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, n: u64) -> Result<(), E> {
+        match i64::try_from(n) {
+            Ok(n) => self.visit_i64(n),
+            Err(_) => self.visit_f64(n as f64),
+        }
+    }
+
+    fn visit_bool<E: Error>(self, b: bool) -> Result<(), E> {
+        match self.data {
+            Elements::Bool(bools) => bools.push(b),
+            Elements::Real(_) | Elements::Int(_) => {
+                return Err(E::invalid_type(serde::de::Unexpected::Bool(b), &self));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reals that JSON cannot write.
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        let value = match text {
+            "inf" => f64::INFINITY,
+            "-inf" => f64::NEG_INFINITY,
+            "nan" => f64::NAN,
+            _ => return Err(E::invalid_type(serde::de::Unexpected::Str(text), &self)),
+        };
+        match self.data.ty() {
+            ScalarTy::Real => self.visit_f64(value),
+            ScalarTy::Int | ScalarTy::Bool => {
+                Err(E::invalid_type(serde::de::Unexpected::Str(text), &self))
+            }
+        }
+    }
+}
+
+/// A value as JSON: a tuple is a list, a record an object, `Circle 1.0` is `{"Circle": [1.0]}`, and reals that JSON cannot write are strings.
+pub(crate) struct Json<'a>(pub &'a Data);
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Data::Tensor(tensor) => {
+                Level { dims: &tensor.dims, data: &tensor.data, at: 0 }.serialize(to)
+            }
+            Data::Tuple(items) | Data::Array(items) => to.collect_seq(items.iter().map(Json)),
+            Data::Record(fields) => {
+                to.collect_map(fields.iter().map(|(name, value)| (&**name, Json(value))))
+            }
+            Data::Con { name, args, .. } if args.is_empty() => to.serialize_str(name),
+            Data::Con { name, args, .. } => {
+                let mut object = to.serialize_map(Some(1))?;
+                object.serialize_entry(&**name, &args.iter().map(Json).collect::<Vec<_>>())?;
+                object.end()
+            }
+        }
+    }
+}
+
+/// The part of an array of scalars that begins at a place.
+struct Level<'a> {
+    dims: &'a [usize],
+    data: &'a Elements,
+    at: usize,
+}
+
+impl Serialize for Level<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Some((n, inner)) = self.dims.split_first() else {
+            return match self.data.get(self.at) {
+                Scalar::Real(x) if x.is_nan() => to.serialize_str("nan"),
+                Scalar::Real(x) if x.is_infinite() => {
+                    to.serialize_str(if x > 0.0 { "inf" } else { "-inf" })
+                }
+                Scalar::Real(x) => to.serialize_f64(x),
+                Scalar::Int(n) => to.serialize_i64(n),
+                Scalar::Bool(b) => to.serialize_bool(b),
+            };
+        };
+        let step: usize = inner.iter().product();
+        let mut list = to.serialize_seq(Some(*n))?;
+        for k in 0..*n {
+            list.serialize_element(&Level {
+                dims: inner,
+                data: self.data,
+                at: self.at + k * step,
+            })?;
+        }
+        list.end()
+    }
+}

@@ -1,0 +1,149 @@
+//! The program of an eval, compiled.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use lambada_core::data::Data;
+use lambada_core::{Program, SizedTy};
+use lambada_source::{Failure, Problem};
+
+use crate::messages::gradbench as messages;
+use crate::{Engine, Executable, Operator, Session, Unit};
+
+use super::message::Input;
+
+/// The evals and their functions.
+const EVALS: [(&str, &[&str]); 12] = [
+    ("hello", &["square", "double"]),
+    ("gmm", &["objective", "jacobian"]),
+    ("ba", &["objective", "jacobian"]),
+    ("ht", &["objective", "jacobian"]),
+    ("lstm", &["objective", "jacobian"]),
+    ("kmeans", &["cost", "dir"]),
+    ("lse", &["primal", "gradient"]),
+    ("llsq", &["primal", "gradient"]),
+    ("det", &["primal", "gradient"]),
+    ("ode", &["primal", "gradient"]),
+    ("particle", &["rr", "ff", "fr", "rf"]),
+    ("saddle", &["rr", "ff", "fr", "rf"]),
+];
+
+/// What makes the parameters of the functions from an input.
+const PREPARE: &str = "prepare";
+
+/// A compiled eval.
+pub(super) struct Module {
+    name: String,
+    functions: HashMap<&'static str, Function>,
+    prepare: Option<Entry>,
+    /// To say where a failure is.
+    session: Session,
+}
+
+struct Function {
+    entry: Entry,
+    output: Option<Entry>,
+}
+
+/// A definition that can be run.
+struct Entry {
+    program: Program,
+    params: Vec<(Rc<str>, SizedTy)>,
+    executable: Executable,
+}
+
+/// What a function gives.
+pub(super) struct Outcome {
+    /// The result, as the suite wants it.
+    pub output: Data,
+    /// What took how many nanoseconds.
+    pub timings: Vec<(&'static str, u64)>,
+}
+
+impl Module {
+    /// Reads the program of an eval and compiles all that will be run.
+    pub fn load(
+        session: &mut Session,
+        folder: &Path,
+        name: &str,
+        engine: Engine,
+    ) -> Result<Module, Vec<Problem>> {
+        let evals = EVALS.map(|(name, _)| name);
+        let eval = EVALS.iter().find(|(known, _)| *known == name);
+        let (_, names) = eval.ok_or_else(|| vec![messages::no_such_eval(name, &evals)])?;
+        let unit = session.load(&folder.join(name).with_extension("lam"))?;
+        let function = |name: &'static str| {
+            let entry = Entry::compile(&unit, name, engine)?;
+            let output = Entry::find(&unit, &format!("{name}_output"), engine)?;
+            Ok::<_, Vec<Problem>>((name, Function { entry, output }))
+        };
+        Ok(Module {
+            name: name.to_string(),
+            functions: names.iter().map(|name| function(name)).collect::<Result<_, _>>()?,
+            prepare: Entry::find(&unit, PREPARE, engine)?,
+            session: session.clone(),
+        })
+    }
+
+    /// Runs a function on the input of a message; or says why not.
+    pub fn evaluate(&self, name: &str, line: &[u8]) -> Result<Outcome, String> {
+        let function = self.functions.get(name).ok_or_else(|| {
+            let mut known: Vec<&str> = self.functions.keys().copied().collect();
+            known.sort_unstable();
+            self.told(messages::no_such_function(&self.name, name, &known))
+        })?;
+        let entry = &function.entry;
+        let first = self.prepare.as_ref().unwrap_or(entry);
+        let input = Input { program: &first.program, params: &first.params };
+        let request = input.read(line).map_err(|e| self.told(messages::wrong_input(name, &e)))?;
+        let failed = |failure: Failure| self.session.render_failure(&failure, false);
+        let mut timings = Vec::new();
+        let mut arguments = request.arguments;
+        if let Some(prepare) = &self.prepare {
+            let start = Instant::now();
+            let prepared = prepare.executable.run(&arguments).map_err(failed)?;
+            arguments = entry.select(name, prepared).map_err(|problem| self.told(problem))?;
+            timings.push((PREPARE, start.elapsed().as_nanos() as u64));
+        }
+        let (mut output, times) =
+            entry.executable.measure(&arguments, request.runs, request.seconds).map_err(failed)?;
+        timings.extend(times.into_iter().map(|time| ("evaluate", time)));
+        if let Some(shown) = &function.output {
+            output = shown.executable.run(&[output]).map_err(failed)?;
+        }
+        Ok(Outcome { output, timings })
+    }
+
+    fn told(&self, problem: Problem) -> String {
+        self.session.render(&[problem], false)
+    }
+}
+
+impl Entry {
+    fn compile(unit: &Unit, name: &str, engine: Engine) -> Result<Entry, Vec<Problem>> {
+        let call = unit.call(name, Operator::Value, None)?;
+        let params = call.signature().params.clone();
+        let executable = Executable::new(call.program.clone(), call.entry, engine)?;
+        Ok(Entry { program: call.program, params, executable })
+    }
+
+    /// A definition that need not be there.
+    fn find(unit: &Unit, name: &str, engine: Engine) -> Result<Option<Entry>, Vec<Problem>> {
+        let defined = unit.definitions().iter().any(|def| &*def.name == name);
+        defined.then(|| Entry::compile(unit, name, engine)).transpose()
+    }
+
+    /// The arguments, from a record that has them all.
+    fn select(&self, name: &str, prepared: Data) -> Result<Vec<Data>, Problem> {
+        let mut fields: HashMap<Rc<str>, Data> = match prepared {
+            Data::Record(fields) => fields.into_iter().collect(),
+            Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => HashMap::new(),
+        };
+        let params = self.params.iter().map(|(param, _)| {
+            fields.remove(param).ok_or_else(|| messages::not_prepared(name, param))
+        });
+        params.collect()
+    }
+}

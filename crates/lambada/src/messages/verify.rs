@@ -1,0 +1,24 @@
+//! Verifying derivatives.
+
+use lambada_source::{Problem, Span};
+
+pub fn wrong(definition: &str, check: &str, why: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0470",
+        format!("a derivative of `{definition}` is wrong, by the check *{check}*"),
+        span,
+        why,
+    )
+    .hint("a function that jumps has differences that no derivative agrees with; if this one does not, please report it")
+}
+
+pub fn not_verified(definition: &str, why: &str) -> Problem {
+    Problem::general("E0471", format!("no derivative of `{definition}` can be verified: it {why}"))
+        .hint("give it a point with --data, or as name=value")
+}
+
+pub fn nothing_to_verify(skipped: &[String]) -> Problem {
+    let problem =
+        Problem::general("E0472", "the file has no definition whose derivatives can be verified");
+    skipped.iter().fold(problem, |problem, why| problem.hint(why))
+}

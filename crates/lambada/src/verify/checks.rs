@@ -1,0 +1,232 @@
+//! The derivatives of one definition at one point, against each other and against differences.
+//!
+//! - *differences*: the forward derivative along a drawn direction, component by component, against central differences of the value;
+//! - *transposed*: ⟨Jv, w⟩ = ⟨v, Jᵀw⟩ for drawn v and w;
+//! - *modes*: elements of the gradient of ⟨w, f⟩, which is reverse, against forward derivatives along these elements alone, so that what is small
+//!   does not hide behind what is large;
+//! - *second order*: the forward derivative of the reverse derivative against differences of that.
+
+use lambada_core::data::Data;
+use lambada_core::{DefId, Program};
+use lambada_source::Problem;
+use lambada_testkit::{Confirmed, Random, Tolerance, confirm};
+
+use crate::operators::{self, Operator};
+use crate::vectors::{inner, moved, reals, with_reals};
+use crate::{Engine, Executable};
+
+/// So many elements of a gradient are compared one by one.
+const ELEMENTS: usize = 8;
+
+/// How far two ways to the same number may be apart, relative to the sum of the sizes of what is added.
+const AGREEMENT: Tolerance = Tolerance::relative(1e-9);
+
+/// What a check has found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// So many components agree with differences, or could not be decided.
+    Differences(Confirmed),
+    /// How far two ways to the same number are apart, relative to what is added up; they agree.
+    Apart(f64),
+    /// What disagrees.
+    Wrong(String),
+}
+
+impl Finding {
+    /// What has been found at two points.
+    pub fn and(self, other: Finding) -> Finding {
+        match (self, other) {
+            (Finding::Wrong(why), _) | (_, Finding::Wrong(why)) => Finding::Wrong(why),
+            (Finding::Differences(mut a), Finding::Differences(b)) => {
+                a.add(b);
+                Finding::Differences(a)
+            }
+            (Finding::Apart(a), Finding::Apart(b)) => Finding::Apart(a.max(b)),
+            (a @ Finding::Differences(_), Finding::Apart(_))
+            | (a @ Finding::Apart(_), Finding::Differences(_)) => a,
+        }
+    }
+}
+
+/// The names of the checks, in the order in which they are made.
+pub(super) const CHECKS: [&str; 4] = ["differences", "transposed", "modes", "second order"];
+
+/// A definition and its derivatives, compiled.
+pub(super) struct Derivatives {
+    wrt: Vec<usize>,
+    value: Executable,
+    jvp: Executable,
+    vjp: Executable,
+    /// The forward derivative of the reverse derivative.
+    second: Executable,
+}
+
+impl Derivatives {
+    pub fn compile(
+        program: &Program,
+        entry: DefId,
+        wrt: Vec<usize>,
+        engine: Engine,
+    ) -> Result<Derivatives, Vec<Problem>> {
+        let derived = |program: &Program, entry, operator| {
+            let mut program = program.clone();
+            let id = operators::derive(&mut program, entry, operator, &wrt).map_err(|p| vec![p])?;
+            Ok::<_, Vec<Problem>>((program, id))
+        };
+        let compiled = |(program, id): (Program, DefId)| Executable::new(program, id, engine);
+        let reverse = derived(program, entry, Operator::Vjp)?;
+        let second = compiled(derived(&reverse.0, reverse.1, Operator::Jvp)?)?;
+        let value = compiled((program.clone(), entry))?;
+        let jvp = compiled(derived(program, entry, Operator::Jvp)?)?;
+        Ok(Derivatives { value, jvp, vjp: compiled(reverse)?, second, wrt })
+    }
+
+    /// The value; what it fails with, otherwise.
+    pub fn value(&self, args: &[Data]) -> Result<Data, lambada_source::Failure> {
+        self.value.run(args)
+    }
+
+    /// All checks, at arguments at which the definition has this value.
+    pub fn check(&self, args: &[Data], value: &Data, random: &mut Random) -> [Finding; 4] {
+        let mut drawn = |data: &Data| with_reals(data, &mut || random.between(-1.0, 1.0));
+        let at = At { of: self, args, point: self.point(args), cotangent: drawn(value) };
+        let tangent = drawn(&at.point);
+        let told = |found: Result<Finding, String>| found.unwrap_or_else(Finding::Wrong);
+        [
+            told(at.differences(value, &tangent)),
+            told(at.transposed(value, &tangent)),
+            told(at.modes(random)),
+            told(at.second_order(&tangent)),
+        ]
+    }
+
+    /// The parameters that are differentiated with respect to, packed as the operators pack them.
+    fn point(&self, args: &[Data]) -> Data {
+        match &self.wrt[..] {
+            [single] => args[*single].clone(),
+            several => Data::Tuple(several.iter().map(|k| args[*k].clone()).collect()),
+        }
+    }
+
+    /// The arguments with another point.
+    fn with_point(&self, args: &[Data], point: Data) -> Vec<Data> {
+        let mut args = args.to_vec();
+        match (&self.wrt[..], point) {
+            ([single], point) => args[*single] = point,
+            (several, Data::Tuple(items)) => {
+                several.iter().zip(items).for_each(|(k, item)| args[*k] = item)
+            }
+            (_, Data::Tensor(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. }) => {
+                unreachable!("several parameters make a tuple")
+            }
+        }
+        args
+    }
+}
+
+/// A point and a cotangent.
+struct At<'a> {
+    of: &'a Derivatives,
+    args: &'a [Data],
+    point: Data,
+    cotangent: Data,
+}
+
+impl At<'_> {
+    fn differences(&self, value: &Data, tangent: &Data) -> Result<Finding, String> {
+        let (kept, pushed) = self.run(&self.of.jvp, &[tangent])?;
+        same_value(&kept, value)?;
+        let mut moving = |h: f64| {
+            let point = moved(&self.point, h, tangent);
+            self.of.value.run(&self.of.with_point(self.args, point)).ok().map(|y| reals(&y))
+        };
+        confirm(&reals(&pushed), &mut moving).map(Finding::Differences)
+    }
+
+    fn transposed(&self, value: &Data, tangent: &Data) -> Result<Finding, String> {
+        let (_, pushed) = self.run(&self.of.jvp, &[tangent])?;
+        let (kept, pulled) = self.run(&self.of.vjp, &[&self.cotangent])?;
+        same_value(&kept, value)?;
+        let forward = Sum::of(&reals(&pushed), &reals(&self.cotangent));
+        let reverse = Sum::of(&reals(tangent), &reals(&pulled));
+        forward.against(&reverse, "⟨Jv, w⟩", "⟨v, Jᵀw⟩").map(Finding::Apart)
+    }
+
+    fn modes(&self, random: &mut Random) -> Result<Finding, String> {
+        let (_, gradient) = self.run(&self.of.vjp, &[&self.cotangent])?;
+        let gradient = reals(&gradient);
+        let count = gradient.len();
+        let chosen: Vec<usize> = match count <= ELEMENTS {
+            true => (0..count).collect(),
+            false => (0..ELEMENTS).map(|_| random.below(count)).collect(),
+        };
+        let mut apart: f64 = 0.0;
+        for k in chosen {
+            let mut place = 0..;
+            let along =
+                with_reals(&self.point, &mut || f64::from(u8::from(place.next() == Some(k))));
+            let (_, pushed) = self.run(&self.of.jvp, &[&along])?;
+            let forward = Sum::of(&reals(&pushed), &reals(&self.cotangent));
+            let reverse = Sum::of(&[gradient[k]], &[1.0]);
+            let name = format!("element {k} of the gradient forward");
+            apart = apart.max(forward.against(&reverse, &name, "reverse")?);
+        }
+        Ok(Finding::Apart(apart))
+    }
+
+    fn second_order(&self, tangent: &Data) -> Result<Finding, String> {
+        let (_, pushed) = self.run(&self.of.second, &[&self.cotangent, tangent])?;
+        let (_, pushed) = pair(pushed)?;
+        let mut moving = |h: f64| {
+            let args = self.of.with_point(self.args, moved(&self.point, h, tangent));
+            let both = self.of.vjp.run(&with(&args, &[&self.cotangent])).ok()?;
+            Some(reals(&pair(both).ok()?.1))
+        };
+        confirm(&reals(&pushed), &mut moving).map(Finding::Differences)
+    }
+
+    /// A pair that a derivative gives, which must not fail here.
+    fn run(&self, derivative: &Executable, seeds: &[&Data]) -> Result<(Data, Data), String> {
+        let both = derivative.run(&with(self.args, seeds));
+        pair(both.map_err(|f| format!("it fails where the value does not: {}", f.message))?)
+    }
+}
+
+fn with(args: &[Data], more: &[&Data]) -> Vec<Data> {
+    args.iter().chain(more.iter().copied()).cloned().collect()
+}
+
+fn pair(data: Data) -> Result<(Data, Data), String> {
+    let Data::Tuple(items) = data else { return Err("it gives no pair".to_string()) };
+    <[Data; 2]>::try_from(items).map(|[a, b]| (a, b)).map_err(|_| "it gives no pair".to_string())
+}
+
+/// Derivatives come with the value.
+fn same_value(kept: &Data, value: &Data) -> Result<(), String> {
+    kept.close(value, 1e-12).map_err(|why| format!("the value that comes with it differs: {why}"))
+}
+
+/// A sum of products, and that of their sizes.
+struct Sum {
+    value: f64,
+    size: f64,
+}
+
+impl Sum {
+    fn of(a: &[f64], b: &[f64]) -> Sum {
+        let sizes = |xs: &[f64]| xs.iter().map(|x| x.abs()).collect::<Vec<_>>();
+        Sum { value: inner(a, b), size: inner(&sizes(a), &sizes(b)) }
+    }
+
+    /// How far the two are apart, relative to what is added up.
+    fn against(&self, other: &Sum, name: &str, other_name: &str) -> Result<f64, String> {
+        let sizes = [self.size, other.size].into_iter().filter(|size| size.is_finite());
+        let size = sizes.fold(0.0, f64::max);
+        let tolerance = AGREEMENT.and_absolute(AGREEMENT.relative * size + 1e-12);
+        if !tolerance.accepts(self.value, other.value) {
+            return Err(format!("{name} is {:?}, {other_name} is {:?}", self.value, other.value));
+        }
+        let apart = (self.value - other.value).abs();
+        Ok(if apart > 0.0 { apart / size.max(f64::MIN_POSITIVE) } else { 0.0 })
+    }
+}

@@ -1,0 +1,163 @@
+//! Arguments drawn at random, for definitions whose data nobody has given. A size variable is drawn once; what is computed from sizes and `int`
+//! parameters follows.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use lambada_core::data::Data;
+use lambada_core::{Program, Signature, Size, SizedTy, TypeId};
+use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_source::FileId;
+use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use lambada_testkit::Random;
+
+use crate::data::{scalar_leaf, unsized_ty};
+
+/// The size of an axis that no name is given to. All have the same, for they are often meant to be equal.
+const UNNAMED: usize = 3;
+
+/// Recursive values have at most so many constructors inside of each other.
+const DEEPEST: usize = 3;
+
+/// One value per parameter, with reals from a range.
+pub(super) fn draw(
+    program: &Program,
+    signature: &Signature,
+    random: &mut Random,
+    reals: Range<f64>,
+) -> Vec<Data> {
+    let mut draw = Draw { program, random, reals, sizes: HashMap::new() };
+    let is_int = |ty: &SizedTy| *ty == SizedTy::Scalar(ScalarTy::Int);
+    // `int` parameters first: sizes may mention them.
+    for (name, _) in signature.params.iter().filter(|(_, ty)| is_int(ty)) {
+        draw.size_named(name);
+    }
+    let params = signature.params.iter();
+    params
+        .map(|(name, ty)| match is_int(ty) {
+            true => Data::from(draw.size_named(name)),
+            false => draw.value(ty, 0),
+        })
+        .collect()
+}
+
+struct Draw<'a> {
+    program: &'a Program,
+    random: &'a mut Random,
+    reals: Range<f64>,
+    sizes: HashMap<Rc<str>, i64>,
+}
+
+impl Draw<'_> {
+    fn value(&mut self, ty: &SizedTy, depth: usize) -> Data {
+        if let Some((elem, _)) = scalar_leaf(ty) {
+            return Data::Tensor(self.tensor(elem, ty));
+        }
+        match ty {
+            SizedTy::Scalar(elem) => Data::from(self.scalar(*elem)),
+            SizedTy::Tuple(types) => {
+                Data::Tuple(types.iter().map(|ty| self.value(ty, depth)).collect())
+            }
+            SizedTy::Record(fields) => {
+                let field = |(name, ty): &(Rc<str>, SizedTy)| (name.clone(), self.value(ty, depth));
+                Data::Record(fields.iter().map(field).collect())
+            }
+            SizedTy::Array(size, elem) => {
+                Data::Array((0..self.size(size)).map(|_| self.value(elem, depth)).collect())
+            }
+            SizedTy::Variant(id) => self.variant(*id, depth),
+            SizedTy::Fun(..) => unreachable!("definitions that take functions are not run"),
+        }
+    }
+
+    fn tensor(&mut self, elem: ScalarTy, ty: &SizedTy) -> Tensor {
+        let (mut dims, mut at) = (Vec::new(), ty);
+        while let SizedTy::Array(size, inner) = at {
+            dims.push(self.size(size));
+            at = inner;
+        }
+        let mut data = Elements::zeros(elem, dims.iter().product());
+        (0..data.len()).for_each(|k| data.set(k, self.scalar(elem)));
+        Tensor { dims, data }
+    }
+
+    /// Integers are small, for they are often indices.
+    fn scalar(&mut self, elem: ScalarTy) -> Scalar {
+        match elem {
+            ScalarTy::Real => Scalar::Real(self.random.between(self.reals.start, self.reals.end)),
+            ScalarTy::Int => Scalar::Int(self.random.below(2) as i64),
+            ScalarTy::Bool => Scalar::Bool(self.random.once_in(2)),
+        }
+    }
+
+    /// Some constructor; deep inside, one that holds no value of a variant type, if there is one.
+    fn variant(&mut self, id: TypeId, depth: usize) -> Data {
+        let constructors = &self.program.type_decl(id).constructors;
+        let flat = |args: &[lambada_core::Ty]| {
+            args.iter().all(|ty| !matches!(ty, lambada_core::Ty::Variant(_)))
+        };
+        let ends: Vec<usize> =
+            (0..constructors.len()).filter(|k| flat(&constructors[*k].1)).collect();
+        let tag = match depth >= DEEPEST && !ends.is_empty() {
+            true => self.random.pick(&ends),
+            false => self.random.below(constructors.len()),
+        };
+        let (name, types) = &constructors[tag];
+        let args = types.iter().map(|ty| self.value(&unsized_ty(ty), depth + 1)).collect();
+        Data::Con { name: name.clone(), tag, args }
+    }
+
+    fn size(&mut self, size: &Size) -> usize {
+        let drawn = match size {
+            Size::Any => return UNNAMED,
+            Size::Const(n) => return *n as usize,
+            Size::Var(name) => Some(self.size_named(name)),
+            Size::Expr(text) => self.computed(&lambada_surface::parse_expr(text, FileId(0)).0),
+        };
+        drawn.and_then(|n| usize::try_from(n).ok()).unwrap_or(UNNAMED)
+    }
+
+    fn size_named(&mut self, name: &Rc<str>) -> i64 {
+        if let Some(known) = self.sizes.get(name) {
+            return *known;
+        }
+        let drawn = 2 + self.random.below(3) as i64;
+        self.sizes.insert(name.clone(), drawn);
+        drawn
+    }
+
+    /// A size that is written as arithmetic.
+    fn computed(&mut self, expr: &Expr) -> Option<i64> {
+        if let ExprKind::Int(n) = &expr.kind {
+            Some(*n)
+        } else if let ExprKind::Var(name) = &expr.kind {
+            Some(self.size_named(name))
+        } else if let ExprKind::Unary(UnaryOp::Neg, of) = &expr.kind {
+            self.computed(of)?.checked_neg()
+        } else if let ExprKind::Binary(op, a, b) = &expr.kind {
+            let (a, b) = (self.computed(a)?, self.computed(b)?);
+            match op {
+                BinaryOp::Add => a.checked_add(b),
+                BinaryOp::Sub => a.checked_sub(b),
+                BinaryOp::Mul => a.checked_mul(b),
+                BinaryOp::Div => a.checked_div_euclid(b),
+                BinaryOp::Rem => a.checked_rem_euclid(b),
+                BinaryOp::Pow => a.checked_pow(u32::try_from(b).ok()?),
+                BinaryOp::MatMul
+                | BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge
+                | BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Compose
+                | BinaryOp::Pipe => None,
+            }
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `verify`: every derivative of a user's file against others that share nothing with it, and a table of what was found.
+
+mod checks;
+mod draw;
+
+use std::fmt;
+use std::rc::Rc;
+
+use lambada_core::data::Data;
+use lambada_source::{Failure, Problem, Span, stack};
+use lambada_testkit::Random;
+
+use crate::messages::verify as messages;
+use crate::operators::{self, Operator};
+use crate::vectors::reals;
+use crate::{Call, Engine, Inputs, Unit};
+
+pub use checks::Finding as Check;
+use checks::{CHECKS, Derivatives};
+
+/// What to verify.
+#[derive(Clone, Copy, Debug)]
+pub struct Verify<'a> {
+    /// One definition, or all of the file.
+    pub entry: Option<&'a str>,
+    /// The parameters to differentiate with respect to, if there is one definition: all that hold reals unless named.
+    pub wrt: Option<&'a [String]>,
+    /// Values of parameters. A definition for which there are none is tried at points drawn at random.
+    pub inputs: &'a Inputs,
+    /// How to run.
+    pub engine: Engine,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Verification {
+    /// A row for each definition that was checked.
+    pub rows: Vec<Row>,
+    /// Why other definitions were not.
+    pub skipped: Vec<String>,
+}
+
+/// A definition that was checked.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: Rc<str>,
+    /// At how many points drawn at random; none: at the data.
+    pub drawn: usize,
+    /// Each check with its name.
+    pub checks: Vec<(&'static str, Check)>,
+    span: Span,
+}
+
+/// So many points are drawn for a definition.
+const POINTS: usize = 3;
+
+/// So many draws may fail or give no finite value, before a definition is given up.
+const DRAWS: usize = 60;
+
+/// What is not further apart differs by rounding, which a table need not show.
+const NEAR: f64 = 1e-12;
+
+/// Where reals are drawn from, in turn: around zero, positive, and far from zero.
+const RANGES: [std::ops::Range<f64>; 3] = [-1.0..1.0, 0.2..1.8, -4.0..4.0];
+
+impl Unit {
+    /// Checks the derivatives of one definition or of all.
+    ///
+    /// # Errors
+    /// A definition that is named and cannot be checked, inputs that do not fit it, and a file without anything to check. Derivatives that are
+    /// wrong are told by [`Verification::problems`].
+    pub fn verify(&self, what: &Verify) -> Result<Verification, Vec<Problem>> {
+        stack::roomy(|| self.verified(what))
+    }
+
+    fn verified(&self, what: &Verify) -> Result<Verification, Vec<Problem>> {
+        let mut found = Verification::default();
+        if let Some(entry) = what.entry {
+            match self.checked(entry, what)? {
+                Ok(row) => found.rows.push(row),
+                Err(why) => return Err(vec![messages::not_verified(entry, &why)]),
+            }
+            return Ok(found);
+        }
+        for definition in self.definitions().into_iter().filter(|def| def.is_function) {
+            match self.checked(&definition.name, what) {
+                Ok(Ok(row)) => found.rows.push(row),
+                Ok(Err(why)) => found.skipped.push(format!("`{}` {why}", definition.name)),
+                Err(problems) => {
+                    found.skipped.extend(problems.into_iter().map(|problem| problem.title))
+                }
+            }
+        }
+        if found.rows.is_empty() {
+            return Err(vec![messages::nothing_to_verify(&found.skipped)]);
+        }
+        Ok(found)
+    }
+
+    /// A definition's row, or why it has none.
+    fn checked(&self, name: &str, what: &Verify) -> Result<Result<Row, String>, Vec<Problem>> {
+        let call = self.call(name, Operator::Value, None)?;
+        let (program, entry) = (&call.program, call.entry);
+        let wrt = operators::choose(program, entry, what.wrt).map_err(|p| vec![p])?;
+        let given = match call.arguments(what.inputs) {
+            Ok(args) => Some(args),
+            // Values that are given are for this definition if it is named.
+            Err(problems) if what.entry.is_some() && !what.inputs.is_empty() => {
+                return Err(problems);
+            }
+            Err(_) => None,
+        };
+        let derivatives = Derivatives::compile(program, entry, wrt, what.engine)?;
+        let is_given = given.is_some();
+        let points = match given {
+            Some(args) => match derivatives.value(&args) {
+                Ok(value) => Ok(vec![(args, value)]),
+                Err(failure) => Err(failed("at the data", &failure)),
+            },
+            None => points(&call, &derivatives),
+        };
+        let found = points.and_then(|points| {
+            let drawn = if is_given { 0 } else { points.len() };
+            let checks = all_checks(&derivatives, &points)?;
+            let def = program.def(entry);
+            Ok(Row { name: def.name.clone(), drawn, checks, span: def.span })
+        });
+        Ok(found)
+    }
+}
+
+fn failed(place: &str, failure: &Failure) -> String {
+    format!("fails {place}: {}", failure.message)
+}
+
+/// Points at which the definition has a finite value; or why there are none.
+fn points(call: &Call, derivatives: &Derivatives) -> Result<Vec<(Vec<Data>, Data)>, String> {
+    let mut random = Random(1);
+    let (mut points, mut last) = (Vec::new(), None);
+    for range in RANGES.into_iter().cycle().take(DRAWS) {
+        let args = draw::draw(&call.program, call.signature(), &mut random, range);
+        match derivatives.value(&args) {
+            Ok(value) if reals(&value).iter().all(|x| x.is_finite()) => points.push((args, value)),
+            Ok(_) => last = Some("has no finite value at any point drawn".to_string()),
+            Err(failure) => last = Some(failed("at every point drawn", &failure)),
+        }
+        if points.len() == POINTS {
+            break;
+        }
+    }
+    if points.is_empty() { Err(last.unwrap_or_default()) } else { Ok(points) }
+}
+
+/// What each check finds at all points.
+fn all_checks(
+    derivatives: &Derivatives,
+    points: &[(Vec<Data>, Data)],
+) -> Result<Vec<(&'static str, Check)>, String> {
+    if points.iter().all(|(_, value)| reals(value).is_empty()) {
+        return Err("has no reals in its result".to_string());
+    }
+    let mut random = Random(2);
+    let mut all: Vec<(&'static str, Check)> = Vec::new();
+    for (args, value) in points {
+        let found = derivatives.check(args, value, &mut random);
+        all = match all.is_empty() {
+            true => CHECKS.into_iter().zip(found).collect(),
+            false => all.into_iter().zip(found).map(|((name, a), b)| (name, a.and(b))).collect(),
+        };
+    }
+    Ok(all)
+}
+
+impl Row {
+    /// What is wrong, if anything is.
+    pub fn wrong(&self) -> Option<(&'static str, &str)> {
+        self.checks.iter().find_map(|(name, check)| match check {
+            Check::Wrong(why) => Some((*name, &**why)),
+            Check::Differences(_) | Check::Apart(_) => None,
+        })
+    }
+}
+
+impl Verification {
+    /// Derivatives that are wrong.
+    pub fn problems(&self) -> Vec<Problem> {
+        let wrong = |row: &Row| {
+            let (check, why) = row.wrong()?;
+            Some(messages::wrong(&row.name, check, why, row.span))
+        };
+        self.rows.iter().filter_map(wrong).collect()
+    }
+}
+
+/// A table, and what is missing from it.
+impl fmt::Display for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let head = ["definition", "at"].into_iter().chain(CHECKS).map(str::to_string).collect();
+        let rows: Vec<Vec<String>> =
+            std::iter::once(head).chain(self.rows.iter().map(cells)).collect();
+        let widths: Vec<usize> = (0..rows[0].len())
+            .map(|k| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or_default())
+            .collect();
+        for row in &rows {
+            let cells: Vec<String> =
+                row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+            writeln!(f, "{}", cells.join("  ").trim_end())?;
+        }
+        self.skipped.iter().try_for_each(|why| writeln!(f, "not checked: {why}"))
+    }
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let place = match row.drawn {
+        0 => "the data".to_string(),
+        drawn => lambada_source::counted(drawn, "point"),
+    };
+    let check = |(_, check): &(&str, Check)| match check {
+        Check::Wrong(_) => "WRONG".to_string(),
+        Check::Apart(..=NEAR) => "agree".to_string(),
+        Check::Apart(apart) => format!("{apart:.0e}"),
+        Check::Differences(found) => {
+            format!("{} of {}", found.decided, found.decided + found.undecided)
+        }
+    };
+    [row.name.to_string(), place].into_iter().chain(row.checks.iter().map(check)).collect()
+}

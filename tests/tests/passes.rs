@@ -1,0 +1,152 @@
+//! Each pass by examples that are read as documentation: `tests/passes/PASS/NAME.txt` has a sentence, a program, and what the pass makes of it.
+//! `BLESS=1` writes the last part; where the pass gives a program of the same language, the two are run and must agree.
+
+use std::path::{Path, PathBuf};
+
+use lambada_anf::{self as anf, Function, Lambda, Library, Param, Ty, check, eval, print, read};
+use lambada_prim::{Data, ScalarTy, Tensor};
+use lambada_testkit::{Tolerance, golden};
+
+/// So many examples at least show a pass.
+const EXAMPLES: usize = 3;
+
+/// What separates the program from what the pass makes of it.
+const RULE: &str = "---\n";
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder of examples");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().expect("a name").to_string_lossy().into_owned()
+}
+
+/// What the pass of this name makes of a program, as text; and as a program that gives the same results, if it is one.
+fn run(pass: &str, before: &Function) -> (String, Option<Function>) {
+    match pass {
+        "forward" => (print(&forward(before)), None),
+        "reverse" => (print(&reverse(before)), None),
+        "lower" => (lambada_loops::print(&lambada_lower::lower(before)), None),
+        _ => {
+            let pass = lambada_optimize::passes().find(|known| known.name == pass);
+            let pass = pass.unwrap_or_else(|| panic!("there is no such pass"));
+            let mut after = before.clone();
+            (pass.run)(&mut after);
+            (print(&after), Some(after))
+        }
+    }
+}
+
+/// The real parameters, and the others as constants.
+fn derivand(f: &Function) -> (Lambda, Vec<Param>) {
+    let real = |p: &Param| p.ty.elem == ScalarTy::Real;
+    let (params, constants) = f.params.iter().cloned().partition(real);
+    (Lambda { params, results: f.results.clone(), body: f.body.clone() }, constants)
+}
+
+/// `x, ẋ ↦ f x, ḟ`
+fn forward(f: &Function) -> Function {
+    let (lambda, constants) = derivand(f);
+    let mut after = f.clone();
+    let derived =
+        lambada_differentiate::forward(&mut Library::default(), &mut after.names, &lambda);
+    after.params = [derived.params, constants].concat();
+    (after.results, after.body) = (derived.results, derived.body);
+    guarded(after)
+}
+
+/// `x, ȳ ↦ f x, x̄`
+fn reverse(f: &Function) -> Function {
+    let (lambda, constants) = derivand(f);
+    let mut after = f.clone();
+    let derived =
+        lambada_differentiate::reverse(&mut Library::default(), &mut after.names, &lambda);
+    let (sweep, pullback) = (derived.forward, derived.pullback);
+    after.params = [sweep.params, pullback.params, constants].concat();
+    after.results = [sweep.results, pullback.results].concat();
+    after.body = anf::Block {
+        stms: [sweep.body.stms, pullback.body.stms].concat(),
+        results: [sweep.body.results, pullback.body.results].concat(),
+    };
+    guarded(after)
+}
+
+fn guarded(mut f: Function) -> Function {
+    anf::guard(&mut f);
+    f
+}
+
+/// Made-up arguments; all sizes are 4.
+fn arguments(f: &Function) -> Vec<Tensor> {
+    let argument = |ty: &Ty| {
+        let dims = vec![4; ty.rank()];
+        let mut data = Data::zeros(ty.elem.scalar(), dims.iter().product());
+        match &mut data {
+            Data::Real(all) => all.iter_mut().enumerate().for_each(|(k, x)| *x = 0.3 + k as f64),
+            Data::Int(all) => all.iter_mut().for_each(|x| *x = 2),
+            Data::Bool(all) => all.iter_mut().for_each(|x| *x = true),
+        }
+        Tensor { dims, data }
+    };
+    f.params.iter().map(|p| argument(&p.ty)).collect()
+}
+
+fn agree(before: &Function, after: &Function) -> Result<(), String> {
+    let args = arguments(before);
+    let results = |f: &Function| eval(f, &args).map(|run| run.results).map_err(|e| e.message);
+    let (expected, found) = (results(before)?, results(after)?);
+    let near = |(a, b): (&Tensor, &Tensor)| match (&a.data, &b.data) {
+        (Data::Real(a), Data::Real(b)) if a.len() == b.len() => {
+            a.iter().zip(b).all(|(a, b)| Tolerance::relative(1e-12).accepts(*a, *b))
+        }
+        _ => a == b,
+    };
+    if expected.len() == found.len() && expected.iter().zip(&found).all(near) {
+        return Ok(());
+    }
+    Err(format!("it gave {expected:?} and gives {found:?}"))
+}
+
+fn example(pass: &str, path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let before = text.split(RULE).next().unwrap_or_default().trim_end();
+    let (title, program) = before.split_once('\n').ok_or("a sentence, then a program")?;
+    if !title.starts_with("-- ") || !title.ends_with('.') {
+        return Err("the first line is a sentence: `-- …`".into());
+    }
+    let function = read(program)?;
+    check(&function).map_err(|e| format!("before: {e}"))?;
+    let (found, after) = run(pass, &function);
+    if let Some(after) = after {
+        check(&after).map_err(|e| format!("after: {e}\n{found}"))?;
+        agree(&function, &after)?;
+    }
+    golden(path, &format!("{title}\n{}{RULE}{found}", print(&function)))
+}
+
+#[test]
+fn passes_do_what_their_examples_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("passes");
+    let mut complaints = Vec::new();
+    let mut shown = Vec::new();
+    for pass in entries(&folder) {
+        let examples = entries(&pass);
+        let pass = name(&pass);
+        if examples.len() < EXAMPLES {
+            complaints.push(format!("{pass}: {} examples", examples.len()));
+        }
+        for path in examples {
+            let complaint = example(&pass, &path).err();
+            complaints.extend(complaint.map(|text| format!("{pass}/{}: {text}", name(&path))));
+        }
+        shown.push(pass);
+    }
+    let passes = lambada_optimize::passes().map(|pass| pass.name);
+    let missing = passes.chain(["forward", "reverse", "lower"]);
+    let missing = missing.filter(|name| shown.iter().all(|known| known != name));
+    complaints.extend(missing.map(|name| format!("{name}: no examples")));
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
