@@ -212,7 +212,7 @@ impl Live {
         (self.first && exp.is_unbounded())
             || exp.blocks().into_iter().any(|block| {
                 block.any(&mut |stm| {
-                    matches!(stm.exp.effect(), Effect::Fails | Effect::Adds(_))
+                    matches!(stm.exp.effect(), Effect::Fails | Effect::Calls | Effect::Adds(_))
                         || (self.first && stm.exp.is_unbounded())
                 })
             })
