@@ -5,38 +5,44 @@
 //! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s that dominate ([`crate::bounds`]).
 //! * Every index is evidently in range where it is used: by the ranges of loops, the conditions around, and the `Check`s that dominate
 //!   ([`crate::bounds`]). So a pass that moves an access before its check, or drops a check that is needed, is found out here.
-//! * Accumulators are linear: mentioned by `Accumulate` and `Freeze` only, frozen exactly once, in the block that made them, after all
-//!   additions.
+//! * Accumulators are linear: mentioned by `Accumulate`, `Call` and `Freeze` only, frozen exactly once, in the block that made them, after
+//!   all additions; those that a function is given, and cells, are never frozen.
+//! * The library is well formed, and calls and nodes are as it says ([`library`]).
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::bounds::Known;
 use crate::{
-    Atom, Block, Elem, Exp, Function, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Elem, Exp, Function, Library, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty,
+    Var,
 };
+
+mod library;
 
 type Check<T = ()> = Result<T, String>;
 
-/// Checks a function; the error names the statement and the variable.
+/// Checks a program: a function with its library. The error names the function, the statement and the variable.
 pub fn check(function: &Function) -> Result<(), String> {
-    let mut checker = Checker::new(function);
-    checker.function().map_err(|message| format!("{}: {message}", function.name))
+    library::library(&function.library)?;
+    let mut checker = Checker::new(function, &function.library);
+    checker.program().map_err(|message| format!("{}: {message}", function.name))
 }
 
 /// What a variable in scope is.
 #[derive(Clone)]
 enum Entry {
     Value(Ty),
-    /// An accumulator, made in the block of the given number.
+    /// An accumulator, made in the block of the given number; in none if it is a parameter or a cell, which are never frozen.
     Accumulator {
         ty: Ty,
-        block: usize,
+        block: Option<usize>,
         frozen: bool,
     },
 }
 
 struct Checker<'a> {
     function: &'a Function,
+    library: &'a Library,
     /// By variable; none where it is not in scope.
     scope: Vec<Option<Entry>>,
     /// By variable: has it been bound anywhere?
@@ -48,10 +54,11 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(function: &'a Function) -> Checker<'a> {
+    fn new(function: &'a Function, library: &'a Library) -> Checker<'a> {
         let count = function.names.len();
         Checker {
             function,
+            library,
             scope: vec![None; count],
             bound: vec![false; count],
             stack: Vec::new(),
@@ -60,18 +67,27 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn function(&mut self) -> Check {
+    fn program(&mut self) -> Check {
         let function = self.function;
+        let handles = |ty: &Ty| ty.elem.node().is_some();
+        if function.params.iter().map(|p| &p.ty).chain(&function.results).any(handles) {
+            return Err("the entry takes or gives handles".into());
+        }
+        if !function.accumulators.is_empty() {
+            return Err("the entry takes accumulators".into());
+        }
         for size in &function.sizes {
             self.bind(*size, Entry::Value(Ty::int()))?;
-            self.known.bounds.size(*size);
             if !function.params.iter().any(|p| p.ty.dims.contains(&Atom::Var(*size))) {
                 return Err(format!("the size {} occurs in no parameter", self.show(*size)));
             }
         }
         self.params(&function.params)?;
-        let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
-        sizes.for_each(|size| self.known.size(*size));
+        self.known.sizes(function);
+        self.body(function)
+    }
+
+    fn body(&mut self, function: &Function) -> Check {
         let results = &function.results;
         self.scoped(|c| {
             c.statements(&function.body)?;
@@ -99,7 +115,12 @@ impl<'a> Checker<'a> {
 
     fn show_ty(&self, ty: &Ty) -> String {
         let dims: String = ty.dims.iter().map(|d| format!("[{}]", self.show_atom(*d))).collect();
-        format!("{dims}{}", ty.elem)
+        format!("{dims}{}", self.show_elem(ty.elem))
+    }
+
+    fn show_elem(&self, elem: Elem) -> String {
+        let named = elem.node().and_then(|node| self.library.nodes.get(node.0 as usize));
+        named.map_or_else(|| elem.to_string(), |node| format!("ref {}", node.name))
     }
 
     fn bind(&mut self, var: Var, entry: Entry) -> Check {
@@ -172,14 +193,20 @@ impl<'a> Checker<'a> {
             }
         }
         Err(format!(
-            "{} is {}, not {elem}",
+            "{} is {}, not {}",
             self.show_atom(atom),
-            self.show_ty(&self.atom_ty(atom)?)
+            self.show_ty(&self.atom_ty(atom)?),
+            self.show_elem(elem)
         ))
     }
 
     /// The sizes of a type are `int`s in scope.
     fn well_formed(&self, ty: &Ty) -> Check {
+        if let Elem::Ref(node) = ty.elem
+            && node.0 as usize >= self.library.nodes.len()
+        {
+            return Err(format!("there is no node type {}", node.0));
+        }
         ty.dims
             .iter()
             .try_for_each(|d| self.scalar(*d, ScalarTy::Int))
@@ -205,10 +232,26 @@ impl<'a> Checker<'a> {
             return Err(format!("{what} are {}, not {}", actual.len(), expected.len()));
         }
         for (atom, ty) in actual.iter().zip(expected) {
-            let found = self.atom_ty(*atom)?;
-            self.same_ty(&format!("{what}: {}", self.show_atom(*atom)), &found, ty)?;
+            self.fits(&format!("{what}: {}", self.show_atom(*atom)), *atom, ty)?;
         }
         Ok(())
+    }
+
+    /// The atom has the type; null has that of every handle.
+    fn fits(&mut self, what: &str, atom: Atom, ty: &Ty) -> Check {
+        if atom.as_lit().is_some_and(|value| is_null(value, ty.elem)) && ty.dims.is_empty() {
+            return Ok(());
+        }
+        let found = self.atom_ty(atom)?;
+        self.same_ty(what, &found, ty)
+    }
+
+    /// There are sums of such elements.
+    fn sums(&self, elem: Elem) -> Check {
+        match elem {
+            Elem::Scalar(ScalarTy::Real | ScalarTy::Int) => Ok(()),
+            Elem::Scalar(ScalarTy::Bool) | Elem::Ref(_) => Err(format!("an accumulator of {elem}")),
+        }
     }
 
     /// Atoms against a list of parameters whose sizes may mention earlier ones.
@@ -230,7 +273,9 @@ impl<'a> Checker<'a> {
             self.known.pass(stm);
         }
         for var in &self.stack[depth..] {
-            if let Some(Entry::Accumulator { frozen: false, .. }) = &self.scope[var.0 as usize] {
+            if let Some(Entry::Accumulator { frozen: false, block: Some(_), .. }) =
+                &self.scope[var.0 as usize]
+            {
                 return Err(format!(
                     "the accumulator {} is not frozen in its block",
                     self.show(*var)
@@ -291,12 +336,20 @@ impl<'a> Checker<'a> {
                 self.scalar(*cond, ScalarTy::Bool)?;
                 values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))
             }
-            Op::Call { .. }
-            | Op::Node { .. }
-            | Op::Tag(_)
-            | Op::Field { .. }
-            | Op::Open { .. }
-            | Op::Cell { .. } => Err("not checked yet".into()),
+            Op::Call { function, args, accumulators } => {
+                self.call(stm, *function, args, accumulators)
+            }
+            Op::Node { .. } => self.node(stm, op),
+            Op::Tag(of) => self.tag(stm, *of),
+            Op::Field { of, tag, field } => {
+                self.field(stm, *of, *tag, *field, false)?;
+                self.bind_values(&stm.binds)
+            }
+            Op::Open { of, tag, field } => self.open_cell(stm, *of, *tag, *field),
+            Op::Cell { of, tag, field } => {
+                self.field(stm, *of, *tag, *field, true)?;
+                self.bind_values(&stm.binds)
+            }
         }
     }
 
@@ -352,8 +405,7 @@ impl<'a> Checker<'a> {
     /// `value` has the type of `ty[index]`.
     fn element(&mut self, what: &str, ty: &Ty, index: &[Atom], value: Atom) -> Check {
         self.indices(ty, index)?;
-        let found = self.atom_ty(value)?;
-        self.same_ty(what, &found, &ty.indexed(index.len()))
+        self.fits(what, value, &ty.indexed(index.len()))
     }
 
     fn index(&mut self, stm: &Stm, x: Var, index: &[Atom]) -> Check {
@@ -372,8 +424,7 @@ impl<'a> Checker<'a> {
         }
         let elem = ty.indexed(1);
         for item in items {
-            let found = self.atom_ty(*item)?;
-            self.same_ty("an element", &found, &elem)?;
+            self.fits("an element", *item, &elem)?;
         }
         self.bind_values(&stm.binds)
     }
@@ -500,7 +551,7 @@ impl<'a> Checker<'a> {
             ));
         }
         let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        self.value(stm, &Ty { elem: Elem::REAL.into(), dims })
+        self.value(stm, &Ty { elem: Elem::REAL, dims })
     }
 
     fn accumulator(&mut self, stm: &Stm, value: Atom, block: usize) -> Check {
@@ -508,14 +559,13 @@ impl<'a> Checker<'a> {
         let found = self.atom_ty(value)?;
         self.well_formed(&bind.ty)?;
         self.same_ty("the first value", &found, &bind.ty)?;
-        if bind.ty.elem == ScalarTy::Bool {
-            return Err("an accumulator of bool".into());
-        }
-        self.bind(bind.var, Entry::Accumulator { ty: bind.ty.clone(), block, frozen: false })
+        self.sums(bind.ty.elem)?;
+        let entry = Entry::Accumulator { ty: bind.ty.clone(), block: Some(block), frozen: false };
+        self.bind(bind.var, entry)
     }
 
     /// The type of an accumulator that may still be added to.
-    fn open(&self, acc: Var) -> Check<(Ty, usize)> {
+    fn open(&self, acc: Var) -> Check<(Ty, Option<usize>)> {
         match self.entry(acc)? {
             Entry::Accumulator { ty, block, frozen: false } => Ok((ty.clone(), *block)),
             Entry::Accumulator { .. } => Err(format!("{} is frozen already", self.show(acc))),
@@ -531,11 +581,11 @@ impl<'a> Checker<'a> {
 
     fn freeze(&mut self, stm: &Stm, acc: Var, block: usize) -> Check {
         let (ty, made_in) = self.open(acc)?;
-        if made_in != block {
+        if made_in != Some(block) {
             return Err(format!("{} was made in another block", self.show(acc)));
         }
         self.scope[acc.0 as usize] =
-            Some(Entry::Accumulator { ty: ty.clone(), block, frozen: true });
+            Some(Entry::Accumulator { ty: ty.clone(), block: made_in, frozen: true });
         self.value(stm, &ty)
     }
 }

@@ -1,12 +1,14 @@
 //! What the evaluator runs: blocks whose operands are slots, each marked where it is the last use of an array. An array moved out at its
 //! last use is not shared, so an `Update` of it happens in place and a loop of n updates costs n, not n².
+//!
+//! Blocks that do not run at the same time share slots, so a call takes few.
 
 use std::rc::Rc;
 
-use lambada_prim::{Prim, Scalar, Tensor};
-use lambada_source::Site;
+use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
+use lambada_source::{Site, Span};
 
-use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Stm, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Var};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
@@ -29,6 +31,8 @@ pub(crate) struct Step {
     pub(crate) binds: Vec<usize>,
     /// The sizes of what it binds, one list per bind.
     pub(crate) dims: Vec<Vec<Operand>>,
+    /// The places in the program that what it binds comes from, or what it is applied to.
+    pub(crate) spans: Vec<Span>,
     pub(crate) op: Instr,
     /// Arrays that are not needed after it.
     pub(crate) frees: Vec<usize>,
@@ -47,21 +51,104 @@ pub(crate) enum Instr {
     Fill(Operand),
     Array(Vec<Operand>),
     Constant(Rc<Tensor>),
-    For { index: usize, extent: Operand, outs: Vec<(Out, lambada_prim::ScalarTy)>, body: Code },
-    Loop { params: Vec<usize>, inits: Vec<Operand>, driver: Driver, body: Code },
-    If { cond: Operand, then: Code, otherwise: Code },
-    Update { array: Operand, index: Vec<Operand>, value: Operand },
+    For {
+        index: usize,
+        extent: Operand,
+        outs: Vec<(Out, ScalarTy)>,
+        body: Code,
+        /// Are the nodes that an iteration makes of no use afterwards?
+        releases: bool,
+    },
+    Loop {
+        params: Vec<usize>,
+        inits: Vec<Operand>,
+        driver: Driver,
+        body: Code,
+        releases: bool,
+    },
+    If {
+        cond: Operand,
+        then: Code,
+        otherwise: Code,
+    },
+    Update {
+        array: Operand,
+        index: Vec<Operand>,
+        value: Operand,
+    },
     MatMul(usize, usize),
     Accumulator(Operand),
-    Accumulate { acc: usize, index: Vec<Operand>, value: Operand },
+    Accumulate {
+        acc: usize,
+        index: Vec<Operand>,
+        value: Operand,
+    },
     Freeze(usize),
-    Check { cond: Operand, site: Site, values: Vec<Operand> },
+    Check {
+        cond: Operand,
+        site: Site,
+        values: Vec<Operand>,
+    },
+    Call {
+        function: usize,
+        args: Vec<Operand>,
+        accumulators: Vec<usize>,
+        releases: bool,
+    },
+    Node {
+        tag: u32,
+        fields: Vec<Operand>,
+    },
+    Tag(Operand),
+    /// Of a field or a cell: which, and what its elements are.
+    Field {
+        of: Operand,
+        tag: u32,
+        field: u32,
+        elem: ScalarTy,
+    },
+    Open {
+        of: Operand,
+        tag: u32,
+        field: u32,
+    },
 }
 
-/// The code of a function's body.
-pub(crate) fn compile(function: &Function) -> Code {
+/// A function as it runs.
+#[derive(Debug)]
+pub(crate) struct Routine {
+    pub(crate) code: Code,
+    /// How many slots a call of it takes.
+    pub(crate) slots: usize,
+    /// The slots of the parameters, and their sizes.
+    pub(crate) params: Vec<(usize, Vec<Operand>)>,
+    /// The slots of the accumulators that it is given.
+    pub(crate) accumulators: Vec<usize>,
+}
+
+/// A program as it runs.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) entry: Routine,
+    /// The functions of its library; none for one that is under construction.
+    pub(crate) functions: Vec<Option<Routine>>,
+}
+
+/// The code of a program.
+pub(crate) fn compile(function: &Function) -> Program {
+    let functions = function.library.functions.iter();
+    Program {
+        entry: routine(function),
+        functions: functions.map(|f| f.as_ref().map(routine)).collect(),
+    }
+}
+
+fn routine(function: &Function) -> Routine {
     let count = function.names.len();
+    let slots = Slots::new(function);
     let mut compiler = Compiler {
+        names: &function.names,
+        slots: &slots.of,
         depth: 0,
         depth_of: vec![0; count],
         is_array: vec![false; count],
@@ -69,11 +156,63 @@ pub(crate) fn compile(function: &Function) -> Code {
         marked: Vec::new(),
     };
     compiler.arrays(&function.params);
-    compiler.block(&function.body)
+    let code = compiler.block(&function.body);
+    let place = |var: Var| slots.of[var.0 as usize];
+    let size = |dim: &Atom| match dim {
+        Atom::Lit(value) => Operand::Lit(*value),
+        Atom::Var(var) => Operand::Copy(place(*var)),
+    };
+    let param = |p: &Param| (place(p.var), p.ty.dims.iter().map(size).collect());
+    Routine {
+        code,
+        slots: slots.count,
+        params: function.params.iter().map(param).collect(),
+        accumulators: function.accumulators.iter().map(|p| place(p.var)).collect(),
+    }
+}
+
+/// Where each variable is kept. What a statement binds has slots of its own besides those of its blocks, which take over its bindings.
+struct Slots {
+    of: Vec<usize>,
+    next: usize,
+    count: usize,
+}
+
+impl Slots {
+    fn new(function: &Function) -> Slots {
+        let mut slots = Slots { of: vec![0; function.names.len()], next: 0, count: 0 };
+        function.sizes.iter().for_each(|size| slots.give(*size));
+        let given = function.params.iter().chain(&function.accumulators);
+        given.for_each(|p| slots.give(p.var));
+        slots.block(&function.body);
+        slots
+    }
+
+    fn give(&mut self, var: Var) {
+        self.of[var.0 as usize] = self.next;
+        self.next += 1;
+        self.count = self.count.max(self.next);
+    }
+
+    fn block(&mut self, block: &Block) {
+        for stm in &block.stms {
+            stm.binds.iter().for_each(|p| self.give(p.var));
+            let outside = self.next;
+            stm.exp.bound().into_iter().for_each(|var| self.give(var));
+            let inside = self.next;
+            for inner in stm.exp.blocks() {
+                self.next = inside;
+                self.block(inner);
+            }
+            self.next = outside;
+        }
+    }
 }
 
 /// Walks backwards. `live` says which variables are used later.
-struct Compiler {
+struct Compiler<'a> {
+    names: &'a Names,
+    slots: &'a [usize],
     /// How many loops surround the current block.
     depth: u32,
     /// How many loops surround the binding of each variable: only where that is the same can a use be the last one.
@@ -85,7 +224,11 @@ struct Compiler {
     marked: Vec<usize>,
 }
 
-impl Compiler {
+impl Compiler<'_> {
+    fn place(&self, var: Var) -> usize {
+        self.slots[var.0 as usize]
+    }
+
     fn arrays(&mut self, params: &[Param]) {
         for p in params {
             self.is_array[p.var.0 as usize] = !p.ty.dims.is_empty();
@@ -97,7 +240,7 @@ impl Compiler {
             for p in &stm.binds {
                 self.depth_of[p.var.0 as usize] = self.depth;
             }
-            if !matches!(stm.exp, Exp::Op(Op::Accumulator(_))) {
+            if !matches!(stm.exp, Exp::Op(Op::Accumulator(_) | Op::Open { .. })) {
                 self.arrays(&stm.binds);
             }
         }
@@ -118,10 +261,10 @@ impl Compiler {
         code
     }
 
-    fn mark(&mut self, slot: usize) -> bool {
-        let was = std::mem::replace(&mut self.live[slot], true);
+    fn mark(&mut self, var: usize) -> bool {
+        let was = std::mem::replace(&mut self.live[var], true);
         if !was {
-            self.marked.push(slot);
+            self.marked.push(var);
         }
         was
     }
@@ -130,12 +273,11 @@ impl Compiler {
         match atom {
             Atom::Lit(value) => Operand::Lit(value),
             Atom::Var(var) => {
-                let slot = var.0 as usize;
-                let used_later = self.mark(slot);
-                if used_later || self.depth_of[slot] != self.depth {
-                    Operand::Copy(slot)
+                let used_later = self.mark(var.0 as usize);
+                if used_later || self.depth_of[var.0 as usize] != self.depth {
+                    Operand::Copy(self.place(var))
                 } else {
-                    Operand::Move(slot)
+                    Operand::Move(self.place(var))
                 }
             }
         }
@@ -151,7 +293,7 @@ impl Compiler {
 
     fn slot(&mut self, var: Var) -> usize {
         self.mark(var.0 as usize);
-        var.0 as usize
+        self.place(var)
     }
 
     // Operands are evaluated from left to right, so they are visited from right to left.
@@ -167,28 +309,45 @@ impl Compiler {
 
     fn step(&mut self, stm: &Stm) -> Step {
         let dims = stm.binds.iter().map(|p| self.reads(&p.ty.dims)).collect();
-        let binds: Vec<usize> = stm.binds.iter().map(|p| p.var.0 as usize).collect();
-        let unused: Vec<usize> = binds.iter().copied().filter(|slot| !self.live[*slot]).collect();
+        let binds: Vec<usize> = stm.binds.iter().map(|p| self.place(p.var)).collect();
+        let vars = stm.binds.iter().map(|p| p.var.0 as usize);
+        let unused: Vec<usize> = vars.filter(|var| !self.live[*var]).collect();
         let start = self.marked.len();
         let op = self.op(stm);
         let last_used = self.marked[start..].iter().copied();
-        let frees = last_used.chain(unused).filter(|slot| self.freed_here(*slot)).collect();
-        Step { binds, dims, op, frees }
+        let freed = last_used.chain(unused).filter(|var| self.freed_here(*var));
+        let frees = freed.map(|var| self.slots[var]).collect();
+        Step { binds, dims, spans: self.spans(stm), op, frees }
+    }
+
+    /// Where each binding comes from. A statement without bindings is blamed on what it is applied to.
+    fn spans(&self, stm: &Stm) -> Vec<Span> {
+        let origin = |var: Var| self.names.origin(var).unwrap_or_default();
+        if stm.binds.is_empty() {
+            let mut found = Span::default();
+            stm.exp.atoms(&mut |a| {
+                if let (Atom::Var(var), true) = (a, found == Span::default()) {
+                    found = origin(var);
+                }
+            });
+            return vec![found];
+        }
+        stm.binds.iter().map(|p| origin(p.var)).collect()
     }
 
     /// Is it an array that each run of the current block makes anew?
-    fn freed_here(&self, slot: usize) -> bool {
-        self.is_array[slot] && self.depth_of[slot] == self.depth
+    fn freed_here(&self, var: usize) -> bool {
+        self.is_array[var] && self.depth_of[var] == self.depth
     }
 
     fn op(&mut self, stm: &Stm) -> Instr {
         match &stm.exp {
-            Exp::Op(op) => self.flat(op),
+            Exp::Op(op) => self.flat(stm, op),
             Exp::Nest(nest) => self.nest(stm, nest),
         }
     }
 
-    fn flat(&mut self, op: &Op) -> Instr {
+    fn flat(&mut self, stm: &Stm, op: &Op) -> Instr {
         match op {
             Op::Prim(op, args) => Instr::Prim(*op, self.reads(args)),
             Op::Index(x, index) => Instr::Index(self.slot(*x), self.reads(index)),
@@ -202,22 +361,35 @@ impl Compiler {
             Op::MatMul(a, b) => Instr::MatMul(self.slot(*a), self.slot(*b)),
             Op::Accumulator(value) => Instr::Accumulator(self.operand(*value)),
             Op::Accumulate { acc, index, value } => Instr::Accumulate {
-                acc: acc.0 as usize,
+                acc: self.place(*acc),
                 index: self.reads(index),
                 value: self.read(*value),
             },
-            Op::Freeze(acc) => Instr::Freeze(acc.0 as usize),
+            Op::Freeze(acc) => Instr::Freeze(self.place(*acc)),
             Op::Check { cond, site, values } => Instr::Check {
                 cond: self.read(*cond),
                 site: site.clone(),
                 values: self.reads(values),
             },
-            Op::Call { .. }
-            | Op::Node { .. }
-            | Op::Tag(_)
-            | Op::Field { .. }
-            | Op::Open { .. }
-            | Op::Cell { .. } => panic!("not evaluated yet"),
+            Op::Call { function, args, accumulators } => Instr::Call {
+                function: function.0 as usize,
+                accumulators: accumulators.iter().map(|acc| self.place(*acc)).collect(),
+                args: self.operands(args),
+                releases: releases(&stm.binds),
+            },
+            Op::Node { tag, fields, .. } => {
+                Instr::Node { tag: *tag, fields: self.operands(fields) }
+            }
+            Op::Tag(of) => Instr::Tag(self.read(*of)),
+            Op::Field { of, tag, field } | Op::Cell { of, tag, field } => Instr::Field {
+                of: self.read(*of),
+                tag: *tag,
+                field: *field,
+                elem: stm.binds[0].ty.elem.scalar(),
+            },
+            Op::Open { of, tag, field } => {
+                Instr::Open { of: self.read(*of), tag: *tag, field: *field }
+            }
         }
     }
 
@@ -230,14 +402,21 @@ impl Compiler {
                     .zip(&stm.binds)
                     .map(|(out, p)| (*out, p.ty.elem.scalar()))
                     .collect();
-                Instr::For { index: index.0 as usize, extent: self.read(*extent), outs, body }
+                Instr::For {
+                    index: self.place(*index),
+                    extent: self.read(*extent),
+                    outs,
+                    body,
+                    releases: releases(&stm.binds),
+                }
             }
             Nest::Loop { params, inits, kind, body } => {
                 self.arrays(params);
                 let body = self.repeated(&nest.bound(), body);
                 let driver = self.driver(kind);
                 Instr::Loop {
-                    params: params.iter().map(|p| p.var.0 as usize).collect(),
+                    params: params.iter().map(|p| self.place(p.var)).collect(),
+                    releases: releases(params),
                     inits: self.operands(inits),
                     driver,
                     body,
@@ -247,9 +426,9 @@ impl Compiler {
                 let start = self.marked.len();
                 let then = self.block(then);
                 let by_then: Vec<usize> = self.marked.drain(start..).collect();
-                by_then.iter().for_each(|slot| self.live[*slot] = false);
+                by_then.iter().for_each(|var| self.live[*var] = false);
                 let otherwise = self.block(otherwise);
-                by_then.iter().for_each(|slot| _ = self.mark(*slot));
+                by_then.iter().for_each(|var| _ = self.mark(*var));
                 Instr::If { cond: self.read(*cond), then, otherwise }
             }
         }
@@ -258,7 +437,7 @@ impl Compiler {
     fn driver(&mut self, kind: &LoopKind) -> Driver {
         match kind {
             LoopKind::For { index, extent, checkpoint: _ } => {
-                Driver::For { index: index.0 as usize, extent: self.read(*extent) }
+                Driver::For { index: self.place(*index), extent: self.read(*extent) }
             }
             // One loop deeper than the body, so that the condition never moves the state away: it is the result when it fails.
             LoopKind::While(cond) => {
@@ -269,4 +448,9 @@ impl Compiler {
             }
         }
     }
+}
+
+/// Do none of the values hold a node?
+fn releases(values: &[Param]) -> bool {
+    values.iter().all(|p| p.ty.elem.node().is_none())
 }

@@ -3,6 +3,9 @@
 //! The cost model is that of compiled code. A part of an array (`x[i]` of rank > 0) is a view and costs nothing but the elements read of
 //! it. An update is in place where the array is not needed afterwards and the program has made it itself; an update of a parameter, of a
 //! constant, of a view or of an array that is still needed copies the array. An array is freed at its last use.
+//!
+//! A call and a test of a constructor are an operation on integers each; a node is written once and takes a word besides its fields, of which
+//! an array is one that it refers to.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -24,9 +27,9 @@ pub struct Counts {
     pub written: u64,
     /// Bytes of values that updates and sequential loops replace: elements, and states that an iteration makes anew.
     pub overwritten: u64,
-    /// Bytes of all arrays made, arguments and constants not included.
+    /// Bytes of all arrays and nodes made, arguments and constants not included.
     pub allocated: u64,
-    /// The most bytes of such arrays that existed at one time.
+    /// The most bytes of such arrays and nodes that existed at one time.
     pub peak: u64,
 }
 
@@ -40,10 +43,19 @@ pub(crate) struct Meter {
 
 impl Meter {
     pub(crate) fn allocate(self: &Rc<Meter>, bytes: u64) -> Rc<Memory> {
+        self.claim(bytes);
+        Rc::new(Memory { bytes, meter: self.clone() })
+    }
+
+    /// Memory that is given back by [`Meter::release`].
+    pub(crate) fn claim(&self, bytes: u64) {
         self.live.set(self.live.get() + bytes);
         self.allocated.set(self.allocated.get() + bytes);
         self.peak.set(self.peak.get().max(self.live.get()));
-        Rc::new(Memory { bytes, meter: self.clone() })
+    }
+
+    pub(crate) fn release(&self, bytes: u64) {
+        self.live.set(self.live.get() - bytes);
     }
 
     /// The bytes in use.
@@ -69,7 +81,7 @@ pub(crate) struct Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.meter.live.set(self.meter.live.get() - self.bytes);
+        self.meter.release(self.bytes);
     }
 }
 

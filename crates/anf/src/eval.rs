@@ -1,5 +1,7 @@
-//! The evaluator: `⟦function⟧ : tensors → tensors or failure`, counting what it does. It is the meaning of the language for the tests of
+//! The evaluator: `⟦program⟧ : tensors → tensors or failure`, counting what it does. It is the meaning of the language for the tests of
 //! every pass, and the counts are what the cost claims (`reverse ≤ k · primal`) are tested with.
+//!
+//! It keeps its own stack ([`control`]), so a recursion may be as deep as memory allows. Nodes live in a pool ([`nodes`]).
 
 use std::rc::Rc;
 
@@ -7,10 +9,13 @@ use lambada_prim::Memory as Limit;
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Span};
 
-use crate::code::{Code, Driver, Instr, Operand, Step, compile};
+use crate::Function;
+use crate::code::{Instr, Operand, Program, Routine, Step, compile};
 use crate::counts::{Array, Counts, Memory, bytes, width};
 use crate::room::Room;
-use crate::{Atom, Function, Out};
+
+mod control;
+mod nodes;
 
 /// The results of a run, and the work it took.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,14 +34,19 @@ pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
 
 /// The same with a limit on the memory for arrays.
 pub fn eval_within(function: &Function, args: &[Tensor], limit: Limit) -> Result<Outcome, Failure> {
-    let code = compile(function);
+    let program = compile(function);
     let mut machine = Machine {
-        slots: vec![Value::Empty; function.names.len()],
+        program: &program,
+        frames: Vec::new(),
+        slots: vec![Value::Empty; program.entry.slots],
+        base: 0,
+        calls: 0,
+        pool: nodes::Pool::default(),
         counts: Counts::default(),
-        room: Room { names: &function.names, limit, meter: Rc::default() },
+        room: Room { limit, meter: Rc::default() },
     };
-    machine.arguments(function, args)?;
-    let results = machine.run(&code)?;
+    machine.arguments(function, &program.entry, args)?;
+    let results = machine.run()?;
     let counts = Counts {
         allocated: machine.room.meter.allocated(),
         peak: machine.room.meter.peak(),
@@ -45,17 +55,26 @@ pub fn eval_within(function: &Function, args: &[Tensor], limit: Limit) -> Result
     Ok(Outcome { results: results.into_iter().map(Value::into_tensor).collect(), counts })
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Value {
+    #[default]
     Empty,
     Scalar(Scalar),
     Array(Array),
+    /// The accumulator in this slot of another call.
+    Accumulator(usize),
+    /// The cell in this place of the pool, as an accumulator.
+    Cell(usize),
+    /// A cell of null: what is added to it is lost.
+    Nowhere,
 }
 
 impl Value {
     fn into_tensor(self) -> Tensor {
         match self {
-            Value::Empty => Tensor::scalar(Scalar::Int(0)),
+            Value::Empty | Value::Accumulator(_) | Value::Cell(_) | Value::Nowhere => {
+                Tensor::scalar(Scalar::Int(0))
+            }
             Value::Scalar(value) => Tensor::scalar(value),
             Value::Array(array) => Rc::unwrap_or_clone(array.tensor),
         }
@@ -69,10 +88,18 @@ impl Value {
     }
 }
 
-struct Machine<'a> {
+struct Machine<'c> {
+    program: &'c Program,
+    /// The blocks that run, the innermost last.
+    frames: Vec<control::Frame<'c>>,
+    /// The slots of all calls, the innermost last, which begin at `base`.
     slots: Vec<Value>,
+    base: usize,
+    /// How many calls run.
+    calls: u64,
+    pool: nodes::Pool,
     counts: Counts,
-    room: Room<'a>,
+    room: Room,
 }
 
 type Run<T> = Result<T, Failure>;
@@ -81,8 +108,8 @@ fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
     Err(Failure { span: Span::default(), message: format!("internal error: {message}") })
 }
 
-impl Machine<'_> {
-    fn arguments(&mut self, function: &Function, args: &[Tensor]) -> Run<()> {
+impl<'c> Machine<'c> {
+    fn arguments(&mut self, function: &Function, routine: &Routine, args: &[Tensor]) -> Run<()> {
         if args.len() != function.params.len() {
             return internal(format!(
                 "{} arguments for {} parameters",
@@ -90,7 +117,7 @@ impl Machine<'_> {
                 function.params.len()
             ));
         }
-        for (p, arg) in function.params.iter().zip(args) {
+        for ((p, (slot, sizes)), arg) in function.params.iter().zip(&routine.params).zip(args) {
             if arg.elem() != p.ty.elem.scalar() || arg.dims.len() != p.ty.rank() {
                 return internal(format!(
                     "the argument {} is a {} of rank {}",
@@ -99,22 +126,22 @@ impl Machine<'_> {
                     arg.dims.len()
                 ));
             }
-            self.slots[p.var.0 as usize] = Value::of(arg);
-            for (size, actual) in p.ty.dims.iter().zip(&arg.dims) {
-                self.size(function, *size, *actual as i64)?;
+            self.slots[*slot] = Value::of(arg);
+            for (size, actual) in sizes.iter().zip(&arg.dims) {
+                self.size(*size, *actual as i64)?;
             }
         }
         Ok(())
     }
 
     /// A size of a parameter: binds it, or compares it with what is known.
-    fn size(&mut self, function: &Function, size: Atom, actual: i64) -> Run<()> {
+    fn size(&mut self, size: Operand, actual: i64) -> Run<()> {
         let expected = match size {
-            Atom::Lit(value) => value.int(),
-            Atom::Var(var) => match &self.slots[var.0 as usize] {
+            Operand::Lit(value) => value.int(),
+            Operand::Copy(slot) | Operand::Move(slot) => match &self.slots[slot] {
                 Value::Scalar(known) => known.int(),
-                Value::Empty | Value::Array(_) => {
-                    self.slots[var.0 as usize] = Value::Scalar(Scalar::Int(actual));
+                _ => {
+                    self.slots[slot] = Value::Scalar(Scalar::Int(actual));
                     actual
                 }
             },
@@ -122,7 +149,7 @@ impl Machine<'_> {
         if expected == actual {
             Ok(())
         } else {
-            internal(format!("{}: a size is {actual}, not {expected}", function.name))
+            internal(format!("a size is {actual}, not {expected}"))
         }
     }
 
@@ -131,19 +158,29 @@ impl Machine<'_> {
     fn take(&mut self, operand: &Operand) -> Value {
         match *operand {
             Operand::Lit(value) => Value::Scalar(value),
-            Operand::Copy(slot) => self.slots[slot].clone(),
-            Operand::Move(slot) => std::mem::replace(&mut self.slots[slot], Value::Empty),
+            Operand::Copy(slot) => self.slots[self.base + slot].clone(),
+            Operand::Move(slot) => self.taken(slot),
         }
+    }
+
+    fn taken(&mut self, slot: usize) -> Value {
+        std::mem::replace(&mut self.slots[self.base + slot], Value::Empty)
+    }
+
+    fn take_all(&mut self, operands: &[Operand]) -> Vec<Value> {
+        operands.iter().map(|r| self.take(r)).collect()
+    }
+
+    fn set(&mut self, slot: usize, value: Value) {
+        self.slots[self.base + slot] = value;
     }
 
     fn scalar(&self, operand: &Operand) -> Scalar {
         match *operand {
             Operand::Lit(value) => value,
-            Operand::Copy(slot) | Operand::Move(slot) => match &self.slots[slot] {
+            Operand::Copy(slot) | Operand::Move(slot) => match &self.slots[self.base + slot] {
                 Value::Scalar(value) => *value,
-                Value::Array(_) | Value::Empty => {
-                    panic!("slot {slot} holds no scalar: the function was not checked")
-                }
+                _ => panic!("slot {slot} holds no scalar: the function was not checked"),
             },
         }
     }
@@ -153,11 +190,9 @@ impl Machine<'_> {
     }
 
     fn array(&self, slot: usize) -> &Rc<Tensor> {
-        match &self.slots[slot] {
+        match &self.slots[self.base + slot] {
             Value::Array(array) => &array.tensor,
-            Value::Scalar(_) | Value::Empty => {
-                panic!("slot {slot} holds no array: the function was not checked")
-            }
+            _ => panic!("slot {slot} holds no array: the function was not checked"),
         }
     }
 
@@ -181,86 +216,58 @@ impl Machine<'_> {
 
     // Blocks
 
-    fn run(&mut self, code: &Code) -> Run<Vec<Value>> {
-        self.steps(code)?;
-        Ok(code.results.iter().map(|r| self.take(r)).collect())
-    }
-
-    fn steps(&mut self, code: &Code) -> Run<()> {
-        for step in &code.steps {
-            self.step(step)?;
-            for slot in &step.frees {
-                self.slots[*slot] = Value::Empty;
-            }
+    /// What is not needed after a statement.
+    fn free(&mut self, step: &Step) {
+        for slot in &step.frees {
+            self.set(*slot, Value::Empty);
         }
-        Ok(())
     }
 
     fn bind(&mut self, step: &Step, value: Value) {
-        self.slots[step.binds[0]] = value;
+        self.set(step.binds[0], value);
     }
 
     fn bind_all(&mut self, step: &Step, values: Vec<Value>) {
         for (slot, value) in step.binds.iter().zip(values) {
-            self.slots[*slot] = value;
+            self.set(*slot, value);
         }
     }
 
-    fn step(&mut self, step: &Step) -> Run<()> {
-        match &step.op {
-            Instr::Prim(op, args) => {
-                let value = self.prim(*op, args);
-                self.bind(step, Value::Scalar(value));
-            }
-            Instr::Index(x, index) => {
-                let value = self.index(*x, index)?;
-                self.bind(step, value);
-            }
-            Instr::Fill(value) => {
-                let value = self.fill(self.scalar(value), &step.dims[0], step.binds[0])?;
-                self.bind(step, value);
-            }
-            Instr::Array(items) => {
-                let value = self.literal(items, step)?;
-                self.bind(step, value);
-            }
-            Instr::Constant(tensor) => {
-                self.bind(step, Value::Array(Array::borrowed(tensor.clone())));
-            }
-            Instr::For { index, extent, outs, body } => {
-                self.for_(step, *index, extent, outs, body)?
-            }
-            Instr::Loop { params, inits, driver, body } => {
-                self.loop_(step, params, inits, driver, body)?
-            }
-            Instr::If { cond, then, otherwise } => {
-                let values = self.run(if self.scalar(cond).bool() { then } else { otherwise })?;
-                self.bind_all(step, values);
-            }
-            Instr::Update { array, index, value } => {
-                let value = self.update(array, index, value)?;
-                self.bind(step, value);
-            }
-            Instr::MatMul(a, b) => {
-                let value = self.matmul(*a, *b, step.binds[0])?;
-                self.bind(step, value);
-            }
-            Instr::Accumulator(value) => {
-                let value = self.take(value);
-                self.bind(step, value);
-            }
-            Instr::Accumulate { acc, index, value } => self.accumulate(*acc, index, value)?,
-            Instr::Freeze(acc) => {
-                let value = std::mem::replace(&mut self.slots[*acc], Value::Empty);
-                self.bind(step, value);
+    /// Runs a statement; of one with blocks, begins with it.
+    fn step(&mut self, step: &'c Step) -> Run<()> {
+        let value = match &step.op {
+            Instr::Prim(op, args) => Value::Scalar(self.prim(*op, args)),
+            Instr::Index(x, index) => self.index(*x, index)?,
+            Instr::Fill(value) => self.fill(self.scalar(value), step)?,
+            Instr::Array(items) => self.literal(items, step)?,
+            Instr::Constant(tensor) => Value::Array(Array::borrowed(tensor.clone())),
+            Instr::Update { array, index, value } => self.update(array, index, value)?,
+            Instr::MatMul(a, b) => self.matmul(*a, *b, step.spans[0])?,
+            Instr::Accumulator(value) => self.take(value),
+            Instr::Freeze(acc) => self.taken(*acc),
+            Instr::Node { tag, fields } => self.node(*tag, fields, step.spans[0])?,
+            Instr::Tag(of) => self.tag(of)?,
+            Instr::Field { of, tag, field, elem } => self.field(step, of, *tag, *field, *elem)?,
+            Instr::Open { of, tag, field } => self.open(step, of, *tag, *field)?,
+            Instr::Accumulate { acc, index, value } => {
+                self.accumulate(*acc, index, value)?;
+                self.free(step);
+                return Ok(());
             }
             Instr::Check { cond, site, values } => {
                 if !self.scalar(cond).bool() {
                     let values: Vec<i64> = values.iter().map(|v| self.int(v)).collect();
                     return Err(Failure { span: site.span, message: site.describe(&values) });
                 }
+                self.free(step);
+                return Ok(());
             }
-        }
+            Instr::For { .. } | Instr::Loop { .. } | Instr::If { .. } | Instr::Call { .. } => {
+                return self.enter(step);
+            }
+        };
+        self.bind(step, value);
+        self.free(step);
         Ok(())
     }
 
@@ -309,16 +316,16 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    fn fill(&mut self, value: Scalar, dims: &[Operand], slot: usize) -> Run<Value> {
-        let dims = self.dims(dims);
+    fn fill(&mut self, value: Scalar, step: &Step) -> Run<Value> {
+        let dims = self.dims(&step.dims[0]);
         if dims.is_empty() {
             return Ok(Value::Scalar(value));
         }
-        let room = &self.room;
+        let (room, span) = (&self.room, step.spans[0]);
         let (data, memory) = match value {
-            Scalar::Real(a) => held(room.filled(a, &dims, slot)?, Data::Real),
-            Scalar::Int(a) => held(room.filled(a, &dims, slot)?, Data::Int),
-            Scalar::Bool(a) => held(room.filled(a, &dims, slot)?, Data::Bool),
+            Scalar::Real(a) => held(room.filled(a, &dims, span)?, Data::Real),
+            Scalar::Int(a) => held(room.filled(a, &dims, span)?, Data::Int),
+            Scalar::Bool(a) => held(room.filled(a, &dims, span)?, Data::Bool),
         };
         self.counts.stores += data.len() as u64;
         self.counts.written += bytes(&data);
@@ -344,9 +351,9 @@ impl Machine<'_> {
         let elem = match self.take(first) {
             Value::Array(array) => array.tensor.elem(),
             Value::Scalar(value) => value.ty(),
-            Value::Empty => return internal("an array literal of nothing"),
+            _ => return internal("an array literal of nothing"),
         };
-        let mut collected = self.collect(elem, dims, step.binds[0])?;
+        let mut collected = self.collect(elem, dims, step.spans[0])?;
         for item in items {
             let value = self.take(item);
             collected.push(&value)?;
@@ -354,8 +361,8 @@ impl Machine<'_> {
         Ok(self.collected(collected))
     }
 
-    fn collect(&mut self, elem: ScalarTy, dims: Vec<usize>, slot: usize) -> Run<Collected> {
-        Collected::new(elem, dims, slot, &self.room)
+    fn collect(&mut self, elem: ScalarTy, dims: Vec<usize>, span: Span) -> Run<Collected> {
+        Collected::new(elem, dims, span, &self.room)
     }
 
     fn collected(&mut self, collected: Collected) -> Value {
@@ -363,115 +370,6 @@ impl Machine<'_> {
         self.counts.written += bytes(&collected.data);
         let tensor = Rc::new(Tensor { dims: collected.dims, data: collected.data });
         Value::Array(Array { tensor, memory: Some(collected.memory) })
-    }
-
-    fn for_(
-        &mut self,
-        step: &Step,
-        index: usize,
-        extent: &Operand,
-        outs: &[(Out, ScalarTy)],
-        body: &Code,
-    ) -> Run<()> {
-        let extent = self.int(extent);
-        let mut gathered: Vec<Gathered> = Vec::with_capacity(outs.len());
-        for (((out, elem), dims), slot) in outs.iter().zip(&step.dims).zip(&step.binds) {
-            gathered.push(match out {
-                Out::Collect => Gathered::Array(self.collect(*elem, self.dims(dims), *slot)?),
-                Out::Reduce(op) => Gathered::Scalar(*op, op.unit(*elem)),
-            });
-        }
-        for i in 0..extent {
-            self.slots[index] = Value::Scalar(Scalar::Int(i));
-            self.steps(body)?;
-            for (result, out) in body.results.iter().zip(&mut gathered) {
-                self.gather(result, out)?;
-            }
-        }
-        for (slot, out) in step.binds.iter().zip(gathered) {
-            self.slots[*slot] = match out {
-                Gathered::Array(collected) => self.collected(collected),
-                Gathered::Scalar(_, value) => Value::Scalar(value),
-            };
-        }
-        Ok(())
-    }
-
-    fn gather(&mut self, result: &Operand, out: &mut Gathered) -> Run<()> {
-        match out {
-            Gathered::Array(collected) => {
-                let value = self.take(result);
-                collected.push(&value)
-            }
-            Gathered::Scalar(op, value) => {
-                *value = combine(*op, *value, self.scalar(result));
-                self.count(value.ty() == ScalarTy::Real, 1);
-                Ok(())
-            }
-        }
-    }
-
-    fn loop_(
-        &mut self,
-        step: &Step,
-        params: &[usize],
-        inits: &[Operand],
-        driver: &Driver,
-        body: &Code,
-    ) -> Run<()> {
-        let mut state: Vec<Value> = inits.iter().map(|i| self.take(i)).collect();
-        let extent = match driver {
-            Driver::For { extent, .. } => self.int(extent),
-            Driver::While(_) => i64::MAX,
-        };
-        for i in 0..extent {
-            for (slot, value) in params.iter().zip(&mut state) {
-                self.slots[*slot] = std::mem::replace(value, Value::Empty);
-            }
-            match driver {
-                Driver::For { index, .. } => self.slots[*index] = Value::Scalar(Scalar::Int(i)),
-                Driver::While(cond) => {
-                    self.steps(cond)?;
-                    if !self.scalar(&cond.results[0]).bool() {
-                        state = params
-                            .iter()
-                            .map(|p| std::mem::replace(&mut self.slots[*p], Value::Empty))
-                            .collect();
-                        break;
-                    }
-                }
-            }
-            let before: Vec<Option<*const Memory>> =
-                params.iter().map(|p| self.memory(*p)).collect();
-            state = self.run(body)?;
-            self.replaced(&before, &state);
-        }
-        self.bind_all(step, state);
-        Ok(())
-    }
-
-    /// The memory of its own that an array has.
-    fn memory(&self, slot: usize) -> Option<*const Memory> {
-        match &self.slots[slot] {
-            Value::Array(array) => array.memory.as_ref().map(Rc::as_ptr),
-            Value::Scalar(_) | Value::Empty => None,
-        }
-    }
-
-    /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in place.
-    fn replaced(&mut self, before: &[Option<*const Memory>], state: &[Value]) {
-        for (before, value) in before.iter().zip(state) {
-            self.counts.overwritten += match value {
-                Value::Scalar(value) => width(value.ty()),
-                Value::Array(Array { memory: Some(memory), .. })
-                    if Some(Rc::as_ptr(memory)) == *before =>
-                {
-                    0
-                }
-                Value::Array(array) => bytes(&array.tensor.data),
-                Value::Empty => 0,
-            };
-        }
     }
 
     fn update(&mut self, array: &Operand, index: &[Operand], value: &Operand) -> Run<Value> {
@@ -490,7 +388,7 @@ impl Machine<'_> {
             Value::Array(Array { tensor: part, .. }) => {
                 return internal(format!("an update of {len} elements by {}", part.data.len()));
             }
-            Value::Empty => return internal("an update by nothing"),
+            _ => return internal("an update by nothing"),
         }
         self.counts.stores += len as u64;
         let size = len as u64 * width(target.ty());
@@ -499,7 +397,7 @@ impl Machine<'_> {
         Ok(Value::Array(array))
     }
 
-    fn matmul(&mut self, a: usize, b: usize, slot: usize) -> Run<Value> {
+    fn matmul(&mut self, a: usize, b: usize, span: Span) -> Run<Value> {
         let (x, y) = (self.array(a).clone(), self.array(b).clone());
         let (Data::Real(u), Data::Real(v)) = (&x.data, &y.data) else {
             return internal("a product of matrices that are not real");
@@ -509,7 +407,7 @@ impl Machine<'_> {
         if x.dims[x.dims.len() - 1] != inner {
             return internal("a product of matrices whose inner sizes differ");
         }
-        let (mut data, memory) = self.room.filled(0.0, &[rows, columns], slot)?;
+        let (mut data, memory) = self.room.filled(0.0, &[rows, columns], span)?;
         for i in 0..rows {
             for k in 0..inner {
                 let factor = u[i * inner + k];
@@ -531,7 +429,9 @@ impl Machine<'_> {
 
     fn accumulate(&mut self, acc: usize, index: &[Operand], value: &Operand) -> Run<()> {
         let value = self.take(value);
-        let mut target = std::mem::replace(&mut self.slots[acc], Value::Empty);
+        let Some(mut target) = self.accumulator(acc).map(std::mem::take) else {
+            return Ok(());
+        };
         if let Value::Array(array) = target {
             target = Value::Array(self.unshared(array));
         }
@@ -548,22 +448,18 @@ impl Machine<'_> {
                 add_at(&mut Rc::make_mut(tensor).data, at, len, &value)?;
                 (len, tensor.elem())
             }
-            Value::Empty => return internal("an addition to an accumulator that is frozen"),
+            _ => return internal("an addition to an accumulator that is frozen"),
         };
         if let Value::Array(_) = target {
             self.counts.written += len as u64 * width(elem);
         }
-        self.slots[acc] = target;
+        if let Some(place) = self.accumulator(acc) {
+            *place = target;
+        }
         self.count(elem == ScalarTy::Real, len as u64);
         self.counts.stores += len as u64;
         Ok(())
     }
-}
-
-/// An out of a `for` while it runs.
-enum Gathered {
-    Array(Collected),
-    Scalar(ReduceOp, Scalar),
 }
 
 struct Collected {
@@ -573,11 +469,11 @@ struct Collected {
 }
 
 impl Collected {
-    fn new(elem: ScalarTy, dims: Vec<usize>, slot: usize, room: &Room) -> Run<Collected> {
+    fn new(elem: ScalarTy, dims: Vec<usize>, span: Span, room: &Room) -> Run<Collected> {
         let (data, memory) = match elem {
-            ScalarTy::Real => held(room.make(&dims, slot)?, Data::Real),
-            ScalarTy::Int => held(room.make(&dims, slot)?, Data::Int),
-            ScalarTy::Bool => held(room.make(&dims, slot)?, Data::Bool),
+            ScalarTy::Real => held(room.make(&dims, span)?, Data::Real),
+            ScalarTy::Int => held(room.make(&dims, span)?, Data::Int),
+            ScalarTy::Bool => held(room.make(&dims, span)?, Data::Bool),
         };
         Ok(Collected { dims, data, memory })
     }

@@ -13,13 +13,17 @@ use lambada_source::{Site, Span};
 use crate::bounds::Known;
 use crate::{Atom, Block, Exp, Function, LoopKind, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var};
 
-/// Adds the checks that are missing; were there any?
+/// Adds the checks that are missing, in the function and in those of its library; were there any?
 pub fn guard(function: &mut Function) -> bool {
+    let mut added = false;
+    for callee in function.library.functions.iter_mut().flatten() {
+        added |= guard(callee);
+    }
     let mut known = Known::default();
-    function.sizes.iter().for_each(|size| known.bounds.size(*size));
-    let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
-    sizes.for_each(|size| known.size(*size));
-    guard_block(&mut function.names, known, &function.params, &mut function.body)
+    known.sizes(function);
+    let arrays: Vec<Param> =
+        function.params.iter().chain(&function.accumulators).cloned().collect();
+    guard_block(&mut function.names, known, &arrays, &mut function.body) || added
 }
 
 /// Adds the checks that are missing in a block with free variables: what is known around it, and the arrays among the variables. Were

@@ -1,27 +1,82 @@
 //! Every construct as it is, with types and checks: what `show --stage anf` prints, and what a failing pass is reported with.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::rc::Rc;
 
 use lambada_prim::{Prim, Scalar, Tensor};
 
+use crate::labels::Labels;
 use crate::naming::Naming;
 use crate::{
-    Atom, Block, Checkpoint, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var,
+    Atom, Block, Checkpoint, Elem, Exp, Field, Function, Library, LoopKind, Names, Nest, NodeId,
+    NodeType, Op, Out, Param, Stm, Ty, Var,
 };
 
-/// The function as text. Names are unique where they are in scope.
+/// The program as text: its node types, its functions, and then the function itself. Names are unique where they are in scope.
 pub fn print(function: &Function) -> String {
-    let mut printer =
-        Printer { naming: Naming::new(&function.names, words()), text: String::new(), indent: 1 };
-    printer.function(function);
+    let labels = labels(&function.library);
+    let mut text = String::new();
+    let nodes = function.library.nodes.iter().enumerate();
+    nodes.for_each(|(k, node)| node_type(&labels, NodeId(k as u32), node, &mut text));
+    for (k, f) in function.library.functions.iter().enumerate() {
+        let name = labels.function(crate::FnId(k as u32));
+        match f {
+            Some(f) => text.push_str(&definition(&labels, &format!("def {name}"), f)),
+            None => _ = writeln!(text, "-- def {name} is under construction"),
+        }
+    }
+    text + &definition(&labels, &function.name, function)
+}
+
+/// The names that the text has for what is in a library.
+pub(crate) fn labels(library: &Library) -> Labels {
+    Labels::new(library, ["real", "int", "bool", "ref", "cell"])
+}
+
+fn definition(labels: &Labels, head: &str, function: &Function) -> String {
+    let mut printer = Printer::new(&function.names, labels, 1);
+    printer.function(head, function);
     printer.text
+}
+
+/// `type list { Nil; Cons (head : real, tail : ref list) }`, a constructor on a line.
+fn node_type(labels: &Labels, id: NodeId, node: &NodeType, text: &mut String) {
+    let _ = writeln!(text, "type {} {{", labels.node(id));
+    for (tag, constructor) in node.constructors.iter().enumerate() {
+        let tag = tag as u32;
+        let name = |k: u32| labels.field(id, tag, k).unwrap_or("?");
+        let field = |(k, field): (usize, &Field)| {
+            let cell = if field.cell { "cell " } else { "" };
+            let size = |d: &Atom| match d {
+                Atom::Var(Var(k)) => format!("[{}]", name(*k)),
+                Atom::Lit(value) => format!("[{}]", scalar(*value)),
+            };
+            let dims: String = field.ty.dims.iter().map(size).collect();
+            format!("{cell}{} : {dims}{}", name(k as u32), elem(labels, field.ty.elem))
+        };
+        let fields: Vec<String> = constructor.fields.iter().enumerate().map(field).collect();
+        let name = labels.constructor(id, tag).unwrap_or("?");
+        let _ = if fields.is_empty() {
+            writeln!(text, "  {name}")
+        } else {
+            writeln!(text, "  {name} ({})", fields.join(", "))
+        };
+    }
+    text.push_str("}\n");
+}
+
+fn elem(labels: &Labels, elem: Elem) -> String {
+    match elem {
+        Elem::Scalar(ty) => ty.to_string(),
+        Elem::Ref(node) => format!("ref {}", labels.node(node)),
+    }
 }
 
 /// A block as text, with its free variables under their own names.
 pub fn print_block(names: &Names, block: &Block) -> String {
-    let mut printer =
-        Printer { naming: Naming::new(names, words()), text: String::new(), indent: 0 };
+    let labels = Labels::default();
+    let mut printer = Printer::new(names, &labels, 0);
     crate::free_vars(block).into_iter().for_each(|var| _ = printer.naming.bind(var));
     printer.block(block);
     printer.text
@@ -48,6 +103,14 @@ fn words() -> impl Iterator<Item = &'static str> {
         "real",
         "int",
         "bool",
+        "ref",
+        "call",
+        "into",
+        "node",
+        "tag",
+        "field",
+        "open",
+        "cell",
         "true",
         "false",
     ];
@@ -56,17 +119,32 @@ fn words() -> impl Iterator<Item = &'static str> {
 
 struct Printer<'a> {
     naming: Naming<'a>,
+    labels: &'a Labels,
+    /// The types of the handles so far.
+    handles: HashMap<Var, NodeId>,
     text: String,
     indent: usize,
 }
 
-impl Printer<'_> {
-    fn function(&mut self, function: &Function) {
+impl<'a> Printer<'a> {
+    fn new(names: &'a Names, labels: &'a Labels, indent: usize) -> Printer<'a> {
+        let naming = Naming::new(names, words());
+        Printer { naming, labels, handles: HashMap::new(), text: String::new(), indent }
+    }
+
+    fn function(&mut self, head: &str, function: &Function) {
         let sizes: String =
             function.sizes.iter().map(|s| format!(" [{}]", self.naming.bind(*s))).collect();
         let params: String =
             function.params.iter().map(|p| format!(" ({})", self.param(p))).collect();
-        self.text = format!("{}{sizes}{params} {{\n", function.name);
+        let accumulators: Vec<String> =
+            function.accumulators.iter().map(|p| self.param(p)).collect();
+        let into = if accumulators.is_empty() {
+            String::new()
+        } else {
+            format!(" into ({})", accumulators.join(", "))
+        };
+        self.text = format!("{head}{sizes}{params}{into} {{\n");
         let mark = self.naming.mark();
         self.statements(&function.body);
         let results: Vec<String> = function
@@ -82,7 +160,8 @@ impl Printer<'_> {
     }
 
     fn line(&mut self, line: &str) {
-        let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.indent);
+        let (line, width) = (line.trim_end(), 2 * self.indent);
+        let _ = writeln!(self.text, "{:width$}{line}", "");
     }
 
     fn atom(&self, atom: Atom) -> String {
@@ -102,10 +181,11 @@ impl Printer<'_> {
 
     fn ty(&self, ty: &Ty) -> String {
         let dims: String = ty.dims.iter().map(|d| format!("[{}]", self.atom(*d))).collect();
-        format!("{dims}{}", ty.elem)
+        format!("{dims}{}", elem(self.labels, ty.elem))
     }
 
     fn param(&mut self, p: &Param) -> String {
+        self.handles.extend(p.ty.elem.node().map(|node| (p.var, node)));
         let name = self.naming.bind(p.var);
         format!("{name} : {}", self.ty(&p.ty))
     }
@@ -196,16 +276,29 @@ impl Printer<'_> {
                 } else {
                     format!(" into {}", accs.join(", "))
                 };
-                format!("call f_{} ({}){into}", function.0, self.atoms(args))
+                format!("call {} ({}){into}", self.labels.function(*function), self.atoms(args))
             }
-            Op::Node { node, tag, fields, cells } => {
-                let cells = if *cells { " with cells" } else { "" };
-                format!("node ref_{}.{tag} ({}){cells}", node.0, self.atoms(fields))
+            Op::Node { node, tag, fields, cells: _ } => {
+                let constructor = self.labels.constructor(*node, *tag);
+                let constructor = constructor.map_or(tag.to_string(), String::from);
+                format!("node {}.{constructor} ({})", self.labels.node(*node), self.atoms(fields))
             }
             Op::Tag(of) => format!("tag {}", self.atom(*of)),
-            Op::Field { of, tag, field } => format!("field {} {tag}.{field}", self.atom(*of)),
-            Op::Open { of, tag, field } => format!("open {} {tag}.{field}", self.atom(*of)),
-            Op::Cell { of, tag, field } => format!("cell {} {tag}.{field}", self.atom(*of)),
+            Op::Field { of, tag, field } => self.part("field", *of, *tag, *field),
+            Op::Open { of, tag, field } => self.part("open", *of, *tag, *field),
+            Op::Cell { of, tag, field } => self.part("cell", *of, *tag, *field),
+        }
+    }
+
+    /// `field xs Cons.head`; of a node whose type is not known, by their numbers: `field 0 1:0`.
+    fn part(&self, what: &str, of: Atom, tag: u32, field: u32) -> String {
+        let node = of.as_var().and_then(|v| self.handles.get(&v).copied());
+        let names = node.and_then(|node| {
+            Some((self.labels.constructor(node, tag)?, self.labels.field(node, tag, field)?))
+        });
+        match names {
+            Some((tag, field)) => format!("{what} {} {tag}.{field}", self.atom(of)),
+            None => format!("{what} {} {tag}:{field}", self.atom(of)),
         }
     }
 

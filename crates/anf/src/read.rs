@@ -1,4 +1,4 @@
-//! The reader: what [`crate::print()`] prints, back into a function, so that a pass can be tested by a text before and a text after.
+//! The reader: what [`crate::print()`] prints, back into a program, so that a pass can be tested by a text before and a text after.
 //!
 //! One statement stands on a line; blocks end with the line of their results, `=> x, y`. Places in the source are not printed, so the
 //! checks that are read have none.
@@ -13,16 +13,25 @@ use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
 use crate::{
-    Atom, Block, Checkpoint, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Ty, Var,
+    Atom, Block, Checkpoint, Elem, Exp, Function, Library, LoopKind, Names, Nest, NodeId, Op, Out,
+    Param, Stm, Ty, Var,
 };
+
+mod library;
 
 type Read<T> = Result<T, String>;
 
-/// Reads one function. The error names the line and what was expected there.
+/// Reads a program. The error names the line and what was expected there.
 pub fn read(text: &str) -> Read<Function> {
-    let mut reader =
-        Reader { cursor: Cursor::new(text)?, names: Names::default(), scope: HashMap::new() };
-    let function = reader.function().map_err(|message| reader.cursor.located(&message))?;
+    let mut reader = Reader {
+        cursor: Cursor::new(text)?,
+        names: Names::default(),
+        scope: HashMap::new(),
+        handles: HashMap::new(),
+        library: Library::default(),
+        labels: library::Declared::in_text(text),
+    };
+    let function = reader.program().map_err(|message| reader.cursor.located(&message))?;
     reader.cursor.rest("the function has ended").map_or(Ok(function), Err)
 }
 
@@ -30,6 +39,10 @@ struct Reader {
     cursor: Cursor,
     names: Names,
     scope: HashMap<String, Var>,
+    /// The types of handles.
+    handles: HashMap<Var, NodeId>,
+    library: Library,
+    labels: library::Declared,
 }
 
 impl Reads for Reader {
@@ -88,7 +101,14 @@ impl Reader {
         }
     }
 
-    fn elem(&mut self) -> Read<ScalarTy> {
+    fn elem(&mut self) -> Read<Elem> {
+        if self.eat_word("ref") {
+            return Ok(Elem::Ref(self.node_name()?));
+        }
+        self.scalar_elem().map(Elem::Scalar)
+    }
+
+    fn scalar_elem(&mut self) -> Read<ScalarTy> {
         let word = self.word()?;
         let all = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool];
         let found = all.into_iter().find(|elem| elem.to_string() == word);
@@ -101,7 +121,7 @@ impl Reader {
             dims.push(self.atom()?);
             self.expect("]")?;
         }
-        Ok(Ty { elem: self.elem()?.into(), dims })
+        Ok(Ty { elem: self.elem()?, dims })
     }
 
     /// `name : type`; the name is in scope from then on.
@@ -109,7 +129,9 @@ impl Reader {
         let name = self.word()?;
         self.expect(":")?;
         let ty = self.ty()?;
-        Ok(Param { var: self.bind(name), ty })
+        let var = self.bind(name);
+        self.handles.extend(ty.elem.node().map(|node| (var, node)));
+        Ok(Param { var, ty })
     }
 
     // Functions, blocks and statements
@@ -117,7 +139,7 @@ impl Reader {
     fn function(&mut self) -> Read<Function> {
         let named = matches!(self.peek(), Some(Token::Word(_)));
         let name = if named { self.word()? } else { String::new() };
-        let (mut sizes, mut params) = (Vec::new(), Vec::new());
+        let (mut sizes, mut params, mut accumulators) = (Vec::new(), Vec::new(), Vec::new());
         while self.eat("[") {
             let size = self.word()?;
             sizes.push(self.bind(size));
@@ -126,6 +148,10 @@ impl Reader {
         while self.eat("(") {
             params.push(self.param()?);
             self.expect(")")?;
+        }
+        if self.eat_word("into") {
+            self.expect("(")?;
+            accumulators = self.list(Some(")"), Self::param)?;
         }
         self.expect("{")?;
         self.end_of_line()?;
@@ -144,6 +170,7 @@ impl Reader {
             name,
             sizes,
             params,
+            accumulators,
             results,
             body,
             names: std::mem::take(&mut self.names),
@@ -217,6 +244,10 @@ impl Reader {
             "accumulate" => self.accumulate(),
             "freeze" => self.var().map(|acc| Op::Freeze(acc).into()),
             "check" => self.check(),
+            "call" => self.call(),
+            "node" => self.node(),
+            "tag" => self.atom().map(|a| Op::Tag(a).into()),
+            "field" | "open" | "cell" => self.part(&word),
             name => match Prim::from_name(name) {
                 Some(op) => Ok(Exp::Op(Op::Prim(op, self.list(None, Self::atom)?))),
                 None if binds.is_empty() => Err(format!("`{name}` starts no statement")),
@@ -274,7 +305,7 @@ impl Reader {
             }
             self.expect("]")?;
         }
-        let elem = self.elem()?;
+        let elem = self.scalar_elem()?;
         self.expect("{")?;
         let items = self.list(Some("}"), Self::scalar)?;
         if dims.iter().product::<usize>() != items.len() {

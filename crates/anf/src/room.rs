@@ -3,26 +3,23 @@
 use std::rc::Rc;
 
 use lambada_prim::Memory as Limit;
-use lambada_source::Failure;
+use lambada_source::{Failure, Span};
 
 use crate::counts::{Memory, Meter};
-use crate::{Names, Var};
 
 /// Makes room.
-pub(crate) struct Room<'a> {
-    pub(crate) names: &'a Names,
+pub(crate) struct Room {
     pub(crate) limit: Limit,
     pub(crate) meter: Rc<Meter>,
 }
 
-impl Room<'_> {
-    /// Room for the elements of the array that a slot is to hold.
+impl Room {
+    /// Room for the elements of an array that comes from this place.
     pub(crate) fn make<T>(
         &self,
         dims: &[usize],
-        slot: usize,
+        span: Span,
     ) -> Result<(Vec<T>, Rc<Memory>), Failure> {
-        let span = self.names.origin(Var(slot as u32)).unwrap_or_default();
         let failure = |message| Failure { span, message };
         let (each, in_use) = (size_of::<T>() as u64, self.meter.live());
         let sizes = dims.iter().map(|dim| *dim as i64);
@@ -38,10 +35,18 @@ impl Room<'_> {
         &self,
         value: T,
         dims: &[usize],
-        slot: usize,
+        span: Span,
     ) -> Result<(Vec<T>, Rc<Memory>), Failure> {
-        let (mut room, memory) = self.make(dims, slot)?;
+        let (mut room, memory) = self.make(dims, span)?;
         room.resize(dims.iter().product(), value);
         Ok((room, memory))
+    }
+
+    /// Room for a node.
+    pub(crate) fn node(&self, bytes: u64, span: Span) -> Result<(), Failure> {
+        let room = self.limit.more(bytes, self.meter.live());
+        room.map_err(|message| Failure { span, message })?;
+        self.meter.claim(bytes);
+        Ok(())
     }
 }

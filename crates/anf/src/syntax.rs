@@ -191,7 +191,8 @@ pub enum Op {
     },
     /// The constructor of a node, or -1 for null.
     Tag(Atom),
-    /// A field of a node; zeros, of the sizes of the bound type, for null. The node has this constructor, or is null.
+    /// A field of a node; zeros, of the sizes of the bound type, for null. The node has this constructor, or is null; an array has the sizes that
+    /// the bound type says. Who runs it compares both, since they are not evident.
     Field {
         /// The node.
         of: Atom,
@@ -389,6 +390,13 @@ impl Library {
     /// Nothing in it?
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty() && self.functions.is_empty()
+    }
+}
+
+impl NodeType {
+    /// Has one of its constructors a cell?
+    pub fn has_cells(&self) -> bool {
+        self.constructors.iter().flat_map(|c| &c.fields).any(|field| field.cell)
     }
 }
 

@@ -3,6 +3,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, Tensor};
 use crate::*;
 
 mod bounds;
+mod library;
 
 /// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
 fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {

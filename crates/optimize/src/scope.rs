@@ -17,16 +17,15 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a function's body. Sizes are not negative.
+    /// The scope of a function's body. The sizes of arguments are not negative.
     pub(crate) fn new(function: &Function) -> Scope {
         let mut scope = Scope::default();
         for size in &function.sizes {
             scope.types.insert(*size, Ty::int());
-            scope.known.bounds.size(*size);
         }
         scope.params(&function.params);
-        let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
-        sizes.for_each(|size| scope.known.size(*size));
+        scope.params(&function.accumulators);
+        scope.known.sizes(function);
         scope
     }
 

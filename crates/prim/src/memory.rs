@@ -31,6 +31,24 @@ impl Memory {
         }
     }
 
+    /// Is there room for so many bytes of nodes besides those that are in use?
+    pub fn more(self, bytes: u64, in_use: u64) -> Result<(), String> {
+        if bytes <= self.limit.saturating_sub(in_use) {
+            return Ok(());
+        }
+        let (used, limit) = (size(in_use), size(self.limit));
+        Err(format!(
+            "out of memory: {used} are in use, and one more value needs more than the limit of {limit} (see --max-memory)"
+        ))
+    }
+
+    /// What is said where there is no memory for one more call.
+    pub fn too_deep(self, calls: u64) -> String {
+        format!(
+            "out of memory: the recursion is too deep, after {calls} calls inside of each other"
+        )
+    }
+
     /// What is said of an array that there is no room for: its number of elements and the bytes of each, if that can be told.
     pub fn refused(self, array: Option<(u64, u64)>, in_use: u64) -> String {
         let bytes = array.and_then(|(count, each)| Some((count, count.checked_mul(each)?)));

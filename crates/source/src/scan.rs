@@ -30,7 +30,7 @@ pub struct Line {
 /// Longer ones first.
 const MARKS: &[&str] = &[
     "..+", "..", ":=", "=>", "==", "!=", "<=", ">=", "&&", "||", "**", "+=", "+", "-", "*", "/",
-    "%", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", "@", "!", "?",
+    "%", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", "@", "!", "?", ".",
 ];
 
 /// The lines of a text. The error names the line and the character that starts no token.

@@ -3,7 +3,7 @@
 use lambada_prim::{Prim, ScalarTy};
 
 use super::{Bounds, Comparison, Frame, Learned, Place, TRIED};
-use crate::{Atom, Exp, LoopKind, Nest, Op, Stm, Ty, Var};
+use crate::{Atom, Exp, Function, LoopKind, Nest, Op, Stm, Ty, Var};
 
 /// The blocks around the place, and what holds in them.
 #[derive(Clone, Debug)]
@@ -73,6 +73,15 @@ impl Known {
         self.learn(|place| place.learned_of_index(index, extent));
     }
 
+    /// The sizes of a function's parameters. Those that are parameters themselves are numbers like others: who calls the function has said
+    /// nothing of them.
+    pub fn sizes(&mut self, function: &Function) {
+        function.sizes.iter().for_each(|size| self.bounds.size(*size));
+        let given = |size: &Atom| function.params.iter().any(|p| Atom::Var(p.var) == *size);
+        let sizes = function.params.iter().flat_map(|p| &p.ty.dims);
+        sizes.filter(|size| !given(size)).for_each(|size| self.size(*size));
+    }
+
     /// A size of an argument. The sizes of other arrays may be negative: then they have no elements.
     pub fn size(&mut self, size: Atom) {
         if let Atom::Var(_) = size
@@ -106,6 +115,15 @@ impl Known {
             && p.ty == Ty::int()
         {
             self.bounds.read_once(p.var, *x, index);
+        }
+        if let Op::Field { of: Atom::Var(of), tag, field } = op
+            && p.ty == Ty::int()
+        {
+            self.bounds.read_once(
+                p.var,
+                *of,
+                &[Atom::int((*tag).into()), Atom::int((*field).into())],
+            );
         }
     }
 

@@ -1,0 +1,305 @@
+//! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each other to any depth.
+
+use lambada_prim::{ReduceOp, Scalar, ScalarTy};
+use lambada_source::Failure;
+
+use super::nodes::Mark;
+use super::{Collected, Machine, Run, Value, combine, internal};
+use crate::Out;
+use crate::code::{Code, Driver, Instr, Operand, Step};
+use crate::counts::{Array, Memory, bytes, width};
+
+/// The stack may take so many bytes, so that a recursion without end fails before it takes all the memory of the machine.
+const STACK: u64 = 4 << 30;
+
+/// A block that runs.
+pub(super) struct Frame<'c> {
+    code: &'c Code,
+    /// The next statement.
+    next: usize,
+    kind: Kind<'c>,
+}
+
+/// What the block belongs to. The statement that it is a part of binds its results.
+enum Kind<'c> {
+    Entry,
+    If(&'c Step),
+    /// A function; where the slots of its caller begin, and what there was before it.
+    Call(&'c Step, usize, Mark),
+    For(Box<For<'c>>),
+    Loop(Box<Loop<'c>>),
+}
+
+struct For<'c> {
+    step: &'c Step,
+    i: i64,
+    extent: i64,
+    gathered: Vec<Gathered>,
+    mark: Mark,
+}
+
+struct Loop<'c> {
+    step: &'c Step,
+    i: i64,
+    extent: i64,
+    /// Is it the condition that runs?
+    asks: bool,
+    /// The memory of the state when the body began.
+    before: Vec<Option<*const Memory>>,
+    mark: Mark,
+}
+
+/// An out of a `for` while it runs.
+enum Gathered {
+    Array(Collected),
+    Scalar(ReduceOp, Scalar),
+}
+
+impl<'c> Machine<'c> {
+    /// Runs the entry.
+    pub(super) fn run(&mut self) -> Run<Vec<Value>> {
+        let entry = &self.program.entry.code;
+        self.push(entry, Kind::Entry);
+        while let Some(frame) = self.frames.last_mut() {
+            if let Some(step) = frame.code.steps.get(frame.next) {
+                frame.next += 1;
+                self.step(step)?;
+            } else if let Some(results) = self.end()? {
+                return Ok(results);
+            }
+        }
+        internal("the entry has not ended")
+    }
+
+    fn push(&mut self, code: &'c Code, kind: Kind<'c>) {
+        self.frames.push(Frame { code, next: 0, kind });
+    }
+
+    /// Binds what a statement with blocks gives.
+    fn done(&mut self, step: &Step, values: Vec<Value>) {
+        self.bind_all(step, values);
+        self.free(step);
+    }
+
+    /// Begins with a statement that has blocks, or calls.
+    pub(super) fn enter(&mut self, step: &'c Step) -> Run<()> {
+        match &step.op {
+            Instr::If { cond, then, otherwise } => {
+                let code = if self.scalar(cond).bool() { then } else { otherwise };
+                self.push(code, Kind::If(step));
+                Ok(())
+            }
+            Instr::For { extent, outs, .. } => self.enter_for(step, extent, outs),
+            Instr::Loop { inits, driver, .. } => {
+                let state = self.take_all(inits);
+                let extent = match driver {
+                    Driver::For { extent, .. } => self.int(extent),
+                    Driver::While(_) => i64::MAX,
+                };
+                let (asks, before, mark) = (false, Vec::new(), self.pool.mark());
+                self.next_loop(Box::new(Loop { step, i: 0, extent, asks, before, mark }), state);
+                Ok(())
+            }
+            Instr::Call { function, args, accumulators, .. } => {
+                self.call(step, *function, args, accumulators)
+            }
+            _ => internal("a statement without blocks is not entered"),
+        }
+    }
+
+    /// The block that runs has come to its end. The results of the entry, if it is that.
+    fn end(&mut self) -> Run<Option<Vec<Value>>> {
+        let Some(frame) = self.frames.pop() else { return internal("no block runs") };
+        let results = &frame.code.results;
+        match frame.kind {
+            Kind::Entry => return Ok(Some(self.take_all(results))),
+            Kind::If(step) => {
+                let values = self.take_all(results);
+                self.done(step, values);
+            }
+            Kind::Call(step, caller, mark) => {
+                let values = self.take_all(results);
+                self.slots.truncate(self.base);
+                self.base = caller;
+                self.calls -= 1;
+                if let Instr::Call { releases: true, .. } = &step.op {
+                    self.pool.release(mark, &self.room.meter);
+                }
+                self.done(step, values);
+            }
+            Kind::For(mut state) => {
+                for (result, out) in results.iter().zip(&mut state.gathered) {
+                    self.gather(result, out)?;
+                }
+                if let Instr::For { releases: true, .. } = &state.step.op {
+                    self.pool.release(state.mark, &self.room.meter);
+                }
+                state.i += 1;
+                self.next_for(state);
+            }
+            Kind::Loop(state) => self.end_loop(state, results),
+        }
+        Ok(None)
+    }
+
+    fn enter_for(&mut self, step: &'c Step, extent: &Operand, outs: &[(Out, ScalarTy)]) -> Run<()> {
+        let extent = self.int(extent);
+        let mut gathered: Vec<Gathered> = Vec::with_capacity(outs.len());
+        for (((out, elem), dims), span) in outs.iter().zip(&step.dims).zip(&step.spans) {
+            gathered.push(match out {
+                Out::Collect => Gathered::Array(self.collect(*elem, self.dims(dims), *span)?),
+                Out::Reduce(op) => Gathered::Scalar(*op, op.unit(*elem)),
+            });
+        }
+        let mark = self.pool.mark();
+        self.next_for(Box::new(For { step, i: 0, extent, gathered, mark }));
+        Ok(())
+    }
+
+    fn next_for(&mut self, state: Box<For<'c>>) {
+        let step = state.step;
+        let Instr::For { index, body, .. } = &step.op else { return };
+        if state.i < state.extent {
+            self.set(*index, Value::Scalar(Scalar::Int(state.i)));
+            self.push(body, Kind::For(state));
+            return;
+        }
+        let values = state.gathered.into_iter().map(|out| match out {
+            Gathered::Array(collected) => self.collected(collected),
+            Gathered::Scalar(_, value) => Value::Scalar(value),
+        });
+        let values = values.collect();
+        self.done(step, values);
+    }
+
+    fn gather(&mut self, result: &Operand, out: &mut Gathered) -> Run<()> {
+        match out {
+            Gathered::Array(collected) => {
+                let value = self.take(result);
+                collected.push(&value)
+            }
+            Gathered::Scalar(op, value) => {
+                *value = combine(*op, *value, self.scalar(result));
+                self.count(value.ty() == ScalarTy::Real, 1);
+                Ok(())
+            }
+        }
+    }
+
+    /// The next iteration, with this state, if there is one.
+    fn next_loop(&mut self, mut state: Box<Loop<'c>>, values: Vec<Value>) {
+        let step = state.step;
+        let Instr::Loop { params, driver, body, .. } = &step.op else { return };
+        if state.i >= state.extent {
+            return self.done(step, values);
+        }
+        for (slot, value) in params.iter().zip(values) {
+            self.set(*slot, value);
+        }
+        match driver {
+            Driver::For { index, .. } => {
+                self.set(*index, Value::Scalar(Scalar::Int(state.i)));
+                self.begin_body(state, params, body);
+            }
+            Driver::While(cond) => {
+                state.asks = true;
+                self.push(cond, Kind::Loop(state));
+            }
+        }
+    }
+
+    fn begin_body(&mut self, mut state: Box<Loop<'c>>, params: &[usize], body: &'c Code) {
+        state.before.clear();
+        state.before.extend(params.iter().map(|p| self.memory(*p)));
+        self.push(body, Kind::Loop(state));
+    }
+
+    /// The condition or the body of a loop has come to its end.
+    fn end_loop(&mut self, mut state: Box<Loop<'c>>, results: &[Operand]) {
+        let step = state.step;
+        let Instr::Loop { params, body, releases, .. } = &step.op else { return };
+        if state.asks {
+            state.asks = false;
+            if self.scalar(&results[0]).bool() {
+                return self.begin_body(state, params, body);
+            }
+            let values = params.iter().map(|p| self.taken(*p)).collect();
+            return self.done(step, values);
+        }
+        let values = self.take_all(results);
+        self.replaced(&state.before, &values);
+        if *releases {
+            self.pool.release(state.mark, &self.room.meter);
+        }
+        state.i += 1;
+        self.next_loop(state, values);
+    }
+
+    /// The memory of its own that an array has.
+    fn memory(&self, slot: usize) -> Option<*const Memory> {
+        match &self.slots[self.base + slot] {
+            Value::Array(array) => array.memory.as_ref().map(std::rc::Rc::as_ptr),
+            _ => None,
+        }
+    }
+
+    /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in place.
+    fn replaced(&mut self, before: &[Option<*const Memory>], state: &[Value]) {
+        for (before, value) in before.iter().zip(state) {
+            self.counts.overwritten += match value {
+                Value::Scalar(value) => width(value.ty()),
+                Value::Array(Array { memory: Some(memory), .. })
+                    if Some(std::rc::Rc::as_ptr(memory)) == *before =>
+                {
+                    0
+                }
+                Value::Array(array) => bytes(&array.tensor.data),
+                _ => 0,
+            };
+        }
+    }
+
+    fn call(
+        &mut self,
+        step: &'c Step,
+        function: usize,
+        args: &[Operand],
+        accumulators: &[usize],
+    ) -> Run<()> {
+        let Some(routine) = self.program.functions.get(function).and_then(Option::as_ref) else {
+            return internal("a call of a function that is under construction");
+        };
+        let base = self.slots.len();
+        self.deeper(step, routine.slots)?;
+        self.slots.resize(base + routine.slots, Value::Empty);
+        for ((slot, _), arg) in routine.params.iter().zip(args) {
+            self.slots[base + slot] = self.take(arg);
+        }
+        for (slot, acc) in routine.accumulators.iter().zip(accumulators) {
+            self.slots[base + slot] = match &self.slots[self.base + acc] {
+                // An accumulator of a caller further out, or a cell, is passed on.
+                passed @ (Value::Accumulator(_) | Value::Cell(_) | Value::Nowhere) => {
+                    passed.clone()
+                }
+                _ => Value::Accumulator(self.base + acc),
+            };
+        }
+        let caller = std::mem::replace(&mut self.base, base);
+        self.calls += 1;
+        self.counts.ints += 1;
+        self.push(&routine.code, Kind::Call(step, caller, self.pool.mark()));
+        Ok(())
+    }
+
+    /// Is there memory for so many slots more?
+    fn deeper(&mut self, step: &Step, slots: usize) -> Run<()> {
+        let bytes = (self.slots.len() + slots) * size_of::<Value>()
+            + (self.frames.len() + 1) * size_of::<Frame<'_>>();
+        let limit = STACK.min(self.room.limit.limit.saturating_sub(self.room.meter.live()));
+        let room = self.slots.try_reserve(slots).is_ok() && self.frames.try_reserve(1).is_ok();
+        if room && bytes as u64 <= limit {
+            return Ok(());
+        }
+        Err(Failure { span: step.spans[0], message: self.room.limit.too_deep(self.calls) })
+    }
+}
