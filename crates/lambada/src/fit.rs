@@ -3,11 +3,11 @@
 //! inside of an array without elements cannot be seen in data; they are taken from the other arguments. Computed sizes are the program's
 //! own concern.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::bounds::LONGEST_AXIS;
-use lambada_core::{Data, DefId, Program, Signature, Size, SizedTy, Ty, TypeId};
+use lambada_core::{Data, Signature, Size, SizedTy};
 use lambada_normalize::{Layout, LeafLayout};
 use lambada_prim::Tensor;
 use lambada_source::{Failure, Span};
@@ -73,33 +73,6 @@ fn seen(tensor: &Tensor, axis: usize) -> bool {
     !tensor.dims[..axis].contains(&0)
 }
 
-/// Is a parameter of the entry or its result of a recursive type? Data of such a type has no layout.
-pub(crate) fn is_recursive(program: &Program, entry: DefId) -> bool {
-    fn visit(program: &Program, ty: &Ty, around: &mut Vec<TypeId>, done: &mut HashSet<TypeId>) -> bool {
-        let mut all = |mut types: &mut dyn Iterator<Item = &Ty>| {
-            (&mut types).any(|ty| visit(program, ty, around, done))
-        };
-        match ty {
-            Ty::Scalar(_) => false,
-            Ty::Tuple(items) => all(&mut items.iter()),
-            Ty::Record(fields) => all(&mut fields.iter().map(|(_, ty)| ty)),
-            Ty::Array(elem) => all(&mut std::iter::once(&**elem)),
-            Ty::Fun(from, to) => all(&mut [&**from, &**to].into_iter()),
-            Ty::Variant(id) if around.contains(id) => true,
-            Ty::Variant(id) if done.contains(id) => false,
-            Ty::Variant(id) => {
-                around.push(*id);
-                let mut fields = program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args);
-                let found = fields.any(|ty| visit(program, ty, around, done));
-                around.pop();
-                done.insert(*id);
-                found
-            }
-        }
-    }
-    visit(program, program.def(entry).body.ty(), &mut Vec::new(), &mut HashSet::new())
-}
-
 /// The same as `fit` for data without a layout: the sizes outside of constructors are compared.
 pub(crate) fn fit_data(signature: &Signature, args: &[Data]) -> Result<Vec<Data>, Failure> {
     right_number(signature.params.len(), args.len())?;
@@ -162,7 +135,8 @@ impl DataSizes<'_> {
             Size::Const(wanted) if *wanted == found as u64 => Ok(()),
             Size::Const(wanted) => Err(constant(self.argument, *wanted, found)),
             Size::Var(name) => {
-                let (value, first) = *self.known.entry(name.clone()).or_insert((found, self.argument));
+                let (value, first) =
+                    *self.known.entry(name.clone()).or_insert((found, self.argument));
                 if value == found {
                     return Ok(());
                 }

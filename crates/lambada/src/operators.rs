@@ -230,8 +230,7 @@ fn has_real(program: &Program, ty: &SizedTy, seen: &mut HashSet<TypeId>) -> bool
         SizedTy::Fun(..) => false,
         SizedTy::Variant(id) => {
             let mut fields = program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args);
-            seen.insert(*id)
-                && fields.any(|t| has_real(program, &crate::data::unsized_ty(t), seen))
+            seen.insert(*id) && fields.any(|t| has_real(program, &crate::data::unsized_ty(t), seen))
         }
     }
 }

@@ -175,7 +175,7 @@ impl Executable {
             || lambada_core::check(&program),
             || lambada_core::print_program(&program),
         );
-        let (params, result, code) = if crate::fit::is_recursive(&program, entry) {
+        let (params, result, code) = if program.has_recursive_type(program.def(entry).body.ty()) {
             let nothing = Layout::new(lambada_normalize::Shape::Tuple(Vec::new()));
             (Vec::new(), nothing, Code::Recursive(program, entry))
         } else {
@@ -262,9 +262,7 @@ impl Executable {
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
         match &*self.code {
             Code::Native(kernel) => kernel.time(&self.tensors(args)?, repetitions),
-            Code::Loops(_) | Code::Anf(_) | Code::Core(..) | Code::Recursive(..) => {
-                Ok(Vec::new())
-            },
+            Code::Loops(_) | Code::Anf(_) | Code::Core(..) | Code::Recursive(..) => Ok(Vec::new()),
         }
     }
 

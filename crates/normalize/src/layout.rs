@@ -314,7 +314,7 @@ pub(crate) fn build(
             Data::Con {
                 name: name.clone(),
                 tag,
-                args: build_all(fields.iter(), &leaves[1 + before..], at, rows),
+                args: build_all(fields.iter(), &leaves[1 + before..], at, rows).into(),
             }
         }
     }
@@ -389,7 +389,7 @@ mod tests {
     }
 
     fn con(name: &str, tag: usize, args: Vec<Data>) -> Data {
-        Data::Con { name: name.into(), tag, args }
+        Data::Con { name: name.into(), tag, args: args.into() }
     }
 
     fn check(shape: Shape, data: Data, expect: &[&[usize]]) {

@@ -1,8 +1,9 @@
 //! Values of recursive types as rows of arrays, and back (see [`Table`]). A row stands after those that it contains.
 
+use std::collections::HashMap;
+
 use lambada_core::{Data, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
-use lambada_source::stack;
 
 use crate::layout::{self, Part};
 use crate::shape::{Shape, Table};
@@ -15,16 +16,50 @@ pub(crate) struct Writer<'a> {
     reals_at: Vec<i64>,
     ints: Vec<i64>,
     reals: Vec<f64>,
+    /// The numbers of values that are there, and will be part of another one.
+    inside: HashMap<*const Data, i64>,
 }
 
 impl<'a> Writer<'a> {
     pub fn new(table: &'a Table) -> Writer<'a> {
         let (tags, ints_at, reals_at) = (Vec::new(), Vec::new(), Vec::new());
-        Writer { table, tags, ints_at, reals_at, ints: Vec::new(), reals: Vec::new() }
+        let (ints, reals) = (Vec::new(), Vec::new());
+        Writer { table, tags, ints_at, reals_at, ints, reals, inside: HashMap::new() }
     }
 
-    /// Adds the rows of a value; gives its number.
+    /// Adds the rows of a value, those of the values in it first; gives its number. In a loop: it may be a million values deep.
     pub fn add(&mut self, id: TypeId, data: &Data) -> Result<i64, String> {
+        if let Some(number) = self.inside.remove(&std::ptr::from_ref(data)) {
+            return Ok(number);
+        }
+        let mut pending = vec![(id, data, false)];
+        while let Some((id, data, is_ready)) = pending.pop() {
+            if is_ready {
+                let number = self.add_row(id, data)?;
+                self.inside.insert(data, number);
+            } else {
+                pending.push((id, data, true));
+                self.values_in(id, data, &mut pending);
+            }
+        }
+        self.inside.remove(&std::ptr::from_ref(data)).ok_or_else(|| "no value".to_string())
+    }
+
+    /// The values of recursive types that a value contains, not those inside of these.
+    fn values_in<'d>(
+        &self,
+        id: TypeId,
+        data: &'d Data,
+        found: &mut Vec<(TypeId, &'d Data, bool)>,
+    ) {
+        let Data::Con { name, args, .. } = data else { return };
+        for (_, fields) in self.table.constructors(id).iter().filter(|(c, _)| c == name) {
+            fields.iter().zip(args.iter()).for_each(|(shape, arg)| values_at(shape, arg, found));
+        }
+    }
+
+    /// Adds the row of a value; those of the values in it are there.
+    fn add_row(&mut self, id: TypeId, data: &Data) -> Result<i64, String> {
         let Data::Con { name, args, .. } = data else {
             return Err(layout::misfit(&self.names(id), data));
         };
@@ -32,9 +67,9 @@ impl<'a> Writer<'a> {
         let tag = layout::constructor(constructors, name, args)?;
         let fields = &constructors[tag].1;
         let mut records = Vec::with_capacity(fields.len());
-        for (shape, arg) in fields.iter().zip(args) {
+        for (shape, arg) in fields.iter().zip(args.iter()) {
             let mut parts = Vec::new();
-            stack::deeper(|| layout::flatten(shape, Some(arg), &mut parts, self))?;
+            layout::flatten(shape, Some(arg), &mut parts, self)?;
             let leaves = parts.into_iter().zip(shape.leaves());
             records.push(leaves.map(|(part, leaf)| Part::finish(part, &leaf)).collect::<Vec<_>>());
         }
@@ -99,6 +134,36 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// The values of recursive types in a part of a value. What does not fit is found later.
+fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Data, bool)>) {
+    match (shape, data) {
+        (Shape::Node(id), data) => found.push((*id, data, false)),
+        (Shape::Tuple(shapes), Data::Tuple(items)) => {
+            shapes.iter().zip(items).for_each(|(t, item)| values_at(t, item, found));
+        }
+        (Shape::Record(shapes), Data::Record(fields)) => {
+            let pairs = shapes.iter().zip(fields);
+            pairs.for_each(|((_, t), (_, item))| values_at(t, item, found));
+        }
+        (Shape::Array(_, elem), Data::Array(items)) => {
+            items.iter().for_each(|item| values_at(elem, item, found));
+        }
+        (Shape::Variant(constructors), Data::Con { name, args, .. }) => {
+            for (_, fields) in constructors.iter().filter(|(c, _)| c == name) {
+                fields.iter().zip(args.iter()).for_each(|(t, arg)| values_at(t, arg, found));
+            }
+        }
+        (
+            Shape::Scalar(_)
+            | Shape::Tuple(_)
+            | Shape::Record(_)
+            | Shape::Array(..)
+            | Shape::Variant(_),
+            _,
+        ) => {}
+    }
+}
+
 /// Rows that are read: the values that are not part of another one yet.
 #[derive(Default)]
 pub(crate) struct Reader {
@@ -128,7 +193,7 @@ impl Reader {
                 cursor.field(shape, &mut Vec::new(), &mut leaves);
                 layout::build(shape, &leaves, &mut Vec::new(), &mut reader)
             });
-            let args = args.collect();
+            let args = args.collect::<Vec<Data>>().into();
             reader.values.push(Some(Data::Con { name: name.clone(), tag, args }));
         }
         reader

@@ -56,11 +56,11 @@ fn sum(m: &mut Make, ty: &Ty) -> Term {
 }
 
 fn items(values: &[f64]) -> Data {
-    let nil = Data::Con { name: "Nil".into(), tag: 0, args: vec![] };
+    let nil = Data::Con { name: "Nil".into(), tag: 0, args: vec![].into() };
     values.iter().rev().fold(nil, |tail, x| Data::Con {
         name: "Cons".into(),
         tag: 1,
-        args: vec![(*x).into(), tail],
+        args: vec![(*x).into(), tail].into(),
     })
 }
 
@@ -227,7 +227,8 @@ fn fields_of_all_kinds() {
         m.for_(length(ts.clone()), |_, i| app(copy, at(ts, i)))
     });
     m.def("main", main);
-    let con = |name: &str, tag, args| Data::Con { name: name.into(), tag, args };
+    let con =
+        |name: &str, tag, args: Vec<Data>| Data::Con { name: name.into(), tag, args: args.into() };
     let leaf = |figure| con("Leaf", 1, vec![figure]);
     let boxed = leaf(con("Box", 1, vec![vec![1.5, 2.5].into()]));
     let row = |x: f64, ks: Vec<i64>| pair(x, ks);
@@ -337,6 +338,162 @@ fn accumulators_go_through_calls() {
     });
     m.def("main", main);
     m.check(&[3.into(), 1.5.into()], vec![4.5, 0.0]);
+}
+
+/// `vjp f x`, applied to the cotangent, and the value.
+fn pulled(m: &mut Make, f: Term, x: Term, cotangent: Term) -> Term {
+    let pair = lambada_core::vjp(f, x, Span::default());
+    m.let_("p", pair, |_, p| tuple(vec![proj(p.clone(), 0), app(proj(p, 1), cotangent)]))
+}
+
+/// `type list` with `prod`: the product.
+fn product(m: &mut Make, ty: &Ty) -> Term {
+    def_rec(m, "product", &Ty::fun(ty.clone(), Ty::REAL), |m, product| {
+        m.lam("l", ty.clone(), |m, l| {
+            uncons(m, l, real(1.0), |_, x, xs| mul(x, app(product, xs)))
+        })
+    })
+}
+
+#[test]
+fn gradients_of_recursive_functions() {
+    let mut m = Make::new();
+    let ty = Ty::fun(Ty::INT, Ty::fun(Ty::REAL, Ty::REAL));
+    let power = def_rec(&mut m, "power", &ty, |m, power| {
+        m.lam("n", Ty::INT, |m, n| {
+            m.lam("x", Ty::REAL, |_, x| {
+                let rest = app(app(power, int_sub(n.clone(), 1)), x.clone());
+                if_(is_zero(n), real(1.0), mul(x, rest))
+            })
+        })
+    });
+    let main = m.lam("n", Ty::INT, |m, n| {
+        m.lam("x", Ty::REAL, |m, x| pulled(m, app(power, n), x, real(1.0)))
+    });
+    m.def("main", main);
+    m.check(&[3.into(), 2.0.into()], pair(8.0, 12.0));
+    m.check(&[0.into(), 2.0.into()], pair(1.0, 0.0));
+}
+
+#[test]
+fn gradients_of_lists() {
+    let mut m = Make::new();
+    let ty = list(&mut m);
+    let product = product(&mut m, &ty);
+    let main = m.lam("l", ty, |m, l| pulled(m, product, l, real(1.0)));
+    m.def("main", main);
+    m.check(&[items(&[2.0, 3.0, 4.0])], pair(24.0, items(&[12.0, 8.0, 6.0])));
+    m.check(&[items(&[2.0, 0.0])], pair(0.0, items(&[0.0, 2.0])));
+    m.check(&[items(&[])], pair(1.0, items(&[])));
+}
+
+#[test]
+fn tangents_of_lists() {
+    let mut m = Make::new();
+    let ty = list(&mut m);
+    let product = product(&mut m, &ty);
+    let main = m.lam("l", ty.clone(), |m, l| {
+        m.lam("d", ty, |_, d| lambada_core::jvp(product, l, d, Span::default()))
+    });
+    m.def("main", main);
+    m.check(&[items(&[2.0, 3.0]), items(&[1.0, 10.0])], pair(6.0, 23.0));
+}
+
+#[test]
+fn gradients_through_functions_that_only_run_time_knows() {
+    // sum l k in continuation-passing style, as above: the derivative of k (x + r)
+    let mut m = Make::new();
+    let ty = list(&mut m);
+    let step = Ty::fun(Ty::REAL, Ty::REAL);
+    let f = Ty::fun(ty.clone(), Ty::fun(step.clone(), Ty::REAL));
+    let product = def_rec(&mut m, "product", &f, |m, product| {
+        m.lam("l", ty.clone(), |m, l| {
+            m.lam("k", step, |m, k| {
+                uncons(m, l, app(k.clone(), real(1.0)), |m, x, xs| {
+                    let next = m.lam("r", Ty::REAL, |_, r| app(k, mul(x, r)));
+                    app(app(product, xs), next)
+                })
+            })
+        })
+    });
+    let main = m.lam("l", ty.clone(), |m, l| {
+        m.lam("a", Ty::REAL, |m, a| {
+            let f = m.lam("l", ty, |m, l| {
+                let last = m.lam("r", Ty::REAL, |_, r| mul(r, a));
+                app(app(product, l), last)
+            });
+            pulled(m, f, l, real(1.0))
+        })
+    });
+    m.def("main", main);
+    m.check(&[items(&[2.0, 3.0]), 10.0.into()], pair(60.0, items(&[30.0, 20.0])));
+}
+
+#[test]
+fn derivatives_inside_of_recursion() {
+    // f n x = if n == 0 then x * x else grad (\y -> y * y) (f (n - 1) x)
+    let mut m = Make::new();
+    let ty = Ty::fun(Ty::INT, Ty::fun(Ty::REAL, Ty::REAL));
+    let f = def_rec(&mut m, "f", &ty, |m, f| {
+        m.lam("n", Ty::INT, |m, n| {
+            m.lam("x", Ty::REAL, |m, x| {
+                let square = m.lam("y", Ty::REAL, |_, y| mul(y.clone(), y));
+                let rest = app(app(f, int_sub(n.clone(), 1)), x.clone());
+                let slope = pulled(m, square, rest, real(1.0));
+                if_(is_zero(n), mul(x.clone(), x), proj(slope, 1))
+            })
+        })
+    });
+    let main = m.lam("n", Ty::INT, |m, n| m.lam("x", Ty::REAL, |_, x| app(app(f, n), x)));
+    m.def("main", main);
+    m.check(&[2.into(), 3.0.into()], 36.0);
+}
+
+#[test]
+fn derivatives_of_the_recursion_itself() {
+    // f n x = if n == 0 then x * x else grad (f (n - 1)) x
+    let mut m = Make::new();
+    let ty = Ty::fun(Ty::INT, Ty::fun(Ty::REAL, Ty::REAL));
+    let f = def_rec(&mut m, "f", &ty, |m, f| {
+        m.lam("n", Ty::INT, |m, n| {
+            m.lam("x", Ty::REAL, |m, x| {
+                let slope = pulled(m, app(f, int_sub(n.clone(), 1)), x.clone(), real(1.0));
+                if_(is_zero(n), mul(x.clone(), x), proj(slope, 1))
+            })
+        })
+    });
+    let known = m.lam("x", Ty::REAL, |_, x| app(app(f.clone(), int(2)), x));
+    m.def("known", known);
+    m.check(&[3.0.into()], 2.0);
+    let main = m.lam("n", Ty::INT, |m, n| m.lam("x", Ty::REAL, |_, x| app(app(f, n), x)));
+    m.def("main", main);
+    assert_eq!(
+        m.normalized().expect_err("the order is not known")[0].title,
+        "the order of differentiation is not known: `f` takes a derivative of itself"
+    );
+}
+
+#[test]
+fn pullbacks_come_out_of_calls() {
+    // pull l = match l | Nil -> \c -> c | Cons x xs -> let (_, p) = vjp (\y -> y * y) x in \c -> p (pull xs c)
+    let mut m = Make::new();
+    let ty = list(&mut m);
+    let step = Ty::fun(Ty::REAL, Ty::REAL);
+    let pull = def_rec(&mut m, "pull", &Ty::fun(ty.clone(), step), |m, pull| {
+        m.lam("l", ty.clone(), |m, l| {
+            let id = m.lam("c", Ty::REAL, |_, c| c);
+            uncons(m, l, id, |m, x, xs| {
+                let square = m.lam("y", Ty::REAL, |_, y| mul(y.clone(), y));
+                let both = lambada_core::vjp(square, x, Span::default());
+                m.let_("p", both, |m, p| {
+                    m.lam("c", Ty::REAL, |_, c| app(proj(p, 1), app(app(pull, xs), c)))
+                })
+            })
+        })
+    });
+    let main = m.lam("l", ty, |_, l| app(app(pull, l), real(1.0)));
+    m.def("main", main);
+    m.check(&[items(&[2.0, 3.0])], 24.0);
 }
 
 #[test]

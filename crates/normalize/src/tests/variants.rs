@@ -19,7 +19,7 @@ fn measure(m: &mut Make, t: Term) -> Term {
 }
 
 fn data(name: &str, tag: usize, args: Vec<Data>) -> Data {
-    Data::Con { name: name.into(), tag, args }
+    Data::Con { name: name.into(), tag, args: args.into() }
 }
 
 fn circle(r: f64) -> Data {
