@@ -18,7 +18,7 @@ const STATEMENTS: usize = 1000;
 /// What is being written out.
 #[derive(Debug, Default)]
 pub(super) struct Unrolled {
-    /// The codes, and which of their arguments are known.
+    /// The codes, and what of their environments and arguments is known.
     active: Vec<(i64, Vec<usize>)>,
     calls: usize,
     /// Up to how many statements.
@@ -36,7 +36,8 @@ impl Evaluator<'_> {
         hint: Hint,
     ) -> Eval<Option<Val>> {
         let number = closure.code.number;
-        let known: Vec<usize> = (0..xs.len()).filter(|k| is_known(&xs[*k])).collect();
+        let vals = closure.env.iter().chain(xs).enumerate();
+        let known: Vec<usize> = vals.filter(|(_, val)| is_known(val)).map(|(k, _)| k).collect();
         let around = self.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
         match around {
             Some((_, before)) => {
