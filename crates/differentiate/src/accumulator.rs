@@ -17,8 +17,10 @@ use crate::tangents::Tangents;
 impl Tangents<'_> {
     /// An active accumulator has a tangent from the start, since tangents may be added to it at any later place.
     pub(crate) fn accumulator(&mut self, acc: &Param, init: Atom) {
-        let init = self.or_zero(init, &acc.ty);
-        self.bind(acc, Op::Accumulator(init));
+        if self.carries(acc.var) {
+            let init = self.or_zero(init, &acc.ty);
+            self.bind(acc, Op::Accumulator(init));
+        }
     }
 
     pub(crate) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {

@@ -15,61 +15,76 @@
 //! * an array is an accumulator, made in the block that corresponds to the one that bound the array, and added to from wherever;
 //! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through branches without being copied.
 //!
-//! * Assumes: parameters are real; variables are bound once; active loops are counted ([`crate::counted`]) and reductions sums
+//! * Assumes: parameters are real, or handles whose shadows are in scope ([`crate::shadows`]); variables are bound once; active loops are counted ([`crate::counted`]) and reductions sums
 //!   ([`crate::extrema`]).
 //! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its top level.
 //! * Keeps: the primal statements and their checks, which are not repeated in the reverse sweep.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, Lambda, Names, Nest, Op, Param, Reverse, Stm, Ty, Var, free_vars,
+    Atom, Block, Builder, Elem, Exp, Lambda, Names, Nest, Op, Param, Stm, Ty, Var, free_vars,
 };
-use lambada_prim::{Prim, ScalarTy};
+use lambada_prim::Prim;
 
+use crate::activity::Activity;
 use crate::arrays;
+use crate::boundary;
+use crate::derived::Context;
 use crate::facts::Facts;
 use crate::multiples::multiples;
+use crate::shadows::Shadows;
+use crate::tangents::Place;
 use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
 
-/// `D←f`, after the rewritings that `f` needs.
-pub(crate) fn reverse(names: &mut Names, f: &Lambda) -> Reverse {
-    let mut plan = Plan::default();
-    loop {
-        let facts = Facts::of(f, &plan.not_carried);
-        let mut undo = Undo::new(plan.clone());
-        let reverse = attempt(names, f, &facts, &mut undo);
-        match undo.better() {
-            None => return reverse,
-            Some(better) => plan = better,
-        }
-    }
+/// The two sweeps of a block with shadows.
+pub(crate) struct Sweeps {
+    pub(crate) forward: Vec<Stm>,
+    /// From one cotangent per result that is real or a handle to one per parameter.
+    pub(crate) params: Vec<Param>,
+    pub(crate) reverse: Block,
 }
 
-/// The derivative by a plan for the arrays that are carried backwards, which may turn out to be impossible.
-fn attempt(names: &mut Names, f: &Lambda, facts: &Facts, undo: &mut Undo) -> Reverse {
-    let multiples = multiples(&f.body);
-    let mut cotangents =
-        Cotangents { b: Builder::new(names), facts, undo, multiples, frames: Vec::new() };
-    let owned = f
-        .params
-        .iter()
-        .chain(f.body.stms.iter().flat_map(|stm| &stm.binds))
-        .map(|p| p.var)
-        .collect();
-    cotangents.push(Kind::Top, owned);
-    let params = cotangents.seeds(f);
-    let stms = cotangents.stms(&f.body.stms);
-    let results: Vec<Atom> = f.params.iter().map(|p| cotangents.take_or_zero(p)).collect();
-    let mut pullback = Block { stms: cotangents.pop().stms, results };
-    trim(&mut pullback);
-    let mut body = Block { stms, results: f.body.results.clone() };
-    trim_first(&mut body, &free_vars(&pullback));
-    let types = f.params.iter().map(|p| p.ty.clone()).collect();
-    Reverse {
-        forward: Lambda { params: f.params.clone(), results: f.results.clone(), body },
-        pullback: Lambda { params, results: types, body: pullback },
+/// The sweeps of a block of which all is in scope in the reverse sweep.
+pub(crate) fn sweeps(
+    cx: &mut Context,
+    names: &mut Names,
+    activity: &Rc<Activity>,
+    shadows: &Shadows,
+    f: &Lambda,
+) -> Sweeps {
+    planned(f, activity, &[], &mut |facts, undo| {
+        let mut c = Cotangents::new(cx, names, (facts, undo, shadows), f, &[]);
+        let params = c.seeds(f);
+        let stms = c.stms(&f.body.stms);
+        let results: Vec<Atom> = f.params.iter().map(|p| c.parameter(p)).collect();
+        let mut reverse = Block { stms: c.pop().stms, results };
+        trim(&mut reverse);
+        let mut body = Block { stms, results: f.body.results.clone() };
+        trim_first(&mut body, &free_vars(&reverse));
+        Sweeps { forward: body.stms, params, reverse }
+    })
+}
+
+/// Attempts, each by a plan for the arrays that are carried backwards, which may turn out to be impossible.
+pub(crate) fn planned<T>(
+    f: &Lambda,
+    activity: &Rc<Activity>,
+    others: &[Param],
+    attempt: &mut dyn FnMut(&Facts, &mut Undo) -> T,
+) -> T {
+    let mut plan = Plan::default();
+    loop {
+        let mut facts = Facts::of(f, activity, &plan.not_carried);
+        facts.params(others);
+        let mut undo = Undo::new(plan.clone());
+        let result = attempt(&facts, &mut undo);
+        match undo.better() {
+            None => return result,
+            Some(better) => plan = better,
+        }
     }
 }
 
@@ -120,27 +135,70 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) b: Builder<'a>,
     pub(crate) facts: &'a Facts,
     pub(crate) undo: &'a mut Undo,
+    pub(crate) cx: &'a mut Context,
+    pub(crate) shadows: &'a Shadows,
+    /// Accumulators of others, which are not frozen: cells, and those that a function is given.
+    pub(crate) lent: HashSet<Var>,
     /// Values, and cotangents so far, that are constant multiples of others.
     pub(crate) multiples: HashMap<Var, (Atom, f64)>,
     /// From the outermost to the current block.
     frames: Vec<Frame>,
 }
 
+impl<'a> Cotangents<'a> {
+    /// Nothing but the outermost block; `others` are accumulators of others.
+    pub(crate) fn new(
+        cx: &'a mut Context,
+        names: &'a mut Names,
+        (facts, undo, shadows): (&'a Facts, &'a mut Undo, &'a Shadows),
+        f: &Lambda,
+        others: &[Param],
+    ) -> Cotangents<'a> {
+        let multiples = multiples(&f.body);
+        let (b, frames, lent) = (Builder::new(names), Vec::new(), HashSet::new());
+        let mut cotangents = Cotangents { b, facts, undo, cx, shadows, lent, multiples, frames };
+        let bound = f.body.stms.iter().flat_map(|stm| &stm.binds);
+        let owned = f.params.iter().chain(others).chain(bound).map(|p| p.var).collect();
+        cotangents.push(Kind::Top, owned);
+        cotangents
+    }
+}
+
 impl Cotangents<'_> {
     // Statements
 
-    /// The pullback's parameters, one per real result, as first contributions.
+    /// The pullback's parameters, one per result that carries a derivative, as first contributions.
     fn seeds(&mut self, f: &Lambda) -> Vec<Param> {
         let mut params = Vec::new();
-        for (result, ty) in
-            f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real)
-        {
-            let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
-            let var = self.b.names.fresh(hint);
-            self.add(*result, var.into(), ty);
-            params.push(Param { var, ty: ty.clone() });
+        for (result, ty) in f.body.results.iter().zip(&f.results) {
+            if ty.elem == Elem::REAL {
+                params.push(self.seed_real(*result, ty));
+            } else if ty.elem.node().is_some() {
+                let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
+                let var = self.b.names.fresh(hint);
+                if let Some(shadow) = self.shadows.get(*result) {
+                    boundary::seed(self.cx, &mut self.b, ty, (shadow, var.into()));
+                }
+                params.push(Param { var, ty: ty.clone() });
+            }
         }
         params
+    }
+
+    /// A parameter for the cotangent of a real result.
+    pub(crate) fn seed_real(&mut self, result: Atom, ty: &Ty) -> Param {
+        let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
+        let var = self.b.names.fresh(hint);
+        self.add(result, var.into(), ty);
+        Param { var, ty: ty.clone() }
+    }
+
+    /// The cotangent of a parameter: of a handle, a value of its type.
+    fn parameter(&mut self, p: &Param) -> Atom {
+        if p.ty.elem.node().is_none() {
+            return self.take_or_zero(p);
+        }
+        boundary::harvest(self.cx, &mut self.b, p, self.shadows.get(p.var))
     }
 
     /// Emits the reverse of the statements, and gives their forward sweep.
@@ -185,13 +243,12 @@ impl Cotangents<'_> {
             Op::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
-            Op::Constant(_) | Op::Check { .. } => {}
-            Op::Call { .. }
-            | Op::Node { .. }
-            | Op::Tag(_)
-            | Op::Field { .. }
-            | Op::Open { .. }
-            | Op::Cell { .. } => panic!("not differentiated yet"),
+            Op::Call { function, args, accumulators } => {
+                self.call(stm, *function, args, accumulators);
+            }
+            Op::Node { node, tag, fields, .. } => self.node(&stm.binds[0], *node, *tag, fields),
+            Op::Field { .. } | Op::Cell { .. } => self.read(&stm.binds[0]),
+            Op::Constant(_) | Op::Check { .. } | Op::Tag(_) | Op::Open { .. } => {}
         }
         None
     }
@@ -265,7 +322,7 @@ impl Cotangents<'_> {
 
     /// The variable, if contributions to it matter.
     pub(crate) fn wants(&self, x: impl Into<Atom>) -> Option<Var> {
-        x.into().as_var().filter(|var| self.facts.activity.active(*var))
+        x.into().as_var().filter(|var| self.facts.activity.real(*var))
     }
 
     pub(crate) fn ty(&self, x: Var) -> &Ty {
@@ -313,10 +370,11 @@ impl Cotangents<'_> {
         self.entry(x, Cotangent::Sum(sum));
     }
 
-    /// Removes the cotangent; absent if it is zero. An accumulator ends here.
+    /// Removes the cotangent; absent if it is zero, or somebody else's. An accumulator ends here.
     pub(crate) fn take(&mut self, x: Var) -> Option<Atom> {
         match self.top().entries.remove(&x)? {
             Cotangent::Sum(sum) => Some(sum),
+            Cotangent::Accumulator(acc) if self.lent.contains(&acc) => None,
             Cotangent::Accumulator(acc) => {
                 let ty = self.ty(x).clone();
                 Some(self.bind_ct(x, &ty, Op::Freeze(acc)))
@@ -334,11 +392,19 @@ impl Cotangents<'_> {
     }
 
     /// The cotangent of an accumulator of the program: its final value's, from whichever block froze it.
-    pub(crate) fn of_accumulator(&self, acc: Var) -> Option<Atom> {
-        self.frames.iter().rev().find_map(|frame| match frame.entries.get(&acc)? {
+    pub(crate) fn of_accumulator(&mut self, acc: Var) -> Option<Atom> {
+        let of = |frame: &Frame| match frame.entries.get(&acc)? {
             Cotangent::Sum(sum) => Some(*sum),
             Cotangent::Accumulator(_) => None,
-        })
+        };
+        let frozen = self.frames.iter().rev().find_map(of);
+        frozen.or_else(|| self.of_cell(acc))
+    }
+
+    /// Contributions to an array are added to an accumulator of somebody else.
+    pub(crate) fn lend(&mut self, x: Var, acc: Var) {
+        self.lent.insert(acc);
+        self.entry(x, Cotangent::Accumulator(acc));
     }
 
     fn entry(&mut self, x: Var, cotangent: Cotangent) {
@@ -420,15 +486,22 @@ impl Cotangents<'_> {
                 None if frame.owned.contains(&x) => None,
                 None => continue,
             };
-            let acc = self.within(depth, |c| c.new_accumulator(x, sum));
+            let place = self.shadows.place(x).filter(|_| frame.owned.contains(&x));
+            let acc = self.within(depth, |c| c.new_accumulator(x, place, sum));
             self.frames[depth].entries.insert(x, Cotangent::Accumulator(acc));
             return acc;
         }
         unreachable!("an active variable is owned by a frame")
     }
 
-    fn new_accumulator(&mut self, x: Var, sum: Option<Atom>) -> Var {
+    fn new_accumulator(&mut self, x: Var, place: Option<Place>, sum: Option<Atom>) -> Var {
         let ty = self.ty(x).clone();
+        if let Some(place) = place {
+            let acc = self.opened(x, &ty, place);
+            let add = |value| Op::Accumulate { acc, index: Vec::new(), value };
+            sum.into_iter().for_each(|sum| self.b.effect(add(sum)));
+            return acc;
+        }
         let init = sum.unwrap_or_else(|| self.b.zero(&ty));
         let acc = self.bind_ct(x, &ty, Op::Accumulator(init));
         acc.as_var().expect("a bound variable")

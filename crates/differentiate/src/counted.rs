@@ -14,12 +14,12 @@ use std::collections::HashSet;
 use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty};
 use lambada_prim::Prim;
 
-use crate::activity::Activity;
+use crate::activity::{Activity, Scope};
 use crate::effects::without_additions;
 
 /// Counts the active `while` loops of a function.
-pub(crate) fn count_loops(names: &mut Names, f: &Lambda) -> Lambda {
-    let activity = Activity::of(f);
+pub(crate) fn count_loops(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
+    let activity = Activity::of(scope, f);
     let mut f = f.clone();
     block(names, &activity, &mut f.body);
     f

@@ -22,13 +22,13 @@ use lambada_anf::{
 };
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
-use crate::activity::Activity;
+use crate::activity::{Activity, Scope};
 use crate::effects::{without_additions, without_checks};
 use crate::trim::trim;
 
 /// Rewrites the active extrema and products of a function.
-pub(crate) fn rewrite_reductions(names: &mut Names, f: &Lambda) -> Lambda {
-    let activity = Activity::of(f);
+pub(crate) fn rewrite_reductions(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
+    let activity = Activity::of(scope, f);
     Lambda { body: block(names, &activity, &f.body), ..f.clone() }
 }
 

@@ -1,6 +1,7 @@
 //! What the reverse derivative asks about the function as a whole.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use lambada_anf::{Block, Exp, Lambda, Nest, Op, Param, Stm, Ty, Var};
 
@@ -10,7 +11,7 @@ use crate::versions::Versions;
 
 #[derive(Debug)]
 pub(crate) struct Facts {
-    pub(crate) activity: Activity,
+    pub(crate) activity: Rc<Activity>,
     types: HashMap<Var, Ty>,
     /// Arrays in loops that may share memory with an earlier or later state of themselves: reading an element of one is cheap, but keeping
     /// all of it for each iteration would cost more than the program that made it.
@@ -22,8 +23,8 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// `except`: states that are not to be carried backwards.
-    pub(crate) fn of(f: &Lambda, except: &HashSet<Var>) -> Facts {
-        let (activity, settled) = (Activity::of(f), settled_reads(f));
+    pub(crate) fn of(f: &Lambda, activity: &Rc<Activity>, except: &HashSet<Var>) -> Facts {
+        let (activity, settled) = (activity.clone(), settled_reads(f));
         let versions = Versions::of(f, &activity, &settled, except);
         let mut facts =
             Facts { activity, types: HashMap::new(), state: HashSet::new(), settled, versions };
@@ -56,7 +57,8 @@ impl Facts {
         from_final(stms, &self.settled)
     }
 
-    fn params(&mut self, params: &[Param]) {
+    /// What is bound outside of the body.
+    pub(crate) fn params(&mut self, params: &[Param]) {
         self.types.extend(params.iter().map(|p| (p.var, p.ty.clone())));
     }
 

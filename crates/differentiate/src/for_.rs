@@ -25,7 +25,7 @@ impl Tangents<'_> {
             let mut results = body.results.clone();
             for (k, result) in body.results.iter().enumerate() {
                 if let Some(tangent) =
-                    t.get(*result).filter(|_| t.activity.active(stm.binds[k].var))
+                    t.get(*result).filter(|_| t.carries(stm.binds[k].var))
                 {
                     results.push(tangent);
                     outs.push(outs[k]);
@@ -70,8 +70,10 @@ impl Cotangents<'_> {
             undone: HashMap::new(),
             run_again: None,
         };
-        let Residuals { before, stored, flat: _, outside } =
-            resolve(self.b.names, self.facts, self.undo, body_of, &mut reverse);
+        let residuals =
+            resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
+        residuals.keep_in_boxes(&mut sweep);
+        let Residuals { before, stored, outside, .. } = residuals;
         self.for_reverse(again, extent, &sums, reverse);
         // The forward sweep collects the residuals as well.
         let (mut binds, mut outs, mut results) =

@@ -20,7 +20,7 @@ use crate::tangents::Tangents;
 impl Tangents<'_> {
     pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
         let active: Vec<usize> =
-            (0..stm.binds.len()).filter(|k| self.activity.active(stm.binds[*k].var)).collect();
+            (0..stm.binds.len()).filter(|k| self.carries(stm.binds[*k].var)).collect();
         let mut branch = |block: &Block| {
             self.block(block, |t| {
                 let rates =
@@ -66,6 +66,8 @@ impl Cotangents<'_> {
         let (mut other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
         let mut then = Block { stms: then_sweep, results: then.results.clone() };
         let mut otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
+        then_kept.keep_in_boxes(&mut then.stms);
+        other_kept.keep_in_boxes(&mut otherwise.stms);
         then_kept.outside.apply(&mut then);
         other_kept.outside.apply(&mut otherwise);
         let kept = self.share(then_kept, other_kept, &mut other_reverse);
@@ -144,6 +146,7 @@ impl Cotangents<'_> {
         let homes: HashMap<Var, Param> = given(stm, block).into_iter().collect();
         let residuals = resolve(
             self.b.names,
+            self.cx,
             self.facts,
             self.undo,
             Body { stms: sweep, params: &[], whole: None, place, homes, undone, run_again: None },

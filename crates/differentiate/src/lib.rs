@@ -7,8 +7,9 @@
 //! In reading order:
 //! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `if_`,
-//!   `update`, `array`, `matmul`, `accumulator`;
-//! * `residuals`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
+//!   `update`, `array`, `matmul`, `accumulator`, `node`, `call`;
+//! * `derived`, `boundary` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`: what is there;
+//! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `extrema`, `late`, `counted` and `segments`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
@@ -19,8 +20,11 @@ mod accumulator;
 mod activity;
 mod array;
 mod arrays;
+mod boundary;
+mod call;
 mod cotangents;
 mod counted;
+mod derived;
 mod effects;
 mod extrema;
 mod facts;
@@ -28,24 +32,31 @@ mod flat;
 mod for_;
 mod if_;
 mod index;
+mod known;
 mod lanes;
 mod late;
 mod loop_;
 mod matmul;
+mod messages;
 mod multiples;
+mod node;
 mod prim;
 mod residuals;
 mod schedule;
 mod segments;
 mod settled;
+mod shadows;
 mod snapshots;
 mod tangents;
+mod tape;
 mod thread;
 mod trim;
 mod undo;
 mod update;
 mod versions;
 
+use activity::Scope;
+use derived::Context;
 use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
 /// The implementation of what `normalize` asks for.
@@ -66,19 +77,28 @@ impl Derivatives for Differentiate {
     }
 }
 
-/// `D→f`: from the parameters and their tangents to the results and the tangents of the real ones.
-pub fn forward(_library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
-    let f = extrema::rewrite_reductions(names, f);
-    tangents::forward(names, &f)
+/// `D→f`: from the parameters and their tangents to the results and the tangents of those that have some.
+pub fn forward(library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
+    let mut cx = Context::new(std::mem::take(library), &f.body);
+    let derivative = boundary::forward(&mut cx, names, f);
+    *library = cx.library;
+    derivative
 }
 
-/// `D←f`: the forward sweep, and the pullback from the cotangents of the real results to those of the parameters.
-pub fn reverse(_library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
-    let f = extrema::rewrite_reductions(names, f);
+/// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the parameters.
+pub fn reverse(library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
+    let mut cx = Context::new(std::mem::take(library), &f.body);
+    let derivative = boundary::reverse(&mut cx, names, f);
+    *library = cx.library;
+    derivative
+}
+
+/// What the reverse mode rewrites first.
+fn rewritten(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
+    let f = extrema::rewrite_reductions(names, scope, f);
     let f = late::late_updates(f);
-    let f = counted::count_loops(names, &f);
-    let f = segments::cut_loops(names, &f);
-    cotangents::reverse(names, &f)
+    let f = counted::count_loops(names, scope, &f);
+    segments::cut_loops(names, scope, &f)
 }
 
 /// A `for` whose iterations differentiate along different directions, as one pass that carries all of them; nothing where they share little.

@@ -25,7 +25,7 @@ use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
 use crate::for_::bound_in;
-use crate::residuals::{Body, Entry, Place, Residual, Residuals, resolve};
+use crate::residuals::{Body, Entry, Place, Residual, Residuals, position_after, resolve};
 use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;
 use crate::thread::{self, Outer, write_on};
@@ -40,7 +40,7 @@ impl Tangents<'_> {
         body: &Block,
     ) {
         let active: Vec<usize> =
-            (0..params.len()).filter(|k| self.activity.active(params[*k].var)).collect();
+            (0..params.len()).filter(|k| self.carries(params[*k].var)).collect();
         let first = naming(params, inits);
         let mut inits = inits.to_vec();
         for k in &active {
@@ -60,11 +60,6 @@ impl Tangents<'_> {
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
         self.b.stms.push(Stm::new(binds, Nest::Loop { params, inits, kind: kind.clone(), body }));
     }
-}
-
-/// Where the value is there: after the statement that binds it, or at the beginning.
-fn position_after(stms: &[Stm], x: Var) -> usize {
-    stms.iter().position(|stm| stm.binds.iter().any(|p| p.var == x)).map_or(0, |k| k + 1)
 }
 
 /// The parameters under the names of the given values.
@@ -130,7 +125,7 @@ impl Cotangents<'_> {
         let (homes, undone) = (HashMap::new(), frame.undone);
         let body_of =
             Body { stms: &sweep, params, whole: Some(stm), place, homes, undone, run_again };
-        let residuals = resolve(self.b.names, self.facts, self.undo, body_of, &mut reverse);
+        let residuals = resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         // The sums of outer scalars are further state.
         state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
         starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
@@ -263,6 +258,7 @@ impl Cotangents<'_> {
         let LoopKind::For { index, .. } = kind else { unreachable!("active loops are counted") };
         let (mut params, mut inits, mut binds) = (params.clone(), inits.clone(), stm.binds.clone());
         let mut body = Block { stms: sweep, results: body.results.clone() };
+        residuals.keep_in_boxes(&mut body.stms);
         residuals.outside.apply(&mut body);
         let mut before = residuals.before;
         for Residual { value, home } in residuals.stored {

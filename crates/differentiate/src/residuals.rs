@@ -31,10 +31,12 @@ use lambada_anf::{
 };
 use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
+use crate::derived::Context;
 use crate::effects::{without_additions, without_checks};
 use crate::facts::Facts;
 use crate::flat::{Flat, Sizes};
 use crate::schedule::{Again, TooEarly, schedule};
+use crate::tape::Layout;
 use crate::trim::trim;
 use crate::undo::Undo;
 
@@ -76,6 +78,8 @@ pub(crate) enum Place {
     Iteration { index: Var, again: Atom, extent: Atom },
     /// An `if`, which may be in a body that is repeated. Homes are values.
     Branch { repeated: bool },
+    /// What keeps a node for its reverse sweep, whatever the sizes: a function. What is stored is its own home.
+    Tape,
 }
 
 /// A value of the body, and the variable outside that holds it for the reverse sweep.
@@ -95,11 +99,36 @@ pub(crate) struct Residuals {
     pub(crate) flat: Vec<Flat>,
     /// The sizes of the body that are computed before instead.
     pub(crate) outside: Renaming,
+    /// Nodes that the body makes to keep arrays whose sizes are not known outside, each after the array.
+    boxes: Vec<(Var, Stm)>,
+}
+
+impl Residuals {
+    /// Adds the nodes that keep arrays to the forward sweep of the body.
+    pub(crate) fn keep_in_boxes(&self, stms: &mut Vec<Stm>) {
+        for (x, stm) in &self.boxes {
+            let at = position_after(stms, *x);
+            stms.insert(at, stm.clone());
+        }
+    }
+}
+
+/// Where the value is there: after the statement that binds it, or at the beginning.
+pub(crate) fn position_after(stms: &[Stm], x: Var) -> usize {
+    stms.iter().position(|stm| stm.binds.iter().any(|p| p.var == x)).map_or(0, |k| k + 1)
+}
+
+/// An array that is kept in a node.
+struct Boxed {
+    value: Param,
+    handle: Var,
+    layout: Layout,
 }
 
 /// Closes the reverse code of a body.
 pub(crate) fn resolve(
     names: &mut Names,
+    cx: &mut Context,
     facts: &Facts,
     undo: &mut Undo,
     body: Body,
@@ -107,7 +136,7 @@ pub(crate) fn resolve(
 ) -> Residuals {
     let stms = facts.settle(body.stms);
     let body = Body { stms: &stms, ..body };
-    let mut choice = Choice::new(names, facts, undo, &body);
+    let mut choice = Choice::new(names, cx, facts, undo, &body);
     choice.demand(&free_vars(reverse));
     for (k, stm) in body.stms.iter().enumerate().rev() {
         choice.statement(k, stm);
@@ -118,6 +147,7 @@ pub(crate) fn resolve(
 
 struct Choice<'a> {
     names: &'a mut Names,
+    cx: &'a mut Context,
     facts: &'a Facts,
     undo: &'a mut Undo,
     body: &'a Body<'a>,
@@ -138,6 +168,10 @@ struct Choice<'a> {
     residuals: Residuals,
     /// By statement, what it binds and is on flat tapes.
     flats: BTreeMap<usize, Vec<Flat>>,
+    /// By the position in the body after which they are there, arrays that are kept in nodes.
+    boxed: BTreeMap<usize, Vec<Boxed>>,
+    /// Sizes that a tape keeps with its arrays.
+    sizes: HashSet<Var>,
     /// What is overwritten by one update and read by another statement has one home.
     same: Vec<(Var, Var)>,
     /// The loop, if the state is computed again from the first one.
@@ -147,7 +181,13 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    fn new(names: &'a mut Names, facts: &'a Facts, undo: &'a mut Undo, body: &'a Body<'a>) -> Self {
+    fn new(
+        names: &'a mut Names,
+        cx: &'a mut Context,
+        facts: &'a Facts,
+        undo: &'a mut Undo,
+        body: &'a Body<'a>,
+    ) -> Self {
         let binder: HashMap<Var, &Stm> =
             body.stms.iter().flat_map(|stm| stm.binds.iter().map(move |p| (p.var, stm))).collect();
         let mut bound: HashSet<Var> =
@@ -161,8 +201,10 @@ impl<'a> Choice<'a> {
         let (again, read, residuals, outside) =
             (BTreeSet::new(), Vec::new(), Residuals::default(), Renaming::new());
         let (from_start, flats, same) = (None, BTreeMap::new(), Vec::new());
+        let (boxed, sizes) = (BTreeMap::new(), HashSet::new());
         let mut choice = Choice {
             names,
+            cx,
             facts,
             undo,
             body,
@@ -178,6 +220,8 @@ impl<'a> Choice<'a> {
             residuals,
             flats,
             same,
+            boxed,
+            sizes,
             from_start,
             outside,
         };
@@ -216,6 +260,9 @@ impl<'a> Choice<'a> {
                 steady && there && all(index) && sizes()
             }
             Exp::Op(Op::Fill(value)) => there(*value) && sizes(),
+            // Nodes do not change, and cells have been added to when they are read.
+            Exp::Op(Op::Tag(of)) => there(*of),
+            Exp::Op(Op::Field { of, .. } | Op::Cell { of, .. }) => there(*of) && sizes(),
             Exp::Op(Op::Array(items)) => all(items),
             Exp::Op(Op::Constant(_)) => true,
             Exp::Op(_) | Exp::Nest(_) => false,
@@ -247,6 +294,9 @@ impl<'a> Choice<'a> {
             .into_iter()
             .filter(|p| !self.undo.keeps(p.var) || !self.keep(k, stm, p))
             .collect();
+        let is_size = |p: &&Param| self.sizes.contains(&p.var);
+        let (sizes, unknown): (Vec<&Param>, Vec<&Param>) = unknown.into_iter().partition(is_size);
+        sizes.into_iter().for_each(|p| self.store(p));
         if unknown.is_empty() {
             return;
         }
@@ -262,9 +312,20 @@ impl<'a> Choice<'a> {
             && unknown.iter().all(|p| self.can_store_any(p))
         {
             unknown.into_iter().for_each(|p| self.store_any(k, p));
+        } else if self.runs_once(stm) {
+            unknown.into_iter().for_each(|p| self.store_boxed(k + 1, p));
         } else {
             self.repeat(k, stm);
         }
+    }
+
+    /// Must the statement not be run again? It calls functions, makes cells, or gives what calls have added up.
+    fn runs_once(&self, stm: &Stm) -> bool {
+        let added = |acc: Var| {
+            let adds = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Call { accumulators, .. }) if accumulators.contains(&acc));
+            self.body.stms.iter().any(|stm| stm.any(&mut |stm| adds(stm)))
+        };
+        stm.touches_cells() || matches!(stm.exp.effect(), Effect::Freezes(acc) if added(acc))
     }
 
     /// Is the value there in the reverse code, or cheap to compute from what is, in so many more steps?
@@ -401,6 +462,11 @@ impl<'a> Choice<'a> {
             None | Some(Entry::Kept) if demanded.iter().all(|p| regular(self, p)) => {
                 demanded.into_iter().for_each(|p| self.store(p));
             }
+            None if self.body.whole.is_some_and(Stm::touches_cells) => {
+                for p in demanded {
+                    if regular(self, p) { self.store(p) } else { self.store_boxed(0, p) }
+                }
+            }
             None | Some(Entry::Kept | Entry::FromStart) => self.from_start = self.body.whole,
         }
     }
@@ -411,7 +477,7 @@ impl<'a> Choice<'a> {
     fn storable(&mut self, stm: &Stm, ty: &Ty) -> bool {
         let small = |size: &Atom| matches!(size, Atom::Lit(Scalar::Int(n)) if *n <= SMALL);
         let worth = match self.body.place {
-            Place::Iteration { .. } | Place::Branch { repeated: false } => true,
+            Place::Iteration { .. } | Place::Branch { repeated: false } | Place::Tape => true,
             Place::Branch { repeated: true } => {
                 ty.dims.iter().all(small) || self.mentions_state(stm)
             }
@@ -497,7 +563,35 @@ impl<'a> Choice<'a> {
         if is_tape { format!("{name}_tape") } else { name.to_string() }
     }
 
+    /// Keeps an array of any sizes in a node, which is a scalar to the outside.
+    fn store_boxed(&mut self, at: usize, value: &Param) {
+        let layout = Layout::of(self.names, std::slice::from_ref(value));
+        let node = self.cx.boxed(layout.fields.clone());
+        let hint = self.names.hint(value.var);
+        let handle = Param { var: self.names.fresh(hint), ty: Ty::handle(node) };
+        self.residuals.boxes.push((value.var, layout.make(node, handle.var)));
+        let sizes: Vec<Var> = value.ty.dims.iter().filter_map(|size| size.as_var()).collect();
+        self.demand(&sizes);
+        self.store(&handle);
+        let boxed = Boxed { value: value.clone(), handle: handle.var, layout };
+        self.boxed.entry(at).or_default().push(boxed);
+    }
+
+    /// Keeps a value, and its sizes, on the tape.
+    fn store_on_tape(&mut self, value: &Param) {
+        let sizes = value.ty.dims.iter().filter_map(|size| size.as_var());
+        let sizes: Vec<Var> = sizes.filter(|x| self.bound.contains(x)).collect();
+        self.sizes.extend(sizes.iter().filter(|x| !self.body.homes.contains_key(x)));
+        self.demand(&sizes);
+        let stored = || Residual { value: value.clone(), home: value.clone() };
+        self.read.push(stored());
+        self.residuals.stored.push(stored());
+    }
+
     fn store(&mut self, value: &Param) {
+        if matches!(self.body.place, Place::Tape) {
+            return self.store_on_tape(value);
+        }
         let dims = value.ty.dims.iter().map(|size| {
             self.outside_size(*size).expect("what is stored has sizes that are known outside")
         });
@@ -519,6 +613,7 @@ impl<'a> Choice<'a> {
         let home = size.as_var().and_then(|x| self.body.homes.get(&x));
         match (&self.body.place, home) {
             (Place::Branch { .. }, Some(home)) => Some(home.var.into()),
+            (Place::Tape, _) => Some(size),
             (Place::Branch { .. } | Place::Iteration { .. }, _) => self.before(size),
         }
     }
@@ -564,7 +659,7 @@ impl<'a> Choice<'a> {
                     let hint = b.names.hint(value.var);
                     b.bind(&hint, home.ty.indexed(1), Op::Index(home.var, vec![again]))
                 }
-                Place::Branch { .. } => home.var.into(),
+                Place::Branch { .. } | Place::Tape => home.var.into(),
             };
             given.insert(value.var, name);
         }
@@ -578,6 +673,15 @@ impl<'a> Choice<'a> {
             }
             b.stms.push(first);
         }
+        let unbox = |b: &mut Builder, renaming: &mut Renaming, boxed: Vec<Boxed>| {
+            for Boxed { value, handle, layout } in boxed {
+                let of = renaming.atom(handle.into());
+                let bind = Param { var: b.names.again(value.var), ty: renaming.ty(&value.ty) };
+                renaming.insert(value.var, bind.var.into());
+                b.stms.push(layout.read(of, value.var, bind));
+            }
+        };
+        unbox(&mut b, &mut renaming, self.boxed.remove(&0).unwrap_or_default());
         let mut stms = std::mem::take(&mut b.stms);
         let mut again = Vec::new();
         for (k, stm) in self.body.stms.iter().enumerate() {
@@ -606,6 +710,7 @@ impl<'a> Choice<'a> {
                 let value = flat.read(&mut b, start, &sizes);
                 renaming.insert(flat.value.var, value);
             }
+            unbox(&mut b, &mut renaming, self.boxed.remove(&(k + 1)).unwrap_or_default());
             if !b.stms.is_empty() {
                 again.push(Again { stms: std::mem::take(&mut b.stms), gives });
             }

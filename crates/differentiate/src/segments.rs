@@ -22,11 +22,11 @@ use lambada_anf::{
 };
 use lambada_prim::Prim;
 
-use crate::activity::Activity;
+use crate::activity::{Activity, Scope};
 
 /// Cuts the loops of a function into segments.
-pub(crate) fn cut_loops(names: &mut Names, f: &Lambda) -> Lambda {
-    let activity = Activity::of(f);
+pub(crate) fn cut_loops(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
+    let activity = Activity::of(scope, f);
     let mut f = f.clone();
     block(names, &activity, &mut f.body);
     f

@@ -7,43 +7,67 @@
 //! Each statement is followed by the statements of its tangent; `for`, `loop` and `if` get further results and stay one statement. The
 //! tangents `Γ̇` are a finite map: *absent means zero*, and no zero is ever computed.
 //!
-//! * Assumes: parameters are real; variables are bound once; extrema and products have been rewritten ([`crate::extrema`]).
-//! * Gives: a function of the parameters and their tangents to the results and the tangents of the real ones.
+//! The same rules, of handles only, give the reverse mode its *shadows*: nodes with a cell for the cotangent of each real field. They are made
+//! and handed around in the forward sweep as the nodes are. An absent shadow is null: it belongs to what has no cotangent.
+//!
+//! * Assumes: parameters are real or handles; variables are bound once; extrema and products have been rewritten ([`crate::extrema`]).
+//! * Gives: a function of the parameters and their tangents to the results and the tangents of those that have some.
 //! * Keeps: the primal statements, and each check, once.
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Nest, Op, Param, Stm, Ty, Var};
-use lambada_prim::ScalarTy;
+use lambada_anf::{Atom, Block, Builder, Exp, Names, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
-use crate::trim::trim_first;
-
-/// `D→f`
-pub(crate) fn forward(names: &mut Names, f: &Lambda) -> Lambda {
-    let activity = Activity::of(f);
-    let mut tangents = Tangents { b: Builder::new(names), activity: &activity, of: HashMap::new() };
-    let mut params = f.params.clone();
-    params.extend(f.params.iter().map(|p| tangents.param(p)));
-    tangents.stms(&f.body.stms);
-    let real = f.body.results.iter().zip(&f.results).filter(|(_, ty)| ty.elem == ScalarTy::Real);
-    let rates: Vec<Atom> = real.clone().map(|(result, ty)| tangents.or_zero(*result, ty)).collect();
-    let results = f.results.iter().chain(real.map(|(_, ty)| ty)).cloned().collect();
-    let mut body = tangents.b.finish([f.body.results.clone(), rates].concat());
-    trim_first(&mut body, &[]);
-    Lambda { params, results, body }
-}
+use crate::derived::{Context, Mode};
 
 /// The forward derivative under construction, and the tangents of what is in scope.
 pub(crate) struct Tangents<'a> {
     /// Takes the statements of the current block.
     pub(crate) b: Builder<'a>,
     pub(crate) activity: &'a Activity,
+    pub(crate) cx: &'a mut Context,
+    pub(crate) mode: Mode,
     of: HashMap<Var, Atom>,
+    /// With shadows: the cells that belong to fields that are read, and to cells that are added to.
+    pub(crate) places: HashMap<Var, Place>,
+}
+
+/// A cell of a shadow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) shadow: Atom,
+    pub(crate) tag: u32,
+    pub(crate) field: u32,
+}
+
+impl<'a> Tangents<'a> {
+    pub(crate) fn new(
+        cx: &'a mut Context,
+        names: &'a mut Names,
+        activity: &'a Activity,
+        mode: Mode,
+    ) -> Tangents<'a> {
+        let b = Builder::new(names);
+        Tangents { b, activity, cx, mode, of: HashMap::new(), places: HashMap::new() }
+    }
+
+    /// The shadows, and the cells that belong to variables.
+    pub(crate) fn into_shadows(self) -> (HashMap<Var, Atom>, HashMap<Var, Place>) {
+        (self.of, self.places)
+    }
 }
 
 impl Tangents<'_> {
     // The environment
+
+    /// Has it a tangent, or a shadow, unless that is zero?
+    pub(crate) fn carries(&self, x: Var) -> bool {
+        match self.mode {
+            Mode::Tangent => self.activity.active(x),
+            Mode::Shadow => self.activity.handle(x),
+        }
+    }
 
     /// The tangent, unless it is zero. That of an accumulator is an accumulator.
     pub(crate) fn get(&self, x: impl Into<Atom>) -> Option<Atom> {
@@ -59,19 +83,26 @@ impl Tangents<'_> {
     }
 
     pub(crate) fn or_zero(&mut self, x: Atom, ty: &Ty) -> Atom {
-        self.get(x).unwrap_or_else(|| self.b.zero(ty))
+        self.get(x).unwrap_or_else(|| {
+            let ty = self.cx.ty(self.mode, ty);
+            self.b.zero(&ty)
+        })
     }
 
     /// What the tangent of a variable is called.
     pub(crate) fn hint(&self, x: Var) -> String {
-        format!("{}_tan", self.b.names.hint(x))
+        let suffix = match self.mode {
+            Mode::Tangent => "tan",
+            Mode::Shadow => "shadow",
+        };
+        format!("{}_{suffix}", self.b.names.hint(x))
     }
 
     /// A variable for the tangent of what is bound here.
     pub(crate) fn param(&mut self, p: &Param) -> Param {
         let var = self.b.names.fresh(self.hint(p.var));
         self.set(p.var, var.into());
-        Param { var, ty: p.ty.clone() }
+        Param { var, ty: self.cx.ty(self.mode, &p.ty) }
     }
 
     /// Binds the tangent of `p`.
@@ -94,7 +125,7 @@ impl Tangents<'_> {
         Block { stms: std::mem::replace(&mut self.b.stms, outer), results }
     }
 
-    fn stms(&mut self, stms: &[Stm]) {
+    pub(crate) fn stms(&mut self, stms: &[Stm]) {
         for stm in stms {
             if self.activity.concerns(stm) {
                 self.stm(stm);
@@ -113,6 +144,9 @@ impl Tangents<'_> {
                 self.loop_(stm, params, inits, kind, body)
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => self.if_(stm, *cond, then, otherwise),
+            Exp::Op(Op::Call { function, args, accumulators }) => {
+                self.call(stm, *function, args, accumulators)
+            }
             Exp::Op(op) => {
                 self.b.stms.push(stm.clone());
                 self.op(stm, op);
@@ -132,13 +166,11 @@ impl Tangents<'_> {
             Op::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
-            Op::Constant(_) | Op::Check { .. } => {}
-            Op::Call { .. }
-            | Op::Node { .. }
-            | Op::Tag(_)
-            | Op::Field { .. }
-            | Op::Open { .. }
-            | Op::Cell { .. } => panic!("not differentiated yet"),
+            Op::Node { node, tag, fields, .. } => self.node(&stm.binds[0], *node, *tag, fields),
+            Op::Field { of, tag, field } => self.field(&stm.binds[0], *of, *tag, *field),
+            Op::Open { of, tag, field } => self.open(&stm.binds[0], *of, *tag, *field),
+            Op::Cell { of, tag, field } => self.cell(&stm.binds[0], *of, *tag, *field),
+            Op::Constant(_) | Op::Check { .. } | Op::Tag(_) | Op::Call { .. } => {}
         }
     }
 }

@@ -99,10 +99,15 @@ impl Live {
         for inner in stm.exp.blocks() {
             effects |= self.block(inner);
         }
-        if effects || self.binds(&stm.binds) {
+        if effects || self.binds(&stm.binds) || self.freezes(&stm.exp) {
             self.operands(stm);
         }
         effects
+    }
+
+    /// Does it freeze an accumulator that is kept, since a call adds to it?
+    fn freezes(&self, exp: &Exp) -> bool {
+        matches!(exp.effect(), Effect::Freezes(acc) if self.is(acc))
     }
 
     /// The results of inner blocks that are needed because of what they become.
@@ -194,9 +199,9 @@ impl Live {
                 return match op.effect() {
                     Effect::Fails | Effect::Calls => true,
                     Effect::Adds(acc) => self.is_added_to(acc),
+                    Effect::Freezes(acc) => self.is(acc) || self.binds(&stm.binds),
                     Effect::None
                     | Effect::Makes
-                    | Effect::Freezes(_)
                     | Effect::MakesCells
                     | Effect::OpensCell
                     | Effect::ReadsCell => self.binds(&stm.binds),
@@ -212,7 +217,7 @@ impl Live {
         (self.first && exp.is_unbounded())
             || exp.blocks().into_iter().any(|block| {
                 block.any(&mut |stm| {
-                    matches!(stm.exp.effect(), Effect::Fails | Effect::Adds(_))
+                    matches!(stm.exp.effect(), Effect::Fails | Effect::Calls | Effect::Adds(_))
                         || (self.first && stm.exp.is_unbounded())
                 })
             })

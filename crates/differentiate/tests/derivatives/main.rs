@@ -8,5 +8,6 @@ mod lanes;
 mod laws;
 mod program;
 mod programs;
+mod recursion;
 mod shrink;
 mod updates;

@@ -14,6 +14,7 @@ pub struct Program {
     pub sizes: Vec<Var>,
     pub constants: Vec<Param>,
     pub f: Lambda,
+    pub library: Library,
 }
 
 /// Where a program is run.
@@ -36,7 +37,8 @@ impl Program {
         let (results, types) = build(&mut w).into_iter().unzip();
         let Writer { b, sizes, constants, params } = w;
         let body = b.finish(results);
-        Program { names, sizes, constants, f: Lambda { params, results: types, body } }.guarded()
+        let f = Lambda { params, results: types, body };
+        Program { names, sizes, constants, f, library: Library::default() }.guarded()
     }
 
     /// The real parameters of a function are differentiated by.
@@ -60,7 +62,8 @@ impl Program {
             results: types,
             body: Block { stms: function.body.stms.clone(), results: atoms },
         };
-        Program { names: function.names.clone(), sizes: function.sizes.clone(), constants, f }
+        let (names, sizes) = (function.names.clone(), function.sizes.clone());
+        Program { names, sizes, constants, f, library: function.library.clone() }
     }
 
     pub fn function(&self) -> Function {
@@ -68,7 +71,9 @@ impl Program {
         let sizes = self.sizes.iter().copied().filter(|n| mentions(&params, *n)).collect();
         let (results, body, names) =
             (self.f.results.clone(), self.f.body.clone(), self.names.clone());
-        Function { name: "f".into(), sizes, params, results, body, names, ..Function::default() }
+        let (name, library) = ("f".into(), self.library.clone());
+        let accumulators = Vec::new();
+        Function { name, sizes, params, accumulators, results, body, names, library }
     }
 
     pub fn show(&self) -> String {
@@ -80,6 +85,7 @@ impl Program {
         let mut function = self.function();
         lambada_anf::guard(&mut function);
         (self.names, self.f.body) = (function.names, function.body);
+        self.library = function.library;
         self
     }
 
@@ -98,7 +104,7 @@ impl Program {
     /// `x, ẋ ↦ f x, ḟ`
     pub fn forward(&self) -> Program {
         let mut program = self.clone();
-        program.f = forward(&mut Library::default(), &mut program.names, &self.f);
+        program.f = forward(&mut program.library, &mut program.names, &self.f);
         let program = program.guarded();
         program.check("the forward derivative");
         program
@@ -107,7 +113,7 @@ impl Program {
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
         let mut program = self.clone();
-        let derivative = reverse(&mut Library::default(), &mut program.names, &self.f);
+        let derivative = reverse(&mut program.library, &mut program.names, &self.f);
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();

@@ -1,0 +1,261 @@
+//! What derivatives add to the library: node types of tangents and shadows, functions, and the memory of what has been made.
+//!
+//! ```text
+//!   T = C (x : real) (n : int) (ys : [n]real) (b : bool) (t : ref T)
+//!
+//!   tangents   Ṫ = C (x : real) (n : int) (ys : [n]real) (t : ref Ṫ)
+//!   shadows    T̄ = C (x : cell real) (n : int) (ys : cell [n]real) (t : ref T̄)
+//! ```
+//!
+//! Of the fields, those remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the shadow of what has
+//! no cotangent. A cell has a cell in both, since its content has a tangent and a cotangent.
+//!
+//! A function is derived once for each set of active parameters. It gets its number before its body is derived, so recursion closes;
+//! the bodies wait in a queue.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_anf::{
+    Atom, Block, Constructor, Elem, Field, FnId, Function, Library, NodeId, NodeType, Op, Ty, Var,
+};
+use lambada_prim::ScalarTy;
+
+use crate::boundary::Crossing;
+use crate::call::{self, Key, Pullback, Pushforward};
+use crate::known::Known;
+
+/// Of which kind a derived type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Mode {
+    /// What holds tangents.
+    Tangent,
+    /// What holds cells for cotangents.
+    Shadow,
+}
+
+/// A function whose body is still to be derived.
+enum Task {
+    Forward(Rc<Pushforward>),
+    Reverse(Rc<Pullback>),
+}
+
+/// The library that derivatives extend.
+pub(crate) struct Context {
+    pub(crate) library: Library,
+    pub(crate) known: Rc<Known>,
+    types: HashMap<(NodeId, Mode), NodeId>,
+    boxes: HashMap<Vec<Ty>, NodeId>,
+    pushforwards: HashMap<Key, Rc<Pushforward>>,
+    pullbacks: HashMap<Key, Rc<Pullback>>,
+    by_sweep: HashMap<FnId, Rc<Pullback>>,
+    pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
+    queue: Vec<Task>,
+}
+
+impl Context {
+    /// For derivatives of a block.
+    pub(crate) fn new(library: Library, block: &Block) -> Context {
+        let known = Rc::new(Known::of(&library, block));
+        Context {
+            library,
+            known,
+            types: HashMap::new(),
+            boxes: HashMap::new(),
+            pushforwards: HashMap::new(),
+            pullbacks: HashMap::new(),
+            by_sweep: HashMap::new(),
+            crossings: HashMap::new(),
+            queue: Vec::new(),
+        }
+    }
+
+    /// Derives what has been asked for; gives the library.
+    pub(crate) fn finish(&mut self) {
+        while let Some(task) = self.queue.pop() {
+            match task {
+                Task::Forward(derived) => call::derive_forward(self, &derived),
+                Task::Reverse(derived) => call::derive_reverse(self, &derived),
+            }
+        }
+    }
+
+    // Types
+
+    /// The type of tangents, or of shadows, of values of a type.
+    pub(crate) fn ty(&mut self, mode: Mode, ty: &Ty) -> Ty {
+        let elem = match ty.elem {
+            Elem::Scalar(_) => ty.elem,
+            Elem::Ref(node) => Elem::Ref(self.node(mode, node)),
+        };
+        Ty { elem, dims: ty.dims.clone() }
+    }
+
+    /// The node type of tangents or of shadows.
+    pub(crate) fn node(&mut self, mode: Mode, of: NodeId) -> NodeId {
+        if let Some(known) = self.types.get(&(of, mode)) {
+            return *known;
+        }
+        let NodeType { name, constructors } = self.library.node(of).clone();
+        let suffix = match mode {
+            Mode::Tangent => "tan",
+            Mode::Shadow => "shadow",
+        };
+        let id = self.new_node(format!("{name}_{suffix}"));
+        self.types.insert((of, mode), id);
+        let derive = |constructor: &Constructor| self.constructor(mode, constructor);
+        let constructors = constructors.iter().map(derive).collect();
+        self.library.nodes[id.0 as usize].constructors = constructors;
+        id
+    }
+
+    fn new_node(&mut self, name: String) -> NodeId {
+        self.library.nodes.push(NodeType { name, constructors: Vec::new() });
+        NodeId(self.library.nodes.len() as u32 - 1)
+    }
+
+    fn constructor(&mut self, mode: Mode, of: &Constructor) -> Constructor {
+        let kept = self.kept(of);
+        let place = |dim: &Atom| match dim {
+            Atom::Lit(_) => *dim,
+            Atom::Var(Var(k)) => {
+                let at = kept.iter().position(|kept| kept == k);
+                Var(at.expect("a size stands before") as u32).into()
+            }
+        };
+        let fields = kept.iter().map(|k| {
+            let Field { name, ty, cell } = &of.fields[*k as usize];
+            let dims = ty.dims.iter().map(place).collect();
+            let ty = Ty { elem: self.ty_of_field(mode, ty.elem), dims };
+            let cell = *cell || mode == Mode::Shadow && ty.elem == Elem::REAL;
+            Field { name: name.clone(), ty, cell }
+        });
+        Constructor { name: of.name.clone(), fields: fields.collect() }
+    }
+
+    fn ty_of_field(&mut self, mode: Mode, elem: Elem) -> Elem {
+        self.ty(mode, &Ty::scalar(elem)).elem
+    }
+
+    /// The fields of a constructor of which tangents and shadows have one: what carries derivatives, and sizes.
+    pub(crate) fn kept(&self, of: &Constructor) -> Vec<u32> {
+        let carries = |field: &&Field| self.known.carries(field.ty.elem);
+        let is_size = |k: u32| {
+            let mut dims = of.fields.iter().filter(carries).flat_map(|field| &field.ty.dims);
+            dims.any(|dim| *dim == Var(k).into())
+        };
+        let fields = of.fields.iter().zip(0..);
+        fields.filter(|(field, k)| carries(field) || is_size(*k)).map(|(_, k)| k).collect()
+    }
+
+    /// The field of the tangent or shadow that belongs to a field.
+    pub(crate) fn field(&self, of: NodeId, tag: u32, field: u32) -> Option<u32> {
+        let constructor = &self.library.node(of).constructors[tag as usize];
+        let at = self.kept(constructor).iter().position(|kept| *kept == field);
+        at.map(|at| at as u32)
+    }
+
+    /// Has the type cells? Then its nodes are not the same as others with equal fields.
+    pub(crate) fn has_cells(&self, node: NodeId) -> bool {
+        let constructors = &self.library.node(node).constructors;
+        constructors.iter().flat_map(|c| &c.fields).any(|field| field.cell)
+    }
+
+    /// A new type of tapes, whose fields are still to be decided.
+    pub(crate) fn new_tape(&mut self, of: &str) -> NodeId {
+        self.new_node(format!("{of}_tape"))
+    }
+
+    pub(crate) fn set_tape(&mut self, tape: NodeId, fields: Vec<Field>) {
+        let name = self.library.nodes[tape.0 as usize].name.clone();
+        self.library.nodes[tape.0 as usize].constructors = vec![Constructor { name, fields }];
+    }
+
+    /// A node type for values that are kept behind a handle.
+    pub(crate) fn boxed(&mut self, fields: Vec<Field>) -> NodeId {
+        let types: Vec<Ty> = fields.iter().map(|field| field.ty.clone()).collect();
+        if let Some(known) = self.boxes.get(&types) {
+            return *known;
+        }
+        let id = self.new_node("kept".into());
+        self.set_tape(id, fields);
+        self.boxes.insert(types, id);
+        id
+    }
+
+    // Functions
+
+    /// A new function, which will be complete later.
+    pub(crate) fn new_function(&mut self) -> FnId {
+        self.library.functions.push(None);
+        FnId(self.library.functions.len() as u32 - 1)
+    }
+
+    pub(crate) fn complete(&mut self, id: FnId, mut function: Function) {
+        lambada_anf::guard(&mut function);
+        self.library.functions[id.0 as usize] = Some(function);
+    }
+
+    /// A function of the program.
+    pub(crate) fn primal(&self, id: FnId) -> &Function {
+        self.library.function(id).expect("functions that are called are complete")
+    }
+
+    /// Which results of a function have derivatives, where these parameters have.
+    fn active_results(&self, key: &Key) -> Vec<bool> {
+        let types = &self.primal(key.function).results;
+        let Some(flows) = self.known.flows(key.function) else { return vec![false; types.len()] };
+        let depends = |inputs| Known::depends(inputs, &|k| key.params[k]);
+        let carries = |ty: &Ty| self.known.carries(ty.elem);
+        let results = flows.results.iter().zip(types);
+        results.map(|(inputs, ty)| carries(ty) && depends(inputs)).collect()
+    }
+
+    pub(crate) fn pushforward(&mut self, key: Key) -> Rc<Pushforward> {
+        if let Some(known) = self.pushforwards.get(&key) {
+            return known.clone();
+        }
+        let (results, id) = (self.active_results(&key), self.new_function());
+        let derived = Rc::new(Pushforward { key: key.clone(), results, id });
+        self.pushforwards.insert(key, derived.clone());
+        self.queue.push(Task::Forward(derived.clone()));
+        derived
+    }
+
+    pub(crate) fn pullback(&mut self, key: Key) -> Rc<Pullback> {
+        if let Some(known) = self.pullbacks.get(&key) {
+            return known.clone();
+        }
+        let results = self.active_results(&key);
+        let (sweep, pull) = (self.new_function(), self.new_function());
+        let name = self.primal(key.function).name.clone();
+        let tape = self.new_tape(&name);
+        let derived = Rc::new(Pullback { key: key.clone(), results, sweep, pull, tape });
+        self.pullbacks.insert(key, derived.clone());
+        self.by_sweep.insert(sweep, derived.clone());
+        self.queue.push(Task::Reverse(derived.clone()));
+        derived
+    }
+
+    /// The pullback to a forward sweep.
+    pub(crate) fn pullback_of(&self, sweep: FnId) -> Option<Rc<Pullback>> {
+        self.by_sweep.get(&sweep).cloned()
+    }
+
+    /// Does the code make cells, or a function that it calls?
+    pub(crate) fn makes_cells(&self, block: &Block) -> bool {
+        let makes = |block: &Block| {
+            block.any(&mut |stm| {
+                matches!(stm.exp, lambada_anf::Exp::Op(Op::Node { cells: true, .. }))
+            })
+        };
+        let called = crate::known::called(&self.library, block);
+        let mut bodies = called.iter().filter_map(|id| self.library.function(*id));
+        makes(block) || bodies.any(|function| makes(&function.body))
+    }
+}
+
+/// Is it an `int`?
+pub(crate) fn is_int(ty: &Ty) -> bool {
+    ty.elem == Elem::Scalar(ScalarTy::Int) && ty.dims.is_empty()
+}

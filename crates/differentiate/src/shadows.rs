@@ -1,0 +1,78 @@
+//! The forward sweep with shadows: what the reverse mode does first.
+//!
+//! ```text
+//!   Γ ⊢ b   becomes   Γ, x̄… ⊢ b with t̄ = node C̄ (0…, h̄…) after t = node C (x…, h…)
+//! ```
+//!
+//! Handles of shadows are handed around as the handles are ([`crate::tangents`], of handles only), and calls become calls of forward sweeps.
+//! All this is primal code to what follows: the reverse sweep mentions shadows as it mentions values, and keeps them in the same way.
+//!
+//! * Assumes: what the reverse mode rewrites first is rewritten.
+//! * Gives: the same block with more in it, and the shadow of each active handle in scope.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Block, Checkpoint, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Var};
+
+use crate::activity::Activity;
+use crate::derived::{Context, Mode};
+use crate::tangents::{Place, Tangents};
+
+/// The shadows of a function's handles.
+#[derive(Debug, Default)]
+pub(crate) struct Shadows {
+    /// For parameters.
+    pub(crate) params: Vec<(Param, Param)>,
+    of: HashMap<Var, Atom>,
+    places: HashMap<Var, Place>,
+}
+
+impl Shadows {
+    /// The shadow of a handle; of what has none, nothing needs to be said.
+    pub(crate) fn get(&self, x: impl Into<Atom>) -> Option<Atom> {
+        self.of.get(&x.into().as_var()?).copied()
+    }
+
+    /// The cell that belongs to a field that is read, or to an opened cell.
+    pub(crate) fn place(&self, x: Var) -> Option<Place> {
+        self.places.get(&x).copied()
+    }
+}
+
+/// Adds the shadows to a function. Its parameters are still to be given theirs.
+pub(crate) fn shadowed(
+    cx: &mut Context,
+    names: &mut Names,
+    activity: &Activity,
+    f: &Lambda,
+) -> (Lambda, Shadows) {
+    if cx.library.is_empty() {
+        return (f.clone(), Shadows::default());
+    }
+    let mut f = f.clone();
+    keep_all(&mut f.body);
+    let mut tangents = Tangents::new(cx, names, activity, Mode::Shadow);
+    let handles = f.params.iter().filter(|p| activity.handle(p.var));
+    let params = handles.map(|p| (p.clone(), tangents.param(p))).collect();
+    tangents.stms(&f.body.stms);
+    f.body.stms = std::mem::take(&mut tangents.b.stms);
+    let (of, places) = tangents.into_shadows();
+    (f, Shadows { params, of, places })
+}
+
+/// Loops that call functions, or make nodes, keep what each iteration needs: they are not run again.
+fn keep_all(block: &mut Block) {
+    for stm in &mut block.stms {
+        let calls = stm.any(&mut |stm| calls_or_makes(&stm.exp));
+        if let Exp::Nest(Nest::Loop { kind: LoopKind::For { checkpoint, .. }, .. }) = &mut stm.exp
+            && calls
+        {
+            *checkpoint = Checkpoint::All;
+        }
+        stm.exp.blocks_mut().into_iter().for_each(keep_all);
+    }
+}
+
+fn calls_or_makes(exp: &Exp) -> bool {
+    matches!(exp, Exp::Op(Op::Call { .. } | Op::Node { .. }))
+}
