@@ -8,14 +8,23 @@ use lambada_source::{FileId, Site, Span};
 pub use lambada_testkit::Random;
 
 use crate::{
-    Atom, Block, Builder, Checkpoint, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param,
-    Stm, Ty, Var,
+    Atom, Block, Builder, Checkpoint, Elem, Exp, Function, LoopKind, Names, Nest, NodeId, Op, Out,
+    Param, Stm, Ty, Var,
 };
+
+mod library;
+
+pub use library::generate_with_library;
 
 /// A function and arguments for it. Equal seeds give equal functions.
 pub fn generate(seed: u64) -> (Function, Vec<Tensor>) {
-    let mut generator =
-        Generator { random: Random(Random(seed).bits()), names: Names::default(), checks: 0 };
+    let mut generator = Generator {
+        random: Random(Random(seed).bits()),
+        names: Names::default(),
+        checks: 0,
+        signatures: Vec::new(),
+        calls: 0,
+    };
     generator.function()
 }
 
@@ -31,15 +40,21 @@ struct Scope {
     /// Indices that are in range for an extent.
     indices: Vec<(Atom, Atom)>,
     accumulators: Vec<(Var, Ty)>,
+    handles: Vec<(Atom, NodeId)>,
+    /// The body of the entry, not of a function that is called?
+    is_entry: bool,
+    /// A depth that is less than that of the function, where it may call others.
+    less: Option<Atom>,
 }
 
 impl Scope {
     fn add(&mut self, atom: Atom, ty: &Ty) {
         match (atom, ty.rank(), ty.elem) {
-            (Atom::Var(var), 1.., _) => self.arrays.push((var, ty.clone())),
+            (Atom::Var(var), 1.., Elem::Scalar(_)) => self.arrays.push((var, ty.clone())),
             (_, _, Elem::Scalar(ScalarTy::Real)) => self.reals.push(atom),
             (_, _, Elem::Scalar(ScalarTy::Int)) => self.ints.push(atom),
             (_, _, Elem::Scalar(ScalarTy::Bool)) => self.bools.push(atom),
+            (_, 0, Elem::Ref(node)) => self.handles.push((atom, node)),
             (_, _, Elem::Ref(_)) => {}
         }
     }
@@ -53,6 +68,10 @@ struct Generator {
     random: Random,
     names: Names,
     checks: usize,
+    /// The functions that may be called; where there are none, there are no nodes either.
+    signatures: Vec<library::Signature>,
+    /// How many calls may still be written here.
+    calls: usize,
 }
 
 impl Generator {
@@ -68,6 +87,7 @@ impl Generator {
         let mut scope = Scope {
             extents: vec![n, m, Atom::int(2), Atom::int(3)],
             ints: vec![n, m, Atom::int(1)],
+            is_entry: true,
             ..Scope::default()
         };
         scope.reals.extend([Atom::real(0.5), Atom::real(1.0), Atom::real(0.0)]);
@@ -153,6 +173,9 @@ impl Generator {
 
     fn statement(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, depth: usize) {
         let nested = depth < 3;
+        if !self.signatures.is_empty() && self.random.once_in(4) {
+            return self.about_library(stms, scope, depth);
+        }
         match self.random.below(26) {
             0..=4 => self.real(stms, scope),
             5 => self.int(stms, scope),

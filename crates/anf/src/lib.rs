@@ -29,7 +29,7 @@ pub use derivative::{Derivatives, Lambda, Reverse};
 pub use effects::Effect;
 pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]
-pub use generate::{Random, generate};
+pub use generate::{Random, generate, generate_with_library};
 pub use guard::{guard, guard_block};
 pub use hints::{NAMELESS, name_values, negative};
 pub use labels::Labels;

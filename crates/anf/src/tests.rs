@@ -114,6 +114,29 @@ fn generated_functions_are_well_typed_and_run() {
 }
 
 #[test]
+fn generated_programs_with_libraries_are_well_typed_run_and_read_back() {
+    let (mut failed, mut calls, mut nodes) = (0, 0, 0);
+    for seed in 0..300 {
+        let (f, args) = generate_with_library(seed);
+        accepts(&f);
+        let text = print(&f);
+        let again = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
+        assert_eq!(print(&again), text);
+        let run = eval(&f, &args);
+        if let Err(failure) = &run {
+            assert!(!failure.message.contains("internal"), "{}\n{text}", failure.message);
+            failed += 1;
+        }
+        let message = |run: Result<Outcome, lambada_source::Failure>| run.map_err(|f| f.message);
+        assert_eq!(format!("{:?}", message(run)), format!("{:?}", message(eval(&again, &args))));
+        calls += text.matches(" call ").count();
+        nodes += text.matches(" node ").count();
+    }
+    assert!((10..200).contains(&failed), "{failed} of 300 fail a check");
+    assert!(calls > 600 && nodes > 900, "{calls} calls, {nodes} nodes");
+}
+
+#[test]
 fn collects_and_reduces() {
     let f = scaled_sum();
     accepts(&f);
