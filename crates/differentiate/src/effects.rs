@@ -13,11 +13,7 @@ pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     made(stm, &|stm| stm.exp.effect() == Effect::Makes, &mut keep);
     let own = own_handles(stm);
     let is_own = |of: &Atom| of.as_var().is_some_and(|of| own.contains(&of));
-    made(
-        stm,
-        &|stm| matches!(&stm.exp, Exp::Op(Op::Open { of, .. }) if is_own(of)),
-        &mut keep,
-    );
+    made(stm, &|stm| matches!(&stm.exp, Exp::Op(Op::Open { of, .. }) if is_own(of)), &mut keep);
     stm.retain_inside(&|stm| match &stm.exp {
         Exp::Op(Op::Accumulate { acc, .. }) => keep.contains(acc),
         Exp::Op(Op::Call { args, accumulators, .. }) => {

@@ -126,7 +126,8 @@ impl Cotangents<'_> {
         let (homes, undone) = (HashMap::new(), frame.undone);
         let body_of =
             Body { stms: &sweep, params, whole: Some(stm), place, homes, undone, run_again };
-        let residuals = resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
+        let residuals =
+            resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         // The sums of outer scalars are further state.
         state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
         starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
@@ -168,7 +169,12 @@ impl Cotangents<'_> {
     }
 
     /// The cotangents of the final state, where the reverse loop starts.
-    pub(crate) fn last_state(&mut self, stm: &Stm, params: &[Param], active: &[usize]) -> Vec<Atom> {
+    pub(crate) fn last_state(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        active: &[usize],
+    ) -> Vec<Atom> {
         let last: Vec<Atom> = stm.binds.iter().map(|bind| bind.var.into()).collect();
         let last = naming(params, &last);
         let mut seeds = Vec::new();

@@ -51,14 +51,16 @@ impl Cotangents<'_> {
         let residuals =
             resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         residuals.keep_in_boxes(&mut sweep);
-        let mut kept: Vec<Param> = residuals.stored.into_iter().map(|stored| stored.value).collect();
+        let mut kept: Vec<Param> =
+            residuals.stored.into_iter().map(|stored| stored.value).collect();
         let tape = self.cx.new_tape("iteration");
         let at = Param { var: self.b.names.fresh("tape"), ty: Ty::handle(tape) };
         kept.push(at.clone());
         let layout = Layout::of(self.b.names, &kept);
         self.cx.set_tape(tape, layout.fields.clone());
         // The forward sweep: the loop with the tape so far.
-        let [next, last] = [(); 2].map(|()| Param { var: self.b.names.again(at.var), ..at.clone() });
+        let [next, last] =
+            [(); 2].map(|()| Param { var: self.b.names.again(at.var), ..at.clone() });
         sweep.push(layout.make(tape, next.var));
         let results = body.results.iter().copied().chain([next.var.into()]).collect();
         let forward = Nest::Loop {

@@ -7,7 +7,7 @@ use crate::laws::{CLOSELY, Outcome, laws, like};
 use crate::program::{Point, Program};
 
 /// Lists of reals, made from an array, folded, mapped.
-const LISTS: &str = "type list {
+pub const LISTS: &str = "type list {
   Nil
   Cons (head : real, tail : ref list)
 }
@@ -61,14 +61,14 @@ def square (xs : ref list) (by : real) {
 }
 ";
 
-fn program(library: &str, main: &str) -> Program {
+pub fn program(library: &str, main: &str) -> Program {
     let text = format!("{library}{main}");
     let function = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
     Program::of(&function)
 }
 
 /// Reals for the parameters of a program, in which sizes are constants.
-fn point(program: &Program, random: &mut Random) -> Point {
+pub fn point(program: &Program, random: &mut Random) -> Point {
     let zeros = |p: &lambada_anf::Param| {
         let dims: Vec<usize> =
             p.ty.dims.iter().map(|d| d.as_lit().map_or(0, |n| n.int() as usize)).collect();
