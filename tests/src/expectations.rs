@@ -123,7 +123,7 @@ pub fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, St
         return Err(format!("{} arguments for the parameters {names:?}", expectation.args.len()));
     }
     for (name, value) in names.iter().zip(&expectation.args) {
-        inputs.insert(&**name, Raw::Json(value.clone()), "the comment");
+        inputs.insert(&**name, Raw::Json(value.clone().into()), "the comment");
     }
     call.arguments(&inputs).map_err(|p| format!("{p:?}"))
 }

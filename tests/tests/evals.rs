@@ -43,7 +43,7 @@ fn compute(
         .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let mut inputs = Inputs::new();
     for name in members {
-        inputs.insert(*name, Raw::Json(input[*name].clone()), "the record");
+        inputs.insert(*name, Raw::Json(input[*name].clone().into()), "the record");
     }
     let args = call.arguments(&inputs).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let names = call.wrt_names();
@@ -106,7 +106,7 @@ fn hello() {
                 .call(case["function"].as_str().expect("a name"), Operator::Value, None)
                 .expect("it is there");
             let mut inputs = Inputs::new();
-            inputs.insert("x", Raw::Json(case["input"].clone()), "the record");
+            inputs.insert("x", Raw::Json(case["input"].clone().into()), "the record");
             let args = call.arguments(&inputs).expect("a number");
             let result = Executable::new(call.program, call.entry, engine)
                 .expect("it compiles")

@@ -89,7 +89,7 @@ fn example(file: &str, entry: &str, data: &str, work: &mut Work) {
     let args = file.unit.call(entry, Operator::Value, None).and_then(|call| {
         let mut inputs = Inputs::new();
         for name in call.parameters() {
-            inputs.insert(&*name, Raw::Json(members[&*name].clone()), "the data");
+            inputs.insert(&*name, Raw::Json(members[&*name].clone().into()), "the data");
         }
         call.arguments(&inputs)
     });

@@ -2,6 +2,7 @@
 //! passes) is built from `atoms`, `blocks`, `binders` and their mutable twins, which are one text.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::{Atom, Block, Checkpoint, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
@@ -379,28 +380,46 @@ impl Renaming {
 
     /// A copy of the block in which everything bound has a fresh name. The renaming grows by what the block binds at its top level.
     pub fn copy(&mut self, block: &Block, names: &mut Names) -> Block {
-        let stms = block.stms.iter().map(|stm| self.copy_stm(stm, names)).collect();
-        Block { stms, results: block.results.iter().map(|a| self.atom(*a)).collect() }
+        self.copied(block, &mut |var| names.again(var))
     }
 
     /// A copy of one statement with fresh names.
     pub fn copy_stm(&mut self, stm: &Stm, names: &mut Names) -> Stm {
+        self.copied_stm(stm, &mut |var| names.again(var))
+    }
+
+    /// The same for a block of another function, in which what it binds is called as the hints say.
+    pub fn import(
+        &mut self,
+        block: &Block,
+        hints: &HashMap<Var, Rc<str>>,
+        names: &mut Names,
+    ) -> Block {
+        self.copied(block, &mut |var| names.fresh(hints[&var].clone()))
+    }
+
+    fn copied(&mut self, block: &Block, fresh: &mut dyn FnMut(Var) -> Var) -> Block {
+        let stms = block.stms.iter().map(|stm| self.copied_stm(stm, fresh)).collect();
+        Block { stms, results: block.results.iter().map(|a| self.atom(*a)).collect() }
+    }
+
+    fn copied_stm(&mut self, stm: &Stm, fresh: &mut dyn FnMut(Var) -> Var) -> Stm {
         let mut exp = stm.exp.clone();
         if let Exp::Nest(nest) = &mut exp {
             for var in nest.binders_mut() {
-                let new = names.again(*var);
+                let new = fresh(*var);
                 self.insert(*var, new.into());
                 *var = new;
             }
         }
         exp.atoms_mut(&mut |a| *a = self.atom(*a));
         for inner in exp.blocks_mut() {
-            *inner = self.copy(inner, names);
+            *inner = self.copied(inner, fresh);
         }
         let mut binds = Vec::with_capacity(stm.binds.len());
         for p in &stm.binds {
             let ty = self.ty(&p.ty);
-            let var = names.again(p.var);
+            let var = fresh(p.var);
             self.insert(p.var, var.into());
             binds.push(Param { var, ty });
         }

@@ -1,6 +1,7 @@
 //! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and [`crate::frame`].
+//! The frame of the kernel is in the arena; that of a function of the library, of which many may run at a time, is on the stack.
 
-use lambada_loops::{Buf, Reg, Stmt};
+use lambada_loops::{Buf, Param, Reg, Stmt};
 
 use crate::function::Printer;
 use crate::lanes::{memory_type, register_type};
@@ -10,14 +11,18 @@ impl Printer<'_> {
     /// At the beginning of a kernel in parts: the frame, which holds what parts need of the parameters.
     pub fn open_frame(&mut self) {
         let kernel = self.frame.kernel().to_string();
-        self.line(&format!(
-            "struct {kernel}_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);"
-        ));
-        self.line("if (unlikely(!frame)) return 2;");
+        if self.is_entry {
+            self.line(&format!(
+                "struct {kernel}_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);"
+            ));
+            self.line("if (unlikely(!frame)) return 2;");
+        } else {
+            self.line(&format!("struct {kernel}_frame lam_frame, *const frame = &lam_frame;"));
+        }
         for param in &self.function.params {
             match param {
-                lambada_loops::Param::Scalar(reg) => self.share_reg(*reg),
-                lambada_loops::Param::Buffer(buf) => self.share_buf(*buf),
+                Param::Scalar(reg) => self.share_reg(*reg),
+                Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => self.share_buf(*buf),
             }
         }
     }

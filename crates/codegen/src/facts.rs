@@ -1,7 +1,9 @@
 //! What the printer needs to know of a function before it starts: which registers may be printed where they are used, and which buffers may
 //! share memory.
 
-use lambada_loops::{Buf, Function, Nest, Operand, Param, Return, Step, Stmt, uses, visit};
+use lambada_loops::{
+    Arg, Buf, FnId, Function, Given, Library, Nest, Operand, Param, Return, Step, Stmt, uses, visit,
+};
 
 pub(crate) struct Facts {
     /// By register: is it mentioned once, in the body that assigns it, and not in a body nested there?
@@ -19,7 +21,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub fn of(function: &Function) -> Facts {
+    pub fn of(function: &Function, library: &Library) -> Facts {
         let counts = uses(function);
         let places = Places::of(function);
         let once = counts
@@ -28,7 +30,7 @@ impl Facts {
             .map(|(k, count)| *count == 1 && places.bound[k] == places.used[k])
             .collect();
         let dead = counts.iter().map(|count| *count == 0).collect();
-        let memory = memories(function);
+        let memory = memories(function, library);
         let mut facts = Facts {
             once,
             dead,
@@ -37,21 +39,38 @@ impl Facts {
             outside: Vec::new(),
             swapped: Vec::new(),
         };
-        facts.outside = outside(function);
+        facts.outside = outside(function, library);
         facts.swapped = vec![false; function.bufs.len()];
-        visit(&function.body, &mut |stmt| facts.note(stmt));
+        shared(function, library).into_iter().for_each(|buf| facts.write(buf));
+        visit(&function.body, &mut |stmt| facts.note(stmt, library));
         facts
     }
 
-    fn note(&mut self, stmt: &Stmt) {
+    fn write(&mut self, buf: Buf) {
+        self.written[self.memory[buf.0 as usize] as usize] = true;
+    }
+
+    fn note(&mut self, stmt: &Stmt, library: &Library) {
         if let Some(buf) = stmt.writes() {
-            self.written[self.memory[buf.0 as usize] as usize] = true;
+            self.write(buf);
+        }
+        if let Stmt::Step(Step::Call { function, args, results, .. }) = stmt {
+            written_by_call(library, *function, args).for_each(|buf| self.write(buf));
+            for given in results {
+                match given {
+                    Given::Cell(_) => {}
+                    Given::Buffer(buf) => {
+                        self.swapped[buf.0 as usize] = true;
+                        self.write(*buf);
+                    }
+                }
+            }
         }
         if let Stmt::Step(Step::Swap(a, b)) = stmt {
             // What a name stands for changes, which to a reader is as if the memory were written.
             for buf in [a, b] {
                 self.swapped[buf.0 as usize] = true;
-                self.written[self.memory[buf.0 as usize] as usize] = true;
+                self.write(*buf);
             }
         }
     }
@@ -108,8 +127,35 @@ impl Places {
     }
 }
 
-/// Buffers joined by views and exchanges have one memory.
-fn memories(function: &Function) -> Vec<u32> {
+/// The buffers among the arguments that a call writes to.
+fn written_by_call(library: &Library, function: FnId, args: &[Arg]) -> impl Iterator<Item = Buf> {
+    let params = &library.function(function).params;
+    params.iter().zip(args).filter_map(|(param, arg)| match (param, arg) {
+        (Param::Owned(_) | Param::Shared(_), Arg::Buffer(buf)) => Some(*buf),
+        (Param::Scalar(_) | Param::Buffer(_), _) | (_, Arg::Scalar(_)) => None,
+    })
+}
+
+/// The buffers that others may add to by other names: accumulators of the caller, and cells of nodes.
+fn shared(function: &Function, library: &Library) -> Vec<Buf> {
+    let mut shared = Vec::new();
+    for param in &function.params {
+        match param {
+            Param::Shared(buf) => shared.push(*buf),
+            Param::Scalar(_) | Param::Buffer(_) | Param::Owned(_) => {}
+        }
+    }
+    visit(&function.body, &mut |stmt| match stmt {
+        Stmt::Step(Step::Open { buf, field, .. }) if library.field(*field).cell => {
+            shared.push(*buf)
+        }
+        Stmt::Step(_) | Stmt::Nest(_) => {}
+    });
+    shared
+}
+
+/// Buffers joined by views and exchanges have one memory, and so have those that are shared.
+fn memories(function: &Function, library: &Library) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..function.bufs.len() as u32).collect();
     fn root(parents: &mut [u32], k: u32) -> u32 {
         let mut k = k;
@@ -118,6 +164,10 @@ fn memories(function: &Function) -> Vec<u32> {
             k = parents[k as usize];
         }
         k
+    }
+    for pair in shared(function, library).windows(2) {
+        let (a, b) = (root(&mut parents, pair[0].0), root(&mut parents, pair[1].0));
+        parents[a as usize] = b;
     }
     visit(&function.body, &mut |stmt| {
         if let Stmt::Step(Step::View { buf: a, base: b, .. } | Step::Swap(a, b)) = stmt {
@@ -128,8 +178,8 @@ fn memories(function: &Function) -> Vec<u32> {
     (0..function.bufs.len() as u32).map(|k| root(&mut parents, k)).collect()
 }
 
-/// By buffer: is it a parameter or a constant, or a view of one?
-fn outside(function: &Function) -> Vec<bool> {
+/// By buffer: is it a parameter, a constant or an array of a node that may only be read, or a view of one?
+fn outside(function: &Function, library: &Library) -> Vec<bool> {
     let mut outside = vec![false; function.bufs.len()];
     for param in &function.params {
         if let Param::Buffer(buf) = param {
@@ -138,6 +188,9 @@ fn outside(function: &Function) -> Vec<bool> {
     }
     visit(&function.body, &mut |stmt| match stmt {
         Stmt::Step(Step::Constant(buf, _)) => outside[buf.0 as usize] = true,
+        Stmt::Step(Step::Open { buf, field, .. }) => {
+            outside[buf.0 as usize] = !library.field(*field).cell;
+        }
         Stmt::Step(Step::View { buf, base, .. }) => {
             outside[buf.0 as usize] = outside[base.0 as usize]
         }

@@ -12,6 +12,7 @@ use lambada_prim::{Scalar, ScalarTy, Tensor};
 use crate::facts::Facts;
 use crate::frame::Frame;
 use crate::lanes::{Helper, memory_size, memory_type, register_type};
+use crate::library::{Program, result_type};
 use crate::needs::{Needs, is_reserved, reserved};
 use crate::parts::Parts;
 use crate::text::{self, Text};
@@ -21,17 +22,27 @@ const LONGEST: usize = 100;
 /// So many expressions may wait; then the oldest one gets a name.
 const MOST_WAITING: usize = 64;
 
-/// The function under the name `kernel`, and the entry `symbol` that unpacks its arguments.
+/// The function under the name `kernel`, after what it calls, and the entry `symbol` that unpacks its arguments.
 pub(crate) fn print(
     function: &Function,
     (kernel, symbol): (&str, &str),
     part: usize,
     needs: &mut Needs,
 ) -> String {
-    let mut printer = Printer::new(function, needs, kernel, part);
+    let program = Program::of(function, kernel);
+    let mut out = program.declarations();
+    let (mut sites, mut bufs) = (function.sites.len(), function.bufs.len());
+    for (name, each) in program.names.iter().zip(&function.library.functions) {
+        let mut printer = Printer::new(each, &program, needs, name, part);
+        (printer.is_entry, printer.sites_before, printer.bufs_before) = (false, sites, bufs);
+        printer.kernel(name);
+        out = format!("{out}{}\n", printer.out);
+        (sites, bufs) = (sites + each.sites.len(), bufs + each.bufs.len());
+    }
+    let mut printer = Printer::new(function, &program, needs, kernel, part);
     printer.kernel(kernel);
     printer.entry(kernel, symbol);
-    printer.out
+    out + &printer.out
 }
 
 /// An expression that waits for its use.
@@ -42,6 +53,14 @@ pub(crate) struct Waiting {
 
 pub(crate) struct Printer<'a> {
     pub function: &'a Function,
+    pub program: &'a Program<'a>,
+    /// Is it called from outside, and not by other functions?
+    pub is_entry: bool,
+    /// How many sites and buffers the functions before this one have: numbers in messages are those of the program.
+    sites_before: usize,
+    bufs_before: usize,
+    /// Of a function of the library: where its results go.
+    results: Vec<String>,
     pub needs: &'a mut Needs,
     pub facts: Facts,
     pub names: Names,
@@ -56,11 +75,22 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(function: &'a Function, needs: &'a mut Needs, kernel: &str, part: usize) -> Printer<'a> {
+    fn new(
+        function: &'a Function,
+        program: &'a Program<'a>,
+        needs: &'a mut Needs,
+        kernel: &str,
+        part: usize,
+    ) -> Printer<'a> {
         Printer {
             function,
+            program,
+            is_entry: true,
+            sites_before: 0,
+            bufs_before: 0,
+            results: Vec::new(),
             needs,
-            facts: Facts::of(function),
+            facts: Facts::of(function, program.library),
             names: Names::new(reserved()),
             regs: vec![String::new(); function.regs.len()],
             cells: vec![String::new(); function.cells.len()],
@@ -77,7 +107,11 @@ impl<'a> Printer<'a> {
 
     fn kernel(&mut self, kernel: &str) {
         let function = self.function;
-        let params: Vec<String> = function.params.iter().map(|param| self.param(*param)).collect();
+        let mut params: Vec<String> =
+            function.params.iter().map(|param| self.param(*param)).collect();
+        if !self.is_entry {
+            params.extend(function.results.iter().map(|result| self.result_param(result)));
+        }
         let params: String = params.iter().map(|param| format!(", {param}")).collect();
         self.line(&format!("static int {kernel}(struct lambada_context *ctx, union lambada_word *results{params}) {{"));
         self.depth += 1;
@@ -85,7 +119,11 @@ impl<'a> Printer<'a> {
             self.open_frame();
         }
         self.stmts(&function.body);
-        self.results();
+        if self.is_entry {
+            self.results();
+        } else {
+            self.give_results();
+        }
         self.depth -= 1;
         self.line("}");
         if !self.parts.is_whole() {
@@ -105,7 +143,22 @@ impl<'a> Printer<'a> {
                 let name = self.name_buf(buf);
                 format!("const {} *restrict {name}", memory_type(self.elem(buf)))
             }
+            Param::Owned(buf) => {
+                let name = self.name_buf(buf);
+                format!("{} *restrict {name}", memory_type(self.elem(buf)))
+            }
+            Param::Shared(buf) => {
+                let name = self.name_buf(buf);
+                format!("{} *{name}", memory_type(self.elem(buf)))
+            }
         }
+    }
+
+    /// Where a result of a function of the library goes.
+    fn result_param(&mut self, result: &Return) -> String {
+        let name = self.fresh("result");
+        self.results.push(name.clone());
+        format!("{}{name}", result_type(self.function, result))
     }
 
     fn entry(&mut self, kernel: &str, symbol: &str) {
@@ -114,15 +167,33 @@ impl<'a> Printer<'a> {
             Param::Scalar(reg) => {
                 format!(", args[{k}].{}", field(function.regs[reg.0 as usize].0.elem))
             }
-            Param::Buffer(_) => format!(", args[{k}].data"),
+            Param::Buffer(_) | Param::Owned(_) | Param::Shared(_) => format!(", args[{k}].data"),
         };
         let args: String = function.params.iter().enumerate().map(arg).collect();
         self.line(&format!("\nint {symbol}(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results) {{"));
         self.depth += 1;
+        if !function.library.functions.is_empty() {
+            self.needs.calls();
+            self.line("lam_begin(ctx);");
+        }
         self.line("lam_reset(ctx);");
         self.line(&format!("return {kernel}(ctx, results{args});"));
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// At the end of a function of the library.
+    fn give_results(&mut self) {
+        let function = self.function;
+        for (result, name) in function.results.iter().zip(self.results.clone()) {
+            let value = match result {
+                Return::Scalar(value) => self.operand(*value).text,
+                Return::Buffer(buf, _) => self.buf(*buf),
+            };
+            self.line(&format!("*{name} = {value};"));
+        }
+        self.line("return 0;");
+        self.waiting.clear();
     }
 
     fn results(&mut self) {
@@ -230,6 +301,13 @@ impl<'a> Printer<'a> {
                 self.line(&call);
             }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
+            Step::Node { reg, node, tag, fields, site } => {
+                self.new_node(*reg, *node, *tag, fields, *site)
+            }
+            Step::Open { buf, field, of, dims } => self.open(*buf, *field, *of, dims),
+            Step::Call { function, args, results, site } => {
+                self.call(*function, args, results, *site)
+            }
         }
     }
 
@@ -296,17 +374,37 @@ impl<'a> Printer<'a> {
     }
 
     fn alloc(&mut self, buf: Buf, dims: &[Operand]) {
-        let dims: Vec<Text> = dims.iter().map(|dim| self.operand(*dim)).collect();
-        let one = text::literal(Scalar::Int(1));
-        let times = |a: Text, b: Text| text::call("lam_count", &[a, b]);
-        let len = dims.into_iter().reduce(times).unwrap_or(one).text;
+        let len = self.count(dims);
         let size = memory_size(self.elem(buf));
         let pointer =
             self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
         self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
-        let (name, number) = (self.buf(buf), buf.0);
+        self.is_there(buf);
+    }
+
+    /// The product of sizes.
+    pub fn count(&mut self, dims: &[Operand]) -> String {
+        let dims: Vec<Text> = dims.iter().map(|dim| self.operand(*dim)).collect();
+        let one = text::literal(Scalar::Int(1));
+        let times = |a: Text, b: Text| text::call("lam_count", &[a, b]);
+        dims.into_iter().reduce(times).unwrap_or(one).text
+    }
+
+    /// Leaves the function unless there was memory for a buffer.
+    pub fn is_there(&mut self, buf: Buf) {
+        let (name, number) = (self.buf(buf), self.bufs_before + buf.0 as usize);
         self.line(&format!("if (unlikely(!{name})) return lam_no_memory(ctx, results, {number});"));
         self.share_buf(buf);
+    }
+
+    /// The number of a site in the program.
+    pub fn site(&self, site: u32) -> usize {
+        self.sites_before + site as usize
+    }
+
+    /// What a site says, for a comment.
+    pub fn remark(&self, site: u32) -> String {
+        comment(&self.function.sites[site as usize].message)
     }
 
     fn swap(&mut self, a: Buf, b: Buf) {
@@ -363,7 +461,7 @@ impl<'a> Printer<'a> {
         } else {
             format!("(int64_t[]){{{}}}", texts.join(", "))
         };
-        let message = comment(&self.function.sites[site as usize].message);
+        let (message, site) = (self.remark(site), self.site(site));
         self.line(&format!(
             "if (unlikely({failed})) return lam_fail(results, {site}, {}, {array}); // {message}",
             texts.len()
@@ -391,7 +489,7 @@ impl<'a> Printer<'a> {
     }
 
     /// The declaration of a pointer.
-    fn pointer(&mut self, buf: Buf, qualifier: &str) -> String {
+    pub fn pointer(&mut self, buf: Buf, qualifier: &str) -> String {
         if self.parts.bufs[buf.0 as usize] && self.facts.swapped[buf.0 as usize] {
             let field = self.buf_field(buf);
             self.bufs[buf.0 as usize].clone_from(&field);

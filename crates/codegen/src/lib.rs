@@ -13,9 +13,14 @@
 //!   - 0: `results` holds for each scalar one word, and for each array one word `data` and one word `integer` per axis, its size. The data
 //!     is valid until the next call with the same context;
 //!   - 1: a check failed; `results` holds its number, then the integers for its message;
-//!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the number of its elements and how many bytes are in use.
+//!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the number of its elements and how many bytes are in use;
+//!   - 3: there is not enough memory for a node; `results` holds the number of its site, its bytes and how many bytes are in use.
+//!
+//!   Checks, sites and buffers are numbered through the function and then its library.
 //! - `void lambada_context_limit(struct lambada_context *, uint64_t)` limits the memory for arrays, `uint64_t lambada_context_peak(struct
 //!   lambada_context *)` tells the most that they have taken, both in bytes.
+//! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, of units with functions that call each other only: how many bytes of the stack
+//!   these may use, 4 MiB unless told. Where that is too little, the call fails.
 //! - In memory a real is a `double`, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
 
 mod calls;
@@ -24,6 +29,7 @@ mod facts;
 mod frame;
 mod function;
 mod lanes;
+mod library;
 mod needs;
 mod ops;
 mod parts;
@@ -99,6 +105,7 @@ fn printed(functions: &[&Function], part: usize, memory: Memory) -> Unit {
         "context_open",
         "context_limit",
         "context_peak",
+        "context_stack",
         "context_close",
         "context",
         "word",
@@ -123,11 +130,16 @@ pub fn result_words(function: &Function) -> usize {
         Return::Buffer(_, dims) => 1 + dims.len(),
     };
     let mut most: usize = function.results.iter().map(words).sum();
-    visit(&function.body, &mut |stmt| match stmt {
-        Stmt::Step(Step::Check { values, .. }) => most = most.max(1 + values.len()),
-        Stmt::Step(Step::Alloc { .. }) => most = most.max(3),
-        Stmt::Step(_) | Stmt::Nest(_) => {}
-    });
+    for each in function.all() {
+        visit(&each.body, &mut |stmt| match stmt {
+            Stmt::Step(Step::Check { values, .. }) => most = most.max(1 + values.len()),
+            Stmt::Step(Step::Alloc { .. } | Step::Node { .. } | Step::Open { .. }) => {
+                most = most.max(3);
+            }
+            Stmt::Step(Step::Call { .. }) => most = most.max(1),
+            Stmt::Step(_) | Stmt::Nest(_) => {}
+        });
+    }
     most
 }
 
@@ -138,11 +150,17 @@ fn head(functions: &[&Function], symbols: &[String]) -> String {
         .zip(symbols)
         .map(|(function, symbol)| format!(" *   {symbol}: {}\n", signature(function)))
         .collect();
+    let has_nodes = functions.iter().any(|function| !function.library.nodes.is_empty());
+    let nodes = if has_nodes {
+        " It returns 3 if there is not enough memory\n * for a node (results: number of the place that makes it, its bytes, bytes in use)."
+    } else {
+        ""
+    };
     format!(
         "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n *\n\
          \x20* Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then\n\
          \x20* parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and\n\
-         \x20* values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use). Results are valid until the next call with the same context.\n *\n{list} */\n",
+         \x20* values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use). Results are valid until the next call with the same context.{nodes}\n *\n{list} */\n",
         FLAGS.join(" ")
     )
 }
@@ -155,7 +173,9 @@ fn signature(function: &Function) -> String {
         .map(|((elem, scalar), param)| {
             let hint = match param {
                 lambada_loops::Param::Scalar(reg) => &function.regs[reg.0 as usize].1,
-                lambada_loops::Param::Buffer(buf) => &function.bufs[buf.0 as usize].1,
+                lambada_loops::Param::Buffer(buf)
+                | lambada_loops::Param::Owned(buf)
+                | lambada_loops::Param::Shared(buf) => &function.bufs[buf.0 as usize].1,
             };
             format!(
                 "{} : {}{elem}",

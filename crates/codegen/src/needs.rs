@@ -16,6 +16,8 @@ pub(crate) struct Needs {
     vectors: BTreeSet<Helper>,
     fills: BTreeSet<ScalarTy>,
     copies: bool,
+    calls: bool,
+    nodes: bool,
 }
 
 impl Needs {
@@ -69,13 +71,22 @@ impl Needs {
         "lam_copy"
     }
 
+    /// Functions that call each other.
+    pub fn calls(&mut self) {
+        self.calls = true;
+    }
+
+    /// Nodes.
+    pub fn nodes(&mut self) {
+        self.nodes = true;
+    }
+
     /// All of it, in front of the functions, which are given to see what they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
-        let memory = match memory {
-            Memory::Arena => runtime::ARENA,
-            Memory::Exact => runtime::EXACT,
-        };
-        let mut helpers = vec![memory.to_string(), runtime::SIZES.to_string()];
+        let runtime = runtime::memory(memory, self.calls, self.nodes);
+        let mut helpers = vec![runtime, runtime::SIZES.to_string()];
+        helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
+        helpers.extend(self.nodes.then(|| runtime::nodes(memory)));
         let mut scalar: Vec<&str> = self
             .prims
             .iter()

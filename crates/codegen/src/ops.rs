@@ -23,6 +23,8 @@ impl Printer<'_> {
                 let helper = self.needs.vector(Helper::Fold(*op, from.elem, from.lanes));
                 text::call(&helper, std::slice::from_ref(&value)).reading(&[value])
             }
+            Op::Tag(node) => self.tag(*node),
+            Op::Field(field, node) => self.field(*field, *node),
             Op::Iota if ty.lanes == 1 => Text::atom("0"),
             Op::Iota => {
                 let lanes: Vec<String> = (0..ty.lanes).map(|lane| lane.to_string()).collect();

@@ -150,7 +150,9 @@ impl<'p> Homes<'p> {
         for param in &function.params {
             match param {
                 Param::Scalar(reg) => self.regs[reg.0 as usize] = KERNEL,
-                Param::Buffer(buf) => self.bufs[buf.0 as usize] = KERNEL,
+                Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => {
+                    self.bufs[buf.0 as usize] = KERNEL
+                }
             }
         }
         self.body(&function.body, KERNEL);

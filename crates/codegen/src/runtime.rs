@@ -1,4 +1,40 @@
-//! The fixed parts of the C text: the interface, and the arena.
+//! The fixed parts of the C text: the interface, the arena, and what programs with calls and nodes need. A line that begins with `@` stands for
+//! what only these have.
+
+use crate::Memory;
+
+/// Memory of a kind, for programs that have calls or nodes, or not.
+pub(crate) fn memory(memory: Memory, calls: bool, nodes: bool) -> String {
+    let text = match memory {
+        Memory::Arena => ARENA,
+        Memory::Exact => EXACT,
+    };
+    let chosen = |line: &str| {
+        match line {
+        "@stack" => calls.then_some("    uint64_t stack; /* bytes of stack that calls may use */\n    uintptr_t lowest; /* where these end */\n").map(String::from),
+        "@open" => calls.then_some("    if (ctx) ctx->stack = 4 << 20;\n").map(String::from),
+        "@align" if nodes => Some(
+            "    uint64_t skip = -(uintptr_t)ctx->at & 63, bytes = skip + (count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64);\n".to_string(),
+        ),
+        "@align" => Some(
+            "    uint64_t bytes = count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64;\n".to_string(),
+        ),
+        "@at" if nodes => Some("    void *memory = ctx->at + (-(uintptr_t)ctx->at & 63);\n".to_string()),
+        "@at" => Some("    void *memory = ctx->at;\n".to_string()),
+        line => Some(format!("{line}\n")),
+    }
+    };
+    text.lines().filter_map(chosen).collect()
+}
+
+/// Nodes, in memory of a kind.
+pub(crate) fn nodes(memory: Memory) -> String {
+    let made = match memory {
+        Memory::Arena => NODES_IN_ARENA,
+        Memory::Exact => NODES_EXACT,
+    };
+    format!("{SLOTS}{made}{NODES}")
+}
 
 /// Types of the interface, and what a failing check does.
 pub(crate) const INTERFACE: &str = "\
@@ -42,7 +78,7 @@ static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context 
 
 /// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the chunks as the one before it has left them, so that only
 /// the first one meets pages that the system has yet to supply; it asks for large ones where it can.
-pub(crate) const ARENA: &str = "\
+const ARENA: &str = "\
 /* The arena: chunks of memory that are filled from the front and kept from call to call. */
 struct lam_chunk {
     struct lam_chunk *next;
@@ -55,6 +91,7 @@ struct lambada_context {
     char *at, *end;
     uint64_t limit, peak; /* bytes */
     int64_t wanted; /* elements of the array that there was no room for */
+@stack
 };
 
 struct lam_mark {
@@ -139,9 +176,9 @@ static __attribute__((cold, noinline)) void *lam_refuse(struct lambada_context *
 /* Memory for so many elements, aligned for vectors; null if there is none. */
 static inline void *lam_alloc(struct lambada_context *ctx, int64_t count, int64_t size) {
     if (unlikely(count > INT64_MAX / 16)) return lam_refuse(ctx, count);
-    uint64_t bytes = count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64;
+@align
     if (unlikely((uint64_t)(ctx->end - ctx->at) < bytes) && !lam_grow(ctx, bytes)) return lam_refuse(ctx, count);
-    void *memory = ctx->at;
+@at
     ctx->at += bytes;
     return memory;
 }
@@ -161,6 +198,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 struct lambada_context *lambada_context_open(void) {
     struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
     if (ctx) ctx->limit = INT64_MAX;
+@open
     return ctx;
 }
 
@@ -186,7 +224,7 @@ void lambada_context_close(struct lambada_context *ctx) {
 
 /// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that sanitizers see what an arena hides. New memory
 /// holds NaNs, impossible truth values and large integers.
-pub(crate) const EXACT: &str = "\
+const EXACT: &str = "\
 /* Each array has a block of memory of exactly its size, for sanitizers. */
 struct lam_block {
     struct lam_block *next;
@@ -198,6 +236,7 @@ struct lambada_context {
     struct lam_block *last;
     uint64_t in_use, limit, peak; /* bytes */
     int64_t wanted; /* elements of the array that there was no room for */
+@stack
 };
 
 struct lam_mark {
@@ -257,6 +296,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 struct lambada_context *lambada_context_open(void) {
     struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
     if (ctx) ctx->limit = INT64_MAX;
+@open
     return ctx;
 }
 
@@ -273,6 +313,98 @@ uint64_t lambada_context_peak(struct lambada_context *ctx) {
 void lambada_context_close(struct lambada_context *ctx) {
     lam_free_until(ctx, 0);
     __builtin_free(ctx);
+}
+";
+
+/// Functions that call each other: how deep they may.
+pub(crate) const CALLS: &str = "\
+/* Calls may use so many bytes of the stack from now on. */
+void lambada_context_stack(struct lambada_context *ctx, uint64_t bytes) {
+    ctx->stack = bytes;
+}
+
+static inline void lam_begin(struct lambada_context *ctx) {
+    ctx->lowest = (uintptr_t)__builtin_frame_address(0) - ctx->stack;
+}
+
+static inline int lam_is_deep(const struct lambada_context *ctx) {
+    return (uintptr_t)__builtin_frame_address(0) < ctx->lowest;
+}
+";
+
+/// What a node consists of.
+const SLOTS: &str = "\
+/* A node is a row of slots: its tag, scalars, arrays. A handle is its address; 0 is null, all of whose fields are zeros. */
+union lam_slot {
+    int64_t integer;
+    double real;
+    void *data;
+};
+
+";
+
+/// They lie side by side.
+const NODES_IN_ARENA: &str = "\
+static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slots, int64_t tag) {
+    uint64_t bytes = (uint64_t)slots * sizeof(union lam_slot);
+    if (unlikely((uint64_t)(ctx->end - ctx->at) < bytes) && !lam_grow(ctx, bytes)) return 0;
+    union lam_slot *node = (union lam_slot *)ctx->at;
+    ctx->at += bytes;
+    node[0].integer = tag;
+    return node;
+}
+";
+
+/// Each has its block.
+const NODES_EXACT: &str = "\
+static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slots, int64_t tag) {
+    union lam_slot *node = lam_alloc(ctx, slots, sizeof *node);
+    if (node) node[0].integer = tag;
+    return node;
+}
+";
+
+/// What programs do with nodes.
+const NODES: &str = "
+/* Says for what there is no room: where in the program it is made, how many bytes it takes, and how many are in use. */
+static __attribute__((cold, noinline)) int lam_no_node(struct lambada_context *ctx, union lambada_word *results, int64_t site, int64_t bytes) {
+    results[0].integer = site;
+    results[1].integer = bytes;
+    results[2].integer = (int64_t)lam_in_use(ctx);
+    return 3;
+}
+
+static inline int64_t lam_tag(int64_t node) {
+    return node ? ((const union lam_slot *)(uintptr_t)node)->integer : -1;
+}
+
+static inline double lam_real(int64_t node, int slot) {
+    return node ? ((const union lam_slot *)(uintptr_t)node)[slot].real : 0.0;
+}
+
+static inline int64_t lam_integer(int64_t node, int slot) {
+    return node ? ((const union lam_slot *)(uintptr_t)node)[slot].integer : 0;
+}
+
+static inline void *lam_array(int64_t node, int slot) {
+    return ((const union lam_slot *)(uintptr_t)node)[slot].data;
+}
+
+static inline void *lam_cell(int64_t node, int slot) {
+    return &((union lam_slot *)(uintptr_t)node)[slot];
+}
+
+static inline void *lam_zeros(struct lambada_context *ctx, int64_t count, int64_t size) {
+    void *memory = lam_alloc(ctx, count, size);
+    if (memory && count > 0) __builtin_memset(memory, 0, (uint64_t)(count * size));
+    return memory;
+}
+
+/* A copy, for a node. */
+static inline void *lam_keep(struct lambada_context *ctx, const void *from, int64_t count, int64_t size) {
+    void *memory = lam_alloc(ctx, count, size);
+    if (memory && count > 0) __builtin_memcpy(memory, from, (uint64_t)(count * size));
+    return memory;
 }
 ";
 

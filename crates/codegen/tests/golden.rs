@@ -8,7 +8,7 @@ use lambada_testkit::golden;
 #[test]
 fn small_programs_become_this_c() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for name in ["checks", "control", "lanes"] {
+    for name in ["checks", "control", "lanes", "library"] {
         let file = folder.join(name).with_extension("loops");
         let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{name}: {e}"));
         let function = lambada_loops::read(&text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
@@ -20,6 +20,7 @@ fn small_programs_become_this_c() {
 
 fn without_runtime(c: &str) -> String {
     let (head, rest) = c.split_once("/* The arena:").expect("the runtime begins with the arena");
-    let kernel = rest.find("static int kernel_").expect("the kernel follows the runtime");
+    let starts = ["static int kernel_", "static int lam_fn_"].map(|start| rest.find(start));
+    let kernel = starts.into_iter().flatten().min().expect("the kernel follows the runtime");
     format!("{head}/* The runtime. */\n\n{}", &rest[kernel..])
 }

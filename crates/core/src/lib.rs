@@ -12,7 +12,7 @@ mod walk;
 
 pub use build::*;
 pub use check::{check, first_order}; // the term constructor is `build::check`
-pub use data::Data;
+pub use data::{Args, Data};
 pub use print::{print_program, print_term, print_type};
 pub use program::{Def, DefId, Program, Signature, Size, SizedTy};
 pub use term::{Arm, Checkpoint, LoopKind, Node, OPERAND, Term, TermKind, Var};

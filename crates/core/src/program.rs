@@ -1,5 +1,6 @@
 //! Programs: monomorphic definitions, in the order in which they depend on each other.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -119,10 +120,54 @@ impl Program {
         &self.types[id.0 as usize]
     }
 
+    /// Does a value of this type contain others of it?
+    pub fn is_recursive_type(&self, id: TypeId) -> bool {
+        let (mut seen, mut pending) = (HashSet::new(), vec![id]);
+        while let Some(at) = pending.pop() {
+            let mut inside = Vec::new();
+            let fields = self.type_decl(at).constructors.iter().flat_map(|(_, args)| args);
+            fields.for_each(|ty| variants_in(ty, &mut inside));
+            if inside.contains(&id) {
+                return true;
+            }
+            pending.extend(inside.into_iter().filter(|id| seen.insert(*id)));
+        }
+        false
+    }
+
+    /// Is there a recursive type in this one?
+    pub fn has_recursive_type(&self, ty: &Ty) -> bool {
+        let (mut seen, mut pending) = (HashSet::new(), Vec::new());
+        variants_in(ty, &mut pending);
+        while let Some(id) = pending.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if self.is_recursive_type(id) {
+                return true;
+            }
+            let fields = self.type_decl(id).constructors.iter().flat_map(|(_, args)| args);
+            fields.for_each(|ty| variants_in(ty, &mut pending));
+        }
+        false
+    }
+
     /// A fresh variable.
     pub fn fresh(&mut self, hint: &str, ty: Ty) -> crate::Var {
         let id = self.next_var;
         self.next_var += 1;
         crate::Var { id, hint: hint.into(), ty }
+    }
+}
+
+/// The variants that a type mentions.
+fn variants_in(ty: &Ty, found: &mut Vec<TypeId>) {
+    match ty {
+        Ty::Scalar(_) => {}
+        Ty::Tuple(items) => items.iter().for_each(|ty| variants_in(ty, found)),
+        Ty::Record(fields) => fields.iter().for_each(|(_, ty)| variants_in(ty, found)),
+        Ty::Array(elem) => variants_in(elem, found),
+        Ty::Fun(from, to) => [from, to].into_iter().for_each(|ty| variants_in(ty, found)),
+        Ty::Variant(id) => found.push(*id),
     }
 }

@@ -52,6 +52,8 @@ pub(crate) struct Global {
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
     pub defaults: Rc<[Ty]>,
+    /// Does it call itself, directly or through others?
+    pub recursive: bool,
     /// Of the prelude: what fails inside of it blames the place of its use.
     pub prelude: bool,
     main: bool,
@@ -75,6 +77,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
             scheme: done.scheme,
             function: done.function,
             defaults: done.defaults,
+            recursive: global.group.is_some(),
             prelude: global.module == 0,
             main: global.module == main,
         }

@@ -5,6 +5,7 @@
 
 mod builtin;
 mod checked;
+mod components;
 mod infer;
 mod input;
 mod matching;

@@ -40,6 +40,10 @@ pub(crate) enum ExpKind {
     Global(GlobalId, Rc<[Ty]>),
     /// At these types.
     Function(FunctionId, Rc<[Ty]>),
+    /// A definition inside of its recursive group: at these types for these type variables, and at those around for all others.
+    Recursive(GlobalId, Rc<[(Ty, Ty)]>),
+    /// The same for a local function.
+    RecursiveLocal(FunctionId, Rc<[(Ty, Ty)]>),
     Builtin(Builtin),
     Lit(Scalar),
     /// An integer literal, which may be real.
@@ -100,6 +104,8 @@ pub(crate) enum Stmt {
     Let(Box<(Pat, Exp, Vec<Claim>)>),
     /// A function that is specialized at each use.
     Function(FunctionId, Rc<Function>),
+    /// Functions that may call each other.
+    Functions(Rc<[(FunctionId, Rc<Function>)]>),
 }
 
 /// A function of one or more parameters, or none: then it is a value that is specialized like one.

@@ -148,9 +148,11 @@ fn zeros_like(data: &Data) -> Data {
         Data::Record(fields) => {
             Data::Record(fields.iter().map(|(n, v)| (n.clone(), zeros_like(v))).collect())
         }
-        Data::Con { name, tag, args } => {
-            Data::Con { name: name.clone(), tag: *tag, args: args.iter().map(zeros_like).collect() }
-        }
+        Data::Con { name, tag, args } => Data::Con {
+            name: name.clone(),
+            tag: *tag,
+            args: args.iter().map(|arg| stack::deeper(|| zeros_like(arg))).collect(),
+        },
     }
 }
 

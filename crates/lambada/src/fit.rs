@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::bounds::LONGEST_AXIS;
-use lambada_core::Size;
+use lambada_core::{Data, Signature, Size, SizedTy};
 use lambada_normalize::{Layout, LeafLayout};
 use lambada_prim::Tensor;
 use lambada_source::{Failure, Span};
@@ -73,9 +73,122 @@ fn seen(tensor: &Tensor, axis: usize) -> bool {
     !tensor.dims[..axis].contains(&0)
 }
 
+/// The same as `fit` for data without a layout: the sizes outside of constructors are compared.
+pub(crate) fn fit_data(signature: &Signature, args: &[Data]) -> Result<Vec<Data>, Failure> {
+    right_number(signature.params.len(), args.len())?;
+    let mut sizes = DataSizes { known: HashMap::new(), argument: "" };
+    for ((name, ty), arg) in signature.params.iter().zip(args) {
+        sizes.argument = name;
+        sizes.compare(ty, arg)?;
+    }
+    let mut args = args.to_vec();
+    signature.params.iter().zip(&mut args).for_each(|((_, ty), arg)| sizes.fill_in(ty, arg));
+    Ok(args)
+}
+
+/// The sizes that names stand for, and the argument that each was found in first.
+struct DataSizes<'s> {
+    known: HashMap<Rc<str>, (usize, &'s str)>,
+    argument: &'s str,
+}
+
+impl DataSizes<'_> {
+    fn compare(&mut self, ty: &SizedTy, data: &Data) -> Result<(), Failure> {
+        match (ty, data) {
+            (SizedTy::Array(..), Data::Tensor(tensor)) => {
+                let mut at = ty;
+                for (axis, found) in tensor.dims.iter().enumerate() {
+                    let SizedTy::Array(size, elem) = at else { break };
+                    if seen(tensor, axis) {
+                        self.size(size, *found)?;
+                    }
+                    at = elem;
+                }
+                Ok(())
+            }
+            (SizedTy::Array(size, elem), Data::Array(items)) => {
+                self.size(size, items.len())?;
+                items.iter().try_for_each(|item| self.compare(elem, item))
+            }
+            (SizedTy::Tuple(types), Data::Tuple(items)) => {
+                types.iter().zip(items).try_for_each(|(ty, item)| self.compare(ty, item))
+            }
+            (SizedTy::Record(types), Data::Record(items)) => {
+                types.iter().zip(items).try_for_each(|((_, ty), (_, item))| self.compare(ty, item))
+            }
+            // What does not fit at all is told when the program runs.
+            (
+                SizedTy::Scalar(_)
+                | SizedTy::Array(..)
+                | SizedTy::Tuple(_)
+                | SizedTy::Record(_)
+                | SizedTy::Fun(..)
+                | SizedTy::Variant(_),
+                _,
+            ) => Ok(()),
+        }
+    }
+
+    fn size(&mut self, size: &Size, found: usize) -> Result<(), Failure> {
+        match size {
+            Size::Any | Size::Expr(_) => Ok(()),
+            Size::Const(wanted) if *wanted == found as u64 => Ok(()),
+            Size::Const(wanted) => Err(constant(self.argument, *wanted, found)),
+            Size::Var(name) => {
+                let (value, first) =
+                    *self.known.entry(name.clone()).or_insert((found, self.argument));
+                if value == found {
+                    return Ok(());
+                }
+                Err(conflict(name, first, value, self.argument, found))
+            }
+        }
+    }
+
+    /// The sizes inside of an array without elements.
+    fn fill_in(&self, ty: &SizedTy, data: &mut Data) {
+        match (ty, data) {
+            (SizedTy::Array(..), Data::Tensor(tensor)) => {
+                let mut at = ty;
+                for axis in 0..tensor.dims.len() {
+                    let SizedTy::Array(size, elem) = at else { break };
+                    let known = match size {
+                        Size::Const(wanted) => Some(*wanted as usize),
+                        Size::Var(name) => self.known.get(name).map(|(value, _)| *value),
+                        Size::Any | Size::Expr(_) => None,
+                    };
+                    tensor.dims[axis] = known.unwrap_or(tensor.dims[axis]);
+                    at = elem;
+                }
+            }
+            (SizedTy::Array(_, elem), Data::Array(items)) => {
+                items.iter_mut().for_each(|item| self.fill_in(elem, item));
+            }
+            (SizedTy::Tuple(types), Data::Tuple(items)) => {
+                types.iter().zip(items).for_each(|(ty, item)| self.fill_in(ty, item));
+            }
+            (SizedTy::Record(types), Data::Record(items)) => {
+                types.iter().zip(items).for_each(|((_, ty), (_, item))| self.fill_in(ty, item));
+            }
+            (
+                SizedTy::Scalar(_)
+                | SizedTy::Array(..)
+                | SizedTy::Tuple(_)
+                | SizedTy::Record(_)
+                | SizedTy::Fun(..)
+                | SizedTy::Variant(_),
+                _,
+            ) => {}
+        }
+    }
+}
+
 /// The right number of arguments?
 pub(crate) fn count(params: &[(Rc<str>, Layout)], found: usize) -> Result<(), Failure> {
-    let wanted = params.len();
+    right_number(params.len(), found)
+}
+
+fn right_number(wanted: usize, found: usize) -> Result<(), Failure> {
     if wanted == found {
         Ok(())
     } else {

@@ -22,8 +22,8 @@ mod types;
 
 pub use call::Call;
 pub use data::{
-    Format, Inputs, Raw, is_definition, is_identifier, spaced_assignment, split_names, to_json,
-    write_file,
+    Format, Inputs, Raw, is_definition, is_identifier, json_text, spaced_assignment, split_names,
+    to_json, write_file,
 };
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use lambada_core::data::Data;

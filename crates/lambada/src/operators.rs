@@ -7,8 +7,10 @@
 //!
 //! Several chosen parameters make a tuple, one stands for itself.
 
+use std::collections::HashSet;
+
 use lambada_core as core;
-use lambada_core::{Def, DefId, Program, Signature, SizedTy, Term, TermKind, Ty, Var};
+use lambada_core::{Def, DefId, Program, Signature, SizedTy, Term, TermKind, Ty, TypeId, Var};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Span};
 
@@ -215,18 +217,20 @@ fn extended(
 
 /// Is there a real in it?
 pub(crate) fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
+    has_real(program, ty, &mut HashSet::new())
+}
+
+/// The same; variants that have been looked at need not be again.
+fn has_real(program: &Program, ty: &SizedTy, seen: &mut HashSet<TypeId>) -> bool {
     match ty {
         SizedTy::Scalar(elem) => *elem == ScalarTy::Real,
-        SizedTy::Tuple(items) => items.iter().any(|t| carries_derivative(program, t)),
-        SizedTy::Record(fields) => fields.iter().any(|(_, t)| carries_derivative(program, t)),
-        SizedTy::Array(_, elem) => carries_derivative(program, elem),
+        SizedTy::Tuple(items) => items.iter().any(|t| has_real(program, t, seen)),
+        SizedTy::Record(fields) => fields.iter().any(|(_, t)| has_real(program, t, seen)),
+        SizedTy::Array(_, elem) => has_real(program, elem, seen),
         SizedTy::Fun(..) => false,
         SizedTy::Variant(id) => {
-            let constructors = &program.type_decl(*id).constructors;
-            constructors
-                .iter()
-                .flat_map(|(_, args)| args)
-                .any(|t| carries_derivative(program, &crate::data::unsized_ty(t)))
+            let mut fields = program.type_decl(*id).constructors.iter().flat_map(|(_, args)| args);
+            seen.insert(*id) && fields.any(|t| has_real(program, &crate::data::unsized_ty(t), seen))
         }
     }
 }

@@ -133,6 +133,8 @@ enum Code {
     Loops(loops::Function),
     Anf(anf::Function),
     Core(Program, DefId),
+    /// The same where a parameter or the result is of a recursive type, which has no layout.
+    Recursive(Program, DefId),
 }
 
 /// Where a size of the program is found: an axis of an argument.
@@ -173,9 +175,14 @@ impl Executable {
             || lambada_core::check(&program),
             || lambada_core::print_program(&program),
         );
-        let (params, result) = layouts(&program, entry)?;
-        let code = Code::Core(program, entry).into();
-        let (sizes, memory) = (Vec::new(), Memory::default());
+        let (params, result, code) = if program.has_recursive_type(program.def(entry).body.ty()) {
+            let nothing = Layout::new(lambada_normalize::Shape::Tuple(Vec::new()));
+            (Vec::new(), nothing, Code::Recursive(program, entry))
+        } else {
+            let (params, result) = layouts(&program, entry)?;
+            (params, result, Code::Core(program, entry))
+        };
+        let (sizes, memory, code) = (Vec::new(), Memory::default(), code.into());
         Ok(Executable { params, result, sizes, code, memory }.limited(crate::memory::limit()))
     }
 
@@ -233,6 +240,12 @@ impl Executable {
                 let leaves = self.leaves(args)?;
                 stack::roomy(|| anf::eval_within(function, &leaves, memory))?.results
             }
+            Code::Recursive(program, entry) => {
+                let args = crate::fit::fit_data(&program.def(*entry).signature, args)?;
+                return stack::roomy(|| {
+                    lambada_core::eval::run_within(program, *entry, &args, memory)
+                });
+            }
             Code::Core(program, entry) => {
                 let mut leaves = self.leaves(args)?.into_iter();
                 let args: Vec<Data> =
@@ -249,7 +262,7 @@ impl Executable {
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
         match &*self.code {
             Code::Native(kernel) => kernel.time(&self.tensors(args)?, repetitions),
-            Code::Loops(_) | Code::Anf(_) | Code::Core(..) => Ok(Vec::new()),
+            Code::Loops(_) | Code::Anf(_) | Code::Core(..) | Code::Recursive(..) => Ok(Vec::new()),
         }
     }
 

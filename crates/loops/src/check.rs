@@ -6,17 +6,26 @@
 //! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane.
 //! - Parameters and constants, and views of them, are only read.
 //! - `Swap` exchanges two `Alloc`s of one type whose memory lives equally long.
+//! - What a program calls and the nodes that it makes are as its library says.
+
+mod library;
 
 use lambada_prim::{Prim, ScalarTy};
 
 use crate::{
-    Binding, Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, print,
+    Binding, Buf, Cell, Function, Library, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty,
+    print,
 };
 
-/// Says what is wrong with the function, if anything, naming the statement.
+/// Says what is wrong with the function or its library, if anything, naming the statement.
 pub fn check(function: &Function) -> Result<(), String> {
-    let mut checker = Checker::new(function);
-    checker.function().map_err(|problem| format!("{}: {problem}", function.name))
+    let library = &function.library;
+    library::check(library)?;
+    for each in function.all() {
+        let mut checker = Checker::new(each, library);
+        checker.function().map_err(|problem| format!("{}: {problem}", each.name))?;
+    }
+    function.params.iter().try_for_each(library::of_entry)
 }
 
 type Checked<T = ()> = Result<T, String>;
@@ -45,6 +54,7 @@ enum Origin {
 
 struct Checker<'a> {
     function: &'a Function,
+    library: &'a Library,
     regs: Vec<Bound>,
     cells: Vec<Bound>,
     bufs: Vec<Bound>,
@@ -56,9 +66,10 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(function: &'a Function) -> Checker<'a> {
+    fn new(function: &'a Function, library: &'a Library) -> Checker<'a> {
         Checker {
             function,
+            library,
             regs: vec![Bound::Never; function.regs.len()],
             cells: vec![Bound::Never; function.cells.len()],
             bufs: vec![Bound::Never; function.bufs.len()],
@@ -104,6 +115,10 @@ impl<'a> Checker<'a> {
                 Param::Buffer(buf) => {
                     ensure(k >= function.sizes, || format!("size {k} is a buffer"))?;
                     self.bind_buf(*buf, Origin::Outside)?;
+                }
+                Param::Owned(buf) | Param::Shared(buf) => {
+                    ensure(k >= function.sizes, || format!("size {k} is a buffer"))?;
+                    self.bind_buf(*buf, Origin::View)?;
                 }
             }
         }
@@ -186,7 +201,9 @@ impl<'a> Checker<'a> {
     }
 
     fn at(&mut self, stmt: &Stmt, f: impl FnOnce(&mut Self) -> Checked) -> Checked {
-        f(self).map_err(|problem| format!("in `{}`: {problem}", print::head(self.function, stmt)))
+        f(self).map_err(|problem| {
+            format!("in `{}`: {problem}", print::head(self.function, self.library, stmt))
+        })
     }
 
     /// A statement without bodies.
@@ -248,12 +265,26 @@ impl<'a> Checker<'a> {
             }
             Step::Check { cond, site, values } => {
                 self.bool(*cond)?;
-                ensure((*site as usize) < self.function.sites.len(), || {
-                    format!("there is no site {site}")
-                })?;
+                self.site(*site)?;
                 values.iter().try_for_each(|value| self.int(*value))
             }
+            Step::Node { reg, node, tag, fields, site } => {
+                self.site(*site)?;
+                self.node(*node, *tag, fields)?;
+                let ty = self.bind_reg(*reg)?;
+                ensure(ty == Ty::scalar(ScalarTy::Int), || "a handle is one int".to_string())
+            }
+            Step::Open { buf, field, of, dims } => self.open(*buf, *field, *of, dims),
+            Step::Call { function, args, results, site } => {
+                self.site(*site)?;
+                self.call(*function, args, results)
+            }
         }
+    }
+
+    fn site(&self, site: u32) -> Checked {
+        let count = self.function.sites.len();
+        ensure((site as usize) < count, || format!("there is no site {site}"))
     }
 
     fn swap(&self, a: Buf, b: Buf) -> Checked {
@@ -287,6 +318,17 @@ impl<'a> Checker<'a> {
                 ensure(op.accepts(ty.elem), || format!("{op:?} does not combine {}", ty.elem))
             }
             Op::Iota => same(ScalarTy::Int, ty.elem),
+            Op::Tag(node) => {
+                self.int(*node)?;
+                ensure(*ty == Ty::scalar(ScalarTy::Int), || "a tag is one int".to_string())
+            }
+            Op::Field(field, node) => {
+                self.int(*node)?;
+                let field = self.field(*field)?;
+                ensure(!field.array && !field.cell, || "that field is opened".to_string())?;
+                ensure(ty.lanes == 1, || "a field has one lane".to_string())?;
+                same(field.elem, ty.elem)
+            }
         }
     }
 

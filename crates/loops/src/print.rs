@@ -1,28 +1,43 @@
 //! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+ 8]` is eight elements from `i` on.
+//! What a program calls stands before it.
+
+mod library;
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 
 use crate::names::Names;
 use crate::{
-    Binding, Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty,
+    Binding, Buf, Cell, Function, Library, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt,
+    Ty,
 };
+use library::Labels;
 
-/// The function as text.
+/// The function and its library as text.
 pub fn print(function: &Function) -> String {
-    let mut printer = Printer::new(function);
-    printer.function();
-    printer.out
+    let labels = Labels::of(&function.library);
+    let mut out = library::types(&function.library, &labels);
+    for (k, each) in function.library.functions.iter().enumerate() {
+        let mut printer = Printer::new(each, &labels);
+        printer.function(&format!("function {}", labels.functions[k]));
+        out.push_str(&printer.out);
+        out.push('\n');
+    }
+    let mut printer = Printer::new(function, &labels);
+    printer.function(&function.name);
+    out + &printer.out
 }
 
 /// The first line of a statement, with names that carry their numbers: for messages about functions that may be wrong.
-pub(crate) fn head(function: &Function, stmt: &Stmt) -> String {
-    let mut printer = Printer::new(function);
+pub(crate) fn head(function: &Function, library: &Library, stmt: &Stmt) -> String {
+    let labels = Labels::of(library);
+    let mut printer = Printer::new(function, &labels);
     printer.name_all();
     printer.line(stmt)
 }
 
 struct Printer<'a> {
     function: &'a Function,
+    labels: &'a Labels,
     names: Names,
     regs: Vec<String>,
     cells: Vec<String>,
@@ -32,10 +47,11 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(function: &'a Function) -> Printer<'a> {
+    fn new(function: &'a Function, labels: &'a Labels) -> Printer<'a> {
         let unnamed = |count| vec![String::from("?"); count];
         Printer {
             function,
+            labels,
             names: Names::new([]),
             regs: unnamed(function.regs.len()),
             cells: unnamed(function.cells.len()),
@@ -54,23 +70,25 @@ impl<'a> Printer<'a> {
         self.bufs = numbered(&self.function.bufs);
     }
 
-    fn function(&mut self) {
+    fn function(&mut self, name: &str) {
         let function = self.function;
         let (sizes, params) = function.params.split_at(function.sizes.min(function.params.len()));
         let sizes: String = sizes.iter().map(|size| self.size(*size)).collect();
         let params: Vec<String> = params.iter().map(|param| self.param(*param)).collect();
-        self.put(&format!("{}{sizes}({})", function.name, params.join(", ")));
+        self.put(&format!("{name}{sizes}({})", params.join(", ")));
         self.body(&function.body, &|printer| {
             let results: Vec<String> =
                 function.results.iter().map(|result| printer.result(result)).collect();
-            printer.put(&format!("return {}", results.join(", ")));
+            printer.put(format!("return {}", results.join(", ")).trim_end());
         });
     }
 
     fn size(&mut self, size: Param) -> String {
         match size {
             Param::Scalar(reg) => format!("[{}]", self.bind_reg(reg)),
-            Param::Buffer(buf) => format!("[{}]", self.bind_buf(buf)),
+            Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => {
+                format!("[{}]", self.bind_buf(buf))
+            }
         }
     }
 
@@ -80,11 +98,15 @@ impl<'a> Printer<'a> {
                 let name = self.bind_reg(reg);
                 format!("{name} : {}", ty(self.reg_ty(reg)))
             }
-            Param::Buffer(buf) => {
-                let name = self.bind_buf(buf);
-                format!("{name} : []{}", self.elem(buf))
-            }
+            Param::Buffer(buf) => self.buffer_param(buf, ""),
+            Param::Owned(buf) => self.buffer_param(buf, "own "),
+            Param::Shared(buf) => self.buffer_param(buf, "add "),
         }
+    }
+
+    fn buffer_param(&mut self, buf: Buf, way: &str) -> String {
+        let name = self.bind_buf(buf);
+        format!("{name} : {way}[]{}", self.elem(buf))
     }
 
     fn result(&self, result: &Return) -> String {
@@ -221,9 +243,7 @@ impl<'a> Printer<'a> {
                 format!("{place} := {}", operand(value))
             }
             Step::Alloc { buf, dims } => {
-                let dims: Vec<String> = dims.iter().map(operand).collect();
-                let dims = dims.join(" * ");
-                format!("{} = alloc {}[{dims}]", self.buf(*buf), self.elem(*buf))
+                format!("{} = alloc {}[{}]", self.buf(*buf), self.elem(*buf), self.sizes(dims))
             }
             Step::View { buf, base, offset } => {
                 format!("{} = {}[{} ..]", self.buf(*buf), self.buf(*base), operand(offset))
@@ -239,7 +259,21 @@ impl<'a> Printer<'a> {
                 format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
             }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
+            Step::Node { reg, node, tag, fields, site: _ } => {
+                self.new_node(*reg, *node, *tag, fields)
+            }
+            Step::Open { buf, field, of, dims } => {
+                let (buf, field) = (self.buf(*buf), self.labels.field(*field));
+                format!("{buf} = open {field} {} [{}]", self.operand(*of), self.sizes(dims))
+            }
+            Step::Call { function, args, results, site: _ } => self.call(*function, args, results),
         }
+    }
+
+    /// The sizes of a buffer; there is at least one.
+    fn sizes(&self, dims: &[Operand]) -> String {
+        let dims: Vec<String> = dims.iter().map(|dim| self.operand(*dim)).collect();
+        if dims.is_empty() { "1".to_string() } else { dims.join(" * ") }
     }
 
     fn check(&self, cond: Operand, site: u32, values: &[Operand]) -> String {
@@ -256,6 +290,10 @@ impl<'a> Printer<'a> {
             Op::Get(cell) => self.cell(*cell),
             Op::Fold(op, value) => format!("fold {} {}", op.name(), self.operand(*value)),
             Op::Iota => "iota".to_string(),
+            Op::Tag(node) => format!("tag {}", self.operand(*node)),
+            Op::Field(field, node) => {
+                format!("field {} {}", self.labels.field(*field), self.operand(*node))
+            }
         }
     }
 

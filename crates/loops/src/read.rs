@@ -6,6 +6,8 @@
 //!
 //! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check()`] decides that.
 
+mod library;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -14,16 +16,24 @@ use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
 use crate::{
-    Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, While,
+    Buf, Cell, FnId, Function, Library, Mode, Nest, NodeId, Op, Operand, Param, Reg, Return, Step,
+    Stmt, Ty, While,
 };
 
 type Read<T> = Result<T, String>;
 
-/// Reads one function. The error names the line and what was expected there.
+/// Reads one function with its library. The error names the line and what was expected there.
 pub fn read(text: &str) -> Read<Function> {
-    let mut reader =
-        Reader { cursor: Cursor::new(text)?, function: Function::new(""), scope: HashMap::new() };
-    reader.function().map_err(|message| reader.cursor.located(&message))?;
+    let mut reader = Reader {
+        cursor: Cursor::new(text)?,
+        function: Function::new(""),
+        scope: HashMap::new(),
+        library: Library::default(),
+        types: HashMap::new(),
+        functions: library::functions(text),
+    };
+    reader.program().map_err(|message| reader.cursor.located(&message))?;
+    reader.function.library = reader.library;
     reader.cursor.rest("the function has ended").map_or(Ok(reader.function), Err)
 }
 
@@ -39,6 +49,9 @@ struct Reader {
     cursor: Cursor,
     function: Function,
     scope: HashMap<String, Name>,
+    library: Library,
+    types: HashMap<String, NodeId>,
+    functions: HashMap<String, FnId>,
 }
 
 impl Reads for Reader {
@@ -172,10 +185,15 @@ impl Reader {
     fn param(&mut self) -> Read<Param> {
         let name = self.word()?;
         self.expect(":")?;
+        let way = match (self.eat_word("own"), self.eat_word("add")) {
+            (true, _) => Param::Owned,
+            (false, true) => Param::Shared,
+            (false, false) => Param::Buffer,
+        };
         if self.eat("[") {
             self.expect("]")?;
             let elem = self.elem()?;
-            return Ok(Param::Buffer(self.bind_buf(name, elem)));
+            return Ok(way(self.bind_buf(name, elem)));
         }
         let ty = self.ty()?;
         Ok(Param::Scalar(self.bind_reg(name, ty)))
@@ -259,6 +277,7 @@ impl Reader {
                 Ok(stmt)
             }
             "check" => self.check(),
+            "call" => self.library_call(),
             other => Err(format!("`{other}` starts no statement")),
         }
     }
@@ -399,13 +418,16 @@ impl Reader {
             (Some(Token::Word(word)), Some(Token::Word(_))) if word == "alloc" => {
                 self.skip(1);
                 let elem = self.elem()?;
-                self.expect("[")?;
-                let mut dims = vec![self.operand()?];
-                while self.eat("*") {
-                    dims.push(self.operand()?);
-                }
-                self.expect("]")?;
+                let dims = self.sizes()?;
                 Stmt::Step(Step::Alloc { buf: self.bind_buf(name, elem), dims })
+            }
+            (Some(Token::Word(word)), Some(Token::Word(_))) if word == "node" => {
+                self.skip(1);
+                self.new_node(name)?
+            }
+            (Some(Token::Word(word)), Some(Token::Word(_))) if word == "open" => {
+                self.skip(1);
+                self.open(name)?
             }
             (Some(Token::Word(word)), Some(Token::Word(_))) if word == "constant" => {
                 self.skip(1);
@@ -430,6 +452,17 @@ impl Reader {
         };
         self.end_of_line()?;
         Ok(stmt)
+    }
+
+    /// `[n * m]`
+    fn sizes(&mut self) -> Read<Vec<Operand>> {
+        self.expect("[")?;
+        let mut dims = vec![self.operand()?];
+        while self.eat("*") {
+            dims.push(self.operand()?);
+        }
+        self.expect("]")?;
+        Ok(dims)
     }
 
     fn constant(&mut self) -> Read<Tensor> {
@@ -459,6 +492,11 @@ impl Reader {
                 }
                 (name, Some(Token::Mark("("))) => return self.call(name),
                 ("fold", Some(Token::Word(_))) => return self.fold(),
+                ("tag", Some(Token::Word(_) | Token::Int(_))) => {
+                    self.skip(1);
+                    return Ok((Op::Tag(self.operand()?), ScalarTy::Int));
+                }
+                ("field", Some(Token::Word(_))) => return self.read_field(),
                 (name, None) => match self.scope.get(name).copied() {
                     Some(Name::Cell(cell)) => {
                         self.skip(1);

@@ -1,11 +1,13 @@
 //! The syntax. Scalars and small vectors live in registers that are assigned once; mutable scalars in cells; arrays in buffers, which are
-//! typed pointers into an arena. There are no shapes left: offsets are computed, row-major.
+//! typed pointers into an arena. There are no shapes left: offsets are computed, row-major. A program is a function with its library.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
+
+use crate::library::{FieldId, FnId, Library, NodeId};
 
 /// A register: assigned once, by the statement that binds it. The function knows its type and hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +52,10 @@ pub enum Op {
     Fold(ReduceOp, Operand),
     /// `0, 1, 2, …`, one per lane, of type `int`.
     Iota,
+    /// The constructor of a node; -1 for null.
+    Tag(Operand),
+    /// A scalar field of a node that never changes; zero for null.
+    Field(FieldId, Operand),
 }
 
 /// How the iterations of a loop relate. All modes mean the same when run in order; the others are promises that allow more.
@@ -146,6 +152,69 @@ pub enum Step {
         /// `int` operands for the message.
         values: Vec<Operand>,
     },
+    /// A new node, in the arena, as `Alloc` makes arrays; its handle.
+    Node {
+        /// The handle.
+        reg: Reg,
+        /// Of this type.
+        node: NodeId,
+        /// By this constructor.
+        tag: u32,
+        /// One per field. Arrays are copied.
+        fields: Vec<Part>,
+        /// Index into the function's sites: what is blamed where there is no memory for it.
+        site: u32,
+    },
+    /// A name for the memory of a field of a node that is an array or a cell, a cell that is a scalar being a buffer of one element. Where
+    /// the node is null, or has another constructor, the name of new memory, which is all zeros.
+    Open {
+        /// The name.
+        buf: Buf,
+        /// Which field.
+        field: FieldId,
+        /// The node.
+        of: Operand,
+        /// It has as many elements as the product of these sizes.
+        dims: Vec<Operand>,
+    },
+    /// Calls a function of the library; leaves this one with its failure if it fails.
+    Call {
+        /// Which.
+        function: FnId,
+        /// One per parameter.
+        args: Vec<Arg>,
+        /// One per result: what takes it.
+        results: Vec<Given>,
+        /// Index into the function's sites: the failure where there is no room for another call.
+        site: u32,
+    },
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// A scalar.
+    Scalar(Operand),
+    /// A buffer, by reference.
+    Buffer(Buf),
+}
+
+/// What a field of a new node holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A scalar.
+    Scalar(Operand),
+    /// So many elements of a buffer.
+    Array(Buf, Operand),
+}
+
+/// What takes a result of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A cell is set to the scalar.
+    Cell(Cell),
+    /// A name, made by `Alloc` in the same scope, stands for the array from now on. That lives as if it had been made here.
+    Buffer(Buf),
 }
 
 /// The statements with bodies.
@@ -193,6 +262,10 @@ pub enum Param {
     Scalar(Reg),
     /// An array, which is only read.
     Buffer(Buf),
+    /// An array that is the function's own: nobody else reads or writes it during the call. Only of functions of a library.
+    Owned(Buf),
+    /// An array to which the function only adds, as others may by other names. Only of functions of a library.
+    Shared(Buf),
 }
 
 /// A result.
@@ -227,6 +300,8 @@ pub struct Function {
     pub sites: Vec<Site>,
     /// What in the program makes the arrays that are allocated, as far as that is known; blamed where there is no memory for them.
     pub origins: BTreeMap<Buf, Span>,
+    /// What it calls, and the types of its nodes. Empty for a function of a library.
+    pub library: Library,
 }
 
 impl Ty {
@@ -261,6 +336,16 @@ impl From<Reg> for Operand {
     }
 }
 
+impl Param {
+    /// The buffer, if it is one.
+    pub fn buf(self) -> Option<Buf> {
+        match self {
+            Param::Scalar(_) => None,
+            Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => Some(buf),
+        }
+    }
+}
+
 impl Function {
     /// A function without a body.
     pub fn new(name: impl Into<String>) -> Function {
@@ -275,6 +360,7 @@ impl Function {
             bufs: Vec::new(),
             sites: Vec::new(),
             origins: BTreeMap::new(),
+            library: Library::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The one place that knows all children of all constructs: operands, nested bodies, what is bound, read and written.
 
-use crate::{Buf, Cell, Function, Nest, Op, Operand, Reg, Step, Stmt, While};
+use crate::{Arg, Buf, Cell, Function, Given, Nest, Op, Operand, Part, Reg, Step, Stmt, While};
 
 /// What a statement gives a name to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +21,10 @@ macro_rules! children {
             pub fn $operands(&$($mutable)? self) -> &$($mutable)? [Operand] {
                 match self {
                     Op::Prim(_, args) => args,
-                    Op::Load(_, operand) | Op::Fold(_, operand) => std::slice::$slice(operand),
+                    Op::Load(_, operand)
+                    | Op::Fold(_, operand)
+                    | Op::Tag(operand)
+                    | Op::Field(_, operand) => std::slice::$slice(operand),
                     Op::Get(_) | Op::Iota => &$($mutable)? [],
                 }
             }
@@ -48,6 +51,25 @@ macro_rules! children {
                     Step::Check { cond, values, .. } => {
                         $give(cond, f);
                         values.into_iter().for_each(|value| $give(value, f));
+                    }
+                    Step::Node { fields, .. } => {
+                        for field in fields {
+                            match field {
+                                Part::Scalar(value) | Part::Array(_, value) => $give(value, f),
+                            }
+                        }
+                    }
+                    Step::Open { of, dims, .. } => {
+                        $give(of, f);
+                        dims.into_iter().for_each(|dim| $give(dim, f));
+                    }
+                    Step::Call { args, .. } => {
+                        for arg in args {
+                            match arg {
+                                Arg::Scalar(value) => $give(value, f),
+                                Arg::Buffer(_) => {}
+                            }
+                        }
                     }
                 }
             }
@@ -114,17 +136,19 @@ impl Step {
     /// What it binds, if anything.
     pub fn binds(&self) -> Option<Binding> {
         match self {
-            Step::Let(reg, _) => Some(Binding::Reg(*reg)),
+            Step::Let(reg, _) | Step::Node { reg, .. } => Some(Binding::Reg(*reg)),
             Step::Cell(cell, _) => Some(Binding::Cell(*cell)),
-            Step::Alloc { buf, .. } | Step::View { buf, .. } | Step::Constant(buf, _) => {
-                Some(Binding::Buf(*buf))
-            }
+            Step::Alloc { buf, .. }
+            | Step::View { buf, .. }
+            | Step::Constant(buf, _)
+            | Step::Open { buf, .. } => Some(Binding::Buf(*buf)),
             Step::Set(..)
             | Step::Store { .. }
             | Step::Swap(..)
             | Step::Copy { .. }
             | Step::Fill { .. }
-            | Step::Check { .. } => None,
+            | Step::Check { .. }
+            | Step::Call { .. } => None,
         }
     }
 
@@ -140,15 +164,38 @@ impl Step {
                 f(Binding::Buf(*a));
                 f(Binding::Buf(*b));
             }
-            Step::Let(_, Op::Prim(..) | Op::Fold(..) | Op::Iota)
+            Step::Node { fields, .. } => {
+                for field in fields {
+                    match field {
+                        Part::Scalar(_) => {}
+                        Part::Array(buf, _) => f(Binding::Buf(*buf)),
+                    }
+                }
+            }
+            Step::Call { args, results, .. } => {
+                for arg in args {
+                    match arg {
+                        Arg::Scalar(_) => {}
+                        Arg::Buffer(buf) => f(Binding::Buf(*buf)),
+                    }
+                }
+                for given in results {
+                    f(match given {
+                        Given::Cell(cell) => Binding::Cell(*cell),
+                        Given::Buffer(buf) => Binding::Buf(*buf),
+                    });
+                }
+            }
+            Step::Let(_, Op::Prim(..) | Op::Fold(..) | Op::Iota | Op::Tag(_) | Op::Field(..))
             | Step::Cell(..)
             | Step::Alloc { .. }
             | Step::Constant(..)
+            | Step::Open { .. }
             | Step::Check { .. } => {}
         }
     }
 
-    /// The buffer whose elements it writes, if any.
+    /// The buffer whose elements it writes, if any. What a call writes is a matter of the function that it calls.
     pub fn writes(&self) -> Option<Buf> {
         match self {
             Step::Store { buf, .. } | Step::Fill { buf, .. } => Some(*buf),
@@ -160,7 +207,10 @@ impl Step {
             | Step::View { .. }
             | Step::Swap(..)
             | Step::Constant(..)
-            | Step::Check { .. } => None,
+            | Step::Check { .. }
+            | Step::Node { .. }
+            | Step::Open { .. }
+            | Step::Call { .. } => None,
         }
     }
 }
@@ -194,7 +244,7 @@ pub fn visit<'a>(body: &'a [Stmt], f: &mut dyn FnMut(&'a Stmt)) {
     }
 }
 
-/// How often each register is mentioned, by number, in the body and the results.
+/// How often each register is mentioned, by number, in the body and the results of the function itself.
 pub fn uses(function: &Function) -> Vec<u32> {
     let mut counts = vec![0; function.regs.len()];
     let mut count = |operand| match operand {

@@ -123,6 +123,12 @@ impl Emit {
         result
     }
 
+    /// Opens a block that has been left.
+    pub fn open_again(&mut self, block: &mut Closed) {
+        let placeholder = self.new_block();
+        self.reopen(std::mem::replace(block, placeholder));
+    }
+
     /// Appends to an enclosing block, of the given level.
     pub fn outside<T>(&mut self, level: usize, fill: impl FnOnce(&mut Emit) -> T) -> T {
         let inner = self.suspend(level);
@@ -158,6 +164,12 @@ impl Emit {
         self.top().stms.truncate(to.stms);
         self.facts.forget_to(to.frame);
         self.infos.iter_mut().skip(to.names).for_each(|info| *info = None);
+    }
+
+    /// Leaves the blocks inside of the given level, where something went wrong, and undoes what was appended there since the checkpoint.
+    pub fn abandon(&mut self, level: usize, to: Checkpoint) {
+        drop(self.suspend(level));
+        self.rewind(to);
     }
 
     fn top(&mut self) -> &mut Open {
@@ -214,6 +226,11 @@ impl Emit {
             Atom::Var(var) => self.info(var).ty.elem,
             Atom::Lit(value) => value.ty().into(),
         }
+    }
+
+    /// The type of the scalars in a leaf.
+    pub fn elem_of(&self, leaf: &Leaf) -> Elem {
+        leaf.node.map_or_else(|| self.elem(leaf.atom), Elem::Ref)
     }
 
     /// What an atom is called; constants have no name.
@@ -304,10 +321,15 @@ impl Emit {
 
     /// An array of equal scalars; without sizes, the scalar.
     pub fn fill(&mut self, value: Atom, dims: Vec<Atom>) -> Atom {
+        self.fill_of(self.elem(value), value, dims)
+    }
+
+    /// The same for scalars of a type that the value alone does not tell.
+    pub fn fill_of(&mut self, elem: Elem, value: Atom, dims: Vec<Atom>) -> Atom {
         if dims.is_empty() {
             return value;
         }
-        let ty = Ty { elem: self.elem(value), dims };
+        let ty = Ty { elem, dims };
         self.bind("xs", ty, Op::Fill(value))
     }
 
@@ -360,13 +382,13 @@ impl Emit {
             && leaf.prefix.is_empty()
             && self.ty(leaf.atom).dims.is_empty()
         {
-            return self.fill(leaf.atom, Leaf::select(mask, extents));
+            return self.fill_of(self.elem_of(leaf), leaf.atom, Leaf::select(mask, extents));
         }
         if !mask[0] {
             let inner = Leaf { axes: leaf.axes[1..].to_vec(), ..leaf.clone() };
             return self.broadcast(&inner, &mask[1..], &extents[1..]);
         }
-        let ty = Ty { elem: self.elem(leaf.atom), dims: Leaf::select(mask, extents) };
+        let ty = Ty { elem: self.elem_of(leaf), dims: Leaf::select(mask, extents) };
         let name = self.hint.take().unwrap_or_else(|| self.hint_of(leaf.atom));
         let (level, extent) = (self.level(), extents[0]);
         self.enter();
@@ -407,6 +429,24 @@ impl Emit {
             let cond = self.prim(Prim::EqInt, &[a, b]);
             self.check(cond, span, message, vec![a, b]);
         }
+    }
+
+    /// A function of the library, with the innermost block as its body.
+    pub fn library_function(
+        mut self,
+        name: String,
+        params: Vec<Param>,
+        accumulators: Vec<Param>,
+        results: Vec<(Atom, Ty)>,
+    ) -> Function {
+        let (atoms, types) = results.into_iter().unzip();
+        let body = self.leave().finish(atoms);
+        self.names.come_from(Span::default());
+        let (names, results) = (self.names, types);
+        let mut function =
+            Function { name, params, accumulators, results, body, names, ..Function::default() };
+        lambada_anf::guard(&mut function);
+        function
     }
 
     /// The function, with the innermost block as its body. Every access in it is evidently in range.

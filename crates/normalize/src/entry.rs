@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Derivatives, Function, Param, Ty, Var};
-use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy};
+use lambada_anf::{Atom, Derivatives, Elem, Function, Param, Ty, Var};
+use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy, TypeId};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Span};
 
 use crate::Eval;
 use crate::eval::Evaluator;
-use crate::layout::Layout;
+use crate::layout::{Layout, parts};
 use crate::merge::{ill_typed, zeros};
 use crate::messages;
-use crate::shape::{Shape, Unfit};
+use crate::shape::{Shape, Table, Unfit};
+use crate::trees::{Root, Rows};
 use crate::val::{Leaf, Val, VariantVal};
 
 /// A first-order function, and how data becomes its arguments and its results become data.
@@ -33,8 +34,7 @@ pub struct Normalized {
 /// Functions among the parameters or in the result, and data without a layout.
 pub fn layouts(program: &Program, entry: DefId) -> Result<Layouts, Vec<Problem>> {
     let Interface { params, result, .. } = Interface::of(program, program.def(entry))?;
-    let params = params.into_iter().map(|(name, shape)| (name, Layout::new(shape))).collect();
-    Ok((params, Layout::new(result)))
+    Ok((params, result))
 }
 
 /// The layouts of parameters, with their names, and that of the result.
@@ -56,22 +56,32 @@ pub fn normalize(
     let Interface { params, result, result_ty } = Interface::of(program, def)?;
     let mut evaluator = Evaluator::new(program, derivatives);
     let mut inputs = Inputs::default();
-    let function = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
-    let results = function.map_err(|problem| vec![at(*problem, def)])?;
+    let mut results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
+    for _ in 0..ATTEMPTS {
+        if results.is_ok() || !evaluator.is_late() {
+            break;
+        }
+        evaluator = evaluator.again();
+        inputs = Inputs::default();
+        results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
+    }
+    let results = results.map_err(|problem| vec![at(*problem, def)])?;
     let function =
         evaluator.emit.function(def.name.to_string(), inputs.sizes, inputs.params, results);
-    let params = params.into_iter().map(|(name, shape)| (name, Layout::new(shape))).collect();
-    Ok(Normalized { function, params, result: Layout::new(result) })
+    Ok(Normalized { function, params, result })
 }
 
 fn at(problem: Problem, def: &Def) -> Problem {
     if problem.labels.is_empty() { problem.label(def.span, "") } else { problem }
 }
 
+/// How often a program is written again, since a function turned out to be known at run time only after it was differentiated.
+const ATTEMPTS: usize = 8;
+
 /// What an entry point takes and gives.
 struct Interface {
-    params: Vec<(Rc<str>, Shape)>,
-    result: Shape,
+    params: Vec<(Rc<str>, Layout)>,
+    result: Layout,
     result_ty: CoreTy,
 }
 
@@ -98,15 +108,15 @@ impl Interface {
                     Shape::of_ty(program, from),
                 ),
             };
-            match shape {
-                Ok(shape) => params.push((name, shape)),
+            match shape.and_then(|shape| layout(program, shape)) {
+                Ok(layout) => params.push((name, layout)),
                 Err(unfit) => {
                     problems.push(unfit_problem(
                         unfit,
                         &format!("the parameter `{name}` of `{}`", def.name),
                         def,
                     ));
-                    params.push((name, Shape::Tuple(Vec::new())));
+                    params.push((name, Layout::new(Shape::Tuple(Vec::new()))));
                 }
             }
             ty = to;
@@ -117,7 +127,7 @@ impl Interface {
             Some(sized) => Shape::of_sized(program, sized),
             None => Shape::of_ty(program, ty),
         };
-        match result {
+        match result.and_then(|shape| layout(program, shape)) {
             Ok(result) if problems.is_empty() => {
                 Ok(Interface { params, result, result_ty: ty.clone() })
             }
@@ -130,10 +140,14 @@ impl Interface {
     }
 }
 
+fn layout(program: &Program, shape: Shape) -> Result<Layout, Unfit> {
+    let table = Table::of(program, &shape)?;
+    Ok(Layout::with_table(shape, table))
+}
+
 fn unfit_problem(unfit: Unfit, what: &str, def: &Def) -> Problem {
     match unfit {
         Unfit::Function => messages::holds_function(what, def.span),
-        Unfit::Recursive => messages::recursive(what, def.span),
         Unfit::ArrayOfNothing => messages::array_of_nothing(what, def.span),
     }
 }
@@ -163,20 +177,61 @@ impl Inputs {
         &mut self,
         evaluator: &mut Evaluator,
         entry: DefId,
-        params: &[(Rc<str>, Shape)],
-        result: &Shape,
+        params: &[(Rc<str>, Layout)],
+        result: &Layout,
         result_ty: &CoreTy,
     ) -> Eval<Vec<Atom>> {
-        let arguments: Vec<Val> = params
-            .iter()
-            .map(|(name, shape)| self.param(evaluator, shape, name, &mut Vec::new()))
-            .collect();
-        let value = evaluator.entry(entry, arguments, result_ty)?;
+        let span = evaluator.program.def(entry).span;
+        let mut arguments = Vec::with_capacity(params.len());
+        for (name, layout) in params {
+            let val = self.param(evaluator, layout.shape(), name, &mut Vec::new());
+            arguments.push((val, self.rows(evaluator, layout, name)));
+        }
+        let mut vals = Vec::with_capacity(params.len());
+        for ((_, layout), (val, rows)) in params.iter().zip(arguments) {
+            vals.push(match rows {
+                None => val,
+                Some(rows) => {
+                    let nodes = evaluator.plant(layout.table(), &rows, span)?;
+                    planted(evaluator, layout.shape(), &val, &nodes, &mut Vec::new(), span)
+                }
+            });
+        }
+        let value = evaluator.entry(entry, vals, result_ty)?;
+        evaluator.complete()?;
         // What has been put off until now is made for the result.
         evaluator.emit.names.come_from(result_span(&evaluator.program.def(entry).body));
         let mut results = Vec::new();
-        flatten(evaluator, result, Some(&value), &mut Vec::new(), &mut results)?;
+        let mut roots = Vec::new();
+        let to = &mut Results { leaves: &mut results, roots: &mut roots };
+        flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), to)?;
+        if !result.table().types.is_empty() {
+            let (places, roots): (Vec<usize>, Vec<Root>) = roots.into_iter().unzip();
+            let (columns, numbers) = evaluator.written(result.table(), &roots)?;
+            places.into_iter().zip(numbers).for_each(|(place, number)| results[place] = number);
+            results.extend(columns);
+        }
         Ok(results)
+    }
+
+    /// The rows of the values of recursive types in a parameter.
+    fn rows(&mut self, evaluator: &mut Evaluator, layout: &Layout, name: &str) -> Option<Rows> {
+        if layout.table().types.is_empty() {
+            return None;
+        }
+        let sizes = [(); 3].map(|()| self.size(evaluator, &Size::Any));
+        let mut column = |part: &str, elem, size: usize| {
+            let name = format!("{name}_{part}");
+            self.leaf(evaluator, elem, &name, &[sizes[size]]).atom
+        };
+        Some(Rows {
+            tags: column("rows", ScalarTy::Int, 0),
+            ints_at: column("ints_at", ScalarTy::Int, 0),
+            reals_at: column("reals_at", ScalarTy::Int, 0),
+            ints: column("ints", ScalarTy::Int, 1),
+            reals: column("reals", ScalarTy::Real, 2),
+            sizes,
+        })
     }
 
     fn size(&mut self, evaluator: &mut Evaluator, size: &Size) -> Atom {
@@ -218,6 +273,7 @@ impl Inputs {
     ) -> Val {
         match shape {
             Shape::Scalar(elem) => Val::Leaf(self.leaf(evaluator, *elem, name, axes)),
+            Shape::Node(_) => Val::Leaf(self.leaf(evaluator, ScalarTy::Int, name, axes)),
             Shape::Tuple(items) => {
                 let mut item = |(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes);
                 Val::tuple(items.iter().enumerate().map(&mut item).collect::<Vec<_>>())
@@ -250,14 +306,69 @@ impl Inputs {
     }
 }
 
+/// A parameter with nodes for the numbers of rows.
+fn planted(
+    evaluator: &mut Evaluator,
+    shape: &Shape,
+    val: &Val,
+    nodes: &HashMap<TypeId, Atom>,
+    extents: &mut Vec<Atom>,
+    span: Span,
+) -> Val {
+    let inside = |evaluator: &mut Evaluator, shape: &Shape, val: &Val, extents: &mut Vec<Atom>| {
+        planted(evaluator, shape, val, nodes, extents, span)
+    };
+    match (shape, val) {
+        (Shape::Node(id), Val::Leaf(leaf)) => {
+            evaluator.planted(leaf, *id, nodes[id], extents, span)
+        }
+        (Shape::Tuple(_) | Shape::Record(_), Val::Tuple(items)) => {
+            let pairs = parts(shape).into_iter().zip(items.iter());
+            Val::tuple(pairs.map(|(t, v)| inside(evaluator, t, v, extents)).collect::<Vec<_>>())
+        }
+        (Shape::Array(_, elem), Val::Array(array)) => {
+            extents.push(array.extent);
+            let elem = inside(evaluator, elem, &array.elem, extents);
+            extents.pop();
+            Val::array(array.extent, elem)
+        }
+        (Shape::Variant(constructors), Val::Variant(variant)) => {
+            let mut fields = Vec::with_capacity(constructors.len());
+            for ((_, shapes), vals) in constructors.iter().zip(&variant.fields) {
+                let pairs = shapes.iter().zip(vals.iter().flatten());
+                let vals = pairs.map(|(t, v)| inside(evaluator, t, v, extents)).collect();
+                fields.push(Some(vals));
+            }
+            Val::Variant(Rc::new(VariantVal { tag: variant.tag.clone(), fields }))
+        }
+        (
+            Shape::Scalar(_)
+            | Shape::Tuple(_)
+            | Shape::Record(_)
+            | Shape::Array(..)
+            | Shape::Variant(_)
+            | Shape::Node(_),
+            _,
+        ) => val.clone(),
+    }
+}
+
+/// What a function gives, under construction.
+struct Results<'a> {
+    leaves: &'a mut Vec<Atom>,
+    /// Values of recursive types, and which leaves are their numbers.
+    roots: &'a mut Vec<(usize, Root)>,
+}
+
 /// The leaves of a value, stored; what is absent becomes zeros.
 fn flatten(
     evaluator: &mut Evaluator,
     shape: &Shape,
     value: Option<&Val>,
     extents: &mut Vec<Atom>,
-    leaves: &mut Vec<Atom>,
+    to: &mut Results,
 ) -> Eval<()> {
+    let leaves = &mut *to.leaves;
     let mut store =
         |elem: ScalarTy, leaf: Option<&Leaf>, extents: &[Atom], evaluator: &mut Evaluator| {
             let mask = vec![true; extents.len()];
@@ -271,51 +382,88 @@ fn flatten(
             store(*elem, Some(leaf), extents, evaluator)
         }
         (Shape::Scalar(elem), None) => store(*elem, None, extents, evaluator),
+        (Shape::Node(id), value) => {
+            let handle = match value {
+                Some(Val::Node(node)) => node.handle.clone(),
+                None => {
+                    let node = evaluator.node_type(&CoreTy::Variant(*id));
+                    Leaf::same(Atom::int(0), extents.len()).of(Elem::Ref(node))
+                }
+                Some(
+                    Val::Leaf(_)
+                    | Val::Tuple(_)
+                    | Val::Array(_)
+                    | Val::Variant(_)
+                    | Val::Fun(_)
+                    | Val::Acc(_),
+                ) => return Err(ill_typed()),
+            };
+            let root = Root { id: *id, handle, extents: extents.clone() };
+            to.roots.push((to.leaves.len(), root));
+            to.leaves.push(Atom::int(0)); // its number, later
+        }
         (Shape::Tuple(items), value) => {
             let parts = components(value, items.len())?;
             items
                 .iter()
                 .zip(parts)
-                .try_for_each(|(t, part)| flatten(evaluator, t, part, extents, leaves))?;
+                .try_for_each(|(t, part)| flatten(evaluator, t, part, extents, to))?;
         }
         (Shape::Record(fields), value) => {
             let parts = components(value, fields.len())?;
             fields
                 .iter()
                 .zip(parts)
-                .try_for_each(|((_, t), part)| flatten(evaluator, t, part, extents, leaves))?;
+                .try_for_each(|((_, t), part)| flatten(evaluator, t, part, extents, to))?;
         }
         (Shape::Array(_, elem), value) => {
             let array = match value {
                 Some(Val::Array(array)) => Some(array),
                 None => None,
                 Some(
-                    Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_),
+                    Val::Leaf(_)
+                    | Val::Tuple(_)
+                    | Val::Variant(_)
+                    | Val::Fun(_)
+                    | Val::Node(_)
+                    | Val::Acc(_),
                 ) => return Err(ill_typed()),
             };
             extents.push(array.map_or(Atom::int(0), |a| a.extent));
-            flatten(evaluator, elem, array.map(|a| &a.elem), extents, leaves)?;
+            flatten(evaluator, elem, array.map(|a| &a.elem), extents, to)?;
             extents.pop();
         }
         (Shape::Variant(constructors), value) => {
             let variant = match value {
                 Some(Val::Variant(variant)) => Some(variant),
                 None => None,
-                Some(Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Fun(_) | Val::Acc(_)) => {
-                    return Err(ill_typed());
-                }
+                Some(
+                    Val::Leaf(_)
+                    | Val::Tuple(_)
+                    | Val::Array(_)
+                    | Val::Fun(_)
+                    | Val::Node(_)
+                    | Val::Acc(_),
+                ) => return Err(ill_typed()),
             };
             store(ScalarTy::Int, variant.map(|v| &v.tag), extents, evaluator);
             for (c, (_, shapes)) in constructors.iter().enumerate() {
                 let fields = variant.and_then(|v| v.fields[c].as_ref());
                 for (k, t) in shapes.iter().enumerate() {
-                    flatten(evaluator, t, fields.map(|f| &f[k]), extents, leaves)?;
+                    flatten(evaluator, t, fields.map(|f| &f[k]), extents, to)?;
                 }
             }
         }
         (
             Shape::Scalar(_),
-            Some(Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)),
+            Some(
+                Val::Tuple(_)
+                | Val::Array(_)
+                | Val::Variant(_)
+                | Val::Fun(_)
+                | Val::Node(_)
+                | Val::Acc(_),
+            ),
         ) => return Err(ill_typed()),
     }
     Ok(())
@@ -325,8 +473,13 @@ fn components(value: Option<&Val>, count: usize) -> Eval<Vec<Option<&Val>>> {
     match value {
         None => Ok(vec![None; count]),
         Some(Val::Tuple(items)) => Ok(items.iter().map(Some).collect()),
-        Some(Val::Leaf(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_)) => {
-            Err(ill_typed())
-        }
+        Some(
+            Val::Leaf(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Node(_)
+            | Val::Acc(_),
+        ) => Err(ill_typed()),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn guarded_extents(value: &Val) -> Vec<(Atom, Vec<Vec<Guard>>)> {
 
 fn walk(value: &Val, guards: &mut Vec<Guard>, found: &mut Vec<(Atom, Vec<Vec<Guard>>)>) {
     match value {
-        Val::Leaf(_) | Val::Acc(_) => {}
+        Val::Leaf(_) | Val::Node(_) | Val::Acc(_) => {}
         Val::Tuple(items) => items.iter().for_each(|v| walk(v, guards, found)),
         Val::Array(array) => {
             match found.iter_mut().find(|(size, _)| *size == array.extent) {

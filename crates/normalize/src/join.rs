@@ -148,6 +148,7 @@ impl Merge for Join {
             if a.axes == b.axes
                 && a.prefix.is_empty()
                 && b.prefix.is_empty()
+                && a.node.is_none()
                 && emit.ty(a.atom) == Ty::int()
                 && emit.ty(b.atom) == Ty::int()
                 && let Some(atom) = self.common(emit, a.atom, b.atom)
@@ -163,7 +164,8 @@ impl Merge for Join {
         ];
         emit.hint = hint;
         let ty = Ty { elem: place.elem, dims: Leaf::select(&mask, &place.extents) };
-        let leaf = Leaf { atom: pair[0], prefix: Vec::new(), axes: mask };
+        let leaf =
+            Leaf { atom: pair[0], prefix: Vec::new(), axes: mask, node: place.elem.node() };
         if pair[0] == pair[1] && emit.is_static(&leaf, &place.extents, self.level) {
             return Ok(leaf);
         }

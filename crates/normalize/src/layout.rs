@@ -5,18 +5,30 @@
 use lambada_core::Data;
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
-use crate::shape::{LeafLayout, Shape};
+use crate::rows::{Reader, Writer};
+use crate::shape::{Constructor, LeafLayout, Shape, Table};
 
 /// How values of a type become tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     shape: Shape,
+    table: Table,
 }
 
 impl Layout {
     /// The layout of a shape.
     pub fn new(shape: Shape) -> Layout {
-        Layout { shape }
+        Layout { shape, table: Table::default() }
+    }
+
+    /// The layout of a shape with recursive types.
+    pub fn with_table(shape: Shape, table: Table) -> Layout {
+        Layout { shape, table }
+    }
+
+    /// The recursive types in it.
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// The type, with its declared sizes.
@@ -26,7 +38,9 @@ impl Layout {
 
     /// The tensors, in order.
     pub fn leaves(&self) -> Vec<LeafLayout> {
-        self.shape.leaves()
+        let mut leaves = self.shape.leaves();
+        leaves.extend(self.table.leaves());
+        leaves
     }
 
     /// The tensors of a value. Sizes are compared within arrays only; declared sizes are the caller's concern.
@@ -35,26 +49,31 @@ impl Layout {
     /// Values of another type, and arrays of values of different sizes; the text says which.
     pub fn flatten(&self, data: &Data) -> Result<Vec<Tensor>, String> {
         let mut parts = Vec::new();
-        flatten(&self.shape, Some(data), &mut parts)?;
-        Ok(parts.into_iter().zip(self.leaves()).map(|(part, leaf)| part.finish(&leaf)).collect())
+        let mut rows = Writer::new(&self.table);
+        flatten(&self.shape, Some(data), &mut parts, &mut rows)?;
+        let leaves = parts.into_iter().zip(self.shape.leaves());
+        let leaves = leaves.map(|(part, leaf)| part.finish(&leaf));
+        Ok(leaves.chain(rows.finish()).collect())
     }
 
     /// The value with these tensors; takes as many as there are leaves. Panics on too few.
     pub fn unflatten(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Data {
         let leaves: Vec<Tensor> =
             self.leaves().iter().map(|_| tensors.next().expect("one tensor per leaf")).collect();
-        build(&self.shape, &leaves, &mut Vec::new())
+        let (leaves, columns) = leaves.split_at(self.shape.leaves().len());
+        let mut rows = Reader::new(&self.table, columns);
+        build(&self.shape, leaves, &mut Vec::new(), &mut rows)
     }
 }
 
 /// A leaf of some value; absent in a constructor that the value is not, where only the axes around it are known.
-enum Part {
+pub(crate) enum Part {
     Present(Tensor),
     Absent(Vec<usize>),
 }
 
 impl Part {
-    fn finish(self, leaf: &LeafLayout) -> Tensor {
+    pub(crate) fn finish(self, leaf: &LeafLayout) -> Tensor {
         match self {
             Part::Present(tensor) => tensor,
             Part::Absent(mut dims) => {
@@ -65,7 +84,12 @@ impl Part {
     }
 }
 
-fn flatten(shape: &Shape, data: Option<&Data>, parts: &mut Vec<Part>) -> Result<(), String> {
+pub(crate) fn flatten(
+    shape: &Shape,
+    data: Option<&Data>,
+    parts: &mut Vec<Part>,
+    rows: &mut Writer,
+) -> Result<(), String> {
     let Some(data) = data else {
         parts.extend(shape.leaves().iter().map(|_| Part::Absent(Vec::new())));
         return Ok(());
@@ -75,7 +99,7 @@ fn flatten(shape: &Shape, data: Option<&Data>, parts: &mut Vec<Part>) -> Result<
             parts.push(Part::Present(scalars(*elem, 0, tensor)?))
         }
         (Shape::Tuple(shapes), Data::Tuple(items)) if shapes.len() == items.len() => {
-            shapes.iter().zip(items).try_for_each(|(t, item)| flatten(t, Some(item), parts))?;
+            shapes.iter().zip(items).try_for_each(|(t, item)| flatten(t, Some(item), parts, rows))?;
         }
         (Shape::Record(shapes), Data::Record(fields))
             if shapes.iter().map(|f| &f.0).eq(fields.iter().map(|f| &f.0)) =>
@@ -83,26 +107,48 @@ fn flatten(shape: &Shape, data: Option<&Data>, parts: &mut Vec<Part>) -> Result<
             shapes
                 .iter()
                 .zip(fields)
-                .try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts))?;
+                .try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts, rows))?;
         }
         (Shape::Variant(constructors), Data::Con { name, args, .. }) => {
-            let tag =
-                constructors.iter().position(|(c, fields)| c == name && fields.len() == args.len());
-            let tag = tag.ok_or_else(|| {
-                format!("`{name}` with {} arguments is not a constructor of this type", args.len())
-            })?;
+            let tag = constructor(constructors, name, args)?;
             parts.push(Part::Present(Tensor::scalar(Scalar::Int(tag as i64))));
             for (c, (_, fields)) in constructors.iter().enumerate() {
                 let present = |k: usize| (c == tag).then(|| &args[k]);
-                fields.iter().enumerate().try_for_each(|(k, t)| flatten(t, present(k), parts))?;
+                fields.iter().enumerate().try_for_each(|(k, t)| flatten(t, present(k), parts, rows))?;
             }
         }
-        (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts)?,
-        (Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_), data) => {
-            return Err(format!("{} was expected, not {}", describe(shape), describe_data(data)));
+        (Shape::Node(id), data) => {
+            let row = rows.add(*id, data)?;
+            parts.push(Part::Present(Tensor::scalar(Scalar::Int(row))));
+        }
+        (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts, rows)?,
+        (
+            Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_),
+            data,
+        ) => {
+            return Err(misfit(&describe(shape), data));
         }
     }
     Ok(())
+}
+
+/// Which constructor a value has.
+pub(crate) fn constructor(
+    constructors: &[Constructor],
+    name: &str,
+    args: &[Data],
+) -> Result<usize, String> {
+    let tag = constructors
+        .iter()
+        .position(|(c, fields)| **c == *name && fields.len() == args.len());
+    tag.ok_or_else(|| {
+        format!("`{name}` with {} arguments is not a constructor of this type", args.len())
+    })
+}
+
+/// A value of another type than this one.
+pub(crate) fn misfit(expected: &str, data: &Data) -> String {
+    format!("{expected} was expected, not {}", describe_data(data))
 }
 
 fn flatten_array(
@@ -110,27 +156,33 @@ fn flatten_array(
     elem: &Shape,
     data: &Data,
     parts: &mut Vec<Part>,
+    rows: &mut Writer,
 ) -> Result<(), String> {
     match (scalar_array(shape), data) {
         (Some((scalar, rank)), Data::Tensor(tensor)) => {
             parts.push(Part::Present(scalars(scalar, rank, tensor)?));
             Ok(())
         }
-        (_, Data::Array(items)) => stack(elem, items, parts),
-        (None, Data::Tensor(tensor)) if tensor.dims.first() == Some(&0) => stack(elem, &[], parts),
+        (_, Data::Array(items)) => stack(elem, items, parts, rows),
+        (None, Data::Tensor(tensor)) if tensor.dims.first() == Some(&0) => stack(elem, &[], parts, rows),
         (_, data @ (Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Con { .. })) => {
-            Err(format!("{} was expected, not {}", describe(shape), describe_data(data)))
+            Err(misfit(&describe(shape), data))
         }
     }
 }
 
 /// The leaves of an array, from those of its elements.
-fn stack(elem: &Shape, items: &[Data], parts: &mut Vec<Part>) -> Result<(), String> {
+fn stack(
+    elem: &Shape,
+    items: &[Data],
+    parts: &mut Vec<Part>,
+    rows: &mut Writer,
+) -> Result<(), String> {
     let mut columns: Vec<Vec<Part>> =
         elem.leaves().iter().map(|_| Vec::with_capacity(items.len())).collect();
     for item in items {
         let mut leaves = Vec::new();
-        flatten(elem, Some(item), &mut leaves)?;
+        flatten(elem, Some(item), &mut leaves, rows)?;
         columns.iter_mut().zip(leaves).for_each(|(column, leaf)| column.push(leaf));
     }
     for (column, leaf) in columns.into_iter().zip(elem.leaves()) {
@@ -177,7 +229,7 @@ fn scalar_array(shape: &Shape) -> Option<(ScalarTy, usize)> {
     match shape {
         Shape::Scalar(elem) => Some((*elem, 0)),
         Shape::Array(_, elem) => scalar_array(elem).map(|(scalar, rank)| (scalar, rank + 1)),
-        Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_) => None,
+        Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_) | Shape::Node(_) => None,
     }
 }
 
@@ -204,6 +256,7 @@ fn describe(shape: &Shape) -> String {
             )
         }
         Shape::Array(..) => "an array".into(),
+        Shape::Node(_) => "a value of a recursive type".into(),
         Shape::Variant(constructors) => constructors
             .iter()
             .map(|(name, _)| format!("`{name}`"))
@@ -223,22 +276,28 @@ fn describe_data(data: &Data) -> String {
 }
 
 /// The value at a position of the arrays around it.
-fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>) -> Data {
+pub(crate) fn build(
+    shape: &Shape,
+    leaves: &[Tensor],
+    at: &mut Vec<usize>,
+    rows: &mut Reader,
+) -> Data {
     if scalar_array(shape).is_some() {
         return Data::Tensor(part(&leaves[0], at));
     }
     match shape {
         Shape::Scalar(_) => Data::Tensor(part(&leaves[0], at)),
-        Shape::Tuple(shapes) => Data::Tuple(build_all(shapes.iter(), leaves, at)),
+        Shape::Node(_) => rows.take(part(&leaves[0], at).data.get(0).int()),
+        Shape::Tuple(shapes) => Data::Tuple(build_all(shapes.iter(), leaves, at, rows)),
         Shape::Record(fields) => {
-            let values = build_all(fields.iter().map(|(_, t)| t), leaves, at);
+            let values = build_all(fields.iter().map(|(_, t)| t), leaves, at, rows);
             Data::Record(fields.iter().map(|(name, _)| name.clone()).zip(values).collect())
         }
         Shape::Array(_, elem) => {
             let count = leaves[0].dims[at.len()];
             let item = |k: usize| {
                 at.push(k);
-                let item = build(elem, leaves, at);
+                let item = build(elem, leaves, at, rows);
                 at.pop();
                 item
             };
@@ -255,7 +314,7 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>) -> Data {
             Data::Con {
                 name: name.clone(),
                 tag,
-                args: build_all(fields.iter(), &leaves[1 + before..], at),
+                args: build_all(fields.iter(), &leaves[1 + before..], at, rows).into(),
             }
         }
     }
@@ -265,14 +324,27 @@ fn build_all<'a>(
     shapes: impl Iterator<Item = &'a Shape>,
     mut leaves: &[Tensor],
     at: &mut Vec<usize>,
+    rows: &mut Reader,
 ) -> Vec<Data> {
     let mut values = Vec::new();
     for shape in shapes {
         let (own, rest) = leaves.split_at(shape.leaves().len());
-        values.push(build(shape, own, at));
+        values.push(build(shape, own, at, rows));
         leaves = rest;
     }
     values
+}
+
+/// The shapes of the components, or of all fields.
+pub(crate) fn parts(shape: &Shape) -> Vec<&Shape> {
+    match shape {
+        Shape::Scalar(_) | Shape::Array(..) | Shape::Node(_) => Vec::new(),
+        Shape::Tuple(items) => items.iter().collect(),
+        Shape::Record(fields) => fields.iter().map(|(_, t)| t).collect(),
+        Shape::Variant(constructors) => {
+            constructors.iter().flat_map(|(_, fields)| fields).collect()
+        }
+    }
 }
 
 /// The sub-tensor at a position.
@@ -317,7 +389,7 @@ mod tests {
     }
 
     fn con(name: &str, tag: usize, args: Vec<Data>) -> Data {
-        Data::Con { name: name.into(), tag, args }
+        Data::Con { name: name.into(), tag, args: args.into() }
     }
 
     fn check(shape: Shape, data: Data, expect: &[&[usize]]) {

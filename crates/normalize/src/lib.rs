@@ -4,7 +4,7 @@
 //! ρ ⊢ t ⇓ v      t : τ in core,  v : a symbolic value of type τ,  code for the leaves of v is emitted on the way
 //! ```
 //!
-//! * *Assumes* a well-typed core program without recursion.
+//! * *Assumes* a well-typed core program.
 //! * *Gives* first-order code: no functions, no tuples; every array is an array of scalars, regular, with named sizes. Functions are inlined;
 //!   where control flow joins several closures there is a tag and the union of their environments.
 //! * *Keeps* values and failures: no check is dropped unless it holds evidently, none runs that the program would not have run.
@@ -22,14 +22,18 @@ mod merge;
 mod messages;
 mod polys;
 mod prims;
+mod rows;
 mod shape;
+mod sketch;
 #[cfg(test)]
 mod tests;
+mod trees;
+mod types;
 mod val;
 
 pub use entry::{Layouts, Normalized, layouts, normalize};
 pub use layout::Layout;
-pub use shape::{LeafLayout, Shape};
+pub use shape::{LeafLayout, Shape, Table};
 
 /// The result of a step that may find the program impossible to compile.
 type Eval<T> = Result<T, Box<lambada_source::Problem>>;

@@ -12,7 +12,7 @@ use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
 use crate::messages;
-use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, Val, VariantVal};
+use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, NodeVal, Val, VariantVal};
 
 /// Where in a value a leaf is.
 #[derive(Clone, Debug)]
@@ -69,6 +69,7 @@ macro_rules! only {
                     | Val::Array(_)
                     | Val::Variant(_)
                     | Val::Fun(_)
+                    | Val::Node(_)
                     | Val::Acc(_),
                 ) => Err(ill_typed()),
             })
@@ -91,13 +92,14 @@ impl Merger<'_> {
             Val::Array(_) => self.array(&only!(parts, Array)?),
             Val::Variant(variant) => self.variant(&only!(parts, Variant)?, variant.fields.len()),
             Val::Fun(_) => self.fun(&only!(parts, Fun)?),
+            Val::Node(_) => self.node(&only!(parts, Node)?),
             Val::Acc(_) => self.acc(&only!(parts, Acc)?),
         }
     }
 
     fn leaf(&mut self, parts: &[Option<&Leaf>], is_tag: bool) -> Eval<Leaf> {
         let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
-        let elem = self.emit.elem(first.atom);
+        let elem = self.emit.elem_of(first);
         let is_guarded = self.ways.iter().any(|way| is_guarded(way));
         let (extents, own) = (self.extents.clone(), self.own.clone());
         let place =
@@ -186,6 +188,17 @@ impl Merger<'_> {
         Ok(Val::Fun(Rc::new(FunVal { tag, alternatives })))
     }
 
+    /// Nodes are merged as handles. A value that is known stays so, if all parts are that value.
+    fn node(&mut self, parts: &[Option<&Rc<NodeVal>>]) -> Eval<Val> {
+        let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
+        let handles: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|n| &n.handle)).collect();
+        let handle = self.leaf(&handles, false)?;
+        if handle == first.handle && parts.iter().flatten().all(|p| Rc::ptr_eq(p, first)) {
+            return Ok(Val::Node(Rc::clone(first)));
+        }
+        Ok(Val::Node(Rc::new(NodeVal { handle, known: None, ..(***first).clone() })))
+    }
+
     fn acc(&mut self, parts: &[Option<&Rc<AccVal>>]) -> Eval<Val> {
         let all: Vec<&Rc<AccVal>> = parts.iter().flatten().copied().collect();
         if all.windows(2).any(|w| !Rc::ptr_eq(w[0], w[1])) {
@@ -257,5 +270,5 @@ pub(crate) fn joint_axes(parts: &[Option<&Leaf>]) -> Vec<bool> {
 
 /// A leaf of zeros with the axes of the mask.
 pub(crate) fn zeros(emit: &mut Emit, elem: Elem, mask: &[bool], extents: &[Atom]) -> Atom {
-    emit.fill(Atom::Lit(elem.zero()), Leaf::select(mask, extents))
+    emit.fill_of(elem, Atom::Lit(elem.zero()), Leaf::select(mask, extents))
 }

@@ -13,18 +13,21 @@ pub(crate) fn holds_function(what: &str, span: Span) -> Problem {
     .hint("define a function without it that calls this one")
 }
 
-pub(crate) fn recursive(what: &str, span: Span) -> Problem {
-    Problem::error(
-        "E0623",
-        format!("{what} is of a recursive type"),
-        span,
-        "data of such a type has no fixed layout",
-    )
+/// `names`: the functions of the circle.
+pub(crate) fn circle(names: &[&str]) -> Problem {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let title = format!("the order of differentiation is not known: {}", quoted.join(", which needs "));
+    Problem::general("E0530", format!("{title} takes a derivative of itself"))
+        .hint("each derivative inside of a recursion would be of one order more")
+        .hint("`--engine core` runs the program without compiling it")
 }
 
-pub(crate) fn not_compiled(what: &str) -> Problem {
-    Problem::general("E0250", format!("{what} is recursive, and recursion is not compiled yet"))
-        .hint("`--engine core` runs the program without compiling it")
+pub(crate) fn adds_dynamically() -> Problem {
+    Problem::general(
+        "E0531",
+        "a function that adds to an accumulator would only be known at run time here",
+    )
+    .hint("give back what is to be added, and add it where the accumulator is")
 }
 
 pub(crate) fn array_of_nothing(what: &str, span: Span) -> Problem {

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use lambada_core::{Program, Size, SizedTy, Ty, TypeId};
 use lambada_prim::ScalarTy;
 
+use crate::types::Types;
+
 /// A type without functions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
@@ -18,6 +20,16 @@ pub enum Shape {
     Array(Size, Rc<Shape>),
     /// The constructors with their fields.
     Variant(Rc<[Constructor]>),
+    /// A value of a recursive type: the number of its row in the table of the layout, from 1.
+    Node(TypeId),
+}
+
+/// The recursive types that the values of a shape contain. Their values are rows: each has a constructor, and a place among the integers and
+/// one among the reals where its fields are, with the sizes of arrays before their elements. What contains a value says its number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The types with their constructors; these are numbered through.
+    pub types: Vec<(TypeId, Vec<Constructor>)>,
 }
 
 /// A constructor and its fields.
@@ -38,7 +50,6 @@ pub struct LeafLayout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     Function,
-    Recursive,
     ArrayOfNothing,
 }
 
@@ -60,56 +71,38 @@ impl Shape {
                 Shape::array(size.clone(), Shape::of_sized(program, elem)?)
             }
             SizedTy::Fun(..) => Err(Unfit::Function),
-            SizedTy::Variant(id) => Shape::of_variant(program, *id, &mut Vec::new()),
+            SizedTy::Variant(id) => Shape::of_variant(program, *id),
         }
     }
 
     /// The shape of a type of which no sizes are known.
     pub(crate) fn of_ty(program: &Program, ty: &Ty) -> Result<Shape, Unfit> {
-        Shape::inside(program, ty, &mut Vec::new())
-    }
-
-    fn inside(program: &Program, ty: &Ty, around: &mut Vec<TypeId>) -> Result<Shape, Unfit> {
         match ty {
             Ty::Scalar(elem) => Ok(Shape::Scalar(*elem)),
             Ty::Tuple(items) => Ok(Shape::Tuple(
-                items
-                    .iter()
-                    .map(|t| Shape::inside(program, t, around))
-                    .collect::<Result<_, _>>()?,
+                items.iter().map(|t| Shape::of_ty(program, t)).collect::<Result<_, _>>()?,
             )),
             Ty::Record(fields) => {
-                let mut field = |(name, t): &(Rc<str>, Ty)| {
-                    Ok((name.clone(), Shape::inside(program, t, around)?))
-                };
-                Ok(Shape::Record(fields.iter().map(&mut field).collect::<Result<_, _>>()?))
+                let field =
+                    |(name, t): &(Rc<str>, Ty)| Ok((name.clone(), Shape::of_ty(program, t)?));
+                Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
             }
-            Ty::Array(elem) => Shape::array(Size::Any, Shape::inside(program, elem, around)?),
+            Ty::Array(elem) => Shape::array(Size::Any, Shape::of_ty(program, elem)?),
             Ty::Fun(..) => Err(Unfit::Function),
-            Ty::Variant(id) => Shape::of_variant(program, *id, around),
+            Ty::Variant(id) => Shape::of_variant(program, *id),
         }
     }
 
-    fn of_variant(program: &Program, id: TypeId, around: &mut Vec<TypeId>) -> Result<Shape, Unfit> {
-        if around.contains(&id) {
-            return Err(Unfit::Recursive);
+    fn of_variant(program: &Program, id: TypeId) -> Result<Shape, Unfit> {
+        let types = Types::of(program);
+        if !types.is_recursive(id) {
+            return Ok(Shape::Variant(constructors(program, id)?.into()));
         }
-        around.push(id);
-        let mut constructor = |(name, fields): &(Rc<str>, Vec<Ty>)| {
-            let fields = fields
-                .iter()
-                .map(|t| Shape::inside(program, t, around))
-                .collect::<Result<_, _>>()?;
-            Ok((name.clone(), fields))
-        };
-        let constructors = program
-            .type_decl(id)
-            .constructors
-            .iter()
-            .map(&mut constructor)
-            .collect::<Result<_, _>>()?;
-        around.pop();
-        Ok(Shape::Variant(constructors))
+        if types.is_data_inside(program, &Ty::Variant(id)) {
+            Ok(Shape::Node(id))
+        } else {
+            Err(Unfit::Function)
+        }
     }
 
     fn array(size: Size, elem: Shape) -> Result<Shape, Unfit> {
@@ -123,7 +116,7 @@ impl Shape {
     /// Has it no leaves?
     fn is_empty(&self) -> bool {
         match self {
-            Shape::Scalar(_) | Shape::Array(..) | Shape::Variant(_) => false,
+            Shape::Scalar(_) | Shape::Array(..) | Shape::Variant(_) | Shape::Node(_) => false,
             Shape::Tuple(items) => items.iter().all(Shape::is_empty),
             Shape::Record(fields) => fields.iter().all(|(_, shape)| shape.is_empty()),
         }
@@ -140,6 +133,9 @@ impl Shape {
         match self {
             Shape::Scalar(elem) => {
                 leaves.push(LeafLayout { path, elem: *elem, dims: dims.clone() })
+            }
+            Shape::Node(_) => {
+                leaves.push(LeafLayout { path, elem: ScalarTy::Int, dims: dims.clone() })
             }
             Shape::Tuple(items) => items
                 .iter()
@@ -168,4 +164,81 @@ impl Shape {
             }
         }
     }
+}
+
+impl Table {
+    /// The recursive types in a shape, and in each other.
+    pub(crate) fn of(program: &Program, shape: &Shape) -> Result<Table, Unfit> {
+        let mut table = Table::default();
+        let mut open = Vec::new();
+        shape.nodes(&mut open);
+        while let Some(id) = open.pop() {
+            if table.types.iter().all(|(known, _)| *known != id) {
+                let constructors = constructors(program, id)?;
+                constructors.iter().flat_map(|(_, fields)| fields).for_each(|t| t.nodes(&mut open));
+                table.types.push((id, constructors));
+            }
+        }
+        Ok(table)
+    }
+
+    /// The number of the first constructor of a type.
+    pub(crate) fn first(&self, id: TypeId) -> usize {
+        let before = self.types.iter().take_while(|(other, _)| *other != id);
+        before.map(|(_, constructors)| constructors.len()).sum()
+    }
+
+    /// The constructors of a type.
+    pub(crate) fn constructors(&self, id: TypeId) -> &[Constructor] {
+        let found = self.types.iter().find(|(other, _)| *other == id);
+        found.map_or(&[], |(_, constructors)| constructors)
+    }
+
+    /// The constructor of a number, of any of the types.
+    pub(crate) fn constructor(&self, number: usize) -> Option<(TypeId, usize, &Constructor)> {
+        let all = self.types.iter().flat_map(|(id, constructors)| {
+            constructors.iter().enumerate().map(|(tag, constructor)| (*id, tag, constructor))
+        });
+        all.into_iter().nth(number)
+    }
+
+    /// The arrays that the rows are: constructors, places among the integers and among the reals, integers (truth values are 0 or 1), reals.
+    pub(crate) fn leaves(&self) -> Vec<LeafLayout> {
+        let leaf = |path: &str, elem| LeafLayout { path: path.into(), elem, dims: vec![Size::Any] };
+        if self.types.is_empty() {
+            return Vec::new();
+        }
+        vec![
+            leaf(".rows", ScalarTy::Int),
+            leaf(".ints_at", ScalarTy::Int),
+            leaf(".reals_at", ScalarTy::Int),
+            leaf(".ints", ScalarTy::Int),
+            leaf(".reals", ScalarTy::Real),
+        ]
+    }
+}
+
+impl Shape {
+    /// The recursive types that it mentions.
+    fn nodes(&self, found: &mut Vec<TypeId>) {
+        match self {
+            Shape::Scalar(_) => {}
+            Shape::Tuple(items) => items.iter().for_each(|t| t.nodes(found)),
+            Shape::Record(fields) => fields.iter().for_each(|(_, t)| t.nodes(found)),
+            Shape::Array(_, elem) => elem.nodes(found),
+            Shape::Variant(constructors) => {
+                constructors.iter().flat_map(|(_, fields)| fields).for_each(|t| t.nodes(found));
+            }
+            Shape::Node(id) => found.push(*id),
+        }
+    }
+}
+
+fn constructors(program: &Program, id: TypeId) -> Result<Vec<Constructor>, Unfit> {
+    let constructors = program.type_decl(id).constructors.iter();
+    let constructors = constructors.map(|(name, fields)| {
+        let fields = fields.iter().map(|t| Shape::of_ty(program, t));
+        Ok((name.clone(), fields.collect::<Result<_, _>>()?))
+    });
+    constructors.collect()
 }

@@ -6,11 +6,12 @@
 //! closure whose environment holds arrays, and `replicate n x` is just `x`. Indices apply lazily: `m[i]` is the leaf `m` with the pending
 //! prefix `i`, and no row is copied just to be indexed further.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::Atom;
-use lambada_core::{Term, Var};
+use lambada_anf::{Atom, Elem, NodeId};
+use lambada_core::{Term, Ty, Var};
 use lambada_source::Span;
 
 /// A scalar, or an array of scalars with as many axes as there are arrays around the leaf.
@@ -22,22 +23,30 @@ pub(crate) struct Leaf {
     pub prefix: Vec<Atom>,
     /// One entry per array around the leaf, outermost first: does the atom have this axis, or is it the same along it?
     pub axes: Vec<bool>,
+    /// Of handles: the type of the nodes. Null alone does not tell.
+    pub node: Option<NodeId>,
 }
 
 impl Leaf {
     /// A scalar.
     pub fn scalar(atom: Atom) -> Leaf {
-        Leaf { atom, prefix: Vec::new(), axes: Vec::new() }
+        Leaf { atom, prefix: Vec::new(), axes: Vec::new(), node: None }
     }
 
     /// An atom that is the same along all of `rank` axes.
     pub fn same(atom: Atom, rank: usize) -> Leaf {
-        Leaf { atom, prefix: Vec::new(), axes: vec![false; rank] }
+        Leaf { axes: vec![false; rank], ..Leaf::scalar(atom) }
     }
 
     /// An array that has all of its axes.
     pub fn stored(atom: Atom, rank: usize) -> Leaf {
-        Leaf { atom, prefix: Vec::new(), axes: vec![true; rank] }
+        Leaf { axes: vec![true; rank], ..Leaf::scalar(atom) }
+    }
+
+    /// The same leaf of scalars of this type.
+    #[must_use]
+    pub fn of(self, elem: Elem) -> Leaf {
+        Leaf { node: elem.node(), ..self }
     }
 
     /// The constant, if it is known whatever the index.
@@ -51,7 +60,7 @@ impl Leaf {
         if self.axes[0] {
             prefix.push(index);
         }
-        Leaf { atom: self.atom, prefix, axes: self.axes[1..].to_vec() }
+        Leaf { prefix, axes: self.axes[1..].to_vec(), ..self.clone() }
     }
 
     /// What it mentions.
@@ -78,6 +87,8 @@ pub(crate) enum Val {
     Variant(Rc<VariantVal>),
     /// A function.
     Fun(Rc<FunVal>),
+    /// A node: a value of a recursive type, or a function that only run time knows.
+    Node(Rc<NodeVal>),
     /// An accumulator: a name that `h[i] += v` mentions.
     Acc(Rc<AccVal>),
 }
@@ -94,6 +105,19 @@ pub(crate) struct ArrayVal {
 pub(crate) struct VariantVal {
     pub tag: Leaf,
     pub fields: Vec<Option<Vec<Val>>>,
+}
+
+/// A value in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeVal {
+    /// A recursive variant, or a function type.
+    pub ty: Ty,
+    /// Where it is.
+    pub handle: Leaf,
+    /// Constructor and fields, of a value that has been made here.
+    pub known: Option<(usize, Vec<Val>)>,
+    /// Data, without functions?
+    pub is_data: bool,
 }
 
 /// One of several closures; the tag is the number of its code. None at all for an element of an empty array.
@@ -119,8 +143,8 @@ pub(crate) struct Code {
 
 #[derive(Debug)]
 pub(crate) enum CodeKind {
-    /// A λ of the program and its free variables.
-    Lambda { var: Var, body: Term, free: Rc<[Var]> },
+    /// A λ of the program and its free variables; those of a `let rec` have the free variables of all of it, and see each other.
+    Lambda { var: Var, body: Term, free: Rc<[Var]>, siblings: Rc<[(Var, Term)]> },
     /// The linear map of a `vjp`. Its environment is the skeleton of the result, that of the point, and its free variables.
     Pullback(Pullback),
 }
@@ -133,6 +157,9 @@ pub(crate) struct Pullback {
     pub free: Vec<anf::Param>,
     /// The `vjp` that it comes from.
     pub span: Span,
+    /// The function that it was made in, and what its variables are called there.
+    pub home: usize,
+    pub hints: HashMap<anf::Var, Rc<str>>,
 }
 
 /// The accumulators that one `accumulate` made, one per leaf.
@@ -178,6 +205,7 @@ impl Val {
             Val::Variant(variant) => {
                 variant.fields.iter().flatten().flatten().all(Val::is_first_order)
             }
+            Val::Node(node) => node.is_data,
             Val::Fun(_) | Val::Acc(_) => false,
         }
     }
@@ -213,6 +241,13 @@ impl Val {
                 let alternatives = fun.alternatives.iter().map(&mut closure).collect();
                 Val::Fun(Rc::new(FunVal { tag, alternatives }))
             }
+            Val::Node(node) => {
+                let handle = on_leaf(&node.handle);
+                if handle == node.handle {
+                    return self.clone();
+                }
+                Val::Node(Rc::new(NodeVal { handle, known: None, ..(**node).clone() }))
+            }
             Val::Acc(_) => self.clone(),
         }
     }
@@ -237,6 +272,7 @@ impl Val {
                     .flat_map(|c| &c.env)
                     .for_each(|v| v.visit(on_leaf, on_size));
             }
+            Val::Node(node) => on_leaf(&node.handle),
             Val::Acc(_) => {}
         }
     }

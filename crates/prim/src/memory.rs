@@ -55,7 +55,16 @@ impl Memory {
         let Some((count, bytes)) = bytes else {
             return "out of memory: this array has more elements than can be addressed".to_string();
         };
-        let needs = format!("out of memory: this array of {count} elements needs {}", size(bytes));
+        self.refused_bytes(&format!("this array of {count} elements"), bytes, in_use)
+    }
+
+    /// What is said of a node with its arrays that there is no room for.
+    pub fn refused_node(self, bytes: u64, in_use: u64) -> String {
+        self.refused_bytes("this value", bytes, in_use)
+    }
+
+    fn refused_bytes(self, what: &str, bytes: u64, in_use: u64) -> String {
+        let needs = format!("out of memory: {what} needs {}", size(bytes));
         let limit = size(self.limit);
         if bytes > self.limit {
             format!("{needs}, more than the limit of {limit} (see --max-memory)")
@@ -68,6 +77,11 @@ impl Memory {
             format!("{needs}, which the system does not give")
         }
     }
+}
+
+/// What is said where a function calls itself so often that there is no room for one more call.
+pub fn too_deep(function: &str) -> String {
+    format!("the recursion is too deep: there is no room for another call of `{function}`")
 }
 
 /// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it does not fit.

@@ -3,6 +3,7 @@
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
 //! - `native`: loaded units, and calls into them;
+//! - `stack`: the stack of programs whose functions call each other;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is;
 //! - `messages`: why there is no machine code;
@@ -14,6 +15,7 @@ mod memory;
 mod messages;
 mod native;
 mod prune;
+mod stack;
 mod streams;
 
 use std::sync::Once;

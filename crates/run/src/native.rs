@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::cell::OnceCell;
 use std::ffi::c_void;
 use std::path::Path;
 use std::rc::Rc;
@@ -14,6 +15,7 @@ use lambada_prim::{Data, Memory, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
+use crate::stack::Stack;
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
 type Context = *mut c_void;
@@ -21,6 +23,7 @@ type Open = unsafe extern "C" fn() -> Context;
 type Close = unsafe extern "C" fn(Context);
 type Limit = unsafe extern "C" fn(Context, u64);
 type Peak = unsafe extern "C" fn(Context) -> u64;
+type SetStack = unsafe extern "C" fn(Context, u64);
 type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
 /// A loaded function and its context.
@@ -33,6 +36,8 @@ pub(crate) struct Native {
     set_limit: Limit,
     peak: Peak,
     limit: Memory,
+    /// Of a program whose functions call each other.
+    deep: Option<Deep>,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
     /// Of the results, or of the numbers of a failing check.
@@ -42,6 +47,13 @@ pub(crate) struct Native {
     arrays: Vec<(ScalarTy, Span)>,
     /// Keeps the code; shared by the functions of a unit.
     _library: Rc<Library>,
+}
+
+/// How a program whose functions call each other gets its stack, which is reserved when it is called first.
+#[derive(Debug)]
+struct Deep {
+    set: SetStack,
+    stack: OnceCell<Option<Stack>>,
 }
 
 /// What a result is.
@@ -84,7 +96,7 @@ fn load(path: &Path) -> Result<Library, libloading::Error> {
 
 /// A symbol as a function of the type `T`.
 fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
-    // SAFETY: the three symbols that are asked for have the types above; `Native` keeps the library as long as it keeps them.
+    // SAFETY: the symbols that are asked for have the types above; `Native` keeps the library as long as it keeps them.
     let found = unsafe { library.get::<T>(name.as_bytes()) };
     found.map(|symbol| *symbol).map_err(|error| messages::no_symbol(name, &error))
 }
@@ -100,6 +112,12 @@ impl Native {
             symbol::<Peak>(library, "lambada_context_peak")?,
         );
         let entry = symbol::<Entry>(library, name)?;
+        let deep = if function.library.functions.is_empty() {
+            None
+        } else {
+            let set = symbol::<SetStack>(library, "lambada_context_stack")?;
+            Some(Deep { set, stack: OnceCell::new() })
+        };
         // SAFETY: it takes nothing and gives a context, or null.
         let context = unsafe { open() };
         if context.is_null() {
@@ -113,16 +131,12 @@ impl Native {
             set_limit,
             peak,
             limit: Memory::default(),
+            deep,
             params: param_types(function),
             results: function.results.iter().map(|result| Output::of(function, result)).collect(),
             words: lambada_codegen::result_words(function),
-            sites: function.sites.clone(),
-            arrays: (0..)
-                .zip(&function.bufs)
-                .map(|(k, (elem, _))| {
-                    (*elem, function.origins.get(&Buf(k)).copied().unwrap_or_default())
-                })
-                .collect(),
+            sites: function.all_sites(),
+            arrays: function.all().flat_map(arrays).collect(),
             _library: library.clone(),
         })
     }
@@ -154,18 +168,33 @@ impl Native {
 
     /// Calls the function and gives the nanoseconds that it took.
     fn enter(&self, args: &[u64], words: &mut [u64]) -> Result<u64, Failure> {
+        let stack = self.deep.as_ref().and_then(|deep| self.stack(deep));
         let start = Instant::now();
         // SAFETY: the context is ours alone, since `Native` is not `Sync`. There are as many arguments, of the types, as the function has, the
         // arrays among them outlive the call, and there is room for its results. It only touches these and the memory of its context: the
         // function has been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::call` demands.
-        let status = unsafe { (self.entry)(self.context, args.as_ptr(), words.as_mut_ptr()) };
+        let mut call = || unsafe { (self.entry)(self.context, args.as_ptr(), words.as_mut_ptr()) };
+        let status = match stack {
+            None => call(),
+            Some(stack) => stack.run(call),
+        };
         let nanoseconds = start.elapsed().as_nanos() as u64;
         match status {
             0 => Ok(nanoseconds),
             1 => Err(self.failure(words)),
             2 => Err(self.no_memory(words)),
+            3 => Err(self.no_node(words)),
             status => Err(internal(format!("`{}` returned {status}", self.name))),
         }
+    }
+
+    /// The stack, of which the program may use as much as it may use of memory.
+    fn stack<'a>(&self, deep: &'a Deep) -> Option<&'a Stack> {
+        let stack = deep.stack.get_or_init(Stack::new).as_ref()?;
+        let room = (stack.room() as u64).min(self.limit.limit);
+        // SAFETY: the context is open and ours, and no call is using it.
+        unsafe { (deep.set)(self.context, room) };
+        Some(stack)
     }
 
     /// Limits the memory for arrays.
@@ -192,6 +221,15 @@ impl Native {
         // The largest number stands for all that are too large.
         let array = (words[1] != i64::MAX as u64).then_some((words[1], each));
         Failure { span: *span, message: self.limit.refused(array, words[2]) }
+    }
+
+    fn no_node(&self, words: &[u64]) -> Failure {
+        match self.sites.get(words[0] as usize) {
+            Some(site) => {
+                Failure { span: site.span, message: self.limit.refused_node(words[1], words[2]) }
+            }
+            None => internal(format!("`{}` has no memory for an unknown node", self.name)),
+        }
     }
 
     fn failure(&self, words: &[u64]) -> Failure {
@@ -240,6 +278,12 @@ impl Output {
             }
         }
     }
+}
+
+/// By buffer of a function: the type of its elements, and what in the program makes it.
+fn arrays(function: &Function) -> impl Iterator<Item = (ScalarTy, Span)> {
+    let origin = |k| function.origins.get(&Buf(k)).copied().unwrap_or_default();
+    (0..).zip(&function.bufs).map(move |(k, (elem, _))| (*elem, origin(k)))
 }
 
 fn word(value: Scalar) -> u64 {

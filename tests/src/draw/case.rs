@@ -11,8 +11,9 @@ pub fn case(text: &str, args: &[String]) -> Result<Case, String> {
     let call = unit.call("f", Operator::Value, None).map_err(|p| session.render(&p, false))?;
     let mut inputs = Inputs::new();
     for (name, value) in call.parameters().iter().zip(args) {
-        let value = serde_json::from_str(value).map_err(|e| format!("{value}: {e}"))?;
-        inputs.insert(&**name, Raw::Json(value), "the draw");
+        let value: serde_json::Value =
+            serde_json::from_str(value).map_err(|e| format!("{value}: {e}"))?;
+        inputs.insert(&**name, Raw::Json(value.into()), "the draw");
     }
     let args = call.arguments(&inputs).map_err(|p| session.render(&p, false))?;
     Case::new(&unit, "f", args)

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_source::stack;
 
 use super::arrays;
 use super::shape::{Form, Shape};
@@ -48,7 +49,8 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
         (Ty::Variant(id), Data::Con { name: _, tag, args }) => {
             match program.type_decl(*id).constructors.get(*tag) {
                 Some((_, types)) if types.len() == args.len() => {
-                    let args = args.iter().zip(types).map(|(arg, ty)| to_value(program, arg, ty));
+                    let args = args.iter().zip(types);
+                    let args = args.map(|(arg, ty)| stack::deeper(|| to_value(program, arg, ty)));
                     Ok(Value::con(*tag, args.collect::<Result<_, _>>()?))
                 }
                 _ => mismatch(),
@@ -130,7 +132,7 @@ pub(crate) fn to_data(program: &Program, value: &Value, ty: &Ty) -> Option<Data>
                 .args
                 .iter()
                 .zip(types)
-                .map(|(arg, ty)| to_data(program, arg, ty))
+                .map(|(arg, ty)| stack::deeper(|| to_data(program, arg, ty)))
                 .collect::<Option<_>>()?;
             Some(Data::Con { name: name.clone(), tag: con.tag, args })
         }

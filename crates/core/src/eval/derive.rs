@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lambada_source::Span;
+use lambada_source::{Span, stack};
 
 use super::machine::{Machine, Run, fail};
 use super::real::{Active, Node, Tape, add_to, level};
@@ -99,7 +99,7 @@ impl Pullback {
     }
 
     fn seed_all(&self, xs: &[Value], ds: &[Value], cotangents: &mut [Option<Value>]) -> Run<()> {
-        xs.iter().zip(ds).try_for_each(|(x, d)| self.seed(x, d, cotangents))
+        xs.iter().zip(ds).try_for_each(|(x, d)| stack::deeper(|| self.seed(x, d, cotangents)))
     }
 }
 
@@ -111,7 +111,8 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
 /// The point with its tangent, at a new level.
 fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
     let all = |xs: &[Value], ds: &[Value]| {
-        xs.iter().zip(ds).map(|(x, d)| lift(x, d, level, span)).collect::<Run<Vec<Value>>>()
+        let lifted = |(x, d)| stack::deeper(|| lift(x, d, level, span));
+        xs.iter().zip(ds).map(lifted).collect::<Run<Vec<Value>>>()
     };
     match (x, dx) {
         (Value::Real(_) | Value::Active(_), tangent) => {
@@ -192,7 +193,8 @@ fn map_scalars(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
             Value::Array(Rc::new(Array { items, elem: array.elem.clone() }))
         }
         Value::Con(con) => {
-            Value::con(con.tag, con.args.iter().map(|arg| map_scalars(arg, f)).collect())
+            let args = con.args.iter().map(|arg| stack::deeper(|| map_scalars(arg, f)));
+            Value::con(con.tag, args.collect())
         }
         Value::Closure(_) | Value::Pullback(_) | Value::Accumulator(_) | Value::Absent => {
             unreachable!("ill-typed core: {value:?} is not first-order")

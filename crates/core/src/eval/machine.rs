@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lambada_prim::Memory;
-use lambada_source::{Failure, Site, Span};
+use lambada_source::{Failure, Site, Span, stack};
 
 use super::code::*;
 use super::compile::compile;
@@ -100,7 +100,7 @@ impl<'p> Machine<'p> {
                     let supplied = closure.args.iter().cloned().chain(args);
                     let result = {
                         let Closure { functions, member, captured, .. } = &*closure;
-                        self.enter(functions, *member, captured, supplied)?
+                        stack::deeper(|| self.enter(functions, *member, captured, supplied))?
                     };
                     args = rest;
                     result

@@ -3,7 +3,7 @@
 use lambada_prim::ScalarTy;
 
 use super::value::Value;
-use crate::{Program, Ty, TypeId};
+use crate::{Program, Ty};
 
 /// Where a type has sizes. Recursive variants count as having none: two lists of different lengths may stand in one array.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,42 +29,31 @@ pub(crate) enum Shape {
 
 impl Form {
     pub fn of(program: &Program, ty: &Ty) -> Form {
-        Form::within(program, ty, &mut Vec::new()).unwrap_or(Form::Plain)
-    }
-
-    /// The form of a type inside of some variants; `None` if it contains one of those.
-    fn within(program: &Program, ty: &Ty, around: &mut Vec<TypeId>) -> Option<Form> {
         let plain = |forms: &[Form]| forms.iter().all(|form| *form == Form::Plain);
-        Some(match ty {
+        match ty {
             Ty::Scalar(ScalarTy::Real | ScalarTy::Int | ScalarTy::Bool) | Ty::Fun(..) => {
                 Form::Plain
             }
-            Ty::Array(elem) => Form::Array(Box::new(Form::within(program, elem, around)?)),
+            Ty::Array(elem) => Form::Array(Box::new(Form::of(program, elem))),
             Ty::Tuple(_) | Ty::Record(_) => {
-                let items: Vec<Form> = ty
-                    .components()
-                    .iter()
-                    .map(|ty| Form::within(program, ty, around))
-                    .collect::<Option<_>>()?;
+                let items: Vec<Form> =
+                    ty.components().iter().map(|ty| Form::of(program, ty)).collect();
                 if plain(&items) { Form::Plain } else { Form::Tuple(items) }
             }
-            Ty::Variant(id) if around.contains(id) => return None,
+            Ty::Variant(id) if program.is_recursive_type(*id) => Form::Plain,
             Ty::Variant(id) => {
-                around.push(*id);
                 let constructors = &program.type_decl(*id).constructors;
                 let args = |(_, args): &(_, Vec<Ty>)| {
-                    args.iter().map(|ty| Form::within(program, ty, around)).collect()
+                    args.iter().map(|ty| Form::of(program, ty)).collect()
                 };
-                let forms: Option<Vec<Vec<Form>>> = constructors.iter().map(args).collect();
-                around.pop();
-                let forms = forms.unwrap_or_default();
+                let forms: Vec<Vec<Form>> = constructors.iter().map(args).collect();
                 if forms.iter().all(|args| plain(args)) {
                     Form::Plain
                 } else {
                     Form::Variant(forms)
                 }
             }
-        })
+        }
     }
 
     /// Are there variants, so that one element does not show the shape of all?

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lambada_prim::Scalar;
+use lambada_source::stack;
 
 use super::code::Function;
 use super::derive::Pullback;
@@ -74,17 +75,55 @@ pub(crate) struct Accumulator {
 }
 
 impl Drop for Con {
-    /// In a loop: a list may be a million constructors deep.
     fn drop(&mut self) {
-        let mut pending = std::mem::take(&mut self.args);
-        while let Some(value) = pending.pop() {
-            if let Value::Con(con) = value
-                && let Ok(mut con) = Rc::try_unwrap(con)
-            {
-                pending.append(&mut con.args);
+        dismantle(std::mem::take(&mut self.args));
+    }
+}
+
+impl Drop for Closure {
+    fn drop(&mut self) {
+        let mut inside = std::mem::take(&mut self.args);
+        inside.extend(take_captured(&mut self.captured));
+        dismantle(inside);
+    }
+}
+
+/// Drops values in a loop: a list may be a million constructors deep, and so may be functions that hold functions.
+fn dismantle(mut pending: Vec<Value>) {
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Con(con) => pending.extend(
+                Rc::into_inner(con)
+                    .map(|mut con| std::mem::take(&mut con.args))
+                    .into_iter()
+                    .flatten(),
+            ),
+            Value::Tuple(items) => pending.extend(Rc::into_inner(items).into_iter().flatten()),
+            Value::Array(array) => {
+                pending.extend(Rc::into_inner(array).into_iter().flat_map(|array| array.items))
             }
+            Value::Closure(closure) => {
+                if let Some(mut closure) = Rc::into_inner(closure) {
+                    pending.append(&mut closure.args);
+                    pending.extend(take_captured(&mut closure.captured));
+                }
+            }
+            Value::Real(_)
+            | Value::Active(_)
+            | Value::Int(_)
+            | Value::Bool(_)
+            | Value::Unit
+            | Value::Pullback(_)
+            | Value::Accumulator(_)
+            | Value::Absent => {}
         }
     }
+}
+
+/// What a function has captured, if nothing else holds it.
+fn take_captured(captured: &mut Rc<[Value]>) -> Vec<Value> {
+    let alone = Rc::get_mut(captured).into_iter().flatten();
+    alone.map(|value| std::mem::replace(value, Value::Absent)).collect()
 }
 
 /// The checker has excluded it.
@@ -162,7 +201,8 @@ impl Value {
     /// How many scalars it holds, each counted as often as it occurs; no more than fit.
     pub fn scalars(&self) -> u64 {
         let all = |items: &[Value]| {
-            items.iter().fold(0u64, |sum, item| sum.saturating_add(item.scalars()))
+            let inside = items.iter().map(|item| stack::deeper(|| item.scalars()));
+            inside.fold(0u64, u64::saturating_add)
         };
         match self {
             Value::Array(array) => all(&array.items),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_source::Span;
-use lambada_surface::ast::{Expr, ExprKind, Name, Pattern, PatternKind};
+use lambada_surface::ast::{Expr, ExprKind, Name};
 
 use crate::builtin::Builtin;
 use crate::messages::{self, Why};
@@ -14,7 +14,7 @@ use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::sizes::brief;
-use super::{Entry, Infer};
+use super::{Entry, Infer, State};
 
 /// An argument: written, or elaborated already.
 pub(super) enum Arg<'e> {
@@ -55,6 +55,13 @@ impl Infer<'_> {
         {
             return self.construct(&constructor, &args, head.span, expr.span);
         }
+        if let ExprKind::Var(name) = &head.kind
+            && self.is_open_recursion(name)
+        {
+            let args = args.iter().map(|arg| Arg::Done(self.infer(arg))).collect();
+            let (exp, bound) = self.variable(name, head.span, expr.span);
+            return self.apply(exp, bound, args, expr.span, name);
+        }
         let args = args.into_iter().map(Arg::Written).collect();
         if let ExprKind::Var(name) = &head.kind {
             let (exp, bound) = self.variable(name, head.span, expr.span);
@@ -89,8 +96,13 @@ impl Infer<'_> {
                 self.problems.push(messages::accumulator_as_value(name, span));
                 (self.wrong(span), Vec::new())
             }
-            Some(Entry::Own) => {
-                self.problems.push(messages::recursion_unsupported(name, span, &[], &[]));
+            Some(Entry::Recursive(id, known)) => {
+                let (ty, pairs, bound) = self.own_instance(&known, name, span);
+                (Exp { kind: ExpKind::RecursiveLocal(id, pairs), ty, span }, bound)
+            }
+            Some(Entry::Unmarked) => {
+                let names = std::slice::from_ref(name);
+                self.problems.push(messages::unmarked_recursion(names, span, "let"));
                 (self.wrong(span), Vec::new())
             }
             None => self.outer_variable(name, span, blame),
@@ -146,28 +158,21 @@ impl Infer<'_> {
     }
 
     fn global_instance(&mut self, id: GlobalId, span: Span, blame: Span) -> (Exp, Bound) {
+        let name = self.globals[id.0 as usize].name.clone();
+        if let State::Started(Some(known)) = self.globals[id.0 as usize].state.clone() {
+            let (ty, pairs, bound) = self.own_instance(&known, &name, span);
+            return (Exp { kind: ExpKind::Recursive(id, pairs), ty, span: blame }, bound);
+        }
         let Some(done) = self.global(id) else {
-            self.report_cycle(id, span);
+            // Something that is only tried does not elaborate other definitions.
+            self.problems.push(messages::unmarked_recursion(&[name], span, "def"));
             return (self.wrong(span), Vec::new());
         };
-        let name = self.globals[id.0 as usize].name.clone();
         let instance = self.solver.instantiate(&done.scheme, &name, span);
         (
             Exp { kind: ExpKind::Global(id, instance.args), ty: instance.ty, span: blame },
             instance.bound,
         )
-    }
-
-    fn report_cycle(&mut self, id: GlobalId, span: Span) {
-        let from = self.started.iter().position(|other| *other == id).unwrap_or(0);
-        let cycle: Vec<GlobalId> = self.started[from..].to_vec();
-        let names: Vec<Rc<str>> =
-            cycle.iter().map(|id| self.globals[id.0 as usize].name.clone()).collect();
-        let called = &self.globals[id.0 as usize];
-        let params: Vec<Rc<str>> =
-            called.syntax.params.iter().filter_map(|p| variable_name(&p.pattern)).collect();
-        let problem = messages::recursion_unsupported(&called.name, span, &params, &names);
-        self.problems.push(problem);
     }
 
     /// A function applied to arguments, one after the other. Where an instance has sizes that are values of arguments, they are found here.
@@ -530,9 +535,4 @@ impl Infer<'_> {
 pub(super) fn variable_of(pat: &Pat) -> Exp {
     let PatKind::Var(local) = pat.kind else { unreachable!("made as a variable") };
     Exp { kind: ExpKind::Local(local), ty: pat.ty, span: pat.span }
-}
-
-/// The name of a parameter that is a variable.
-fn variable_name(pattern: &Pattern) -> Option<Rc<str>> {
-    if let PatternKind::Var(name) = &pattern.kind { Some(name.clone()) } else { None }
 }

@@ -90,7 +90,12 @@ impl Infer<'_> {
             }
             ExprKind::Var(name) => match self.env.get(name) {
                 Some(Entry::Function(..)) => true,
-                Some(Entry::Local(_) | Entry::Accumulator(..) | Entry::Own) => false,
+                Some(
+                    Entry::Local(_)
+                    | Entry::Accumulator(..)
+                    | Entry::Recursive(..)
+                    | Entry::Unmarked,
+                ) => false,
                 None => self.is_function_name(name),
             },
             ExprKind::Commented(_, inner) => self.is_generalizable(inner),

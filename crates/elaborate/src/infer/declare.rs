@@ -68,7 +68,7 @@ impl<'a> Infer<'a> {
         types
     }
 
-    /// The types of the constructors' arguments, and a look for types that contain themselves.
+    /// The types of the constructors' arguments, and a look for types that have no end.
     pub(super) fn resolve_constructors(&mut self, modules: &[(Rc<str>, &'a Module)]) {
         let mut variants = Vec::new();
         let mut next = 0;
@@ -87,12 +87,49 @@ impl<'a> Infer<'a> {
                 }
             }
         }
+        self.check_growth(&variants);
+    }
+
+    /// Types that contain themselves at larger and larger arguments have no end.
+    fn check_growth(&mut self, variants: &[(VariantId, &TypeDef)]) {
+        let mut nodes: Vec<Ty> = Vec::new();
+        for (id, _) in variants {
+            nodes.extend(&self.solver.variant(*id).params);
+        }
+        let node = |ty: Ty| nodes.iter().position(|known| *known == ty);
+        let (mut edges, mut owners) = (Vec::new(), Vec::new());
         for (id, def) in variants {
-            if self.reaches(id, id, &mut Vec::new()) {
-                self.problems.push(messages::recursive_type(&def.name.text, def.name.span));
-                self.forget_fields(id);
+            for (inner, args) in self.variants_inside(*id) {
+                let params = &self.solver.variant(inner).params;
+                for (arg, param) in args.iter().zip(params) {
+                    let root = self.solver.root(*arg);
+                    for part in self.solver.unknowns(root) {
+                        if let (Some(from), Some(to)) = (node(part), node(*param)) {
+                            edges.push((from, to, part != root));
+                            owners.push((*id, *def));
+                        }
+                    }
+                }
             }
         }
+        if let Some(k) = super::recursion::growing_edge(nodes.len(), &edges) {
+            let (id, def) = owners[k];
+            self.problems.push(messages::growing_type(&def.name.text, def.name.span));
+            self.forget_fields(id);
+        }
+    }
+
+    /// The variants in the fields of a variant, with their arguments.
+    fn variants_inside(&self, id: VariantId) -> Vec<(VariantId, Rc<[Ty]>)> {
+        let mut inside = Vec::new();
+        for ty in self.solver.variant(id).constructors.iter().flat_map(|(_, args)| args) {
+            self.solver.visit(*ty, &mut |solver, part| {
+                if let Node::Variant(id, args) = solver.get(part) {
+                    inside.push((*id, args.clone()));
+                }
+            });
+        }
+        inside
     }
 
     /// An alias is expanded where it is used; here only to find what is wrong with it.
@@ -122,26 +159,6 @@ impl<'a> Infer<'a> {
         }
         self.expanding.pop();
         self.type_vars = outer;
-    }
-
-    /// Is `target` inside of the fields of `from`?
-    fn reaches(&self, from: VariantId, target: VariantId, seen: &mut Vec<VariantId>) -> bool {
-        let mut inside = Vec::new();
-        for ty in self.solver.variant(from).constructors.iter().flat_map(|(_, args)| args) {
-            self.solver.visit(*ty, &mut |solver, part| {
-                if let Node::Variant(id, _) = solver.get(part) {
-                    inside.push(*id);
-                }
-            });
-        }
-        inside.into_iter().any(|id| {
-            if id == target {
-                return true;
-            }
-            let new = !seen.contains(&id);
-            seen.push(id);
-            new && self.reaches(id, target, seen)
-        })
     }
 
     fn forget_fields(&mut self, id: VariantId) {

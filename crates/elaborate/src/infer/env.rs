@@ -7,6 +7,8 @@ use crate::solve::scheme::Scheme;
 use crate::solve::ty::Ty;
 use crate::typed::{FunctionId, LocalId};
 
+use super::recursion::Provisional;
+
 /// What a local name stands for.
 #[derive(Clone)]
 pub(crate) enum Entry {
@@ -16,8 +18,10 @@ pub(crate) enum Entry {
     Function(FunctionId, Rc<Scheme>),
     /// What `accumulate` binds.
     Accumulator(LocalId, Ty),
-    /// A local function inside its own definition.
-    Own,
+    /// A recursive function inside of its group.
+    Recursive(FunctionId, Rc<Provisional>),
+    /// A function that does not say `rec` inside of its own definition.
+    Unmarked,
 }
 
 /// Local names in scope, innermost last.

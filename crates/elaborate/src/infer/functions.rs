@@ -10,7 +10,7 @@ use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::{Quantified, Scheme};
-use crate::solve::size::AtomKind;
+use crate::solve::size::{AtomKind, Sizes};
 use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
 
@@ -75,7 +75,20 @@ impl<'e> Syntax<'e> {
 }
 
 impl Left {
-    fn classify(&self, atom: Atom) -> Option<Quantified> {
+    /// The size variables are those in brackets and those that types name.
+    pub fn new(
+        named: Vec<Atom>,
+        params: Vec<Option<Atom>>,
+        inside: Vec<Atom>,
+        sizes: &Sizes,
+    ) -> Left {
+        let implicit =
+            inside.iter().copied().filter(|a| matches!(sizes.kind(*a), AtomKind::Named(..)));
+        let named = named.into_iter().chain(implicit).collect();
+        Left { named, params, inside }
+    }
+
+    pub fn classify(&self, atom: Atom) -> Option<Quantified> {
         if self.named.contains(&atom) {
             return Some(Quantified::Free);
         }
@@ -107,18 +120,19 @@ impl<'a> Infer<'a> {
         self.report_stuck(&stuck);
         self.report_failed();
         if self.problems.len() > before {
-            let error = self.solver.error();
-            scheme = Scheme {
-                vars: Vec::new(),
-                atoms: Vec::new(),
-                constraints: Vec::new(),
-                ty: self.sound_signature(ty).unwrap_or(error),
-            };
+            scheme = self.failed_scheme(ty);
         }
         self.solver.undecided.clear();
         let defaults = self.defaults(&scheme, &name, def.name.span);
         let size = self.constant_of(&function);
         Done { scheme: Rc::new(scheme), function: Rc::new(function), defaults, size }
+    }
+
+    /// The scheme of a definition that has a problem.
+    pub(super) fn failed_scheme(&mut self, ty: Ty) -> Scheme {
+        let error = self.solver.error();
+        let ty = self.sound_signature(ty).unwrap_or(error);
+        Scheme { vars: Vec::new(), atoms: Vec::new(), constraints: Vec::new(), ty }
     }
 
     /// What users of a definition that has a problem may go by: nothing, so that each mistake is told once.
@@ -132,7 +146,7 @@ impl<'a> Infer<'a> {
     }
 
     /// The types at which a definition runs by itself.
-    fn defaults(&mut self, scheme: &Scheme, name: &str, span: Span) -> Rc<[Ty]> {
+    pub(super) fn defaults(&mut self, scheme: &Scheme, name: &str, span: Span) -> Rc<[Ty]> {
         self.solver.level = 1;
         let mark = self.solver.mark();
         let failed = self.solver.failed.len();
@@ -182,24 +196,12 @@ impl<'a> Infer<'a> {
         self.unbound = outer_unbound;
         self.env.restore(env);
         let ty = self.function_of(syntax, &types, result);
-        let named = named
-            .into_iter()
-            .chain(
-                inside
-                    .iter()
-                    .copied()
-                    .filter(|a| matches!(self.solver.sizes.kind(*a), AtomKind::Named(..))),
-            )
-            .collect();
-        (
-            Function { names, params, claims, body, result_claims },
-            ty,
-            Left { named, params: param_atoms, inside },
-        )
+        let left = Left::new(named, param_atoms, inside, &self.solver.sizes);
+        (Function { names, params, claims, body, result_claims }, ty, left)
     }
 
     /// The type of a function, if it is not too large.
-    fn function_of(&mut self, syntax: &Syntax<'_>, types: &[Ty], result: Ty) -> Ty {
+    pub(super) fn function_of(&mut self, syntax: &Syntax<'_>, types: &[Ty], result: Ty) -> Ty {
         let ty = self.solver.funs(types, result);
         if !self.solver.is_too_large(ty) {
             return ty;
@@ -211,7 +213,7 @@ impl<'a> Infer<'a> {
     }
 
     /// The size variables in brackets.
-    fn declare_sizes(&mut self, sizes: &[Name]) -> Vec<Atom> {
+    pub(super) fn declare_sizes(&mut self, sizes: &[Name]) -> Vec<Atom> {
         self.signatures += 1;
         let mut declared = Vec::new();
         for (k, size) in sizes.iter().enumerate() {
@@ -262,7 +264,11 @@ impl<'a> Infer<'a> {
     }
 
     /// Sizes that the types of the parameters name and nothing else does. Where there are brackets, they must name all.
-    fn declare_implicit_sizes(&mut self, syntax: &Syntax<'_>, names: &HashMap<Rc<str>, LocalId>) {
+    pub(super) fn declare_implicit_sizes(
+        &mut self,
+        syntax: &Syntax<'_>,
+        names: &HashMap<Rc<str>, LocalId>,
+    ) {
         if !syntax.sizes.is_empty() {
             return;
         }
@@ -271,7 +277,7 @@ impl<'a> Infer<'a> {
         self.declare_sizes_in(&types, |name| names.contains_key(name));
     }
 
-    fn parameters(
+    pub(super) fn parameters(
         &mut self,
         syntax: &Syntax<'_>,
         (names, variables): (&[Rc<str>], &HashMap<Rc<str>, LocalId>),
@@ -323,7 +329,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    fn parameter_atom(&self, pat: &crate::typed::Pat) -> Option<Atom> {
+    pub(super) fn parameter_atom(&self, pat: &crate::typed::Pat) -> Option<Atom> {
         match pat.kind {
             crate::typed::PatKind::Var(local) => {
                 self.locals[local.0 as usize].size.as_ref().and_then(Poly::as_atom)
@@ -356,18 +362,18 @@ impl<'a> Infer<'a> {
         (function, ty)
     }
 
-    /// Local functions: each is elaborated, generalized and bound.
+    /// Local functions: elaborated, generalized and bound.
     pub(super) fn local_functions(&mut self, defs: &[Def], stmts: &mut Vec<Stmt>) {
-        let recursive = defs.iter().any(|def| def.recursive);
+        if defs.iter().any(|def| def.recursive) {
+            return self.local_recursion(defs, stmts);
+        }
         for def in defs {
             for rule in &def.rules {
                 self.problems.push(messages::custom_rule(rule.span));
             }
             let scope = self.env.mark();
-            for other in if recursive { defs } else { std::slice::from_ref(def) } {
-                if other.recursive || self.env.get(&other.name.text).is_none() {
-                    self.env.bind(&other.name.text, Entry::Own);
-                }
+            if self.env.get(&def.name.text).is_none() {
+                self.env.bind(&def.name.text, Entry::Unmarked);
             }
             let (function, scheme) = self.generalized(&Syntax::of_def(def), true);
             self.env.restore(scope);
@@ -391,7 +397,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Sizes that a result has and nobody can name.
-    fn forget_results(&mut self, scheme: &Scheme) {
+    pub(super) fn forget_results(&mut self, scheme: &Scheme) {
         for (atom, how) in &scheme.atoms {
             if *how == Quantified::Result {
                 self.solver.sizes.forget(*atom);
@@ -414,7 +420,7 @@ impl<'a> Infer<'a> {
 }
 
 /// What the parameters are called; no two the same.
-fn names_of(params: &[&Param]) -> Rc<[Rc<str>]> {
+pub(super) fn names_of(params: &[&Param]) -> Rc<[Rc<str>]> {
     let mut taken: HashSet<Rc<str>> = HashSet::new();
     let name = |(k, param): (usize, &&Param)| {
         let name = super::patterns::call(&param.pattern, k);

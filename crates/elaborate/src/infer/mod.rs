@@ -15,6 +15,7 @@ mod expr;
 mod functions;
 mod operators;
 mod patterns;
+mod recursion;
 mod report;
 mod sizes;
 mod types;
@@ -33,6 +34,7 @@ use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Entry, Env};
+use recursion::{OwnCall, Provisional};
 
 /// A top-level definition.
 pub(crate) struct Global<'a> {
@@ -40,14 +42,16 @@ pub(crate) struct Global<'a> {
     pub module: usize,
     pub syntax: &'a Def,
     pub state: State,
+    /// Those that call each other with it, itself included, if it calls itself.
+    pub group: Option<Rc<[GlobalId]>>,
 }
 
 /// How far a definition has come.
 #[derive(Clone)]
 pub(crate) enum State {
     New,
-    /// Being elaborated: whoever mentions it now is part of a cycle.
-    Started,
+    /// Being elaborated. What calls itself goes by what its signature says meanwhile.
+    Started(Option<Rc<Provisional>>),
     Done(Done),
 }
 
@@ -105,8 +109,8 @@ pub(crate) struct Infer<'a> {
     expanding: Vec<(usize, Rc<str>)>,
     /// Has the alias that is being expanded been found to be too large? Then the rest of it is not expanded.
     too_large: bool,
-    /// Definitions that are being elaborated.
-    started: Vec<GlobalId>,
+    /// Calls inside of the recursive group that is being elaborated, at types of their own.
+    own_calls: Vec<OwnCall>,
     /// Is something only tried, so that nothing else is tried in it?
     trying: bool,
     /// Has the parser left out something?
@@ -137,7 +141,7 @@ impl<'a> Infer<'a> {
             unbound: Vec::new(),
             expanding: Vec::new(),
             too_large: false,
-            started: Vec::new(),
+            own_calls: Vec::new(),
             trying: false,
             incomplete: false,
         };
@@ -167,6 +171,7 @@ impl<'a> Infer<'a> {
             self.declare_types(k, module);
         }
         self.resolve_constructors(modules);
+        (0..modules.len()).for_each(|k| self.find_recursion(k));
         self.module = modules.len() - 1;
     }
 
@@ -186,6 +191,7 @@ impl<'a> Infer<'a> {
             module,
             syntax: def,
             state: State::New,
+            group: None,
         });
         self.scopes[module].defs.insert(def.name.text.clone(), id);
     }
@@ -212,17 +218,19 @@ impl<'a> Infer<'a> {
     fn global(&mut self, id: GlobalId) -> Option<Done> {
         match &self.globals[id.0 as usize].state {
             State::Done(done) => return Some(done.clone()),
-            State::Started => return None,
+            State::Started(_) => return None,
             // What is only tried leaves nothing behind, so it fails instead.
             State::New if self.trying => return None,
             State::New => {}
         }
-        self.globals[id.0 as usize].state = State::Started;
-        self.started.push(id);
+        if let Some(members) = self.globals[id.0 as usize].group.clone() {
+            self.define_group(&members);
+            return self.global(id);
+        }
+        self.globals[id.0 as usize].state = State::Started(None);
         let outside = self.leave();
         let done = self.definition(id);
         self.enter(outside);
-        self.started.pop();
         self.globals[id.0 as usize].state = State::Done(done.clone());
         Some(done)
     }

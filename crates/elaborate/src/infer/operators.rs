@@ -274,6 +274,8 @@ impl Infer<'_> {
             ExpKind::Local(_)
                 | ExpKind::Global(..)
                 | ExpKind::Function(..)
+                | ExpKind::Recursive(..)
+                | ExpKind::RecursiveLocal(..)
                 | ExpKind::Builtin(_)
                 | ExpKind::Lit(_)
                 | ExpKind::Number(_)

@@ -59,7 +59,7 @@ impl Infer<'_> {
         self.problems.push(problem);
     }
 
-    fn rigid_name(&self, ty: Ty) -> Option<Rc<str>> {
+    pub(super) fn rigid_name(&self, ty: Ty) -> Option<Rc<str>> {
         match self.solver.get(ty) {
             Node::Unknown(unknown) => unknown.rigid.clone(),
             _ => None,

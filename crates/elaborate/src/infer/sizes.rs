@@ -18,7 +18,7 @@ impl Infer<'_> {
             ExpKind::Local(local) => Some(self.local_size(*local)),
             ExpKind::Global(id, _) => match &self.globals[id.0 as usize].state {
                 State::Done(done) => done.size.map(Poly::constant),
-                State::New | State::Started => None,
+                State::New | State::Started(_) => None,
             },
             ExpKind::Negate(inner) => Some(self.size_of(inner)?.scale(-1)),
             ExpKind::Arith(op, a, b) => self.arithmetic_size(op, a, b),
@@ -27,6 +27,8 @@ impl Infer<'_> {
             }
             ExpKind::Claimed(inner, _) => self.size_of(inner),
             ExpKind::Function(..)
+            | ExpKind::Recursive(..)
+            | ExpKind::RecursiveLocal(..)
             | ExpKind::Builtin(_)
             | ExpKind::Lit(_)
             | ExpKind::Tuple(_)

@@ -226,7 +226,7 @@ impl<'a> Infer<'a> {
         }
         let entry = (module, def.name.text.clone());
         if self.expanding.contains(&entry) {
-            self.problems.push(messages::recursive_type(&def.name.text, span));
+            self.problems.push(messages::recursive_alias(&def.name.text, span));
             return self.solver.error();
         }
         let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
@@ -319,7 +319,12 @@ impl<'a> Infer<'a> {
                     );
                     return self.local_size(local);
                 }
-                Some(Entry::Function(..) | Entry::Accumulator(..) | Entry::Own) => {}
+                Some(
+                    Entry::Function(..)
+                    | Entry::Accumulator(..)
+                    | Entry::Recursive(..)
+                    | Entry::Unmarked,
+                ) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());
                     self.problems.push(messages::unknown_size(name, size.span, near));

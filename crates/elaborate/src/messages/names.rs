@@ -143,38 +143,67 @@ pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
     .hint("an import is called by the name of its file, whatever its folder")
 }
 
-/// `params` are the names of the function's parameters, as far as they have any; `cycle` are the functions that call each other.
-pub(crate) fn recursion_unsupported(
-    name: &str,
-    span: Span,
-    params: &[Rc<str>],
-    cycle: &[Rc<str>],
-) -> Problem {
+/// `cycle`: the functions that call each other, beginning with the one that does not say `rec`. `word`: what it is defined by.
+pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str) -> Problem {
+    let name = cycle.first().map_or("", |name| &**name);
+    let way: Vec<String> =
+        cycle.iter().chain(cycle.first()).map(|name| format!("`{name}`")).collect();
     let label = match cycle {
-        [_, _, ..] => {
-            let names: Vec<&str> = cycle.iter().map(|name| &**name).collect();
-            format!("{} call each other", quoted(&names))
-        }
-        _ => format!("`{name}` calls itself here"),
+        [_, _, ..] => way.join(" calls "),
+        _ => format!("`{name}` calls itself"),
     };
-    let state =
-        params.iter().fold("result".to_string(), |state, param| format!("{state}, {param}"));
-    let problem =
-        Problem::error("E0109", "recursive definitions are not supported yet", span, label);
-    if params.is_empty() {
-        problem.hint("a `loop` does most of what recursion does: `loop x = start while … do …`")
-    } else {
-        problem.hint(format!("a `loop` does most of what recursion does; its state is what the next call would be given: `loop ({state}) = (…) while … do (…)`"))
-    }
+    Problem::error("E0109", format!("`{name}` is recursive and does not say so"), span, label)
+        .hint(format!("write `{word} rec {name}`"))
 }
 
-pub(crate) fn recursive_type(name: &str, span: Span) -> Problem {
+pub(crate) fn recursive_value(name: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0251",
+        format!("`{name}` is defined by itself and is not a function"),
+        span,
+        "its value would be needed to compute it",
+    )
+    .hint(format!("only functions are recursive; give it a parameter: `{name} x = …`"))
+}
+
+pub(crate) fn growing_recursion(name: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0252",
+        format!("`{name}` calls itself at larger and larger types"),
+        span,
+        "each call is at a larger type than the one before",
+    )
+    .hint("functions are compiled for each type that they are used at, and here these have no end")
+}
+
+pub(crate) fn overloaded_recursion(name: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0254",
+        format!("`{name}` calls itself at another type and is overloaded"),
+        span,
+        "what holds for the one type may not hold for the other",
+    )
+    .hint("write the types of this function without type variables, or pass the operation as a parameter")
+}
+
+pub(crate) fn growing_type(name: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0253",
+        format!("`{name}` contains itself at larger and larger types"),
+        span,
+        "inside of itself it has larger arguments",
+    )
+    .hint("types are compiled for each list of arguments, and here these have no end")
+}
+
+pub(crate) fn recursive_alias(name: &str, span: Span) -> Problem {
     Problem::error(
         "E0110",
-        "recursive types are not supported yet",
+        "another name for a type cannot contain itself",
         span,
-        format!("`{name}` contains itself"),
+        format!("`{name}` would never end"),
     )
+    .hint(format!("make it a type with constructors: `type {name} = Leaf … | Node …`"))
 }
 
 pub(crate) fn custom_rule(span: Span) -> Problem {

@@ -232,6 +232,12 @@ impl Solver {
         self.watchers.entry(base).or_default().push(id);
     }
 
+    /// Does a constraint wait for this unknown?
+    pub fn is_waited_for(&self, unknown: Ty) -> bool {
+        let mut pending = self.constraints.iter().flatten().flat_map(Constraint::types);
+        pending.any(|ty| self.unknowns(ty).contains(&unknown))
+    }
+
     /// The constraints since `from` that wait for something at a deeper level than this: taken out.
     pub(super) fn take_pending(
         &mut self,

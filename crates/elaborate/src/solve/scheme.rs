@@ -41,6 +41,9 @@ pub(crate) struct Instance {
     pub bound: Vec<(Atom, Quantified)>,
 }
 
+/// Says how a size of a definition's own scope is instantiated.
+pub(crate) type Classify<'c> = &'c dyn Fn(Atom) -> Option<Quantified>;
+
 impl Solver {
     /// Quantifies what is known at a deeper level than the current one only. `classify` says how the atoms of the definition's own
     /// scope are instantiated. Constraints since `mark` that mention something quantified go along; those that must not are given back
@@ -49,8 +52,18 @@ impl Solver {
         &mut self,
         ty: Ty,
         mark: usize,
-        classify: &dyn Fn(Atom) -> Option<Quantified>,
+        classify: Classify,
     ) -> (Scheme, Vec<Constraint>) {
+        let (mut schemes, stuck) = self.generalize_all(&[(ty, classify)], mark);
+        (schemes.remove(0), stuck)
+    }
+
+    /// The same for functions that call each other: they quantify the same types, with the same constraints.
+    pub fn generalize_all(
+        &mut self,
+        types: &[(Ty, Classify)],
+        mark: usize,
+    ) -> (Vec<Scheme>, Vec<Constraint>) {
         let level = self.level;
         let deeper = |solver: &Solver, c: &Constraint| {
             c.types().iter().any(|ty| solver.deepest(*ty) > level)
@@ -66,12 +79,18 @@ impl Solver {
         }
         self.simplify(mark, deeper);
         let constraints = self.take_pending(mark, deeper);
-        let mut scheme = Scheme { vars: Vec::new(), atoms: Vec::new(), constraints, ty };
-        self.quantify(ty, classify, &mut scheme);
-        for constraint in scheme.constraints.clone() {
-            constraint.types().into_iter().for_each(|ty| self.quantify(ty, classify, &mut scheme));
+        let parts: Vec<Ty> = constraints.iter().flat_map(Constraint::types).collect();
+        let (mut vars, mut schemes) = (Vec::new(), Vec::new());
+        for (ty, classify) in types {
+            let (constraints, ty) = (constraints.clone(), *ty);
+            let mut scheme = Scheme { vars: Vec::new(), atoms: Vec::new(), constraints, ty };
+            self.quantify(ty, classify, &mut scheme);
+            parts.iter().for_each(|part| self.quantify(*part, classify, &mut scheme));
+            vars.append(&mut scheme.vars);
+            schemes.push(scheme);
         }
-        (scheme, stuck)
+        schemes.iter_mut().for_each(|scheme| scheme.vars = vars.clone());
+        (schemes, stuck)
     }
 
     /// The constraints stay, and so do their unknowns.
@@ -129,12 +148,7 @@ impl Solver {
         }
     }
 
-    fn quantify(
-        &mut self,
-        ty: Ty,
-        classify: &dyn Fn(Atom) -> Option<Quantified>,
-        scheme: &mut Scheme,
-    ) {
+    fn quantify(&mut self, ty: Ty, classify: Classify, scheme: &mut Scheme) {
         let mut parts = Vec::new();
         self.visit(ty, &mut |_, part| parts.push(part));
         for part in parts {
@@ -152,12 +166,7 @@ impl Solver {
         }
     }
 
-    fn quantify_size(
-        &mut self,
-        size: &Poly,
-        classify: &dyn Fn(Atom) -> Option<Quantified>,
-        scheme: &mut Scheme,
-    ) {
+    fn quantify_size(&mut self, size: &Poly, classify: Classify, scheme: &mut Scheme) {
         let size = self.sizes.resolve(size);
         let mut atoms = Vec::new();
         self.sizes.atoms(&size, &mut atoms);

@@ -4,7 +4,7 @@ use lambada_prim::ScalarTy;
 
 use super::Solver;
 use super::constraint::{Constraint, Step, Trouble};
-use super::ty::{Bases, Kind, Node, Origin, Ty};
+use super::ty::{Bases, Kind, Node, Origin, Ty, VariantId};
 use super::unify::Clash;
 
 type Result = std::result::Result<Step, Trouble>;
@@ -315,7 +315,7 @@ impl Solver {
 
     fn first_order(&mut self, ty: Ty) -> Result {
         let mut unknowns = Vec::new();
-        match self.find_function(ty, &mut unknowns) {
+        match self.find_function(ty, &mut unknowns, &mut Vec::new()) {
             Some(function) => Err(Trouble::Function(function)),
             None if unknowns.is_empty() => Ok(Step::Done),
             None => Ok(Step::Wait(unknowns)),
@@ -323,7 +323,15 @@ impl Solver {
     }
 
     /// A function inside a type, and the unknowns that may become one.
-    fn find_function(&self, ty: Ty, unknowns: &mut Vec<Ty>) -> Option<Ty> {
+    fn find_function(
+        &self,
+        ty: Ty,
+        unknowns: &mut Vec<Ty>,
+        seen: &mut Vec<VariantId>,
+    ) -> Option<Ty> {
+        let mut all =
+            |types: &[Ty]| types.iter().find_map(|ty| self.find_function(*ty, unknowns, seen));
+
         match self.get(ty) {
             Node::Unknown(unknown) => {
                 if unknown.kind == Kind::Any && unknown.level != super::ty::GENERIC {
@@ -334,14 +342,17 @@ impl Solver {
             Node::Scalar(_) | Node::Error => None,
             Node::Link(_) => unreachable!("`get` follows links"),
             Node::Fun(..) => Some(ty),
-            Node::Array(_, elem) => self.find_function(*elem, unknowns),
-            Node::Tuple(items) => items.iter().find_map(|t| self.find_function(*t, unknowns)),
-            Node::Record(fields) => {
-                fields.iter().find_map(|(_, t)| self.find_function(*t, unknowns))
-            }
+            Node::Array(_, elem) => all(&[*elem]),
+            Node::Tuple(items) => all(items),
+            Node::Record(fields) => all(&fields.iter().map(|(_, t)| *t).collect::<Vec<_>>()),
             Node::Variant(id, args) => {
+                let found = all(args);
+                if found.is_some() || seen.contains(id) {
+                    return found;
+                }
+                seen.push(*id);
                 let fields = self.variant(*id).constructors.iter().flat_map(|(_, fields)| fields);
-                args.iter().chain(fields).find_map(|t| self.find_function(*t, unknowns))
+                fields.copied().find_map(|ty| self.find_function(ty, unknowns, seen))
             }
         }
     }

@@ -9,6 +9,7 @@ use lambada_source::Span;
 use super::Specialize;
 use super::spine::Spine;
 use crate::builtin;
+use crate::solve::ty::Ty as Unknown;
 use crate::typed::{Claim, Clause, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind, Stmt};
 
 impl Specialize<'_> {
@@ -17,7 +18,17 @@ impl Specialize<'_> {
         let span = exp.span;
         match &exp.kind {
             ExpKind::Local(local) => self.at(core::var(self.local(*local)), span),
-            ExpKind::Global(id, args) => self.global_term(*id, args, span),
+            ExpKind::Global(id, args) => self.global_term(*id, args, exp.ty, span),
+            ExpKind::Recursive(id, pairs) => {
+                let vars = self.from.global(*id).scheme.vars.clone();
+                self.global_term(*id, &at_own_types(&vars, pairs), exp.ty, span)
+            }
+            ExpKind::RecursiveLocal(id, pairs) => {
+                let vars = self.from.function_vars(*id);
+                let ty = self.mono(exp.ty);
+                let term = self.local_function(*id, &at_own_types(&vars, pairs), ty);
+                self.at(term, span)
+            }
             ExpKind::Function(id, args) => {
                 let ty = self.mono(exp.ty);
                 let term = self.local_function(*id, args, ty);
@@ -366,6 +377,12 @@ impl Specialize<'_> {
         }
         core::let_(all, nested, core::tuple(parts))
     }
+}
+
+/// The types that a function's variables stand for in a call inside of its group: those of the call, and those around.
+fn at_own_types(vars: &[Unknown], pairs: &[(Unknown, Unknown)]) -> Vec<Unknown> {
+    let own = |var: &Unknown| pairs.iter().find(|(other, _)| other == var).map(|(_, ty)| *ty);
+    vars.iter().map(|var| own(var).unwrap_or(*var)).collect()
 }
 
 /// Does it certainly not fail, and is it small?

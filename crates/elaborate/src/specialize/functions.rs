@@ -210,6 +210,9 @@ impl Specialize<'_> {
                     let whole = self.bind_pattern(pat, value, spine);
                     self.claims(claims, &[whole], spine);
                 }
+                crate::typed::Stmt::Functions(functions) => {
+                    spine.0.push(Item::Functions(functions.clone()))
+                }
                 crate::typed::Stmt::Function(id, function) => {
                     spine.0.push(Item::Function(*id, function.clone()))
                 }

@@ -13,6 +13,7 @@ mod elementwise;
 mod expr;
 mod functions;
 mod matches;
+mod recursion;
 mod shapes;
 mod signature;
 mod spine;
@@ -34,7 +35,14 @@ type Key = (GlobalId, Vec<Ty>, Option<Span>);
 /// The state of specialization.
 pub(crate) struct Specialize<'e> {
     from: &'e Elaborated,
+    /// Without definitions, until all are there.
     program: Program,
+    /// The definitions; those that are being written are missing.
+    defs: Vec<Option<Def>>,
+    /// Those that are finished, in that order.
+    finished: Vec<DefId>,
+    /// Recursive definitions that are being written, outermost first.
+    started: Vec<(Key, DefId)>,
     instances: HashMap<Key, DefId>,
     types: HashMap<(VariantId, Vec<Ty>), TypeId>,
     /// How many constructs that can fail have been written.
@@ -63,6 +71,9 @@ impl<'e> Specialize<'e> {
         let mut this = Specialize {
             from,
             program: Program::default(),
+            defs: Vec::new(),
+            finished: Vec::new(),
+            started: Vec::new(),
             instances: HashMap::new(),
             types: HashMap::new(),
             failing: 0,
@@ -70,8 +81,8 @@ impl<'e> Specialize<'e> {
             scope: Scope::default(),
         };
         let types = from.global(entry).defaults.iter().map(|ty| this.mono(*ty)).collect();
-        this.instance(entry, types, None);
-        this.program
+        let entry = this.instance(entry, types, None);
+        this.ordered(entry)
     }
 
     /// A definition at types. In the prelude, `blame` is the place of the use.
@@ -83,6 +94,16 @@ impl<'e> Specialize<'e> {
         }
         let from = self.from;
         let global = from.global(id);
+        let key = (id, types, blame);
+        if let Some(k) = self.started.iter().position(|(known, _)| *known == key) {
+            // Whether one can fail that is called by what it calls is not known yet.
+            self.failing += usize::from(k + 1 < self.started.len());
+            return self.started[k].1;
+        }
+        // A recursive definition has a number before it has a body.
+        let reserved = global.recursive.then(|| self.reserve());
+        self.started.extend(reserved.map(|def| (key.clone(), def)));
+        let (id, types, blame) = key;
         let vars = global.scheme.vars.iter().copied().zip(types.iter().cloned()).collect();
         let outer =
             std::mem::replace(&mut self.scope, Scope { types: vars, blame, ..Scope::default() });
@@ -90,28 +111,42 @@ impl<'e> Specialize<'e> {
         let body = self.function(&global.function);
         let signature = self.signature(global, body.ty());
         self.scope = outer;
-        let def = DefId(self.program.defs.len() as u32);
-        self.program.defs.push(Def {
-            name: global.name.clone(),
-            body,
-            signature,
-            span: global.span,
-            group: def.0,
-        });
+        let def = reserved.unwrap_or_else(|| self.reserve());
+        let (name, span) = (global.name.clone(), global.span);
+        self.defs[def.0 as usize] = Some(Def { name, body, signature, span, group: 0 });
+        self.finished.push(def);
+        if reserved.is_some() {
+            self.started.pop();
+        }
         let fallible = self.failing > failing;
         self.fallible.insert(def, fallible);
         self.instances.insert((id, types, blame.filter(|_| fallible)), def);
         def
     }
 
-    fn global_term(&mut self, id: GlobalId, args: &[solve::Ty], span: Span) -> Term {
+    /// The number of a new definition.
+    fn reserve(&mut self) -> DefId {
+        self.defs.push(None);
+        DefId(self.defs.len() as u32 - 1)
+    }
+
+    fn global_term(
+        &mut self,
+        id: GlobalId,
+        args: &[solve::Ty],
+        exp_ty: solve::Ty,
+        span: Span,
+    ) -> Term {
         let types = args.iter().map(|ty| self.mono(*ty)).collect();
         let blame = self.from.global(id).prelude.then(|| self.span(span));
         let def = self.instance(id, types, blame);
         if self.fallible.get(&def).copied().unwrap_or(false) {
             self.failing += 1;
         }
-        let ty = self.program.def(def).body.ty().clone();
+        let ty = match &self.defs[def.0 as usize] {
+            Some(def) => def.body.ty().clone(),
+            None => self.mono(exp_ty),
+        };
         Term::new(TermKind::Global(def), ty, self.span(span))
     }
 
@@ -175,17 +210,19 @@ impl<'e> Specialize<'e> {
         let shown: Vec<String> = args.iter().map(|ty| self.type_argument(ty)).collect();
         let name =
             std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
+        // It may contain itself.
+        let type_id = TypeId(self.program.types.len() as u32);
+        self.program.types.push(TypeDecl { name: name.into(), constructors: Vec::new() });
+        self.types.insert((id, args.clone()), type_id);
         let outer = self.scope.types.clone();
-        self.scope.types.extend(variant.params.iter().copied().zip(args.iter().cloned()));
+        self.scope.types.extend(variant.params.iter().copied().zip(args));
         let constructors = variant
             .constructors
             .iter()
             .map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect()))
             .collect();
         self.scope.types = outer;
-        let type_id = TypeId(self.program.types.len() as u32);
-        self.program.types.push(TypeDecl { name: name.into(), constructors });
-        self.types.insert((id, args), type_id);
+        self.program.types[type_id.0 as usize].constructors = constructors;
         type_id
     }
 

@@ -14,6 +14,8 @@ pub(super) enum Item {
     Check(Term, Site, Vec<Term>),
     /// The instances of a local function that what follows asks for.
     Function(FunctionId, Rc<Function>),
+    /// Those of functions that may call each other.
+    Functions(Rc<[(FunctionId, Rc<Function>)]>),
 }
 
 /// What stands around a term, outermost first.
@@ -67,6 +69,7 @@ impl Specialize<'_> {
                 Item::Let(var, value) => core::let_(var, value, term),
                 Item::Check(cond, site, values) => core::build::check(cond, site, values, term),
                 Item::Function(id, function) => self.local_instances(id, &function, term),
+                Item::Functions(functions) => self.recursive_instances(&functions, term),
             };
         }
         term

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
-use lambada_source::{Problem, suggest};
+use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
 use super::raw::Entry;
@@ -436,7 +436,7 @@ impl Reader<'_> {
         let args = types
             .iter()
             .zip(args)
-            .map(|(t, v)| self.json(&unsized_ty(t), v))
+            .map(|(t, v)| stack::deeper(|| self.json(&unsized_ty(t), v)))
             .collect::<Result<_, _>>()?;
         Ok(Data::Con { name: constructor.clone(), tag, args })
     }

@@ -4,19 +4,47 @@ use std::collections::HashSet;
 
 use lambada_prim::ScalarTy;
 use lambada_source::Problem;
+use lambada_source::stack::{self, Deep};
 use serde_json::Value;
 
 use crate::messages::data as messages;
 
 /// A JSON text. One key twice in an object is a mistake, which no value shows; what is not JSON is told with `origin`.
-pub fn read(text: &str, origin: &str) -> Result<Value, Problem> {
+pub fn read(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let value = serde_json::from_str(text)
-        .map_err(|error| messages::not_json(origin, error, bare_constant(text)))?;
+    let value = match depth(text) {
+        deep if deep > DEEPEST => return Err(messages::too_deep(origin, DEEPEST)),
+        deep if deep > SHALLOW => stack::roomy(|| super::deep::read(text)),
+        _ => serde_json::from_str(text).map_err(|error| error.to_string()),
+    };
+    let value =
+        value.map_err(|error| messages::not_json(origin, error, bare_constant(text)))?.into();
     match repeated_key(text) {
         Some(key) => Err(messages::repeated_key(origin, &key)),
         None => Ok(value),
     }
+}
+
+/// The depth of nesting that the library for JSON reads by recursion.
+const SHALLOW: usize = 100;
+
+/// The largest depth of nesting that is read at all.
+const DEEPEST: usize = 1_000_000;
+
+/// How deep lists and objects are nested.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for (_, _, part) in strings(text).filter(|(quoted, ..)| !quoted) {
+        for byte in part.bytes() {
+            match byte {
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            deepest = deepest.max(depth);
+        }
+    }
+    deepest
 }
 
 /// The strings of a text, with their quotes, and what stands between them.
@@ -118,7 +146,7 @@ fn regular(value: &Value) -> bool {
     let Value::Array(items) = value else { return true };
     let Some(first) = items.first() else { return true };
     let like_first = |item: &Value| kind(item) == kind(first) && shape(item).0 == shape(first).0;
-    items.iter().all(like_first) && items.iter().all(regular)
+    items.iter().all(like_first) && items.iter().all(|item| stack::deeper(|| regular(item)))
 }
 
 fn plural(value: &Value) -> &'static str {

@@ -2,6 +2,7 @@
 //! text, JSON or NumPy archives. Nothing here knows how programs run.
 
 mod bind;
+mod deep;
 mod json;
 mod names;
 mod npz;
@@ -14,4 +15,4 @@ pub use names::{
 };
 pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
-pub use write::{Format, to_json, write_file};
+pub use write::{Format, json_text, to_json, write_file};

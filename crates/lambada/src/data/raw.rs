@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lambada_prim::Tensor;
 use lambada_source::Problem;
+use lambada_source::stack::Deep;
 use serde_json::Value;
 
 use super::{is_definition, json, npz, split_assignment};
@@ -16,7 +17,7 @@ pub(crate) const STANDARD_INPUT: &str = "-";
 #[derive(Clone, Debug)]
 pub enum Raw {
     /// From JSON text.
-    Json(Value),
+    Json(Deep<Value>),
     /// From a NumPy array.
     Tensor(Tensor),
 }
@@ -104,13 +105,13 @@ impl Inputs {
         let mut inputs = Inputs::new();
         if path.extension().is_some_and(|e| e == "json") || path == Path::new(STANDARD_INPUT) {
             let origin = format!("`{}`", path.display());
-            match json::read(&text(path)?, &origin)? {
+            match json::read(&text(path)?, &origin)?.into_inner() {
                 Value::Object(members) if members.len() == 1 => {
                     members.into_iter().for_each(|(_, value)| {
-                        inputs.insert(name, Raw::Json(value), origin.clone())
+                        inputs.insert(name, Raw::Json(value.into()), origin.clone())
                     });
                 }
-                value => inputs.insert(name, Raw::Json(value), origin),
+                value => inputs.insert(name, Raw::Json(value.into()), origin),
             }
         } else {
             inputs.read_file(path)?;
@@ -121,10 +122,10 @@ impl Inputs {
 
     /// All members of a JSON object.
     pub fn read_json(&mut self, text: &str, origin: &str) -> Result<(), Problem> {
-        match json::read(text, origin)? {
+        match json::read(text, origin)?.into_inner() {
             Value::Object(members) => {
                 for (name, value) in members {
-                    self.push(Some(name), Raw::Json(value), origin.to_string(), true);
+                    self.push(Some(name), Raw::Json(value.into()), origin.to_string(), true);
                 }
                 Ok(())
             }
@@ -151,10 +152,10 @@ impl Inputs {
     }
 }
 
-fn json_value(text: &str, origin: &str) -> Result<Value, Problem> {
+fn json_value(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     let bare = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c));
     match json::read(text, origin) {
-        Err(_) if bare => Ok(Value::String(text.to_string())),
+        Err(_) if bare => Ok(Value::String(text.to_string()).into()),
         result => result,
     }
 }

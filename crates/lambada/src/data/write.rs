@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lambada_core::data::Data;
 use lambada_prim::{Data as Elements, Scalar, Tensor};
-use lambada_source::Problem;
+use lambada_source::{Problem, stack};
 use serde_json::{Map, Value, json};
 
 use super::npz;
@@ -50,9 +50,53 @@ pub fn to_json(data: &Data) -> Value {
         Data::Con { name, args, .. } if args.is_empty() => json!(&**name),
         Data::Con { name, args, .. } => Value::Object(Map::from_iter([(
             name.to_string(),
-            Value::Array(args.iter().map(to_json).collect()),
+            Value::Array(args.iter().map(|arg| stack::deeper(|| to_json(arg))).collect()),
         )])),
     }
+}
+
+/// The same as text, of values of any depth.
+pub fn json_text(data: &Data) -> String {
+    let mut text = String::new();
+    push_json(data, &mut text);
+    text
+}
+
+fn push_json(data: &Data, text: &mut String) {
+    match data {
+        Data::Tensor(tensor) => *text += &tensor_json(tensor).to_string(),
+        Data::Tuple(items) | Data::Array(items) => {
+            push_all(text, '[', items.iter().map(|item| (None, item)), ']');
+        }
+        Data::Record(fields) => {
+            push_all(text, '{', fields.iter().map(|(name, item)| (Some(&**name), item)), '}');
+        }
+        Data::Con { name, args, .. } if args.is_empty() => *text += &json!(&**name).to_string(),
+        Data::Con { name, args, .. } => {
+            *text += &format!("{{{}:", json!(&**name));
+            push_all(text, '[', args.iter().map(|arg| (None, arg)), ']');
+            text.push('}');
+        }
+    }
+}
+
+fn push_all<'a>(
+    text: &mut String,
+    open: char,
+    items: impl Iterator<Item = (Option<&'a str>, &'a Data)>,
+    close: char,
+) {
+    text.push(open);
+    for (k, (name, item)) in items.enumerate() {
+        if k > 0 {
+            text.push(',');
+        }
+        if let Some(name) = name {
+            *text += &format!("{}:", json!(name));
+        }
+        stack::deeper(|| push_json(item, text));
+    }
+    text.push(close);
 }
 
 fn tensor_json(tensor: &Tensor) -> Value {
@@ -83,9 +127,7 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     let mut bytes = Vec::new();
     match Format::of(path)? {
         Format::Json => {
-            serde_json::to_writer(&mut bytes, &to_json(data))
-                .map_err(|e| messages::io(path, "write", e))?;
-            bytes.push(b'\n');
+            bytes = (json_text(data) + "\n").into_bytes();
         }
         Format::Npz => {
             let mut cursor = std::io::Cursor::new(&mut bytes);

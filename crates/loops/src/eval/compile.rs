@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::counts::width;
-use super::{Output, Program, Range, Slot};
-use crate::{Function, Nest, Op, Operand, Param, Return, Step, Stmt, Ty};
+use super::{Body, Output, Program, Range, Slot};
+use crate::{Function, Library, Nest, Op, Operand, Param, Return, Step, Stmt, Ty};
 
 /// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,12 @@ pub(super) enum Code {
     /// The next iteration, if there is one; the step is in a slot.
     Next { index: u32, step: u32, end: u32, target: u32 },
     Check { cond: u32, site: u32, args: u32, count: u16 },
+    // Nodes and calls; what more there is to say stands in a list of the function, at this number.
+    Node { to: u32, number: u32 },
+    Tag { to: u32, of: u32 },
+    Field { to: u32, of: u32, number: u32 },
+    Open { buf: u32, of: u32, number: u32, args: u32, count: u16 },
+    Call { number: u32 },
     Done,
 }
 
@@ -83,26 +89,37 @@ const FAST: &[(Prim, Fast)] = &[
 ];
 
 pub(super) fn compile(function: &Function) -> Program {
-    let mut compiler = Compiler::new(function);
-    compiler.body(&function.body);
-    compiler.put(Code::Done);
-    let results = function.results.iter().map(|result| compiler.result(result)).collect();
-    let mut program = compiler.program;
-    program.results = results;
-    program
+    let mut constants = Vec::new();
+    let mut compile = |each: &Function| {
+        let mut compiler = Compiler::new(each, &function.library, &mut constants);
+        compiler.body(&each.body);
+        compiler.put(Code::Done);
+        let results = each.results.iter().map(|result| compiler.result(result)).collect();
+        Body { results, ..compiler.program }
+    };
+    let entry = compile(function);
+    let functions = function.library.functions.iter().map(compile).collect();
+    Program { entry, functions, constants }
 }
 
-struct Compiler<'a> {
+pub(super) struct Compiler<'a> {
     function: &'a Function,
-    program: Program,
+    pub(super) library: &'a Library,
+    pub(super) program: Body,
+    /// Constant arrays of the whole program, as far as it is compiled.
+    constants: &'a mut Vec<u64>,
     /// By register and by cell: the slot of the first lane.
-    regs: Vec<u32>,
-    cells: Vec<u32>,
+    pub(super) regs: Vec<u32>,
+    pub(super) cells: Vec<u32>,
     literals: HashMap<(ScalarTy, u64), u32>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(function: &'a Function) -> Compiler<'a> {
+    fn new(
+        function: &'a Function,
+        library: &'a Library,
+        constants: &'a mut Vec<u64>,
+    ) -> Compiler<'a> {
         let mut count = 0;
         let mut slots = |(ty, _): &(Ty, _)| {
             count += u32::from(ty.lanes);
@@ -114,25 +131,30 @@ impl<'a> Compiler<'a> {
             Param::Scalar(reg) => {
                 Slot::Scalar(function.regs[reg.0 as usize].0.elem, regs[reg.0 as usize])
             }
-            Param::Buffer(buf) => Slot::Buffer(function.bufs[buf.0 as usize].0, buf.0),
+            Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => {
+                Slot::Buffer(function.bufs[buf.0 as usize].0, buf.0)
+            }
         };
-        let program = Program {
+        let program = Body {
             name: function.name.clone(),
             code: Vec::new(),
             args: Vec::new(),
+            calls: Vec::new(),
+            new_nodes: Vec::new(),
+            fields: Vec::new(),
             params: function.params.iter().map(param).collect(),
             slots: vec![0; count as usize],
-            constants: Vec::new(),
             widths: function.bufs.iter().map(|(elem, _)| width(*elem)).collect(),
             ranges: vec![Range::default(); function.bufs.len()],
             results: Vec::new(),
             sites: function.sites.clone(),
             origins: function.origins.clone(),
         };
-        Compiler { function, program, regs, cells, literals: HashMap::new() }
+        let literals = HashMap::new();
+        Compiler { function, library, program, constants, regs, cells, literals }
     }
 
-    fn put(&mut self, code: Code) {
+    pub(super) fn put(&mut self, code: Code) {
         self.program.code.push(code);
     }
 
@@ -203,6 +225,13 @@ impl<'a> Compiler<'a> {
                 let cond = self.slot(*cond);
                 self.put(Code::Check { cond, site: *site, args, count });
             }
+            Step::Node { reg, node, tag, fields, site } => {
+                self.new_node(*reg, *node, *tag, fields, *site)
+            }
+            Step::Open { buf, field, of, dims } => self.open(*buf, *field, *of, dims),
+            Step::Call { function, args, results, site } => {
+                self.call(*function, args, results, *site)
+            }
         }
     }
 
@@ -227,6 +256,14 @@ impl<'a> Compiler<'a> {
                 self.put(Code::Fold { to, prim: op.prim(ty.elem), elem: ty.elem, from, lanes });
             }
             Op::Iota => self.put(Code::Iota { to, lanes }),
+            Op::Tag(node) => {
+                let of = self.slot(*node);
+                self.put(Code::Tag { to, of });
+            }
+            Op::Field(field, node) => {
+                let (of, number) = (self.slot(*node), self.place(*field));
+                self.put(Code::Field { to, of, number });
+            }
         }
     }
 
@@ -257,10 +294,10 @@ impl<'a> Compiler<'a> {
     }
 
     fn constant(&mut self, buf: u32, tensor: &Tensor) {
-        let low = self.program.constants.len();
-        self.program.constants.extend((0..tensor.data.len()).map(|k| word(tensor.data.get(k))));
+        let low = self.constants.len();
+        self.constants.extend((0..tensor.data.len()).map(|k| word(tensor.data.get(k))));
         self.program.ranges[buf as usize] =
-            Range { low, high: self.program.constants.len(), origin: low as i64 };
+            Range { low, high: self.constants.len(), origin: low as i64 };
     }
 
     fn counted(&mut self, index: u32, start: Operand, end: Operand, step: i64, body: &[Stmt]) {
@@ -304,7 +341,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn args(&mut self, operands: &[Operand]) -> u32 {
+    pub(super) fn args(&mut self, operands: &[Operand]) -> u32 {
         let args: Vec<Arg> = operands.iter().map(|operand| self.arg(*operand)).collect();
         self.program.args.extend(args);
         (self.program.args.len() - operands.len()) as u32
@@ -324,7 +361,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn slot(&mut self, operand: Operand) -> u32 {
+    pub(super) fn slot(&mut self, operand: Operand) -> u32 {
         self.arg(operand).slot
     }
 

@@ -3,37 +3,53 @@
 use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::Failure;
 
+use super::calls::Frame;
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
-use super::{Output, Program, Range, Slot, internal};
+use super::{Body, Output, Program, Range, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
 /// The bytes of an element, of any type.
-const WORD: u64 = 8;
+pub(super) const WORD: u64 = 8;
 
 pub(super) struct Machine<'a, M> {
-    program: &'a Program,
-    slots: Vec<u64>,
-    memory: Vec<u64>,
+    pub(super) program: &'a Program,
+    /// The function that runs.
+    pub(super) body: &'a Body,
+    pub(super) slots: Vec<u64>,
+    pub(super) memory: Vec<u64>,
     /// By buffer.
-    ranges: Vec<Range>,
+    pub(super) ranges: Vec<Range>,
+    /// The callers, outermost first, and how many bytes they keep.
+    pub(super) frames: Vec<Frame<'a>>,
+    pub(super) kept: u64,
     /// By open scope: how much memory there was at its entry.
     marks: Vec<usize>,
-    meter: M,
+    pub(super) meter: M,
     /// How much of the memory constants and arguments take, which do not count.
     own: usize,
-    limit: Memory,
+    pub(super) limit: Memory,
 }
 
 impl<'a, M: Meter> Machine<'a, M> {
     /// A machine whose memory holds the constants and the arguments.
     pub fn new(program: &'a Program, args: &[Tensor], limit: Memory, meter: M) -> Machine<'a, M> {
-        let slots = program.slots.clone();
-        let (memory, ranges) = (program.constants.clone(), program.ranges.clone());
-        let marks = Vec::new();
-        let mut machine = Machine { program, slots, memory, ranges, marks, meter, own: 0, limit };
-        for (param, arg) in program.params.iter().zip(args) {
+        let body = &program.entry;
+        let mut machine = Machine {
+            program,
+            body,
+            slots: body.slots.clone(),
+            memory: program.constants.clone(),
+            ranges: body.ranges.clone(),
+            frames: Vec::new(),
+            kept: 0,
+            marks: Vec::new(),
+            meter,
+            own: 0,
+            limit,
+        };
+        for (param, arg) in body.params.iter().zip(args) {
             match param {
                 Slot::Scalar(_, slot) => machine.slots[*slot as usize] = word(arg.data.get(0)),
                 Slot::Buffer(_, buf) => machine.argument(*buf, &arg.data),
@@ -56,15 +72,15 @@ impl<'a, M: Meter> Machine<'a, M> {
     /// Runs to the end and gives the results.
     pub fn run(mut self) -> Result<(Vec<Tensor>, M), Failure> {
         self.execute()?;
-        let results = self.program.results.iter().map(|result| self.result(result));
+        let results = self.body.results.iter().map(|result| self.result(result));
         Ok((results.collect::<Result<_, _>>()?, self.meter))
     }
 
     fn execute(&mut self) -> Result<(), Failure> {
-        let program = self.program;
+        let mut instructions: &'a [Code] = &self.body.code;
         let mut at = 0;
         loop {
-            let code = program.code[at];
+            let code = instructions[at];
             at += 1;
             if M::COUNTS {
                 self.count(code);
@@ -171,7 +187,21 @@ impl<'a, M: Meter> Machine<'a, M> {
                         return Err(self.failure(site, args as usize, count as usize));
                     }
                 }
-                Code::Done => return Ok(()),
+                Code::Node { to, number } => self.new_node(to, number)?,
+                Code::Tag { to, of } => self.tag(to, of)?,
+                Code::Field { to, of, number } => self.field(to, of, number)?,
+                Code::Open { buf, of, number, args, count } => {
+                    let args = args as usize;
+                    self.open(buf, of, number, args..args + count as usize)?;
+                }
+                Code::Call { number } => {
+                    self.enter(number, at)?;
+                    (instructions, at) = (&self.body.code, 0);
+                }
+                Code::Done => match self.leave()? {
+                    Some(next) => (instructions, at) = (&self.body.code, next),
+                    None => return Ok(()),
+                },
             }
         }
     }
@@ -205,8 +235,8 @@ impl<'a, M: Meter> Machine<'a, M> {
             Code::Copy { to, len, .. } => self.written(to, self.int(len)),
             Code::Fill { buf, len, .. } => self.written(buf, self.int(len)),
             Code::Alloc { buf, args, count } => {
-                let width = self.program.widths[buf as usize];
-                let args = &self.program.args[args as usize..args as usize + count as usize];
+                let width = self.body.widths[buf as usize];
+                let args = &self.body.args[args as usize..args as usize + count as usize];
                 let len = elements(args.iter().map(|arg| self.int(arg.slot)));
                 self.meter.allocate(len.unwrap_or(u64::MAX).saturating_mul(width));
             }
@@ -222,23 +252,28 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::First { .. }
             | Code::Next { .. }
             | Code::Check { .. }
+            | Code::Node { .. }
+            | Code::Tag { .. }
+            | Code::Field { .. }
+            | Code::Open { .. }
+            | Code::Call { .. }
             | Code::Done => {}
         }
     }
 
     #[inline(always)]
     fn written(&mut self, buf: u32, len: i64) {
-        let width = self.program.widths[buf as usize];
+        let width = self.body.widths[buf as usize];
         self.meter.write(len.max(0) as u64 * width);
     }
 
     #[inline(always)]
-    fn get(&self, slot: u32) -> u64 {
+    pub(super) fn get(&self, slot: u32) -> u64 {
         self.slots[slot as usize]
     }
 
     #[inline(always)]
-    fn int(&self, slot: u32) -> i64 {
+    pub(super) fn int(&self, slot: u32) -> i64 {
         self.get(slot) as i64
     }
 
@@ -248,7 +283,7 @@ impl<'a, M: Meter> Machine<'a, M> {
     }
 
     #[inline(always)]
-    fn put(&mut self, slot: u32, value: u64) {
+    pub(super) fn put(&mut self, slot: u32, value: u64) {
         self.slots[slot as usize] = value;
     }
 
@@ -261,7 +296,7 @@ impl<'a, M: Meter> Machine<'a, M> {
     fn prim(&mut self, to: u32, prim: Prim, args: usize, lane: u32) {
         let row = prim.row();
         let operand = |arg: &Arg| scalar(arg.elem, self.get(arg.slot + lane * arg.stride));
-        let args = &self.program.args[args..args + row.args.len()];
+        let args = &self.body.args[args..args + row.args.len()];
         let value = match args {
             [a] => (row.eval)(&[operand(a)]),
             [a, b] => (row.eval)(&[operand(a), operand(b)]),
@@ -284,7 +319,7 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     /// Where in memory `count` elements of a buffer begin.
     #[inline(always)]
-    fn place(&self, buf: u32, offset: i64, count: i64) -> Result<usize, Failure> {
+    pub(super) fn place(&self, buf: u32, offset: i64, count: i64) -> Result<usize, Failure> {
         let range = self.ranges[buf as usize];
         let place = range.origin.wrapping_add(offset);
         // No elements are nowhere: then any offset will do.
@@ -303,16 +338,16 @@ impl<'a, M: Meter> Machine<'a, M> {
         let last = (range.high as i64).saturating_sub(range.origin);
         internal(format!(
             "`{}` touches the elements {offset}..{} of a buffer of {first}..{last}",
-            self.program.name,
+            self.body.name,
             offset.saturating_add(count)
         ))
     }
 
-    fn alloc(&mut self, buf: u32, args: usize, count: usize) -> Result<(), Failure> {
-        let program = self.program;
+    pub(super) fn alloc(&mut self, buf: u32, args: usize, count: usize) -> Result<(), Failure> {
+        let program = self.body;
         let sizes = program.args[args..args + count].iter().map(|arg| self.int(arg.slot));
         let (low, span) = (self.memory.len(), program.origin(buf));
-        let in_use = (low - self.own) as u64 * WORD;
+        let in_use = self.in_use();
         let failure = |message| Failure { span, message };
         let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
         let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));
@@ -322,23 +357,28 @@ impl<'a, M: Meter> Machine<'a, M> {
         Ok(())
     }
 
+    /// How many bytes the run takes for arrays, nodes and callers.
+    pub(super) fn in_use(&self) -> u64 {
+        (self.memory.len() - self.own) as u64 * WORD + self.kept
+    }
+
     fn copy(&mut self, to: u32, from: u32, len: i64) -> Result<(), Failure> {
         let len = len.max(0);
         let (to, from) = (self.place(to, 0, len)?, self.place(from, 0, len)?);
         if len > 0 && to.abs_diff(from) < len as usize {
             return Err(internal(format!(
                 "`{}` copies {len} elements over themselves",
-                self.program.name
+                self.body.name
             )));
         }
         self.memory.copy_within(from..from + len as usize, to);
         Ok(())
     }
 
-    fn failure(&self, site: u32, args: usize, count: usize) -> Failure {
+    pub(super) fn failure(&self, site: u32, args: usize, count: usize) -> Failure {
         let values: Vec<i64> =
-            self.program.args[args..args + count].iter().map(|arg| self.int(arg.slot)).collect();
-        let site = &self.program.sites[site as usize];
+            self.body.args[args..args + count].iter().map(|arg| self.int(arg.slot)).collect();
+        let site = &self.body.sites[site as usize];
         Failure { span: site.span, message: site.describe(&values) }
     }
 
@@ -347,7 +387,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             Output::Scalar(elem, slot) => Ok(Tensor::scalar(scalar(*elem, self.get(*slot)))),
             Output::Buffer(elem, buf, dims) => {
                 let dims: Vec<i64> = dims.iter().map(|slot| self.int(*slot)).collect();
-                let (dims, len) = super::sizes(&self.program.name, &dims)?;
+                let (dims, len) = super::sizes(&self.body.name, &dims)?;
                 let place = self.place(*buf, 0, len as i64)?;
                 Ok(Tensor { dims, data: data(*elem, &self.memory[place..place + len]) })
             }

@@ -5,11 +5,16 @@
 //! checked: one that is out of range is a mistake of the compiler and ends the run with a message that says so. New memory holds NaNs that are
 //! not zeros, so that reading it before writing shows in tests.
 //!
+//! A call keeps what its caller needs on a list of frames, so recursion may be as deep as there is memory. Nodes are in memory as arrays are;
+//! a handle is the place behind the first word of its node, which says what the node is.
+//!
 //! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
 
+mod calls;
 mod compile;
 mod counts;
 mod machine;
+mod nodes;
 
 use std::collections::BTreeMap;
 
@@ -35,17 +40,27 @@ pub fn eval_counted(
     Program::new(function).run_counted(args)
 }
 
-/// A function that is ready to be interpreted, any number of times.
+/// A function with its library that is ready to be interpreted, any number of times.
 #[derive(Debug)]
 pub struct Program {
+    entry: Body,
+    functions: Vec<Body>,
+    /// What memory starts with: constant arrays.
+    constants: Vec<u64>,
+}
+
+/// One function of a program.
+#[derive(Debug)]
+struct Body {
     name: String,
     code: Vec<Code>,
     /// Operands of instructions that have many.
     args: Vec<compile::Arg>,
+    calls: Vec<calls::Call>,
+    new_nodes: Vec<nodes::NewNode>,
+    fields: Vec<nodes::Place>,
     /// The first values of the slots: zeros, and the constants.
     slots: Vec<u64>,
-    /// What memory starts with: constant arrays.
-    constants: Vec<u64>,
     /// By buffer: how many bytes an element takes.
     widths: Vec<u64>,
     /// By buffer: where a constant array is.
@@ -92,18 +107,20 @@ impl Program {
 
     /// The same with a limit on the memory for arrays, those among the arguments not counted.
     pub fn run_within(&self, args: &[Tensor], limit: Memory) -> Result<Vec<Tensor>, Failure> {
-        check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
+        check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
         Ok(Machine::new(self, args, limit, Silent).run()?.0)
     }
 
     /// As [`Program::run`], and counts what it costs.
     pub fn run_counted(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, Counts), Failure> {
-        check_arguments(&self.name, self.params.iter().map(Slot::ty), args)?;
+        check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
         let meter = Counter::default();
         let (results, meter) = Machine::new(self, args, Memory::default(), meter).run()?;
         Ok((results, meter.counts))
     }
+}
 
+impl Body {
     /// What in the program makes an array.
     fn origin(&self, buf: u32) -> Span {
         self.origins.get(&Buf(buf)).copied().unwrap_or_default()
@@ -123,7 +140,9 @@ impl Slot {
 pub fn param_types(function: &Function) -> Vec<(ScalarTy, bool)> {
     let param = |param: &Param| match param {
         Param::Scalar(reg) => (function.regs[reg.0 as usize].0.elem, true),
-        Param::Buffer(buf) => (function.bufs[buf.0 as usize].0, false),
+        Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => {
+            (function.bufs[buf.0 as usize].0, false)
+        }
     };
     function.params.iter().map(param).collect()
 }

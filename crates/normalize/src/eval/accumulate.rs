@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Op, Param, Ty};
+use lambada_anf::{Atom, Elem, Op, Param, Ty};
 use lambada_core::{Term, Var};
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
@@ -53,7 +53,11 @@ impl Evaluator<'_> {
 
 /// Has the leaf an accumulator? Only numbers do.
 fn is_summed(place: &Place) -> bool {
-    !place.is_tag && !place.is_captured && place.elem != ScalarTy::Bool
+    let number = match place.elem {
+        Elem::Scalar(ScalarTy::Real | ScalarTy::Int) => true,
+        Elem::Scalar(ScalarTy::Bool) | Elem::Ref(_) => false,
+    };
+    !place.is_tag && !place.is_captured && number
 }
 
 /// Makes the accumulators.
@@ -76,7 +80,7 @@ impl Merge for Make {
         let ty = Ty { elem: place.elem, dims: place.extents.clone() };
         let acc = emit.fresh(self.hint.clone(), ty.clone());
         emit.push(vec![Param { var: acc, ty }], Op::Accumulator(first));
-        Ok(Leaf { atom: acc.into(), prefix: Vec::new(), axes })
+        Ok(Leaf { axes, ..Leaf::scalar(acc.into()) })
     }
 }
 

@@ -5,7 +5,7 @@ use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Data, Prim, ReduceOp, ScalarTy, Tensor};
 use lambada_source::Span;
 
-use super::functions::{absent, same};
+use super::functions::same;
 use super::{Evaluator, Hint};
 use crate::Eval;
 use crate::emit::{Emit, Known};
@@ -18,7 +18,12 @@ impl Evaluator<'_> {
     pub(super) fn array(&mut self, term: &Term) -> Eval<std::rc::Rc<ArrayVal>> {
         match self.eval(term, None)? {
             Val::Array(array) => Ok(array),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => {
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Node(_)
+            | Val::Acc(_) => {
                 Err(ill_typed())
             }
         }
@@ -34,9 +39,10 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let CoreTy::Array(elem) = ty else { return Err(ill_typed()) };
         if items.is_empty() {
-            return Ok(Val::array(Atom::int(0), same(&absent(self.program, elem))));
+            return Ok(Val::array(Atom::int(0), same(&self.absent(elem))));
         }
         let values = items.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
+        let values = self.all_reconciled(values)?;
         let parts: Vec<Option<&Val>> = values.iter().map(Some).collect();
         let elem = self.named(hint, |this| merge(&mut Items { span }, &mut this.emit, &parts))?;
         Ok(Val::array(Atom::int(items.len() as i64), elem))
@@ -121,13 +127,18 @@ pub(crate) fn stored(atom: Atom, dims: &[Atom]) -> Val {
 impl Emit {
     /// Fails unless `0 <= i < size`.
     pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
+        self.check_in(i, size, span, "index {0} is out of range for size {1}");
+    }
+
+    /// Fails with this message, of index and size, unless `0 <= i < size`.
+    pub fn check_in(&mut self, i: Atom, size: Atom, span: Span, message: &str) {
         if self.facts.is_index(i, size) {
             return;
         }
         let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);
         let high = self.prim(Prim::LtInt, &[i, size]);
         let cond = self.prim(Prim::And, &[low, high]);
-        self.check(cond, span, "index {0} is out of range for size {1}", vec![i, size]);
+        self.check(cond, span, message, vec![i, size]);
     }
 }
 
@@ -208,7 +219,8 @@ impl Merge for Items {
             .chain(Leaf::select(&mask, &place.extents))
             .collect();
         let atom = items(emit, atoms, Ty { elem: place.elem, dims });
-        Ok(Leaf { atom, prefix: Vec::new(), axes: std::iter::once(true).chain(mask).collect() })
+        let axes = std::iter::once(true).chain(mask).collect();
+        Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(place.elem))
     }
 }
 
@@ -267,7 +279,7 @@ impl Merge for Rows {
         } else {
             self.rows(emit, leaf, ty)
         };
-        Ok(Leaf { atom, prefix: Vec::new(), axes: mask.to_vec() })
+        Ok(Leaf { axes: mask.to_vec(), ..Leaf::scalar(atom) })
     }
 }
 

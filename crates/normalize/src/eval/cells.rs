@@ -32,6 +32,9 @@ impl Evaluator<'_> {
             elem = &array.elem;
         }
         let extents = outer.clone();
+        let value = self.reconciled(value, elem)?;
+        let family = self.reconciled_family(elem, &value, &outer)?;
+        let elem = &family;
         let mut cells = Cells { outer, index, span };
         let family = self
             .named(hint, |this| merge(&mut cells, &mut this.emit, &[Some(elem), Some(&value)]))?;
@@ -86,6 +89,6 @@ impl Merge for Cells {
         let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &extents) };
         let array = array.as_var().ok_or_else(ill_typed)?;
         let atom = emit.bind(&name, ty, Op::Update { array, index: self.index.clone(), value });
-        Ok(Leaf { atom, prefix: Vec::new(), axes })
+        Ok(Leaf { atom, prefix: Vec::new(), axes, node: place.elem.node() })
     }
 }

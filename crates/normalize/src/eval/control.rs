@@ -4,7 +4,6 @@ use lambada_anf::Atom;
 use lambada_core::{Arm, Term, Ty};
 use lambada_prim::Prim;
 
-use super::functions::absent;
 use super::{Evaluator, Hint};
 use crate::Eval;
 use crate::emit::Closed;
@@ -29,13 +28,23 @@ impl Evaluator<'_> {
             let value = self.scoped(|this| run(this, holds))?;
             Ok((value, self.emit.leave()))
         };
-        let (a, then) = side(true)?;
-        let (b, otherwise) = side(false)?;
+        let (a, mut then) = side(true)?;
+        let (b, mut otherwise) = side(false)?;
+        let a = self.reconciled_within(&mut then, a, &b)?;
+        let b = self.reconciled_within(&mut otherwise, b, &a)?;
         self.named(hint, |this| join(&mut this.emit, cond, [then, otherwise], [&a, &b]))
     }
 
+    /// The value of a block that has been left, with nodes for functions where another value has them.
+    fn reconciled_within(&mut self, block: &mut Closed, val: Val, other: &Val) -> Eval<Val> {
+        self.emit.open_again(block);
+        let val = self.reconciled(val, other)?;
+        *block = self.emit.leave();
+        Ok(val)
+    }
+
     /// Runs the case whose number is the tag; it is one of them.
-    pub(super) fn select(
+    pub(crate) fn select(
         &mut self,
         tag: Atom,
         numbers: &[i64],
@@ -68,32 +77,43 @@ impl Evaluator<'_> {
 
     /// `match t | C x… -> body …`
     pub(super) fn match_(&mut self, t: &Term, arms: &[Arm], ty: &Ty, hint: Hint) -> Eval<Val> {
-        let Val::Variant(variant) = self.eval(t, None)? else { return Err(ill_typed()) };
+        let variant = match self.eval(t, None)? {
+            Val::Variant(variant) => variant,
+            Val::Node(node) => return self.match_node(&node, arms, hint),
+            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Fun(_) | Val::Acc(_) => {
+                return Err(ill_typed());
+            }
+        };
         if let Some(tag) = variant.tag.constant()
             && variant.fields[tag.int() as usize].is_some()
         {
-            return self.arm(&variant, tag.int() as usize, &arms[tag.int() as usize], hint);
+            return self.arm_of(&variant, tag.int() as usize, arms, hint);
         }
         let possible: Vec<i64> =
             (0..arms.len() as i64).filter(|c| variant.fields[*c as usize].is_some()).collect();
         if possible.is_empty() {
-            return Ok(absent(self.program, ty));
+            return Ok(self.absent(ty));
         }
         let tag = self.emit.force(&variant.tag);
         self.select(tag, &possible, hint, &mut |this, k| {
             let c = possible[k] as usize;
-            this.arm(&variant, c, &arms[c], hint)
+            this.arm_of(&variant, c, arms, hint)
         })
     }
 
-    fn arm(
+    fn arm_of(
         &mut self,
         variant: &VariantVal,
         constructor: usize,
-        arm: &Arm,
+        arms: &[Arm],
         hint: Hint,
     ) -> Eval<Val> {
         let fields = variant.fields[constructor].as_ref().ok_or_else(ill_typed)?;
+        self.arm(fields, &arms[constructor], hint)
+    }
+
+    /// An arm, for a value with these fields.
+    pub(super) fn arm(&mut self, fields: &[Val], arm: &Arm, hint: Hint) -> Eval<Val> {
         self.scoped(|this| {
             for (x, value) in arm.vars.iter().zip(fields) {
                 this.emit.hint = Some(x.hint.clone());

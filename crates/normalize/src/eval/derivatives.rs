@@ -48,7 +48,9 @@ impl Evaluator<'_> {
         let free = self.captures(&map);
         let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
         let env = skeletons.into_iter().chain(captured).collect();
-        let code = self.pullback(Pullback { map, free, span });
+        let hints = self.hints(&map);
+        let home = self.home;
+        let code = self.pullback(Pullback { map, free, span, home, hints });
         Ok(Val::tuple([value, Val::closure(code, env)]))
     }
 
@@ -80,6 +82,13 @@ impl Evaluator<'_> {
         Ok(Val::tuple([value, tangent]))
     }
 
+    /// What the variables that a map binds are called.
+    fn hints(&self, map: &anf::Lambda) -> HashMap<anf::Var, Rc<str>> {
+        let mut hints = HashMap::new();
+        map.body.bound(&mut |var| _ = hints.insert(var, self.emit.names.hint(var)));
+        hints
+    }
+
     /// The code of a pullback: one that is known already, if they are alike.
     fn pullback(&mut self, pullback: Pullback) -> Rc<Code> {
         let known = self.pullbacks.iter().find(
@@ -106,10 +115,10 @@ impl Evaluator<'_> {
         let (mut params, mut actuals) = (Vec::new(), Vec::new());
         let emit = &mut self.emit;
         let mut parameter = |leaf: &Leaf| {
-            if emit.elem(leaf.atom) != ScalarTy::Real {
+            if !is_active(emit.elem_of(leaf)) {
                 return leaf.clone();
             }
-            let ty = emit.ty(leaf.atom);
+            let ty = anf::Ty { elem: emit.elem_of(leaf), ..emit.ty(leaf.atom) };
             let hint =
                 if leaf.atom.as_var().is_some() { emit.hint_of(leaf.atom) } else { "x".into() };
             let var = emit.fresh(hint, ty.clone());
@@ -123,15 +132,16 @@ impl Evaluator<'_> {
         let mut results = Results {
             level: self.emit.level(),
             atoms: Vec::new(),
+            types: Vec::new(),
             reals: Vec::new(),
             others: Vec::new(),
         };
         let value = merge(&mut results, &mut self.emit, &[Some(&value)])?;
-        let types = results.atoms.iter().map(|a| self.emit.ty(*a)).collect();
         let mut body = self.emit.leave().finish(results.atoms);
         // What derivatives inside have left out, before its loops are fused.
         self.emit.guard(&mut body);
-        let lambda = anf::Lambda { params, results: types, body };
+        self.ready(&body)?;
+        let lambda = anf::Lambda { params, results: results.types, body };
         Ok(Traced { lambda, actuals, value, reals: results.reals, others: results.others })
     }
 
@@ -203,7 +213,11 @@ impl Evaluator<'_> {
             .iter()
             .zip(cotangents)
             .for_each(|(p, atom)| renaming.insert(p.var, atom));
-        let body = renaming.copy(&pullback.map.body, &mut self.emit.names);
+        let (body, names) = (&pullback.map.body, &mut self.emit.names);
+        let body = match pullback.home == self.home {
+            true => renaming.copy(body, names),
+            false => renaming.import(body, &pullback.hints, names),
+        };
         body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
         Ok(with_reals(&self.emit, point, &body.results))
     }
@@ -217,9 +231,9 @@ impl Traced {
             self.others.iter().map(|(atom, k)| (*atom, results[*k])).collect();
         let other = |atom: Atom| others.get(&atom).copied().unwrap_or(atom);
         let value = with_reals(emit, &self.value, &reals);
-        let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
-            Elem::Scalar(ScalarTy::Real) => leaf.clone(),
-            Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => {
+        let on_leaf = &mut |leaf: &Leaf| match emit.elem_of(leaf) {
+            Elem::Scalar(ScalarTy::Real) | Elem::Ref(_) => leaf.clone(),
+            Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => {
                 Leaf { atom: other(leaf.atom), ..leaf.clone() }
             }
         };
@@ -230,11 +244,12 @@ impl Traced {
 /// The structure with these real leaves, in order.
 fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
     let mut atoms = atoms.iter();
-    let on_leaf = &mut |leaf: &Leaf| match emit.elem(leaf.atom) {
-        Elem::Scalar(ScalarTy::Real) => {
-            Leaf::stored(*atoms.next().expect("one atom per real leaf"), leaf.axes.len())
+    let on_leaf = &mut |leaf: &Leaf| match emit.elem_of(leaf) {
+        elem @ (Elem::Scalar(ScalarTy::Real) | Elem::Ref(_)) => {
+            let atom = *atoms.next().expect("one atom per active leaf");
+            Leaf::stored(atom, leaf.axes.len()).of(elem)
         }
-        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => leaf.clone(),
+        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => leaf.clone(),
     };
     structure.map(on_leaf, &mut |size| size)
 }
@@ -251,6 +266,14 @@ fn substituted(mut lambda: anf::Lambda, renaming: &Renaming) -> anf::Lambda {
     lambda.params.iter_mut().for_each(|p| p.ty = renaming.ty(&p.ty));
     lambda.results.iter_mut().for_each(|ty| *ty = renaming.ty(ty));
     lambda
+}
+
+/// Has it a derivative: is it real, or a handle of nodes?
+fn is_active(elem: Elem) -> bool {
+    match elem {
+        Elem::Scalar(ScalarTy::Real) | Elem::Ref(_) => true,
+        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => false,
+    }
 }
 
 /// Derivatives are of data.
@@ -271,11 +294,12 @@ impl Merge for Store {
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.elem != ScalarTy::Real {
+        if !is_active(place.elem) {
             return Ok(leaf.clone());
         }
         let rank = leaf.axes.len();
-        Ok(Leaf::stored(emit.broadcast(leaf, &vec![true; rank], &place.extents), rank))
+        let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
+        Ok(Leaf::stored(atom, rank).of(place.elem))
     }
 }
 
@@ -283,14 +307,16 @@ impl Merge for Store {
 struct Results {
     level: usize,
     atoms: Vec<Atom>,
+    types: Vec<anf::Ty>,
     reals: Vec<usize>,
     others: Vec<(Atom, usize)>,
 }
 
 impl Results {
-    fn other(&mut self, atom: Atom) {
+    fn other(&mut self, emit: &Emit, atom: Atom) {
         if self.others.iter().all(|(known, _)| *known != atom) {
             self.others.push((atom, self.atoms.len()));
+            self.types.push(emit.ty(atom));
             self.atoms.push(atom);
         }
     }
@@ -302,25 +328,26 @@ impl Merge for Results {
         if let Some(outer) = emit.outer_form(size, self.level) {
             return Ok(outer);
         }
-        self.other(size);
+        self.other(emit, size);
         Ok(size)
     }
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.elem == ScalarTy::Real {
+        if is_active(place.elem) {
             let rank = leaf.axes.len();
             let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
             self.reals.push(self.atoms.len());
+            self.types.push(anf::Ty { elem: place.elem, ..emit.ty(atom) });
             self.atoms.push(atom);
-            return Ok(Leaf::stored(atom, rank));
+            return Ok(Leaf::stored(atom, rank).of(place.elem));
         }
         if emit.is_static(leaf, &place.extents, self.level) {
             return Ok(leaf.clone());
         }
         let atom = emit.force(leaf);
-        self.other(atom);
-        Ok(Leaf { atom, prefix: Vec::new(), axes: leaf.axes.clone() })
+        self.other(emit, atom);
+        Ok(Leaf { axes: leaf.axes.clone(), ..Leaf::scalar(atom) })
     }
 }
 
@@ -337,7 +364,7 @@ impl Merge for Skeleton {
         if place.is_tag {
             Ok(leaf.clone())
         } else {
-            Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()))
+            Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
         }
     }
 }
@@ -394,7 +421,7 @@ impl Merge for Along {
         if let (Some(point), Some(tangent), true) = (parts[0], parts[1], place.is_tag) {
             self.same_constructor(emit, point, tangent, &place.extents);
         }
-        if parts[0].is_some() && place.elem == ScalarTy::Real {
+        if parts[0].is_some() && is_active(place.elem) {
             let mask = vec![true; place.extents.len()];
             self.leaves.push(emit.fit(parts[1], 1, &mask, &[], place));
         }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Stm};
+use lambada_anf::{Atom, Elem, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
+use super::calls::parameters;
 use super::{Evaluator, Hint};
 use crate::Eval;
 use crate::merge::ill_typed;
@@ -24,15 +25,26 @@ impl Evaluator<'_> {
             return code.clone();
         }
         let free = body.free_vars().into_iter().filter(|x| x != var).collect();
-        let code = self.number(CodeKind::Lambda { var: var.clone(), body: body.clone(), free });
+        let code = self.number(CodeKind::Lambda {
+            var: var.clone(),
+            body: body.clone(),
+            free,
+            siblings: Rc::from([]),
+        });
         self.codes.insert(var.id, code.clone());
         code
     }
 
     /// A code with the next number.
     pub(super) fn number(&mut self, kind: CodeKind) -> Rc<Code> {
-        self.numbers += 1;
-        Rc::new(Code { number: self.numbers - 1, kind })
+        let code = Rc::new(Code { number: self.all_codes.len() as i64, kind });
+        self.all_codes.push(code.clone());
+        code
+    }
+
+    /// The code of this number.
+    pub(crate) fn code_of(&self, number: i64) -> Rc<Code> {
+        self.all_codes[number as usize].clone()
     }
 
     /// `f x y …`: a function that takes several arguments one after the other is entered once, with all of them.
@@ -64,30 +76,46 @@ impl Evaluator<'_> {
 
     /// `f x y …`, of the given type; not more arguments than the function is known to take one after the other.
     fn apply_to(&mut self, f: &Val, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
-        let Val::Fun(fun) = f else { return Err(ill_typed()) };
+        let fun = match f {
+            Val::Fun(fun) => fun,
+            Val::Node(node) => return self.apply_dynamic(node, &xs[0], hint),
+            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Acc(_) => {
+                return Err(ill_typed());
+            }
+        };
         if let Some(closure) = fun.known() {
-            return self.call(closure, xs, hint);
+            return self.call(closure, xs, ty, hint);
         }
         if fun.alternatives.is_empty() {
-            return Ok(absent(self.program, ty));
+            return Ok(self.absent(ty));
         }
         let tag = self.emit.force(&fun.tag);
         let numbers: Vec<i64> = fun.alternatives.iter().map(|c| c.code.number).collect();
         self.select(tag, &numbers, hint, &mut |this, k| {
-            this.call(&fun.alternatives[k], xs.clone(), hint)
+            this.call(&fun.alternatives[k], xs.clone(), ty, hint)
         })
     }
 
-    fn call(&mut self, closure: &Closure, xs: Vec<Val>, hint: Hint) -> Eval<Val> {
+    fn call(&mut self, closure: &Closure, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         self.growth.enter(&closure.code, self.emit.written)?;
-        let value = self.inlined(closure, xs, hint)?;
+        let is_called =
+            self.is_recursive(&closure.code) && xs.len() == parameters(&closure.code).len();
+        let value = match is_called {
+            false => self.inlined(closure, xs, hint)?,
+            true => match self.unrolled(closure, &xs, hint)? {
+                Some(value) => value,
+                None => self.invoke(closure, &xs, ty, hint)?,
+            },
+        };
         self.growth.leave();
         Ok(value)
     }
 
-    fn inlined(&mut self, closure: &Closure, xs: Vec<Val>, hint: Hint) -> Eval<Val> {
+    /// A call as the body of the function.
+    pub(super) fn inlined(&mut self, closure: &Closure, xs: Vec<Val>, hint: Hint) -> Eval<Val> {
         match &closure.code.kind {
-            CodeKind::Lambda { var, body, free } => self.scoped(|this| {
+            CodeKind::Lambda { var, body, free, siblings } => self.scoped(|this| {
+                this.bind_siblings(siblings, &closure.env)?;
                 free.iter().zip(&closure.env).for_each(|(y, value)| this.bind(y, value.clone()));
                 let (mut var, mut body) = (var, body);
                 let mut xs = xs.into_iter();
@@ -128,6 +156,9 @@ impl Evaluator<'_> {
     pub(super) fn global(&mut self, id: DefId) -> Eval<Val> {
         let body = self.program.def(id).body.clone();
         if let TermKind::Lam(x, inner) = body.kind() {
+            if self.program.is_recursive(id) {
+                self.mark_recursive(&body, &self.program.def(id).name.clone());
+            }
             let value = self.lambda(x, inner)?;
             self.growth.name(&value, &self.program.def(id).name);
             return Ok(value);
@@ -195,20 +226,29 @@ impl FunVal {
     }
 }
 
-/// Some value of the type, for code that is never reached: the element of an empty array.
-pub(super) fn absent(program: &lambada_core::Program, ty: &Ty) -> Val {
-    match ty {
-        Ty::Scalar(elem) => Val::scalar(Atom::Lit(elem.zero())),
-        Ty::Tuple(_) | Ty::Record(_) => {
-            Val::tuple(ty.components().iter().map(|t| absent(program, t)).collect::<Vec<_>>())
-        }
-        Ty::Array(elem) => Val::array(Atom::int(0), same(&absent(program, elem))),
-        Ty::Fun(..) => {
-            Val::Fun(Rc::new(FunVal { tag: Leaf::scalar(Atom::int(0)), alternatives: Vec::new() }))
-        }
-        Ty::Variant(id) => {
-            let fields = vec![None; program.type_decl(*id).constructors.len()];
-            Val::Variant(Rc::new(VariantVal { tag: Leaf::scalar(Atom::int(0)), fields }))
+impl Evaluator<'_> {
+    /// Some value of the type, for code that is never reached: the element of an empty array.
+    pub(super) fn absent(&mut self, ty: &Ty) -> Val {
+        match ty {
+            Ty::Scalar(elem) => Val::scalar(Atom::Lit(elem.zero())),
+            Ty::Tuple(_) | Ty::Record(_) => {
+                let items = ty.components();
+                Val::tuple(items.iter().map(|t| self.absent(t)).collect::<Vec<_>>())
+            }
+            Ty::Array(elem) => Val::array(Atom::int(0), same(&self.absent(elem))),
+            Ty::Fun(..) => Val::Fun(Rc::new(FunVal {
+                tag: Leaf::scalar(Atom::int(0)),
+                alternatives: Vec::new(),
+            })),
+            Ty::Variant(id) if self.types.is_recursive(*id) => {
+                let node = self.node_type(ty);
+                self.node_val(ty, Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)))
+            }
+            Ty::Variant(id) => {
+                let fields = vec![None; self.program.type_decl(*id).constructors.len()];
+                let tag = Leaf::scalar(Atom::int(0));
+                Val::Variant(Rc::new(VariantVal { tag, fields }))
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_core::TermKind;
+use lambada_source::Problem;
 
 use crate::Eval;
 use crate::messages;
@@ -69,6 +70,21 @@ impl Growth {
             return Err(Box::new(messages::too_large("calls", CALLS, self.most())));
         }
         Ok(())
+    }
+
+    /// There are more functions than this.
+    pub fn too_many(&self, functions: usize) -> Box<Problem> {
+        Box::new(messages::too_large("functions", functions, self.most()))
+    }
+
+    /// How many calls are around.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The calls inside have been undone.
+    pub fn return_to(&mut self, depth: usize) {
+        self.depth = depth;
     }
 
     /// The call has been written out.

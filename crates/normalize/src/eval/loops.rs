@@ -145,7 +145,8 @@ impl Merge for Collect {
         let atom = emit.fit(Some(leaf), 0, &leaf.axes, &[], place);
         let axes = [&[true], &leaf.axes[..]].concat();
         if let Some(known) = self.results.iter().position(|r| *r == atom) {
-            return Ok(Leaf { atom: self.binds[known].var.into(), prefix: Vec::new(), axes });
+            let atom = self.binds[known].var.into();
+            return Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(place.elem));
         }
         let dims =
             std::iter::once(self.extent).chain(Leaf::select(&leaf.axes, &place.extents)).collect();
@@ -154,6 +155,6 @@ impl Merge for Collect {
         let var = emit.fresh_at(self.level - 1, hint, ty.clone());
         self.binds.push(Param { var, ty });
         self.results.push(atom);
-        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes })
+        Ok(Leaf { axes, ..Leaf::scalar(var.into()) }.of(place.elem))
     }
 }

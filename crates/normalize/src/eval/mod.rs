@@ -3,27 +3,35 @@
 
 mod accumulate;
 mod arrays;
+mod calls;
 mod cells;
 mod control;
 mod derivatives;
+mod dynamic;
 mod functions;
 mod growth;
 mod loops;
+mod nodes;
+mod order;
 mod state;
+mod unroll;
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Derivatives};
-use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Var};
+use lambada_anf::{Atom, Derivatives, FnId, NodeId};
+use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
 use lambada_source::{FileId, Problem, stack};
 
 use crate::Eval;
 use crate::emit::Emit;
 use crate::merge::ill_typed;
-use crate::messages;
-use crate::val::{Code, Leaf, Val, VariantVal};
+use crate::sketch::Sketch;
+use crate::types::Types;
+use crate::val::{Code, CodeKind, Leaf, NodeVal, Val, VariantVal};
+use dynamic::Dynamic;
 use growth::Growth;
+use unroll::Unrolled;
 
 /// What the value of a term is called, if a `let` names it.
 type Hint<'h> = Option<&'h Rc<str>>;
@@ -43,7 +51,23 @@ pub(crate) struct Evaluator<'a> {
     pullbacks: Vec<Rc<Code>>,
     /// How many forward derivatives have been placed, those of finished `for`s over directions not counted.
     tangents: usize,
-    numbers: i64,
+    /// All codes, by number.
+    all_codes: Vec<Rc<Code>>,
+    pub types: Types,
+    /// The node types of recursive variants and of functions that only run time knows.
+    nodes: HashMap<Ty, NodeId>,
+    dynamics: HashMap<Ty, Dynamic>,
+    /// By the variables of the λs that recursive functions are: what they are called.
+    recursive: HashMap<u32, Rc<str>>,
+    /// The functions of the library, by code and what is static of environment and arguments.
+    functions: HashMap<(i64, Vec<Sketch>), FnId>,
+    under_construction: Vec<(FnId, Rc<str>)>,
+    unrolled: Unrolled,
+    /// The number of the function that is being written.
+    home: usize,
+    homes: usize,
+    /// Has a function become known only after it was differentiated?
+    late: bool,
     constants: HashMap<DefId, Val>,
     growth: Growth,
     /// Whose author's names are used: the entry's.
@@ -67,11 +91,41 @@ impl<'a> Evaluator<'a> {
             codes,
             pullbacks,
             tangents: 0,
-            numbers: 0,
+            all_codes: Vec::new(),
+            types: Types::of(program),
+            nodes: HashMap::new(),
+            dynamics: HashMap::new(),
+            recursive: HashMap::new(),
+            functions: HashMap::new(),
+            under_construction: Vec::new(),
+            unrolled: Unrolled::default(),
+            home: 0,
+            homes: 0,
+            late: false,
             constants,
             growth: Growth::default(),
             file: FileId::default(),
         }
+    }
+
+    /// Is a function known at run time only, that was differentiated before it was found?
+    pub fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// An evaluator that knows from the beginning which functions are known at run time only.
+    pub fn again(self) -> Evaluator<'a> {
+        let mut new = Evaluator::new(self.program, self.derivatives);
+        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| match self.all_codes[*number as usize].kind {
+            CodeKind::Lambda { .. } => true,
+            CodeKind::Pullback(_) => false,
+        };
+        for (ty, dynamic) in self.dynamics {
+            let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
+            new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
+        }
+        (new.codes, new.all_codes, new.recursive) = (self.codes, self.all_codes, self.recursive);
+        new
     }
 
     // Environment
@@ -95,6 +149,12 @@ impl<'a> Evaluator<'a> {
             | Val::Variant(_)
             | Val::Fun(_)
             | Val::Acc(_) => value,
+            Val::Node(ref node) if !node.handle.prefix.is_empty() => {
+                let atom = self.emit.force(&node.handle);
+                let handle = Leaf { atom, prefix: Vec::new(), ..node.handle.clone() };
+                Val::Node(Rc::new(NodeVal { handle, ..(**node).clone() }))
+            }
+            Val::Node(_) => value,
         }
     }
 
@@ -102,11 +162,16 @@ impl<'a> Evaluator<'a> {
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         let mark = self.trail.len();
         let result = inside(self)?;
+        self.forget_to(mark);
+        Ok(result)
+    }
+
+    /// Forgets what has been bound since.
+    fn forget_to(&mut self, mark: usize) {
         while self.trail.len() > mark {
             let (id, old) = self.trail.pop().expect("the trail is longer than the mark");
             self.slots[id as usize] = old;
         }
-        Ok(result)
     }
 
     fn lookup(&self, var: &Var) -> Eval<Val> {
@@ -132,6 +197,10 @@ impl<'a> Evaluator<'a> {
                     self.emit.hint = None;
                     term = s;
                 }
+                TermKind::LetRec(functions, body) => {
+                    self.let_rec(functions)?;
+                    term = body;
+                }
                 TermKind::Check { cond, site, values, body } => {
                     let cond = self.scalar(cond)?;
                     if cond != Atom::bool(true) {
@@ -145,7 +214,6 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Lit(_)
                 | TermKind::Lam(..)
                 | TermKind::App(..)
-                | TermKind::LetRec(..)
                 | TermKind::Tuple(_)
                 | TermKind::Proj(..)
                 | TermKind::Con(..)
@@ -177,23 +245,21 @@ impl<'a> Evaluator<'a> {
         let span = term.span();
         match term.kind() {
             TermKind::Var(x) => self.lookup(x),
-            TermKind::Global(id) if self.program.is_recursive(*id) => {
-                let name = format!("`{}`", self.program.def(*id).name);
-                Err(messages::not_compiled(&name).into())
-            }
             TermKind::Global(id) => self.global(*id),
             TermKind::Lit(value) => Ok(Val::scalar(Atom::Lit(*value))),
             TermKind::Lam(x, body) => self.lambda(x, body),
             TermKind::App(..) => self.application(term, hint),
-            TermKind::LetRec(..) => Err(messages::not_compiled("this `let rec`").into()),
             TermKind::Tuple(items) => Ok(Val::tuple(
                 items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?,
             )),
             TermKind::Proj(t, k) => match self.eval(t, None)? {
                 Val::Tuple(items) => items.get(*k).cloned().ok_or_else(ill_typed),
-                Val::Leaf(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => {
-                    Err(ill_typed())
-                }
+                Val::Leaf(_)
+                | Val::Array(_)
+                | Val::Variant(_)
+                | Val::Fun(_)
+                | Val::Node(_)
+                | Val::Acc(_) => Err(ill_typed()),
             },
             TermKind::Con(tag, args) => self.construct(*tag, args, term.ty(), hint),
             TermKind::Match(t, arms) => self.match_(t, arms, term.ty(), hint),
@@ -219,7 +285,9 @@ impl<'a> Evaluator<'a> {
             TermKind::Add { acc, index, value } => self.add(acc, index, value, span),
             TermKind::Jvp(f, x, dx) => self.jvp(f, x, dx, term.ty(), span),
             TermKind::Vjp(f, x) => self.vjp(f, x, term.ty(), span),
-            TermKind::Let(..) | TermKind::Check { .. } => self.eval(term, hint),
+            TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {
+                self.eval(term, hint)
+            }
         }
     }
 
@@ -242,6 +310,7 @@ impl<'a> Evaluator<'a> {
             | Val::Array(_)
             | Val::Variant(_)
             | Val::Fun(_)
+            | Val::Node(_)
             | Val::Acc(_) => Err(ill_typed()),
         }
     }
@@ -258,10 +327,14 @@ impl<'a> Evaluator<'a> {
         &mut self,
         tag: usize,
         args: &[Term],
-        ty: &lambada_core::Ty,
+        ty: &Ty,
         hint: Hint,
     ) -> Eval<Val> {
-        let lambada_core::Ty::Variant(id) = ty else { return Err(ill_typed()) };
+        let Ty::Variant(id) = ty else { return Err(ill_typed()) };
+        if self.types.is_recursive(*id) {
+            let args = args.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
+            return self.make_node(*id, tag, args, hint);
+        }
         let mut fields = vec![None; self.program.type_decl(*id).constructors.len()];
         fields[tag] = Some(args.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?);
         let tag = Leaf::scalar(Atom::int(tag as i64));

@@ -12,6 +12,7 @@ use lambada_prim::Scalar;
 use lambada_source::Span;
 
 use super::Evaluator;
+use super::dynamic::meets_node;
 use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::Guard;
@@ -46,7 +47,7 @@ impl Evaluator<'_> {
         body: &Term,
         span: Span,
     ) -> Eval<Val> {
-        let init = self.eval(init, Some(&state.hint))?;
+        let mut init = self.eval(init, Some(&state.hint))?;
         let extent = match kind {
             LoopKind::For(_, n, _) => self.scalar(n)?,
             LoopKind::While(_) => Atom::bool(true),
@@ -71,6 +72,12 @@ impl Evaluator<'_> {
                 return self.finish(iteration, &init, span);
             }
             self.emit.leave();
+            // Functions that become nodes are nodes from the beginning.
+            if meets_node(&init, &iteration.next) {
+                init = self.reconciled(init, &iteration.next)?;
+                previous = None;
+                continue;
+            }
             previous = Some((iteration.state, iteration.next));
         }
         self.unroll(state, init, kind, extent, body, span)
@@ -106,6 +113,7 @@ impl Evaluator<'_> {
             };
             this.emit.enter();
             let next = this.eval(body, None)?;
+            let next = this.reconciled(next, &state)?;
             let body = this.emit.leave();
             Ok(Iteration { state, params: shape.params, driver, next, body })
         })
@@ -144,6 +152,12 @@ impl Evaluator<'_> {
             }
             (Val::Array(array), CoreTy::Array(elem)) => {
                 self.name_parts(&array.elem, elem, hint, to_name);
+            }
+            (Val::Node(node), _) => {
+                let var = node.handle.atom.as_var().filter(|v| to_name(&self.emit.names, *v));
+                if let Some(var) = var {
+                    self.emit.names.rename(var, hint);
+                }
             }
             (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => {}
         }
@@ -275,7 +289,7 @@ impl Merge for Shape {
         let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &place.extents) };
         let var = emit.fresh(self.hint.clone(), ty.clone());
         self.params.push(Param { var, ty });
-        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes })
+        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes, node: place.elem.node() })
     }
 }
 
@@ -312,6 +326,7 @@ fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
                 .all(|c| s.env(c.code.number).is_some_and(|env| list(env, &c.env)));
             n.alternatives.is_empty() || leaf(&s.tag, &n.tag) && foreseen
         }
+        (Val::Node(s), Val::Node(n)) => leaf(&s.handle, &n.handle),
         (Val::Acc(s), Val::Acc(n)) => std::rc::Rc::ptr_eq(s, n),
         (
             Val::Leaf(_)
@@ -319,6 +334,7 @@ fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
             | Val::Array(_)
             | Val::Variant(_)
             | Val::Fun(_)
+            | Val::Node(_)
             | Val::Acc(_),
             _,
         ) => false,

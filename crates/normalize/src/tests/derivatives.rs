@@ -201,9 +201,12 @@ fn points_that_are_variants() {
         })
     });
     m.def("main", main);
-    let circle = |r: f64| Data::Con { name: "Circle".into(), tag: 0, args: vec![r.into()] };
-    let rect =
-        |w: f64, h: f64| Data::Con { name: "Rect".into(), tag: 1, args: vec![w.into(), h.into()] };
+    let circle = |r: f64| Data::Con { name: "Circle".into(), tag: 0, args: vec![r.into()].into() };
+    let rect = |w: f64, h: f64| Data::Con {
+        name: "Rect".into(),
+        tag: 1,
+        args: vec![w.into(), h.into()].into(),
+    };
     let all = Data::Array(vec![rect(2.0, 5.0), circle(1.0)]);
     close(
         &m,
@@ -265,8 +268,8 @@ fn constructors_of_tangents_are_checked() {
         })
     });
     m.def("main", main);
-    let circle = |r: f64| Data::Con { name: "Circle".into(), tag: 0, args: vec![r.into()] };
-    let dot = || Data::Con { name: "Dot".into(), tag: 1, args: vec![] };
+    let circle = |r: f64| Data::Con { name: "Circle".into(), tag: 0, args: vec![r.into()].into() };
+    let dot = || Data::Con { name: "Dot".into(), tag: 1, args: vec![].into() };
     close(&m, &[circle(1.0), circle(2.0)], pair(pair(circle(1.0), circle(2.0)), circle(2.0)));
     m.check_fails(&[circle(1.0), dot()], "the tangent has another constructor than the point");
 }

@@ -251,7 +251,7 @@ fn settled(data: Data) -> Data {
             Data::Record(fields.into_iter().map(|(name, value)| (name, settled(value))).collect())
         }
         Data::Array(items) => Data::Array(all(items)),
-        Data::Con { name, tag, args } => Data::Con { name, tag, args: all(args) },
+        Data::Con { name, tag, args } => Data::Con { name, tag, args: all(args.into_vec()).into() },
     }
 }
 

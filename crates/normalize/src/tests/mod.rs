@@ -5,6 +5,7 @@ mod control;
 mod derivatives;
 mod functions;
 mod generated;
+mod recursion;
 mod sizes;
 mod variants;
 

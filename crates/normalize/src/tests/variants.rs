@@ -19,7 +19,7 @@ fn measure(m: &mut Make, t: Term) -> Term {
 }
 
 fn data(name: &str, tag: usize, args: Vec<Data>) -> Data {
-    Data::Con { name: name.into(), tag, args }
+    Data::Con { name: name.into(), tag, args: args.into() }
 }
 
 fn circle(r: f64) -> Data {
@@ -172,8 +172,8 @@ fn loops_over_variants() {
 }
 
 #[test]
-fn recursive_types_stay_inside() {
-    // type list = Nil | Cons real list: a known list is no problem, one at the boundary is
+fn known_nodes_are_not_read() {
+    // type list = Nil | Cons real list: a known list is not read
     let mut m = Make::new();
     let ty = Ty::Variant(TypeId(0));
     m.type_("list", &[("Nil", &[]), ("Cons", &[Ty::REAL, ty.clone()])]);
@@ -200,14 +200,4 @@ fn recursive_types_stay_inside() {
     });
     m.def("main", main);
     m.check(&[3.0.into()], 9.0);
-
-    let mut m = Make::new();
-    let ty = Ty::Variant(TypeId(0));
-    m.type_("list", &[("Nil", &[]), ("Cons", &[Ty::REAL, ty.clone()])]);
-    let main = m.lam("l", ty, |_, _| real(0.0));
-    m.def("main", main);
-    assert_eq!(
-        m.normalized().expect_err("it cannot be compiled")[0].title,
-        "the parameter `l` of `main` is of a recursive type"
-    );
 }

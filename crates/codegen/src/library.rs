@@ -1,0 +1,168 @@
+//! What libraries bring: functions that are called, nodes. A function of the library is a C function that takes its parameters and, for each
+//! result, where it goes. A handle is the address of a node; a node is an array of slots, of which the first holds the tag.
+
+use lambada_loops::{
+    Arg, Buf, FieldId, FnId, Function, Given, Library, NodeId, Operand, Param, Part, Reg, Return,
+    Ty, identifier,
+};
+use lambada_prim::ScalarTy;
+
+use crate::function::Printer;
+use crate::lanes::{memory_size, memory_type, register_type};
+use crate::text::{Level, Text};
+
+/// The library of a kernel, and what its functions are called.
+pub(crate) struct Program<'a> {
+    pub library: &'a Library,
+    pub names: Vec<String>,
+}
+
+impl<'a> Program<'a> {
+    pub fn of(function: &'a Function, kernel: &str) -> Program<'a> {
+        let library = &function.library;
+        // No local variable begins like this.
+        let name =
+            |(k, f): (usize, &Function)| format!("lam_fn_{k}_{}_of_{kernel}", identifier(&f.name));
+        let names = library.functions.iter().enumerate().map(name).collect();
+        Program { library, names }
+    }
+
+    /// Prototypes, as functions may call those that stand after them.
+    pub fn declarations(&self) -> String {
+        let mut out = String::new();
+        for (name, function) in self.names.iter().zip(&self.library.functions) {
+            let params = function.params.iter().map(|param| param_type(function, *param));
+            let results = function.results.iter().map(|result| result_type(function, result));
+            let types: String = params.chain(results).map(|ty| format!(", {ty}")).collect();
+            out += &format!(
+                "static int {name}(struct lambada_context *, union lambada_word *{types});\n"
+            );
+        }
+        if out.is_empty() { out } else { out + "\n" }
+    }
+}
+
+fn param_type(function: &Function, param: Param) -> String {
+    let elem = |buf: Buf| memory_type(function.bufs[buf.0 as usize].0);
+    match param {
+        Param::Scalar(reg) => register_type(function.regs[reg.0 as usize].0),
+        Param::Buffer(buf) => format!("const {} *restrict", elem(buf)),
+        Param::Owned(buf) => format!("{} *restrict", elem(buf)),
+        Param::Shared(buf) => format!("{} *", elem(buf)),
+    }
+}
+
+/// `double *`, `double **`
+pub(crate) fn result_type(function: &Function, result: &Return) -> String {
+    let elem = function.result_elem(result);
+    match result {
+        Return::Scalar(_) => format!("{} *", register_type(Ty::scalar(elem))),
+        Return::Buffer(..) => format!("{} **", memory_type(elem)),
+    }
+}
+
+impl Printer<'_> {
+    pub fn call(&mut self, FnId(function): FnId, args: &[Arg], results: &[Given], site: u32) {
+        let args: Vec<String> = args
+            .iter()
+            .map(|arg| match arg {
+                Arg::Scalar(value) => self.operand(*value).text,
+                Arg::Buffer(buf) => self.buf(*buf),
+            })
+            .collect();
+        // It may write to whatever may change.
+        self.declare(|waiting| !waiting.is_constant());
+        let results = results.iter().map(|given| match given {
+            Given::Cell(cell) => format!("&{}", self.cell(*cell)),
+            Given::Buffer(buf) => format!("&{}", self.buf(*buf)),
+        });
+        let operands: String =
+            args.into_iter().chain(results).map(|text| format!(", {text}")).collect();
+        let (number, remark) = (self.site(site), self.remark(site));
+        self.needs.calls();
+        self.line(&format!(
+            "if (unlikely(lam_is_deep(ctx))) return lam_fail(results, {number}, 0, 0); // {remark}"
+        ));
+        let name = &self.program.names[function as usize];
+        self.line(&format!(
+            "{{ int status = {name}(ctx, results{operands}); if (unlikely(status)) return status; }}"
+        ));
+    }
+
+    pub fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[Part], site: u32) {
+        self.needs.nodes();
+        let library = self.program.library;
+        let layout = library.node(node);
+        let slots = 1 + layout.scalar_slots() + layout.array_slots();
+        let hint = self.function.regs[reg.0 as usize].1.clone();
+        let name = self.fresh(&format!("{hint}_slots"));
+        let site = self.site(site);
+        self.line(&format!(
+            "union lam_slot *const {name} = lam_node(ctx, {slots}, {tag}); // {}:{tag}",
+            identifier(&layout.name)
+        ));
+        let missing = |bytes: &str| format!("return lam_no_node(ctx, results, {site}, {bytes});");
+        self.line(&format!("if (unlikely(!{name})) {}", missing(&(8 * slots).to_string())));
+        for (part, field) in parts.iter().zip(0..) {
+            let id = FieldId { node, tag, field };
+            let slot = format!("{name}[{}]", 1 + library.slot(id));
+            match part {
+                Part::Scalar(value) => {
+                    let value = self.operand(*value).text;
+                    self.line(&format!("{slot}.{} = {value};", member(library.field(id).elem)));
+                }
+                Part::Array(buf, len) => {
+                    let (buf, len) = (self.buf(*buf), self.operand(*len));
+                    let size = memory_size(library.field(id).elem);
+                    self.line(&format!(
+                        "{slot}.data = lam_keep(ctx, {buf}, {}, {size});",
+                        len.text
+                    ));
+                    let bytes = format!("lam_count({}, {size})", len.text);
+                    self.line(&format!("if (unlikely(!{slot}.data)) {}", missing(&bytes)));
+                }
+            }
+        }
+        self.declare_one(crate::function::Waiting {
+            reg,
+            value: Text::atom(format!("(int64_t)(uintptr_t){name}")),
+        });
+    }
+
+    pub fn open(&mut self, buf: Buf, id: FieldId, of: Operand, dims: &[Operand]) {
+        self.needs.nodes();
+        let library = self.program.library;
+        let (tag, slot, field) = (id.tag, 1 + library.slot(id), library.field(id));
+        let of = self.operand(of).text;
+        let len = self.count(dims);
+        let (there, size) =
+            if field.array { ("lam_array", memory_size(field.elem)) } else { ("lam_cell", 8) };
+        let pointer = self.pointer(buf, "");
+        self.line(&format!(
+            "{pointer} = lam_tag({of}) == {tag} ? {there}({of}, {slot}) : lam_zeros(ctx, {len}, {size});"
+        ));
+        self.is_there(buf);
+    }
+
+    pub fn tag(&mut self, node: Operand) -> Text {
+        self.needs.nodes();
+        let node = self.operand(node);
+        Text::atom(format!("lam_tag({})", node.text)).reading(&[node])
+    }
+
+    pub fn field(&mut self, id: FieldId, node: Operand) -> Text {
+        self.needs.nodes();
+        let library = self.program.library;
+        let (slot, member) = (1 + library.slot(id), member(library.field(id).elem));
+        let node = self.operand(node);
+        Text::new(format!("lam_{member}({}, {slot})", node.text), Level::Atom).reading(&[node])
+    }
+}
+
+/// The member of a slot that holds a scalar.
+fn member(elem: ScalarTy) -> &'static str {
+    match elem {
+        ScalarTy::Real => "real",
+        ScalarTy::Int | ScalarTy::Bool => "integer",
+    }
+}

@@ -1,0 +1,123 @@
+//! Strongly connected components: what depends on itself, and the order of all else.
+
+/// The components of a graph whose nodes are numbered from 0: each after those that it has edges to. Inside of a component, and where the
+/// edges leave a choice, the nodes stand in the order of their numbers.
+///
+/// Tarjan's algorithm without recursion: a program may be a chain of many thousand definitions.
+pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut search = Search {
+        edges,
+        index: vec![None; edges.len()],
+        low: vec![0; edges.len()],
+        open: vec![false; edges.len()],
+        stack: Vec::new(),
+        visited: 0,
+        found: Vec::new(),
+    };
+    (0..edges.len()).for_each(|node| search.from(node));
+    search.found
+}
+
+struct Search<'e> {
+    edges: &'e [Vec<usize>],
+    /// When each node was visited first.
+    index: Vec<Option<usize>>,
+    /// The earliest node that is open and can be reached.
+    low: Vec<usize>,
+    /// Is the node on the stack?
+    open: Vec<bool>,
+    stack: Vec<usize>,
+    visited: usize,
+    found: Vec<Vec<usize>>,
+}
+
+impl Search<'_> {
+    fn from(&mut self, root: usize) {
+        if self.index[root].is_some() {
+            return;
+        }
+        self.visit(root);
+        let mut path = vec![(root, 0)];
+        while let Some((node, next)) = path.last_mut() {
+            let node = *node;
+            if let Some(target) = self.edges[node].get(*next).copied() {
+                *next += 1;
+                if self.index[target].is_none() {
+                    self.visit(target);
+                    path.push((target, 0));
+                } else if self.open[target] {
+                    self.low[node] = self.low[node].min(self.index[target].unwrap_or(0));
+                }
+                continue;
+            }
+            path.pop();
+            if let Some((parent, _)) = path.last() {
+                self.low[*parent] = self.low[*parent].min(self.low[node]);
+            }
+            if Some(self.low[node]) == self.index[node] {
+                self.close(node);
+            }
+        }
+    }
+
+    fn visit(&mut self, node: usize) {
+        self.index[node] = Some(self.visited);
+        self.low[node] = self.visited;
+        self.visited += 1;
+        self.open[node] = true;
+        self.stack.push(node);
+    }
+
+    fn close(&mut self, root: usize) {
+        let start = self.stack.iter().rposition(|node| *node == root).unwrap_or(0);
+        let mut component = self.stack.split_off(start);
+        component.iter().for_each(|node| self.open[*node] = false);
+        component.sort_unstable();
+        self.found.push(component);
+    }
+}
+
+/// The shortest way from a node back to itself: all its nodes, the first not repeated.
+pub(crate) fn cycle(edges: &[Vec<usize>], from: usize) -> Option<Vec<usize>> {
+    let mut before = vec![None; edges.len()];
+    let mut queue = std::collections::VecDeque::from([from]);
+    while let Some(node) = queue.pop_front() {
+        for target in edges[node].iter().copied() {
+            if target == from {
+                let way = std::iter::successors(Some(node), |node| before[*node]);
+                let mut way: Vec<usize> = way.collect();
+                way.reverse();
+                return Some(way);
+            }
+            if before[target].is_none() {
+                before[target] = Some(node);
+                queue.push_back(target);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_come_first() {
+        let edges = [vec![1], vec![2, 3], vec![1], vec![], vec![4], vec![0]];
+        assert_eq!(
+            components(&edges),
+            [vec![3], vec![1, 2], vec![0], vec![4], vec![5]].map(|c| c.to_vec())
+        );
+        assert_eq!(cycle(&edges, 1), Some(vec![1, 2]));
+        assert_eq!(cycle(&edges, 4), Some(vec![4]));
+        assert_eq!(cycle(&edges, 0), None);
+    }
+
+    #[test]
+    fn a_long_chain_is_no_recursion() {
+        let edges: Vec<Vec<usize>> =
+            (0..200_000).map(|k| if k > 0 { vec![k - 1] } else { vec![] }).collect();
+        assert_eq!(components(&edges).len(), 200_000);
+    }
+}

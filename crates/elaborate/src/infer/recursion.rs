@@ -1,0 +1,432 @@
+//! Functions that call each other. They are elaborated together: inside of the group a call goes by what the signatures say, and all of the
+//! group are generalized at once.
+//!
+//! What a signature leaves open is one type for the whole group. Sizes are not: each call has its own, as they are checked when the program
+//! runs. A function whose signature says everything may be called at other types, too (polymorphic recursion).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::Span;
+use lambada_surface::ast::{Def, Expr, ExprKind, Pattern};
+
+use crate::components::{components, cycle};
+use crate::messages;
+use crate::solve::poly::{Atom, Poly};
+use crate::solve::scheme::{Quantified, Scheme};
+use crate::solve::size::AtomKind;
+use crate::solve::ty::{Kind, Node, Ty};
+use crate::typed::{Function, FunctionId, GlobalId, Stmt};
+
+use super::functions::{Left, Syntax};
+use super::types::Place;
+use super::{Done, Entry, Infer, State};
+
+/// What is known of a recursive function before its body has been looked at.
+pub(crate) struct Provisional {
+    ty: Ty,
+    /// The sizes of its signature.
+    atoms: Vec<(Atom, Quantified)>,
+    /// The type variables of its signature, if the signature says everything: then each call has its own.
+    vars: Vec<Ty>,
+    /// The types that the names of type variables stand for.
+    type_vars: HashMap<Rc<str>, Ty>,
+    /// Does the signature say everything?
+    complete: bool,
+    /// How many scopes of sizes were open.
+    regions: usize,
+}
+
+/// A call inside of a group at types of its own.
+#[derive(Clone)]
+pub(super) struct OwnCall {
+    pairs: Rc<[(Ty, Ty)]>,
+    name: Rc<str>,
+    span: Span,
+}
+
+/// What a recursive call is: its type, the types of the called function's variables where they are others than around, and its sizes.
+pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
+
+impl<'a> Infer<'a> {
+    /// Finds out which definitions of a module call each other; reports those that do and do not say so.
+    pub(super) fn find_recursion(&mut self, module: usize) {
+        let ids: Vec<GlobalId> = (0..self.globals.len() as u32).map(GlobalId).collect();
+        let ids: Vec<GlobalId> =
+            ids.into_iter().filter(|id| self.globals[id.0 as usize].module == module).collect();
+        let position: HashMap<GlobalId, usize> =
+            ids.iter().enumerate().map(|(k, id)| (*id, k)).collect();
+        let edges: Vec<Vec<usize>> = ids
+            .iter()
+            .map(|id| {
+                let names = mentioned(self.globals[id.0 as usize].syntax);
+                let defs = &self.scopes[module].defs;
+                names.iter().filter_map(|name| Some(position[defs.get(name)?])).collect()
+            })
+            .collect();
+        for group in components(&edges) {
+            if group.len() == 1 && !edges[group[0]].contains(&group[0]) {
+                continue;
+            }
+            let members: Rc<[GlobalId]> = group.iter().map(|k| ids[*k]).collect();
+            for k in group {
+                self.globals[ids[k].0 as usize].group = Some(members.clone());
+                self.check_marked(ids[k], &ids, &edges, k);
+            }
+        }
+    }
+
+    /// A definition that calls itself says `rec`, and is a function.
+    fn check_marked(&mut self, id: GlobalId, ids: &[GlobalId], edges: &[Vec<usize>], node: usize) {
+        let def = self.globals[id.0 as usize].syntax;
+        if !def.recursive {
+            let way = cycle(edges, node).unwrap_or_default();
+            let names: Vec<Rc<str>> =
+                way.iter().map(|k| self.globals[ids[*k].0 as usize].name.clone()).collect();
+            self.problems.push(messages::unmarked_recursion(&names, def.name.span, "def"));
+        }
+        self.check_function(def);
+    }
+
+    /// Only functions are recursive.
+    fn check_function(&mut self, def: &Def) {
+        if def.params.is_empty() && !is_lambda(&def.body) {
+            self.problems.push(messages::recursive_value(&def.name.text, def.name.span));
+        }
+    }
+
+    /// The definitions of a recursive group.
+    pub(super) fn define_group(&mut self, members: &[GlobalId]) {
+        let outside = self.leave();
+        self.module = self.globals[members[0].0 as usize].module;
+        let (before, mark) = (self.problems.len(), self.solver.mark());
+        self.solver.level = 1;
+        let calls = std::mem::take(&mut self.own_calls);
+        let mut provisional = Vec::new();
+        for id in members {
+            let known =
+                Rc::new(self.signature(&Syntax::of_def(self.globals[id.0 as usize].syntax)));
+            self.globals[id.0 as usize].state = State::Started(Some(known.clone()));
+            provisional.push(known);
+        }
+        let mut bodies = Vec::new();
+        for (id, known) in members.iter().zip(&provisional) {
+            let def = self.globals[id.0 as usize].syntax;
+            for rule in &def.rules {
+                self.problems.push(messages::custom_rule(rule.span));
+            }
+            bodies.push(self.recursive_function(&Syntax::of_def(def), known));
+        }
+        self.solver.level = 0;
+        self.settle_sizes(0);
+        let own_calls = std::mem::replace(&mut self.own_calls, calls);
+        self.check_own_calls(&own_calls);
+        let schemes = self.generalize_group(&bodies, mark);
+        self.report_failed();
+        let failed = self.problems.len() > before;
+        self.solver.undecided.clear();
+        for ((id, (function, ty, _)), scheme) in members.iter().zip(bodies).zip(schemes) {
+            let done = self.finished(*id, function, ty, scheme, failed);
+            self.globals[id.0 as usize].state = State::Done(done);
+        }
+        self.enter(outside);
+    }
+
+    fn generalize_group(&mut self, bodies: &[(Function, Ty, Left)], mark: usize) -> Vec<Scheme> {
+        let classify: Vec<_> =
+            bodies.iter().map(|(_, _, left)| |atom: Atom| left.classify(atom)).collect();
+        let types: Vec<(Ty, &dyn Fn(Atom) -> Option<Quantified>)> = bodies
+            .iter()
+            .zip(&classify)
+            .map(|((_, ty, _), classify)| (*ty, classify as &dyn Fn(Atom) -> Option<Quantified>))
+            .collect();
+        let (schemes, stuck) = self.solver.generalize_all(&types, mark);
+        schemes.iter().for_each(|scheme| self.forget_results(scheme));
+        self.report_stuck(&stuck);
+        schemes
+    }
+
+    fn finished(
+        &mut self,
+        id: GlobalId,
+        function: Function,
+        ty: Ty,
+        scheme: Scheme,
+        failed: bool,
+    ) -> Done {
+        let global = &self.globals[id.0 as usize];
+        let (name, span) = (global.name.clone(), global.syntax.name.span);
+        let scheme = if failed { self.failed_scheme(ty) } else { scheme };
+        let defaults = self.defaults(&scheme, &name, span);
+        Done { scheme: Rc::new(scheme), function: Rc::new(function), defaults, size: None }
+    }
+
+    /// The body of a recursive function; what its signature leaves open is what the calls before have made of it.
+    fn recursive_function(
+        &mut self,
+        syntax: &Syntax<'_>,
+        known: &Provisional,
+    ) -> (Function, Ty, Left) {
+        let outer_vars = std::mem::replace(&mut self.type_vars, known.type_vars.clone());
+        let outer_rigid = std::mem::replace(&mut self.rigid, true);
+        let (expected, _) = self.with_own_sizes(known, &HashMap::new());
+        let result = self.function(syntax, Some(expected));
+        self.rigid = outer_rigid;
+        self.type_vars = outer_vars;
+        result
+    }
+
+    /// What a signature says. Its problems are told when the function is elaborated.
+    fn signature(&mut self, syntax: &Syntax<'_>) -> Provisional {
+        let problems = self.problems.len();
+        let undecided = self.solver.undecided.len();
+        let env = self.env.mark();
+        let outer_vars = self.type_vars.clone();
+        let outer_claims = std::mem::take(&mut self.claims);
+        let outer_unbound = std::mem::take(&mut self.unbound);
+        let outer_rigid = std::mem::replace(&mut self.rigid, true);
+        let regions = self.regions.len();
+        self.regions.push(Vec::new());
+        let named = self.declare_sizes(syntax.sizes);
+        let patterns: Vec<&Pattern> = syntax.params.iter().map(|p| &p.pattern).collect();
+        let variables = self.declare_names(&patterns);
+        self.declare_implicit_sizes(syntax, &variables);
+        let names = super::functions::names_of(&syntax.params);
+        let (params, types, _) = self.parameters(syntax, (&names, &variables), None);
+        let result = match syntax.result {
+            Some(written) => self.ty(written, Some(&Place::start(0, "the result"))),
+            None => self.solver.fresh(),
+        };
+        let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
+        let inside = self.close_region();
+        let ty = self.function_of(syntax, &types, result);
+        let left = Left::new(named, param_atoms, inside, &self.solver.sizes);
+        let atoms = self.sizes_of_signature(ty, &left);
+        let unknowns = self.solver.unknowns(ty);
+        let open = |unknown: &Ty| self.rigid_name(*unknown).is_none();
+        let complete = !unknowns.iter().any(open);
+        let mut vars = if complete { unknowns } else { Vec::new() };
+        vars.sort();
+        vars.dedup();
+        // Type variables of the scopes around are no variables of this function.
+        let outer: Vec<Ty> = outer_vars.values().map(|ty| self.solver.root(*ty)).collect();
+        vars.retain(|var| !outer.contains(var));
+        self.env.restore(env);
+        let type_vars = std::mem::replace(&mut self.type_vars, outer_vars);
+        self.claims = outer_claims;
+        self.unbound = outer_unbound;
+        self.rigid = outer_rigid;
+        self.solver.undecided.truncate(undecided);
+        self.problems.truncate(problems);
+        Provisional { ty, atoms, vars, type_vars, complete, regions }
+    }
+
+    fn sizes_of_signature(&mut self, ty: Ty, left: &Left) -> Vec<(Atom, Quantified)> {
+        let mut found = self.atoms_of(ty);
+        found.sort();
+        found.dedup();
+        found.into_iter().filter_map(|atom| Some((atom, left.classify(atom)?))).collect()
+    }
+
+    fn atoms_of(&mut self, ty: Ty) -> Vec<Atom> {
+        let mut found = Vec::new();
+        self.solver.visit(ty, &mut |solver, part| {
+            if let Node::Array(size, _) = solver.get(part) {
+                solver.sizes.atoms(size, &mut found);
+            }
+        });
+        found
+    }
+
+    /// The type of a recursive function with sizes that nothing is known of yet; those of the scopes around stay.
+    fn with_own_sizes(
+        &mut self,
+        known: &Provisional,
+        vars: &HashMap<Ty, Ty>,
+    ) -> (Ty, super::apply::Bound) {
+        let outer = |infer: &Infer, atom: Atom| {
+            infer.regions[..known.regions].iter().any(|region| region.contains(&atom))
+                || matches!(infer.solver.sizes.kind(atom), AtomKind::Flexible(level) if *level < infer.solver.level)
+        };
+        let (mut atoms, mut bound) = (HashMap::new(), Vec::new());
+        for atom in self.atoms_of(known.ty) {
+            if atoms.contains_key(&atom) || outer(self, atom) {
+                continue;
+            }
+            let how = known.atoms.iter().find(|(other, _)| *other == atom).map(|(_, how)| *how);
+            let level = self.solver.level;
+            let kind = match how {
+                Some(Quantified::Result) => AtomKind::Opaque,
+                Some(Quantified::Free | Quantified::Parameter(_)) | None => {
+                    AtomKind::Flexible(level)
+                }
+            };
+            let fresh = self.solver.sizes.fresh(kind);
+            atoms.insert(atom, Poly::atom(fresh));
+            bound.extend(how.filter(|how| *how != Quantified::Free).map(|how| (fresh, how)));
+        }
+        (self.solver.copy(known.ty, vars, &atoms), bound)
+    }
+
+    /// A call of a recursive function inside of its group.
+    pub(super) fn own_instance(
+        &mut self,
+        known: &Provisional,
+        name: &Rc<str>,
+        span: Span,
+    ) -> OwnInstance {
+        let vars: HashMap<Ty, Ty> =
+            known.vars.iter().map(|var| (*var, self.solver.fresh())).collect();
+        let (ty, bound) = self.with_own_sizes(known, &vars);
+        let pairs: Rc<[(Ty, Ty)]> = known.vars.iter().map(|var| (*var, vars[var])).collect();
+        if !pairs.is_empty() && !self.trying {
+            self.own_calls.push(OwnCall { pairs: pairs.clone(), name: name.clone(), span });
+        }
+        (ty, pairs, bound)
+    }
+
+    /// Does a name mean a recursive function inside of its own group, whose signature leaves something open? Then its arguments are
+    /// looked at before it is: what they show of sizes is not to be that of all calls.
+    pub(super) fn is_open_recursion(&self, name: &str) -> bool {
+        match self.env.get(name) {
+            Some(Entry::Recursive(_, known)) => !known.complete,
+            Some(
+                Entry::Local(_) | Entry::Function(..) | Entry::Accumulator(..) | Entry::Unmarked,
+            ) => false,
+            None => match self.global_named(name).map(|id| &self.globals[id.0 as usize].state) {
+                Some(State::Started(Some(known))) => !known.complete,
+                Some(State::New | State::Started(None) | State::Done(_)) | None => false,
+            },
+        }
+    }
+
+    /// Calls at other types: overloads would have to be decided for each of them, and types that grow from call to call never end.
+    fn check_own_calls(&mut self, calls: &[OwnCall]) {
+        let mut growing = Growing::default();
+        for call in calls {
+            for (var, arg) in call.pairs.iter() {
+                let (var, arg) = (self.solver.root(*var), self.solver.root(*arg));
+                if var == arg {
+                    growing.edge(var, var, false, call);
+                    continue;
+                }
+                let overloaded = match self.solver.get(var) {
+                    Node::Unknown(unknown) => unknown.kind != Kind::Any,
+                    _ => false,
+                };
+                if overloaded || self.solver.is_waited_for(var) {
+                    self.problems.push(messages::overloaded_recursion(&call.name, call.span));
+                    return;
+                }
+                for part in self.solver.unknowns(arg) {
+                    growing.edge(part, var, part != arg, call);
+                }
+            }
+        }
+        if let Some(call) = growing.found() {
+            self.problems.push(messages::growing_recursion(&call.name, call.span));
+        }
+    }
+
+    /// `let rec f x = … and g y = … in`
+    pub(super) fn local_recursion(&mut self, defs: &[Def], stmts: &mut Vec<Stmt>) {
+        let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
+        let scope = self.env.mark();
+        self.solver.level += 1;
+        let calls = std::mem::take(&mut self.own_calls);
+        let mut known: Vec<(FunctionId, Rc<Provisional>)> = Vec::new();
+        for def in defs {
+            self.check_function(def);
+            let provisional = Rc::new(self.signature(&Syntax::of_def(def)));
+            let nothing = Scheme {
+                vars: Vec::new(),
+                atoms: Vec::new(),
+                constraints: Vec::new(),
+                ty: provisional.ty,
+            };
+            let id = FunctionId(self.functions.len() as u32);
+            self.functions.push((def.name.text.clone(), Rc::new(nothing)));
+            known.push((id, provisional));
+        }
+        for (def, (id, provisional)) in defs.iter().zip(&known) {
+            self.env.bind(&def.name.text, Entry::Recursive(*id, provisional.clone()));
+        }
+        let mut bodies = Vec::new();
+        for (def, (_, provisional)) in defs.iter().zip(&known) {
+            for rule in &def.rules {
+                self.problems.push(messages::custom_rule(rule.span));
+            }
+            bodies.push(self.recursive_function(&Syntax::of_def(def), provisional));
+        }
+        self.solver.level -= 1;
+        self.settle_sizes(undecided);
+        let own_calls = std::mem::replace(&mut self.own_calls, calls);
+        self.check_own_calls(&own_calls);
+        let schemes = self.generalize_group(&bodies, mark);
+        self.env.restore(scope);
+        let mut functions = Vec::new();
+        for (((def, (id, _)), (function, ..)), scheme) in
+            defs.iter().zip(known).zip(bodies).zip(schemes)
+        {
+            let scheme = Rc::new(scheme);
+            self.functions[id.0 as usize].1 = scheme.clone();
+            self.env.bind(&def.name.text, Entry::Function(id, scheme));
+            functions.push((id, Rc::new(function)));
+        }
+        stmts.push(Stmt::Functions(functions.into()));
+    }
+}
+
+/// How type variables flow into each other from call to call. There is no end to it if one flows into itself inside of a larger type.
+#[derive(Default)]
+struct Growing<'c> {
+    nodes: Vec<Ty>,
+    edges: Vec<(usize, usize, Option<&'c OwnCall>)>,
+}
+
+impl<'c> Growing<'c> {
+    fn node(&mut self, ty: Ty) -> usize {
+        let known = self.nodes.iter().position(|node| *node == ty);
+        known.unwrap_or_else(|| {
+            self.nodes.push(ty);
+            self.nodes.len() - 1
+        })
+    }
+
+    fn edge(&mut self, from: Ty, to: Ty, grows: bool, call: &'c OwnCall) {
+        let (from, to) = (self.node(from), self.node(to));
+        self.edges.push((from, to, grows.then_some(call)));
+    }
+
+    fn found(&self) -> Option<&'c OwnCall> {
+        let edges: Vec<(usize, usize, bool)> =
+            self.edges.iter().map(|(from, to, call)| (*from, *to, call.is_some())).collect();
+        self.edges[growing_edge(self.nodes.len(), &edges)?].2
+    }
+}
+
+/// An edge that grows on a cycle, if there is one.
+pub(super) fn growing_edge(nodes: usize, edges: &[(usize, usize, bool)]) -> Option<usize> {
+    let mut graph = vec![Vec::new(); nodes];
+    edges.iter().for_each(|(from, to, _)| graph[*from].push(*to));
+    let mut component = vec![0; nodes];
+    for (k, members) in components(&graph).into_iter().enumerate() {
+        members.into_iter().for_each(|node| component[node] = k);
+    }
+    edges.iter().position(|(from, to, grows)| *grows && component[*from] == component[*to])
+}
+
+/// What a definition mentions outside of its derivative rules: they are no part of its value.
+fn mentioned(def: &Def) -> Vec<Rc<str>> {
+    if def.rules.is_empty() {
+        return lambada_surface::free_variables(def);
+    }
+    lambada_surface::free_variables(&Def { rules: Vec::new(), ..def.clone() })
+}
+
+fn is_lambda(body: &Expr) -> bool {
+    if let ExprKind::Commented(_, inner) = &body.kind {
+        return is_lambda(inner);
+    }
+    matches!(body.kind, ExprKind::Lambda(..))
+}

@@ -1,0 +1,120 @@
+//! Calls: what they say, and how the machine enters functions and leaves them.
+
+use lambada_source::Failure;
+
+use super::compile::{Code, Compiler};
+use super::counts::Meter;
+use super::machine::{Machine, WORD};
+use super::{Body, Output, Range, Slot};
+use crate::{Arg, FnId, Given};
+
+/// A call.
+#[derive(Debug)]
+pub(super) struct Call {
+    function: usize,
+    args: Vec<Passed>,
+    results: Vec<Taken>,
+    /// The failure where there is no room.
+    site: u32,
+}
+
+/// An argument: a slot or a buffer.
+#[derive(Clone, Copy, Debug)]
+enum Passed {
+    Slot(u32),
+    Buffer(u32),
+}
+
+/// What takes a result: the slot of a cell, or a buffer.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    Slot(u32),
+    Buffer(u32),
+}
+
+/// What a caller needs when its call has ended.
+pub(super) struct Frame<'a> {
+    body: &'a Body,
+    call: &'a Call,
+    slots: Vec<u64>,
+    ranges: Vec<Range>,
+    /// Where it goes on.
+    at: usize,
+}
+
+impl Compiler<'_> {
+    pub(super) fn call(&mut self, function: FnId, args: &[Arg], results: &[Given], site: u32) {
+        let passed = |compiler: &mut Self, arg: &Arg| match arg {
+            Arg::Scalar(value) => Passed::Slot(compiler.slot(*value)),
+            Arg::Buffer(buf) => Passed::Buffer(buf.0),
+        };
+        let taken = |given: &Given| match given {
+            Given::Cell(cell) => Taken::Slot(self.cells[cell.0 as usize]),
+            Given::Buffer(buf) => Taken::Buffer(buf.0),
+        };
+        let results = results.iter().map(taken).collect();
+        let args = args.iter().map(|arg| passed(self, arg)).collect();
+        let number = self.program.calls.len() as u32;
+        self.program.calls.push(Call { function: function.0 as usize, args, results, site });
+        self.put(Code::Call { number });
+    }
+}
+
+impl<'a, M: Meter> Machine<'a, M> {
+    /// Begins a call of the current function, which goes on at `at` afterwards.
+    pub(super) fn enter(&mut self, number: u32, at: usize) -> Result<(), Failure> {
+        let call = &self.body.calls[number as usize];
+        let body = &self.program.functions[call.function];
+        let kept = (self.slots.len() + 3 * self.ranges.len()) as u64 * WORD;
+        let in_use = self.in_use().saturating_add(kept);
+        if in_use > self.limit.limit || self.frames.try_reserve(1).is_err() {
+            return Err(self.failure(call.site, 0, 0));
+        }
+        let mut slots = body.slots.clone();
+        let mut ranges = body.ranges.clone();
+        for (arg, param) in call.args.iter().zip(&body.params) {
+            match (*arg, *param) {
+                (Passed::Slot(from), Slot::Scalar(_, to)) => {
+                    slots[to as usize] = self.slots[from as usize];
+                }
+                (Passed::Buffer(from), Slot::Buffer(_, to)) => {
+                    ranges[to as usize] = self.ranges[from as usize];
+                }
+                (Passed::Slot(_), Slot::Buffer(..)) | (Passed::Buffer(_), Slot::Scalar(..)) => {
+                    unreachable!("the checker has compared arguments and parameters")
+                }
+            }
+        }
+        let slots = std::mem::replace(&mut self.slots, slots);
+        let ranges = std::mem::replace(&mut self.ranges, ranges);
+        self.frames.push(Frame { body: self.body, call, slots, ranges, at });
+        self.kept += kept;
+        self.body = body;
+        Ok(())
+    }
+
+    /// Ends the function; gives where its caller goes on, if a call has led here.
+    pub(super) fn leave(&mut self) -> Result<Option<usize>, Failure> {
+        let Some(frame) = self.frames.pop() else { return Ok(None) };
+        let (mut slots, mut ranges) = (frame.slots, frame.ranges);
+        self.kept -= (slots.len() + 3 * ranges.len()) as u64 * WORD;
+        for (taken, result) in frame.call.results.iter().zip(&self.body.results) {
+            match (*taken, result) {
+                (Taken::Slot(to), Output::Scalar(_, from)) => {
+                    slots[to as usize] = self.slots[*from as usize];
+                }
+                (Taken::Buffer(to), Output::Buffer(_, from, dims)) => {
+                    let dims: Vec<i64> = dims.iter().map(|slot| self.int(*slot)).collect();
+                    let (_, len) = super::sizes(&self.body.name, &dims)?;
+                    let low = self.place(*from, 0, len as i64)?;
+                    ranges[to as usize] = Range { low, high: low + len, origin: low as i64 };
+                }
+                (Taken::Slot(_), Output::Buffer(..)) | (Taken::Buffer(_), Output::Scalar(..)) => {
+                    unreachable!("the checker has compared results")
+                }
+            }
+        }
+        (self.slots, self.ranges, self.body) = (slots, ranges, frame.body);
+        Ok(Some(frame.at))
+    }
+}

@@ -1,0 +1,197 @@
+//! Nodes: words in memory. The first says of what type a node is and by which constructor, so that a wrong handle is noticed; then come its
+//! scalars, then two words for each array, which stands behind the node: where it begins and where it ends.
+
+use lambada_source::Failure;
+
+use super::compile::{Code, Compiler};
+use super::counts::Meter;
+use super::machine::{Machine, WORD};
+use super::{Range, internal};
+use crate::{Buf, FieldId, NodeId, Operand, Part, Reg};
+
+/// What first words begin with, in the upper half.
+const NODE: u64 = 0x6e6f_6465 << 32;
+
+/// A node that is made.
+#[derive(Debug)]
+pub(super) struct NewNode {
+    first: u64,
+    words: usize,
+    /// By field.
+    fields: Vec<(usize, From)>,
+    /// What is blamed where there is no room.
+    site: u32,
+}
+
+/// What a field gets: a slot, or so many elements of a buffer.
+#[derive(Debug)]
+enum From {
+    Slot(u32),
+    Buffer { buf: u32, len: u32 },
+}
+
+/// A field of a node.
+#[derive(Debug)]
+pub(super) struct Place {
+    first: u64,
+    /// In words, behind the first.
+    at: usize,
+    array: bool,
+}
+
+fn first_word(NodeId(node): NodeId, tag: u32) -> u64 {
+    NODE | u64::from(node & 0xffff) << 16 | u64::from(tag & 0xffff)
+}
+
+impl Compiler<'_> {
+    /// In which word behind the first a slot is.
+    fn word_of(&self, node: NodeId, slot: usize) -> usize {
+        let scalars = self.library.node(node).scalar_slots();
+        1 + slot + slot.saturating_sub(scalars)
+    }
+
+    pub(super) fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[Part], site: u32) {
+        let mut fields = Vec::with_capacity(parts.len());
+        for (part, field) in parts.iter().zip(0..) {
+            let slot = self.library.slot(FieldId { node, tag, field });
+            let from = match part {
+                Part::Scalar(value) => From::Slot(self.slot(*value)),
+                Part::Array(buf, len) => From::Buffer { buf: buf.0, len: self.slot(*len) },
+            };
+            fields.push((self.word_of(node, slot), from));
+        }
+        let layout = self.library.node(node);
+        let words = 1 + layout.scalar_slots() + 2 * layout.array_slots();
+        let number = self.program.new_nodes.len() as u32;
+        let first = first_word(node, tag);
+        self.program.new_nodes.push(NewNode { first, words, fields, site });
+        self.put(Code::Node { to: self.regs[reg.0 as usize], number });
+    }
+
+    pub(super) fn open(&mut self, buf: Buf, field: FieldId, of: Operand, dims: &[Operand]) {
+        let (args, count) = (self.args(dims), dims.len() as u16);
+        let (of, number) = (self.slot(of), self.place(field));
+        self.put(Code::Open { buf: buf.0, of, number, args, count });
+    }
+
+    /// The number of a place.
+    pub(super) fn place(&mut self, field: FieldId) -> u32 {
+        let at = self.word_of(field.node, self.library.slot(field));
+        let array = self.library.field(field).array;
+        let first = first_word(field.node, field.tag);
+        self.program.fields.push(Place { first, at, array });
+        self.program.fields.len() as u32 - 1
+    }
+}
+
+impl<M: Meter> Machine<'_, M> {
+    pub(super) fn new_node(&mut self, to: u32, number: u32) -> Result<(), Failure> {
+        let node = &self.body.new_nodes[number as usize];
+        let mut lens = Vec::new();
+        for (_, from) in &node.fields {
+            if let From::Buffer { buf, len } = from {
+                let len = self.int(*len).max(0);
+                lens.push((self.place(*buf, 0, len)?, len as usize));
+            }
+        }
+        let low = self.memory.len();
+        let words = lens.iter().fold(node.words, |sum, (_, len)| sum.saturating_add(*len));
+        self.room_for_node(words, node.site)?;
+        if M::COUNTS {
+            self.meter.allocate(words as u64 * WORD);
+            self.meter.write(words as u64 * WORD);
+        }
+        self.memory.resize(low + node.words, 0);
+        self.memory[low] = node.first;
+        let mut lens = lens.into_iter();
+        for (at, from) in &node.fields {
+            match from {
+                From::Slot(slot) => self.memory[low + at] = self.get(*slot),
+                From::Buffer { .. } => {
+                    let (from, len) = lens.next().expect("as many as there are arrays");
+                    let start = self.memory.len();
+                    self.memory.extend_from_within(from..from + len);
+                    self.memory[low + at] = start as u64;
+                    self.memory[low + at + 1] = (start + len) as u64;
+                }
+            }
+        }
+        self.put(to, low as u64 + 1);
+        Ok(())
+    }
+
+    fn room_for_node(&mut self, words: usize, site: u32) -> Result<(), Failure> {
+        let (bytes, in_use) = ((words as u64).saturating_mul(WORD), self.in_use());
+        let is_there = bytes <= self.limit.limit.saturating_sub(in_use)
+            && self.memory.try_reserve(words).is_ok();
+        if is_there {
+            return Ok(());
+        }
+        let span = self.body.sites[site as usize].span;
+        Err(Failure { span, message: self.limit.refused_node(bytes, in_use) })
+    }
+
+    /// The first word of a node.
+    fn first_of(&self, handle: u64) -> Result<u64, Failure> {
+        let word = (handle as usize).checked_sub(1).and_then(|at| self.memory.get(at));
+        let is_node = |word: &&u64| **word & !0xffff_ffff == NODE;
+        word.filter(is_node).copied().ok_or_else(|| {
+            internal(format!("`{}` looks at a node that is not there", self.body.name))
+        })
+    }
+
+    pub(super) fn tag(&mut self, to: u32, of: u32) -> Result<(), Failure> {
+        let tag = match self.get(of) {
+            0 => -1,
+            handle => (self.first_of(handle)? & 0xffff) as i64,
+        };
+        self.put(to, tag as u64);
+        Ok(())
+    }
+
+    pub(super) fn field(&mut self, to: u32, of: u32, number: u32) -> Result<(), Failure> {
+        let place = &self.body.fields[number as usize];
+        let value = match self.get(of) {
+            0 => 0,
+            handle if self.first_of(handle)? == place.first => {
+                self.memory[handle as usize - 1 + place.at]
+            }
+            _ => {
+                return Err(internal(format!(
+                    "`{}` reads a field of a node of another constructor",
+                    self.body.name
+                )));
+            }
+        };
+        if M::COUNTS {
+            self.meter.load(1);
+        }
+        self.put(to, value);
+        Ok(())
+    }
+
+    pub(super) fn open(
+        &mut self,
+        buf: u32,
+        of: u32,
+        number: u32,
+        sizes: std::ops::Range<usize>,
+    ) -> Result<(), Failure> {
+        let place = &self.body.fields[number as usize];
+        let handle = self.get(of);
+        if handle == 0 || self.first_of(handle)? != place.first {
+            self.alloc(buf, sizes.start, sizes.len())?;
+            let Range { low, high, .. } = self.ranges[buf as usize];
+            self.memory[low..high].fill(0);
+            return Ok(());
+        }
+        let at = handle as usize - 1 + place.at;
+        let (low, high) = if place.array {
+            (self.memory[at] as usize, self.memory[at + 1] as usize)
+        } else {
+            (at, at + 1)
+        };
+        self.ranges[buf as usize] = Range { low, high, origin: low as i64 };
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! What calls and handles refer to: the functions of a program, and the types of its nodes.
+//!
+//! A node is a record in the arena that a handle, an `int`, refers to; 0 is null. All constructors of a type have one layout: first the
+//! reals of a record, then integers, truth values and handles, then arrays. So a field that is read under a wrong constructor is a
+//! wrong number and never a wrong address.
+
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+use lambada_source::Site;
+
+use crate::{Function, Operand, Return};
+
+/// Index of a node type in [`Library::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// Index of a function in [`Library::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FnId(pub u32);
+
+/// A field of a constructor of a node type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FieldId {
+    /// Of this type.
+    pub node: NodeId,
+    /// The number of the constructor.
+    pub tag: u32,
+    /// The number of the field.
+    pub field: u32,
+}
+
+/// The functions and node types of a program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Library {
+    /// The types of nodes.
+    pub nodes: Vec<NodeType>,
+    /// The functions. Their own libraries are empty.
+    pub functions: Vec<Function>,
+}
+
+/// A type of nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeType {
+    /// As people see it.
+    pub name: Rc<str>,
+    /// By tag: the fields.
+    pub constructors: Vec<Vec<Field>>,
+}
+
+/// A field of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// A handle is an `int`.
+    pub elem: ScalarTy,
+    /// An array of these.
+    pub array: bool,
+    /// Is it added to? Else it never changes.
+    pub cell: bool,
+}
+
+/// The kinds of slots, in the order in which a record has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Real,
+    Word,
+    Array,
+}
+
+impl Field {
+    fn kind(&self) -> Kind {
+        match (self.array, self.elem) {
+            (true, _) => Kind::Array,
+            (false, ScalarTy::Real) => Kind::Real,
+            (false, ScalarTy::Int | ScalarTy::Bool) => Kind::Word,
+        }
+    }
+}
+
+impl NodeType {
+    /// How many slots of kinds before this one a record has.
+    fn slots_before(&self, kind: Kind) -> usize {
+        [Kind::Real, Kind::Word].into_iter().filter(|k| *k < kind).map(|k| self.most(k)).sum()
+    }
+
+    /// The most fields of a kind that a constructor has.
+    fn most(&self, kind: Kind) -> usize {
+        let count = |fields: &Vec<Field>| fields.iter().filter(|f| f.kind() == kind).count();
+        self.constructors.iter().map(count).max().unwrap_or(0)
+    }
+
+    /// How many slots hold scalars. They come first.
+    pub fn scalar_slots(&self) -> usize {
+        self.slots_before(Kind::Array)
+    }
+
+    /// How many slots hold arrays.
+    pub fn array_slots(&self) -> usize {
+        self.most(Kind::Array)
+    }
+
+    /// The number of the slot, from 0, that holds a field.
+    pub fn slot(&self, tag: u32, field: u32) -> usize {
+        let fields = &self.constructors[tag as usize];
+        let kind = fields[field as usize].kind();
+        let before = &fields[..field as usize];
+        self.slots_before(kind) + before.iter().filter(|f| f.kind() == kind).count()
+    }
+}
+
+impl Library {
+    /// No functions and no nodes?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.functions.is_empty()
+    }
+
+    /// A function.
+    pub fn function(&self, FnId(id): FnId) -> &Function {
+        &self.functions[id as usize]
+    }
+
+    /// The type of a field's nodes.
+    pub fn node(&self, NodeId(id): NodeId) -> &NodeType {
+        &self.nodes[id as usize]
+    }
+
+    /// What a field is.
+    pub fn field(&self, id: FieldId) -> Field {
+        self.node(id.node).constructors[id.tag as usize][id.field as usize]
+    }
+
+    /// In which slot of its node a field is.
+    pub fn slot(&self, id: FieldId) -> usize {
+        self.node(id.node).slot(id.tag, id.field)
+    }
+}
+
+impl Function {
+    /// The type of a result, or of its elements.
+    pub fn result_elem(&self, result: &Return) -> ScalarTy {
+        match result {
+            Return::Scalar(Operand::Reg(reg)) => self.regs[reg.0 as usize].0.elem,
+            Return::Scalar(Operand::Lit(value)) => value.ty(),
+            Return::Buffer(buf, _) => self.bufs[buf.0 as usize].0,
+        }
+    }
+
+    /// The function, then those that its library has.
+    pub fn all(&self) -> impl Iterator<Item = &Function> {
+        std::iter::once(self).chain(&self.library.functions)
+    }
+
+    /// The checks of the program: those of the function, then those of its library. What fails tells its number among these.
+    pub fn all_sites(&self) -> Vec<Site> {
+        self.all().flat_map(|function| function.sites.iter().cloned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constructors_share_slots_of_the_same_kind() {
+        let scalar = |elem| Field { elem, array: false, cell: false };
+        let array = Field { elem: ScalarTy::Real, array: true, cell: false };
+        let (real, int) = (scalar(ScalarTy::Real), scalar(ScalarTy::Int));
+        let node = NodeType {
+            name: "t".into(),
+            constructors: vec![vec![], vec![int, array, real], vec![real, int, int, real]],
+        };
+        assert_eq!((node.scalar_slots(), node.array_slots()), (4, 1));
+        let slots = |tag: u32| -> Vec<usize> {
+            (0..node.constructors[tag as usize].len()).map(|k| node.slot(tag, k as u32)).collect()
+        };
+        assert_eq!(slots(1), [2, 4, 0]);
+        assert_eq!(slots(2), [0, 2, 3, 1]);
+    }
+}

@@ -1,0 +1,268 @@
+//! Calls of recursive functions: `f x…` is a call of a copy of `f` in the library, made for the static part of its arguments.
+//!
+//! * *Assumes* that all recursion goes through a definition or a `let rec` that is applied to all its arguments; what is applied to fewer is a closure.
+//! * *Gives* a copy for every sketch of closure and arguments. Sketches of data are their types, and no code occurs in its own environment
+//!   there, so there are finitely many. The result is sketched by its type, for the body is not known yet when a function calls itself.
+
+use std::rc::Rc;
+
+use lambada_anf as anf;
+use lambada_anf::{Atom, FnId, Op, Param, Ty};
+use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
+
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::emit::Emit;
+use crate::merge::ill_typed;
+use crate::sketch::{Filled, Sketch, Slots, Source};
+use crate::val::{Closure, Code, CodeKind, Val};
+
+/// The most functions of a library.
+const FUNCTIONS: usize = 10_000;
+
+/// What belongs to the function under construction.
+pub(super) struct Surroundings {
+    emit: Emit,
+    slots: Vec<Option<Val>>,
+    trail: Vec<(u32, Option<Val>)>,
+    constants: std::collections::HashMap<DefId, Val>,
+    tangents: usize,
+    home: usize,
+    unrolled: super::unroll::Unrolled,
+}
+
+/// A function's head: its parameters, and the values that they stand for.
+struct Head {
+    params: Vec<Param>,
+    accumulators: Vec<Param>,
+    vals: Vec<Val>,
+}
+
+impl Evaluator<'_> {
+    // Recursive functions
+
+    /// The parameters that a function takes one after the other belong to a recursive function of this name.
+    pub(super) fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
+        let mut term = body;
+        while let TermKind::Lam(var, inner) = term.kind() {
+            self.recursive.entry(var.id).or_insert_with(|| name.clone());
+            term = inner;
+        }
+    }
+
+    /// `let rec f = \x -> t …`: binds the functions, until the scope ends.
+    pub(super) fn let_rec(&mut self, functions: &[(Var, Term)]) -> Eval<()> {
+        let siblings: Rc<[(Var, Term)]> = functions.into();
+        let mut free: Vec<Var> = Vec::new();
+        for var in functions.iter().flat_map(|(_, term)| term.free_vars()) {
+            if !free.contains(&var) && functions.iter().all(|(f, _)| *f != var) {
+                free.push(var);
+            }
+        }
+        let free: Rc<[Var]> = free.into();
+        let env = free.iter().map(|x| self.lookup(x)).collect::<Eval<Vec<Val>>>()?;
+        for (f, term) in functions {
+            let TermKind::Lam(var, body) = term.kind() else { return Err(ill_typed()) };
+            self.mark_recursive(term, &f.hint);
+            if !self.codes.contains_key(&var.id) {
+                let (var, body) = (var.clone(), body.clone());
+                let (free, siblings) = (free.clone(), siblings.clone());
+                let code =
+                    self.number(CodeKind::Lambda { var: var.clone(), body, free, siblings });
+                self.codes.insert(var.id, code);
+            }
+        }
+        self.bind_siblings(&siblings, &env)
+    }
+
+    /// Binds the functions of a `let rec` that all have this environment.
+    pub(super) fn bind_siblings(&mut self, siblings: &[(Var, Term)], env: &[Val]) -> Eval<()> {
+        for (f, term) in siblings {
+            let TermKind::Lam(var, _) = term.kind() else { return Err(ill_typed()) };
+            let code = self.codes.get(&var.id).cloned().ok_or_else(ill_typed)?;
+            let value = Val::closure(code, env.to_vec());
+            self.growth.name(&value, &f.hint);
+            self.bind(f, value);
+        }
+        Ok(())
+    }
+
+    /// Is the code that of a recursive function?
+    pub(super) fn is_recursive(&self, code: &Code) -> bool {
+        match &code.kind {
+            CodeKind::Lambda { var, .. } => self.recursive.contains_key(&var.id),
+            CodeKind::Pullback(_) => false,
+        }
+    }
+
+    // Calls
+
+    /// A recursive function applied to all its arguments.
+    pub(super) fn invoke(
+        &mut self,
+        closure: &Closure,
+        xs: &[Val],
+        ty: &CoreTy,
+        hint: Hint,
+    ) -> Eval<Val> {
+        let CodeKind::Lambda { free, .. } = &closure.code.kind else { return Err(ill_typed()) };
+        let own = parameters(&closure.code);
+        let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
+        let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
+        for (val, var) in vals.iter().zip(free.iter().chain(&own)) {
+            sketches.push(self.sketch(val, &var.ty, &mut path)?);
+        }
+        let filled = self.filled(&sketches, &vals)?;
+        let key = (closure.code.number, sketches);
+        let function = match self.functions.get(&key) {
+            Some(function) => *function,
+            None => self.specialize(key, &closure.code, ty)?,
+        };
+        self.named(hint, |this| this.call_function(function, filled, ty))
+    }
+
+    /// A call of a function of the library whose result has this type.
+    pub(crate) fn call_function(
+        &mut self,
+        function: FnId,
+        arguments: Filled,
+        ty: &CoreTy,
+    ) -> Eval<Val> {
+        let result = self.canonical(ty);
+        let mut slots = Slots::default();
+        let hint = self.emit.hint.take().unwrap_or_else(|| anf::NAMELESS.into());
+        self.slots(&result, &hint, &mut slots);
+        let (binds, _) = self.parameters(&slots);
+        let atoms: Vec<Atom> = binds.iter().map(|p| p.var.into()).collect();
+        let Filled { atoms: args, accumulators, .. } = arguments;
+        self.emit.push(binds, Op::Call { function, args, accumulators });
+        Ok(self.instances(std::slice::from_ref(&result), atoms)?.remove(0))
+    }
+
+    /// A place in the library.
+    pub(crate) fn reserve(&mut self) -> Eval<FnId> {
+        let functions = &mut self.emit.library.functions;
+        functions.push(None);
+        let count = functions.len();
+        if count > FUNCTIONS {
+            return Err(self.growth.too_many(FUNCTIONS));
+        }
+        Ok(FnId(count as u32 - 1))
+    }
+
+    fn specialize(
+        &mut self,
+        key: (i64, Vec<Sketch>),
+        code: &Rc<Code>,
+        ty: &CoreTy,
+    ) -> Eval<FnId> {
+        let CodeKind::Lambda { var, free, .. } = &code.kind else { return Err(ill_typed()) };
+        let id = self.reserve()?;
+        let (sketches, own) = (key.1.clone(), parameters(code));
+        self.functions.insert(key, id);
+        let name = self.recursive.get(&var.id).cloned().unwrap_or_else(|| "function".into());
+        let hints: Vec<Rc<str>> = free.iter().chain(&own).map(|x| x.hint.clone()).collect();
+        let count = free.len();
+        self.function(id, &name, &sketches, &hints, ty, &mut |this, mut vals| {
+            let xs = vals.split_off(count);
+            this.inlined(&Closure { code: code.clone(), env: vals }, xs, None)
+        })?;
+        Ok(id)
+    }
+
+    /// Writes a function of the library: its parameters are the slots of some sketches, its result is of a type.
+    pub(crate) fn function(
+        &mut self,
+        id: FnId,
+        name: &str,
+        sketches: &[Sketch],
+        hints: &[Rc<str>],
+        ty: &CoreTy,
+        body: &mut dyn FnMut(&mut Self, Vec<Val>) -> Eval<Val>,
+    ) -> Eval<()> {
+        self.under_construction.push((id, name.into()));
+        let outside = self.leave_function();
+        let head = self.head(sketches, hints)?;
+        let value = body(self, head.vals)?;
+        let result = self.canonical(ty);
+        let results = self.results(&result, &value)?;
+        let function = self.enter_function(outside, |emit| {
+            emit.library_function(name.to_string(), head.params, head.accumulators, results)
+        });
+        self.emit.library.functions[id.0 as usize] = Some(function);
+        self.under_construction.pop();
+        Ok(())
+    }
+
+    fn head(&mut self, sketches: &[Sketch], hints: &[Rc<str>]) -> Eval<Head> {
+        let mut slots = Slots::default();
+        for (sketch, hint) in sketches.iter().zip(hints) {
+            self.slots(sketch, hint, &mut slots);
+        }
+        let (params, accumulators) = self.parameters(&slots);
+        let mut atoms = params.iter().map(|p| p.var.into());
+        let mut accs = accumulators.iter().map(|p| p.var);
+        let mut from = Source { atoms: &mut atoms, accumulators: &mut accs };
+        let vals = sketches.iter().map(|s| self.instantiate(s, &mut from, 0));
+        let vals = vals.collect::<Eval<Vec<Val>>>()?;
+        Ok(Head { params, accumulators, vals })
+    }
+
+    /// The results of a function, with their types.
+    fn results(&mut self, sketch: &Sketch, value: &Val) -> Eval<Vec<(Atom, Ty)>> {
+        let mut slots = Slots::default();
+        self.slots(sketch, anf::NAMELESS, &mut slots);
+        let mut filled = Filled::default();
+        self.fill(sketch, Some(value), &mut filled)?;
+        let types = slots.values.iter().map(|slot| Slots::ty(slot, &filled.atoms));
+        Ok(filled.atoms.iter().copied().zip(types).collect())
+    }
+
+    /// Puts the function under construction aside, and begins another one.
+    pub(super) fn leave_function(&mut self) -> Surroundings {
+        let mut emit = Emit::default();
+        emit.library = std::mem::take(&mut self.emit.library);
+        emit.written = self.emit.written;
+        emit.enter();
+        let slots = vec![None; self.slots.len()];
+        self.homes += 1;
+        Surroundings {
+            emit: std::mem::replace(&mut self.emit, emit),
+            slots: std::mem::replace(&mut self.slots, slots),
+            trail: std::mem::take(&mut self.trail),
+            constants: std::mem::take(&mut self.constants),
+            tangents: std::mem::take(&mut self.tangents),
+            home: std::mem::replace(&mut self.home, self.homes),
+            unrolled: std::mem::take(&mut self.unrolled),
+        }
+    }
+
+    /// Ends the function that has been begun, and goes on with the one that was put aside.
+    pub(super) fn enter_function<T>(
+        &mut self,
+        outside: Surroundings,
+        finish: impl FnOnce(Emit) -> T,
+    ) -> T {
+        let mut emit = std::mem::replace(&mut self.emit, outside.emit);
+        self.emit.library = std::mem::take(&mut emit.library);
+        self.emit.written = emit.written;
+        self.slots = outside.slots;
+        self.trail = outside.trail;
+        self.constants = outside.constants;
+        self.tangents = outside.tangents;
+        self.home = outside.home;
+        self.unrolled = outside.unrolled;
+        finish(emit)
+    }
+}
+
+/// The parameters that a function takes one after the other.
+pub(super) fn parameters(code: &Code) -> Vec<Var> {
+    let CodeKind::Lambda { var, body, .. } = &code.kind else { return Vec::new() };
+    let (mut vars, mut body) = (vec![var.clone()], body);
+    while let TermKind::Lam(var, inner) = body.kind() {
+        vars.push(var.clone());
+        body = inner;
+    }
+    vars
+}

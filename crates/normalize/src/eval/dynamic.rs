@@ -1,0 +1,287 @@
+//! Functions that only run time knows: of recursive functions the results, and what would contain its own code; and what nodes contain.
+//! For each type there is one type of nodes, with a constructor for every λ that becomes such a function (its fields are the environment), and
+//! one function `apply` of the library. Both grow while code is written: `apply` is written when all the code that is there has been.
+
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Elem, FnId, Nest, Op, Out, Param, Ty};
+use lambada_core::Ty as CoreTy;
+
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::merge::ill_typed;
+use crate::messages;
+use crate::sketch::{Filled, Sketch};
+use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
+
+/// The functions of a type that only run time knows.
+#[derive(Debug, Default)]
+pub(crate) struct Dynamic {
+    /// By constructor: the code, and what it captures.
+    pub codes: Vec<(i64, Vec<Sketch>)>,
+    /// The function that applies them, where one is applied, and how many codes it knows.
+    pub apply: Option<(FnId, Option<usize>)>,
+    /// Has it been differentiated as it is?
+    pub frozen: bool,
+}
+
+impl Evaluator<'_> {
+    // Making
+
+    /// A function as a node; a family of them inside of arrays.
+    pub(crate) fn dynamic_family(
+        &mut self,
+        fun: &FunVal,
+        ty: &CoreTy,
+        extents: &[Atom],
+    ) -> Eval<Leaf> {
+        let Some((extent, inner)) = extents.split_first() else { return self.dynamic(fun, ty) };
+        let node = self.node_type(ty);
+        self.emit.enter();
+        let index = self.emit.index("i", *extent);
+        let Val::Fun(element) = Val::Fun(Rc::new(fun.clone())).at(index.into()) else {
+            return Err(ill_typed());
+        };
+        let handle = self.dynamic_family(&element, ty, inner)?;
+        let body = self.emit.leave().finish(vec![handle.atom]);
+        let ty = Ty { elem: Elem::Ref(node), dims: extents.to_vec() };
+        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
+        let var = self.emit.fresh("functions", ty.clone());
+        self.emit.push(vec![Param { var, ty }], nest);
+        Ok(Leaf::stored(var.into(), extents.len()).of(Elem::Ref(node)))
+    }
+
+    /// A function as a node.
+    fn dynamic(&mut self, fun: &FunVal, ty: &CoreTy) -> Eval<Leaf> {
+        if let Some(closure) = fun.known() {
+            return self.dynamic_closure(closure, ty);
+        }
+        let node = self.node_type(ty);
+        if fun.alternatives.is_empty() {
+            return Ok(Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)));
+        }
+        let tag = self.emit.force(&fun.tag);
+        let numbers: Vec<i64> = fun.alternatives.iter().map(|c| c.code.number).collect();
+        let value = self.select(tag, &numbers, None, &mut |this, k| {
+            let handle = this.dynamic_closure(&fun.alternatives[k], ty)?;
+            Ok(this.node_val(ty, handle))
+        })?;
+        let Val::Node(value) = value else { return Err(ill_typed()) };
+        Ok(value.handle.clone())
+    }
+
+    fn dynamic_closure(&mut self, closure: &Closure, ty: &CoreTy) -> Eval<Leaf> {
+        if closure.env.iter().any(|val| matches!(val, Val::Acc(_))) {
+            return Err(Box::new(messages::adds_dynamically()));
+        }
+        let sketches = self.captured(closure)?;
+        let fields = self.filled(&sketches, &closure.env)?.atoms;
+        let tag = self.dynamic_tag(closure, sketches, ty)?;
+        let node = self.node_type(ty);
+        Ok(self.emit.node(node, tag, fields))
+    }
+
+    /// The constructor of a closure.
+    fn dynamic_tag(
+        &mut self,
+        closure: &Closure,
+        sketches: Vec<Sketch>,
+        ty: &CoreTy,
+    ) -> Eval<usize> {
+        let node = self.node_type(ty);
+        let name_of_type = lambada_core::print_type(self.program, ty);
+        let dynamic = self.dynamics.entry(ty.clone()).or_default();
+        let number = closure.code.number;
+        let known = dynamic.codes.iter().position(|(n, s)| *n == number && *s == sketches);
+        if let Some(tag) = known {
+            return Ok(tag);
+        }
+        let tag = dynamic.codes.len();
+        dynamic.codes.push((number, sketches.clone()));
+        if dynamic.frozen {
+            self.late = true;
+            return Err(Box::new(messages::circle(&[&name_of_type])));
+        }
+        let name = match &closure.code.kind {
+            CodeKind::Lambda { var, .. } => format!("Function_{}_{tag}", var.hint),
+            CodeKind::Pullback(_) => format!("Pullback_{tag}"),
+        };
+        let constructor = self.constructor_of(name, &sketches);
+        self.emit.library.nodes[node.0 as usize].constructors.push(constructor);
+        Ok(tag)
+    }
+
+    /// Functions are nodes where those of another value of the type are.
+    pub(super) fn reconciled(&mut self, val: Val, other: &Val) -> Eval<Val> {
+        if !meets_node(&val, other) {
+            return Ok(val);
+        }
+        self.reconcile(&val, other, &mut Vec::new())
+    }
+
+    /// The same for the elements of arrays of these sizes and one that takes the place of one of them.
+    pub(super) fn reconciled_family(
+        &mut self,
+        elem: &Val,
+        other: &Val,
+        extents: &[Atom],
+    ) -> Eval<Val> {
+        if !meets_node(elem, other) {
+            return Ok(elem.clone());
+        }
+        self.reconcile(elem, other, &mut extents.to_vec())
+    }
+
+    /// All of them have the same functions as nodes.
+    pub(super) fn all_reconciled(&mut self, mut vals: Vec<Val>) -> Eval<Vec<Val>> {
+        for k in 1..vals.len() {
+            let (first, next) = (vals[0].clone(), vals[k].clone());
+            vals[0] = self.reconciled(first, &next)?;
+        }
+        let first = vals.first().cloned();
+        let rest = vals.into_iter().map(|val| match &first {
+            Some(first) => self.reconciled(val, first),
+            None => Ok(val),
+        });
+        rest.collect()
+    }
+
+    fn reconcile(&mut self, val: &Val, other: &Val, extents: &mut Vec<Atom>) -> Eval<Val> {
+        match (val, other) {
+            (Val::Fun(fun), Val::Node(node)) => {
+                let handle = self.dynamic_family(fun, &node.ty, extents)?;
+                Ok(self.node_val(&node.ty, handle))
+            }
+            (Val::Tuple(vals), Val::Tuple(others)) => {
+                let pairs = vals.iter().zip(others.iter());
+                let items = pairs.map(|(v, o)| self.reconcile(v, o, extents));
+                Ok(Val::tuple(items.collect::<Eval<Vec<Val>>>()?))
+            }
+            (Val::Array(array), Val::Array(other)) => {
+                extents.push(array.extent);
+                let elem = self.reconcile(&array.elem, &other.elem, extents)?;
+                extents.pop();
+                Ok(Val::array(array.extent, elem))
+            }
+            (Val::Variant(variant), Val::Variant(other)) => {
+                let mut fields = Vec::with_capacity(variant.fields.len());
+                for pair in variant.fields.iter().zip(&other.fields) {
+                    fields.push(match pair {
+                        (Some(vals), Some(others)) => {
+                            let pairs = vals.iter().zip(others);
+                            let vals = pairs.map(|(v, o)| self.reconcile(v, o, extents));
+                            Some(vals.collect::<Eval<Vec<Val>>>()?)
+                        }
+                        (vals, _) => vals.clone(),
+                    });
+                }
+                let tag = variant.tag.clone();
+                Ok(Val::Variant(Rc::new(crate::val::VariantVal { tag, fields })))
+            }
+            (
+                Val::Leaf(_)
+                | Val::Tuple(_)
+                | Val::Array(_)
+                | Val::Variant(_)
+                | Val::Fun(_)
+                | Val::Node(_)
+                | Val::Acc(_),
+                _,
+            ) => Ok(val.clone()),
+        }
+    }
+
+    // Applying
+
+    /// `f x` for a function that only run time knows.
+    pub(super) fn apply_dynamic(&mut self, f: &NodeVal, x: &Val, hint: Hint) -> Eval<Val> {
+        let CoreTy::Fun(from, to) = &f.ty else { return Err(ill_typed()) };
+        let function = match self.dynamics.entry(f.ty.clone()).or_default().apply {
+            Some((function, _)) => function,
+            None => {
+                let function = self.reserve()?;
+                self.dynamics.entry(f.ty.clone()).or_default().apply = Some((function, None));
+                function
+            }
+        };
+        let mut arguments = Filled { atoms: vec![self.emit.force(&f.handle)], ..Filled::default() };
+        self.fill(&self.canonical(from), Some(x), &mut arguments)?;
+        self.named(hint, |this| this.call_function(function, arguments, to))
+    }
+
+    /// Writes the functions that apply, until they know all codes.
+    pub(crate) fn complete(&mut self) -> Eval<()> {
+        loop {
+            let missing = self.dynamics.iter().find_map(|(ty, dynamic)| {
+                let (function, known) = dynamic.apply?;
+                (known != Some(dynamic.codes.len())).then(|| (ty.clone(), function))
+            });
+            let Some((ty, function)) = missing else { return Ok(()) };
+            self.write_apply(&ty, function)?;
+        }
+    }
+
+    fn write_apply(&mut self, ty: &CoreTy, function: FnId) -> Eval<()> {
+        let CoreTy::Fun(from, to) = ty else { return Err(ill_typed()) };
+        let dynamic = self.dynamics.entry(ty.clone()).or_default();
+        let codes = dynamic.codes.clone();
+        dynamic.apply = Some((function, Some(codes.len())));
+        let sketches = [Sketch::Node(ty.clone()), self.canonical(from)];
+        let hints = ["f".into(), "x".into()];
+        self.function(function, "apply", &sketches, &hints, to, &mut |this, vals| {
+            let [Val::Node(f), x] = &vals[..] else { return Err(ill_typed()) };
+            if codes.is_empty() {
+                return Ok(this.absent(to));
+            }
+            let handle = this.emit.force(&f.handle);
+            let tag = match codes.len() {
+                1 => Atom::int(0),
+                _ => this.emit.bind("tag", Ty::int(), Op::Tag(handle)),
+            };
+            let numbers: Vec<i64> = (0..codes.len() as i64).collect();
+            this.select(tag, &numbers, None, &mut |this, k| {
+                let (number, sketches) = &codes[k];
+                let env = this.fields(handle, k, sketches)?;
+                let f = Val::closure(this.code_of(*number), env);
+                let value = this.apply(&f, x.clone(), to, None)?;
+                this.by_type(&value, to)
+            })
+        })
+    }
+
+    /// The value as all values of its type are.
+    pub(super) fn by_type(&mut self, value: &Val, ty: &CoreTy) -> Eval<Val> {
+        let sketch = [self.canonical(ty)];
+        let atoms = self.filled(&sketch, std::slice::from_ref(value))?.atoms;
+        Ok(self.instances(&sketch, atoms)?.remove(0))
+    }
+}
+
+/// Is there a function in a value where there is a node in the other one?
+pub(super) fn meets_node(val: &Val, other: &Val) -> bool {
+    let list = |vals: &[Val], others: &[Val]| {
+        vals.iter().zip(others).any(|(val, other)| meets_node(val, other))
+    };
+    match (val, other) {
+        (Val::Fun(_), Val::Node(_)) => true,
+        (Val::Tuple(vals), Val::Tuple(others)) => list(vals, others),
+        (Val::Array(array), Val::Array(other)) => meets_node(&array.elem, &other.elem),
+        (Val::Variant(variant), Val::Variant(other)) => {
+            let pairs = variant.fields.iter().zip(&other.fields);
+            pairs.into_iter().any(|pair| match pair {
+                (Some(vals), Some(others)) => list(vals, others),
+                (None, _) | (_, None) => false,
+            })
+        }
+        (
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Node(_)
+            | Val::Acc(_),
+            _,
+        ) => false,
+    }
+}

@@ -1,0 +1,148 @@
+//! Values of recursive types: nodes. The constructor and the fields of one that is made here are known, and not read.
+
+use std::rc::Rc;
+
+use lambada_anf as anf;
+use lambada_anf::{Atom, Elem, NodeId, NodeType, Op, Ty};
+use lambada_core::{Arm, Ty as CoreTy, TypeId, print_type};
+
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::merge::ill_typed;
+use crate::sketch::{Sketch, Slots};
+use crate::val::{Leaf, NodeVal, Val};
+
+impl Evaluator<'_> {
+    /// The type of the nodes of a recursive variant, or of functions of a type that only run time knows.
+    pub(crate) fn node_type(&mut self, ty: &CoreTy) -> NodeId {
+        if let Some(node) = self.nodes.get(ty) {
+            return *node;
+        }
+        let node = NodeId(self.emit.library.nodes.len() as u32);
+        let name = print_type(self.program, ty);
+        self.emit.library.nodes.push(NodeType { name, constructors: Vec::new() });
+        self.nodes.insert(ty.clone(), node);
+        if let Some(dynamic) = self.dynamics.get(ty) {
+            for (number, sketches) in dynamic.codes.clone() {
+                let name = format!("Function_{number}");
+                let constructor = self.constructor_of(name, &sketches);
+                self.emit.library.nodes[node.0 as usize].constructors.push(constructor);
+            }
+        }
+        if let CoreTy::Variant(id) = ty {
+            let decl = self.program.type_decl(*id);
+            let constructors: Vec<anf::Constructor> = (0..decl.constructors.len())
+                .map(|tag| {
+                    let sketches = self.constructor(*id, tag);
+                    let name = decl.constructors[tag].0.to_string();
+                    self.constructor_of(name, &sketches)
+                })
+                .collect();
+            self.emit.library.nodes[node.0 as usize].constructors = constructors;
+        }
+        node
+    }
+
+    /// The recursive type of nodes; none for functions.
+    pub(crate) fn variant_of(&self, node: NodeId) -> Option<TypeId> {
+        self.nodes.iter().find_map(|(ty, known)| match ty {
+            CoreTy::Variant(id) if *known == node => Some(*id),
+            CoreTy::Variant(_)
+            | CoreTy::Scalar(_)
+            | CoreTy::Tuple(_)
+            | CoreTy::Record(_)
+            | CoreTy::Array(_)
+            | CoreTy::Fun(..) => None,
+        })
+    }
+
+    /// The fields of a constructor.
+    pub(crate) fn constructor(&self, id: TypeId, tag: usize) -> Vec<Sketch> {
+        self.all(&self.program.type_decl(id).constructors[tag].1)
+    }
+
+    /// A constructor with fields for values of some sketches.
+    pub(super) fn constructor_of(&mut self, name: String, sketches: &[Sketch]) -> anf::Constructor {
+        let fields = self.node_slots(sketches).values.into_iter().map(|slot| {
+            let dims = slot.dims.iter().map(|k| anf::Var(*k as u32).into()).collect();
+            let ty = Ty { elem: slot.elem, dims };
+            anf::Field { name: slot.name.to_string(), ty, cell: false }
+        });
+        let fields = fields.collect();
+        anf::Constructor { name, fields }
+    }
+
+    /// The fields of a node whose constructor has values of these sketches.
+    pub(crate) fn node_slots(&mut self, sketches: &[Sketch]) -> Slots {
+        let mut slots = Slots::default();
+        for (k, sketch) in sketches.iter().enumerate() {
+            self.slots(sketch, &format!("x{k}"), &mut slots);
+        }
+        slots
+    }
+
+    /// `C args`, of a recursive type.
+    pub(super) fn make_node(&mut self, id: TypeId, tag: usize, args: Vec<Val>, hint: Hint) -> Eval<Val> {
+        let (ty, sketches) = (CoreTy::Variant(id), self.constructor(id, tag));
+        let fields = self.filled(&sketches, &args)?.atoms;
+        let node = self.node_type(&ty);
+        let handle = self.named(hint, |this| Ok(this.emit.node(node, tag, fields)))?;
+        let value = self.node_val(&ty, handle);
+        if self.types.is_self_applied(id) {
+            return Ok(value);
+        }
+        let Val::Node(made) = value else { return Err(ill_typed()) };
+        Ok(Val::Node(Rc::new(NodeVal { known: Some((tag, args)), ..(*made).clone() })))
+    }
+
+    /// `match t | C x… -> body …` for a node.
+    pub(super) fn match_node(&mut self, t: &NodeVal, arms: &[Arm], hint: Hint) -> Eval<Val> {
+        let CoreTy::Variant(id) = t.ty else { return Err(ill_typed()) };
+        if let Some((tag, fields)) = &t.known {
+            return self.arm(fields, &arms[*tag], hint);
+        }
+        let handle = self.emit.force(&t.handle);
+        let run = &mut |this: &mut Self, tag: usize| {
+            let sketches = this.constructor(id, tag);
+            let fields = this.fields(handle, tag, &sketches)?;
+            this.arm(&fields, &arms[tag], hint)
+        };
+        if let [_] = arms {
+            return run(self, 0);
+        }
+        let tag = self.emit.bind("tag", Ty::int(), Op::Tag(handle));
+        let numbers: Vec<i64> = (0..arms.len() as i64).collect();
+        self.select(tag, &numbers, hint, run)
+    }
+
+    /// The fields of a node that has this constructor.
+    pub(super) fn fields(
+        &mut self,
+        handle: Atom,
+        tag: usize,
+        sketches: &[Sketch],
+    ) -> Eval<Vec<Val>> {
+        let slots = self.node_slots(sketches);
+        let atoms = self.emit.fields(handle, tag, &slots);
+        self.instances(sketches, atoms)
+    }
+}
+
+impl crate::emit::Emit {
+    /// A new node.
+    pub fn node(&mut self, node: NodeId, tag: usize, fields: Vec<Atom>) -> Leaf {
+        let op = Op::Node { node, tag: tag as u32, fields, cells: false };
+        let atom = self.bind("node", Ty::handle(node), op);
+        Leaf::scalar(atom).of(Elem::Ref(node))
+    }
+
+    /// All fields of a node that has this constructor.
+    pub fn fields(&mut self, of: Atom, tag: usize, slots: &Slots) -> Vec<Atom> {
+        let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
+        for (field, slot) in slots.values.iter().enumerate() {
+            let op = Op::Field { of, tag: tag as u32, field: field as u32 };
+            atoms.push(self.bind(&slot.name, Slots::ty(slot, &atoms), op));
+        }
+        atoms
+    }
+}

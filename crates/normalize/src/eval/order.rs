@@ -1,0 +1,55 @@
+//! The order of differentiation: a derivative is taken of code that is complete, with all functions that it calls.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Block, Exp, FnId, Op};
+
+use super::Evaluator;
+use crate::Eval;
+use crate::messages;
+
+impl Evaluator<'_> {
+    /// Completes what a block calls; an error if that is what is being written around it.
+    pub(super) fn ready(&mut self, block: &Block) -> Eval<()> {
+        if self.emit.library.is_empty() {
+            return Ok(());
+        }
+        self.complete()?;
+        let reached = self.reached(block);
+        let open = |(id, _): &(FnId, _)| reached.contains(id);
+        if let Some(first) = self.under_construction.iter().position(open) {
+            let names: Vec<&str> =
+                self.under_construction[first..].iter().map(|(_, name)| &**name).collect();
+            return Err(Box::new(messages::circle(&names)));
+        }
+        if !reached.is_empty() {
+            self.dynamics.values_mut().for_each(|dynamic| dynamic.frozen = true);
+        }
+        Ok(())
+    }
+
+    /// The functions that a block calls, and those that they call.
+    fn reached(&self, block: &Block) -> HashSet<FnId> {
+        let mut found = HashSet::new();
+        let mut open: Vec<FnId> = calls(block);
+        while let Some(id) = open.pop() {
+            if found.insert(id)
+                && let Some(function) = self.emit.library.function(id)
+            {
+                open.extend(calls(&function.body));
+            }
+        }
+        found
+    }
+}
+
+fn calls(block: &Block) -> Vec<FnId> {
+    let mut found = Vec::new();
+    for stm in &block.stms {
+        if let Exp::Op(Op::Call { function, .. }) = &stm.exp {
+            found.push(*function);
+        }
+        stm.exp.blocks().into_iter().for_each(|block| found.extend(calls(block)));
+    }
+    found
+}

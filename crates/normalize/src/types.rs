@@ -1,0 +1,111 @@
+//! Which types are nodes: those that contain themselves.
+
+use std::collections::HashSet;
+
+use lambada_core::{Program, Ty, TypeId};
+
+/// Facts about the variant types of a program, by type.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    recursive: Vec<bool>,
+    self_applied: Vec<bool>,
+}
+
+impl Types {
+    /// Those of a program.
+    pub fn of(program: &Program) -> Types {
+        let own = |k: usize| {
+            let mut reached = HashSet::new();
+            let id = TypeId(k as u32);
+            fields(program, id).for_each(|ty| reach(program, ty, &mut reached));
+            reached.contains(&id)
+        };
+        let through_functions = |k: usize| {
+            let id = TypeId(k as u32);
+            let (mut around, mut inside) = (HashSet::from([id]), HashSet::new());
+            fields(program, id).for_each(|ty| reach(program, ty, &mut around));
+            let all = around.iter().flat_map(|id| fields(program, *id));
+            all.for_each(|ty| reach_functions(program, ty, &mut inside));
+            inside.contains(&id)
+        };
+        let all = 0..program.types.len();
+        let recursive = all.clone().map(own).collect();
+        Types { recursive, self_applied: all.map(through_functions).collect() }
+    }
+
+    /// Does the type contain functions that take or give it? Then they may be applied to themselves, again and again.
+    pub fn is_self_applied(&self, id: TypeId) -> bool {
+        self.self_applied[id.0 as usize]
+    }
+
+    /// Does the type contain itself?
+    pub fn is_recursive(&self, id: TypeId) -> bool {
+        self.recursive[id.0 as usize]
+    }
+
+    /// Has a value of the type no functions, outside of nodes?
+    pub fn is_data(&self, program: &Program, ty: &Ty) -> bool {
+        match ty {
+            Ty::Scalar(_) => true,
+            Ty::Tuple(_) | Ty::Record(_) => {
+                ty.components().iter().all(|ty| self.is_data(program, ty))
+            }
+            Ty::Array(elem) => self.is_data(program, elem),
+            Ty::Fun(..) => false,
+            Ty::Variant(id) => {
+                self.is_recursive(*id) || fields(program, *id).all(|ty| self.is_data(program, ty))
+            }
+        }
+    }
+
+    /// Has a value of the type no functions, inside of nodes neither?
+    pub fn is_data_inside(&self, program: &Program, ty: &Ty) -> bool {
+        let mut reached = HashSet::new();
+        reach(program, ty, &mut reached);
+        let holds = |ty: &Ty| !has_function(ty);
+        holds(ty) && reached.iter().all(|id| fields(program, *id).all(holds))
+    }
+}
+
+fn fields(program: &Program, id: TypeId) -> impl Iterator<Item = &Ty> {
+    program.type_decl(id).constructors.iter().flat_map(|(_, fields)| fields)
+}
+
+/// Adds the variants that a type mentions.
+fn reach(program: &Program, ty: &Ty, reached: &mut HashSet<TypeId>) {
+    match ty {
+        Ty::Scalar(_) => {}
+        Ty::Tuple(_) | Ty::Record(_) => {
+            ty.components().iter().for_each(|ty| reach(program, ty, reached));
+        }
+        Ty::Array(elem) => reach(program, elem, reached),
+        Ty::Fun(from, to) => [from, to].into_iter().for_each(|ty| reach(program, ty, reached)),
+        Ty::Variant(id) => {
+            if reached.insert(*id) {
+                fields(program, *id).for_each(|ty| reach(program, ty, reached));
+            }
+        }
+    }
+}
+
+/// Adds the variants that the functions in a type mention.
+fn reach_functions(program: &Program, ty: &Ty, reached: &mut HashSet<TypeId>) {
+    match ty {
+        Ty::Scalar(_) | Ty::Variant(_) => {}
+        Ty::Tuple(_) | Ty::Record(_) => {
+            ty.components().iter().for_each(|ty| reach_functions(program, ty, reached));
+        }
+        Ty::Array(elem) => reach_functions(program, elem, reached),
+        Ty::Fun(..) => reach(program, ty, reached),
+    }
+}
+
+/// Does it mention a function, outside of variants?
+fn has_function(ty: &Ty) -> bool {
+    match ty {
+        Ty::Scalar(_) | Ty::Variant(_) => false,
+        Ty::Tuple(_) | Ty::Record(_) => ty.components().iter().any(has_function),
+        Ty::Array(elem) => has_function(elem),
+        Ty::Fun(..) => true,
+    }
+}
