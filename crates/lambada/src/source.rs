@@ -235,7 +235,7 @@ impl Source<'_> {
                 let name = &self.call.program.type_decl(*id).name;
                 let mut words = name.split(' ');
                 let head = build::name(words.next().unwrap_or_default());
-                build::ty(TypeKind::Name(head, words.map(build::named_ty).collect()))
+                build::ty(TypeKind::Name(head, Vec::new(), words.map(build::named_ty).collect()))
             }
         }
     }

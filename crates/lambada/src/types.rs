@@ -154,6 +154,7 @@ impl<'a> Files<'a> {
         self.definitions(self.own())
             .find(|def| {
                 def.params.is_empty()
+                    && def.sizes.is_empty()
                     && matches!(&def.body, TypeBody::Alias(body) if lambada_surface::print_type(body) == text)
             })
             .map(|def| build::named_ty(def.name.text.clone()))
@@ -206,7 +207,7 @@ impl<'a> Files<'a> {
                 };
                 SizedTy::Record(fields.iter().map(field).collect())
             }
-            (TypeKind::Name(name, args), _) if args.is_empty() => {
+            (TypeKind::Name(name, sizes, args), _) if sizes.is_empty() && args.is_empty() => {
                 let alias = self.resolve(file, &name.text).and_then(|place| {
                     match &self.definition(&place)?.body {
                         TypeBody::Alias(body) => Some((place.0, body)),
@@ -326,7 +327,7 @@ impl<'a> Files<'a> {
 /// The names of types in a type.
 fn names(ty: &TypeExpr, all: &mut Vec<Rc<str>>) {
     match &ty.kind {
-        TypeKind::Name(name, args) => {
+        TypeKind::Name(name, _, args) => {
             all.push(name.text.clone());
             args.iter().for_each(|ty| names(ty, all));
         }
@@ -364,7 +365,7 @@ type Fields = [(Name, TypeExpr)];
 /// The records in a type.
 fn records(ty: &TypeExpr, f: &mut dyn FnMut(&Fields)) {
     match &ty.kind {
-        TypeKind::Name(_, args) => args.iter().for_each(|ty| records(ty, f)),
+        TypeKind::Name(_, _, args) => args.iter().for_each(|ty| records(ty, f)),
         TypeKind::Tuple(items) => items.iter().for_each(|ty| records(ty, f)),
         TypeKind::Record(fields) => {
             f(fields);
@@ -396,9 +397,13 @@ fn unqualified(def: &TypeDef) -> TypeDef {
 fn bare(ty: &TypeExpr) -> TypeExpr {
     let boxed = |ty: &TypeExpr| Box::new(bare(ty));
     let kind = match &ty.kind {
-        TypeKind::Name(name, args) => {
+        TypeKind::Name(name, sizes, args) => {
             let text = name.text.rsplit('.').next().unwrap_or_default().into();
-            TypeKind::Name(Name { text, span: name.span }, args.iter().map(bare).collect())
+            TypeKind::Name(
+                Name { text, span: name.span },
+                sizes.clone(),
+                args.iter().map(bare).collect(),
+            )
         }
         TypeKind::Tuple(items) => TypeKind::Tuple(items.iter().map(bare).collect()),
         TypeKind::Record(fields) => {

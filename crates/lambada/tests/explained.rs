@@ -81,6 +81,6 @@ fn codes_near_one_that_does_not_exist() {
     assert!(problem.hints[0].contains("lambada explain"), "{problem:?}");
     let problem = explain_code("E9999").expect_err("there is no such code");
     assert!(problem.title.contains("`E9999`") && problem.hints[0].contains("`E0799`"));
-    let problem = explain_code("E0299").expect_err("there is no such code");
+    let problem = explain_code("E0230").expect_err("there is no such code");
     assert!(problem.hints[0].contains("`E0220`"), "{problem:?}");
 }

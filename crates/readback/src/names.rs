@@ -217,9 +217,11 @@ impl Scopes {
     /// Sizes in types stay what they are: names of the head.
     fn ty(&mut self, ty: &TypeExpr) {
         match &ty.kind {
-            TypeKind::Name(_, parts) | TypeKind::Tuple(parts) => {
-                parts.iter().for_each(|part| self.ty(part))
+            TypeKind::Name(_, sizes, parts) => {
+                sizes.iter().flatten().for_each(|size| self.size(size));
+                parts.iter().for_each(|part| self.ty(part));
             }
+            TypeKind::Tuple(parts) => parts.iter().for_each(|part| self.ty(part)),
             TypeKind::Record(fields) => fields.iter().for_each(|(_, part)| self.ty(part)),
             TypeKind::Array(size, element) => {
                 size.iter().for_each(|size| self.size(size));

@@ -100,6 +100,8 @@ pub struct TypeDef {
     pub doc: Option<Rc<str>>,
     /// What it is called.
     pub name: Name,
+    /// Its size parameters, in brackets before the others.
+    pub sizes: Vec<Name>,
     /// Its parameters.
     pub params: Vec<Name>,
     /// What it stands for.
@@ -129,8 +131,8 @@ pub struct TypeExpr {
 /// The forms of types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeKind {
-    /// `real`, `vec3`, a type variable `a`, or `list a`: a name with its arguments, not yet resolved.
-    Name(Name, Vec<TypeExpr>),
+    /// `real`, `vec3`, a type variable `a`, `list a`, or `params [d] []`: a name with its sizes and its arguments, not yet resolved.
+    Name(Name, Vec<Option<Expr>>, Vec<TypeExpr>),
     /// `()` and `(a, b)`.
     Tuple(Vec<TypeExpr>),
     /// `{x : real, y : real}` as written.

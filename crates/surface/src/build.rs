@@ -137,7 +137,7 @@ pub fn ty(kind: TypeKind) -> TypeExpr {
 
 /// A type that has a name.
 pub fn named_ty(text: impl Into<Rc<str>>) -> TypeExpr {
-    ty(TypeKind::Name(name(text), Vec::new()))
+    ty(TypeKind::Name(name(text), Vec::new(), Vec::new()))
 }
 
 /// `()`, `t`, `(t, u)`

@@ -16,7 +16,7 @@ pub fn erase_spans(module: &mut Module) {
             Item::Import { span, .. } => *span = Span::default(),
             Item::Type(def) => {
                 def.span = Span::default();
-                names(std::iter::once(&mut def.name).chain(&mut def.params));
+                names(std::iter::once(&mut def.name).chain(&mut def.sizes).chain(&mut def.params));
                 match &mut def.body {
                     TypeBody::Alias(ty) => erase_type(ty),
                     TypeBody::Variant(constructors) => {
@@ -88,8 +88,9 @@ fn erase_pattern(pattern: &mut Pattern) {
 fn erase_type(ty: &mut TypeExpr) {
     ty.span = Span::default();
     match &mut ty.kind {
-        TypeKind::Name(name, parts) => {
+        TypeKind::Name(name, sizes, parts) => {
             name.span = Span::default();
+            sizes.iter_mut().flatten().for_each(erase_expr);
             parts.iter_mut().for_each(erase_type);
         }
         TypeKind::Tuple(parts) => parts.iter_mut().for_each(erase_type),

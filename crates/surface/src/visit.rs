@@ -162,9 +162,11 @@ pub fn walk_pattern<V: Visit + ?Sized>(visit: &mut V, pattern: &Pattern) {
 /// What is in a type.
 pub fn walk_type<V: Visit + ?Sized>(visit: &mut V, ty: &TypeExpr) {
     match &ty.kind {
-        TypeKind::Name(_, parts) | TypeKind::Tuple(parts) => {
-            parts.iter().for_each(|part| visit.type_expr(part))
+        TypeKind::Name(_, sizes, parts) => {
+            sizes.iter().flatten().for_each(|size| visit.expr(size));
+            parts.iter().for_each(|part| visit.type_expr(part));
         }
+        TypeKind::Tuple(parts) => parts.iter().for_each(|part| visit.type_expr(part)),
         TypeKind::Record(fields) => fields.iter().for_each(|(_, part)| visit.type_expr(part)),
         TypeKind::Array(size, element) => {
             size.iter().for_each(|size| visit.expr(size));

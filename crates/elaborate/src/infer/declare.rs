@@ -79,6 +79,10 @@ impl<'a> Infer<'a> {
                 match &def.body {
                     TypeBody::Alias(body) => self.check_alias(def, body),
                     TypeBody::Variant(constructors) => {
+                        if let Some(size) = def.sizes.first() {
+                            let span = def.sizes.iter().fold(size.span, |all, s| all.to(s.span));
+                            self.problems.push(messages::sizes_of_variant(&def.name.text, span));
+                        }
                         let id = VariantId(next);
                         next += 1;
                         self.constructor_types(id, def, constructors);
@@ -112,8 +116,11 @@ impl<'a> Infer<'a> {
                 }
             }
         }
-        if let Some(k) = super::recursion::growing_edge(nodes.len(), &edges) {
-            let (id, def) = owners[k];
+        let growing = super::recursion::growing_edges(nodes.len(), &edges);
+        let mut growing: Vec<(VariantId, &TypeDef)> =
+            growing.into_iter().map(|k| owners[k]).collect();
+        growing.dedup_by_key(|(id, _)| *id);
+        for (id, def) in growing {
             self.problems.push(messages::growing_type(&def.name.text, def.name.span));
             self.forget_fields(id);
         }
@@ -138,7 +145,11 @@ impl<'a> Infer<'a> {
             def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
         self.expanding.push((self.module, def.name.text.clone()));
+        let scope = self.env.mark();
+        self.inferred_sizes(def, &[]);
+        self.unbound.clear();
         self.ty(body, None);
+        self.env.restore(scope);
         self.expanding.pop();
         self.type_vars = outer;
     }
@@ -152,12 +163,16 @@ impl<'a> Infer<'a> {
         let params = self.solver.variant(id).params.clone();
         let vars = def.params.iter().map(|p| p.text.clone()).zip(params).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
+        let scope = self.env.mark();
+        self.inferred_sizes(def, &[]);
+        self.unbound.clear();
         self.expanding.push((self.module, Rc::from("")));
         for (tag, (_, args)) in constructors.iter().enumerate() {
             let args: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
             self.solver.variants[id.0 as usize].constructors[tag].1 = args;
         }
         self.expanding.pop();
+        self.env.restore(scope);
         self.type_vars = outer;
     }
 

@@ -401,19 +401,21 @@ impl<'c> Growing<'c> {
     fn found(&self) -> Option<&'c OwnCall> {
         let edges: Vec<(usize, usize, bool)> =
             self.edges.iter().map(|(from, to, call)| (*from, *to, call.is_some())).collect();
-        self.edges[growing_edge(self.nodes.len(), &edges)?].2
+        self.edges[*growing_edges(self.nodes.len(), &edges).first()?].2
     }
 }
 
-/// An edge that grows on a cycle, if there is one.
-pub(super) fn growing_edge(nodes: usize, edges: &[(usize, usize, bool)]) -> Option<usize> {
+/// The edges that grow on a cycle.
+pub(super) fn growing_edges(nodes: usize, edges: &[(usize, usize, bool)]) -> Vec<usize> {
     let mut graph = vec![Vec::new(); nodes];
     edges.iter().for_each(|(from, to, _)| graph[*from].push(*to));
     let mut component = vec![0; nodes];
     for (k, members) in components(&graph).into_iter().enumerate() {
         members.into_iter().for_each(|node| component[node] = k);
     }
-    edges.iter().position(|(from, to, grows)| *grows && component[*from] == component[*to])
+    let on_cycle =
+        |(from, to, grows): &(usize, usize, bool)| *grows && component[*from] == component[*to];
+    (0..edges.len()).filter(|k| on_cycle(&edges[*k])).collect()
 }
 
 /// What a definition mentions outside of its derivative rules: they are no part of its value.

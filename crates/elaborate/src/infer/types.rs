@@ -1,15 +1,19 @@
 //! Types as written become types, and what they say of sizes becomes claims.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
-use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
+use lambada_surface::ast::{
+    Expr, ExprKind, Name, Param, Pattern, PatternKind, TypeDef, TypeExpr, TypeKind,
+};
+use lambada_surface::visit::children_mut;
 
 use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
 use crate::solve::ty::{Node, Ty};
-use crate::typed::{Claim, Exp, ExpKind, Said, Step};
+use crate::typed::{Claim, Exp, ExpKind, LocalId, Said, Step};
 
 use super::{Entry, Infer, TypeEntry};
 
@@ -83,9 +87,15 @@ fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
             }
             size_names(elem, alone);
         }
-        TypeKind::Name(_, items) | TypeKind::Tuple(items) => {
-            items.iter().for_each(|item| size_names(item, alone))
+        TypeKind::Name(_, sizes, items) => {
+            for size in sizes.iter().flatten() {
+                if let ExprKind::Var(text) = &size.kind {
+                    alone.push(Name { text: text.clone(), span: size.span });
+                }
+            }
+            items.iter().for_each(|item| size_names(item, alone));
         }
+        TypeKind::Tuple(items) => items.iter().for_each(|item| size_names(item, alone)),
         TypeKind::Record(fields) => fields.iter().for_each(|(_, item)| size_names(item, alone)),
         TypeKind::Function(from, to) => {
             size_names(from, alone);
@@ -117,7 +127,9 @@ impl<'a> Infer<'a> {
     /// A type as written. With a place, what it says of sizes is claimed there.
     pub(super) fn ty(&mut self, written: &TypeExpr, place: Option<&Place>) -> Ty {
         match &written.kind {
-            TypeKind::Name(name, args) => self.named_type(name, args, written.span, place),
+            TypeKind::Name(name, sizes, args) => {
+                self.named_type(name, sizes, args, written.span, place)
+            }
             TypeKind::Tuple(items) => {
                 let items = items
                     .iter()
@@ -168,10 +180,15 @@ impl<'a> Infer<'a> {
     fn named_type(
         &mut self,
         name: &Name,
+        sizes: &[Option<Expr>],
         args: &[TypeExpr],
         span: Span,
         place: Option<&Place>,
     ) -> Ty {
+        let entry = self.type_entry(&name.text);
+        if !sizes.is_empty() && !matches!(entry, Some((_, TypeEntry::Alias(_)))) {
+            self.problems.push(messages::no_sizes(&name.text, span));
+        }
         let scalar = match &*name.text {
             "real" => Some(ScalarTy::Real),
             "int" => Some(ScalarTy::Int),
@@ -182,7 +199,7 @@ impl<'a> Infer<'a> {
             self.check_type_arguments(&name.text, 0, args, span);
             return self.solver.scalar(scalar);
         }
-        match self.type_entry(&name.text) {
+        match entry {
             Some((_, TypeEntry::Variant(id))) => {
                 let wanted = self.solver.variant(id).params.len();
                 let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
@@ -191,7 +208,9 @@ impl<'a> Infer<'a> {
                 }
                 self.solver.node(Node::Variant(id, types.into()))
             }
-            Some((module, TypeEntry::Alias(def))) => self.alias(module, def, args, span, place),
+            Some((module, TypeEntry::Alias(def))) => {
+                self.alias(module, def, (sizes, args), span, place)
+            }
             None if args.is_empty() => self.type_variable(name),
             None => self.unknown_type(name),
         }
@@ -213,8 +232,8 @@ impl<'a> Infer<'a> {
     fn alias(
         &mut self,
         module: usize,
-        def: &'a lambada_surface::ast::TypeDef,
-        args: &[TypeExpr],
+        def: &'a TypeDef,
+        (sizes, args): (&[Option<Expr>], &[TypeExpr]),
         span: Span,
         place: Option<&Place>,
     ) -> Ty {
@@ -229,6 +248,10 @@ impl<'a> Infer<'a> {
             self.problems.push(messages::recursive_alias(&def.name.text, span));
             return self.solver.error();
         }
+        if !sizes.is_empty() && sizes.len() != def.sizes.len() {
+            let (wanted, found) = (def.sizes.len(), sizes.len());
+            self.problems.push(messages::size_arguments(&def.name.text, wanted, found, span));
+        }
         let mut types: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
         if !self.check_type_arguments(&def.name.text, def.params.len(), args, span) {
             types.resize_with(def.params.len(), || self.solver.error());
@@ -241,7 +264,22 @@ impl<'a> Infer<'a> {
         self.expanding.push(entry);
         // Names inside mean what they mean where the alias is defined.
         let user = std::mem::replace(&mut self.module, module);
-        let ty = self.ty(body, place);
+        let scope = self.env.mark();
+        let ty = match def.sizes.is_empty() {
+            true => self.ty(body, place),
+            false => {
+                let body = self.with_sizes(def, body, sizes);
+                let unbound = self.unbound.len();
+                let inferred = self.inferred_sizes(def, sizes);
+                let ty = self.ty(&body, place);
+                // What nothing determines is not missed: nobody has named it.
+                let known = self.unbound.split_off(unbound.min(self.unbound.len()));
+                self.unbound
+                    .extend(known.into_iter().filter(|(local, _)| !inferred.contains(local)));
+                ty
+            }
+        };
+        self.env.restore(scope);
         self.module = user;
         self.expanding.pop();
         self.type_vars = outer;
@@ -254,6 +292,30 @@ impl<'a> Infer<'a> {
             self.problems.push(messages::too_large_type(span));
         }
         self.solver.error()
+    }
+
+    /// The body of an alias with the sizes that its use gives; those that it leaves open are called as in the definition.
+    fn with_sizes(&self, def: &TypeDef, body: &TypeExpr, sizes: &[Option<Expr>]) -> TypeExpr {
+        let given = |(name, size): (&Name, &Option<Expr>)| Some((name.text.clone(), size.clone()?));
+        let given: HashMap<Rc<str>, Expr> = def.sizes.iter().zip(sizes).filter_map(given).collect();
+        with_sizes(body, &given)
+    }
+
+    /// The sizes that a use of an alias leaves open: each is one size, which inference finds out.
+    pub(super) fn inferred_sizes(&mut self, def: &TypeDef, sizes: &[Option<Expr>]) -> Vec<LocalId> {
+        let mut inferred = Vec::new();
+        for (k, name) in def.sizes.iter().enumerate() {
+            if sizes.get(k).is_some_and(Option::is_some) {
+                continue;
+            }
+            let (ty, size) = (self.solver.int(), self.solver.fresh_size());
+            let local = self.local(&name.text, ty);
+            self.locals[local.0 as usize].size = Some(size);
+            self.env.bind(&name.text, Entry::Local(local));
+            self.unbound.push((local, name.span));
+            inferred.push(local);
+        }
+        inferred
     }
 
     /// What a name, which may say its module as in `shapes.shape`, means as a type, and the module that defines it.
@@ -368,6 +430,43 @@ impl<'a> Infer<'a> {
         let (ty, name) = (info.ty, info.name.clone());
         Said::Equals(Box::new(Exp { kind: ExpKind::Local(local), ty, span: size.span }), name)
     }
+}
+
+/// The type with other sizes for names.
+fn with_sizes(ty: &TypeExpr, given: &HashMap<Rc<str>, Expr>) -> TypeExpr {
+    let all = |items: &[TypeExpr]| items.iter().map(|ty| with_sizes(ty, given)).collect();
+    let boxed = |ty: &TypeExpr| Box::new(with_sizes(ty, given));
+    let size = |size: &Expr| {
+        let mut size = size.clone();
+        replace_names(&mut size, given);
+        size
+    };
+    let kind = match &ty.kind {
+        TypeKind::Name(name, sizes, items) => {
+            let sizes = sizes.iter().map(|one| one.as_ref().map(size)).collect();
+            TypeKind::Name(name.clone(), sizes, all(items))
+        }
+        TypeKind::Tuple(items) => TypeKind::Tuple(all(items)),
+        TypeKind::Record(fields) => TypeKind::Record(
+            fields.iter().map(|(name, ty)| (name.clone(), with_sizes(ty, given))).collect(),
+        ),
+        TypeKind::Array(one, elem) => {
+            TypeKind::Array(one.as_deref().map(|one| Box::new(size(one))), boxed(elem))
+        }
+        TypeKind::Function(from, to) => TypeKind::Function(boxed(from), boxed(to)),
+        TypeKind::Error => TypeKind::Error,
+    };
+    TypeExpr { kind, span: ty.span }
+}
+
+fn replace_names(expr: &mut Expr, given: &HashMap<Rc<str>, Expr>) {
+    if let ExprKind::Var(name) = &expr.kind {
+        if let Some(size) = given.get(name) {
+            *expr = size.clone();
+        }
+        return;
+    }
+    children_mut(expr, &mut |child| replace_names(child, given));
 }
 
 /// What other languages call our types.

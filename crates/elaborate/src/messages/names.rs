@@ -147,9 +147,9 @@ pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
 pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str) -> Problem {
     let name = cycle.first().map_or("", |name| &**name);
     let way: Vec<String> =
-        cycle.iter().chain(cycle.first()).map(|name| format!("`{name}`")).collect();
+        cycle.iter().skip(1).chain(cycle.first()).map(|name| format!("`{name}`")).collect();
     let label = match cycle {
-        [_, _, ..] => way.join(" calls "),
+        [_, _, ..] => format!("`{name}` calls {}", way.join(", which calls ")),
         _ => format!("`{name}` calls itself"),
     };
     Problem::error("E0109", format!("`{name}` is recursive and does not say so"), span, label)
@@ -231,6 +231,27 @@ pub(crate) fn type_arguments(name: &str, wanted: usize, found: usize, span: Span
         span,
         "",
     )
+}
+
+pub(crate) fn size_arguments(name: &str, wanted: usize, found: usize, span: Span) -> Problem {
+    let s = if wanted == 1 { "" } else { "s" };
+    Problem::error(
+        "E0256",
+        format!("the type `{name}` takes {wanted} size{s}, not {found}"),
+        span,
+        "",
+    )
+    .hint("a type without its sizes leaves all of them to inference, and `[]` leaves one")
+}
+
+pub(crate) fn no_sizes(name: &str, span: Span) -> Problem {
+    Problem::error("E0256", format!("the type `{name}` takes no sizes"), span, "")
+        .hint("an array type is written with its size in front and no space: `[3]real`")
+}
+
+pub(crate) fn sizes_of_variant(name: &str, span: Span) -> Problem {
+    Problem::error("E0257", "a type with constructors takes no sizes", span, "these sizes")
+        .hint(format!("leave them out of `{name}`: an argument `[]real` of a constructor has another size in each value, and `[3]real` the same in all"))
 }
 
 pub(crate) fn module_as_value(name: &str, span: Span) -> Problem {

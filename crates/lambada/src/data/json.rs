@@ -13,7 +13,7 @@ use crate::messages::data as messages;
 pub fn read(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value = match depth(text) {
-        deep if deep > DEEPEST => return Err(messages::too_deep(origin, DEEPEST)),
+        deep if deep > DEEPEST => Err(format!("it is nested more than {DEEPEST} levels deep")),
         deep if deep > SHALLOW => stack::roomy(|| super::deep::read(text)),
         _ => serde_json::from_str(text).map_err(|error| error.to_string()),
     };

@@ -23,11 +23,6 @@ pub fn not_json(origin: &str, error: impl Display, constant: Option<(&str, &str)
     }
 }
 
-/// Lists inside of lists without end in sight.
-pub fn too_deep(origin: &str, limit: usize) -> Problem {
-    Problem::general("E0255", format!("{origin} is nested more than {limit} levels deep"))
-}
-
 /// A key that an object has twice.
 pub fn repeated_key(origin: &str, key: &str) -> Problem {
     Problem::general("E0627", format!("{origin} has an object with two members \"{key}\""))

@@ -408,7 +408,10 @@ impl Parser<'_> {
         let doc = self.doc();
         self.bump();
         let name = self.type_def_name()?;
-        let mut params = Vec::new();
+        let (mut sizes, mut params) = (Vec::new(), Vec::new());
+        while self.kind() == TokenKind::Open(Bracket::Square) {
+            sizes.push(self.size_variable()?);
+        }
         while self.kind() == TokenKind::Lower {
             params.push(self.bump_name());
         }
@@ -423,7 +426,7 @@ impl Parser<'_> {
             true => TypeBody::Alias(TypeExpr { kind: TypeKind::Error, span }),
             false => TypeBody::Variant(constructors),
         });
-        Ok(Item::Type(TypeDef { doc, name, params, body, span }))
+        Ok(Item::Type(TypeDef { doc, name, sizes, params, body, span }))
     }
 
     fn type_def_name(&mut self) -> Parse<Name> {

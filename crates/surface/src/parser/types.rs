@@ -1,7 +1,7 @@
 //! Types.
 
 use super::{Parse, Parser};
-use crate::ast::{Name, TypeExpr, TypeKind};
+use crate::ast::{Expr, Name, TypeExpr, TypeKind};
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items};
 use crate::token::{Bracket, TokenKind};
@@ -35,14 +35,18 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Lower | TokenKind::Upper => {
                 let name = self.type_name();
-                let mut arguments = Vec::new();
+                let (mut sizes, mut arguments) = (Vec::new(), Vec::new());
                 while self.starts_type() {
                     if self.kind() == TokenKind::Open(Bracket::Square) && self.token().touches {
                         return self.halt(items::size_after_type(self.span(), &name.text));
                     }
-                    arguments.push(self.atomic_type()?);
+                    if arguments.is_empty() && self.size_argument() {
+                        sizes.push(self.bracketed_size()?.and_then(|size| size));
+                    } else {
+                        arguments.push(self.atomic_type()?);
+                    }
                 }
-                Ok(self.make_type(start, TypeKind::Name(name, arguments)))
+                Ok(self.make_type(start, TypeKind::Name(name, sizes, arguments)))
             }
             TokenKind::Open(Bracket::Square) => self.array_type(Self::applied_type),
             _ => self.atomic_type(),
@@ -59,7 +63,7 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Lower | TokenKind::Upper => {
                 let name = self.type_name();
-                Ok(self.make_type(start, TypeKind::Name(name, Vec::new())))
+                Ok(self.make_type(start, TypeKind::Name(name, Vec::new(), Vec::new())))
             }
             TokenKind::Open(Bracket::Square) => self.array_type(Self::atomic_type),
             TokenKind::Open(Bracket::Round) => self.round_type(),
@@ -85,13 +89,32 @@ impl Parser<'_> {
         Name { text: self.intern(text), span }
     }
 
-    /// `[n]t`, `[]t`
-    fn array_type(
-        &mut self,
-        element: impl FnOnce(&mut Self) -> Parse<TypeExpr>,
-    ) -> Parse<TypeExpr> {
-        let start = self.at;
-        let size = self.brackets("", |p| {
+    /// Is this bracket a size of the type's own, as in `params [d] [j]`? One that a type touches belongs to an array.
+    fn size_argument(&self) -> bool {
+        if self.kind() != TokenKind::Open(Bracket::Square) {
+            return false;
+        }
+        let (mut depth, mut k) = (0, 0);
+        loop {
+            match self.ahead(k).kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::End => return false,
+                _ => {}
+            }
+            k += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        let next = self.ahead(k);
+        let starts = matches!(next.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Open(_));
+        !(starts && next.touches)
+    }
+
+    /// `[n]`, `[]`; nothing if what stands there is no size.
+    fn bracketed_size(&mut self) -> Parse<Option<Option<Expr>>> {
+        self.brackets("", |p| {
             if p.kind() == TokenKind::Close(Bracket::Square) {
                 return Ok(None);
             }
@@ -99,9 +122,18 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Comma {
                 p.halt(items::many_sizes(p.span()))
             } else {
-                Ok(Some(size))
+                Ok(Some(*size))
             }
-        })?;
+        })
+    }
+
+    /// `[n]t`, `[]t`
+    fn array_type(
+        &mut self,
+        element: impl FnOnce(&mut Self) -> Parse<TypeExpr>,
+    ) -> Parse<TypeExpr> {
+        let start = self.at;
+        let size = self.bracketed_size()?.map(|size| size.map(Box::new));
         let error = Box::new(self.error_expr(start));
         let element = Box::new(self.nested(element)?);
         Ok(self.make_type(start, TypeKind::Array(size.unwrap_or(Some(error)), element)))

@@ -132,7 +132,8 @@ fn type_def(def: &TypeDef) -> Doc {
 }
 
 fn bare_type_def(def: &TypeDef) -> Doc {
-    let params = def.params.iter().map(|name: &Name| format!(" {}", name.text));
+    let sizes = def.sizes.iter().map(|name: &Name| format!(" [{}]", name.text));
+    let params = sizes.chain(def.params.iter().map(|name: &Name| format!(" {}", name.text)));
     let head = Doc::text(format!("type {}{} =", def.name.text, params.collect::<String>()));
     let body = match &def.body {
         TypeBody::Alias(alias) => (Doc::line() + ty(alias)).nest(2),

@@ -3,7 +3,7 @@
 use lambada_source::Doc;
 
 use super::expr::{Follow, MANY, expr, filled, real};
-use crate::ast::{Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
+use crate::ast::{Expr, Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
 
 fn parens(doc: Doc) -> Doc {
     Doc::text("(") + doc + ")".into()
@@ -13,8 +13,9 @@ fn parens(doc: Doc) -> Doc {
 pub(super) fn ty(t: &TypeExpr) -> Doc {
     match &t.kind {
         TypeKind::Function(..) => arrows(t),
-        TypeKind::Name(name, arguments) => {
+        TypeKind::Name(name, sizes, arguments) => {
             Doc::text(&*name.text)
+                + Doc::concat(sizes.iter().map(|size| Doc::text(" ") + bracketed(size.as_ref())))
                 + Doc::concat(
                     arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)),
                 )
@@ -44,8 +45,10 @@ fn arrows(t: &TypeExpr) -> Doc {
 /// A type as an argument or as the element of an array.
 pub(super) fn argument_type(t: &TypeExpr) -> Doc {
     match &t.kind {
-        TypeKind::Name(_, arguments) if !arguments.is_empty() => parens(ty(t)),
-        TypeKind::Name(name, _) => Doc::text(&*name.text),
+        TypeKind::Name(_, sizes, arguments) if !(sizes.is_empty() && arguments.is_empty()) => {
+            parens(ty(t))
+        }
+        TypeKind::Name(name, ..) => Doc::text(&*name.text),
         TypeKind::Function(..) => parens(ty(t)),
         TypeKind::Tuple(parts) if parts.len() >= MANY => filled(parts.iter().map(ty).collect()),
         TypeKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(ty), ")"),
@@ -54,12 +57,15 @@ pub(super) fn argument_type(t: &TypeExpr) -> Doc {
                 |(name, t): &(Name, TypeExpr)| Doc::text(format!("{} : ", name.text)) + ty(t);
             Doc::brackets("{", fields.iter().map(field), "}")
         }
-        TypeKind::Array(size, element) => {
-            let size = size.as_ref().map_or(Doc::nil(), |size| expr(size, 1, Follow::NOTHING));
-            Doc::text("[") + size + "]".into() + argument_type(element)
-        }
+        TypeKind::Array(size, element) => bracketed(size.as_deref()) + argument_type(element),
         TypeKind::Error => "()".into(),
     }
+}
+
+/// `[n]`, `[]`
+fn bracketed(size: Option<&Expr>) -> Doc {
+    let size = size.map_or(Doc::nil(), |size| expr(size, 1, Follow::NOTHING));
+    Doc::text("[") + size + "]".into()
 }
 
 /// `x`, `(p, q)`, `(x : real)`: a pattern that needs no parentheses around it.

@@ -128,6 +128,7 @@ impl<'a> Draw<'a> {
         TypeDef {
             doc: self.some(Self::doc),
             name: self.name(),
+            sizes: self.many(0, Self::name),
             params: self.many(0, Self::name),
             body,
             span: span(),
@@ -137,8 +138,12 @@ impl<'a> Draw<'a> {
     fn ty(&mut self, depth: usize) -> TypeExpr {
         let n = if depth == 0 { 1 } else { 6 };
         let kind = match self.below(n) {
-            0 => TypeKind::Name(self.name(), Vec::new()),
-            1 => TypeKind::Name(self.name(), self.many(1, |d| d.ty(depth - 1))),
+            0 => TypeKind::Name(self.name(), Vec::new(), Vec::new()),
+            1 => TypeKind::Name(
+                self.name(),
+                self.many(0, |d| d.some(|d| d.expr(1))),
+                self.many(1, |d| d.ty(depth.max(1) - 1)),
+            ),
             2 => TypeKind::Tuple(if self.flip() {
                 Vec::new()
             } else {
