@@ -16,8 +16,8 @@
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Builder, Constructor, Elem, FnId, Function, Lambda, Names, Nest, NodeId, Op, Param,
-    Renaming, Reverse, Stm, Ty,
+    Atom, Block, Builder, Constructor, Elem, FnId, Function, Lambda, Names, Nest, NodeId, Op,
+    Param, Renaming, Reverse, Stm, Ty,
 };
 use lambada_prim::Prim;
 
@@ -152,12 +152,7 @@ fn again(names: &mut Names, forward: &Block, params: &[Param], mut reverse: Bloc
 }
 
 /// Adds the cotangent of a result, a value, to the cells of its shadow.
-pub(crate) fn seed(
-    cx: &mut Context,
-    b: &mut Builder,
-    ty: &Ty,
-    (shadow, cotangent): (Atom, Atom),
-) {
+pub(crate) fn seed(cx: &mut Context, b: &mut Builder, ty: &Ty, (shadow, cotangent): (Atom, Atom)) {
     if cx.known.carries(ty.elem) {
         cross(cx, b, Crossing::Seed, ty, &[cotangent, shadow]);
     }
@@ -293,10 +288,8 @@ fn constructors(
     let decides = if crossing == Crossing::Seed { args[1] } else { args[0] };
     let tag = b.bind("tag", Ty::int(), Op::Tag(decides));
     let constructors = cx.library.node(node).constructors.clone();
-    let mut otherwise = Block {
-        stms: Vec::new(),
-        results: result.map(|_| Atom::int(0)).into_iter().collect(),
-    };
+    let mut otherwise =
+        Block { stms: Vec::new(), results: result.map(|_| Atom::int(0)).into_iter().collect() };
     for (k, of) in constructors.iter().enumerate().rev() {
         let arm = Arm { node, tag: k as u32, of };
         let cond = b.bind("is", Ty::bool(), Op::Prim(Prim::EqInt, vec![tag, Atom::int(k as i64)]));
@@ -492,10 +485,9 @@ impl Arm<'_> {
                 let (of, field) = (other, self.place(cx, k));
                 let read = match crossing {
                     Crossing::Harvest => Op::Cell { of, tag, field },
-                    Crossing::Untangent
-                    | Crossing::Shadow
-                    | Crossing::Seed
-                    | Crossing::Tangent => Op::Field { of, tag, field },
+                    Crossing::Untangent | Crossing::Shadow | Crossing::Seed | Crossing::Tangent => {
+                        Op::Field { of, tag, field }
+                    }
                 };
                 b.bind(&self.of.fields[k].name, ty, read)
             } else {

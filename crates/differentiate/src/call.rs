@@ -17,7 +17,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Builder, FnId, Function, Lambda, Names, NodeId, Op, Param, Renaming, Stm, Ty, Var};
+    Atom, Block, Builder, FnId, Function, Lambda, Names, NodeId, Op, Param, Renaming, Stm, Ty, Var,
+};
 
 use crate::activity::{Activity, Scope};
 use crate::cotangents::{Cotangents, planned};
@@ -100,13 +101,7 @@ impl Seeds {
 }
 
 impl Tangents<'_> {
-    pub(crate) fn call(
-        &mut self,
-        stm: &Stm,
-        function: FnId,
-        args: &[Atom],
-        accumulators: &[Var],
-    ) {
+    pub(crate) fn call(&mut self, stm: &Stm, function: FnId, args: &[Atom], accumulators: &[Var]) {
         match self.mode {
             Mode::Tangent => self.push(stm, function, args, accumulators),
             Mode::Shadow => self.sweep(stm, function, args, accumulators),
@@ -140,8 +135,7 @@ impl Tangents<'_> {
             return self.b.stms.push(stm.clone());
         }
         let derived = self.cx.pullback(key);
-        let types: Vec<Ty> =
-            self.cx.primal(function).params.iter().map(|p| p.ty.clone()).collect();
+        let types: Vec<Ty> = self.cx.primal(function).params.iter().map(|p| p.ty.clone()).collect();
         let formal: Vec<Var> = self.cx.primal(function).params.iter().map(|p| p.var).collect();
         let mut sizes = Renaming::new();
         formal.iter().zip(args).for_each(|(x, arg)| sizes.insert(*x, *arg));
@@ -164,22 +158,18 @@ impl Tangents<'_> {
 
 impl Cotangents<'_> {
     /// The pullback of a call, of which the forward sweep is the given call.
-    pub(crate) fn call(
-        &mut self,
-        stm: &Stm,
-        sweep: FnId,
-        args: &[Atom],
-        accumulators: &[Var],
-    ) {
+    pub(crate) fn call(&mut self, stm: &Stm, sweep: FnId, args: &[Atom], accumulators: &[Var]) {
         let Some(derived) = self.cx.pullback_of(sweep) else { return };
         let f = self.cx.primal(derived.key.function);
         let (count, types) = (f.params.len(), f.params.iter().map(|p| p.ty.clone()));
         let (types, seeds): (Vec<Ty>, Seeds) = (types.collect(), Seeds::of(f, &derived.results));
         let taken: Vec<Option<Atom>> =
             seeds.reals.iter().map(|k| self.take(stm.binds[*k].var)).collect();
-        let others = derived.results.iter().enumerate().any(|(k, active)| {
-            *active && !is_real(&stm.binds[k].ty)
-        });
+        let others = derived
+            .results
+            .iter()
+            .enumerate()
+            .any(|(k, active)| *active && !is_real(&stm.binds[k].ty));
         let cells = types.iter().any(|ty| self.cx.known.leads_to_cells(ty.elem));
         let adds = derived.key.accumulators.contains(&true);
         if taken.iter().all(Option::is_none) && !others && !cells && !adds {
@@ -291,7 +281,8 @@ pub(crate) fn derive_reverse(cx: &mut Context, derived: &Pullback) {
             }
         });
     }
-    let others: Vec<Param> = f.accumulators.iter().chain(&params[f.params.len()..]).cloned().collect();
+    let others: Vec<Param> =
+        f.accumulators.iter().chain(&params[f.params.len()..]).cloned().collect();
     let Halves { mut forward, kept, reverse, params: given, accumulators } =
         planned(&lambda, &activity, &others, &mut |facts, undo| {
             let sweeps = (facts, undo, &shadows);
@@ -363,5 +354,8 @@ pub(crate) fn derive_reverse(cx: &mut Context, derived: &Pullback) {
     let results = vec![Ty::real(); reverse.results.len()];
     let body = Block { stms, results: reverse.results };
     let (name, rest) = (format!("{}_reverse", f.name), Function::default());
-    cx.complete(derived.pull, Function { name, params, accumulators, results, body, names, ..rest });
+    cx.complete(
+        derived.pull,
+        Function { name, params, accumulators, results, body, names, ..rest },
+    );
 }

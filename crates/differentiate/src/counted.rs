@@ -1,11 +1,12 @@
-//! Counts active `while` loops before the reverse mode, whose tapes need to know how long they become.
+//! Counts active `while` loops before the reverse mode, whose tapes need to know how long they become: those that call no functions and
+//! make no nodes. Others run once ([`crate::while_`]).
 //!
 //! ```text
 //!   zs = loop (xs = as) while c { b }    becomes   _, count = loop (xs = as, k = 0) while c { b; k + 1 }
 //!                                                  zs = loop (xs = as) for i < count { b }
 //! ```
 //!
-//! * Gives: the same function, in which every active loop is counted. The first loop keeps of `b` only what the
+//! * Gives: the same function, in which every such loop is counted. The first loop keeps of `b` only what the
 //!   condition and the checks depend on.
 //! * Keeps: values and checks. Additions to accumulators happen once, in the second loop.
 
@@ -15,7 +16,7 @@ use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Re
 use lambada_prim::Prim;
 
 use crate::activity::{Activity, Scope};
-use crate::effects::without_additions;
+use crate::effects::{calls_or_makes, without_additions};
 
 /// Counts the active `while` loops of a function.
 pub(crate) fn count_loops(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
@@ -42,6 +43,7 @@ fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm
     let concerned = activity.concerns(stm);
     let Exp::Nest(Nest::Loop { params, kind, .. }) = &mut stm.exp else { return None };
     if matches!(kind, LoopKind::For { .. })
+        || original.any(&mut |stm| calls_or_makes(&stm.exp))
         || !(concerned || params.iter().any(|p| activity.active(p.var)))
     {
         return None;

@@ -6,13 +6,39 @@ use std::collections::HashSet;
 use lambada_anf::{Atom, Effect, Exp, Op, Stm, Var};
 use lambada_prim::Prim;
 
-/// The statement without its additions to accumulators that it has not made and that are not among the given ones.
+/// The statement without its additions to accumulators that it has not made and that are not among the given ones, nor to cells of nodes
+/// that it has not made.
 pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     let mut keep = accumulators.clone();
     made(stm, &|stm| stm.exp.effect() == Effect::Makes, &mut keep);
-    stm.retain_inside(
-        &|stm| !matches!(stm.exp.effect(), Effect::Adds(acc) if !keep.contains(&acc)),
-    );
+    let own = own_handles(stm);
+    let is_own = |of: &Atom| of.as_var().is_some_and(|of| own.contains(&of));
+    made(stm, &|stm| matches!(&stm.exp, Exp::Op(Op::Open { of, .. }) if is_own(of)), &mut keep);
+    stm.retain_inside(&|stm| match &stm.exp {
+        Exp::Op(Op::Accumulate { acc, .. }) => keep.contains(acc),
+        Exp::Op(Op::Call { args, accumulators, .. }) => {
+            let adds = accumulators.iter().any(|acc| keep.contains(acc)) || args.iter().any(is_own);
+            adds || !stm.binds.is_empty()
+        }
+        Exp::Op(_) | Exp::Nest(_) => true,
+    });
+}
+
+/// What the statement binds inside and does not take out of a node or an array from outside.
+fn own_handles(stm: &Stm) -> HashSet<Var> {
+    let mut own = HashSet::new();
+    stm.each(&mut |stm| {
+        let from_outside = match &stm.exp {
+            Exp::Op(Op::Field { of, .. }) => of.as_var().is_none_or(|of| !own.contains(&of)),
+            Exp::Op(Op::Index(of, _)) => !own.contains(of),
+            Exp::Op(_) | Exp::Nest(_) => false,
+        };
+        own.extend(stm.exp.bound());
+        if !from_outside {
+            own.extend(stm.binds.iter().map(|p| p.var));
+        }
+    });
+    own
 }
 
 /// The statement without the checks in it that are not equations of sizes.
@@ -35,4 +61,9 @@ fn made(stm: &Stm, is: &dyn Fn(&Stm) -> bool, vars: &mut HashSet<Var>) {
             vars.extend(stm.binds.iter().map(|p| p.var));
         }
     });
+}
+
+/// Does it call a function, or make a node?
+pub(crate) fn calls_or_makes(exp: &Exp) -> bool {
+    matches!(exp, Exp::Op(Op::Call { .. } | Op::Node { .. }))
 }

@@ -24,7 +24,7 @@ use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use crate::activity::{Activity, Scope};
 use crate::effects::{without_additions, without_checks};
-use crate::trim::trim;
+use crate::trim::trim_again;
 
 /// Rewrites the active extrema and products of a function.
 pub(crate) fn rewrite_reductions(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
@@ -140,7 +140,7 @@ fn extremum(
     without_additions(&mut stm, &HashSet::new());
     without_checks(&mut stm);
     if let Exp::Nest(Nest::If { then, .. }) = &mut stm.exp {
-        trim(then);
+        trim_again(then);
         *then = b.block(|b| {
             let mut renaming = Renaming::new();
             renaming.insert(index, first(b, op, all, extent));

@@ -24,9 +24,7 @@ impl Tangents<'_> {
         let body = self.block(body, |t| {
             let mut results = body.results.clone();
             for (k, result) in body.results.iter().enumerate() {
-                if let Some(tangent) =
-                    t.get(*result).filter(|_| t.carries(stm.binds[k].var))
-                {
+                if let Some(tangent) = t.get(*result).filter(|_| t.carries(stm.binds[k].var)) {
                     results.push(tangent);
                     outs.push(outs[k]);
                     binds.push(t.param(&stm.binds[k]));

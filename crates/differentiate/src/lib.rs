@@ -6,7 +6,7 @@
 //!
 //! In reading order:
 //! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
-//! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `if_`,
+//! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `while_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`, `node`, `call`;
 //! * `derived`, `boundary` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`: what is there;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
@@ -54,6 +54,7 @@ mod trim;
 mod undo;
 mod update;
 mod versions;
+mod while_;
 
 use activity::Scope;
 use derived::Context;

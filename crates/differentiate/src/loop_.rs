@@ -63,14 +63,14 @@ impl Tangents<'_> {
 }
 
 /// The parameters under the names of the given values.
-fn naming(params: &[Param], values: &[Atom]) -> Renaming {
+pub(crate) fn naming(params: &[Param], values: &[Atom]) -> Renaming {
     let mut naming = Renaming::new();
     params.iter().zip(values).for_each(|(p, value)| naming.insert(p.var, *value));
     naming
 }
 
 /// The parameters that are sizes of the given others.
-fn sizes_of(params: &[Param], arrays: &[usize]) -> Vec<usize> {
+pub(crate) fn sizes_of(params: &[Param], arrays: &[usize]) -> Vec<usize> {
     let is_size = |p: &Param| arrays.iter().any(|k| params[*k].ty.dims.contains(&p.var.into()));
     (0..params.len()).filter(|k| is_size(&params[*k])).collect()
 }
@@ -84,8 +84,9 @@ impl Cotangents<'_> {
         kind: &LoopKind,
         body: &Block,
     ) -> Vec<Stm> {
-        let LoopKind::For { index, extent, checkpoint } = *kind else {
-            unreachable!("active loops are counted")
+        let (index, extent, checkpoint) = match kind {
+            LoopKind::For { index, extent, checkpoint } => (*index, *extent, *checkpoint),
+            LoopKind::While(cond) => return self.while_(stm, (params, inits), cond, body),
         };
         let active: Vec<usize> =
             (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
@@ -125,7 +126,8 @@ impl Cotangents<'_> {
         let (homes, undone) = (HashMap::new(), frame.undone);
         let body_of =
             Body { stms: &sweep, params, whole: Some(stm), place, homes, undone, run_again };
-        let residuals = resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
+        let residuals =
+            resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         // The sums of outer scalars are further state.
         state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
         starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
@@ -167,7 +169,12 @@ impl Cotangents<'_> {
     }
 
     /// The cotangents of the final state, where the reverse loop starts.
-    fn last_state(&mut self, stm: &Stm, params: &[Param], active: &[usize]) -> Vec<Atom> {
+    pub(crate) fn last_state(
+        &mut self,
+        stm: &Stm,
+        params: &[Param],
+        active: &[usize],
+    ) -> Vec<Atom> {
         let last: Vec<Atom> = stm.binds.iter().map(|bind| bind.var.into()).collect();
         let last = naming(params, &last);
         let mut seeds = Vec::new();
@@ -185,7 +192,7 @@ impl Cotangents<'_> {
 
     /// The state of the reverse loop: cotangents of what the iteration gives, after such of their sizes as are state themselves, and the
     /// arrays whose updates are undone.
-    fn seeded_state(
+    pub(crate) fn seeded_state(
         &mut self,
         params: &[Param],
         sizes: &[usize],

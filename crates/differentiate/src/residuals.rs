@@ -78,7 +78,7 @@ pub(crate) enum Place {
     Iteration { index: Var, again: Atom, extent: Atom },
     /// An `if`, which may be in a body that is repeated. Homes are values.
     Branch { repeated: bool },
-    /// What keeps a node for its reverse sweep, whatever the sizes: a function. What is stored is its own home.
+    /// What keeps a node for its reverse sweep, whatever the sizes: a function, or an iteration of a `while`. What is stored is its own home.
     Tape,
 }
 
@@ -455,6 +455,9 @@ impl<'a> Choice<'a> {
             .iter()
             .filter(|p| self.demanded.contains(&p.var) && !self.body.undone.contains_key(&p.var))
             .collect();
+        if matches!(self.body.place, Place::Tape) {
+            return self.state_on_tape();
+        }
         let regular =
             |c: &mut Self, p: &Param| p.ty.dims.iter().all(|size| c.outside_size(*size).is_some());
         match &self.body.run_again {
@@ -468,6 +471,15 @@ impl<'a> Choice<'a> {
                 }
             }
             None | Some(Entry::Kept | Entry::FromStart) => self.from_start = self.body.whole,
+        }
+    }
+
+    /// The state at the beginning of an iteration, with its sizes, which stand before.
+    fn state_on_tape(&mut self) {
+        for p in self.body.params.iter().rev() {
+            if self.demanded.contains(&p.var) && !self.body.undone.contains_key(&p.var) {
+                self.store(p);
+            }
         }
     }
 

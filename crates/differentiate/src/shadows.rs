@@ -12,10 +12,11 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Checkpoint, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Var};
+use lambada_anf::{Atom, Block, Checkpoint, Exp, Lambda, LoopKind, Names, Nest, Param, Var};
 
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
+use crate::effects::calls_or_makes;
 use crate::tangents::{Place, Tangents};
 
 /// The shadows of a function's handles.
@@ -71,8 +72,4 @@ fn keep_all(block: &mut Block) {
         }
         stm.exp.blocks_mut().into_iter().for_each(keep_all);
     }
-}
-
-fn calls_or_makes(exp: &Exp) -> bool {
-    matches!(exp, Exp::Op(Op::Call { .. } | Op::Node { .. }))
 }

@@ -10,17 +10,33 @@ use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Param, Stm, Var};
 
 /// Trims a block whose `while`s have ended before, if what they give is not needed; its results are.
 pub(crate) fn trim(block: &mut Block) {
-    trim_with(block, &[], false);
+    trim_with(block, &[], Run::Later);
+}
+
+/// Trims a block that runs a second time: calls are only needed for what they give, or for what they add to what it has made.
+pub(crate) fn trim_again(block: &mut Block) {
+    trim_with(block, &[], Run::Again);
 }
 
 /// Trims a block that runs first; its results and whatever is in `roots` are needed.
 pub(crate) fn trim_first(block: &mut Block, roots: &[Var]) {
-    trim_with(block, roots, true);
+    trim_with(block, roots, Run::First);
 }
 
-fn trim_with(block: &mut Block, roots: &[Var], first: bool) {
+/// When a block runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// First: a `while` that may not end is an effect.
+    First,
+    /// After all `while`s have ended.
+    Later,
+    /// A second time, without its effects.
+    Again,
+}
+
+fn trim_with(block: &mut Block, roots: &[Var], run: Run) {
     let vars = roots.iter().copied().collect();
-    let mut live = Live { vars, made: HashSet::new(), grew: true, first };
+    let mut live = Live { vars, made: HashSet::new(), grew: true, run };
     live.accumulators(block);
     while std::mem::take(&mut live.grew) {
         live.atoms(&block.results);
@@ -35,8 +51,7 @@ struct Live {
     made: HashSet<Var>,
     /// Has the last round found more?
     grew: bool,
-    /// Is a `while` that may not end an effect?
-    first: bool,
+    run: Run,
 }
 
 impl Live {
@@ -87,14 +102,15 @@ impl Live {
     fn stm(&mut self, stm: &Stm) -> bool {
         self.results(stm);
         let mut effects = match stm.exp.effect() {
-            Effect::Fails | Effect::Calls => true,
+            Effect::Fails => true,
+            Effect::Calls => self.calls(stm),
             Effect::Adds(acc) => self.is_added_to(acc),
             Effect::None
             | Effect::Makes
             | Effect::Freezes(_)
             | Effect::MakesCells
             | Effect::OpensCell
-            | Effect::ReadsCell => self.first && stm.exp.is_unbounded(),
+            | Effect::ReadsCell => self.run == Run::First && stm.exp.is_unbounded(),
         };
         for inner in stm.exp.blocks() {
             effects |= self.block(inner);
@@ -103,6 +119,11 @@ impl Live {
             self.operands(stm);
         }
         effects
+    }
+
+    /// Is a call an effect?
+    fn calls(&self, stm: &Stm) -> bool {
+        self.run != Run::Again || stm.binds.is_empty()
     }
 
     /// Does it freeze an accumulator that is kept, since a call adds to it?
@@ -197,7 +218,8 @@ impl Live {
             }
             Exp::Op(op) => {
                 return match op.effect() {
-                    Effect::Fails | Effect::Calls => true,
+                    Effect::Fails => true,
+                    Effect::Calls => self.calls(stm) || self.binds(&stm.binds),
                     Effect::Adds(acc) => self.is_added_to(acc),
                     Effect::Freezes(acc) => self.is(acc) || self.binds(&stm.binds),
                     Effect::None
@@ -214,11 +236,11 @@ impl Live {
 
     /// Does a swept expression do anything but give results? What remains without being needed is an effect.
     fn has_effect(&self, exp: &Exp) -> bool {
-        (self.first && exp.is_unbounded())
+        (self.run == Run::First && exp.is_unbounded())
             || exp.blocks().into_iter().any(|block| {
                 block.any(&mut |stm| {
                     matches!(stm.exp.effect(), Effect::Fails | Effect::Calls | Effect::Adds(_))
-                        || (self.first && stm.exp.is_unbounded())
+                        || (self.run == Run::First && stm.exp.is_unbounded())
                 })
             })
     }

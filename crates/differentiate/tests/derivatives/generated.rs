@@ -1,6 +1,6 @@
 //! The laws on random programs, to second order.
 
-use lambada_anf::{Random, generate};
+use lambada_anf::{Function, Random, generate, generate_with_library};
 use lambada_prim::{ScalarTy, Tensor};
 use lambada_testkit::{Confirmed, parallel};
 
@@ -53,8 +53,11 @@ impl Counts {
     }
 }
 
+/// Draws a program, and arguments for it.
+type Generate = fn(u64) -> (Function, Vec<Tensor>);
+
 /// Checks the laws; of the first program that breaks them, the smallest that does so in the same way is shown.
-fn test(seeds: std::ops::Range<u64>) {
+fn test(seeds: std::ops::Range<u64>, generate: Generate) {
     let (mut counts, mut problems) = (Counts::default(), Vec::new());
     let total = seeds.end - seeds.start;
     let drawn = |seed: u64| {
@@ -110,13 +113,27 @@ fn seeds(few: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn first_order() {
-    test(seeds(300));
+    test(seeds(300), generate);
+}
+
+#[test]
+fn first_order_with_libraries() {
+    test(seeds(300), generate_with_library);
 }
 
 #[test]
 fn second_order() {
+    twice(60, generate);
+}
+
+#[test]
+fn second_order_with_libraries() {
+    twice(60, generate_with_library);
+}
+
+fn twice(few: u64, generate: Generate) {
     let (mut counts, mut failing) = (Counts::default(), 0);
-    let seeds = seeds(60);
+    let seeds = seeds(few);
     let total = seeds.end - seeds.start;
     let outcomes = parallel(&seeds.collect::<Vec<_>>(), |&seed| {
         let (f, args) = generate(seed);

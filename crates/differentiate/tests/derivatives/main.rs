@@ -6,6 +6,7 @@ mod dsl;
 mod generated;
 mod lanes;
 mod laws;
+mod nodes;
 mod program;
 mod programs;
 mod recursion;

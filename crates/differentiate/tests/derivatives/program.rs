@@ -63,7 +63,7 @@ impl Program {
             body: Block { stms: function.body.stms.clone(), results: atoms },
         };
         let (names, sizes) = (function.names.clone(), function.sizes.clone());
-        Program { names, sizes, constants, f, library: function.library.clone() }
+        Program { names, sizes, constants, f, library: function.library.clone() }.guarded()
     }
 
     pub fn function(&self) -> Function {
