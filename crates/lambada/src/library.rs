@@ -4,9 +4,10 @@
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 2] = [
+pub const MODULES: [(&str, &str); 3] = [
     ("complex", include_str!("../../../std/complex.lam")),
     ("linalg", include_str!("../../../std/linalg.lam")),
+    ("special", include_str!("../../../std/special.lam")),
 ];
 
 /// The text of a module.
