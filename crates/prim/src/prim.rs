@@ -43,6 +43,7 @@ pub enum Prim {
     Cosh,
     Tanh,
     Erf,
+    Erfc,
     Lgamma,
     Digamma,
     Polygamma, // (int, real) -> real, order first

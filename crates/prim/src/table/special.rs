@@ -25,6 +25,22 @@ pub(crate) const ROWS: &[Row] = &[
         domain: Domain { text: "all reals", samples: &[(-2.0, 2.0)] },
     },
     Row {
+        prim: Prim::Erfc,
+        name: "erfc",
+        surface: Surface::Call("erfc"),
+        args: &[R],
+        result: R,
+        eval: |a| Real(libm::erfc(a[0].real())),
+        partials: || {
+            vec![Some(real(-std::f64::consts::FRAC_2_SQRT_PI) * call(Prim::Exp, -(x() * x())))]
+        },
+        c: CText::Call("erfc"),
+        cost: Cost::Costly,
+        doc: "1 - erf, precise where that is small.",
+        example: (&[Real(1.0)], Real(0.15729920705028513)),
+        domain: Domain { text: "all reals", samples: &[(-2.0, 2.0)] },
+    },
+    Row {
         prim: Prim::Lgamma,
         name: "lgamma",
         surface: Surface::Call("lgamma"),
