@@ -54,7 +54,10 @@ const CHECKS: &[(&str, &str)] = &[
     ("prelude_check_argmin", "argmin of an empty array"),
     ("prelude_check_pivot", "the matrix is singular"),
     ("prelude_check_steps", "the solution needs more than 1000000 steps"),
-    ("prelude_check_integral", "the integral does not converge: the estimate with 1000 intervals is {0}e{1}"),
+    (
+        "prelude_check_integral",
+        "the integral does not converge: the estimate with 1000 intervals is {0}e{1}",
+    ),
     ("prelude_check_root", "no root is found from here"),
     ("prelude_check_minimum_found", "no minimum is found from here"),
     (

@@ -39,13 +39,37 @@ const BUILTINS: [(&str, &str, &str); 11] = [
     ("inf", "real", "Infinity."),
     ("nan", "real", "Not a number."),
     ("length", "[n]a -> int", "How many elements an array has: `length [1, 2, 3]` is `3`."),
-    ("sum", "[n]a -> a", "The sum of the elements, rows of a matrix included; 0 of none: `sum [1, 2, 3]` is `6.0`."),
+    (
+        "sum",
+        "[n]a -> a",
+        "The sum of the elements, rows of a matrix included; 0 of none: `sum [1, 2, 3]` is `6.0`.",
+    ),
     ("product", "[n]a -> a", "The product of the elements; 1 of none: `product [2, 3]` is `6.0`."),
-    ("maximum", "[n]a -> a", "The largest element, or NaN if there is one; of nothing it is an error: `maximum [1, 3, 2]` is `3.0`."),
-    ("minimum", "[n]a -> a", "The smallest element, or NaN if there is one; of nothing it is an error: `minimum [1, 3, 2]` is `1.0`."),
-    ("jvp", "(a -> b) -> a -> a -> (b, b)", "Value and tangent of a function at a point along a tangent: `jvp (\\x -> x * x) 3.0 1.0` is `(9.0, 6.0)`."),
-    ("vjp", "(a -> b) -> a -> (b, b -> a)", "Value and pullback of a function at a point: `(vjp (\\x -> x * x) 3.0).1 1.0` is `6.0`."),
-    ("jacobian", "([n]real -> [m]real) -> [n]real -> [m][n]real", "The matrix of partial derivatives, by the cheaper mode: `jacobian (\\x -> [x[0] * x[1]]) [2.0, 3.0]` is `[[3.0, 2.0]]`."),
+    (
+        "maximum",
+        "[n]a -> a",
+        "The largest element, or NaN if there is one; of nothing it is an error: `maximum [1, 3, 2]` is `3.0`.",
+    ),
+    (
+        "minimum",
+        "[n]a -> a",
+        "The smallest element, or NaN if there is one; of nothing it is an error: `minimum [1, 3, 2]` is `1.0`.",
+    ),
+    (
+        "jvp",
+        "(a -> b) -> a -> a -> (b, b)",
+        "Value and tangent of a function at a point along a tangent: `jvp (\\x -> x * x) 3.0 1.0` is `(9.0, 6.0)`.",
+    ),
+    (
+        "vjp",
+        "(a -> b) -> a -> (b, b -> a)",
+        "Value and pullback of a function at a point: `(vjp (\\x -> x * x) 3.0).1 1.0` is `6.0`.",
+    ),
+    (
+        "jacobian",
+        "([n]real -> [m]real) -> [n]real -> [m][n]real",
+        "The matrix of partial derivatives, by the cheaper mode: `jacobian (\\x -> [x[0] * x[1]]) [2.0, 3.0]` is `[[3.0, 2.0]]`.",
+    ),
 ];
 
 /// Everything, module by module.
@@ -185,7 +209,8 @@ fn primitives() -> Chapter {
 }
 
 fn head(name: &str, row: &Row) -> String {
-    let types: Vec<String> = row.args.iter().chain([&row.result]).map(ToString::to_string).collect();
+    let types: Vec<String> =
+        row.args.iter().chain([&row.result]).map(ToString::to_string).collect();
     format!("{name} : {}", types.join(" -> "))
 }
 

@@ -35,7 +35,9 @@ fn everything_is_documented() {
 
 #[test]
 fn what_is_misspelled_is_found() {
-    for (name, meant) in [("erfinvv", "erfinv"), ("random.norml", "random.normal"), ("quadratur", "quadrature")] {
+    for (name, meant) in
+        [("erfinvv", "erfinv"), ("random.norml", "random.normal"), ("quadratur", "quadrature")]
+    {
         let problem = manual(Some(name)).expect_err("it is misspelled");
         assert!(format!("{problem:?}").contains(&format!("`{meant}`")), "{problem:?}");
     }

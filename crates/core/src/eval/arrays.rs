@@ -16,12 +16,7 @@ fn out_of_range<T>(span: Span, index: i64, size: usize) -> Run<T> {
 }
 
 /// `xs[at…]`, in place. If only the shape is of interest, each element does.
-pub(crate) fn index<'v>(
-    xs: &'v Value,
-    at: &[i64],
-    rehearsing: bool,
-    span: Span,
-) -> Run<&'v Value> {
+pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], rehearsing: bool, span: Span) -> Run<&'v Value> {
     let mut found = xs;
     for &k in at {
         let items = &found.as_array().items;
