@@ -140,6 +140,11 @@ pub enum Command {
         #[arg(long, value_name = "N", requires = "entry")]
         step: Option<usize>,
     },
+    /// Tell what a definition or a module of the standard library does, or list all of them
+    Doc {
+        /// The definition, such as sum or random.normal, or the module, such as random
+        name: Option<String>,
+    },
     /// Print a definition as one of the compiler's intermediate forms
     Show {
         /// The program

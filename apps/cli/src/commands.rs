@@ -50,6 +50,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.explain(&what, &entry, mode, step)
         }
         Command::Explain { what, .. } => shell.explain_code(&what),
+        Command::Doc { name } => shell.doc(name.as_deref()),
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
@@ -269,6 +270,11 @@ impl Shell {
     ) -> Result<(), Report> {
         let unit = self.load(file)?;
         let text = unit.explain(entry, paper_mode(mode), step).map_err(|p| self.told(p))?;
+        report::result(&text)
+    }
+
+    fn doc(&mut self, name: Option<&str>) -> Result<(), Report> {
+        let text = lambada::manual(name).map_err(|p| self.told([p]))?;
         report::result(&text)
     }
 

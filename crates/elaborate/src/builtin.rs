@@ -119,6 +119,11 @@ impl Builtin {
     }
 }
 
+/// All names that the language itself defines.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    Builtin::names()
+}
+
 /// How many numbers the words of a check have places for.
 pub(crate) fn numbers(words: &str) -> usize {
     words.matches('{').count()

@@ -15,6 +15,7 @@ mod solve;
 mod specialize;
 mod typed;
 
+pub use builtin::builtin_names;
 pub use checked::{Checked, Definition, elaborate};
 pub(crate) use checked::{Elaborated, Global};
 pub use input::{Input, import_key, library_module};

@@ -127,7 +127,7 @@ impl std::fmt::Display for Explanation {
 }
 
 /// The words in lines of the width.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("there is a line");

@@ -4,7 +4,7 @@
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 8] = [
+pub const MODULES: [(&str, &str); 10] = [
     ("complex", include_str!("../../../std/complex.lam")),
     ("fft", include_str!("../../../std/fft.lam")),
     ("interpolate", include_str!("../../../std/interpolate.lam")),
@@ -12,6 +12,8 @@ pub const MODULES: [(&str, &str); 8] = [
     ("ode", include_str!("../../../std/ode.lam")),
     ("optimize", include_str!("../../../std/optimize.lam")),
     ("quadrature", include_str!("../../../std/quadrature.lam")),
+    ("random", include_str!("../../../std/random.lam")),
+    ("sample", include_str!("../../../std/sample.lam")),
     ("special", include_str!("../../../std/special.lam")),
 ];
 

@@ -15,14 +15,16 @@ fn out_of_range<T>(span: Span, index: i64, size: usize) -> Run<T> {
     fail(span, format!("index {index} is out of range for size {size}"))
 }
 
-/// `xs[at…]`, in place.
-pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], span: Span) -> Run<&'v Value> {
+/// `xs[at…]`, in place. If only the shape is of interest, each element does.
+pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], rehearsing: bool, span: Span) -> Run<&'v Value> {
     let mut found = xs;
     for &k in at {
         let items = &found.as_array().items;
-        found = match usize::try_from(k).ok().and_then(|k| items.get(k)) {
-            Some(item) => item,
-            None => return out_of_range(span, k, items.len()),
+        let item = usize::try_from(k).ok().and_then(|k| items.get(k));
+        found = match (item, items.first()) {
+            (Some(item), _) => item,
+            (None, Some(first)) if rehearsing => first,
+            (None, _) => return out_of_range(span, k, items.len()),
         };
     }
     Ok(found)

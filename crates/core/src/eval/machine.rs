@@ -355,16 +355,17 @@ impl<'p> Machine<'p> {
     }
 
     fn index(&mut self, at: &[Code], xs: &Code, span: Span) -> Run<Value> {
+        let rehearsing = self.rehearsing;
         match xs {
             Code::Local(slot, last) => {
                 let item = match at {
                     [k] => {
                         let k = self.eval(k)?.int();
-                        arrays::index(self.get(*slot), &[k], span)?.clone()
+                        arrays::index(self.get(*slot), &[k], rehearsing, span)?.clone()
                     }
                     _ => {
                         let at = self.ints(at)?;
-                        arrays::index(self.get(*slot), &at, span)?.clone()
+                        arrays::index(self.get(*slot), &at, rehearsing, span)?.clone()
                     }
                 };
                 if *last {
@@ -375,7 +376,7 @@ impl<'p> Machine<'p> {
             _ => {
                 let xs = self.eval(xs)?;
                 let at = self.ints(at)?;
-                arrays::index(&xs, &at, span).cloned()
+                arrays::index(&xs, &at, rehearsing, span).cloned()
             }
         }
     }

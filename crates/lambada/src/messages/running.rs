@@ -45,3 +45,11 @@ pub fn no_such_code(code: &str, near: &[&str]) -> Problem {
         problem.hint(format!("the codes next to it are {}", quoted(near)))
     }
 }
+
+pub fn no_documentation(name: &str, near: Option<&str>) -> Problem {
+    let problem = Problem::general("E0280", format!("the library does not define `{name}`"));
+    match near {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint("`lambada doc` lists everything"),
+    }
+}

@@ -1,0 +1,45 @@
+//! The pages of the book about the library are what its comments say (`BLESS=1` writes them), and all that the language defines is documented.
+
+use std::path::Path;
+
+use lambada::{chapters, manual, page};
+use lambada_testkit::golden;
+
+#[test]
+fn the_book_has_a_page_for_each_module() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let summary = std::fs::read_to_string(book.join("SUMMARY.md")).expect("the table of contents");
+    let mut wrong = Vec::new();
+    for chapter in chapters() {
+        let place = format!("library/{}.md", chapter.name);
+        if !summary.contains(&format!("({place})")) {
+            wrong.push(format!("SUMMARY.md lacks {place}"));
+        }
+        wrong.extend(golden(&book.join(place), &page(&chapter)).err());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn everything_is_documented() {
+    let all = chapters();
+    for entry in all.iter().flat_map(|chapter| &chapter.entries) {
+        assert!(!entry.text.is_empty(), "`{}` has no comment", entry.name);
+        let text = manual(Some(&entry.name)).expect("it is found by its name");
+        assert!(text.contains(&entry.heads[0]), "{text}");
+    }
+    for name in lambada_elaborate::builtin_names() {
+        assert!(manual(Some(name)).is_ok(), "`{name}` is not documented");
+    }
+}
+
+#[test]
+fn what_is_misspelled_is_found() {
+    for (name, meant) in
+        [("erfinvv", "erfinv"), ("random.norml", "random.normal"), ("quadratur", "quadrature")]
+    {
+        let problem = manual(Some(name)).expect_err("it is misspelled");
+        assert!(format!("{problem:?}").contains(&format!("`{meant}`")), "{problem:?}");
+    }
+    assert!(manual(None).expect("the list").contains("\nstd/random\n"));
+}
