@@ -39,7 +39,7 @@ pub use operators::Operator;
 pub use passes::{Pass, passes, request_timings, table, timings};
 pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
 pub use prelude::PRELUDE;
-pub use session::{Session, Unit, label_gradient};
+pub use session::{Session, Unit, label};
 pub use show::Stage;
 pub use verify::{Check, Row, Verification, Verify};
 
