@@ -6,7 +6,7 @@ use lambada::paper;
 use lambada::{Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Unit, Verify};
 
 use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
-use crate::report;
+use crate::{messages, report};
 
 /// What to print on standard error where a command did not succeed.
 type Report = String;
@@ -322,6 +322,7 @@ impl Shell {
             wrt: wrt.as_deref(),
             inputs: &inputs,
             engine: engine(data.engine),
+            drawing: &report::watch(messages::takes_long),
         };
         let found = unit.verify(&what).map_err(|p| self.told(p))?;
         report::result(&found.to_string())?;

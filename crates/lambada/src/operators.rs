@@ -100,18 +100,15 @@ pub fn derive(
     if !core::first_order(program, &result) {
         return Err(messages::gives_a_function(&def.name));
     }
-    match operator {
-        Operator::Grad if result != Ty::REAL => return Err(messages::not_a_scalar(&def.name)),
-        Operator::Hessian if result != Ty::REAL => return Err(messages::no_hessian(&def.name)),
-        Operator::Jacobian if rank_of_reals(&result).is_none() => {
-            return Err(messages::no_jacobian(&def.name));
-        }
-        Operator::Value
-        | Operator::Grad
-        | Operator::Jvp
-        | Operator::Vjp
-        | Operator::Jacobian
-        | Operator::Hessian => {}
+    let real = result == Ty::REAL;
+    if operator == Operator::Grad && !real {
+        return Err(messages::not_a_scalar(&def.name));
+    }
+    if operator == Operator::Hessian && !real {
+        return Err(messages::no_hessian(&def.name));
+    }
+    if operator == Operator::Jacobian && rank_of_reals(&result).is_none() {
+        return Err(messages::no_jacobian(&def.name));
     }
     let span = def.span;
     let hint =
@@ -218,23 +215,19 @@ fn by_parameters(program: &mut Program, rows: Term, value: &Ty, count: usize, sp
 
 /// Of how many axes an array of reals is; a real has none.
 fn rank_of_reals(ty: &Ty) -> Option<usize> {
-    match ty {
-        Ty::Scalar(ScalarTy::Real) => Some(0),
-        Ty::Array(elem) => rank_of_reals(elem).map(|rank| rank + 1),
-        Ty::Scalar(ScalarTy::Int | ScalarTy::Bool)
-        | Ty::Tuple(_)
-        | Ty::Record(_)
-        | Ty::Fun(..)
-        | Ty::Variant(_) => None,
+    if let Ty::Array(elem) = ty {
+        rank_of_reals(elem).map(|rank| rank + 1)
+    } else {
+        (*ty == Ty::REAL).then_some(0)
     }
 }
 
 /// Is it a real, or an array of reals?
 fn is_real_array(ty: &SizedTy) -> bool {
-    match ty {
-        SizedTy::Scalar(elem) => *elem == ScalarTy::Real,
-        SizedTy::Array(_, elem) => is_real_array(elem),
-        SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => false,
+    if let SizedTy::Array(_, elem) = ty {
+        is_real_array(elem)
+    } else {
+        *ty == SizedTy::Scalar(ScalarTy::Real)
     }
 }
 
