@@ -107,6 +107,24 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         cotangent_data: Option<PathBuf>,
     },
+    /// Value and Jacobian of a definition whose result is an array of reals
+    Jacobian {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        wrt: Wrt,
+    },
+    /// Value and Hessian of a definition with a real result
+    Hessian {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        data: DataArgs,
+        #[command(flatten)]
+        wrt: Wrt,
+    },
     /// Print the derivative of a definition as Lambada source
     Derive {
         /// The program
@@ -270,6 +288,10 @@ pub enum Of {
     Jvp,
     /// Its reverse derivative
     Vjp,
+    /// Its value and Jacobian
+    Jacobian,
+    /// Its value and Hessian
+    Hessian,
 }
 
 /// An intermediate form.

@@ -6,7 +6,7 @@ use lambada::paper;
 use lambada::{Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Unit, Verify};
 
 use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
-use crate::report;
+use crate::{messages, report};
 
 /// What to print on standard error where a command did not succeed.
 type Report = String;
@@ -36,7 +36,15 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
     match command {
         Command::Check { file } => shell.check(&file),
         Command::Run { file, words, data } => shell.run(&file, words, &data),
-        Command::Grad { target, data, wrt } => shell.grad(&target, &data, &wrt),
+        Command::Grad { target, data, wrt } => {
+            shell.derivative(&target, &data, &wrt, Operator::Grad, "gradient")
+        }
+        Command::Jacobian { target, data, wrt } => {
+            shell.derivative(&target, &data, &wrt, Operator::Jacobian, "jacobian")
+        }
+        Command::Hessian { target, data, wrt } => {
+            shell.derivative(&target, &data, &wrt, Operator::Hessian, "hessian")
+        }
         Command::Jvp { target, data, wrt, tangents, tangents_data } => {
             shell.jvp(&target, &data, &wrt, &tangents, tangents_data.as_deref())
         }
@@ -99,11 +107,19 @@ impl Shell {
         self.show_result(data, result.value, |value| format!("{value}\n"))
     }
 
-    fn grad(&mut self, target: &Target, data: &DataArgs, wrt: &Wrt) -> Result<(), Report> {
+    /// A derivative that takes nothing but the arguments.
+    fn derivative(
+        &mut self,
+        target: &Target,
+        data: &DataArgs,
+        wrt: &Wrt,
+        operator: Operator,
+        name: &str,
+    ) -> Result<(), Report> {
         let unit = self.load(&target.file)?;
         let result =
-            self.apply(&unit, target, data, Operator::Grad, wrt.names().as_deref(), |_, _| Ok(()))?;
-        self.show_pair(data, result, "gradient")
+            self.apply(&unit, target, data, operator, wrt.names().as_deref(), |_, _| Ok(()))?;
+        self.show_pair(data, result, name)
     }
 
     fn jvp(
@@ -184,7 +200,7 @@ impl Shell {
             .map_err(|p| self.told(p))?;
         let value =
             executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
-        Ok(Outcome { value, names })
+        Ok(Outcome { value, names, operator })
     }
 
     /// No argument is torn apart by spaces.
@@ -220,7 +236,7 @@ impl Shell {
         };
         let (second, first) =
             (pair.pop().expect("two components"), pair.pop().expect("two components"));
-        let second = lambada::label_gradient(&outcome.names, second);
+        let second = lambada::label(outcome.operator, &outcome.names, second);
         let both = Data::Record(vec![
             (derivative.into(), second.clone()),
             ("value".into(), first.clone()),
@@ -312,6 +328,7 @@ impl Shell {
             wrt: wrt.as_deref(),
             inputs: &inputs,
             engine: engine(data.engine),
+            drawing: &report::watch(messages::takes_long),
         };
         let found = unit.verify(&what).map_err(|p| self.told(p))?;
         report::result(&found.to_string())?;
@@ -344,6 +361,8 @@ impl Shell {
             Of::Grad => Operator::Grad,
             Of::Jvp => Operator::Jvp,
             Of::Vjp => Operator::Vjp,
+            Of::Jacobian => Operator::Jacobian,
+            Of::Hessian => Operator::Hessian,
         };
         let stage = match stage {
             Stage::Surface => lambada::Stage::Surface,
@@ -360,6 +379,7 @@ impl Shell {
 }
 
 struct Outcome {
+    operator: Operator,
     value: Data,
     names: Vec<std::rc::Rc<str>>,
 }

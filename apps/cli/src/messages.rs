@@ -10,6 +10,13 @@ pub fn not_printed(error: &std::io::Error) -> String {
     format!("error: cannot write to standard output: {error}\n")
 }
 
+/// A definition is being run, perhaps forever.
+pub fn takes_long(definition: &str) -> String {
+    format!(
+        "note: `{definition}` is still being run at points drawn at random; if its loops do not end there, name it with a point: lambada verify FILE {definition} …\n"
+    )
+}
+
 /// A mistake of the compiler.
 pub fn internal(place: &str, what: &str) -> String {
     format!(

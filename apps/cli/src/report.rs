@@ -1,6 +1,8 @@
 //! What goes to standard error, and how results look on standard output.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use lambada::{Data, Failure, Problem, Session};
 
@@ -79,4 +81,30 @@ pub fn named(name: &str, value: &Data) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// How long nothing is said about something that takes long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Is told what begins. Where the next thing has not begun after a while, `words` are said about it.
+pub fn watch(words: fn(&str) -> String) -> impl Fn(&str) {
+    let (send, receive) = mpsc::channel::<String>();
+    let watching = move || {
+        let mut current = receive.recv();
+        while let Ok(name) = current {
+            current = match receive.recv_timeout(PATIENCE) {
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    tell(&words(&name));
+                    receive.recv()
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                Ok(next) => Ok(next),
+            };
+        }
+    };
+    // Without a thread nothing is said, and all else is the same.
+    let _ = std::thread::Builder::new().spawn(watching);
+    move |name| {
+        let _ = send.send(name.to_string());
+    }
 }

@@ -4,6 +4,7 @@ pub mod build;
 mod check;
 pub mod data;
 pub mod eval;
+mod jacobian;
 mod print;
 mod program;
 mod term;
@@ -13,6 +14,7 @@ mod walk;
 pub use build::*;
 pub use check::{check, first_order}; // the term constructor is `build::check`
 pub use data::{Args, Data};
+pub use jacobian::{hessian, jacobian};
 pub use print::{print_program, print_term, print_type};
 pub use program::{Def, DefId, Program, Signature, Size, SizedTy};
 pub use term::{Arm, Checkpoint, LoopKind, Node, OPERAND, Term, TermKind, Var};

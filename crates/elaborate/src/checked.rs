@@ -75,7 +75,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
         let done = match global.state {
             State::Done(done) => done,
             State::New => return None,
-            State::Started => unreachable!("what is started is done"),
+            State::Started(_) => unreachable!("what is started is done"),
         };
         Some(Global {
             name: global.name,

@@ -41,7 +41,7 @@ pub use memory::{check_environment, limit_memory, limit_memory_to};
 pub use operators::Operator;
 pub use passes::{Pass, passes, request_timings, table, timings};
 pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
-pub use session::{Session, Unit, label_gradient};
+pub use session::{Session, Unit, label};
 pub use show::Stage;
 pub use verify::{Check, Row, Verification, Verify};
 

@@ -4,6 +4,8 @@
 //! - value and gradient: `\a₁ … aₙ -> let (y, pullback) = vjp f_W w in (y, pullback 1.0)`
 //! - vjp: `\a₁ … aₙ cotangent -> let (y, pullback) = vjp f_W w in (y, pullback cotangent)`
 //! - jvp: `\a₁ … aₙ tangent -> jvp f_W w tangent`
+//! - Jacobian: `\a₁ … aₙ -> (f_W w, jacobian f_W w)`, by parameters: several have a tuple of Jacobians
+//! - Hessian: `\a₁ … aₙ -> (f_W w, hessian f_W w)`, by parameters twice
 //!
 //! Several chosen parameters make a tuple, one stands for itself.
 
@@ -28,6 +30,10 @@ pub enum Operator {
     Jvp,
     /// Value and cotangents; takes one more argument, the cotangent.
     Vjp,
+    /// Value and Jacobian of a result of reals.
+    Jacobian,
+    /// Value and Hessian of a real result.
+    Hessian,
 }
 
 /// Which parameters to differentiate with respect to: those named, or all that carry derivatives.
@@ -96,8 +102,15 @@ pub fn derive(
     if !core::first_order(program, &result) {
         return Err(messages::gives_a_function(&def.name));
     }
-    if operator == Operator::Grad && result != Ty::REAL {
+    let real = result == Ty::REAL;
+    if operator == Operator::Grad && !real {
         return Err(messages::not_a_scalar(&def.name));
+    }
+    if operator == Operator::Hessian && !real {
+        return Err(messages::no_hessian(&def.name));
+    }
+    if operator == Operator::Jacobian && rank_of_reals(&result).is_none() {
+        return Err(messages::no_jacobian(&def.name));
     }
     let span = def.span;
     let hint =
@@ -113,6 +126,10 @@ pub fn derive(
     let restricted = restrict(program, entry, &def, &params, wrt, point.ty().clone());
     let (body, extra) = match operator {
         Operator::Value => unreachable!("returned above"),
+        Operator::Jacobian | Operator::Hessian => {
+            let all = matrix(program, &def, operator, restricted, point, wrt)?;
+            (all, None)
+        }
         Operator::Grad => (pull(program, restricted, point, |_| core::real(1.0), span), None),
         Operator::Vjp => {
             let cotangent = program.fresh(&unused("cotangent", &def.signature), result);
@@ -149,6 +166,71 @@ fn pull(
     let seed = seed(value.ty());
     let gradient = core::app(core::proj(core::var(&pair), 1), seed);
     core::let_(pair, both, core::tuple(vec![value, gradient]))
+}
+
+/// `let f = … let w = … in (f w, derivative)`, where the derivative is the Jacobian or the Hessian.
+fn matrix(
+    program: &mut Program,
+    def: &Def,
+    operator: Operator,
+    f: Term,
+    point: Term,
+    wrt: &[usize],
+) -> Result<Term, Problem> {
+    let [f_var, w] =
+        [("f", &f), ("point", &point)].map(|(hint, t)| program.fresh(hint, t.ty().clone()));
+    let (f_term, w_term) = (core::var(&f_var), core::var(&w));
+    let value = core::app(f_term.clone(), w_term.clone());
+    let derivative = if operator == Operator::Hessian {
+        let (name, params) = (&def.name, &def.signature.params);
+        let other = wrt.iter().find(|k| !is_real_array(&params[**k].1));
+        if let Some(k) = other {
+            return Err(messages::no_hessian_by(name, &params[*k].0));
+        }
+        core::hessian(program, &f_term, &w_term, def.span).expect("all are arrays of reals")
+    } else {
+        let rows = core::jacobian(program, &f_term, &w_term, def.span);
+        by_parameters(program, rows, value.ty(), wrt.len(), def.span)
+    };
+    let both = core::tuple(vec![value, derivative]);
+    Ok(core::let_(f_var, f, core::let_(w, point, both)))
+}
+
+/// Rows that are tuples of several parameters become a tuple of arrays of rows.
+fn by_parameters(program: &mut Program, rows: Term, value: &Ty, count: usize, span: Span) -> Term {
+    let rank = rank_of_reals(value).unwrap_or_default();
+    if count == 1 || rank == 0 {
+        return rows;
+    }
+    let all = program.fresh("rows", rows.ty().clone());
+    let parts = (0..count).map(|k| {
+        let places: Vec<Var> = (0..rank).map(|_| program.fresh("i", Ty::INT)).collect();
+        let row = core::index(core::var(&all), places.iter().map(core::var).collect(), span);
+        let axes = places.into_iter().enumerate().rev();
+        axes.fold(core::proj(row, k), |body, (axis, i)| {
+            core::for_(i, core::dim(core::var(&all), axis), body)
+        })
+    });
+    let parts = core::tuple(parts.collect());
+    core::let_(all, rows, parts)
+}
+
+/// Of how many axes an array of reals is; a real has none.
+fn rank_of_reals(ty: &Ty) -> Option<usize> {
+    if let Ty::Array(elem) = ty {
+        rank_of_reals(elem).map(|rank| rank + 1)
+    } else {
+        (*ty == Ty::REAL).then_some(0)
+    }
+}
+
+/// Is it a real, or an array of reals?
+fn is_real_array(ty: &SizedTy) -> bool {
+    if let SizedTy::Array(_, elem) = ty {
+        is_real_array(elem)
+    } else {
+        *ty == SizedTy::Scalar(ScalarTy::Real)
+    }
 }
 
 /// `\w -> f a₁ … w.0 … aₙ`
@@ -209,7 +291,11 @@ fn extended(
         };
         params.push((extra.hint.clone(), ty));
     }
-    let derivative = if operator == Operator::Jvp { result.clone() } else { Some(point) };
+    let derivative = match operator {
+        Operator::Jvp => result.clone(),
+        Operator::Grad | Operator::Vjp | Operator::Value => Some(point),
+        Operator::Jacobian | Operator::Hessian => None,
+    };
     let result =
         result.zip(derivative).map(|(value, derivative)| SizedTy::Tuple(vec![value, derivative]));
     Signature { params, result }

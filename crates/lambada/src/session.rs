@@ -15,6 +15,7 @@ use lambada_surface::ast::{Item, Module};
 use crate::data::STANDARD_INPUT;
 use crate::library::{MODULES, PRELUDE, module_text};
 use crate::messages::program as messages;
+use crate::operators::Operator;
 use crate::passes::{ELABORATE, timed};
 
 /// All files read so far.
@@ -239,9 +240,18 @@ impl Unit {
     }
 }
 
-/// Where a result is a tuple of cotangents for several parameters, the names of the parameters, to label it.
-pub fn label_gradient(names: &[Rc<str>], gradient: Data) -> Data {
-    match gradient {
+/// A derivative by several parameters is a tuple, a Hessian one of tuples: the same with the names of the parameters.
+pub fn label(operator: Operator, names: &[Rc<str>], derivative: Data) -> Data {
+    match (by_name(names, derivative), operator) {
+        (Data::Record(blocks), Operator::Hessian) if names.len() > 1 => Data::Record(
+            blocks.into_iter().map(|(name, row)| (name, by_name(names, row))).collect(),
+        ),
+        (derivative, _) => derivative,
+    }
+}
+
+fn by_name(names: &[Rc<str>], derivative: Data) -> Data {
+    match derivative {
         Data::Tuple(items) if names.len() > 1 && items.len() == names.len() => {
             Data::Record(names.iter().cloned().zip(items).collect())
         }

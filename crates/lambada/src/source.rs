@@ -127,7 +127,11 @@ impl Source<'_> {
             place: &|span| self.place(span),
             seeds: match operator {
                 Operator::Vjp => vec![self.signature.params.len() - 1],
-                Operator::Jvp | Operator::Grad | Operator::Value => Vec::new(),
+                Operator::Jvp
+                | Operator::Grad
+                | Operator::Jacobian
+                | Operator::Hessian
+                | Operator::Value => Vec::new(),
             },
         };
         let mut def = definition(function, &interface);
@@ -153,7 +157,11 @@ impl Source<'_> {
             Operator::Jvp => {
                 format!("Value of `{entry}` and its tangent, for a tangent of {names}.")
             }
-            Operator::Vjp | Operator::Grad | Operator::Value => format!(
+            Operator::Vjp
+            | Operator::Grad
+            | Operator::Jacobian
+            | Operator::Hessian
+            | Operator::Value => format!(
                 "Value of `{entry}` and the cotangents of {names}, for a cotangent of the value."
             ),
         }
@@ -187,7 +195,11 @@ impl Source<'_> {
             chosen.filter(|((n, _), _)| names.contains(n)).map(|(_, ty)| ty.clone()).collect();
         let (seed, derivative) = match operator {
             Operator::Jvp => (Some(build::tuple_ty(point)), value.clone().map(|ty| vec![ty])),
-            Operator::Vjp | Operator::Grad | Operator::Value => (value.clone(), Some(point)),
+            Operator::Vjp
+            | Operator::Grad
+            | Operator::Jacobian
+            | Operator::Hessian
+            | Operator::Value => (value.clone(), Some(point)),
         };
         params.push(seed.unwrap_or_else(|| self.ty(&self.signature.params[count].1)));
         let flat = self.signature.result.as_ref().is_some_and(reads_flat);
@@ -258,7 +270,11 @@ impl Source<'_> {
             Operator::Jvp => {
                 names.extend(parts.names(&items[1], "value").iter().map(|n| format!("{n}_tan")));
             }
-            Operator::Vjp | Operator::Grad | Operator::Value => {
+            Operator::Vjp
+            | Operator::Grad
+            | Operator::Jacobian
+            | Operator::Hessian
+            | Operator::Value => {
                 let chosen = self.call.wrt_names();
                 let params = self.signature.params.iter().enumerate();
                 for (k, (name, ty)) in params.filter(|(_, (n, _))| chosen.contains(n)) {
@@ -274,7 +290,11 @@ impl Source<'_> {
 fn word(operator: Operator) -> &'static str {
     match operator {
         Operator::Jvp => "forward",
-        Operator::Vjp | Operator::Grad | Operator::Value => "reverse",
+        Operator::Vjp
+        | Operator::Grad
+        | Operator::Jacobian
+        | Operator::Hessian
+        | Operator::Value => "reverse",
     }
 }
 

@@ -40,6 +40,15 @@ pub fn confirm(
     derivative: &[f64],
     f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
 ) -> Result<Confirmed, String> {
+    confirm_above(0.0, derivative, f)
+}
+
+/// The same, where disagreements up to `noise` decide nothing: values are computed from larger ones, whose rounding nobody knows.
+pub fn confirm_above(
+    noise: f64,
+    derivative: &[f64],
+    f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
+) -> Result<Confirmed, String> {
     let mut open: Vec<usize> = (0..derivative.len()).collect();
     let mut complaints = vec![None; derivative.len()];
     for h in STEPS {
@@ -54,7 +63,8 @@ pub fn confirm(
             // Not so if the error is NaN.
             let decisive = error <= (RELATIVE * size).max(ABSOLUTE);
             let agrees = (derivative[k] - slope).abs() <= error + AGREEMENT * size;
-            if decisive && !agrees {
+            let noisy = (derivative[k] - slope).abs() <= noise;
+            if decisive && !agrees && !noisy {
                 complaints[k] = Some(format!(
                     "component {k} is {:?}, differences give {slope:?} ± {error:.1e}",
                     derivative[k]
@@ -118,6 +128,16 @@ mod tests {
         );
         assert!(confirm(&[1000.0, 0.0], &mut { f }).is_err());
         assert!(confirm(&[1000.0, 1.1e-6], &mut { f }).is_err());
+    }
+
+    #[test]
+    fn noise_decides_nothing() {
+        let mut noise = |h: f64| Some(vec![(1.0 + h).sqrt().powi(2) - (1.0 + h)]);
+        let found = confirm_above(1e-9, &[0.0], &mut noise);
+        assert!(found.is_ok(), "{found:?}");
+        assert!(confirm_above(1e-9, &[1e-8], &mut |h| Some(vec![2e-8 * h])).is_err());
+        let half = confirm_above(1e-9, &[1e-10], &mut |h| Some(vec![2e-10 * h]));
+        assert_eq!(half, Ok(Confirmed { decided: 0, undecided: 1 }));
     }
 
     #[test]

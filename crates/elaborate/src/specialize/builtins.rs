@@ -6,7 +6,7 @@ use lambada_source::Span;
 
 use super::Specialize;
 use super::spine::Spine;
-use crate::builtin::{Builtin, Extremum, FunctionShape, constant, numbers, primitive};
+use crate::builtin::{Builtin, Extremum, FunctionShape, constant, numbers};
 
 impl Specialize<'_> {
     /// A builtin that is not applied to all its arguments: a λ.
@@ -122,84 +122,13 @@ impl Specialize<'_> {
         self.close(spine, reduced)
     }
 
-    /// `jacobian f x`: of a real or an array of reals. A function of one real is done forward at once; one of a vector by whichever of
-    /// columns (forward) and rows (reverse) are fewer; any other by rows.
+    /// `jacobian f x`
     fn jacobian(&mut self, f: Term, x: Term, span: Span) -> Term {
-        let Ty::Fun(_, to) = f.ty().clone() else { panic!("a jacobian of {:?}", f.ty()) };
-        if *x.ty() == Ty::REAL {
-            return core::proj(core::jvp(f, x, core::real(1.0), self.span(span)), 1);
-        }
         let mut spine = Spine::default();
         let f = self.share_as_var(&mut spine, "f", f);
         let x = self.share_as_var(&mut spine, "point", x);
-        let vectors = *x.ty() == Ty::array(Ty::REAL) && *to == Ty::array(Ty::REAL);
-        let jacobian = if vectors {
-            self.vector_jacobian(&f, &x, &mut spine, span)
-        } else {
-            self.rows(&f, &x, span)
-        };
+        let span = self.span(span);
+        let jacobian = core::jacobian(&mut self.program, &f, &x, span);
         self.close(spine, jacobian)
-    }
-
-    fn vector_jacobian(&mut self, f: &Term, x: &Term, spine: &mut Spine, span: Span) -> Term {
-        let value = self.share_as_var(spine, "value", core::app(f.clone(), x.clone()));
-        let fewer =
-            core::prim(Prim::LtInt, vec![core::dim(x.clone(), 0), core::dim(value.clone(), 0)]);
-        let columns = self.columns(f, x, &value, span);
-        let rows = self.rows(f, x, span);
-        core::if_(fewer, columns, rows)
-    }
-
-    /// `for i < m, j < n => (for j => (jvp f x (one j)).1)[j, i]`
-    fn columns(&mut self, f: &Term, x: &Term, value: &Term, span: Span) -> Term {
-        let j = self.fresh("j", Ty::INT);
-        let direction = self.one_hot(x, std::slice::from_ref(&j));
-        let column = core::proj(core::jvp(f.clone(), x.clone(), direction, self.span(span)), 1);
-        let mut spine = Spine::default();
-        let columns = core::for_(j, core::dim(x.clone(), 0), column);
-        let columns = self.share_as_var(&mut spine, "columns", columns);
-        let (row, at) = (self.fresh("i", Ty::INT), self.fresh("j", Ty::INT));
-        let element = core::index(columns, vec![core::var(&at), core::var(&row)], self.span(span));
-        let inner = core::for_(at, core::dim(x.clone(), 0), element);
-        let transposed = core::for_(row, core::dim(value.clone(), 0), inner);
-        self.close(spine, transposed)
-    }
-
-    /// `let (y, pullback) = vjp f x in for i < length y => pullback (one i)`
-    fn rows(&mut self, f: &Term, x: &Term, span: Span) -> Term {
-        let mut spine = Spine::default();
-        let both = core::vjp(f.clone(), x.clone(), self.span(span));
-        let both = self.share_as_var(&mut spine, "both", both);
-        let y = self.share_as_var(&mut spine, "value", core::proj(both.clone(), 0));
-        let pullback = core::proj(both, 1);
-        let vars: Vec<Var> = (0..Self::rank(y.ty())).map(|_| self.fresh("i", Ty::INT)).collect();
-        let seed = self.one_hot(&y, &vars);
-        let row = core::app(pullback, seed);
-        let rows = vars
-            .into_iter()
-            .enumerate()
-            .rev()
-            .fold(row, |row, (axis, var)| core::for_(var, core::dim(y.clone(), axis), row));
-        self.close(spine, rows)
-    }
-
-    /// 1 at a place, 0 elsewhere, of the shape of `like`.
-    fn one_hot(&mut self, like: &Term, place: &[Var]) -> Term {
-        let vars: Vec<Var> = place.iter().map(|_| self.fresh("k", Ty::INT)).collect();
-        let equal = primitive(Surface::Infix("=="), &[lambada_prim::ScalarTy::Int; 2])
-            .expect("integers are compared");
-        let here = vars
-            .iter()
-            .zip(place)
-            .map(|(a, b)| core::prim(equal, vec![core::var(a), core::var(b)]));
-        let here = here.reduce(|a, b| core::prim(Prim::And, vec![a, b]));
-        let element = match here {
-            Some(here) => core::if_(here, core::real(1.0), core::real(0.0)),
-            None => core::real(1.0),
-        };
-        vars.into_iter()
-            .enumerate()
-            .rev()
-            .fold(element, |body, (axis, var)| core::for_(var, core::dim(like.clone(), axis), body))
     }
 }

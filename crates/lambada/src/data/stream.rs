@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Typed<'_> {
     fn visit_str<E: Error>(self, name: &str) -> Result<Data, E> {
         let (tag, types) = constructor(self, name)?;
         if types.is_empty() {
-            return Ok(Data::Con { name: name.into(), tag, args: Vec::new() });
+            return Ok(Data::Con { name: name.into(), tag, args: Vec::new().into() });
         }
         Err(E::custom(format_args!("`{name}` has {}", arguments(types.len()))))
     }
@@ -174,7 +174,9 @@ impl<'de> DeserializeSeed<'de> for Fields<'_> {
         let (tag, types) = constructor(self.of, self.constructor)?;
         let types = SizedTy::Tuple(types.iter().map(unsized_ty).collect());
         match self.of.at(&types).deserialize(from)? {
-            Data::Tuple(args) => Ok(Data::Con { name: self.constructor.into(), tag, args }),
+            Data::Tuple(args) => {
+                Ok(Data::Con { name: self.constructor.into(), tag, args: args.into() })
+            }
             Data::Tensor(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
                 Err(D::Error::custom("a constructor has a list of arguments"))
             }

@@ -137,10 +137,8 @@ impl Entry {
 
     /// The arguments, from a record that has them all.
     fn select(&self, name: &str, prepared: Data) -> Result<Vec<Data>, Problem> {
-        let mut fields: HashMap<Rc<str>, Data> = match prepared {
-            Data::Record(fields) => fields.into_iter().collect(),
-            Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => HashMap::new(),
-        };
+        let fields = if let Data::Record(fields) = prepared { fields } else { Vec::new() };
+        let mut fields: HashMap<Rc<str>, Data> = fields.into_iter().collect();
         let params = self.params.iter().map(|(param, _)| {
             fields.remove(param).ok_or_else(|| messages::not_prepared(name, param))
         });

@@ -68,6 +68,26 @@ pub fn not_a_scalar(definition: &str) -> Problem {
         .hint("`jvp` and `vjp` differentiate functions with any first-order result")
 }
 
+pub fn no_jacobian(definition: &str) -> Problem {
+    Problem::general(
+        "E0473",
+        format!(
+            "`{definition}` has no Jacobian: its result is neither a real nor an array of reals"
+        ),
+    )
+    .hint("`jvp` and `vjp` differentiate functions with any first-order result")
+}
+
+pub fn no_hessian(definition: &str) -> Problem {
+    Problem::general("E0474", format!("`{definition}` has no Hessian: its result is not a real"))
+        .hint("`jacobian` differentiates functions whose results are arrays of reals")
+}
+
+pub fn no_hessian_by(definition: &str, name: &str) -> Problem {
+    Problem::general("E0475", format!("the Hessian of `{definition}` is by reals and arrays of reals, which the parameter `{name}` is not"))
+        .hint("leave it out with --wrt, or write a definition that takes its parts as parameters")
+}
+
 pub fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
     let example = names.first().map_or("x", |n| n);
     let names: Vec<&str> = names.iter().map(|n| &**n).collect();

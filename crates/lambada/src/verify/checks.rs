@@ -9,7 +9,7 @@
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_source::Problem;
-use lambada_testkit::{Confirmed, Random, Tolerance, confirm};
+use lambada_testkit::{Confirmed, Random, Tolerance, confirm_above};
 
 use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};
@@ -17,6 +17,9 @@ use crate::{Engine, Executable};
 
 /// So many elements of a gradient are compared one by one.
 const ELEMENTS: usize = 8;
+
+/// Differences as small as this may be those of rounding inside of a function whose value is near zero.
+const NOISE: f64 = 1e-9;
 
 /// How far two ways to the same number may be apart, relative to the sum of the sizes of what is added.
 const AGREEMENT: Tolerance = Tolerance::relative(1e-9);
@@ -140,7 +143,7 @@ impl At<'_> {
             let point = moved(&self.point, h, tangent);
             self.of.value.run(&self.of.with_point(self.args, point)).ok().map(|y| reals(&y))
         };
-        confirm(&reals(&pushed), &mut moving).map(Finding::Differences)
+        confirm_above(NOISE, &reals(&pushed), &mut moving).map(Finding::Differences)
     }
 
     fn transposed(&self, value: &Data, tangent: &Data) -> Result<Finding, String> {
@@ -182,7 +185,7 @@ impl At<'_> {
             let both = self.of.vjp.run(&with(&args, &[&self.cotangent])).ok()?;
             Some(reals(&pair(both).ok()?.1))
         };
-        confirm(&reals(&pushed), &mut moving).map(Finding::Differences)
+        confirm_above(NOISE, &reals(&pushed), &mut moving).map(Finding::Differences)
     }
 
     /// A pair that a derivative gives, which must not fail here.

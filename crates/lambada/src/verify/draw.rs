@@ -20,6 +20,16 @@ const UNNAMED: usize = 3;
 /// Recursive values have at most so many constructors inside of each other.
 const DEEPEST: usize = 3;
 
+/// What sizes are computed by.
+const ARITHMETIC: [(BinaryOp, fn(i64, i64) -> Option<i64>); 6] = [
+    (BinaryOp::Add, i64::checked_add),
+    (BinaryOp::Sub, i64::checked_sub),
+    (BinaryOp::Mul, i64::checked_mul),
+    (BinaryOp::Div, i64::checked_div_euclid),
+    (BinaryOp::Rem, i64::checked_rem_euclid),
+    (BinaryOp::Pow, |a, b| a.checked_pow(u32::try_from(b).ok()?)),
+];
+
 /// One value per parameter, with reals from a range.
 pub(super) fn draw(
     program: &Program,
@@ -137,25 +147,8 @@ impl Draw<'_> {
             self.computed(of)?.checked_neg()
         } else if let ExprKind::Binary(op, a, b) = &expr.kind {
             let (a, b) = (self.computed(a)?, self.computed(b)?);
-            match op {
-                BinaryOp::Add => a.checked_add(b),
-                BinaryOp::Sub => a.checked_sub(b),
-                BinaryOp::Mul => a.checked_mul(b),
-                BinaryOp::Div => a.checked_div_euclid(b),
-                BinaryOp::Rem => a.checked_rem_euclid(b),
-                BinaryOp::Pow => a.checked_pow(u32::try_from(b).ok()?),
-                BinaryOp::MatMul
-                | BinaryOp::Eq
-                | BinaryOp::Ne
-                | BinaryOp::Lt
-                | BinaryOp::Le
-                | BinaryOp::Gt
-                | BinaryOp::Ge
-                | BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Compose
-                | BinaryOp::Pipe => None,
-            }
+            let known = ARITHMETIC.iter().find(|(known, _)| known == op);
+            known.and_then(|(_, compute)| compute(a, b))
         } else {
             None
         }

@@ -19,7 +19,7 @@ pub use checks::Finding as Check;
 use checks::{CHECKS, Derivatives};
 
 /// What to verify.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Verify<'a> {
     /// One definition, or all of the file.
     pub entry: Option<&'a str>,
@@ -29,6 +29,8 @@ pub struct Verify<'a> {
     pub inputs: &'a Inputs,
     /// How to run.
     pub engine: Engine,
+    /// Is told the definition that is about to be run at points drawn at random, where its loops may not end.
+    pub drawing: &'a dyn Fn(&str),
 }
 
 /// What was found.
@@ -118,7 +120,10 @@ impl Unit {
                 Ok(value) => Ok(vec![(args, value)]),
                 Err(failure) => Err(failed("at the data", &failure)),
             },
-            None => points(&call, &derivatives),
+            None => {
+                (what.drawing)(name);
+                points(&call, &derivatives)
+            }
         };
         let found = points.and_then(|points| {
             let drawn = if is_given { 0 } else { points.len() };

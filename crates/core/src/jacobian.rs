@@ -1,0 +1,241 @@
+//! Jacobians and Hessians, as terms over `jvp` and `vjp`.
+//!
+//! ```text
+//!   columns of f at x      for j => (jvp f x eⱼ).1
+//!   rows of f at x         let (y, pullback) = vjp f x in for i => pullback eᵢ
+//! ```
+//!
+//! The columns belong to the *leaves* of the point: the scalars and arrays of scalars that it consists of. A point that consists of nothing else, inside of tuples
+//! and records, is *dense*; another one, with variants or arrays of tuples, is differentiated by rows.
+//!
+//! * Assumes: `f` and `x` are variables, which may be mentioned many times.
+//! * Gives: a row of the type of `x` for each real of `f x`.
+
+use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_source::Span;
+
+use crate::build::{
+    app, dim, for_, if_, index, int, jvp, lam, let_, lit, prim, proj, real, tuple, var, vjp,
+};
+use crate::{Program, Term, TermKind, Ty, Var};
+
+/// `jacobian f x`, for a function whose result is a real or an array of reals. With columns, if there are fewer of them than rows; else by rows.
+pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
+    let Ty::Fun(_, to) = f.ty() else { panic!("a jacobian of {:?}", f.ty()) };
+    if *x.ty() == Ty::REAL {
+        return proj(jvp(f.clone(), x.clone(), real(1.0), span), 1);
+    }
+    let by_rows = rows(program, f, x, span);
+    let Some(leaves) = leaves(x.ty()).filter(|_| rank(to) > 0) else { return by_rows };
+    let value = program.fresh("value", (**to).clone());
+    let count = |xs: &Term| {
+        let sizes = (0..rank(xs.ty())).map(|axis| dim(xs.clone(), axis));
+        sizes.reduce(|a, b| prim(Prim::MulInt, vec![a, b])).unwrap_or(int(1))
+    };
+    let columns = leaves.iter().filter(|leaf| leaf.elem == ScalarTy::Real);
+    let columns = columns.map(|leaf| count(&leaf.of(x)));
+    let columns = columns.reduce(|a, b| prim(Prim::AddInt, vec![a, b])).unwrap_or(int(0));
+    let fewer = prim(Prim::LtInt, vec![columns, count(&var(&value))]);
+    let by_columns = transposed(program, f, x, &value, &leaves, span);
+    let chosen = if_(fewer, by_columns, by_rows);
+    let_(value, app(f.clone(), x.clone()), chosen)
+}
+
+/// The second derivatives of a function with a real result at a dense point without integers: for each leaf, an array over its elements of the change
+/// of the gradient; these arrays by leaves again. Of one leaf only, the array of that; else a tuple of tuples.
+///
+/// Nothing, if the point is of another type.
+pub fn hessian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Option<Term> {
+    let leaves = leaves(x.ty())?;
+    if leaves.iter().any(|leaf| leaf.elem != ScalarTy::Real) {
+        return None;
+    }
+    let at = program.fresh("point", x.ty().clone());
+    let gradient = app(proj(vjp(f.clone(), var(&at), span), 1), real(1.0));
+    let slope = lam(at, gradient);
+    let slope_var = program.fresh("slope", slope.ty().clone());
+    let mut blocks = Vec::new();
+    for leaf in &leaves {
+        let columns = columns(program, &var(&slope_var), x, leaf, &leaves, span);
+        let shared = program.fresh("columns", columns.ty().clone());
+        let by_leaf = leaves.iter().map(|other| {
+            let places = leaf.places(program);
+            let column = index_all(&var(&shared), &places, span);
+            leaf.over(x, places, other.of(&column))
+        });
+        let mut by_leaf: Vec<Term> = by_leaf.collect();
+        let block = if by_leaf.len() == 1 { by_leaf.remove(0) } else { tuple(by_leaf) };
+        blocks.push(let_(shared, columns, block));
+    }
+    let all = if blocks.len() == 1 { blocks.remove(0) } else { tuple(blocks) };
+    Some(let_(slope_var, slope, all))
+}
+
+/// A scalar or an array of scalars inside of a point.
+#[derive(Clone, PartialEq)]
+struct Leaf {
+    /// The components on the way to it.
+    path: Vec<usize>,
+    elem: ScalarTy,
+    rank: usize,
+}
+
+impl Leaf {
+    /// The leaf of a value of the point's type.
+    fn of(&self, x: &Term) -> Term {
+        self.path.iter().fold(x.clone(), |x, k| proj(x, *k))
+    }
+
+    /// A new variable for each axis.
+    fn places(&self, program: &mut Program) -> Vec<Var> {
+        (0..self.rank).map(|_| program.fresh("j", Ty::INT)).collect()
+    }
+
+    /// `for j < …, … => body`, over the elements of the leaf of `x`.
+    fn over(&self, x: &Term, places: Vec<Var>, body: Term) -> Term {
+        over(&self.of(x), places, body)
+    }
+}
+
+/// The leaves of a dense type, in order.
+fn leaves(ty: &Ty) -> Option<Vec<Leaf>> {
+    fn collect(ty: &Ty, path: &mut Vec<usize>, all: &mut Vec<Leaf>) -> Option<()> {
+        match ty {
+            Ty::Scalar(_) | Ty::Array(_) => {
+                let Ty::Scalar(elem) = innermost(ty) else { return None };
+                all.push(Leaf { path: path.clone(), elem: *elem, rank: rank(ty) });
+                Some(())
+            }
+            Ty::Tuple(_) | Ty::Record(_) => {
+                for (k, component) in ty.components().iter().enumerate() {
+                    path.push(k);
+                    collect(component, path, all)?;
+                    path.pop();
+                }
+                Some(())
+            }
+            Ty::Fun(..) | Ty::Variant(_) => None,
+        }
+    }
+    let mut all = Vec::new();
+    collect(ty, &mut Vec::new(), &mut all)?;
+    Some(all)
+}
+
+fn innermost(ty: &Ty) -> &Ty {
+    if let Ty::Array(elem) = ty { innermost(elem) } else { ty }
+}
+
+fn rank(ty: &Ty) -> usize {
+    if let Ty::Array(elem) = ty { 1 + rank(elem) } else { 0 }
+}
+
+/// A value of a dense type, leaf by leaf.
+fn assemble(ty: &Ty, leaves: &mut dyn Iterator<Item = Term>) -> Term {
+    match ty {
+        Ty::Tuple(_) | Ty::Record(_) => {
+            let items = ty.components().iter().map(|ty| assemble(ty, leaves)).collect();
+            Term::new(TermKind::Tuple(items), ty.clone(), Span::default())
+        }
+        Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+            leaves.next().expect("a value for each leaf")
+        }
+    }
+}
+
+/// `for j < dim xs 0, … => body`
+fn over(xs: &Term, places: Vec<Var>, body: Term) -> Term {
+    let axes = places.into_iter().enumerate().rev();
+    axes.fold(body, |body, (axis, place)| for_(place, dim(xs.clone(), axis), body))
+}
+
+fn index_all(xs: &Term, places: &[Var], span: Span) -> Term {
+    match places {
+        [] => xs.clone(),
+        places => index(xs.clone(), places.iter().map(var).collect(), span),
+    }
+}
+
+/// The derivatives along the elements of a leaf: `for j => (jvp f x eⱼ).1`.
+fn columns(
+    program: &mut Program,
+    f: &Term,
+    x: &Term,
+    leaf: &Leaf,
+    leaves: &[Leaf],
+    span: Span,
+) -> Term {
+    let places = leaf.places(program);
+    let parts: Vec<Term> = leaves
+        .iter()
+        .map(|other| match other == leaf {
+            true => one_hot(program, &leaf.of(x), &places),
+            false => zeros(program, other, x),
+        })
+        .collect();
+    let direction = assemble(x.ty(), &mut parts.into_iter());
+    let column = proj(jvp(f.clone(), x.clone(), direction, span), 1);
+    leaf.over(x, places, column)
+}
+
+/// The rows, from the columns of all leaves.
+fn transposed(
+    program: &mut Program,
+    f: &Term,
+    x: &Term,
+    value: &Var,
+    leaves: &[Leaf],
+    span: Span,
+) -> Term {
+    let row: Vec<Var> = (0..rank(&value.ty)).map(|_| program.fresh("i", Ty::INT)).collect();
+    let (mut shared, mut parts) = (Vec::new(), Vec::new());
+    for leaf in leaves {
+        if leaf.elem != ScalarTy::Real {
+            parts.push(zeros(program, leaf, x));
+            continue;
+        }
+        let columns = columns(program, f, x, leaf, leaves, span);
+        let all = program.fresh("columns", columns.ty().clone());
+        let places = leaf.places(program);
+        let at: Vec<Var> = places.iter().chain(&row).cloned().collect();
+        parts.push(leaf.over(x, places, index_all(&var(&all), &at, span)));
+        shared.push((all, columns));
+    }
+    let rows = over(&var(value), row, assemble(x.ty(), &mut parts.into_iter()));
+    shared.into_iter().rev().fold(rows, |rows, (all, columns)| let_(all, columns, rows))
+}
+
+/// `let (y, pullback) = vjp f x in for i < length y => pullback eᵢ`
+fn rows(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
+    let pulled = vjp(f.clone(), x.clone(), span);
+    let both = program.fresh("both", pulled.ty().clone());
+    let y = proj(var(&both), 0);
+    let value = program.fresh("value", y.ty().clone());
+    let places: Vec<Var> = (0..rank(y.ty())).map(|_| program.fresh("i", Ty::INT)).collect();
+    let seed = one_hot(program, &var(&value), &places);
+    let row = app(proj(var(&both), 1), seed);
+    let rows = over(&var(&value), places, row);
+    let_(both, pulled, let_(value, y, rows))
+}
+
+/// Zeros of the shape of a leaf of `x`.
+fn zeros(program: &mut Program, leaf: &Leaf, x: &Term) -> Term {
+    let zero = match leaf.elem {
+        ScalarTy::Real => real(0.0),
+        ScalarTy::Int => int(0),
+        ScalarTy::Bool => lit(Scalar::Bool(false)),
+    };
+    let places = leaf.places(program);
+    leaf.over(x, places, zero)
+}
+
+/// 1 at a place, 0 elsewhere, of the shape of `like`.
+fn one_hot(program: &mut Program, like: &Term, place: &[Var]) -> Term {
+    let here: Vec<Var> = place.iter().map(|_| program.fresh("k", Ty::INT)).collect();
+    let equal = here.iter().zip(place).map(|(a, b)| prim(Prim::EqInt, vec![var(a), var(b)]));
+    let element = match equal.reduce(|a, b| prim(Prim::And, vec![a, b])) {
+        Some(equal) => if_(equal, real(1.0), real(0.0)),
+        None => real(1.0),
+    };
+    over(like, here, element)
+}
