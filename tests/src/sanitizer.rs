@@ -311,7 +311,7 @@ impl Reader<'_> {
                 let words = lambada_codegen::result_words(function);
                 let words: Option<Vec<i64>> = (0..words).map(|_| self.number()).collect();
                 let words = words?;
-                let site = &function.sites[words[0] as usize];
+                let site = &function.all_sites()[words[0] as usize];
                 return Some(Err(Failure { span: site.span, message: site.describe(&words[1..]) }));
             }
             // The programs of the run are small, so this is told as it is.

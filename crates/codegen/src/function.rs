@@ -12,9 +12,9 @@ use lambada_prim::{Scalar, ScalarTy, Tensor};
 use crate::facts::Facts;
 use crate::frame::Frame;
 use crate::lanes::{Helper, memory_size, memory_type, register_type};
-use crate::library::{Program, result_type};
 use crate::needs::{Needs, is_reserved, reserved};
 use crate::parts::Parts;
+use crate::program::{Program, result_type};
 use crate::text::{self, Text};
 
 /// Longer expressions get a name.

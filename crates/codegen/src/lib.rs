@@ -33,6 +33,7 @@ mod library;
 mod needs;
 mod ops;
 mod parts;
+mod program;
 mod runtime;
 mod text;
 

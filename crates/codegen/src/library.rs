@@ -1,65 +1,12 @@
 //! What libraries bring: functions that are called, nodes. A function of the library is a C function that takes its parameters and, for each
 //! result, where it goes. A handle is the address of a node; a node is an array of slots, of which the first holds the tag.
 
-use lambada_loops::{
-    Arg, Buf, FieldId, FnId, Function, Given, Library, NodeId, Operand, Param, Part, Reg, Return,
-    Ty, identifier,
-};
+use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Operand, Part, Reg, identifier};
 use lambada_prim::ScalarTy;
 
 use crate::function::Printer;
-use crate::lanes::{memory_size, memory_type, register_type};
+use crate::lanes::memory_size;
 use crate::text::{Level, Text};
-
-/// The library of a kernel, and what its functions are called.
-pub(crate) struct Program<'a> {
-    pub library: &'a Library,
-    pub names: Vec<String>,
-}
-
-impl<'a> Program<'a> {
-    pub fn of(function: &'a Function, kernel: &str) -> Program<'a> {
-        let library = &function.library;
-        // No local variable begins like this.
-        let name =
-            |(k, f): (usize, &Function)| format!("lam_fn_{k}_{}_of_{kernel}", identifier(&f.name));
-        let names = library.functions.iter().enumerate().map(name).collect();
-        Program { library, names }
-    }
-
-    /// Prototypes, as functions may call those that stand after them.
-    pub fn declarations(&self) -> String {
-        let mut out = String::new();
-        for (name, function) in self.names.iter().zip(&self.library.functions) {
-            let params = function.params.iter().map(|param| param_type(function, *param));
-            let results = function.results.iter().map(|result| result_type(function, result));
-            let types: String = params.chain(results).map(|ty| format!(", {ty}")).collect();
-            out += &format!(
-                "static int {name}(struct lambada_context *, union lambada_word *{types});\n"
-            );
-        }
-        if out.is_empty() { out } else { out + "\n" }
-    }
-}
-
-fn param_type(function: &Function, param: Param) -> String {
-    let elem = |buf: Buf| memory_type(function.bufs[buf.0 as usize].0);
-    match param {
-        Param::Scalar(reg) => register_type(function.regs[reg.0 as usize].0),
-        Param::Buffer(buf) => format!("const {} *restrict", elem(buf)),
-        Param::Owned(buf) => format!("{} *restrict", elem(buf)),
-        Param::Shared(buf) => format!("{} *", elem(buf)),
-    }
-}
-
-/// `double *`, `double **`
-pub(crate) fn result_type(function: &Function, result: &Return) -> String {
-    let elem = function.result_elem(result);
-    match result {
-        Return::Scalar(_) => format!("{} *", register_type(Ty::scalar(elem))),
-        Return::Buffer(..) => format!("{} **", memory_type(elem)),
-    }
-}
 
 impl Printer<'_> {
     pub fn call(&mut self, FnId(function): FnId, args: &[Arg], results: &[Given], site: u32) {

@@ -4,6 +4,7 @@ mod check;
 mod eval;
 mod library;
 mod names;
+mod nodes;
 mod print;
 mod read;
 mod syntax;
@@ -13,12 +14,12 @@ pub use check::check;
 pub use eval::{
     Counts, Program, check_arguments, eval, eval_counted, internal, param_types, sizes,
 };
-pub use library::{Field, FieldId, FnId, Library, NodeId, NodeType};
 pub use names::{Names, identifier};
+pub use nodes::{Field, FieldId, FnId, NodeId, NodeType};
 pub use print::print;
 pub use read::read;
 pub use syntax::{
-    Arg, Buf, Cell, Function, Given, Mode, Nest, Op, Operand, Param, Part, Reg, Return, Step, Stmt,
-    Ty, While,
+    Arg, Buf, Cell, Function, Given, Library, Mode, Nest, Op, Operand, Param, Part, Reg, Return,
+    Step, Stmt, Ty, While,
 };
 pub use walk::{Binding, uses, visit};

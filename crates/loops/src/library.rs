@@ -1,106 +1,9 @@
-//! What calls and handles refer to: the functions of a program, and the types of its nodes.
-//!
-//! A node is a record of words in the arena that a handle, an `int`, refers to; 0 is null. All constructors of a type have one layout: a word
-//! for the tag, then one for each real, one for each integer, truth value or handle, then two for each array: where it is, and how many elements
-//! it has. So a field that is read under a wrong constructor is a wrong number and never a wrong address.
-
-use std::rc::Rc;
+//! What libraries hold, and what a function has with its library.
 
 use lambada_prim::ScalarTy;
 use lambada_source::Site;
 
-use crate::{Function, Operand, Return};
-
-/// Index of a node type in [`Library::nodes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
-
-/// Index of a function in [`Library::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FnId(pub u32);
-
-/// A field of a constructor of a node type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FieldId {
-    /// Of this type.
-    pub node: NodeId,
-    /// The number of the constructor.
-    pub tag: u32,
-    /// The number of the field.
-    pub field: u32,
-}
-
-/// The functions and node types of a program.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Library {
-    /// The types of nodes.
-    pub nodes: Vec<NodeType>,
-    /// The functions. Their own libraries are empty.
-    pub functions: Vec<Function>,
-}
-
-/// A type of nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeType {
-    /// As people see it.
-    pub name: Rc<str>,
-    /// By tag: the fields.
-    pub constructors: Vec<Vec<Field>>,
-}
-
-/// A field of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// A handle is an `int`.
-    pub elem: ScalarTy,
-    /// An array of these.
-    pub array: bool,
-    /// Is it added to? Else it never changes.
-    pub cell: bool,
-}
-
-/// The kinds of fields, in the order in which a record has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Real,
-    Word,
-    Array,
-}
-
-impl Field {
-    fn kind(&self) -> Kind {
-        match (self.array, self.elem) {
-            (true, _) => Kind::Array,
-            (false, ScalarTy::Real) => Kind::Real,
-            (false, ScalarTy::Int | ScalarTy::Bool) => Kind::Word,
-        }
-    }
-}
-
-impl NodeType {
-    /// The most fields of a kind that a constructor has.
-    fn most(&self, kind: Kind) -> usize {
-        let count = |fields: &Vec<Field>| fields.iter().filter(|f| f.kind() == kind).count();
-        self.constructors.iter().map(count).max().unwrap_or(0)
-    }
-
-    /// How many words a record takes.
-    pub fn words(&self) -> usize {
-        1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * self.most(Kind::Array)
-    }
-
-    /// The word of a record at which a field begins.
-    pub fn word(&self, tag: u32, field: u32) -> usize {
-        let fields = &self.constructors[tag as usize];
-        let kind = fields[field as usize].kind();
-        let nth = fields[..field as usize].iter().filter(|f| f.kind() == kind).count();
-        match kind {
-            Kind::Real => 1 + nth,
-            Kind::Word => 1 + self.most(Kind::Real) + nth,
-            Kind::Array => 1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * nth,
-        }
-    }
-}
+use crate::{Field, FieldId, FnId, Function, Library, NodeId, NodeType, Operand, Return};
 
 impl Library {
     /// No functions and no nodes?
@@ -147,27 +50,5 @@ impl Function {
     /// The checks of the program: those of the function, then those of its library. What fails tells its number among these.
     pub fn all_sites(&self) -> Vec<Site> {
         self.all().flat_map(|function| function.sites.iter().cloned()).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constructors_share_words_of_the_same_kind() {
-        let scalar = |elem| Field { elem, array: false, cell: false };
-        let array = Field { elem: ScalarTy::Real, array: true, cell: false };
-        let (real, int) = (scalar(ScalarTy::Real), scalar(ScalarTy::Int));
-        let node = NodeType {
-            name: "t".into(),
-            constructors: vec![vec![], vec![int, array, real], vec![real, int, int, real]],
-        };
-        assert_eq!(node.words(), 1 + 2 + 2 + 2);
-        let words = |tag: u32| -> Vec<usize> {
-            (0..node.constructors[tag as usize].len()).map(|k| node.word(tag, k as u32)).collect()
-        };
-        assert_eq!(words(1), [3, 5, 1]);
-        assert_eq!(words(2), [1, 3, 4, 2]);
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
-use crate::library::{FieldId, FnId, Library, NodeId};
+use crate::nodes::{FieldId, FnId, NodeId, NodeType};
 
 /// A register: assigned once, by the statement that binds it. The function knows its type and hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -302,6 +302,15 @@ pub struct Function {
     pub origins: BTreeMap<Buf, Span>,
     /// What it calls, and the types of its nodes. Empty for a function of a library.
     pub library: Library,
+}
+
+/// The functions and node types of a program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Library {
+    /// The types of nodes.
+    pub nodes: Vec<NodeType>,
+    /// The functions. Their own libraries are empty.
+    pub functions: Vec<Function>,
 }
 
 impl Ty {

@@ -29,6 +29,7 @@ mod memory;
 mod moves;
 mod nodes;
 mod offsets;
+mod ownership;
 mod scalars;
 mod signatures;
 mod states;

@@ -8,12 +8,9 @@
 //! - in memory that the function makes and hands out.
 //!
 //! A function releases the memory that it takes when it returns, unless it hands out some, or makes nodes and gives handles.
-//!
-//! *Gives* the least ownership: a parameter is the function's own only if the function, or one that it hands the array to, updates it.
+//! Which it is follows from all functions of the library ([`crate::ownership`]).
 
-use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Stm, Ty, Var};
-
-use crate::facts::Facts;
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Op, Param, Stm, Ty, Var};
 
 /// Where a result of a function goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +33,18 @@ pub(crate) struct Signature {
     /// By result.
     pub(crate) ways: Vec<Way>,
     /// Does it make nodes, or call what does?
-    makes_nodes: bool,
+    pub(crate) makes_nodes: bool,
     /// Does it give handles?
     gives_handles: bool,
 }
 
 /// The signatures of all functions of a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Signatures(Vec<Signature>);
+pub(crate) struct Signatures(pub(crate) Vec<Signature>);
 
 impl Signature {
     /// Before anything is known of the body.
-    fn first(function: &Function) -> Signature {
+    pub(crate) fn first(function: &Function) -> Signature {
         Signature {
             owned: vec![false; function.params.len()],
             ways: function.results.iter().map(|ty| way(ty, function)).collect(),
@@ -75,56 +72,8 @@ fn way(ty: &Ty, function: &Function) -> Way {
 }
 
 impl Signatures {
-    /// Those of a library, by iteration from the least.
-    pub(crate) fn of(library: &Library) -> Signatures {
-        let first = |f: &Option<Function>| f.as_ref().map(Signature::first).unwrap_or_default();
-        let mut signatures = Signatures(library.functions.iter().map(first).collect());
-        loop {
-            let next = |(f, old): (&Option<Function>, &Signature)| {
-                f.as_ref().map(|f| signatures.next(f, old)).unwrap_or_default()
-            };
-            let next = library.functions.iter().zip(&signatures.0).map(next).collect();
-            let next = Signatures(next);
-            if next == signatures {
-                return signatures;
-            }
-            signatures = next;
-        }
-    }
-
     pub(crate) fn get(&self, FnId(id): FnId) -> &Signature {
         &self.0[id as usize]
-    }
-
-    /// What is known of a function from what is known of those that it calls. It only grows.
-    fn next(&self, function: &Function, old: &Signature) -> Signature {
-        let facts = Facts::new(function, self);
-        let mut signature = old.clone();
-        signature.makes_nodes |= self.makes_nodes(&function.body);
-        each(&function.body, &mut |stm| {
-            self.consumed(&stm.exp, &mut |var| {
-                for origin in facts.origins(var) {
-                    if let Some(k) = function.params.iter().position(|p| p.var == origin) {
-                        signature.owned[k] = true;
-                    }
-                }
-            });
-        });
-        for (k, result) in function.body.results.iter().enumerate() {
-            if signature.ways[k] == Way::Destination {
-                let origins = facts.origins_of(*result);
-                let fits = |(p, param): &(usize, &Param)| {
-                    signature.owned[*p]
-                        && param.ty == function.results[k]
-                        && origins.contains(&param.var)
-                        && !signature.ways.contains(&Way::InPlace(*p))
-                };
-                if let Some((p, _)) = function.params.iter().enumerate().find(fits) {
-                    signature.ways[k] = Way::InPlace(p);
-                }
-            }
-        }
-        signature
     }
 
     // What is known of statements
@@ -154,7 +103,7 @@ impl Signatures {
         binds.iter().any(|bind| bind.ty.elem.node().is_some()) && self.makes_nodes(body)
     }
 
-    fn makes_nodes(&self, block: &Block) -> bool {
+    pub(crate) fn makes_nodes(&self, block: &Block) -> bool {
         let mut found = false;
         each(block, &mut |stm| match &stm.exp {
             Exp::Op(Op::Node { .. }) => found = true,
@@ -166,7 +115,7 @@ impl Signatures {
 }
 
 /// Calls `f` on every statement, nested ones too.
-fn each(block: &Block, f: &mut dyn FnMut(&Stm)) {
+pub(crate) fn each(block: &Block, f: &mut dyn FnMut(&Stm)) {
     for stm in &block.stms {
         f(stm);
         stm.exp.blocks().into_iter().for_each(|inner| each(inner, f));

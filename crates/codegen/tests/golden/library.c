@@ -58,9 +58,9 @@ static int lam_fn_1_fill_of_kernel_vectors(struct lambada_context *ctx, union la
 }
 
 static int lam_fn_2_add_of_kernel_vectors(struct lambada_context *ctx, union lambada_word *results, int64_t n, int64_t t, double x) {
-    double *g = lam_tag(t) == 0 ? lam_array(t, 5) : lam_zeros(ctx, n, 8);
+    double *g = lam_array(ctx, t, 0, 6, n, 8);
     if (unlikely(!g)) return lam_no_memory(ctx, results, 8);
-    double *s = lam_tag(t) == 0 ? lam_cell(t, 1) : lam_zeros(ctx, 1, 8);
+    double *s = lam_cell(ctx, t, 0, 1);
     if (unlikely(!s)) return lam_no_memory(ctx, results, 9);
     for (int64_t i = 0; i < n; i++) {
         g[i] += x;
@@ -87,13 +87,11 @@ static int kernel_vectors(struct lambada_context *ctx, union lambada_word *resul
     double *restrict zeros = lam_alloc(ctx, m_2, 8);
     if (unlikely(!zeros)) return lam_no_memory(ctx, results, 1);
     lam_fill_real(zeros, 0.0, m_2);
-    union lam_slot *const t_slots = lam_node(ctx, 6, 0); // row:0
-    if (unlikely(!t_slots)) return lam_no_node(ctx, results, 2, 48);
+    union lam_slot *const t_slots = lam_node(ctx, 8, 0); // row:0
+    if (unlikely(!t_slots)) return lam_no_node(ctx, results, 2, 64);
     t_slots[2].integer = m_2;
-    t_slots[4].data = lam_keep(ctx, xs, m_2, 8);
-    if (unlikely(!t_slots[4].data)) return lam_no_node(ctx, results, 2, lam_count(m_2, 8));
-    t_slots[5].data = lam_keep(ctx, zeros, m_2, 8);
-    if (unlikely(!t_slots[5].data)) return lam_no_node(ctx, results, 2, lam_count(m_2, 8));
+    if (unlikely(!lam_keep(ctx, &t_slots[4], xs, m_2, 8))) return lam_no_node(ctx, results, 2, lam_count(m_2, 8));
+    if (unlikely(!lam_keep(ctx, &t_slots[6], zeros, m_2, 8))) return lam_no_node(ctx, results, 2, lam_count(m_2, 8));
     t_slots[1].real = 0.5;
     t_slots[3].integer = 1;
     int64_t t = (int64_t)(uintptr_t)t_slots;
@@ -103,13 +101,13 @@ static int kernel_vectors(struct lambada_context *ctx, union lambada_word *resul
     { int status = lam_fn_2_add_of_kernel_vectors(ctx, results, m_2, t, 0.25); if (unlikely(status)) return status; }
     if (unlikely(lam_is_deep(ctx))) return lam_fail(results, 5, 0, 0); // the recursion is too deep: there is no room for another call of `add`
     { int status = lam_fn_2_add_of_kernel_vectors(ctx, results, m_2, 0, 0.25); if (unlikely(status)) return status; }
-    const double *ys = lam_tag(t) == 0 ? lam_array(t, 4) : lam_zeros(ctx, m_2, 8);
+    const double *ys = lam_array(ctx, t, 0, 4, m_2, 8);
     if (unlikely(!ys)) return lam_no_memory(ctx, results, 2);
-    double *g = lam_tag(t) == 0 ? lam_array(t, 5) : lam_zeros(ctx, m_2, 8);
+    double *g = lam_array(ctx, t, 0, 6, m_2, 8);
     if (unlikely(!g)) return lam_no_memory(ctx, results, 3);
-    double *s = lam_tag(t) == 0 ? lam_cell(t, 1) : lam_zeros(ctx, 1, 8);
+    double *s = lam_cell(ctx, t, 0, 1);
     if (unlikely(!s)) return lam_no_memory(ctx, results, 4);
-    const double *none = lam_tag(0) == 0 ? lam_array(0, 4) : lam_zeros(ctx, m_2, 8);
+    const double *none = lam_array(ctx, 0, 0, 4, m_2, 8);
     if (unlikely(!none)) return lam_no_memory(ctx, results, 5);
     results[0].data = ys;
     results[1].integer = m_2;

@@ -4,43 +4,10 @@ use lambada_source::Failure;
 
 use super::compile::{Code, Compiler};
 use super::counts::Meter;
+use super::items::{Call, Frame, Passed, Taken};
 use super::machine::{Machine, WORD};
-use super::{Body, Output, Range, Slot};
+use super::{Output, Range, Slot};
 use crate::{Arg, FnId, Given};
-
-/// A call.
-#[derive(Debug)]
-pub(super) struct Call {
-    function: usize,
-    args: Vec<Passed>,
-    results: Vec<Taken>,
-    /// The failure where there is no room.
-    site: u32,
-}
-
-/// An argument: a slot or a buffer.
-#[derive(Clone, Copy, Debug)]
-enum Passed {
-    Slot(u32),
-    Buffer(u32),
-}
-
-/// What takes a result: the slot of a cell, or a buffer.
-#[derive(Clone, Copy, Debug)]
-enum Taken {
-    Slot(u32),
-    Buffer(u32),
-}
-
-/// What a caller needs when its call has ended.
-pub(super) struct Frame<'a> {
-    body: &'a Body,
-    call: &'a Call,
-    slots: Vec<u64>,
-    ranges: Vec<Range>,
-    /// Where it goes on.
-    at: usize,
-}
 
 impl Compiler<'_> {
     pub(super) fn call(&mut self, function: FnId, args: &[Arg], results: &[Given], site: u32) {

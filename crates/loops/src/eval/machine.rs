@@ -3,9 +3,9 @@
 use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::Failure;
 
-use super::calls::Frame;
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
+use super::items::Frame;
 use super::{Body, Output, Program, Range, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.

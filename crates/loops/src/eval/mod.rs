@@ -13,6 +13,7 @@
 mod calls;
 mod compile;
 mod counts;
+mod items;
 mod machine;
 mod nodes;
 
@@ -56,9 +57,9 @@ struct Body {
     code: Vec<Code>,
     /// Operands of instructions that have many.
     args: Vec<compile::Arg>,
-    calls: Vec<calls::Call>,
-    new_nodes: Vec<nodes::NewNode>,
-    fields: Vec<nodes::Place>,
+    calls: Vec<items::Call>,
+    new_nodes: Vec<items::NewNode>,
+    fields: Vec<items::Place>,
     /// The first values of the slots: zeros, and the constants.
     slots: Vec<u64>,
     /// By buffer: how many bytes an element takes.

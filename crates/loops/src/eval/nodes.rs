@@ -5,39 +5,13 @@ use lambada_source::Failure;
 
 use super::compile::{Code, Compiler};
 use super::counts::Meter;
+use super::items::{NewNode, Place, Source};
 use super::machine::{Machine, WORD};
 use super::{Range, internal};
 use crate::{Buf, FieldId, NodeId, Operand, Part, Reg};
 
 /// What first words begin with, in the upper half.
 const NODE: u64 = 0x6e6f_6465 << 32;
-
-/// A node that is made.
-#[derive(Debug)]
-pub(super) struct NewNode {
-    first: u64,
-    words: usize,
-    /// By field.
-    fields: Vec<(usize, From)>,
-    /// What is blamed where there is no room.
-    site: u32,
-}
-
-/// What a field gets: a slot, or so many elements of a buffer.
-#[derive(Debug)]
-enum From {
-    Slot(u32),
-    Buffer { buf: u32, len: u32 },
-}
-
-/// A field of a node.
-#[derive(Debug)]
-pub(super) struct Place {
-    first: u64,
-    /// In words, from the first.
-    at: usize,
-    array: bool,
-}
 
 fn first_word(NodeId(node): NodeId, tag: u32) -> u64 {
     NODE | u64::from(node & 0xffff) << 16 | u64::from(tag & 0xffff)
@@ -49,8 +23,8 @@ impl Compiler<'_> {
         for (part, field) in parts.iter().zip(0..) {
             let word = self.library.word(FieldId { node, tag, field });
             let from = match part {
-                Part::Scalar(value) => From::Slot(self.slot(*value)),
-                Part::Array(buf, len) => From::Buffer { buf: buf.0, len: self.slot(*len) },
+                Part::Scalar(value) => Source::Slot(self.slot(*value)),
+                Part::Array(buf, len) => Source::Buffer { buf: buf.0, len: self.slot(*len) },
             };
             fields.push((word, from));
         }
@@ -82,7 +56,7 @@ impl<M: Meter> Machine<'_, M> {
         let node = &self.body.new_nodes[number as usize];
         let mut lens = Vec::new();
         for (_, from) in &node.fields {
-            if let From::Buffer { buf, len } = from {
+            if let Source::Buffer { buf, len } = from {
                 let len = self.int(*len).max(0);
                 lens.push((self.place(*buf, 0, len)?, len as usize));
             }
@@ -99,8 +73,8 @@ impl<M: Meter> Machine<'_, M> {
         let mut lens = lens.into_iter();
         for (at, from) in &node.fields {
             match from {
-                From::Slot(slot) => self.memory[low + at] = self.get(*slot),
-                From::Buffer { .. } => {
+                Source::Slot(slot) => self.memory[low + at] = self.get(*slot),
+                Source::Buffer { .. } => {
                     let (from, len) = lens.next().expect("as many as there are arrays");
                     let start = self.memory.len();
                     self.memory.extend_from_within(from..from + len);
