@@ -1,45 +1,22 @@
-//! Where derivatives meet the rest of the program: there, tangents and cotangents of nodes are nodes of the same type.
+//! Derivatives as `normalize` takes them: between values, tangents and cotangents of the program's own types ([`crate::crossing`]).
 //!
-//! ```text
-//!   shadow x       a fresh shadow of all that is reached from x: a tree, so a node that is reached twice has two cells
-//!   seed v x̄       adds the cotangent v to the cells of x̄
-//!   harvest x x̄    the cotangent in the cells of x̄; what is not real is as in x
-//!   tangent x v    the value v as a tangent of x
-//!   untangent x ẋ  the tangent ẋ as a value; what is not real is as in x
-//! ```
-//!
-//! Each is a recursive function per node type, made when it is needed.
-//!
-//! * Assumes: values have no cells.
-//! * Gives: derivatives as `normalize` takes them.
+//! * Gives: `D→f`, and the forward sweep and the pullback of `D←f`.
 
 use std::rc::Rc;
 
-use lambada_anf::{
-    Atom, Block, Builder, Constructor, Elem, FnId, Function, Lambda, Names, Nest, NodeId, Op,
-    Param, Renaming, Reverse, Stm, Ty,
-};
-use lambada_prim::Prim;
+use lambada_anf::{Atom, Block, Builder, Elem, Lambda, Names, Param, Renaming, Reverse, Ty};
 
 use crate::activity::{Activity, Scope};
 use crate::arrays;
+use crate::call::finish;
 use crate::cotangents::{Sweeps, sweeps};
-use crate::derived::{Context, Mode};
-use crate::node::sized;
+use crate::crossing::cross;
+use crate::derived::{Context, Crossing, Mode};
+use crate::extrema;
+use crate::prepare::rewritten;
 use crate::shadows::shadowed;
 use crate::tangents::Tangents;
 use crate::trim::{trim, trim_first};
-use crate::{extrema, messages, rewritten};
-
-/// A way across the boundary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Crossing {
-    Shadow,
-    Seed,
-    Harvest,
-    Tangent,
-    Untangent,
-}
 
 /// All that carries a derivative is varied.
 fn scope(cx: &Context, f: &Lambda) -> Scope {
@@ -71,7 +48,7 @@ pub(crate) fn forward(cx: &mut Context, names: &mut Names, f: &Lambda) -> Lambda
     }
     let mut body = tangents.b.finish(results);
     trim_first(&mut body, &[]);
-    cx.finish();
+    finish(cx);
     Lambda { params, results: types, body }
 }
 
@@ -118,7 +95,7 @@ pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Revers
         last.binds = vec![shadow.clone()];
     }
     let mut body = Block { stms: b.stms, results: g.body.results.clone() };
-    cx.finish();
+    finish(cx);
     body.stms.extend(forward);
     let results = f.params.iter().map(|p| p.ty.clone()).collect();
     let pullback = |body: Block| Lambda { params: params.clone(), results, body };
@@ -149,367 +126,4 @@ fn again(names: &mut Names, forward: &Block, params: &[Param], mut reverse: Bloc
     let mut both = Block { stms: b.stms, results: reverse.results };
     trim(&mut both);
     both
-}
-
-/// Adds the cotangent of a result, a value, to the cells of its shadow.
-pub(crate) fn seed(cx: &mut Context, b: &mut Builder, ty: &Ty, (shadow, cotangent): (Atom, Atom)) {
-    if cx.known.carries(ty.elem) {
-        cross(cx, b, Crossing::Seed, ty, &[cotangent, shadow]);
-    }
-}
-
-/// The cotangent of a parameter, as a value.
-pub(crate) fn harvest(cx: &mut Context, b: &mut Builder, p: &Param, shadow: Option<Atom>) -> Atom {
-    if !cx.known.carries(p.ty.elem) {
-        return p.var.into();
-    }
-    let shadow = shadow.unwrap_or_else(|| {
-        let ty = cx.ty(Mode::Shadow, &p.ty);
-        b.zero(&ty)
-    });
-    cross(cx, b, Crossing::Harvest, &p.ty, &[p.var.into(), shadow]).expect("a value")
-}
-
-impl Crossing {
-    fn name(self) -> &'static str {
-        match self {
-            Crossing::Shadow => "shadow",
-            Crossing::Seed => "seed",
-            Crossing::Harvest => "harvest",
-            Crossing::Tangent => "tangent",
-            Crossing::Untangent => "untangent",
-        }
-    }
-
-    /// The types of the arguments, for values of type `ty`.
-    fn params(self, cx: &mut Context, ty: &Ty) -> Vec<Ty> {
-        let mut of = |mode| cx.ty(mode, ty);
-        match self {
-            Crossing::Shadow => vec![ty.clone()],
-            Crossing::Seed | Crossing::Harvest => vec![ty.clone(), of(Mode::Shadow)],
-            Crossing::Tangent => vec![ty.clone(), ty.clone()],
-            Crossing::Untangent => vec![ty.clone(), of(Mode::Tangent)],
-        }
-    }
-
-    fn result(self, cx: &mut Context, ty: &Ty) -> Option<Ty> {
-        match self {
-            Crossing::Shadow => Some(cx.ty(Mode::Shadow, ty)),
-            Crossing::Seed => None,
-            Crossing::Harvest | Crossing::Untangent => Some(ty.clone()),
-            Crossing::Tangent => Some(cx.ty(Mode::Tangent, ty)),
-        }
-    }
-}
-
-/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value.
-fn cross(
-    cx: &mut Context,
-    b: &mut Builder,
-    crossing: Crossing,
-    ty: &Ty,
-    args: &[Atom],
-) -> Option<Atom> {
-    let node = ty.elem.node().expect("a handle");
-    let function = function(cx, crossing, node);
-    let (params, result) = (crossing.params(cx, ty), crossing.result(cx, ty));
-    let call = |b: &mut Builder, at: &[Atom]| {
-        let place = |(arg, ty): (&Atom, &Ty)| match arg {
-            Atom::Var(x) => b.index(*x, ty, at.to_vec()),
-            Atom::Lit(_) => *arg,
-        };
-        let args = args.iter().zip(&params).map(place).collect();
-        Op::Call { function, args, accumulators: Vec::new() }
-    };
-    let Some(result) = result else {
-        each(b, &ty.dims, &mut Vec::new(), &mut |b, at| {
-            let call = call(b, at);
-            b.effect(call);
-        });
-        return None;
-    };
-    let one = Ty::scalar(result.elem);
-    Some(arrays::tabulate(b, crossing.name(), &result, &mut |b, at| {
-        let call = call(b, at);
-        b.bind(crossing.name(), one.clone(), call)
-    }))
-}
-
-fn each(
-    b: &mut Builder,
-    dims: &[Atom],
-    at: &mut Vec<Atom>,
-    element: &mut dyn FnMut(&mut Builder, &[Atom]),
-) {
-    let Some((extent, rest)) = dims.split_first() else { return element(b, at) };
-    let index = b.names.fresh("i");
-    at.push(index.into());
-    let body = b.block(|b| {
-        each(b, rest, at, element);
-        Vec::new()
-    });
-    at.pop();
-    b.effect(Nest::For { index, extent: *extent, outs: Vec::new(), body });
-}
-
-/// The function for handles of a node type.
-fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
-    if let Some(known) = cx.crossings.get(&(crossing, node)) {
-        return *known;
-    }
-    let id = cx.new_function();
-    cx.crossings.insert((crossing, node), id);
-    let mut names = Names::default();
-    let ty = Ty::handle(node);
-    let types = crossing.params(cx, &ty);
-    let hints = ["x", "other"];
-    let params = hints.iter().zip(types).map(|(hint, ty)| Param { var: names.fresh(*hint), ty });
-    let params: Vec<Param> = params.collect();
-    let result = crossing.result(cx, &ty);
-    let mut b = Builder::new(&mut names);
-    let atoms: Vec<Atom> = params.iter().map(|p| p.var.into()).collect();
-    let results = constructors(cx, &mut b, crossing, node, &atoms, result.as_ref());
-    let body = b.finish(results);
-    let name = format!("{}_{}", crossing.name(), cx.library.node(node).name);
-    let results = result.into_iter().collect();
-    cx.complete(id, Function { name, params, results, body, names, ..Function::default() });
-    id
-}
-
-/// One case for each constructor of the value, or of the shadow that is added to; null for null.
-fn constructors(
-    cx: &mut Context,
-    b: &mut Builder,
-    crossing: Crossing,
-    node: NodeId,
-    args: &[Atom],
-    result: Option<&Ty>,
-) -> Vec<Atom> {
-    let decides = if crossing == Crossing::Seed { args[1] } else { args[0] };
-    let tag = b.bind("tag", Ty::int(), Op::Tag(decides));
-    let constructors = cx.library.node(node).constructors.clone();
-    let mut otherwise =
-        Block { stms: Vec::new(), results: result.map(|_| Atom::int(0)).into_iter().collect() };
-    for (k, of) in constructors.iter().enumerate().rev() {
-        let arm = Arm { node, tag: k as u32, of };
-        let cond = b.bind("is", Ty::bool(), Op::Prim(Prim::EqInt, vec![tag, Atom::int(k as i64)]));
-        let then = b.block(|b| arm.build(cx, b, crossing, args).into_iter().collect());
-        let binds: Vec<Param> = result
-            .map(|ty| Param { var: b.names.fresh(crossing.name()), ty: ty.clone() })
-            .into_iter()
-            .collect();
-        let results = binds.iter().map(|p| p.var.into()).collect();
-        let cases = Stm::new(binds, Nest::If { cond, then, otherwise });
-        otherwise = Block { stms: vec![cases], results };
-    }
-    b.stms.extend(otherwise.stms);
-    otherwise.results
-}
-
-/// One constructor.
-struct Arm<'a> {
-    node: NodeId,
-    tag: u32,
-    of: &'a Constructor,
-}
-
-impl Arm<'_> {
-    fn build(
-        &self,
-        cx: &mut Context,
-        b: &mut Builder,
-        crossing: Crossing,
-        args: &[Atom],
-    ) -> Option<Atom> {
-        match crossing {
-            Crossing::Shadow => Some(self.shadow(cx, b, args[0])),
-            Crossing::Seed => {
-                self.seed(cx, b, args[0], args[1]);
-                None
-            }
-            Crossing::Harvest => Some(self.value(cx, b, crossing, args[0], args[1])),
-            Crossing::Tangent => Some(self.tangent(cx, b, args[0], args[1])),
-            Crossing::Untangent => Some(self.value(cx, b, crossing, args[0], args[1])),
-        }
-    }
-
-    fn read(&self, b: &mut Builder, of: Atom, k: usize, ty: Ty) -> Atom {
-        b.bind(&self.of.fields[k].name, ty, Op::Field { of, tag: self.tag, field: k as u32 })
-    }
-
-    /// The fields that are `int`s or handles of a value; others are nothing.
-    fn plain(&self, b: &mut Builder, of: Atom, wanted: &dyn Fn(usize) -> bool) -> Vec<Atom> {
-        let mut values = Vec::new();
-        for (k, field) in self.of.fields.iter().enumerate() {
-            let ty = sized(&field.ty, &values);
-            let value = if wanted(k) { self.read(b, of, k, ty) } else { Atom::int(0) };
-            values.push(value);
-        }
-        values
-    }
-
-    fn is_real(&self, k: usize) -> bool {
-        self.of.fields[k].ty.elem == Elem::REAL
-    }
-
-    fn place(&self, cx: &Context, k: usize) -> u32 {
-        cx.field(self.node, self.tag, k as u32).expect("the field is kept")
-    }
-
-    fn shadow(&self, cx: &mut Context, b: &mut Builder, x: Atom) -> Atom {
-        let kept = cx.kept(self.of);
-        let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
-        let mut fields = Vec::new();
-        for k in kept.iter().map(|k| *k as usize) {
-            let ty = sized(&self.of.fields[k].ty, &values);
-            fields.push(if self.is_real(k) {
-                b.zero(&ty)
-            } else if ty.elem.node().is_some() {
-                cross(cx, b, Crossing::Shadow, &ty, &[values[k]]).expect("a shadow")
-            } else {
-                values[k]
-            });
-        }
-        self.make(cx, b, Mode::Shadow, fields)
-    }
-
-    fn make(&self, cx: &mut Context, b: &mut Builder, mode: Mode, fields: Vec<Atom>) -> Atom {
-        let node = cx.node(mode, self.node);
-        let cells = cx.has_cells(node);
-        b.bind("made", Ty::handle(node), Op::Node { node, tag: self.tag, fields, cells })
-    }
-
-    /// The value is built by this constructor too.
-    fn same_constructor(&self, b: &mut Builder, tag: Atom) {
-        let same = b.prim(Prim::EqInt, [tag, Atom::int(self.tag.into())]);
-        let site = messages::another_constructor();
-        b.effect(Op::Check { cond: same, site, values: Vec::new() });
-    }
-
-    fn same_size(b: &mut Builder, size: Atom, expected: Atom) {
-        let same = b.prim(Prim::EqInt, [size, expected]);
-        let (site, values) = (messages::another_size(), vec![size, expected]);
-        b.effect(Op::Check { cond: same, site, values });
-    }
-
-    /// Nothing unless the value `v` is there: null is zero.
-    fn unless_null(
-        &self,
-        b: &mut Builder,
-        v: Atom,
-        result: Option<&Ty>,
-        build: impl FnOnce(&mut Builder) -> Vec<Atom>,
-    ) -> Option<Atom> {
-        let tag = b.bind("tag", Ty::int(), Op::Tag(v));
-        let cond = b.prim(Prim::LeInt, [Atom::int(0), tag]);
-        let then = b.block(|b| {
-            self.same_constructor(b, tag);
-            build(b)
-        });
-        let results = result.map(|_| Atom::int(0)).into_iter().collect();
-        let otherwise = Block { stms: Vec::new(), results };
-        let bind = |ty: &Ty| Param { var: b.names.fresh("made"), ty: ty.clone() };
-        let binds: Vec<Param> = result.map(bind).into_iter().collect();
-        let made = binds.first().map(|p| p.var.into());
-        b.stms.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
-        made
-    }
-
-    fn seed(&self, cx: &mut Context, b: &mut Builder, v: Atom, shadow: Atom) {
-        self.unless_null(b, v, None, |b| {
-            let mut sizes = vec![Atom::int(0); self.of.fields.len()];
-            for k in cx.kept(self.of).into_iter().map(|k| k as usize) {
-                let ty = sized(&self.of.fields[k].ty, &sizes);
-                let value = self.read(b, v, k, ty.clone());
-                let (tag, field) = (self.tag, self.place(cx, k));
-                if self.is_real(k) {
-                    let acc = b.bind("cell", ty, Op::Open { of: shadow, tag, field });
-                    let acc = acc.as_var().expect("a bound variable");
-                    b.effect(Op::Accumulate { acc, index: Vec::new(), value });
-                } else if ty.elem.node().is_some() {
-                    let read = Op::Field { of: shadow, tag, field };
-                    let of = cx.ty(Mode::Shadow, &ty);
-                    let child = b.bind("shadow", of, read);
-                    cross(cx, b, Crossing::Seed, &ty, &[value, child]);
-                } else {
-                    let read = Op::Field { of: shadow, tag, field };
-                    sizes[k] = b.bind("size", Ty::int(), read);
-                    Self::same_size(b, value, sizes[k]);
-                }
-            }
-            Vec::new()
-        });
-    }
-
-    fn tangent(&self, cx: &mut Context, b: &mut Builder, x: Atom, v: Atom) -> Atom {
-        let ty = cx.ty(Mode::Tangent, &Ty::handle(self.node));
-        let made = self.unless_null(b, v, Some(&ty), |b| {
-            let mut fields = Vec::new();
-            let mut sizes = vec![Atom::int(0); self.of.fields.len()];
-            for k in cx.kept(self.of).into_iter().map(|k| k as usize) {
-                let ty = sized(&self.of.fields[k].ty, &sizes);
-                let value = self.read(b, v, k, ty.clone());
-                if self.is_real(k) {
-                    fields.push(value);
-                    continue;
-                }
-                let own = self.read(b, x, k, ty.clone());
-                if ty.elem.node().is_some() {
-                    let tangent = cross(cx, b, Crossing::Tangent, &ty, &[own, value]);
-                    fields.push(tangent.expect("a tangent"));
-                } else {
-                    Self::same_size(b, value, own);
-                    sizes[k] = own;
-                    fields.push(own);
-                }
-            }
-            vec![self.make(cx, b, Mode::Tangent, fields)]
-        });
-        made.expect("a handle")
-    }
-
-    /// A value from the cells of a shadow, or from a tangent.
-    fn value(
-        &self,
-        cx: &mut Context,
-        b: &mut Builder,
-        crossing: Crossing,
-        x: Atom,
-        other: Atom,
-    ) -> Atom {
-        let mut fields = Vec::new();
-        for k in 0..self.of.fields.len() {
-            let ty = sized(&self.of.fields[k].ty, &fields);
-            let tag = self.tag;
-            fields.push(if self.is_real(k) {
-                let (of, field) = (other, self.place(cx, k));
-                let read = match crossing {
-                    Crossing::Harvest => Op::Cell { of, tag, field },
-                    Crossing::Untangent | Crossing::Shadow | Crossing::Seed | Crossing::Tangent => {
-                        Op::Field { of, tag, field }
-                    }
-                };
-                b.bind(&self.of.fields[k].name, ty, read)
-            } else {
-                let own = self.read(b, x, k, ty.clone());
-                if cx.known.carries(ty.elem) {
-                    let mode = match crossing {
-                        Crossing::Harvest => Mode::Shadow,
-                        Crossing::Untangent
-                        | Crossing::Shadow
-                        | Crossing::Seed
-                        | Crossing::Tangent => Mode::Tangent,
-                    };
-                    let field = self.place(cx, k);
-                    let child_ty = cx.ty(mode, &ty);
-                    let child = b.bind("child", child_ty, Op::Field { of: other, tag, field });
-                    cross(cx, b, crossing, &ty, &[own, child]).expect("a value")
-                } else {
-                    own
-                }
-            });
-        }
-        let (node, tag) = (self.node, self.tag);
-        b.bind("made", Ty::handle(node), Op::Node { node, tag, fields, cells: false })
-    }
 }

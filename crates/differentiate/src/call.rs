@@ -17,54 +17,19 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Builder, FnId, Function, Lambda, Names, NodeId, Op, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Builder, FnId, Function, Lambda, Names, Op, Param, Renaming, Stm, Ty, Var,
 };
 
 use crate::activity::{Activity, Scope};
 use crate::cotangents::{Cotangents, planned};
-use crate::derived::{Context, Mode, is_int};
+use crate::derived::{Context, Key, Mode, Pullback, Pushforward, Task, is_int};
+use crate::extrema;
+use crate::prepare::rewritten;
 use crate::residuals::{Body, Place, resolve};
-use crate::shadows::shadowed;
+use crate::shadows::{Shadows, shadowed};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
 use crate::trim::trim_first;
-use crate::{extrema, rewritten};
-
-/// What a function is differentiated by.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) function: FnId,
-    /// Which parameters are active.
-    pub(crate) params: Vec<bool>,
-    /// Which accumulators of the caller are active.
-    pub(crate) accumulators: Vec<bool>,
-}
-
-impl Key {
-    fn is_active(&self) -> bool {
-        self.params.iter().chain(&self.accumulators).any(|active| *active)
-    }
-}
-
-/// `f→`
-#[derive(Debug)]
-pub(crate) struct Pushforward {
-    pub(crate) key: Key,
-    /// Which results have tangents.
-    pub(crate) results: Vec<bool>,
-    pub(crate) id: FnId,
-}
-
-/// `f⇒` and `f⇐`
-#[derive(Debug)]
-pub(crate) struct Pullback {
-    pub(crate) key: Key,
-    /// Which results are active.
-    pub(crate) results: Vec<bool>,
-    pub(crate) sweep: FnId,
-    pub(crate) pull: FnId,
-    pub(crate) tape: NodeId,
-}
 
 fn active<T: Clone>(all: &[T], active: &[bool]) -> Vec<T> {
     all.iter().zip(active).filter(|(_, active)| **active).map(|(x, _)| x.clone()).collect()
@@ -204,11 +169,25 @@ impl Cotangents<'_> {
     }
 }
 
-/// The function to be derived, as a block with parameters.
+/// Derives the functions that have been asked for.
+pub(crate) fn finish(cx: &mut Context) {
+    while let Some(task) = cx.next() {
+        match task {
+            Task::Forward(derived) => derive_forward(cx, &derived),
+            Task::Reverse(derived) => derive_reverse(cx, &derived),
+        }
+    }
+}
+
+/// The function to be derived, as the pipeline has prepared it: also as a block with parameters.
 fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
-    let f = cx.primal(key.function).clone();
-    let lambda =
-        Lambda { params: f.params.clone(), results: f.results.clone(), body: f.body.clone() };
+    let mut f = cx.primal(key.function).clone();
+    let (params, results, body) = (f.params.clone(), f.results.clone(), f.body.clone());
+    let mut lambda = Lambda { params, results, body };
+    if f.accumulators.is_empty() {
+        lambda = (cx.prepare)(&cx.library, &mut f.names, &lambda);
+        (f.results, f.body) = (lambda.results.clone(), lambda.body.clone());
+    }
     let scope = Scope {
         known: cx.known.clone(),
         varied: active(&f.params, &key.params),
@@ -218,7 +197,7 @@ fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
 }
 
 /// `f→`
-pub(crate) fn derive_forward(cx: &mut Context, derived: &Pushforward) {
+fn derive_forward(cx: &mut Context, derived: &Pushforward) {
     let (f, lambda, scope) = subject(cx, &derived.key);
     let mut names = f.names.clone();
     let lambda = extrema::rewrite_reductions(&mut names, &scope, &lambda);
@@ -250,6 +229,19 @@ fn null(names: &mut Names, stms: &mut Vec<Stm>, ty: &Ty) -> Atom {
     null
 }
 
+/// A function whose two halves are made.
+struct Subject<'a> {
+    derived: &'a Pullback,
+    f: Function,
+    scope: Scope,
+    /// With shadows, after the rewritings of the reverse mode.
+    lambda: Lambda,
+    shadows: Shadows,
+    activity: Rc<Activity>,
+    /// The parameters of both halves: those of the function, and the shadows of its active handles.
+    params: Vec<Param>,
+}
+
 /// The two sweeps of a function's body.
 struct Halves {
     forward: Vec<Stm>,
@@ -262,100 +254,145 @@ struct Halves {
 }
 
 /// `f⇒` and `f⇐`
-pub(crate) fn derive_reverse(cx: &mut Context, derived: &Pullback) {
-    let (f, lambda, scope) = subject(cx, &derived.key);
-    let mut names = f.names.clone();
+fn derive_reverse(cx: &mut Context, derived: &Pullback) {
+    let seeds = Seeds::of(cx.primal(derived.key.function), &derived.results);
+    let (mut f, lambda, scope) = subject(cx, &derived.key);
+    let mut names = std::mem::take(&mut f.names);
     let lambda = rewritten(&mut names, &scope, &lambda);
     let activity = Rc::new(Activity::of(&scope, &lambda));
     let (lambda, shadows) = shadowed(cx, &mut names, &activity, &lambda);
-    let seeds = Seeds::of(&f, &derived.results);
     let mut params = f.params.clone();
-    // Every active handle has a shadow, whether the body uses it or not.
     for p in scope.varied.iter().filter(|p| !is_real(&p.ty)) {
         let known = shadows.params.iter().find(|(of, _)| of.var == p.var);
-        params.push(match known {
-            Some((_, shadow)) => shadow.clone(),
-            None => {
-                let ty = cx.ty(Mode::Shadow, &p.ty);
-                Param { var: names.again(p.var), ty }
-            }
-        });
+        let unused = || Param { var: names.again(p.var), ty: cx.ty(Mode::Shadow, &p.ty) };
+        params.push(known.map_or_else(unused, |(_, shadow)| shadow.clone()));
     }
-    let others: Vec<Param> =
-        f.accumulators.iter().chain(&params[f.params.len()..]).cloned().collect();
-    let Halves { mut forward, kept, reverse, params: given, accumulators } =
-        planned(&lambda, &activity, &others, &mut |facts, undo| {
-            let sweeps = (facts, undo, &shadows);
-            let mut c = Cotangents::new(cx, &mut names, sweeps, &lambda, &others);
-            let mut accumulators = Vec::new();
-            for p in scope.varied.iter().filter(|p| is_real(&p.ty) && !p.ty.dims.is_empty()) {
-                let acc = Param { var: c.b.names.fresh(c.hint(p.var)), ty: p.ty.clone() };
-                c.lend(p.var, acc.var);
-                accumulators.push(acc);
+    let subject = Subject { derived, f, scope, lambda, shadows, activity, params };
+    let sizes = subject.sizes(&mut names, &seeds);
+    let halves = subject.halves(cx, &mut names, &sizes, &seeds.reals);
+    let layout = Layout::of(&names, &halves.kept);
+    cx.set_tape(derived.tape, layout.fields.clone());
+    let tape = Param { var: names.fresh("tape"), ty: Ty::handle(derived.tape) };
+    subject.complete(cx, names, halves, &layout, tape);
+}
+
+impl Subject<'_> {
+    /// The parameters for the sizes of cotangents, which are called as what the body gives.
+    fn sizes(&self, names: &mut Names, seeds: &Seeds) -> Vec<Param> {
+        let mut sizes: Vec<Param> = Vec::new();
+        for (k, _) in &seeds.sizes {
+            let known = |x: &Var| self.params.iter().chain(&sizes).any(|p| p.var == *x);
+            let given = self.lambda.body.results[*k].as_var().filter(|x| !known(x));
+            let var = given.unwrap_or_else(|| names.fresh("size"));
+            sizes.push(Param { var, ty: Ty::int() });
+        }
+        sizes
+    }
+
+    fn halves(
+        &self,
+        cx: &mut Context,
+        names: &mut Names,
+        sizes: &[Param],
+        reals: &[usize],
+    ) -> Halves {
+        let shadows = &self.params[self.f.params.len()..];
+        let others: Vec<Param> = self.f.accumulators.iter().chain(shadows).cloned().collect();
+        planned(&self.lambda, &self.activity, &others, &mut |facts, undo| {
+            let sweeps = (facts, undo, &self.shadows);
+            let mut c = Cotangents::new(cx, names, sweeps, &self.lambda, &others);
+            let mut params = sizes.to_vec();
+            let accumulators = c.lend_parameters(&self.scope.varied);
+            for k in reals {
+                params.push(c.seed_real(self.lambda.body.results[*k], &self.f.results[*k]));
             }
-            let size = |(_, var): &(usize, Var)| Param { var: *var, ty: Ty::int() };
-            let mut params: Vec<Param> = seeds.sizes.iter().map(size).collect();
-            for k in &seeds.reals {
-                params.push(c.seed_real(lambda.body.results[*k], &f.results[*k]));
-            }
-            for acc in &scope.accumulators {
+            for acc in &self.scope.accumulators {
                 let var = c.b.names.fresh(c.hint(acc.var));
                 c.set(acc.var, var.into());
                 params.push(Param { var, ty: acc.ty.clone() });
             }
-            let mut forward = c.stms(&lambda.body.stms);
-            let scalars = scope.varied.iter().filter(|p| p.ty == Ty::real());
+            let mut forward = c.stms(&self.lambda.body.stms);
+            let scalars = self.scope.varied.iter().filter(|p| p.ty == Ty::real());
             let results = scalars.map(|p| c.take_or_zero(p)).collect();
             let frame = c.pop();
             let mut reverse = Block { stms: frame.stms, results };
-            let homes: HashMap<Var, Param> = params.iter().map(|p| (p.var, p.clone())).collect();
             let Cotangents { b, cx, undo, .. } = c;
-            let undone = frame.undone;
-            let (params_of, whole, place, run_again) = (&[][..], None, Place::Tape, None);
+            let homes: HashMap<Var, Param> = params.iter().map(|p| (p.var, p.clone())).collect();
+            let (none, undone, whole, run_again) = (&[][..], frame.undone, None, None);
+            let place = Place::Tape;
             let body =
-                Body { stms: &forward, params: params_of, whole, place, homes, undone, run_again };
+                Body { stms: &forward, params: none, whole, place, homes, undone, run_again };
             let residuals = resolve(b.names, cx, facts, undo, body, &mut reverse);
             residuals.keep_in_boxes(&mut forward);
             let kept = residuals.stored.into_iter().map(|residual| residual.value).collect();
             Halves { forward, kept, reverse, params, accumulators }
-        });
-    let layout = Layout::of(&names, &kept);
-    cx.set_tape(derived.tape, layout.fields.clone());
-    let tape = Param { var: names.fresh("tape"), ty: Ty::handle(derived.tape) };
-
-    let mut results = lambda.body.results.clone();
-    let mut types = f.results.clone();
-    for k in (0..types.len()).filter(|k| derived.results[*k] && !is_real(&f.results[*k])) {
-        let ty = cx.ty(Mode::Shadow, &f.results[k]);
-        let shadow = shadows.get(results[k]);
-        results.push(shadow.unwrap_or_else(|| null(&mut names, &mut forward, &ty)));
-        types.push(ty);
+        })
     }
-    results.push(tape.var.into());
-    types.push(tape.ty.clone());
-    let mut body = Block { stms: forward, results };
-    body.stms.push(layout.make(derived.tape, tape.var));
-    trim_first(&mut body, &[]);
-    let sweep = Function {
-        name: format!("{}_forward", f.name),
-        params: params.clone(),
-        accumulators: f.accumulators.clone(),
-        results: types,
-        body,
-        names: names.clone(),
-        ..Function::default()
-    };
-    cx.complete(derived.sweep, sweep);
 
-    params.extend(given);
-    params.push(tape.clone());
-    let mut stms = layout.read_all(tape.var.into(), &kept);
-    stms.extend(reverse.stms);
-    let results = vec![Ty::real(); reverse.results.len()];
-    let body = Block { stms, results: reverse.results };
-    let (name, rest) = (format!("{}_reverse", f.name), Function::default());
-    cx.complete(
-        derived.pull,
-        Function { name, params, accumulators, results, body, names, ..rest },
-    );
+    /// The results that are active handles.
+    fn handles(&self) -> Vec<usize> {
+        let results = self.derived.results.iter().zip(&self.f.results).enumerate();
+        results.filter(|(_, (active, ty))| **active && !is_real(ty)).map(|(k, _)| k).collect()
+    }
+
+    /// Completes both functions.
+    fn complete(
+        &self,
+        cx: &mut Context,
+        mut names: Names,
+        halves: Halves,
+        layout: &Layout,
+        tape: Param,
+    ) {
+        let Halves { mut forward, kept, reverse, params: given, accumulators } = halves;
+        let (mut results, mut types) = (self.lambda.body.results.clone(), self.f.results.clone());
+        for k in self.handles() {
+            let ty = cx.ty(Mode::Shadow, &self.f.results[k]);
+            let shadow = self.shadows.get(results[k]);
+            results.push(shadow.unwrap_or_else(|| null(&mut names, &mut forward, &ty)));
+            types.push(ty);
+        }
+        results.push(tape.var.into());
+        types.push(tape.ty.clone());
+        forward.push(layout.make(self.derived.tape, tape.var));
+        let mut body = Block { stms: forward, results };
+        trim_first(&mut body, &[]);
+        let sweep = Function {
+            name: format!("{}_forward", self.f.name),
+            params: self.params.clone(),
+            accumulators: self.f.accumulators.clone(),
+            results: types,
+            body,
+            names: names.clone(),
+            ..Function::default()
+        };
+        cx.complete(self.derived.sweep, sweep);
+
+        let mut stms = layout.read_all(tape.var.into(), &kept);
+        stms.extend(reverse.stms);
+        let results = vec![Ty::real(); reverse.results.len()];
+        let pull = Function {
+            name: format!("{}_reverse", self.f.name),
+            params: self.params.iter().cloned().chain(given).chain([tape]).collect(),
+            accumulators,
+            results,
+            body: Block { stms, results: reverse.results },
+            names,
+            ..Function::default()
+        };
+        cx.complete(self.derived.pull, pull);
+    }
+}
+
+impl Cotangents<'_> {
+    /// The accumulators that a pullback is given for arrays among its parameters.
+    fn lend_parameters(&mut self, params: &[Param]) -> Vec<Param> {
+        let mut accumulators = Vec::new();
+        for p in params.iter().filter(|p| is_real(&p.ty) && !p.ty.dims.is_empty()) {
+            let acc = Param { var: self.b.names.fresh(self.hint(p.var)), ty: p.ty.clone() };
+            self.lend(p.var, acc.var);
+            accumulators.push(acc);
+        }
+        accumulators
+    }
 }

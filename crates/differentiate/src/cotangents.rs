@@ -30,7 +30,7 @@ use lambada_prim::Prim;
 
 use crate::activity::Activity;
 use crate::arrays;
-use crate::boundary;
+use crate::crossing;
 use crate::derived::Context;
 use crate::facts::Facts;
 use crate::multiples::multiples;
@@ -177,7 +177,7 @@ impl Cotangents<'_> {
                 let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
                 let var = self.b.names.fresh(hint);
                 if let Some(shadow) = self.shadows.get(*result) {
-                    boundary::seed(self.cx, &mut self.b, ty, (shadow, var.into()));
+                    crossing::seed(self.cx, &mut self.b, ty, (shadow, var.into()));
                 }
                 params.push(Param { var, ty: ty.clone() });
             }
@@ -198,7 +198,7 @@ impl Cotangents<'_> {
         if p.ty.elem.node().is_none() {
             return self.take_or_zero(p);
         }
-        boundary::harvest(self.cx, &mut self.b, p, self.shadows.get(p.var))
+        crossing::harvest(self.cx, &mut self.b, p, self.shadows.get(p.var))
     }
 
     /// Emits the reverse of the statements, and gives their forward sweep.

@@ -21,9 +21,9 @@ use lambada_anf::{
 };
 use lambada_prim::ScalarTy;
 
-use crate::boundary::Crossing;
-use crate::call::{self, Key, Pullback, Pushforward};
+use crate::flow;
 use crate::known::Known;
+use crate::prepare::Prepare;
 
 /// Of which kind a derived type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,8 +34,54 @@ pub(crate) enum Mode {
     Shadow,
 }
 
+/// A way across the boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Crossing {
+    Shadow,
+    Seed,
+    Harvest,
+    Tangent,
+    Untangent,
+}
+
+/// What a function is differentiated by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) function: FnId,
+    /// Which parameters are active.
+    pub(crate) params: Vec<bool>,
+    /// Which accumulators of the caller are active.
+    pub(crate) accumulators: Vec<bool>,
+}
+
+impl Key {
+    pub(crate) fn is_active(&self) -> bool {
+        self.params.iter().chain(&self.accumulators).any(|active| *active)
+    }
+}
+
+/// `f→`
+#[derive(Debug)]
+pub(crate) struct Pushforward {
+    pub(crate) key: Key,
+    /// Which results have tangents.
+    pub(crate) results: Vec<bool>,
+    pub(crate) id: FnId,
+}
+
+/// `f⇒` and `f⇐`
+#[derive(Debug)]
+pub(crate) struct Pullback {
+    pub(crate) key: Key,
+    /// Which results are active.
+    pub(crate) results: Vec<bool>,
+    pub(crate) sweep: FnId,
+    pub(crate) pull: FnId,
+    pub(crate) tape: NodeId,
+}
+
 /// A function whose body is still to be derived.
-enum Task {
+pub(crate) enum Task {
     Forward(Rc<Pushforward>),
     Reverse(Rc<Pullback>),
 }
@@ -51,12 +97,13 @@ pub(crate) struct Context {
     by_sweep: HashMap<FnId, Rc<Pullback>>,
     pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
     queue: Vec<Task>,
+    pub(crate) prepare: Prepare,
 }
 
 impl Context {
     /// For derivatives of a block.
-    pub(crate) fn new(library: Library, block: &Block) -> Context {
-        let known = Rc::new(Known::of(&library, block));
+    pub(crate) fn new(library: Library, block: &Block, prepare: Prepare) -> Context {
+        let known = Rc::new(flow::known(&library, block));
         Context {
             library,
             known,
@@ -67,17 +114,13 @@ impl Context {
             by_sweep: HashMap::new(),
             crossings: HashMap::new(),
             queue: Vec::new(),
+            prepare,
         }
     }
 
-    /// Derives what has been asked for; gives the library.
-    pub(crate) fn finish(&mut self) {
-        while let Some(task) = self.queue.pop() {
-            match task {
-                Task::Forward(derived) => call::derive_forward(self, &derived),
-                Task::Reverse(derived) => call::derive_reverse(self, &derived),
-            }
-        }
+    /// A function that is still to be derived.
+    pub(crate) fn next(&mut self) -> Option<Task> {
+        self.queue.pop()
     }
 
     // Types
@@ -258,4 +301,10 @@ impl Context {
 /// Is it an `int`?
 pub(crate) fn is_int(ty: &Ty) -> bool {
     ty.elem == Elem::Scalar(ScalarTy::Int) && ty.dims.is_empty()
+}
+
+/// The type of a field of a node with the given fields.
+pub(crate) fn sized(ty: &Ty, fields: &[Atom]) -> Ty {
+    let size = |dim: &Atom| dim.as_var().map_or(*dim, |Var(k)| fields[k as usize]);
+    Ty { elem: ty.elem, dims: ty.dims.iter().map(size).collect() }
 }

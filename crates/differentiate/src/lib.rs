@@ -8,9 +8,10 @@
 //! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `while_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`, `node`, `call`;
-//! * `derived`, `boundary` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`: what is there;
+//! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known` and `flow`:
+//!   what is there;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * `extrema`, `late`, `counted` and `segments`: rewritings that come first;
+//! * `prepare`, `extrema`, `late`, `counted` and `segments`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
 //! * `lanes`: derivatives along several directions at once;
@@ -24,11 +25,13 @@ mod boundary;
 mod call;
 mod cotangents;
 mod counted;
+mod crossing;
 mod derived;
 mod effects;
 mod extrema;
 mod facts;
 mod flat;
+mod flow;
 mod for_;
 mod if_;
 mod index;
@@ -40,6 +43,7 @@ mod matmul;
 mod messages;
 mod multiples;
 mod node;
+mod prepare;
 mod prim;
 mod residuals;
 mod schedule;
@@ -56,9 +60,10 @@ mod update;
 mod versions;
 mod while_;
 
-use activity::Scope;
-use derived::Context;
 use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
+
+use crate::derived::Context;
+pub use crate::prepare::Prepare;
 
 /// The implementation of what `normalize` asks for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +85,17 @@ impl Derivatives for Differentiate {
 
 /// `D→f`: from the parameters and their tangents to the results and the tangents of those that have some.
 pub fn forward(library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
-    let mut cx = Context::new(std::mem::take(library), &f.body);
+    forward_with(prepare::as_it_is, library, names, f)
+}
+
+/// The same, where something is done to the functions of the library before they are derived.
+pub fn forward_with(
+    prepare: Prepare,
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Lambda {
+    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
     let derivative = boundary::forward(&mut cx, names, f);
     *library = cx.library;
     derivative
@@ -88,18 +103,20 @@ pub fn forward(library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
 
 /// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the parameters.
 pub fn reverse(library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
-    let mut cx = Context::new(std::mem::take(library), &f.body);
+    reverse_with(prepare::as_it_is, library, names, f)
+}
+
+/// The same, where something is done to the functions of the library before they are derived.
+pub fn reverse_with(
+    prepare: Prepare,
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Reverse {
+    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
     let derivative = boundary::reverse(&mut cx, names, f);
     *library = cx.library;
     derivative
-}
-
-/// What the reverse mode rewrites first.
-fn rewritten(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
-    let f = extrema::rewrite_reductions(names, scope, f);
-    let f = late::late_updates(f);
-    let f = counted::count_loops(names, scope, &f);
-    segments::cut_loops(names, scope, &f)
 }
 
 /// A `for` whose iterations differentiate along different directions, as one pass that carries all of them; nothing where they share little.

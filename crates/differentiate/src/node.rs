@@ -15,7 +15,7 @@
 use lambada_anf::{Atom, NodeId, Op, Param, Ty, Var};
 
 use crate::cotangents::Cotangents;
-use crate::derived::Mode;
+use crate::derived::{Mode, sized};
 use crate::tangents::{Place, Tangents};
 
 impl Tangents<'_> {
@@ -125,10 +125,4 @@ impl Cotangents<'_> {
         let ty = self.ty(acc).clone();
         Some(self.bind_ct(acc, &ty, Op::Cell { of, tag, field }))
     }
-}
-
-/// The type of a field of a node with the given fields.
-pub(crate) fn sized(ty: &Ty, fields: &[Atom]) -> Ty {
-    let size = |dim: &Atom| dim.as_var().map_or(*dim, |Var(k)| fields[k as usize]);
-    Ty { elem: ty.elem, dims: ty.dims.iter().map(size).collect() }
 }

@@ -29,7 +29,7 @@ impl anf::Derivatives for Staged {
     ) -> anf::Lambda {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
         anf::name_values(names, &f.body);
-        timed(&FORWARD, || lambada_differentiate::forward(library, names, &f))
+        timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
     }
 
     fn reverse(
@@ -40,12 +40,19 @@ impl anf::Derivatives for Staged {
     ) -> anf::Reverse {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
         anf::name_values(names, &f.body);
-        timed(&REVERSE, || lambada_differentiate::reverse(library, names, &f))
+        timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))
     }
 
     fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
         timed(&FORWARD, || lambada_differentiate::together(names, directions))
     }
+}
+
+/// What is done to a function of the library before it is derived.
+fn prepare(library: &anf::Library, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
+    let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
+    anf::name_values(names, &f.body);
+    f
 }
 
 /// Which way to run a program. All give the same results; they differ in speed.

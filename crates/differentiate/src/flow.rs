@@ -1,0 +1,231 @@
+//! How reals flow: a graph over the variables of a function, and the facts about a library that follow from the graphs of its functions.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{
+    Atom, Block, Elem, Exp, Field, FnId, Function, Library, Nest, NodeId, Op, Param, Stm, Var,
+};
+
+use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
+
+/// What a block needs to know. Which results depend on which parameters is a fixed point over the calls of functions.
+pub(crate) fn known(library: &Library, block: &Block) -> Known {
+    let reals = reaching(library, |field| field.ty.elem == Elem::REAL);
+    let cells = reaching(library, |field| field.cell && field.ty.elem == Elem::REAL);
+    let functions = called(library, block);
+    let mut known = Known { reals, cells, flows: HashMap::new() };
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for id in &functions {
+            let Some(function) = library.function(*id) else { continue };
+            let flows = flows_of(&known, function);
+            changed |= known.flows.get(id) != Some(&flows);
+            known.flows.insert(*id, flows);
+        }
+    }
+    known
+}
+
+/// What depends on which parameters of a function.
+fn flows_of(known: &Known, function: &Function) -> Flows {
+    let mut graph = Flow::new(known);
+    graph.params(&function.params);
+    graph.params(&function.accumulators);
+    graph.block(&function.body);
+    let mut flows = Flows {
+        results: vec![Inputs::new(); function.results.len()],
+        accumulators: vec![Inputs::new(); function.accumulators.len()],
+        cells: Inputs::new(),
+    };
+    let carrying = function.params.iter().enumerate();
+    let carrying = carrying.filter(|(_, p)| known.carries(p.ty.elem));
+    let inputs = carrying.map(|(k, p)| (k, p.var)).chain([(FROM_CELLS, CELLS)]);
+    for (k, var) in inputs {
+        let reached = reachable(vec![var], &graph.forward);
+        for (result, inputs) in function.body.results.iter().zip(&mut flows.results) {
+            if result.as_var().is_some_and(|x| reached.contains(&x)) {
+                inputs.insert(k);
+            }
+        }
+        for (acc, inputs) in function.accumulators.iter().zip(&mut flows.accumulators) {
+            if reached.contains(&acc.var) {
+                inputs.insert(k);
+            }
+        }
+        if reached.contains(&CELLS) && k != FROM_CELLS {
+            flows.cells.insert(k);
+        }
+    }
+    flows
+}
+
+/// The node types from which fields with the property are reached.
+fn reaching(library: &Library, has: impl Fn(&Field) -> bool) -> Vec<bool> {
+    let mut table = vec![false; library.nodes.len()];
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for (k, node) in library.nodes.iter().enumerate() {
+            let mut fields = node.constructors.iter().flat_map(|c| &c.fields);
+            let leads = |node: NodeId| table.get(node.0 as usize).copied().unwrap_or(false);
+            if !table[k] && fields.any(|f| has(f) || f.ty.elem.node().is_some_and(leads)) {
+                table[k] = true;
+                changed = true;
+            }
+        }
+    }
+    table
+}
+
+pub(crate) fn reachable(start: Vec<Var>, edges: &HashMap<Var, Vec<Var>>) -> HashSet<Var> {
+    let mut seen: HashSet<Var> = start.iter().copied().collect();
+    let mut open = start;
+    while let Some(var) = open.pop() {
+        let next = edges.get(&var).into_iter().flatten();
+        open.extend(next.copied().filter(|to| seen.insert(*to)));
+    }
+    seen
+}
+
+/// `x → y` where the real value of `y`, or what is reached through it, is computed from that of `x`.
+pub(crate) struct Flow<'a> {
+    known: &'a Known,
+    pub(crate) forward: HashMap<Var, Vec<Var>>,
+    pub(crate) reverse: HashMap<Var, Vec<Var>>,
+    pub(crate) handles: HashMap<Var, NodeId>,
+    pub(crate) cells: HashSet<Var>,
+}
+
+impl<'a> Flow<'a> {
+    pub(crate) fn new(known: &'a Known) -> Flow<'a> {
+        let (forward, reverse) = (HashMap::new(), HashMap::new());
+        Flow { known, forward, reverse, handles: HashMap::new(), cells: HashSet::new() }
+    }
+
+    fn edge(&mut self, from: impl Into<Atom>, to: Var) {
+        if let Atom::Var(from) = from.into() {
+            self.forward.entry(from).or_default().push(to);
+            self.reverse.entry(to).or_default().push(from);
+        }
+    }
+
+    /// Where the target carries a derivative.
+    fn real(&mut self, from: impl Into<Atom>, to: &Param) {
+        if self.known.carries(to.ty.elem) {
+            self.edge(from.into(), to.var);
+        }
+    }
+
+    /// What is bound here: handles that lead to cells lead to what everybody may have added.
+    pub(crate) fn params(&mut self, params: &[Param]) {
+        for p in params {
+            if let Some(node) = p.ty.elem.node() {
+                self.handles.insert(p.var, node);
+            }
+            if self.known.leads_to_cells(p.ty.elem) {
+                self.cells.insert(p.var);
+                self.as_cells(p.var);
+            }
+        }
+    }
+
+    fn as_cells(&mut self, x: Var) {
+        self.edge(x, CELLS);
+        self.edge(CELLS, x);
+    }
+
+    pub(crate) fn block(&mut self, block: &Block) {
+        for stm in &block.stms {
+            self.params(&stm.binds);
+            self.stm(stm);
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner));
+        }
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Op(op) => self.op(stm, op),
+            Exp::Nest(nest) => self.nest(stm, nest),
+        }
+    }
+
+    fn op(&mut self, stm: &Stm, op: &Op) {
+        // An accumulator of ints is reached by ints only, and these by nothing.
+        if let Op::Accumulate { acc, value, .. } = op {
+            return self.edge(*value, *acc);
+        }
+        if let Op::Call { function, args, accumulators } = op {
+            return self.call(&stm.binds, *function, args, accumulators);
+        }
+        let Some(bind) = stm.binds.first() else { return };
+        match op {
+            Op::Prim(op, args) => {
+                let flows = args.iter().zip(op.partials()).filter(|(_, partial)| partial.is_some());
+                flows.for_each(|(arg, _)| self.edge(*arg, bind.var));
+            }
+            Op::Index(x, _) => self.real(*x, bind),
+            Op::Fill(value) | Op::Accumulator(value) => self.real(*value, bind),
+            Op::Array(items) | Op::Node { fields: items, .. } => {
+                items.iter().for_each(|item| self.real(*item, bind));
+            }
+            Op::Update { array, value, .. } => {
+                self.real(*array, bind);
+                self.real(*value, bind);
+            }
+            Op::MatMul(a, b) => {
+                self.real(*a, bind);
+                self.real(*b, bind);
+            }
+            Op::Freeze(acc) => self.real(*acc, bind),
+            Op::Field { of, .. } => self.real(*of, bind),
+            Op::Cell { .. } => self.real(CELLS, bind),
+            Op::Open { .. } => {
+                if self.known.carries(bind.ty.elem) {
+                    self.as_cells(bind.var);
+                }
+            }
+            Op::Constant(_)
+            | Op::Tag(_)
+            | Op::Accumulate { .. }
+            | Op::Check { .. }
+            | Op::Call { .. } => {}
+        }
+    }
+
+    fn call(&mut self, binds: &[Param], function: FnId, args: &[Atom], accumulators: &[Var]) {
+        let known = self.known;
+        let Some(flows) = known.flows(function) else { return };
+        for (bind, inputs) in binds.iter().zip(&flows.results) {
+            Known::sources(inputs, args).for_each(|source| self.real(source, bind));
+        }
+        for (acc, inputs) in accumulators.iter().zip(&flows.accumulators) {
+            Known::sources(inputs, args).for_each(|source| self.edge(source, *acc));
+        }
+        Known::sources(&flows.cells, args).for_each(|source| self.edge(source, CELLS));
+    }
+
+    fn nest(&mut self, stm: &Stm, nest: &Nest) {
+        match nest {
+            Nest::For { body, .. } => {
+                let results = stm.binds.iter().zip(&body.results);
+                results.for_each(|(bind, result)| self.real(*result, bind));
+            }
+            Nest::Loop { params, inits, body, .. } => {
+                self.params(params);
+                for (((bind, param), init), result) in
+                    stm.binds.iter().zip(params).zip(inits).zip(&body.results)
+                {
+                    self.real(*init, param);
+                    self.real(*result, param);
+                    self.real(param.var, bind);
+                }
+            }
+            Nest::If { then, otherwise, .. } => {
+                for ((bind, yes), no) in stm.binds.iter().zip(&then.results).zip(&otherwise.results)
+                {
+                    self.real(*yes, bind);
+                    self.real(*no, bind);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What happens to a function before it is differentiated: the pipeline simplifies it, and the reverse mode rewrites it.
+
+use lambada_anf::{Lambda, Library, Names};
+
+use crate::activity::Scope;
+use crate::{counted, extrema, late, segments};
+
+/// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls.
+pub type Prepare = fn(lib: &Library, names: &mut Names, f: &Lambda) -> Lambda;
+
+/// Nothing.
+pub(crate) fn as_it_is(_: &Library, _: &mut Names, f: &Lambda) -> Lambda {
+    f.clone()
+}
+
+/// What the reverse mode rewrites first.
+pub(crate) fn rewritten(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
+    let f = extrema::rewrite_reductions(names, scope, f);
+    let f = late::late_updates(f);
+    let f = counted::count_loops(names, scope, &f);
+    segments::cut_loops(names, scope, &f)
+}
