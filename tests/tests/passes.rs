@@ -34,7 +34,7 @@ fn run(pass: &str, before: &Function) -> (String, Option<Function>) {
             let pass = lambada_optimize::passes().find(|known| known.name == pass);
             let pass = pass.unwrap_or_else(|| panic!("there is no such pass"));
             let mut after = before.clone();
-            (pass.run)(&mut after);
+            pass.run(&mut after);
             (print(&after), Some(after))
         }
     }
