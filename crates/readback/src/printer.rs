@@ -8,6 +8,8 @@ use lambada_prim::Scalar;
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern};
 use lambada_surface::build;
 
+use crate::library::Words;
+use crate::matches::Handles;
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
@@ -53,6 +55,9 @@ impl Line {
 
 pub(crate) struct Printer<'a> {
     pub(crate) names: &'a Names,
+    /// What is in the library.
+    pub(crate) words: &'a Words,
+    pub(crate) handles: Handles,
     pub(crate) tokens: Tokens<'a>,
     pub(crate) uses: Uses,
     /// Values that are written where they are used.
