@@ -40,8 +40,11 @@ impl Unit {
     ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
         let mut function = arrays(&call.program, call.entry)?.optimized;
-        let Function { names, body, .. } = &mut *function;
+        let Function { names, body, library, .. } = &mut *function;
         name_values(names, body);
+        for called in library.functions.iter_mut().flatten() {
+            name_values(&mut called.names, &called.body);
+        }
         let signature = &call.program.def(call.entry).signature;
         let files = Files::of(self);
         let source = Source {

@@ -11,13 +11,12 @@ use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
 use lambada_surface::build;
 
 use crate::interface::{Interface, Leaf, Reading};
-use crate::library::Words;
-use crate::matches::Handles;
 use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::call;
 use crate::printer::{Line, Printer};
 use crate::uses::Uses;
+use crate::words::{Handles, Words};
 
 /// A definition of fewer statements than this is read at a glance, without comments.
 const AT_A_GLANCE: usize = 12;

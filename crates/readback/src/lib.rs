@@ -18,6 +18,7 @@ mod pieces;
 mod printer;
 mod regions;
 mod uses;
+mod words;
 
 pub use definition::definition;
 pub use interface::{Interface, Leaf, Reading};

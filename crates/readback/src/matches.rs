@@ -1,55 +1,14 @@
 //! Tests of constructors as `match`. A `tag` and its comparisons with constants are written where they are used; an `if` on one is a `match`
 //! whose patterns name the fields that the branches read.
 
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, NodeId, Var};
-use lambada_prim::{Prim, Scalar};
 use lambada_surface::ast::{Arm, Expr, PatternKind};
 use lambada_surface::build;
 
-use crate::library::fields_read;
 use crate::printer::Printer;
-
-/// What is known of handles while a definition is written.
-#[derive(Default)]
-pub(crate) struct Handles {
-    /// The types of the nodes.
-    pub(crate) types: HashMap<Var, NodeId>,
-    /// Tags, and of which handles.
-    pub(crate) tags: HashMap<Var, Var>,
-    /// Conditions that test a handle for a constructor, or for being another one.
-    tests: HashMap<Var, (Var, i64, bool)>,
-    /// Names for fields, by handle, constructor and field, in the arm that has matched it.
-    fields: HashMap<(Var, u32, u32), Rc<str>>,
-    /// Constructors that a handle does not have, in the arms for the others.
-    excluded: HashMap<Var, HashSet<i64>>,
-}
-
-impl Handles {
-    /// The name of a field that a pattern has bound.
-    pub(crate) fn field(&self, of: Var, tag: u32, field: u32) -> Option<Rc<str>> {
-        self.fields.get(&(of, tag, field)).cloned()
-    }
-
-    /// Notes a comparison of a tag with a constant; is it one?
-    pub(crate) fn test(&mut self, var: Var, op: Prim, args: &[Atom]) -> bool {
-        let holds = match op {
-            Prim::EqInt => true,
-            Prim::NeInt => false,
-            _ => return false, // no comparison for equality
-        };
-        let (tag, constant) = match args {
-            [Atom::Var(tag), Atom::Lit(Scalar::Int(k))]
-            | [Atom::Lit(Scalar::Int(k)), Atom::Var(tag)] => (tag, *k),
-            _ => return false,
-        };
-        let of = self.tags.get(tag).copied();
-        self.tests.extend(of.map(|of| (var, (of, constant, holds))));
-        of.is_some()
-    }
-}
+use crate::words::fields_read;
 
 impl Printer<'_> {
     /// `if` on a test of a constructor, as a `match`; nothing if the condition is none. `write` writes a branch.

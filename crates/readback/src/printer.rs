@@ -8,13 +8,12 @@ use lambada_prim::Scalar;
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern};
 use lambada_surface::build;
 
-use crate::library::Words;
-use crate::matches::Handles;
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
 use crate::uses::Uses;
+use crate::words::{Handles, Words};
 
 /// A value wider than this gets a name of its own.
 const INLINE: usize = 56;
