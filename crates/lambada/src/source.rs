@@ -7,12 +7,13 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Function, Ty, name_values};
 use lambada_core::{Signature, Size, SizedTy};
-use lambada_readback::{Interface, Leaf, Reading, definition};
+use lambada_readback::{Interface, Leaf, Reading, items};
 use lambada_source::{FileId, Problem, Sources, Span, stack};
 use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
 use lambada_surface::{build, free_variables, print_module};
 
 use crate::data::is_identifier;
+use crate::messages::running as messages;
 use crate::operators::Operator;
 use crate::parts::{ABSENT, Parts, is_plain};
 use crate::pipeline::arrays;
@@ -39,8 +40,11 @@ impl Unit {
     ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
         let mut function = arrays(&call.program, call.entry)?.optimized;
-        let Function { names, body, .. } = &mut *function;
+        let Function { names, body, library, .. } = &mut *function;
         name_values(names, body);
+        for called in library.functions.iter_mut().flatten() {
+            name_values(&mut called.names, &called.body);
+        }
         let signature = &call.program.def(call.entry).signature;
         let files = Files::of(self);
         let source = Source {
@@ -50,12 +54,15 @@ impl Unit {
             written: files.entry(entry),
             signature,
         };
-        let def = source.definition(&function, entry, operator);
+        let (library, def) = source
+            .definition(&function, entry, operator)
+            .map_err(|complaint| vec![messages::broken_program(&complaint)])?;
         let head: Vec<TypeExpr> =
             def.params.iter().filter_map(|p| p.ty.clone()).chain(def.result.clone()).collect();
         let types = signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
         let mut items =
             self.type_definitions(&call.program, types, &head).map_err(|problem| vec![problem])?;
+        items.extend(library);
         items.push(Item::Def(def));
         Ok(print_module(&Module { doc: None, items }))
     }
@@ -73,7 +80,13 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn definition(&self, function: &Function, entry: &str, operator: Operator) -> Def {
+    /// What the derivative calls, and the derivative; or what the language has no form for.
+    fn definition(
+        &self,
+        function: &Function,
+        entry: &str,
+        operator: Operator,
+    ) -> Result<(Vec<Item>, Def), String> {
         let program = &self.call.program;
         let parts = Parts { program, files: self.files };
         let (params, result) = self.types(operator);
@@ -134,13 +147,16 @@ impl Source<'_> {
                 | Operator::Value => Vec::new(),
             },
         };
-        let mut def = definition(function, &interface);
+        let mut library = items(function, &interface)?;
+        let Some(Item::Def(mut def)) = library.pop() else {
+            return Err("there is no entry".into());
+        };
         if free_variables(&def).iter().any(|name| &**name == ABSENT) {
             let unknown = build::if_(bool_(true), build::int(0), build::int(1));
             let body = build::expr(build::kind(std::mem::replace(&mut def.body, bool_(true))));
             def.body = build::let_(build::binds(ABSENT), unknown, body);
         }
-        def
+        Ok((library, def))
     }
 
     /// `ode.lam:19`, for what stands in a file.

@@ -14,7 +14,8 @@ use lambada_anf::{
     Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Stm, Ty, Var,
 };
 
-use crate::inlining;
+/// A function of more statements is called.
+const STATEMENTS: usize = 24;
 
 /// What is known of the functions of a library.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +81,7 @@ impl Calls {
             None => Summary::ALL,
         };
         let of = library.functions.iter().map(start).collect();
-        let mut calls = Calls { of, small: inlining::small(library) };
+        let mut calls = Calls { of, small: small(library) };
         for id in circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
@@ -141,17 +142,19 @@ impl Calls {
         if stm.is_pure() {
             return true;
         }
-        match stm.exp.effect() {
-            Effect::None | Effect::Calls => !self.may_fail(stm) && !self.adds(stm),
-            Effect::Makes
-            | Effect::Adds(_)
-            | Effect::Freezes(_)
-            | Effect::Fails
-            | Effect::MakesCells
-            | Effect::OpensCell
-            | Effect::ReadsCell => false,
-        }
+        let own = matches!(stm.exp.effect(), Effect::None | Effect::Calls);
+        own && !self.may_fail(stm) && !self.adds(stm)
     }
+}
+
+/// The functions that are written out where they are called.
+fn small(library: &Library) -> Vec<Option<Function>> {
+    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
+    let fits = |id| {
+        let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
+        (!reachable(library, id).contains(&id)).then(|| function.clone())
+    };
+    ids.map(fits).collect()
 }
 
 /// The functions of which a recursion is not known to end.

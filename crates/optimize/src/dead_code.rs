@@ -241,8 +241,8 @@ impl Sweeper<'_> {
                     self.block(block);
                 }
                 self.prune(&mut stm.binds, &live);
-                !stm.binds.is_empty()
-                    || !(self.are_values(&then.stms) && self.are_values(&otherwise.stms))
+                let idle = self.are_values(&then.stms) && self.are_values(&otherwise.stms);
+                !stm.binds.is_empty() || !idle
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 let live: Vec<bool> = params.iter().map(|p| self.is_live(p.var)).collect();

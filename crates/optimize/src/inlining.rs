@@ -5,23 +5,9 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Exp, Function, Library, Names, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Names, Op, Stm, Var};
 
-use crate::calls::reachable;
 use crate::rewrite::{Context, Replacement};
-
-/// A function of more statements is called.
-const STATEMENTS: usize = 24;
-
-/// The functions that are written out where they are called.
-pub(crate) fn small(library: &Library) -> Vec<Option<Function>> {
-    let ids = (0..library.functions.len()).map(|k| lambada_anf::FnId(k as u32));
-    let fits = |id| {
-        let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
-        (!reachable(library, id).contains(&id)).then(|| function.clone())
-    };
-    ids.map(fits).collect()
-}
 
 /// Writes a call out.
 pub(crate) fn inlining(context: &mut Context, stm: &Stm) -> Option<Replacement> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Checkpoint, Exp, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var,
+    Atom, Block, Checkpoint, Exp, FnId, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var,
 };
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
@@ -31,8 +31,15 @@ const UNZIPPED: usize = 8;
 
 impl Printer<'_> {
     pub(crate) fn statement(&mut self, stm: &Stm, lines: &mut Vec<Line>) {
+        let handles = stm.binds.iter().filter_map(|p| Some((p.var, p.ty.elem.node()?)));
+        self.handles.types.extend(handles);
         let value = match &stm.exp {
             Exp::Op(Op::Prim(op, args)) => {
+                if self.handles.test(stm.binds[0].var, *op, args) {
+                    let value = self.prim(*op, args);
+                    self.inline.insert(stm.binds[0].var, value);
+                    return;
+                }
                 if op.result() == ScalarTy::Int {
                     self.ints.insert(stm.binds[0].var);
                 }
@@ -50,14 +57,18 @@ impl Printer<'_> {
                 let value = self.decided(*value);
                 self.filled(&stm.binds[0].ty.dims, value)
             }
-            Exp::Op(
-                Op::Call { .. }
-                | Op::Node { .. }
-                | Op::Tag(_)
-                | Op::Field { .. }
-                | Op::Open { .. }
-                | Op::Cell { .. },
-            ) => panic!("not read back yet"),
+            Exp::Op(Op::Call { function, args, .. }) => {
+                return self.call(stm, *function, args, lines);
+            }
+            Exp::Op(Op::Node { node, tag, fields, .. }) => {
+                let values = fields.iter().map(|a| self.decided(*a)).collect();
+                self.words.made(*node, *tag, values)
+            }
+            Exp::Op(Op::Tag(of)) => return self.tag(stm.binds[0].var, *of),
+            Exp::Op(Op::Field { of, tag, field }) => match self.field(stm, *of, *tag, *field) {
+                Some(value) => value,
+                None => return,
+            },
             Exp::Op(Op::Array(items)) if items.is_empty() => {
                 let zero = literal(stm.binds[0].ty.elem.zero());
                 self.filled(&stm.binds[0].ty.dims, zero)
@@ -91,9 +102,59 @@ impl Printer<'_> {
                 lines.push(Line::Effect { value: build::expr(add), unit: true });
                 return;
             }
-            Exp::Op(Op::Accumulator(_) | Op::Freeze(_) | Op::Check { .. }) => return,
+            // A program with cells is refused before.
+            Exp::Op(
+                Op::Accumulator(_)
+                | Op::Freeze(_)
+                | Op::Check { .. }
+                | Op::Open { .. }
+                | Op::Cell { .. },
+            ) => return,
         };
         self.define(stm.binds[0].var, value, lines);
+    }
+
+    /// `let (a, b) = f x y`
+    fn call(&mut self, stm: &Stm, function: FnId, args: &[Atom], lines: &mut Vec<Line>) {
+        let mut values: Vec<Expr> = args.iter().map(|a| self.decided(*a)).collect();
+        if values.is_empty() {
+            values.push(build::tuple(Vec::new()));
+        }
+        let value = build::call(build::var(self.words.function(function)), values);
+        match stm.binds.as_slice() {
+            [p] if self.uses.any(p.var) => self.define(p.var, value, lines),
+            _ => self.several(stm, value, lines),
+        }
+    }
+
+    fn tag(&mut self, var: Var, of: Atom) {
+        let known = of.as_var().and_then(|v| Some((v, *self.handles.types.get(&v)?)));
+        let value = match known {
+            Some((of, id)) => {
+                self.handles.tags.insert(var, of);
+                self.words.tag(id, self.atom(of.into()))
+            }
+            None => literal(Scalar::Int(-1)),
+        };
+        self.inline.insert(var, value);
+    }
+
+    /// A field, if it has no name yet.
+    fn field(&mut self, stm: &Stm, of: Atom, tag: u32, field: u32) -> Option<Expr> {
+        let p = &stm.binds[0];
+        let node = of.as_var().and_then(|v| Some((v, *self.handles.types.get(&v)?)));
+        if let Some((of, _)) = node
+            && let Some(name) = self.handles.field(of, tag, field)
+        {
+            self.inline.insert(p.var, build::var(name));
+            return None;
+        }
+        let zero = self.words.zero(p.ty.elem);
+        let zero = if p.ty.dims.is_empty() { zero } else { self.filled(&p.ty.dims, zero) };
+        let Some((of, id)) = node else { return Some(zero) };
+        let hint = self.tokens.hint(p.var);
+        let name = self.tokens.fresh(&hint);
+        Some(self.words.part(id, self.atom(of.into()), tag, field, name, zero))
     }
 
     fn prim(&self, op: Prim, args: &[Atom]) -> Expr {
@@ -275,6 +336,8 @@ impl Printer<'_> {
         body: &Block,
         lines: &mut Vec<Line>,
     ) {
+        let handles = params.iter().filter_map(|p| Some((p.var, p.ty.elem.node()?)));
+        self.handles.types.extend(handles);
         let init = build::tuple(self.atoms(inits));
         let mut patterns = Vec::new();
         for (p, init) in params.iter().zip(inits) {
@@ -344,13 +407,19 @@ impl Printer<'_> {
         lines: &mut Vec<Line>,
     ) {
         let kept = self.uses.kept(stm);
-        let cond = self.atom(cond);
-        let mut branch = |block: &Block| {
+        let branch = |printer: &mut Self, block: &Block| {
             let results = block.results.iter().zip(&kept).filter(|(_, k)| **k).map(|(a, _)| *a);
-            self.block(block, &results.collect::<Vec<_>>(), true)
+            printer.block(block, &results.collect::<Vec<_>>(), true)
         };
-        let (then, otherwise) = (branch(then), branch(otherwise));
-        let value = build::if_(cond, then, otherwise);
+        let matched = self.matched(cond, [then, otherwise], &mut { branch });
+        let value = match matched {
+            Some(value) => value,
+            None => {
+                let cond = self.atom(cond);
+                let (then, otherwise) = (branch(self, then), branch(self, otherwise));
+                build::if_(cond, then, otherwise)
+            }
+        };
         let used: Vec<Var> =
             stm.binds.iter().zip(&kept).filter(|(_, k)| **k).map(|(p, _)| p.var).collect();
         match used[..] {

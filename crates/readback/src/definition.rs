@@ -1,30 +1,94 @@
 //! A function as a definition: its head, its results by name, and what is said about its phases.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Function, NAMELESS, Nest, Op, Stm, Var};
+use lambada_anf::{
+    Atom, Block, Exp, FnId, Function, Library, NAMELESS, Nest, Op, Stm, Ty, Var, identifier,
+};
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
 use lambada_surface::build;
 
-use crate::interface::{Interface, Reading};
+use crate::interface::{Interface, Leaf, Reading};
 use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::call;
 use crate::printer::{Line, Printer};
 use crate::uses::Uses;
+use crate::words::{Handles, Words};
 
 /// A definition of fewer statements than this is read at a glance, without comments.
 const AT_A_GLANCE: usize = 12;
 
-/// The function as a definition with the given interface.
+/// The function as a definition with the given interface. It calls nothing.
 pub fn definition(function: &Function, interface: &Interface) -> Def {
+    definition_in(function, interface, &Words::default(), 0)
+}
+
+/// A function of the library as a definition.
+pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
+    let size = |atom: Atom| {
+        let var = atom.as_var().filter(|v| function.params.iter().any(|p| p.var == *v))?;
+        Some(build::var(identifier(&function.names.hint(var))))
+    };
+    // A size that is no parameter has no name in the head.
+    let known = |ty: &Ty| ty.dims.iter().all(|d| d.as_lit().is_some() || size(*d).is_some());
+    let named = function.results.iter().all(known);
+    let result = |ty: &Ty| words.ty(ty, &size);
+    let compose = |results: Vec<Expr>| build::tuple(results);
+    let params = function.params.iter();
+    let interface = Interface {
+        name: words.function(id),
+        doc: None,
+        sizes: Vec::new(),
+        params: params
+            .map(|p| (identifier(&function.names.hint(p.var)).into(), words.ty(&p.ty, &size)))
+            .collect(),
+        leaves: (0..function.params.len())
+            .map(|param| Leaf { param, reading: Reading::Whole })
+            .collect(),
+        result: named.then(|| build::tuple_ty(function.results.iter().map(result).collect())),
+        results: Vec::new(),
+        linear: true,
+        compose: &compose,
+        seeds: Vec::new(),
+        place: &|_| None,
+    };
+    let mut def = definition_in(function, &interface, words, id.0 as usize);
+    def.recursive = reaches(&words.library, id);
+    def
+}
+
+/// Does the function call itself, directly or not?
+fn reaches(library: &Library, id: FnId) -> bool {
+    let (mut found, mut todo) = (HashSet::new(), vec![id]);
+    while let Some(f) = todo.pop().and_then(|id| library.function(id)) {
+        f.body.each(&mut |stm| {
+            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
+                && found.insert(*function)
+            {
+                todo.push(*function);
+            }
+        });
+    }
+    found.contains(&id)
+}
+
+/// The function as a definition, in a program with this library. `at`: which of its functions it is.
+pub(crate) fn definition_in(
+    function: &Function,
+    interface: &Interface,
+    words: &Words,
+    at: usize,
+) -> Def {
     let mut printer = Printer {
+        words,
+        handles: Handles::default(),
         names: &function.names,
         tokens: Tokens::new(&function.names),
         uses: Uses::new(&function.body),
-        inline: HashMap::new(),
+        inline: words.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),
         leaving: HashSet::new(),
@@ -35,6 +99,10 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
     if !interface.linear {
         printer.exported.extend(function.body.results.iter().filter_map(|a| a.as_var()));
     }
+    printer
+        .handles
+        .types
+        .extend(function.params.iter().filter_map(|p| Some((p.var, p.ty.elem.node()?))));
     let (sizes, declared) = printer.sizes(function, interface);
     let (params, mut lines) = printer.params(function, interface, &declared);
     printer.name_results(function, interface);

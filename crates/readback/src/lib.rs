@@ -1,24 +1,28 @@
-//! anf → surface: an array program as the syntax tree of a definition that parses, checks, runs and can be differentiated again. This is how
+//! anf → surface: an array program as the syntax tree of a definition, or of a module with the types and functions that it uses, that parses, checks, runs and can be differentiated again. This is how
 //! derivatives are shown to people.
 //!
 //! Assumes: a function that `anf::check` accepts. Gives: a `def`. Keeps: the value, and the failures of what is in the program; `Check`s are not
 //! printed, for what they guard checks itself.
 //!
 //! Accumulators become regions ([`regions`]), loops with several results tuples, cheap values that are used once are written where they are
-//! used ([`uses`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
+//! used ([`uses`]), tests of constructors are `match` ([`matches`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod constructs;
 mod definition;
 mod interface;
+mod library;
+mod matches;
 mod names;
 mod phases;
 mod pieces;
 mod printer;
 mod regions;
 mod uses;
+mod words;
 
 pub use definition::definition;
 pub use interface::{Interface, Leaf, Reading};
+pub use library::items;
 
 #[cfg(test)]
 mod tests;

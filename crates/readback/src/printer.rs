@@ -13,6 +13,7 @@ use crate::phases::Comment;
 use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
 use crate::uses::Uses;
+use crate::words::{Handles, Words};
 
 /// A value wider than this gets a name of its own.
 const INLINE: usize = 56;
@@ -53,6 +54,9 @@ impl Line {
 
 pub(crate) struct Printer<'a> {
     pub(crate) names: &'a Names,
+    /// What is in the library.
+    pub(crate) words: &'a Words,
+    pub(crate) handles: Handles,
     pub(crate) tokens: Tokens<'a>,
     pub(crate) uses: Uses,
     /// Values that are written where they are used.

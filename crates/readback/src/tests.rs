@@ -9,6 +9,8 @@ use lambada_surface::{build, parse, print_def};
 
 use crate::{Interface, Leaf, Reading, definition};
 
+mod library;
+
 /// The function with its own parameters and results.
 fn shown(f: &Function, seeds: &[usize]) -> String {
     if let Err(message) = check(f) {

@@ -1,0 +1,64 @@
+//! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
+//!
+//! Null, which only derivatives use, is one constructor more of the types that need it. Cells, and accumulators that are handed to functions,
+//! have no form in the language: a program with these is refused.
+
+use std::collections::{BTreeSet, HashMap};
+
+use lambada_anf::{Exp, FnId, Function, Labels, Library, NodeId, Op};
+use lambada_surface::ast::Item;
+
+use crate::definition::{definition_in, function_in};
+use crate::interface::Interface;
+use crate::words::Words;
+
+/// The library and the entry as the items of a module, the types first. The error says what the language has no form for.
+pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, String> {
+    let mut entry = function.clone();
+    let mut library = std::mem::take(&mut entry.library);
+    expressible(&entry)?;
+    library.functions.iter().flatten().try_for_each(expressible)?;
+    let reserved = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word);
+    let labels = Labels::new(&library, reserved.chain(["real", "int", "bool"]));
+    let mut words =
+        Words { labels, nullable: BTreeSet::new(), nulls: Vec::new(), library: Library::default() };
+    for (k, f) in library.functions.iter_mut().enumerate() {
+        words.nulls.push(HashMap::new());
+        if let Some(f) = f {
+            let results = f.results.clone();
+            words.name_nulls(k, &mut f.names, &mut f.body, &results, &function.library);
+        }
+    }
+    let at = words.nulls.len();
+    words.nulls.push(HashMap::new());
+    let results = entry.results.clone();
+    words.name_nulls(at, &mut entry.names, &mut entry.body, &results, &function.library);
+    words.library = library;
+    let mut items: Vec<Item> = (0..words.library.nodes.len())
+        .map(|k| Item::Type(words.variant(NodeId(k as u32))))
+        .collect();
+    for (k, f) in words.library.functions.iter().enumerate() {
+        if let Some(f) = f {
+            items.push(Item::Def(function_in(f, &words, FnId(k as u32))));
+        }
+    }
+    items.push(Item::Def(definition_in(&entry, interface, &words, at)));
+    Ok(items)
+}
+
+/// Are there no cells, and no accumulators that are handed to functions?
+fn expressible(function: &Function) -> Result<(), String> {
+    let given = !function.accumulators.is_empty();
+    let cells = function.body.any(&mut |stm| match &stm.exp {
+        Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }) => true,
+        Exp::Op(Op::Call { accumulators, .. }) => !accumulators.is_empty(),
+        Exp::Op(_) | Exp::Nest(_) => false,
+    });
+    if given || cells {
+        return Err(format!(
+            "`{}` adds to what it is given, for which the language has no form",
+            function.name
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Programs with functions and nodes, as people read them.
+
+use std::rc::Rc;
+
+use lambada_anf::{Function, check, generate_with_library, read};
+use lambada_source::FileId;
+use lambada_surface::ast::{Expr, Module};
+use lambada_surface::{build, parse, print_module};
+
+use crate::{Interface, Leaf, Reading, items};
+
+fn shown(f: &Function) -> Result<String, String> {
+    check(f).unwrap_or_else(|message| panic!("{message}\n{}", lambada_anf::print(f)));
+    let compose = |results: Vec<Expr>| build::tuple(results);
+    let interface = Interface {
+        name: "main".into(),
+        doc: None,
+        sizes: f.sizes.iter().map(|s| f.names.hint(*s)).collect(),
+        params: f
+            .params
+            .iter()
+            .map(|p| (Rc::clone(&f.names.hint(p.var)), build::named_ty(p.ty.elem.to_string())))
+            .collect(),
+        leaves: (0..f.params.len()).map(|param| Leaf { param, reading: Reading::Whole }).collect(),
+        result: None,
+        results: Vec::new(),
+        linear: true,
+        compose: &compose,
+        seeds: Vec::new(),
+        place: &|_| None,
+    };
+    let text = print_module(&Module { doc: None, items: items(f, &interface)? });
+    let (_, problems) = parse(&text, FileId(0));
+    assert!(problems.is_empty(), "{problems:?}\n{text}");
+    Ok(text)
+}
+
+const SUM: &str = "type list {
+  Nil
+  Cons (head : real, tail : ref list)
+}
+def upto (n : int) {
+  more : bool = lt_int 0, n
+  r : ref list = if more {
+    m : int = sub_int n, 1
+    rest : ref list = call upto (m)
+    x : real = to_real n
+    r1 : ref list = node list.Cons (x, rest)
+    => r1
+  } else {
+    r1 : ref list = node list.Nil ()
+    => r1
+  }
+  => r : ref list
+}
+def sum_and_count (xs : ref list) (scale : real) {
+  t : int = tag xs
+  is_nil : bool = eq_int t, 0
+  s : real, n : int = if is_nil {
+    => 0.0, 0
+  } else {
+    x : real = field xs Cons.head
+    rest : ref list = field xs Cons.tail
+    s1 : real, n1 : int = call sum_and_count (rest, scale)
+    both : real = mul x, scale
+    s2 : real = add both, s1
+    n2 : int = add_int n1, 1
+    => s2, n2
+  }
+  => s : real, n : int
+}
+main (n : int) {
+  l : ref list = call upto (n)
+  s : real, count : int = call sum_and_count (l, 2.0)
+  => s : real
+}
+";
+
+#[test]
+fn recursive_data_and_functions() {
+    let program = read(SUM).expect("a program");
+    let expected = "\
+type list = Nil | Cons real list
+
+def rec upto (n : int) : list = if 0 < n then Cons (real n) (upto (n - 1)) else Nil
+
+def rec sum_and_count (xs : list) (scale : real) : (real, int) =
+  match xs
+  | Nil -> (0.0, (0 : int))
+  | Cons x rest -> let (s1, n1) = sum_and_count rest scale in (x * scale + s1, n1 + 1)
+
+def main (n : int) = let (s, _) = sum_and_count (upto n) 2.0 in s
+";
+    assert_eq!(shown(&program).expect("it has a form"), expected);
+}
+
+/// A tangent of a list, of which null is zero.
+const TANGENT: &str = "type list {
+  Nil
+  Cons (head : real, tail : ref list)
+}
+def scaled (xs : ref list) (k : real) {
+  t : int = tag xs
+  is_cons : bool = eq_int t, 1
+  r : ref list = if is_cons {
+    x : real = field xs Cons.head
+    rest : ref list = field xs Cons.tail
+    y : real = mul k, x
+    ys : ref list = call scaled (rest, k)
+    r1 : ref list = node list.Cons (y, ys)
+    => r1
+  } else {
+    => 0
+  }
+  => r : ref list
+}
+main (k : real) {
+  one : ref list = node list.Cons (k, 0)
+  l : ref list = call scaled (one, k)
+  x : real = field l Cons.head
+  => x : real
+}
+";
+
+#[test]
+fn null_is_a_constructor() {
+    let program = read(TANGENT).expect("a program");
+    let expected = "\
+type list = No_list | Nil | Cons real list
+
+def rec scaled (xs : list) (k : real) : list =
+  match xs
+  | Cons x rest -> Cons (k * x) (scaled rest k)
+  | _ -> No_list
+
+def main (k : real) =
+  match scaled (Cons k No_list) k
+  | Cons x _ -> x
+  | _ -> 0.0
+";
+    assert_eq!(shown(&program).expect("it has a form"), expected);
+}
+
+#[test]
+fn what_has_no_form_is_refused() {
+    let text = "type box {\n  Box (cell sum : real)\n}\nmain (x : real) {\n  b : ref box = node box.Box (x)\n  s : real = cell b Box.sum\n  => s : real\n}\n";
+    let refused = shown(&read(text).expect("a program")).expect_err("it has cells");
+    assert!(refused.contains("the language has no form"), "{refused}");
+}
+
+#[test]
+fn generated_programs_parse() {
+    let mut written = 0;
+    for seed in 0..60 {
+        let (f, _) = generate_with_library(seed);
+        written += usize::from(shown(&f).is_ok());
+    }
+    assert!(written > 5, "{written} of 60 are written");
+}

@@ -1,0 +1,303 @@
+//! What a definition is told of the library: the names of types, constructors and functions; what stands for null; and what is known of
+//! handles where it is written.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_anf::{
+    Atom, Block, Elem, Exp, FnId, Labels, Library, Names, Nest, NodeId, Op, Param, Stm, Ty, Var,
+};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_source::Span;
+use lambada_surface::ast::{Arm, Expr, ExprKind, Pattern, PatternKind, TypeBody, TypeDef};
+use lambada_surface::ast::{TypeExpr, TypeKind};
+use lambada_surface::build;
+
+/// What the text calls the library, and what it needs to know of it.
+#[derive(Default)]
+pub(crate) struct Words {
+    pub(crate) labels: Labels,
+    /// The types of which null is mentioned.
+    pub(crate) nullable: BTreeSet<NodeId>,
+    /// By function, and last of the entry: the variables that stand for nulls.
+    pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
+    pub(crate) library: Library,
+}
+
+impl Words {
+    // Null
+
+    /// Gives null a variable wherever it stands for a handle.
+    pub(crate) fn name_nulls(
+        &mut self,
+        at: usize,
+        names: &mut Names,
+        block: &mut Block,
+        results: &[Ty],
+        library: &Library,
+    ) {
+        for stm in &mut block.stms {
+            let types: Vec<Ty> = stm.binds.iter().map(|p| p.ty.clone()).collect();
+            let inner = |ty: &Ty, axes: usize| Ty { elem: ty.elem, dims: ty.dims[axes..].to_vec() };
+            match &mut stm.exp {
+                Exp::Op(Op::Node { node, tag, fields, .. }) => {
+                    let constructor = &library.node(*node).constructors[*tag as usize];
+                    let all = fields.iter_mut().zip(constructor.fields.iter().map(|f| &f.ty));
+                    all.for_each(|(a, ty)| self.name_null(at, names, a, ty));
+                }
+                Exp::Op(Op::Call { function, args, .. }) => {
+                    let params = library.function(*function).map_or(&[][..], |f| &f.params);
+                    let all = args.iter_mut().zip(params);
+                    all.for_each(|(a, p)| self.name_null(at, names, a, &p.ty));
+                }
+                Exp::Op(Op::Fill(value)) => {
+                    let ty = Ty { elem: types[0].elem, dims: Vec::new() };
+                    self.name_null(at, names, value, &ty);
+                }
+                Exp::Op(Op::Array(items)) => {
+                    let ty = inner(&types[0], 1);
+                    items.iter_mut().for_each(|a| self.name_null(at, names, a, &ty));
+                }
+                Exp::Op(Op::Update { index, value, .. }) => {
+                    let ty = inner(&types[0], index.len());
+                    self.name_null(at, names, value, &ty);
+                }
+                Exp::Op(_) => {}
+                Exp::Nest(Nest::For { outs, body, .. }) => {
+                    let elem = |(out, ty): (&lambada_anf::Out, &Ty)| match out {
+                        lambada_anf::Out::Collect => inner(ty, 1),
+                        lambada_anf::Out::Reduce(_) => ty.clone(),
+                    };
+                    let types: Vec<Ty> = outs.iter().zip(&types).map(elem).collect();
+                    self.name_nulls(at, names, body, &types, library);
+                }
+                Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                    self.name_nulls(at, names, then, &types, library);
+                    self.name_nulls(at, names, otherwise, &types, library);
+                }
+                Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                    let types: Vec<Ty> = params.iter().map(|p: &Param| p.ty.clone()).collect();
+                    let all = inits.iter_mut().zip(&types);
+                    all.for_each(|(a, ty)| self.name_null(at, names, a, ty));
+                    if let lambada_anf::LoopKind::While(cond) = kind {
+                        self.name_nulls(at, names, cond, &[Ty::bool()], library);
+                    }
+                    self.name_nulls(at, names, body, &types, library);
+                }
+            }
+        }
+        let all = block.results.iter_mut().zip(results);
+        all.for_each(|(a, ty)| self.name_null(at, names, a, ty));
+    }
+
+    fn name_null(&mut self, at: usize, names: &mut Names, atom: &mut Atom, ty: &Ty) {
+        let Some(node) = ty.elem.node().filter(|_| ty.dims.is_empty()) else { return };
+        if *atom == Atom::int(0) {
+            let var = names.fresh("none");
+            self.nullable.insert(node);
+            self.nulls[at].insert(var, node);
+            *atom = var.into();
+        }
+    }
+
+    /// The variables that stand for nulls in a function, and what they are.
+    pub(crate) fn nulls(&self, at: usize) -> HashMap<Var, Expr> {
+        let null = |(var, node): (&Var, &NodeId)| (*var, con(self.null(*node)));
+        self.nulls.get(at).into_iter().flatten().map(null).collect()
+    }
+
+    fn null(&self, node: NodeId) -> Rc<str> {
+        let name = self.labels.node(node);
+        format!("No_{name}").into()
+    }
+
+    // Types
+
+    pub(crate) fn variant(&self, id: NodeId) -> TypeDef {
+        let node = self.library.node(id);
+        let mut constructors = Vec::new();
+        if self.nullable.contains(&id) {
+            constructors.push((build::name(self.null(id)), Vec::new()));
+        }
+        for (tag, constructor) in node.constructors.iter().enumerate() {
+            let fields = constructor.fields.iter();
+            // The sizes of a field are those of each value.
+            let fields = fields.map(|f| self.ty(&f.ty, &|_| None)).collect();
+            constructors.push((build::name(self.constructor(id, tag as u32)), fields));
+        }
+        TypeDef {
+            doc: None,
+            name: build::name(self.node(id)),
+            params: Vec::new(),
+            body: TypeBody::Variant(constructors),
+            span: Span::default(),
+        }
+    }
+
+    fn node(&self, id: NodeId) -> Rc<str> {
+        lambada_anf::identifier(&self.labels.node(id)).into()
+    }
+
+    /// Constructors of all types share their names' space, so each is told apart by its type where another has its name.
+    pub(crate) fn constructor(&self, id: NodeId, tag: u32) -> Rc<str> {
+        let name = self.labels.constructor(id, tag).unwrap_or("C");
+        let mut chars = name.chars();
+        let first = chars.next().map(|c| c.to_ascii_uppercase());
+        let name: String = first.into_iter().chain(chars).collect();
+        let alike = |node: &lambada_anf::NodeType| {
+            node.constructors.iter().any(|c| c.name.eq_ignore_ascii_case(&name))
+        };
+        if self.library.nodes.iter().filter(|node| alike(node)).count() > 1 {
+            return format!("{name}_{}", self.labels.node(id)).into();
+        }
+        name.into()
+    }
+
+    pub(crate) fn function(&self, id: FnId) -> Rc<str> {
+        lambada_anf::identifier(&self.labels.function(id)).into()
+    }
+
+    pub(crate) fn ty(&self, ty: &Ty, size: &dyn Fn(Atom) -> Option<Expr>) -> TypeExpr {
+        let elem = match ty.elem {
+            Elem::Scalar(elem) => build::named_ty(elem.to_string()),
+            Elem::Ref(node) => build::named_ty(self.node(node)),
+        };
+        ty.dims.iter().rev().fold(elem, |elem, dim| {
+            let size = match dim {
+                Atom::Lit(Scalar::Int(k)) => Some(build::int(*k)),
+                Atom::Lit(_) | Atom::Var(_) => size(*dim),
+            };
+            build::ty(TypeKind::Array(size.map(Box::new), Box::new(elem)))
+        })
+    }
+
+    // Nodes
+
+    /// `C x y`
+    pub(crate) fn made(&self, id: NodeId, tag: u32, fields: Vec<Expr>) -> Expr {
+        let head = con(self.constructor(id, tag));
+        if fields.is_empty() { head } else { build::call(head, fields) }
+    }
+
+    fn pattern(&self, id: NodeId, tag: i64, fields: Vec<Pattern>) -> Pattern {
+        let name = match u32::try_from(tag) {
+            Ok(tag) => self.constructor(id, tag),
+            Err(_) => self.null(id),
+        };
+        build::pattern(PatternKind::Con(build::name(name), fields))
+    }
+
+    /// The constructor with names for some of its fields.
+    pub(crate) fn binding(&self, id: NodeId, tag: i64, names: &HashMap<u32, Rc<str>>) -> Pattern {
+        let fields = u32::try_from(tag)
+            .map_or(0, |tag| self.library.node(id).constructors[tag as usize].fields.len() as u32);
+        let field = |k| match names.get(&k) {
+            Some(name) => build::binds(name.clone()),
+            None => build::pattern(PatternKind::Wildcard),
+        };
+        self.pattern(id, tag, (0..fields).map(field).collect())
+    }
+
+    /// The constructors that a node may have, null included.
+    pub(crate) fn tags(&self, id: NodeId) -> Vec<i64> {
+        let count = self.library.node(id).constructors.len() as i64;
+        let first = if self.nullable.contains(&id) { -1 } else { 0 };
+        (first..count).collect()
+    }
+
+    /// `match h | C0 -> 0 | C1 _ -> 1`
+    pub(crate) fn tag(&self, id: NodeId, of: Expr) -> Expr {
+        let arm = |tag: i64| Arm {
+            pattern: self.binding(id, tag, &HashMap::new()),
+            body: build::annotated(build::int(tag), build::named_ty("int")),
+        };
+        build::match_(of, self.tags(id).into_iter().map(arm).collect())
+    }
+
+    /// `match h | C _ x -> x | _ -> zero`
+    pub(crate) fn part(
+        &self,
+        id: NodeId,
+        of: Expr,
+        tag: u32,
+        field: u32,
+        name: Rc<str>,
+        zero: Expr,
+    ) -> Expr {
+        let names = HashMap::from([(field, name.clone())]);
+        let mut arms =
+            vec![Arm { pattern: self.binding(id, tag.into(), &names), body: build::var(name) }];
+        if self.tags(id).len() > 1 {
+            arms.push(Arm { pattern: build::pattern(PatternKind::Wildcard), body: zero });
+        }
+        build::match_(of, arms)
+    }
+
+    /// What stands for a part of null.
+    pub(crate) fn zero(&self, elem: Elem) -> Expr {
+        match elem {
+            Elem::Ref(node) => con(self.null(node)),
+            Elem::Scalar(ScalarTy::Int) => build::annotated(build::int(0), build::named_ty("int")),
+            Elem::Scalar(ScalarTy::Real) => build::real(0.0),
+            Elem::Scalar(ScalarTy::Bool) => build::expr(ExprKind::Bool(false)),
+        }
+    }
+}
+
+/// A constructor as an expression.
+fn con(name: Rc<str>) -> Expr {
+    build::expr(ExprKind::Con(name))
+}
+
+/// The fields of a node that a block reads, by constructor: which, and what is bound to each first.
+pub(crate) fn fields_read(block: &Block, of: Var, tag: u32) -> Vec<(u32, Var)> {
+    let mut found: Vec<(u32, Var)> = Vec::new();
+    block.each(&mut |stm: &Stm| {
+        if let Exp::Op(Op::Field { of: Atom::Var(node), tag: own, field }) = &stm.exp
+            && (*node, *own) == (of, tag)
+            && !found.iter().any(|(known, _)| known == field)
+        {
+            found.push((*field, stm.binds[0].var));
+        }
+    });
+    found
+}
+
+/// What is known of handles while a definition is written.
+#[derive(Default)]
+pub(crate) struct Handles {
+    /// The types of the nodes.
+    pub(crate) types: HashMap<Var, NodeId>,
+    /// Tags, and of which handles.
+    pub(crate) tags: HashMap<Var, Var>,
+    /// Conditions that test a handle for a constructor, or for being another one.
+    pub(crate) tests: HashMap<Var, (Var, i64, bool)>,
+    /// Names for fields, by handle, constructor and field, in the arm that has matched it.
+    pub(crate) fields: HashMap<(Var, u32, u32), Rc<str>>,
+    /// Constructors that a handle does not have, in the arms for the others.
+    pub(crate) excluded: HashMap<Var, HashSet<i64>>,
+}
+
+impl Handles {
+    /// The name of a field that a pattern has bound.
+    pub(crate) fn field(&self, of: Var, tag: u32, field: u32) -> Option<Rc<str>> {
+        self.fields.get(&(of, tag, field)).cloned()
+    }
+
+    /// Notes a comparison of a tag with a constant; is it one?
+    pub(crate) fn test(&mut self, var: Var, op: Prim, args: &[Atom]) -> bool {
+        let holds = match op {
+            Prim::EqInt => true,
+            Prim::NeInt => false,
+            _ => return false, // no comparison for equality
+        };
+        let (tag, constant) = match args {
+            [Atom::Var(tag), Atom::Lit(Scalar::Int(k))]
+            | [Atom::Lit(Scalar::Int(k)), Atom::Var(tag)] => (tag, *k),
+            _ => return false,
+        };
+        let of = self.tags.get(tag).copied();
+        self.tests.extend(of.map(|of| (var, (of, constant, holds))));
+        of.is_some()
+    }
+}
