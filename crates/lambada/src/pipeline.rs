@@ -26,7 +26,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> anf::Lambda {
-        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
         anf::name_values(names, &f.body);
         timed(&FORWARD, || lambada_differentiate::forward(library, names, &f))
     }
@@ -37,7 +37,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> anf::Reverse {
-        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(names, f));
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
         anf::name_values(names, &f.body);
         timed(&REVERSE, || lambada_differentiate::reverse(library, names, &f))
     }

@@ -9,6 +9,8 @@
 //! ```
 //! An accumulator for a few elements, added to at constant places, becomes one accumulator for each.
 //!
+//! Calls keep the accumulators that they are given, and cells are left alone.
+//!
 //! Assumes: nothing. Gives: accumulators only where the place of an addition is computed, or where arrays are summed over a loop.
 //! Keeps: values up to the order of sums, and failures.
 
@@ -20,11 +22,13 @@ use lambada_anf::{
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
+use crate::calls::Calls;
+
 /// Accumulators for at most this many rows are split.
 const ROWS: i64 = 4;
 
 /// The pass.
-pub(crate) fn accumulators(function: &mut Function) -> bool {
+pub(crate) fn accumulators(function: &mut Function, _: &Calls) -> bool {
     let (names, types, zeros) = (&mut function.names, HashMap::new(), HashSet::new());
     let mut pass = Pass { names, types, zeros, changed: false };
     pass.block(&mut function.body);
@@ -54,7 +58,8 @@ impl Pass<'_> {
             stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
         }
         self.unchanging_places(block);
-        let own: Vec<Var> = block.accumulators().collect();
+        let made = block.stms.iter().filter(|stm| stm.exp.effect() == Effect::Makes);
+        let own: Vec<Var> = made.map(|stm| stm.binds[0].var).collect();
         if own.is_empty() {
             return;
         }
@@ -325,6 +330,7 @@ fn splits(stm: &Stm, acc: Var, rows: i64) -> bool {
         Exp::Op(Op::Accumulate { acc: a, index, .. }) => {
             *a == acc && !index.first().is_none_or(row)
         }
+        Exp::Op(Op::Call { accumulators, .. }) => accumulators.contains(&acc),
         Exp::Op(_) | Exp::Nest(_) => false,
     })
 }
@@ -506,7 +512,7 @@ impl Sum {
             return None;
         }
         if let LoopKind::While(cond) = kind
-            && cond.any(&mut |s| s.exp.effect() == Effect::Adds(self.acc))
+            && cond.stms.iter().any(|stm| adds_to(stm, self.acc))
         {
             return None;
         }

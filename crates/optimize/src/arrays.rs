@@ -94,7 +94,7 @@ fn constant_part(stm: &Stm, tensor: &Tensor, index: &[Atom]) -> Option<Replaceme
 
 /// An array literal of constants, if it is long; short ones stay, so that their elements are known.
 fn constant(stm: &Stm, items: &[Atom]) -> Option<Replacement> {
-    if items.len() <= 4 {
+    if items.len() <= 4 || stm.binds[0].ty.elem.node().is_some() {
         return None;
     }
     let values: Vec<Scalar> = items.iter().map(|a| a.as_lit()).collect::<Option<_>>()?;

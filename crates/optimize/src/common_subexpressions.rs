@@ -14,9 +14,10 @@ use lambada_anf::{
 use lambada_prim::{ReduceOp, Scalar};
 
 use crate::algebra::commutative;
+use crate::calls::Calls;
 
 /// The pass.
-pub(crate) fn common_subexpressions(function: &mut Function) -> bool {
+pub(crate) fn common_subexpressions(function: &mut Function, calls: &Calls) -> bool {
     let mut shapes = Vec::new();
     block_shape(&function.body, &mut shapes);
     let mut twice: HashMap<u64, bool> = HashMap::new();
@@ -24,7 +25,8 @@ pub(crate) fn common_subexpressions(function: &mut Function) -> bool {
         twice.entry(*shape).and_modify(|twice| *twice = true).or_insert(false);
     });
     let unique = shapes.iter().map(|shape| !twice[shape]).collect();
-    let mut pass = Cse { known: HashMap::new(), log: Vec::new(), image: Renaming::new(), unique };
+    let (known, log, image) = (HashMap::new(), Vec::new(), Renaming::new());
+    let mut pass = Cse { calls, known, log, image, unique };
     pass.block(&mut function.body);
     for ty in &mut function.results {
         *ty = pass.image.ty(ty);
@@ -35,7 +37,8 @@ pub(crate) fn common_subexpressions(function: &mut Function) -> bool {
 /// A statement as numbers: equal for statements that are equal up to bound names.
 pub(crate) type Key = Vec<u64>;
 
-struct Cse {
+struct Cse<'a> {
+    calls: &'a Calls,
     known: HashMap<Key, Vec<Var>>,
     /// What has become known, to be forgotten when its block ends.
     log: Vec<Key>,
@@ -45,7 +48,7 @@ struct Cse {
     unique: VecDeque<bool>,
 }
 
-impl Cse {
+impl Cse<'_> {
     fn block(&mut self, block: &mut Block) {
         let depth = self.log.len();
         block.stms.retain_mut(|stm| self.keep(stm));
@@ -61,7 +64,7 @@ impl Cse {
         stm.binds.iter_mut().for_each(|p| p.ty = self.image.ty(&p.ty));
         stm.exp.blocks_mut().into_iter().for_each(|b| self.block(b));
         let unique = matches!(stm.exp, Exp::Nest(_)) && self.unique.pop_front() == Some(true);
-        if unique || !shareable(stm) {
+        if unique || !shareable(stm, self.calls) {
             return true;
         }
         let key = key(stm);
@@ -105,11 +108,12 @@ fn block_shape(block: &Block, shapes: &mut Vec<u64>) -> u64 {
     hasher.finish()
 }
 
-/// May an equal statement before it stand for it? A loop that fails has failed there.
-fn shareable(stm: &Stm) -> bool {
+/// May an equal statement before it stand for it? A loop or a call that fails has failed there.
+fn shareable(stm: &Stm, calls: &Calls) -> bool {
     match &stm.exp {
+        Exp::Op(Op::Call { .. }) => !stm.binds.is_empty() && !calls.adds(stm),
         Exp::Op(op) => op.effect() == Effect::None,
-        Exp::Nest(_) => !stm.binds.is_empty() && !stm.adds(),
+        Exp::Nest(_) => !stm.binds.is_empty() && !calls.adds(stm),
     }
 }
 

@@ -39,7 +39,7 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
     }
     if then.stms.is_empty()
         && otherwise.stms.is_empty()
-        && stm.binds.iter().all(|p| p.ty.dims.is_empty())
+        && stm.binds.iter().all(|p| p.ty.dims.is_empty() && p.ty.elem.node().is_none())
     {
         return Some(selects(stm, cond, then, otherwise));
     }

@@ -3,36 +3,45 @@
 //!
 //! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values, failures, and loops that may not end.
 
+use std::collections::HashSet;
+
 use lambada_anf::{Atom, Block, Effect, Exp, Function, LoopKind, Nest, Op, Stm, Var};
 
+use crate::calls::Calls;
 use crate::control::kept;
 
 /// The pass.
-pub(crate) fn dead_code(function: &mut Function) -> bool {
+pub(crate) fn dead_code(function: &mut Function, calls: &Calls) -> bool {
     let mut marker = Marker {
+        calls,
+        cells: HashSet::new(),
         needs: vec![Vec::new(); function.names.len()],
         live: vec![false; function.names.len()],
         todo: Vec::new(),
     };
     marker.block(&function.body, &mut Vec::new());
+    function.accumulators.iter().for_each(|p| marker.root(p.var.into()));
     let sizes = function.results.iter().flat_map(|ty| ty.dims.iter().copied());
     for atom in function.body.results.iter().copied().chain(sizes).collect::<Vec<_>>() {
         marker.root(atom);
     }
-    let mut sweeper = Sweeper { live: marker.finish(), changed: false };
+    let mut sweeper = Sweeper { calls, live: marker.finish(), changed: false };
     sweeper.block(&mut function.body);
     sweeper.changed
 }
 
 /// Finds what is live.
-struct Marker {
+struct Marker<'a> {
+    calls: &'a Calls,
+    /// Names of cells.
+    cells: HashSet<Var>,
     /// By variable: what it needs if it is live itself.
     needs: Vec<Vec<Var>>,
     live: Vec<bool>,
     todo: Vec<Var>,
 }
 
-impl Marker {
+impl Marker<'_> {
     fn root(&mut self, atom: Atom) {
         if let Atom::Var(var) = atom
             && !std::mem::replace(&mut self.live[var.0 as usize], true)
@@ -117,6 +126,20 @@ impl Marker {
                     .chain([value])
                     .chain(&*control)
                     .for_each(|atom| self.need(*acc, *atom));
+                self.addition(*acc);
+            }
+            Exp::Op(Op::Call { args, accumulators, .. }) => {
+                self.call(stm, args, accumulators, control)
+            }
+            // Where a call needs the accumulator, it is frozen, whoever reads the value.
+            Exp::Op(Op::Freeze(acc)) => {
+                let p = &stm.binds[0];
+                p.ty.dims.iter().for_each(|d| self.need(*acc, *d));
+                self.need(p.var, (*acc).into());
+            }
+            Exp::Op(Op::Open { of, .. }) => {
+                self.cells.insert(stm.binds[0].var);
+                self.need(stm.binds[0].var, *of);
             }
             Exp::Op(Op::Check { cond, values, .. }) => {
                 values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
@@ -129,13 +152,48 @@ impl Marker {
     }
 }
 
+impl Marker<'_> {
+    /// An addition to a cell is live: who reads it is not known here.
+    fn addition(&mut self, acc: Var) {
+        if self.cells.contains(&acc) {
+            self.root(acc.into());
+        }
+    }
+
+    /// A call that only computes and adds is live if what it binds or adds to is.
+    fn call(&mut self, stm: &Stm, args: &[Atom], accumulators: &[Var], control: &[Atom]) {
+        if !only_adds(stm, self.calls) {
+            args.iter().chain(control).for_each(|atom| self.root(*atom));
+            accumulators.iter().for_each(|acc| self.root((*acc).into()));
+            return;
+        }
+        for p in &stm.binds {
+            args.iter().for_each(|atom| self.need(p.var, *atom));
+            accumulators.iter().for_each(|acc| self.need(p.var, (*acc).into()));
+        }
+        for acc in accumulators {
+            args.iter().chain(control).for_each(|atom| self.need(*acc, *atom));
+            // It adds to all of them, or to none.
+            accumulators.iter().for_each(|other| self.need(*acc, (*other).into()));
+            self.addition(*acc);
+        }
+    }
+}
+
+/// Does it return, and do nothing but compute what it binds and add to accumulators?
+fn only_adds(stm: &Stm, calls: &Calls) -> bool {
+    let summary = calls.summary(stm);
+    !summary.fails && !summary.endless && !summary.adds_to_cells && !summary.reads_cells
+}
+
 /// Removes what is not.
-struct Sweeper {
+struct Sweeper<'a> {
+    calls: &'a Calls,
     live: Vec<bool>,
     changed: bool,
 }
 
-impl Sweeper {
+impl Sweeper<'_> {
     fn is_live(&self, var: Var) -> bool {
         self.live[var.0 as usize]
     }
@@ -156,13 +214,16 @@ impl Sweeper {
 
     fn keep(&mut self, stm: &mut Stm) -> bool {
         let live: Vec<bool> = stm.binds.iter().map(|p| self.is_live(p.var)).collect();
+        if let Exp::Op(Op::Call { accumulators, .. }) = &stm.exp {
+            let added = accumulators.iter().any(|acc| self.is_live(*acc));
+            return added || live.contains(&true) || !only_adds(stm, self.calls);
+        }
         match &mut stm.exp {
             Exp::Op(op) => match op.effect() {
                 Effect::Fails | Effect::Calls => true,
-                Effect::Adds(acc) => self.is_live(acc),
+                Effect::Adds(acc) | Effect::Freezes(acc) => self.is_live(acc),
                 Effect::None
                 | Effect::Makes
-                | Effect::Freezes(_)
                 | Effect::MakesCells
                 | Effect::OpensCell
                 | Effect::ReadsCell => live[0],
@@ -172,7 +233,7 @@ impl Sweeper {
                 self.prune(&mut body.results, &live);
                 self.prune(&mut stm.binds, &live);
                 self.block(body);
-                !stm.binds.is_empty() || !body.stms.iter().all(is_value)
+                !stm.binds.is_empty() || !self.are_values(&body.stms)
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for block in [&mut *then, &mut *otherwise] {
@@ -180,7 +241,8 @@ impl Sweeper {
                     self.block(block);
                 }
                 self.prune(&mut stm.binds, &live);
-                !stm.binds.is_empty() || !then.stms.iter().chain(&otherwise.stms).all(is_value)
+                !stm.binds.is_empty()
+                    || !(self.are_values(&then.stms) && self.are_values(&otherwise.stms))
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 let live: Vec<bool> = params.iter().map(|p| self.is_live(p.var)).collect();
@@ -191,7 +253,7 @@ impl Sweeper {
                 self.prune(&mut stm.binds, &live);
                 self.block(body);
                 match kind {
-                    LoopKind::For { .. } => any || !body.stms.iter().all(is_value),
+                    LoopKind::For { .. } => any || !self.are_values(&body.stms),
                     LoopKind::While(cond) => {
                         self.block(cond);
                         true
@@ -202,8 +264,14 @@ impl Sweeper {
     }
 }
 
+impl Sweeper<'_> {
+    fn are_values(&self, stms: &[Stm]) -> bool {
+        stms.iter().all(|stm| is_value(stm, self.calls))
+    }
+}
+
 /// Does a statement that has survived only compute values? Additions to accumulators of others, checks and what may not end do more.
-fn is_value(stm: &Stm) -> bool {
+fn is_value(stm: &Stm, calls: &Calls) -> bool {
     match stm.exp.effect() {
         Effect::Makes
         | Effect::Freezes(_)
@@ -211,7 +279,7 @@ fn is_value(stm: &Stm) -> bool {
         | Effect::OpensCell
         | Effect::ReadsCell => true,
         Effect::None | Effect::Adds(_) | Effect::Fails | Effect::Calls => {
-            stm.is_pure() && !stm.may_not_end()
+            calls.is_pure(stm) && !calls.may_not_end(stm)
         }
     }
 }

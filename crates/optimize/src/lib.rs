@@ -3,14 +3,17 @@
 mod accumulators;
 mod algebra;
 mod arrays;
+mod calls;
 mod checks;
 mod common_subexpressions;
 mod control;
 mod dead_code;
 mod factor;
 mod failures;
+mod inlining;
 mod loop_fusion;
 mod loop_invariant_code_motion;
+mod nodes;
 mod producer_inlining;
 mod read_before_update;
 mod reduction_fusion;
@@ -19,12 +22,14 @@ mod rewrite;
 mod scalar_replacement;
 mod scope;
 mod unrolling;
+mod unused;
 
 #[cfg(test)]
 mod tests;
 
-use lambada_anf::{Function, Lambda, Names};
+use lambada_anf::{Function, Lambda, Library, Names};
 
+use calls::Calls;
 use rewrite::{Rule, rewrite};
 
 /// A pass of the optimizer.
@@ -34,62 +39,103 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in a line.
     pub what: &'static str,
-    /// The pass itself; it says whether it has changed the program.
-    pub run: fn(&mut Function) -> bool,
+    how: How,
+}
+
+/// A pass itself; it says whether it has changed the program.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// It is about one function, which may call others.
+    Each(fn(&mut Function, &Calls) -> bool),
+    /// It is about a program with its library.
+    Whole(fn(&mut Function) -> bool),
+}
+
+impl Pass {
+    /// Runs the pass on a program, the functions of its library included, and says whether that has changed it.
+    pub fn run(&self, program: &mut Function) -> bool {
+        let run = match self.how {
+            How::Whole(run) => return run(program),
+            How::Each(run) => run,
+        };
+        let mut library = std::mem::take(&mut program.library);
+        let calls = Calls::new(&library);
+        let mut changed = false;
+        for function in library.functions.iter_mut().flatten() {
+            changed |= run(function, &calls);
+        }
+        changed |= run(program, &calls);
+        program.library = library;
+        changed
+    }
 }
 
 /// The passes that are repeated until the program no longer changes, in order.
 pub const ROUND: &[Pass] = &[
     Pass {
+        name: "inlining",
+        what: "calls of small functions that do not call themselves are written out",
+        how: How::Each(inlined),
+    },
+    Pass {
+        name: "unused",
+        what: "functions, and parameters and results of functions, that no call needs are removed",
+        how: How::Whole(unused::unused),
+    },
+    Pass {
         name: "simplify",
         what: "constant folding, laws of arithmetic, reads of known arrays, decided control flow, evident checks",
-        run: local,
+        how: How::Each(local),
     },
     Pass {
         name: "common-subexpressions",
         what: "equal expressions are computed once",
-        run: common_subexpressions::common_subexpressions,
+        how: How::Each(common_subexpressions::common_subexpressions),
     },
     Pass {
         name: "accumulators",
         what: "accumulators of known shape become loops, reductions and additions",
-        run: accumulators::accumulators,
+        how: How::Each(accumulators::accumulators),
     },
     Pass {
         name: "dead-code",
         what: "what no result and no check needs is removed",
-        run: dead_code::dead_code,
+        how: How::Each(dead_code::dead_code),
     },
-    Pass { name: "factor", what: "invariant factors are moved out of sums", run: factored },
+    Pass {
+        name: "factor",
+        what: "invariant factors are moved out of sums",
+        how: How::Each(factored),
+    },
     Pass {
         name: "reduction-fusion",
         what: "a reduction is fused into the loop that produces its array",
-        run: reduction_fusion::reduction_fusion,
+        how: How::Each(reduction_fusion::reduction_fusion),
     },
     Pass {
         name: "loop-fusion",
         what: "loops over the same range become one, so do branches on the same condition",
-        run: loop_fusion::loop_fusion,
+        how: How::Each(loop_fusion::loop_fusion),
     },
     Pass {
         name: "reduction-recognition",
         what: "sequential loops whose iterations are independent become parallel",
-        run: recognized,
+        how: How::Each(recognized),
     },
     Pass {
         name: "producer-inlining",
         what: "an element of a loop's array is computed where it is read",
-        run: producer_inlining::producer_inlining,
+        how: How::Each(producer_inlining::producer_inlining),
     },
     Pass {
         name: "unrolling",
         what: "short loops are unrolled, small arrays are replaced by scalars",
-        run: unrolled,
+        how: How::Each(unrolled),
     },
     Pass {
         name: "loop-invariant-code-motion",
         what: "what does not change in a loop is computed before it",
-        run: loop_invariant_code_motion::loop_invariant_code_motion,
+        how: How::Each(loop_invariant_code_motion::loop_invariant_code_motion),
     },
 ];
 
@@ -97,7 +143,7 @@ pub const ROUND: &[Pass] = &[
 pub const FINAL: &[Pass] = &[Pass {
     name: "read-before-update",
     what: "an element is read before the update that overwrites it, so that the update can be in place",
-    run: read_before_update::read_before_update,
+    how: How::Each(read_before_update::read_before_update),
 }];
 
 /// All passes of the optimizer, in order.
@@ -108,24 +154,29 @@ pub fn passes() -> impl Iterator<Item = &'static Pass> {
 /// How often the round runs at most. Each only makes the program smaller or flatter, so few are needed.
 const ROUNDS: usize = 10;
 
-const LOCAL: &[Rule] = &[algebra::algebra, arrays::arrays, control::control, checks::checks];
+const LOCAL: &[Rule] =
+    &[algebra::algebra, arrays::arrays, nodes::nodes, control::control, checks::checks];
 
-fn local(function: &mut Function) -> bool {
-    rewrite(function, LOCAL)
+fn local(function: &mut Function, calls: &Calls) -> bool {
+    rewrite(function, calls, LOCAL)
 }
 
-fn recognized(function: &mut Function) -> bool {
-    rewrite(function, &[reduction_recognition::reduction_recognition])
+fn inlined(function: &mut Function, calls: &Calls) -> bool {
+    rewrite(function, calls, &[inlining::inlining])
 }
 
-fn factored(function: &mut Function) -> bool {
-    rewrite(function, &[factor::factor])
+fn recognized(function: &mut Function, calls: &Calls) -> bool {
+    rewrite(function, calls, &[reduction_recognition::reduction_recognition])
 }
 
-fn unrolled(function: &mut Function) -> bool {
+fn factored(function: &mut Function, calls: &Calls) -> bool {
+    rewrite(function, calls, &[factor::factor])
+}
+
+fn unrolled(function: &mut Function, calls: &Calls) -> bool {
     let rules: &[Rule] =
         &[unrolling::unrolling, scalar_replacement::scalar_replacement, arrays::arrays];
-    rewrite(function, rules)
+    rewrite(function, calls, rules)
 }
 
 /// Runs the passes. In debug builds the result of every pass is checked.
@@ -146,7 +197,7 @@ pub fn optimize_observed(
     observe: &mut dyn FnMut(&'static Pass, &Function),
 ) -> Function {
     let mut run = |function: &mut Function, pass: &'static Pass| {
-        let changed = (pass.run)(function);
+        let changed = pass.run(function);
         // An access whose evidence a pass has lost gets a check of its own, so that no pass can leave one without.
         let guarded = lambada_anf::guard(function);
         observe(pass, function);
@@ -178,8 +229,9 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
 
 /// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
 /// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
-/// array that it would have to keep.
-pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
+/// array that it would have to keep. The library is that of the functions that it calls, which stay as they are.
+pub fn simplify(library: &Library, names: &mut Names, f: &Lambda) -> Lambda {
+    let calls = &Calls::new(library);
     let mut function = Function {
         name: String::new(),
         sizes: Vec::new(),
@@ -190,17 +242,17 @@ pub fn simplify(names: &mut Names, f: &Lambda) -> Lambda {
         ..Function::default()
     };
     for _ in 0..3 {
-        let mut changed = local(&mut function);
-        changed |= common_subexpressions::common_subexpressions(&mut function);
-        changed |= dead_code::dead_code(&mut function);
-        changed |= loop_fusion::loop_fusion(&mut function);
+        let mut changed = local(&mut function, calls);
+        changed |= common_subexpressions::common_subexpressions(&mut function, calls);
+        changed |= dead_code::dead_code(&mut function, calls);
+        changed |= loop_fusion::loop_fusion(&mut function, calls);
         if !changed {
             break;
         }
     }
     // What does not change in a loop is differentiated once, and no tape holds it for each iteration.
-    loop_invariant_code_motion::loop_invariant_code_motion(&mut function);
-    dead_code::dead_code(&mut function);
+    loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls);
+    dead_code::dead_code(&mut function, calls);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
 }

@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Effect, Exp, Function, Nest, Op, Out, Renaming, Stm, Var};
 use lambada_prim::Scalar;
 
+use crate::calls::{Calls, Summary};
 use crate::failures;
 
 /// How many earlier loops over the same extent are tried for each loop.
@@ -26,19 +27,33 @@ const TRIED: usize = 12;
 const WINDOW: usize = 2000;
 
 /// The pass.
-pub(crate) fn loop_fusion(function: &mut Function) -> bool {
-    block(&mut function.body)
+pub(crate) fn loop_fusion(function: &mut Function, calls: &Calls) -> bool {
+    // What a function is given to add to may be a cell too.
+    let mut cells: HashSet<Var> = function.accumulators.iter().map(|p| p.var).collect();
+    function.body.each(&mut |stm| {
+        if stm.exp.effect() == Effect::OpensCell {
+            cells.insert(stm.binds[0].var);
+        }
+    });
+    block(&mut function.body, &Effects { calls, cells })
+}
+
+/// What is needed to know what statements do.
+struct Effects<'a> {
+    calls: &'a Calls,
+    /// The names of cells.
+    cells: HashSet<Var>,
 }
 
 /// Fuses what stands in the block and in blocks inside; was there any?
-fn block(b: &mut Block) -> bool {
+fn block(b: &mut Block, effects: &Effects) -> bool {
     let before = b.stms.len();
     if has_candidates(&b.stms) {
-        fuse_all(b);
+        fuse_all(b, effects);
     }
     let mut changed = b.stms.len() < before;
     for inner in b.stms.iter_mut().flat_map(|stm| stm.exp.blocks_mut()) {
-        changed |= block(inner);
+        changed |= block(inner, effects);
     }
     changed
 }
@@ -49,8 +64,8 @@ fn has_candidates(stms: &[Stm]) -> bool {
     stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
 }
 
-fn fuse_all(b: &mut Block) {
-    let infos = b.stms.iter().map(Info::new).collect();
+fn fuse_all(b: &mut Block, effects: &Effects) {
+    let infos = b.stms.iter().map(|stm| Info::new(stm, effects)).collect();
     let mut row = Row { stms: std::mem::take(&mut b.stms), infos };
     let mut second = 0;
     while second < row.stms.len() {
@@ -107,16 +122,21 @@ struct Info {
     /// Arrays whose memory it takes over: what reads them stays before it.
     consumes: HashSet<Var>,
     fails: bool,
+    /// What it does with cells: additions and reads keep their order.
+    summary: Summary,
 }
 
 impl Info {
-    fn new(stm: &Stm) -> Info {
+    fn new(stm: &Stm, effects: &Effects) -> Info {
         let mut mentions = HashSet::new();
         stm.mentioned(&mut |v| _ = mentions.insert(v));
         let mut consumes = HashSet::new();
         stm.each(&mut |s| s.exp.consumed(&mut |x| _ = consumes.insert(x)));
         let binds = stm.binds.iter().enumerate().map(|(k, p)| (p.var, k)).collect();
-        Info { binds, mentions, adds_to: stm.additions(), consumes, fails: stm.may_fail() }
+        let mut summary = effects.calls.summary(stm);
+        let adds_to = stm.additions();
+        summary.adds_to_cells |= !adds_to.is_disjoint(&effects.cells);
+        Info { binds, mentions, adds_to, consumes, fails: summary.fails, summary }
     }
 
     /// Of two statements that become one. What was between them is still mentioned, which only makes later fusions more careful.
@@ -129,6 +149,7 @@ impl Info {
             adds_to: union(self.adds_to, other.adds_to),
             consumes: union(self.consumes, other.consumes),
             fails: self.fails || other.fails,
+            summary: self.summary.and(other.summary),
         }
     }
 
@@ -199,7 +220,11 @@ impl Row {
                 return None;
             }
         }
-        if dependents.iter().any(|k| self.infos[*k].loses_to(&self.infos[second])) {
+        let last = &self.infos[second];
+        let overtaken = |k: &usize| {
+            self.infos[*k].loses_to(last) || self.infos[*k].summary.conflicts(last.summary)
+        };
+        if dependents.iter().any(overtaken) {
             return None;
         }
         if !made.is_disjoint(&self.infos[second].mentions) {
@@ -210,6 +235,7 @@ impl Row {
                 // If the first does not fail, the second's failures may come earlier, which nobody sees.
                 let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
                 reads_elementwise(a, &own.binds, b)
+                    && !own.summary.conflicts(last.summary)
                     && (!fails(first) || !fails(second) || covered())
             }
             // The branches of an `if` run one after the other, fused or not.
@@ -219,10 +245,14 @@ impl Row {
         fusible.then_some(dependents)
     }
 
-    /// Does the k-th statement take over an array that the first one needs, or one of its dependents, which all come after it then?
+    /// Does the k-th statement take over an array that the first one needs, or one of its dependents, which all come after it then? Or does
+    /// it read cells that they add to, or the other way around?
     fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
         let mut moved = std::iter::once(&first).chain(dependents);
-        moved.any(|m| self.infos[*m].loses_to(&self.infos[k]))
+        moved.any(|m| {
+            let moved = &self.infos[*m];
+            moved.loses_to(&self.infos[k]) || moved.summary.conflicts(self.infos[k].summary)
+        })
     }
 
     /// Puts the fused statement where the second one was, and what depends on the first one behind it. Gives its place.

@@ -14,13 +14,15 @@ use lambada_anf::{
 };
 use lambada_prim::Prim;
 
+use crate::calls::Calls;
 use crate::scope::Scope;
 
 /// The pass.
-pub(crate) fn loop_invariant_code_motion(function: &mut Function) -> bool {
+pub(crate) fn loop_invariant_code_motion(function: &mut Function, calls: &Calls) -> bool {
     let scope = Scope::new(function);
     let mut motion = Motion {
         names: &mut function.names,
+        calls,
         scope,
         loops: 0,
         varying: HashSet::new(),
@@ -33,6 +35,7 @@ pub(crate) fn loop_invariant_code_motion(function: &mut Function) -> bool {
 
 struct Motion<'a> {
     names: &'a mut Names,
+    calls: &'a Calls,
     scope: Scope,
     /// How many loops surround the current block.
     loops: usize,
@@ -51,7 +54,7 @@ impl Motion<'_> {
             self.scope.enter(&stm.exp);
             self.nested(&mut stm);
             self.scope.reset(inside);
-            let out = invariant(&mut stm, &mut self.scope);
+            let out = invariant(&mut stm, &mut self.scope, self.calls);
             self.changed |= !out.is_empty();
             if self.needs_guard(&stm, &out) {
                 let guarded = self.guarded(stm, out);
@@ -149,7 +152,7 @@ impl Motion<'_> {
 }
 
 /// Takes the invariant statements out of a loop.
-fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
+fn invariant(stm: &mut Stm, scope: &mut Scope, calls: &Calls) -> Vec<Stm> {
     if !stm.exp.repeats() {
         return Vec::new();
     }
@@ -161,9 +164,10 @@ fn invariant(stm: &mut Stm, scope: &mut Scope) -> Vec<Stm> {
         for s in std::mem::take(&mut body.stms) {
             let mut depends = false;
             s.mentioned(&mut |v| depends |= inside.contains(&v));
-            unchecked &= !s.may_fail();
+            unchecked &= !calls.may_fail(&s) && !calls.may_not_end(&s);
             let typed = !checked || !rests_on_sizes(&s);
-            if !depends && typed && worthwhile(&s) && s.is_pure() && safe(&s, scope, unchecked) {
+            let pure = calls.is_pure(&s);
+            if !depends && typed && worthwhile(&s) && pure && safe(&s, scope, unchecked) {
                 scope.pass(&s);
                 out.push(s);
             } else {
@@ -208,6 +212,8 @@ fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
             let (Some(a), Some(b)) = (scope.ty(*a), scope.ty(*b)) else { return runs };
             runs || a.dims.last() == b.dims.first()
         }
+        // Of which constructor the node is may be known only where it runs.
+        Exp::Op(Op::Field { .. } | Op::Call { .. }) => runs,
         Exp::Op(op) => op.access().is_none_or(|(x, index)| scope.in_range(x, index)),
         Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => runs,
         Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, runs),

@@ -18,6 +18,7 @@ use lambada_anf::{
 };
 use lambada_prim::{Cost, ScalarTy};
 
+use crate::calls::Calls;
 use crate::loop_invariant_code_motion::evident;
 use crate::scope::Scope;
 
@@ -27,7 +28,7 @@ const CHEAP: usize = 8;
 const LARGE: usize = 400;
 
 /// The pass.
-pub(crate) fn producer_inlining(function: &mut Function) -> bool {
+pub(crate) fn producer_inlining(function: &mut Function, _: &Calls) -> bool {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
     let scope = Scope::new(function);

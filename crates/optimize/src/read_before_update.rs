@@ -11,8 +11,10 @@
 
 use lambada_anf::{Atom, Block, Exp, Function, Names, Op, Param, Renaming, Stm, Var};
 
+use crate::calls::Calls;
+
 /// The pass.
-pub(crate) fn read_before_update(function: &mut Function) -> bool {
+pub(crate) fn read_before_update(function: &mut Function, _: &Calls) -> bool {
     let (mut image, before) = (Renaming::new(), function.names.len());
     block(&mut function.names, &mut function.body, &mut image);
     image.apply(&mut function.body);

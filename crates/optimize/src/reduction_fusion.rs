@@ -12,8 +12,10 @@ use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Out, Param, Stm, Var};
 
+use crate::calls::Calls;
+
 /// The pass.
-pub(crate) fn reduction_fusion(function: &mut Function) -> bool {
+pub(crate) fn reduction_fusion(function: &mut Function, _: &Calls) -> bool {
     block(&mut function.body)
 }
 

@@ -19,6 +19,11 @@ pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<
     else {
         return None;
     };
+    // Iterations that read what others add keep their order.
+    let summary = context.calls.summary(stm);
+    if summary.conflicts(summary) {
+        return None;
+    }
     if params.is_empty() {
         let exp = Nest::For { index: *index, extent: *extent, outs: vec![], body: body.clone() };
         return Some(Replacement { stms: vec![Stm::effect(exp)], values: vec![] });

@@ -4,6 +4,7 @@
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 
+use crate::calls::Calls;
 use crate::scope::Scope;
 
 /// What a rule may look at and use.
@@ -12,6 +13,8 @@ pub(crate) struct Context<'a> {
     pub(crate) names: &'a mut Names,
     /// What is known here.
     pub(crate) scope: &'a Scope,
+    /// What calls do.
+    pub(crate) calls: &'a Calls,
 }
 
 impl Context<'_> {
@@ -58,10 +61,10 @@ impl Replacement {
 pub(crate) type Rule = fn(&mut Context, &Stm) -> Option<Replacement>;
 
 /// Applies the rules everywhere; gives whether the program has changed.
-pub(crate) fn rewrite(function: &mut Function, rules: &[Rule]) -> bool {
+pub(crate) fn rewrite(function: &mut Function, calls: &Calls, rules: &[Rule]) -> bool {
     let scope = Scope::new(function);
     let names = &mut function.names;
-    let mut rewriter = Rewriter { names, scope, image: Vec::new(), rules, changed: false };
+    let mut rewriter = Rewriter { names, scope, calls, image: Vec::new(), rules, changed: false };
     rewriter.block(&mut function.body);
     for size in function.results.iter_mut().flat_map(|ty| &mut ty.dims) {
         rewriter.place(size);
@@ -72,6 +75,7 @@ pub(crate) fn rewrite(function: &mut Function, rules: &[Rule]) -> bool {
 struct Rewriter<'a> {
     names: &'a mut Names,
     scope: Scope,
+    calls: &'a Calls,
     /// What stands for a variable that has been replaced.
     image: Vec<Option<Atom>>,
     rules: &'a [Rule],
@@ -113,7 +117,8 @@ impl Rewriter<'_> {
         while let Some(mut stm) = todo.pop() {
             stm.exp.atoms_mut(&mut |a| self.place(a));
             stm.binds.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(|d| self.place(d));
-            let mut context = Context { names: &mut *self.names, scope: &self.scope };
+            let mut context =
+                Context { names: &mut *self.names, scope: &self.scope, calls: self.calls };
             match self.rules.iter().find_map(|rule| rule(&mut context, &stm)) {
                 Some(replacement) => {
                     self.changed = true;

@@ -5,6 +5,7 @@ use lambada_testkit::Tolerance;
 
 use crate::{optimize, passes, simplify, verify};
 
+mod calls;
 mod evidence;
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
@@ -39,11 +40,51 @@ fn every_pass_keeps_generated_functions() {
         let (function, args) = generate(seed);
         for pass in passes() {
             let mut after = function.clone();
-            let changed = (pass.run)(&mut after);
+            let changed = pass.run(&mut after);
             assert_eq!(changed, after.body != function.body, "seed {seed}, {}", pass.name);
             verify(pass, &function, &after);
             same(&function, &after, &args, &format!("seed {seed}, {}", pass.name));
         }
+    }
+}
+
+#[test]
+fn every_pass_keeps_generated_programs_with_libraries() {
+    for seed in 0..100 {
+        let (function, args) = generate_with_library(seed);
+        for pass in passes() {
+            let mut after = function.clone();
+            let changed = pass.run(&mut after);
+            let same_text = print(&after) == print(&function);
+            assert!(changed || same_text, "seed {seed}, {}", pass.name);
+            verify(pass, &function, &after);
+            same(&function, &after, &args, &format!("seed {seed}, {}", pass.name));
+        }
+    }
+}
+
+#[test]
+fn the_pipeline_keeps_generated_programs_with_libraries() {
+    for seed in 0..100 {
+        let (function, args) = generate_with_library(seed);
+        let after = optimize(function.clone());
+        same(&function, &after, &args, &format!("seed {seed}"));
+        assert_eq!(print(&optimize(after.clone())), print(&after), "seed {seed}");
+    }
+}
+
+#[test]
+fn simplifying_keeps_generated_programs_with_libraries() {
+    for seed in 0..60 {
+        let (function, args) = generate_with_library(seed);
+        let mut after = function.clone();
+        let (params, results) = (function.params.clone(), function.results.clone());
+        let lambda = Lambda { params, results, body: function.body.clone() };
+        let simple = simplify(&function.library, &mut after.names, &lambda);
+        (after.body, after.results) = (simple.body, simple.results);
+        guard(&mut after);
+        check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
+        same(&function, &after, &args, &format!("seed {seed}"));
     }
 }
 
@@ -67,7 +108,7 @@ fn simplifying_keeps_generated_functions() {
             results: function.results.clone(),
             body: function.body.clone(),
         };
-        let simple = simplify(&mut after.names, &lambda);
+        let simple = simplify(&function.library, &mut after.names, &lambda);
         (after.body, after.results) = (simple.body, simple.results);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         same(&function, &after, &args, &format!("seed {seed}"));

@@ -2,6 +2,8 @@
 
 use lambada_anf::{Block, Exp, Function, Nest, check, print, read};
 
+use crate::calls::Calls;
+
 fn parsed(body: &str) -> Function {
     let text = format!("f [n] (xs : [n]real) (is : [n]int) (m : int) {{\n{body}}}\n");
     let f = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
@@ -19,9 +21,9 @@ fn loops(block: &Block) -> usize {
 }
 
 /// A pass, which may not break the program; how many loops it leaves.
-fn loops_after(pass: fn(&mut Function) -> bool, f: &Function) -> usize {
+fn loops_after(pass: fn(&mut Function, &Calls) -> bool, f: &Function) -> usize {
     let mut after = f.clone();
-    pass(&mut after);
+    pass(&mut after, &Calls::default());
     check(&after).unwrap_or_else(|message| panic!("{message}\n{}", print(&after)));
     loops(&after.body)
 }

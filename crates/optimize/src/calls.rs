@@ -1,0 +1,282 @@
+//! What calls do: a summary of each function of the library, the least one that the call graph allows.
+//!
+//! Judgement: a function fails, does not end, adds to cells or reads them only if its body does, or a function that it calls. A recursion ends
+//! evidently where one parameter, the same for all functions of the circle, is smaller in every call: an `int` that is known to be at least 0,
+//! or a handle of which the argument is a part. Parts of a node are made before it, so there are finitely many; of null there is none that is
+//! not null, but there a program that descends has tested the node.
+//!
+//! Assumes: nothing. Gives: judgements about statements that look through calls. Keeps: all.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::bounds::Known;
+use lambada_anf::{
+    Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Stm, Ty, Var,
+};
+
+use crate::inlining;
+
+/// What is known of the functions of a library.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    of: Vec<Summary>,
+    /// The functions that are written out where they are called.
+    small: Vec<Option<Function>>,
+}
+
+/// What a function, or a statement, may do besides computing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) fails: bool,
+    pub(crate) endless: bool,
+    pub(crate) makes_cells: bool,
+    pub(crate) adds_to_cells: bool,
+    pub(crate) reads_cells: bool,
+}
+
+impl Summary {
+    const NOTHING: Summary = Summary {
+        fails: false,
+        endless: false,
+        makes_cells: false,
+        adds_to_cells: false,
+        reads_cells: false,
+    };
+    /// What a function may do of which nothing is known.
+    const ALL: Summary = Summary {
+        fails: true,
+        endless: true,
+        makes_cells: true,
+        adds_to_cells: true,
+        reads_cells: true,
+    };
+
+    pub(crate) fn and(self, other: Summary) -> Summary {
+        Summary {
+            fails: self.fails || other.fails,
+            endless: self.endless || other.endless,
+            makes_cells: self.makes_cells || other.makes_cells,
+            adds_to_cells: self.adds_to_cells || other.adds_to_cells,
+            reads_cells: self.reads_cells || other.reads_cells,
+        }
+    }
+
+    /// Has it to do with cells?
+    pub(crate) fn touches_cells(self) -> bool {
+        self.makes_cells || self.adds_to_cells || self.reads_cells
+    }
+
+    /// Must the order of the two be kept, since one reads a cell that the other may add to?
+    pub(crate) fn conflicts(self, other: Summary) -> bool {
+        self.adds_to_cells && other.reads_cells || self.reads_cells && other.adds_to_cells
+    }
+}
+
+impl Calls {
+    /// The summaries of a library.
+    pub fn new(library: &Library) -> Calls {
+        let start = |f: &Option<Function>| match f {
+            Some(_) => Summary::NOTHING,
+            None => Summary::ALL,
+        };
+        let of = library.functions.iter().map(start).collect();
+        let mut calls = Calls { of, small: inlining::small(library) };
+        for id in circular(library) {
+            calls.of[id.0 as usize].endless = true;
+        }
+        loop {
+            let mut changed = false;
+            for (k, f) in library.functions.iter().enumerate() {
+                let Some(f) = f else { continue };
+                let summary =
+                    f.body.stms.iter().fold(calls.of[k], |s, stm| s.and(calls.summary(stm)));
+                changed |= summary != calls.of[k];
+                calls.of[k] = summary;
+            }
+            if !changed {
+                return calls;
+            }
+        }
+    }
+
+    /// The function, if it is written out where it is called.
+    pub(crate) fn small(&self, id: FnId) -> Option<&Function> {
+        self.small.get(id.0 as usize).and_then(Option::as_ref)
+    }
+
+    /// What a statement may do.
+    pub(crate) fn summary(&self, stm: &Stm) -> Summary {
+        let mut summary = Summary::NOTHING;
+        stm.each(&mut |s| {
+            summary = match (&s.exp, s.exp.effect()) {
+                (Exp::Op(Op::Call { function, .. }), _) => {
+                    let known = self.of.get(function.0 as usize).copied();
+                    summary.and(known.unwrap_or(Summary::ALL))
+                }
+                (_, Effect::Fails) => Summary { fails: true, ..summary },
+                (_, Effect::MakesCells) => Summary { makes_cells: true, ..summary },
+                (_, Effect::OpensCell) => Summary { adds_to_cells: true, ..summary },
+                (_, Effect::ReadsCell) => Summary { reads_cells: true, ..summary },
+                (exp, _) => Summary { endless: summary.endless || exp.is_unbounded(), ..summary },
+            };
+        });
+        summary
+    }
+
+    pub(crate) fn may_fail(&self, stm: &Stm) -> bool {
+        stm.may_fail() && self.summary(stm).fails
+    }
+
+    pub(crate) fn may_not_end(&self, stm: &Stm) -> bool {
+        stm.may_not_end() && self.summary(stm).endless
+    }
+
+    /// Does it add to an accumulator that it has not made itself, or touch a cell?
+    pub(crate) fn adds(&self, stm: &Stm) -> bool {
+        !stm.additions().is_empty() || stm.touches_cells() && self.summary(stm).touches_cells()
+    }
+
+    /// Can it be moved to where its operands are known? It does nothing but compute what it binds, or does not end.
+    pub(crate) fn is_pure(&self, stm: &Stm) -> bool {
+        if stm.is_pure() {
+            return true;
+        }
+        match stm.exp.effect() {
+            Effect::None | Effect::Calls => !self.may_fail(stm) && !self.adds(stm),
+            Effect::Makes
+            | Effect::Adds(_)
+            | Effect::Freezes(_)
+            | Effect::Fails
+            | Effect::MakesCells
+            | Effect::OpensCell
+            | Effect::ReadsCell => false,
+        }
+    }
+}
+
+/// The functions of which a recursion is not known to end.
+fn circular(library: &Library) -> Vec<FnId> {
+    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
+    let complete: Vec<FnId> = ids.filter(|id| library.function(*id).is_some()).collect();
+    let reached: HashMap<FnId, HashSet<FnId>> =
+        complete.iter().map(|id| (*id, reachable(library, *id))).collect();
+    let together = |a: FnId, b: FnId| {
+        let reaches = |a: FnId, b: FnId| reached.get(&a).is_some_and(|r| r.contains(&b));
+        reaches(a, b) && reaches(b, a)
+    };
+    let mut endless = Vec::new();
+    for id in &complete {
+        let circle: Vec<FnId> = complete.iter().copied().filter(|b| together(*id, *b)).collect();
+        let positions = library.function(*id).map_or(0, |f| f.params.len());
+        if !circle.is_empty() && !(0..positions).any(|k| descends(library, &circle, k)) {
+            endless.push(*id);
+        }
+    }
+    endless
+}
+
+/// The functions that a function calls, directly or not.
+pub(crate) fn reachable(library: &Library, from: FnId) -> HashSet<FnId> {
+    let (mut found, mut todo) = (HashSet::new(), vec![from]);
+    while let Some(f) = todo.pop().and_then(|id| library.function(id)) {
+        todo.extend(callees(&f.body).into_iter().filter(|id| found.insert(*id)));
+    }
+    found
+}
+
+/// The functions that a block calls.
+pub(crate) fn callees(block: &Block) -> Vec<FnId> {
+    let mut found = Vec::new();
+    block.each(&mut |stm| {
+        if let Exp::Op(Op::Call { function, .. }) = &stm.exp {
+            found.push(*function);
+        }
+    });
+    found
+}
+
+/// Is the parameter at this position smaller in every call of the functions by one another?
+fn descends(library: &Library, circle: &[FnId], position: usize) -> bool {
+    circle.iter().filter_map(|id| library.function(*id)).all(|f| {
+        let Some(param) = f.params.get(position).filter(|p| p.ty.dims.is_empty()) else {
+            return false;
+        };
+        let mut descent = Descent {
+            circle,
+            position,
+            param: param.var,
+            is_int: param.ty == Ty::int(),
+            parts: HashSet::new(),
+            known: Known::default(),
+        };
+        descent.block(&f.body)
+    })
+}
+
+struct Descent<'a> {
+    circle: &'a [FnId],
+    position: usize,
+    param: Var,
+    is_int: bool,
+    /// The handles that are parts of the parameter.
+    parts: HashSet<Var>,
+    known: Known,
+}
+
+impl Descent<'_> {
+    fn block(&mut self, block: &Block) -> bool {
+        let mark = self.known.mark();
+        let fine = block.stms.iter().all(|stm| self.stm(stm));
+        self.known.reset(mark);
+        fine
+    }
+
+    fn stm(&mut self, stm: &Stm) -> bool {
+        let mark = self.known.mark();
+        self.known.enter(&stm.exp);
+        let fine = match &stm.exp {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                [(then, true), (otherwise, false)].into_iter().all(|(block, holds)| {
+                    let mark = self.known.mark();
+                    self.known.assume(*cond, holds);
+                    let fine = self.block(block);
+                    self.known.reset(mark);
+                    fine
+                })
+            }
+            Exp::Nest(Nest::For { body, .. }) => self.block(body),
+            Exp::Nest(Nest::Loop { kind, body, .. }) => {
+                let cond = match kind {
+                    LoopKind::While(cond) => self.block(cond),
+                    LoopKind::For { .. } => true,
+                };
+                cond && self.block(body)
+            }
+            Exp::Op(Op::Call { function, args, .. }) if self.circle.contains(function) => {
+                args.get(self.position).is_some_and(|arg| self.is_smaller(*arg))
+            }
+            Exp::Op(op) => {
+                if let Op::Field { of: Atom::Var(of), .. } = op
+                    && (*of == self.param || self.parts.contains(of))
+                    && stm.binds[0].ty.elem.node().is_some()
+                {
+                    self.parts.insert(stm.binds[0].var);
+                }
+                true
+            }
+        };
+        self.known.reset(mark);
+        self.known.pass(stm);
+        fine
+    }
+
+    fn is_smaller(&self, arg: Atom) -> bool {
+        if self.is_int {
+            let param = Atom::Var(self.param);
+            return self.known.ask(|place| {
+                place.at_least(param, Atom::int(0), 0) && place.at_least(param, arg, 1)
+            });
+        }
+        arg.as_var().is_some_and(|var| self.parts.contains(&var))
+    }
+}

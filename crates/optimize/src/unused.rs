@@ -1,0 +1,167 @@
+//! What no call needs of the library: functions that the entry does not reach, parameters that a function does not use but for passing them
+//! on to itself, and results that no call uses.
+//!
+//! Assumes: nothing. Gives: a library without these. Keeps: values and failures.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Stm, Var};
+
+use crate::calls::{callees, reachable};
+use crate::control::kept;
+
+/// The pass, on a program.
+pub(crate) fn unused(program: &mut Function) -> bool {
+    if program.library.is_empty() {
+        return false;
+    }
+    let mut changed = unreached(program);
+    for k in 0..program.library.functions.len() {
+        let id = FnId(k as u32);
+        changed |= parameters(program, id);
+        changed |= results(program, id);
+    }
+    changed
+}
+
+/// Removes functions that no run of the entry calls.
+fn unreached(program: &mut Function) -> bool {
+    let library = &program.library;
+    let mut reached: HashSet<FnId> = callees(&program.body).into_iter().collect();
+    let from_there: Vec<FnId> = reached.iter().flat_map(|id| reachable(library, *id)).collect();
+    reached.extend(from_there);
+    let count = library.functions.len();
+    let keep: Vec<bool> = (0..count).map(|k| reached.contains(&FnId(k as u32))).collect();
+    if !keep.contains(&false) {
+        return false;
+    }
+    let place = |id: FnId| FnId(keep[..id.0 as usize].iter().filter(|k| **k).count() as u32);
+    program.library.functions = kept(&program.library.functions, &keep);
+    each_body(program, &mut |body| {
+        each_call(body, &mut |stm| {
+            if let Exp::Op(Op::Call { function, .. }) = &mut stm.exp {
+                *function = place(*function);
+            }
+        });
+    });
+    true
+}
+
+/// Calls `f` on the bodies of all functions and of the entry.
+fn each_body(program: &mut Function, f: &mut dyn FnMut(&mut Block)) {
+    let Library { functions, .. } = &mut program.library;
+    functions.iter_mut().flatten().for_each(|function| f(&mut function.body));
+    f(&mut program.body);
+}
+
+fn each_call(block: &mut Block, f: &mut dyn FnMut(&mut Stm)) {
+    for stm in &mut block.stms {
+        if let Exp::Op(Op::Call { .. }) = &stm.exp {
+            f(stm);
+        }
+        stm.exp.blocks_mut().into_iter().for_each(|inner| each_call(inner, f));
+    }
+}
+
+/// Removes parameters that the function does not need.
+fn parameters(program: &mut Function, id: FnId) -> bool {
+    let Some(function) = program.library.function(id) else { return false };
+    let needed = needed(function, id);
+    let keep: Vec<bool> = function.params.iter().map(|p| needed.contains(&p.var)).collect();
+    if !keep.contains(&false) {
+        return false;
+    }
+    if let Some(Some(function)) = program.library.functions.get_mut(id.0 as usize) {
+        function.params = kept(&function.params, &keep);
+    }
+    each_body(program, &mut |body| {
+        each_call(body, &mut |stm| {
+            if let Exp::Op(Op::Call { function, args, .. }) = &mut stm.exp
+                && *function == id
+            {
+                *args = kept(args, &keep);
+            }
+        });
+    });
+    true
+}
+
+/// What the function mentions, but for parameters that it hands to itself in the same place.
+fn needed(function: &Function, id: FnId) -> HashSet<Var> {
+    let mut needed: HashSet<Var> = HashSet::new();
+    let mut atom = |a: Atom| needed.extend(a.as_var());
+    let sizes = function.params.iter().chain(&function.accumulators).map(|p: &Param| &p.ty);
+    sizes.chain(&function.results).flat_map(|ty| &ty.dims).for_each(|d| atom(*d));
+    let results = |block: &Block, atom: &mut dyn FnMut(Atom)| {
+        block.results.iter().for_each(|a| atom(*a));
+    };
+    results(&function.body, &mut atom);
+    function.body.each(&mut |stm| {
+        stm.binds.iter().flat_map(|p| &p.ty.dims).for_each(|d| atom(*d));
+        stm.exp.blocks().into_iter().for_each(|block| results(block, &mut atom));
+        match &stm.exp {
+            Exp::Op(Op::Call { function: callee, args, .. }) if *callee == id => {
+                for (p, arg) in function.params.iter().zip(args) {
+                    if *arg != Atom::Var(p.var) {
+                        atom(*arg);
+                    }
+                }
+            }
+            exp => exp.atoms(&mut atom),
+        }
+    });
+    needed
+}
+
+/// Removes results that no call uses.
+fn results(program: &mut Function, id: FnId) -> bool {
+    let Some(function) = program.library.function(id) else { return false };
+    let mut keep = vec![false; function.results.len()];
+    let bodies = program.library.functions.iter().flatten().map(|f| &f.body).chain([&program.body]);
+    for body in bodies {
+        used_results(body, id, &mut keep);
+    }
+    // The sizes of results that are kept are results before them.
+    for k in (0..keep.len()).rev() {
+        if keep[k] {
+            for dim in &function.results[k].dims {
+                let before = function.body.results[..k].iter().position(|r| r == dim);
+                before.into_iter().for_each(|j| keep[j] = true);
+            }
+        }
+    }
+    if !keep.contains(&false) {
+        return false;
+    }
+    if let Some(Some(function)) = program.library.functions.get_mut(id.0 as usize) {
+        function.results = kept(&function.results, &keep);
+        function.body.results = kept(&function.body.results, &keep);
+    }
+    each_body(program, &mut |body| {
+        each_call(body, &mut |stm| {
+            if matches!(&stm.exp, Exp::Op(Op::Call { function, .. }) if *function == id) {
+                stm.binds = kept(&stm.binds, &keep);
+            }
+        });
+    });
+    true
+}
+
+/// Marks the results of the function that are used.
+fn used_results(body: &Block, id: FnId, keep: &mut [bool]) {
+    if !body.any(&mut |stm| calls(stm, id)) {
+        return;
+    }
+    let uses = lambada_anf::uses(body);
+    body.each(&mut |stm| {
+        if calls(stm, id) {
+            for (keep, p) in keep.iter_mut().zip(&stm.binds) {
+                *keep |= uses.contains_key(&p.var);
+            }
+        }
+    });
+}
+
+fn calls(stm: &Stm, id: FnId) -> bool {
+    matches!(&stm.exp, Exp::Op(Op::Call { function, .. }) if *function == id)
+}
