@@ -93,7 +93,7 @@ impl Printer<'_> {
         self.needs.nodes();
         let library = self.program.library;
         let layout = library.node(node);
-        let slots = 1 + layout.scalar_slots() + layout.array_slots();
+        let slots = layout.words();
         let hint = self.function.regs[reg.0 as usize].1.clone();
         let name = self.fresh(&format!("{hint}_slots"));
         let site = self.site(site);
@@ -105,21 +105,19 @@ impl Printer<'_> {
         self.line(&format!("if (unlikely(!{name})) {}", missing(&(8 * slots).to_string())));
         for (part, field) in parts.iter().zip(0..) {
             let id = FieldId { node, tag, field };
-            let slot = format!("{name}[{}]", 1 + library.slot(id));
+            let slot = format!("{name}[{}]", library.word(id));
             match part {
                 Part::Scalar(value) => {
                     let value = self.operand(*value).text;
                     self.line(&format!("{slot}.{} = {value};", member(library.field(id).elem)));
                 }
                 Part::Array(buf, len) => {
-                    let (buf, len) = (self.buf(*buf), self.operand(*len));
+                    let (buf, len) = (self.buf(*buf), self.operand(*len).text);
                     let size = memory_size(library.field(id).elem);
                     self.line(&format!(
-                        "{slot}.data = lam_keep(ctx, {buf}, {}, {size});",
-                        len.text
+                        "if (unlikely(!lam_keep(ctx, &{slot}, {buf}, {len}, {size}))) {}",
+                        missing(&format!("lam_count({len}, {size})"))
                     ));
-                    let bytes = format!("lam_count({}, {size})", len.text);
-                    self.line(&format!("if (unlikely(!{slot}.data)) {}", missing(&bytes)));
                 }
             }
         }
@@ -132,15 +130,16 @@ impl Printer<'_> {
     pub fn open(&mut self, buf: Buf, id: FieldId, of: Operand, dims: &[Operand]) {
         self.needs.nodes();
         let library = self.program.library;
-        let (tag, slot, field) = (id.tag, 1 + library.slot(id), library.field(id));
+        let (tag, slot, field) = (id.tag, library.word(id), library.field(id));
         let of = self.operand(of).text;
         let len = self.count(dims);
-        let (there, size) =
-            if field.array { ("lam_array", memory_size(field.elem)) } else { ("lam_cell", 8) };
         let pointer = self.pointer(buf, "");
-        self.line(&format!(
-            "{pointer} = lam_tag({of}) == {tag} ? {there}({of}, {slot}) : lam_zeros(ctx, {len}, {size});"
-        ));
+        if field.array {
+            let size = memory_size(field.elem);
+            self.line(&format!("{pointer} = lam_array(ctx, {of}, {tag}, {slot}, {len}, {size});"));
+        } else {
+            self.line(&format!("{pointer} = lam_cell(ctx, {of}, {tag}, {slot});"));
+        }
         self.is_there(buf);
     }
 
@@ -153,7 +152,7 @@ impl Printer<'_> {
     pub fn field(&mut self, id: FieldId, node: Operand) -> Text {
         self.needs.nodes();
         let library = self.program.library;
-        let (slot, member) = (1 + library.slot(id), member(library.field(id).elem));
+        let (slot, member) = (library.word(id), member(library.field(id).elem));
         let node = self.operand(node);
         Text::new(format!("lam_{member}({}, {slot})", node.text), Level::Atom).reading(&[node])
     }

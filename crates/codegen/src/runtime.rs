@@ -334,7 +334,8 @@ static inline int lam_is_deep(const struct lambada_context *ctx) {
 
 /// What a node consists of.
 const SLOTS: &str = "\
-/* A node is a row of slots: its tag, scalars, arrays. A handle is its address; 0 is null, all of whose fields are zeros. */
+/* A node is a row of slots: its tag, scalars, for each array its data and the number of its elements. A handle is its address; 0 is null, all of
+ * whose fields are zeros. */
 union lam_slot {
     int64_t integer;
     double real;
@@ -386,25 +387,32 @@ static inline int64_t lam_integer(int64_t node, int slot) {
     return node ? ((const union lam_slot *)(uintptr_t)node)[slot].integer : 0;
 }
 
-static inline void *lam_array(int64_t node, int slot) {
-    return ((const union lam_slot *)(uintptr_t)node)[slot].data;
-}
-
-static inline void *lam_cell(int64_t node, int slot) {
-    return &((union lam_slot *)(uintptr_t)node)[slot];
-}
-
 static inline void *lam_zeros(struct lambada_context *ctx, int64_t count, int64_t size) {
     void *memory = lam_alloc(ctx, count, size);
     if (memory && count > 0) __builtin_memset(memory, 0, (uint64_t)(count * size));
     return memory;
 }
 
-/* A copy, for a node. */
-static inline void *lam_keep(struct lambada_context *ctx, const void *from, int64_t count, int64_t size) {
-    void *memory = lam_alloc(ctx, count, size);
-    if (memory && count > 0) __builtin_memcpy(memory, from, (uint64_t)(count * size));
-    return memory;
+/* An array of a node; zeros if the node is null or has another constructor. */
+static inline void *lam_array(struct lambada_context *ctx, int64_t node, int64_t tag, int slot, int64_t count, int64_t size) {
+    const union lam_slot *slots = (const union lam_slot *)(uintptr_t)node;
+    if (count < 0) count = 0;
+    if (slots && slots->integer == tag && slots[slot + 1].integer == count) return slots[slot].data;
+    return lam_zeros(ctx, count, size);
+}
+
+static inline void *lam_cell(struct lambada_context *ctx, int64_t node, int64_t tag, int slot) {
+    union lam_slot *slots = (union lam_slot *)(uintptr_t)node;
+    return slots && slots->integer == tag ? slots + slot : lam_zeros(ctx, 1, sizeof *slots);
+}
+
+/* Puts a copy of an array into a node. */
+static inline int lam_keep(struct lambada_context *ctx, union lam_slot *slot, const void *from, int64_t count, int64_t size) {
+    if (count < 0) count = 0;
+    slot[0].data = lam_alloc(ctx, count, size);
+    slot[1].integer = count;
+    if (slot[0].data && count) __builtin_memcpy(slot[0].data, from, (uint64_t)(count * size));
+    return slot[0].data != 0;
 }
 ";
 

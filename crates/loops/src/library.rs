@@ -1,8 +1,8 @@
 //! What calls and handles refer to: the functions of a program, and the types of its nodes.
 //!
-//! A node is a record in the arena that a handle, an `int`, refers to; 0 is null. All constructors of a type have one layout: first the
-//! reals of a record, then integers, truth values and handles, then arrays. So a field that is read under a wrong constructor is a
-//! wrong number and never a wrong address.
+//! A node is a record of words in the arena that a handle, an `int`, refers to; 0 is null. All constructors of a type have one layout: a word
+//! for the tag, then one for each real, one for each integer, truth value or handle, then two for each array: where it is, and how many elements
+//! it has. So a field that is read under a wrong constructor is a wrong number and never a wrong address.
 
 use std::rc::Rc;
 
@@ -59,8 +59,8 @@ pub struct Field {
     pub cell: bool,
 }
 
-/// The kinds of slots, in the order in which a record has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The kinds of fields, in the order in which a record has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Real,
     Word,
@@ -78,33 +78,27 @@ impl Field {
 }
 
 impl NodeType {
-    /// How many slots of kinds before this one a record has.
-    fn slots_before(&self, kind: Kind) -> usize {
-        [Kind::Real, Kind::Word].into_iter().filter(|k| *k < kind).map(|k| self.most(k)).sum()
-    }
-
     /// The most fields of a kind that a constructor has.
     fn most(&self, kind: Kind) -> usize {
         let count = |fields: &Vec<Field>| fields.iter().filter(|f| f.kind() == kind).count();
         self.constructors.iter().map(count).max().unwrap_or(0)
     }
 
-    /// How many slots hold scalars. They come first.
-    pub fn scalar_slots(&self) -> usize {
-        self.slots_before(Kind::Array)
+    /// How many words a record takes.
+    pub fn words(&self) -> usize {
+        1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * self.most(Kind::Array)
     }
 
-    /// How many slots hold arrays.
-    pub fn array_slots(&self) -> usize {
-        self.most(Kind::Array)
-    }
-
-    /// The number of the slot, from 0, that holds a field.
-    pub fn slot(&self, tag: u32, field: u32) -> usize {
+    /// The word of a record at which a field begins.
+    pub fn word(&self, tag: u32, field: u32) -> usize {
         let fields = &self.constructors[tag as usize];
         let kind = fields[field as usize].kind();
-        let before = &fields[..field as usize];
-        self.slots_before(kind) + before.iter().filter(|f| f.kind() == kind).count()
+        let nth = fields[..field as usize].iter().filter(|f| f.kind() == kind).count();
+        match kind {
+            Kind::Real => 1 + nth,
+            Kind::Word => 1 + self.most(Kind::Real) + nth,
+            Kind::Array => 1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * nth,
+        }
     }
 }
 
@@ -129,9 +123,9 @@ impl Library {
         self.node(id.node).constructors[id.tag as usize][id.field as usize]
     }
 
-    /// In which slot of its node a field is.
-    pub fn slot(&self, id: FieldId) -> usize {
-        self.node(id.node).slot(id.tag, id.field)
+    /// At which word of its node a field begins.
+    pub fn word(&self, id: FieldId) -> usize {
+        self.node(id.node).word(id.tag, id.field)
     }
 }
 
@@ -161,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constructors_share_slots_of_the_same_kind() {
+    fn constructors_share_words_of_the_same_kind() {
         let scalar = |elem| Field { elem, array: false, cell: false };
         let array = Field { elem: ScalarTy::Real, array: true, cell: false };
         let (real, int) = (scalar(ScalarTy::Real), scalar(ScalarTy::Int));
@@ -169,11 +163,11 @@ mod tests {
             name: "t".into(),
             constructors: vec![vec![], vec![int, array, real], vec![real, int, int, real]],
         };
-        assert_eq!((node.scalar_slots(), node.array_slots()), (4, 1));
-        let slots = |tag: u32| -> Vec<usize> {
-            (0..node.constructors[tag as usize].len()).map(|k| node.slot(tag, k as u32)).collect()
+        assert_eq!(node.words(), 1 + 2 + 2 + 2);
+        let words = |tag: u32| -> Vec<usize> {
+            (0..node.constructors[tag as usize].len()).map(|k| node.word(tag, k as u32)).collect()
         };
-        assert_eq!(slots(1), [2, 4, 0]);
-        assert_eq!(slots(2), [0, 2, 3, 1]);
+        assert_eq!(words(1), [3, 5, 1]);
+        assert_eq!(words(2), [1, 3, 4, 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! Accumulators: a cell for a scalar, for an array its own memory, that of the first value where nobody needs that.
+//! Accumulators: a cell for a scalar that no call adds to, else its own memory, that of the first value where nobody needs that.
 
 use lambada_anf::{Atom, Param, Var};
 use lambada_loops::{Mode, Operand};
@@ -10,6 +10,11 @@ use crate::memory::{Place, Value};
 impl<'a> Lower<'a> {
     pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
         let value = match self.env.value(first) {
+            Value::Scalar(first) if self.env.facts().is_passed(bind.var) => {
+                let place = self.alloc(bind);
+                self.code.store(self.memory.buf(place.storage), place.offset, first);
+                Value::Array(place)
+            }
             Value::Scalar(first) => {
                 Value::Cell(self.code.cell(bind.ty.elem.scalar(), first, self.env.hint(bind.var)))
             }
@@ -77,7 +82,7 @@ impl<'a> Lower<'a> {
     pub(crate) fn freeze(&mut self, bind: &Param, acc: Var) {
         let value = match self.env.value_of(acc).clone() {
             Value::Cell(cell) => Value::Scalar(self.code.get(cell)),
-            Value::Array(place) => Value::Array(place),
+            Value::Array(place) => self.held(bind, place),
             Value::Scalar(_) | Value::Elements(_) => unreachable!("only accumulators are frozen"),
         };
         self.bind(bind.var, value);

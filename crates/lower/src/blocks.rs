@@ -54,12 +54,16 @@ impl<'a> Lower<'a> {
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
             Op::Check { cond, site, values } => self.check(*cond, site, values),
-            Op::Call { .. }
-            | Op::Node { .. }
-            | Op::Tag(_)
-            | Op::Field { .. }
-            | Op::Open { .. }
-            | Op::Cell { .. } => panic!("not lowered yet"),
+            Op::Call { function, args, accumulators } => {
+                self.call(stm, *function, args, accumulators)
+            }
+            Op::Node { node, tag, fields, cells: _ } => {
+                self.node(&stm.binds[0], *node, *tag, fields)
+            }
+            Op::Tag(of) => self.tag(&stm.binds[0], *of),
+            Op::Field { of, tag, field } => self.field(&stm.binds[0], *of, *tag, *field),
+            Op::Open { of, tag, field } => self.open(&stm.binds[0], *of, *tag, *field),
+            Op::Cell { of, tag, field } => self.cell(&stm.binds[0], *of, *tag, *field),
         }
     }
 
@@ -176,7 +180,7 @@ impl<'a> Lower<'a> {
                 }
             }
             Exp::Op(_) | Exp::Nest(_) => {
-                for source in stm.exp.sources(which) {
+                for source in self.env.facts().sources(&stm.exp, which) {
                     wish(self, source, place.clone());
                 }
             }

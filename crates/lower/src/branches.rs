@@ -124,12 +124,15 @@ impl<'a> Lower<'a> {
 
     fn join(&mut self, results: Vec<Value>, joints: &[Joint]) {
         let mut moves = Vec::new();
-        let mut later = Vec::new();
+        let (mut names, mut later) = (Vec::new(), Vec::new());
         for (result, joint) in results.into_iter().zip(joints) {
             match (result, joint) {
                 (Value::Scalar(value), Joint::Cell(cell)) => self.code.set(*cell, value),
                 (Value::Array(place), Joint::Place(target)) => moves.push((place, target.clone())),
-                (Value::Array(place), Joint::Later(buf)) => later.push((*buf, place)),
+                (Value::Array(place), Joint::Later(buf)) => {
+                    names.push(*buf);
+                    later.push(place);
+                }
                 (Value::Scalar(_) | Value::Array(_) | Value::Elements(_) | Value::Cell(_), _) => {
                     unreachable!("a result fits its joint")
                 }
@@ -138,24 +141,23 @@ impl<'a> Lower<'a> {
         // What is made here has its own memory, so the moves cannot disturb it; what is copied is read first.
         let made = self.made_here(later);
         self.move_all(moves);
-        for (buf, own) in made {
-            self.code.push(Step::Swap(buf, own));
+        for (buf, own) in names.into_iter().zip(made) {
+            self.code.push(Step::Swap(buf, self.memory.buf(own.storage)));
         }
     }
 
     /// Each array as a whole buffer of this body, of its own.
-    fn made_here(&mut self, arrays: Vec<(Buf, Place)>) -> Vec<(Buf, Buf)> {
+    pub(crate) fn made_here(&mut self, arrays: Vec<Place>) -> Vec<Place> {
         let mut used: HashSet<Buf> = HashSet::new();
         let level = self.code.level();
         let mut made = Vec::with_capacity(arrays.len());
-        for (name, place) in arrays {
+        for place in arrays {
             let is_own = self.memory.whole(&place).is_some_and(|home| home.level == level);
-            let mut own = self.memory.buf(place.storage);
-            if !is_own || !used.insert(own) {
-                let copy = self.duplicate(&place);
-                own = self.memory.buf(copy.storage);
+            if is_own && used.insert(self.memory.buf(place.storage)) {
+                made.push(place);
+            } else {
+                made.push(self.duplicate(&place));
             }
-            made.push((name, own));
         }
         made
     }

@@ -5,6 +5,8 @@
 //! depend on; primitives are total and pure, which makes this always right. Only index arithmetic also leaves branches: anything else
 //! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again.
 
+mod library;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -23,7 +25,8 @@ pub(crate) enum Kind {
     Branch,
     /// A loop.
     Loop,
-    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes the buffers of the next.
+    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes the buffers of the next, or holds nodes that
+    /// iterations make.
     Growing,
 }
 
@@ -212,6 +215,14 @@ impl Code {
     /// What in the program makes the buffer, if that is known.
     pub(crate) fn origin(&self, buf: Buf) -> Option<Span> {
         self.function.origins.get(&buf).copied()
+    }
+
+    /// The type of an operand.
+    pub(crate) fn elem_of(&self, operand: Operand) -> ScalarTy {
+        match operand {
+            Operand::Reg(reg) => self.function.regs[reg.0 as usize].0.elem,
+            Operand::Lit(value) => value.ty(),
+        }
     }
 
     /// What a cell holds.

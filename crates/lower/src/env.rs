@@ -9,6 +9,7 @@ use lambada_source::Span;
 
 use crate::facts::{Facts, Last};
 use crate::memory::{Place, Value};
+use crate::signatures::Signatures;
 
 /// A block that is being lowered.
 struct Frame<'a> {
@@ -23,7 +24,7 @@ struct Frame<'a> {
 /// The variables.
 pub(crate) struct Env<'a> {
     source: &'a Function,
-    facts: Facts,
+    facts: Facts<'a>,
     /// By variable.
     values: Vec<Option<Value>>,
     /// By variable: how many blocks are around the one that binds it.
@@ -33,11 +34,11 @@ pub(crate) struct Env<'a> {
 }
 
 impl<'a> Env<'a> {
-    pub(crate) fn new(source: &'a Function) -> Env<'a> {
+    pub(crate) fn new(source: &'a Function, signatures: &'a Signatures) -> Env<'a> {
         let count = source.names.len();
         Env {
             source,
-            facts: Facts::new(source),
+            facts: Facts::new(source, signatures),
             values: vec![None; count],
             depths: vec![0; count],
             frames: Vec::new(),
@@ -45,7 +46,7 @@ impl<'a> Env<'a> {
     }
 
     /// What is known of the function as a whole.
-    pub(crate) fn facts(&self) -> &Facts {
+    pub(crate) fn facts(&self) -> &Facts<'a> {
         &self.facts
     }
 

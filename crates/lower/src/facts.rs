@@ -6,14 +6,17 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Nest, NodeId, Op, Param, Stm, Var};
+
+use crate::signatures::Signatures;
 
 /// By variable: the position of the last statement of a block that mentions it, in nested blocks too; the number of statements for a
 /// result. Absent where the block does not mention it.
 pub(crate) type Last = HashMap<Var, usize>;
 
 /// The facts of one function.
-pub(crate) struct Facts {
+pub(crate) struct Facts<'a> {
+    signatures: &'a Signatures,
     blocks: HashMap<*const Block, Rc<Last>>,
     /// By array: the arrays whose memory it takes over if nobody else needs it.
     sources: HashMap<Var, Vec<Var>>,
@@ -21,16 +24,24 @@ pub(crate) struct Facts {
     literals: HashSet<Var>,
     /// Arrays that are mentioned other than by an element at constant indices.
     whole: HashSet<Var>,
+    /// Accumulators that calls are given.
+    passed: HashSet<Var>,
+    /// By handle: the type of its node.
+    nodes: HashMap<Var, NodeId>,
 }
 
-impl Facts {
-    pub(crate) fn new(function: &Function) -> Facts {
+impl<'a> Facts<'a> {
+    pub(crate) fn new(function: &Function, signatures: &'a Signatures) -> Facts<'a> {
         let mut facts = Facts {
+            signatures,
             blocks: HashMap::new(),
             sources: HashMap::new(),
             literals: HashSet::new(),
             whole: HashSet::new(),
+            passed: HashSet::new(),
+            nodes: HashMap::new(),
         };
+        facts.handles(&function.params);
         facts.block(&function.body);
         facts
     }
@@ -43,6 +54,21 @@ impl Facts {
     /// Is it an array literal of which only elements at constant indices are wanted?
     pub(crate) fn is_elements(&self, var: Var) -> bool {
         self.literals.contains(&var) && !self.whole.contains(&var)
+    }
+
+    /// Is it an accumulator that a call is given?
+    pub(crate) fn is_passed(&self, var: Var) -> bool {
+        self.passed.contains(&var)
+    }
+
+    /// The type of the node that a handle refers to.
+    pub(crate) fn node(&self, handle: Var) -> NodeId {
+        self.nodes[&handle]
+    }
+
+    /// The arrays that the `k`-th result of an expression may be built in place of.
+    pub(crate) fn sources(&self, exp: &Exp, k: usize) -> Vec<Atom> {
+        self.signatures.sources(exp, k)
     }
 
     /// The arrays from which the value may have come by updates in place, nearest first, itself included.
@@ -111,8 +137,14 @@ impl Facts {
 
     /// Which arrays may be built in place of which.
     fn note(&mut self, stm: &Stm) {
+        self.handles(&stm.binds);
+        match &stm.exp {
+            Exp::Op(Op::Call { accumulators, .. }) => self.passed.extend(accumulators),
+            Exp::Nest(Nest::Loop { params, .. }) => self.handles(params),
+            Exp::Op(_) | Exp::Nest(Nest::For { .. } | Nest::If { .. }) => {}
+        }
         for (k, bind) in stm.binds.iter().enumerate().filter(|(_, p)| p.ty.rank() > 0) {
-            let sources = stm.exp.sources(k).into_iter().filter_map(Atom::as_var);
+            let sources = self.sources(&stm.exp, k).into_iter().filter_map(Atom::as_var);
             self.sources.entry(bind.var).or_default().extend(sources);
         }
         if let (Exp::Op(Op::Array(_)), [bind]) = (&stm.exp, stm.binds.as_slice())
@@ -123,25 +155,35 @@ impl Facts {
     }
 }
 
+impl Facts<'_> {
+    fn handles(&mut self, params: &[Param]) {
+        let handles = params.iter().filter_map(|p| p.ty.elem.node().map(|node| (p.var, node)));
+        self.nodes.extend(handles);
+    }
+
+    /// Might one of the arrays be overwritten by the statements, if its memory were free?
+    pub(crate) fn consumes(&self, stms: &[Stm], alias: &HashSet<Var>) -> bool {
+        let mentions = |block: &Block| {
+            block.results.iter().filter_map(|a| a.as_var()).any(|v| alias.contains(&v))
+        };
+        let takes = |stm: &Stm| {
+            let mut found = false;
+            self.signatures.consumed(&stm.exp, &mut |x| found |= alias.contains(&x));
+            match &stm.exp {
+                Exp::Op(_) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => found,
+                Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                    mentions(then) || mentions(otherwise)
+                }
+            }
+        };
+        stms.iter().any(|stm| stm.any(&mut |stm| takes(stm)))
+    }
+}
+
 /// The array of which the expression reads an element at a constant index.
 fn element_base(exp: &Exp) -> Option<Var> {
     match exp {
         Exp::Op(Op::Index(x, index)) if index.iter().all(|i| i.as_lit().is_some()) => Some(*x),
         Exp::Op(_) | Exp::Nest(_) => None,
     }
-}
-
-/// Might one of the arrays be overwritten by the statements, if its memory were free?
-pub(crate) fn consumes(stms: &[Stm], alias: &HashSet<Var>) -> bool {
-    let mentions =
-        |block: &Block| block.results.iter().filter_map(|a| a.as_var()).any(|v| alias.contains(&v));
-    let takes = |stm: &Stm| {
-        let mut found = false;
-        stm.exp.consumed(&mut |x| found |= alias.contains(&x));
-        match &stm.exp {
-            Exp::Op(_) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => found,
-            Exp::Nest(Nest::If { then, otherwise, .. }) => mentions(then) || mentions(otherwise),
-        }
-    };
-    stms.iter().any(|stm| stm.any(&mut |stm| takes(stm)))
 }

@@ -9,6 +9,7 @@
 //! - `x[i]` of a matrix is a view, not a copy.
 //! - An array is built where it is wanted: in a slot of the enclosing `for`'s result, or in the buffer of the loop's next state.
 //! - An array is overwritten where its memory is ours and nobody mentions it again ([`liveness`]); else it is copied first.
+//! - Functions of the library are given their arrays by reference, and where to build their results ([`signatures`]).
 //! - Address arithmetic stands outside of the loops that it does not depend on ([`code`]).
 
 mod accumulators;
@@ -16,37 +17,52 @@ mod advance;
 mod arrays;
 mod blocks;
 mod branches;
+mod calls;
 mod code;
 mod env;
 mod facts;
 mod fors;
+mod functions;
 mod liveness;
 mod matmul;
 mod memory;
 mod moves;
+mod nodes;
 mod offsets;
 mod scalars;
+mod signatures;
 mod states;
 
-use lambada_anf::{Block, Function, Ty, Var};
-use lambada_loops::{Function as Loops, Operand, Return};
+use lambada_anf::{Block, Function, Library, Ty, Var};
+use lambada_loops::{Function as Loops, Library as LoopsLibrary, Operand, Return};
 use lambada_prim::ScalarTy;
 
 use code::Code;
 use env::Env;
 use memory::{Memory, Place, Value};
+use signatures::{Signature, Signatures};
 
-/// Lowers a function.
+/// Lowers a function and its library.
 pub fn lower(source: &Function) -> Loops {
-    let code = Code::new(&lambada_loops::identifier(&source.name));
-    let mut lower = Lower { env: Env::new(source), code, memory: Memory::default() };
+    let library = &source.library;
+    let signatures = Signatures::of(library);
+    let mut lower = Lower::new(source, library, &signatures);
     lower.parameters(source);
     let body = &source.body;
     lower.within(body, &[], |lower| {
         let results = lower.block(body, &[]);
         lower.finish(&results);
     });
-    lower.code.finish()
+    let function = |(k, function): (u32, &Option<Function>)| match function {
+        Some(function) => {
+            let signature: &Signature = signatures.get(lambada_anf::FnId(k));
+            Lower::new(function, library, &signatures).function(function, signature)
+        }
+        None => Loops::new("incomplete"),
+    };
+    let functions = (0..).zip(&library.functions).map(function).collect();
+    let library = LoopsLibrary { nodes: nodes::node_types(library), functions };
+    Loops { library, ..lower.code.finish() }
 }
 
 /// The parts of the work, each with its own rules: who needs several of them is a method here, one file per construct.
@@ -57,9 +73,22 @@ struct Lower<'a> {
     code: Code,
     /// The storages of arrays, and where arrays are wanted.
     memory: Memory,
+    /// What is called.
+    library: &'a Library,
+    signatures: &'a Signatures,
 }
 
 impl<'a> Lower<'a> {
+    fn new(source: &'a Function, library: &'a Library, signatures: &'a Signatures) -> Lower<'a> {
+        Lower {
+            env: Env::new(source, signatures),
+            code: Code::new(&lambada_loops::identifier(&source.name)),
+            memory: Memory::default(),
+            library,
+            signatures,
+        }
+    }
+
     fn parameters(&mut self, source: &Function) {
         self.code.set_sizes(source.sizes.len());
         for size in &source.sizes {

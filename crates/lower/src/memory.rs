@@ -100,6 +100,11 @@ impl Memory {
         self.add(buf, None, false, None)
     }
 
+    /// A buffer of the caller that is ours.
+    pub(crate) fn lent(&mut self, buf: Buf) -> StorageId {
+        self.add(buf, None, true, None)
+    }
+
     /// A whole buffer that we allocated.
     pub(crate) fn own(&mut self, buf: Buf, home: Home) -> StorageId {
         self.add(buf, None, true, Some(home))

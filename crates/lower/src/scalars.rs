@@ -8,7 +8,6 @@ use lambada_prim::Prim;
 use lambada_source::Site;
 
 use crate::Lower;
-use crate::facts::consumes;
 use crate::memory::{Place, Value};
 
 impl<'a> Lower<'a> {
@@ -61,7 +60,9 @@ impl<'a> Lower<'a> {
         let alias: HashSet<Var> = self.memory.names(source.storage).into_iter().collect();
         let between = at + 1..until.clamp(at + 1, stms.len());
         let last_is_nested = stms.get(until).is_some_and(|stm| !stm.exp.blocks().is_empty());
-        consumes(&stms[between], &alias) || last_is_nested && consumes(&stms[until..=until], &alias)
+        let facts = self.env.facts();
+        facts.consumes(&stms[between], &alias)
+            || last_is_nested && facts.consumes(&stms[until..=until], &alias)
     }
 
     pub(crate) fn check(&mut self, cond: Atom, site: &Site, values: &[Atom]) {

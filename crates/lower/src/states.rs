@@ -25,6 +25,8 @@ pub(crate) struct Loop<'a> {
     blocks: Vec<&'a Block>,
     /// By parameter: how its next value is made.
     roles: Vec<Role>,
+    /// Do iterations leave nodes behind?
+    keeps_nodes: bool,
 }
 
 /// How the next value of an array of the state is made, as far as can be seen before it is lowered.
@@ -70,7 +72,8 @@ impl<'a> Lower<'a> {
             LoopKind::While(cond) => vec![cond, body],
         };
         let roles = self.roles(params, body);
-        let plan = Loop { stm, params, inits, body, blocks, roles };
+        let keeps_nodes = self.signatures.keeps_nodes(params, body);
+        let plan = Loop { stm, params, inits, body, blocks, roles, keeps_nodes };
         let states = self.first_states(&plan);
         match kind {
             LoopKind::For { index, extent, checkpoint: _ } => {
@@ -304,7 +307,11 @@ impl<'a> Lower<'a> {
 
 impl Loop<'_> {
     fn level(&self) -> Kind {
-        if self.roles.contains(&Role::Grows) { Kind::Growing } else { Kind::Loop }
+        if self.keeps_nodes || self.roles.contains(&Role::Grows) {
+            Kind::Growing
+        } else {
+            Kind::Loop
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod aliasing;
 mod cost;
+mod library;
 mod random;
 mod traps;
 

@@ -1,5 +1,5 @@
-//! Nodes: words in memory. The first says of what type a node is and by which constructor, so that a wrong handle is noticed; then come its
-//! scalars, then two words for each array, which stands behind the node: where it begins and where it ends.
+//! Nodes: words in memory. The first says of what type a node is and by which constructor, so that a wrong handle is noticed. An array
+//! stands behind its node; of its two words one says where it begins and one where it ends.
 
 use lambada_source::Failure;
 
@@ -34,7 +34,7 @@ enum From {
 #[derive(Debug)]
 pub(super) struct Place {
     first: u64,
-    /// In words, behind the first.
+    /// In words, from the first.
     at: usize,
     array: bool,
 }
@@ -44,24 +44,17 @@ fn first_word(NodeId(node): NodeId, tag: u32) -> u64 {
 }
 
 impl Compiler<'_> {
-    /// In which word behind the first a slot is.
-    fn word_of(&self, node: NodeId, slot: usize) -> usize {
-        let scalars = self.library.node(node).scalar_slots();
-        1 + slot + slot.saturating_sub(scalars)
-    }
-
     pub(super) fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[Part], site: u32) {
         let mut fields = Vec::with_capacity(parts.len());
         for (part, field) in parts.iter().zip(0..) {
-            let slot = self.library.slot(FieldId { node, tag, field });
+            let word = self.library.word(FieldId { node, tag, field });
             let from = match part {
                 Part::Scalar(value) => From::Slot(self.slot(*value)),
                 Part::Array(buf, len) => From::Buffer { buf: buf.0, len: self.slot(*len) },
             };
-            fields.push((self.word_of(node, slot), from));
+            fields.push((word, from));
         }
-        let layout = self.library.node(node);
-        let words = 1 + layout.scalar_slots() + 2 * layout.array_slots();
+        let words = self.library.node(node).words();
         let number = self.program.new_nodes.len() as u32;
         let first = first_word(node, tag);
         self.program.new_nodes.push(NewNode { first, words, fields, site });
@@ -76,7 +69,7 @@ impl Compiler<'_> {
 
     /// The number of a place.
     pub(super) fn place(&mut self, field: FieldId) -> u32 {
-        let at = self.word_of(field.node, self.library.slot(field));
+        let at = self.library.word(field);
         let array = self.library.field(field).array;
         let first = first_word(field.node, field.tag);
         self.program.fields.push(Place { first, at, array });

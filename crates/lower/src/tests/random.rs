@@ -9,3 +9,11 @@ fn generated_functions_agree() {
         agrees(&f, &args);
     }
 }
+
+#[test]
+fn generated_programs_with_libraries_agree() {
+    for seed in 0..1_000 {
+        let (f, args) = lambada_anf::generate_with_library(seed);
+        agrees(&f, &args);
+    }
+}

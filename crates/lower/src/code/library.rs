@@ -1,0 +1,88 @@
+//! Parameters of functions of the library, nodes and calls.
+
+use std::rc::Rc;
+
+use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Op, Operand, Param, Part, Reg, Step};
+use lambada_prim::ScalarTy;
+use lambada_source::{Site, Span};
+
+use super::Code;
+
+impl Code {
+    /// An array parameter that is the function's own.
+    pub(crate) fn owned_param(&mut self, elem: ScalarTy, hint: Rc<str>) -> Buf {
+        let buf = self.function.buf(elem, hint);
+        self.function.params.push(Param::Owned(buf));
+        buf
+    }
+
+    /// An accumulator of the caller.
+    pub(crate) fn shared_param(&mut self, elem: ScalarTy, hint: Rc<str>) -> Buf {
+        let buf = self.function.buf(elem, hint);
+        self.function.params.push(Param::Shared(buf));
+        buf
+    }
+
+    /// What is blamed at a place in the program, or near it.
+    fn blamed(&mut self, origin: Option<Span>, message: impl Into<Rc<str>>) -> u32 {
+        let span = origin.or(self.near).unwrap_or_default();
+        self.site(&Site::new(span, message))
+    }
+
+    pub(crate) fn node(
+        &mut self,
+        (node, tag): (NodeId, u32),
+        fields: Vec<Part>,
+        hint: Rc<str>,
+        origin: Option<Span>,
+    ) -> Operand {
+        let site = self.blamed(origin, "");
+        let reg: Reg = self.reg(ScalarTy::Int, self.level(), hint);
+        self.push(Step::Node { reg, node, tag, fields, site });
+        self.innermost().allocates = true;
+        reg.into()
+    }
+
+    pub(crate) fn tag(&mut self, of: Operand, hint: Rc<str>) -> Operand {
+        self.bind(ScalarTy::Int, Op::Tag(of), hint)
+    }
+
+    pub(crate) fn field(
+        &mut self,
+        elem: ScalarTy,
+        field: FieldId,
+        of: Operand,
+        hint: Rc<str>,
+    ) -> Operand {
+        self.bind(elem, Op::Field(field, of), hint)
+    }
+
+    /// A name for an array or a cell of a node.
+    pub(crate) fn open_field(
+        &mut self,
+        elem: ScalarTy,
+        field: FieldId,
+        of: Operand,
+        dims: &[Operand],
+        (hint, origin): (Rc<str>, Option<Span>),
+    ) -> Buf {
+        let buf = self.function.buf(elem, hint);
+        self.function.origins.extend(origin.or(self.near).map(|span| (buf, span)));
+        self.push(Step::Open { buf, field, of, dims: dims.to_vec() });
+        self.innermost().allocates = true;
+        buf
+    }
+
+    /// A call; `leaves` says whether it leaves behind memory that it has taken.
+    pub(crate) fn call(
+        &mut self,
+        function: FnId,
+        args: Vec<Arg>,
+        results: Vec<Given>,
+        (message, origin, leaves): (String, Option<Span>, bool),
+    ) {
+        let site = self.blamed(origin, message);
+        self.push(Step::Call { function, args, results, site });
+        self.innermost().allocates |= leaves;
+    }
+}

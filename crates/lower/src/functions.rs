@@ -1,0 +1,125 @@
+//! Functions of the library: their parameters, and how they give their results; see [`crate::signatures`].
+
+use lambada_anf::Function;
+use lambada_loops::{Function as Loops, Operand, Return};
+
+use crate::Lower;
+use crate::code::Kind;
+use crate::memory::{Place, Value};
+use crate::signatures::{Signature, Way};
+
+/// A result when the body has been lowered.
+enum Left {
+    /// A scalar that is known outside of the scope of the body.
+    Scalar(Operand),
+    Cell(lambada_loops::Cell),
+    Array(Place),
+}
+
+impl<'a> Lower<'a> {
+    /// Lowers a function of the library.
+    pub(crate) fn function(mut self, source: &'a Function, signature: &Signature) -> Loops {
+        let places = self.signature(source, signature);
+        if signature.releases() {
+            self.code.open(Kind::Loop);
+        }
+        let body = &source.body;
+        let left = self.within(body, &[], |lower| {
+            let results = lower.block(body, &places);
+            lower.leave(results, &places)
+        });
+        if signature.releases() {
+            let body = self.code.close();
+            body.into_iter().for_each(|stmt| self.code.push(stmt));
+        }
+        for left in left.into_iter().flatten() {
+            let result = match left {
+                Left::Scalar(value) => Return::Scalar(value),
+                Left::Cell(cell) => Return::Scalar(self.code.get(cell)),
+                Left::Array(place) => {
+                    let dims = place.dims.iter().map(|d| self.code.natural(*d)).collect();
+                    Return::Buffer(self.memory.buf(place.storage), dims)
+                }
+            };
+            self.code.add_result(result);
+        }
+        self.code.finish()
+    }
+
+    /// Binds the parameters; gives, by result, where it goes if that is known.
+    fn signature(&mut self, source: &Function, signature: &Signature) -> Vec<Option<Place>> {
+        for (p, owned) in source.params.iter().zip(&signature.owned) {
+            match (p.ty.dims.is_empty(), owned) {
+                (true, _) => self.scalar_parameter(p.var, p.ty.elem.scalar(), false),
+                (false, false) => self.array_parameter(p.var, &p.ty),
+                (false, true) => {
+                    let buf = self.code.owned_param(p.ty.elem.scalar(), self.env.hint(p.var));
+                    let place = self.lent(buf, &p.ty);
+                    self.bind(p.var, Value::Array(place));
+                }
+            }
+        }
+        for p in &source.accumulators {
+            let buf = self.code.shared_param(p.ty.elem.scalar(), self.env.hint(p.var));
+            let dims = self.env.dims(&p.ty);
+            let storage = self.memory.foreign(buf);
+            self.bind(p.var, Value::Array(Place { storage, offset: Operand::int(0), dims }));
+        }
+        let place = |(ty, way): (&lambada_anf::Ty, &Way)| match way {
+            Way::Scalar | Way::HandedOut => None,
+            Way::InPlace(p) => Some(self.env.place(source.params[*p].var.into())),
+            Way::Destination => {
+                let buf = self.code.owned_param(ty.elem.scalar(), "to".into());
+                Some(self.lent(buf, ty))
+            }
+        };
+        source.results.iter().zip(&signature.ways).map(place).collect()
+    }
+
+    /// An array of a caller that is ours.
+    fn lent(&mut self, buf: lambada_loops::Buf, ty: &lambada_anf::Ty) -> Place {
+        let dims = self.env.dims(ty);
+        Place { storage: self.memory.lent(buf), offset: Operand::int(0), dims }
+    }
+
+    /// Puts the results of the body where they go. What has a place leaves nothing to be given.
+    fn leave(&mut self, results: Vec<Value>, places: &[Option<Place>]) -> Vec<Option<Left>> {
+        let mut moves = Vec::new();
+        let mut later = Vec::new();
+        let mut left = Vec::new();
+        for (result, place) in results.into_iter().zip(places) {
+            left.push(match (result, place) {
+                (Value::Scalar(value), _) => Some(self.outside(value)),
+                (Value::Array(from), Some(to)) => {
+                    moves.push((from, to.clone()));
+                    None
+                }
+                (Value::Array(from), None) => {
+                    later.push(from.clone());
+                    Some(Left::Array(from))
+                }
+                (Value::Elements(_) | Value::Cell(_), _) => unreachable!("a result is a value"),
+            });
+        }
+        // What is handed out is read before anything is overwritten.
+        let mut made = self.made_here(later).into_iter();
+        for left in left.iter_mut().flatten() {
+            if let Left::Array(place) = left {
+                *place = made.next().expect("as many as are handed out");
+            }
+        }
+        self.move_all(moves);
+        left
+    }
+
+    /// A scalar, for after the scope of the body.
+    fn outside(&mut self, value: Operand) -> Left {
+        if self.code.level_of(value) == 0 {
+            return Left::Scalar(value);
+        }
+        let elem = self.code.elem_of(value);
+        let cell = self.code.outer_cell(elem, "result");
+        self.code.set(cell, value);
+        Left::Cell(cell)
+    }
+}
