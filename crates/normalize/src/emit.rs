@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
 use lambada_anf::{
-    Atom, Block, Elem, Exp, Function, Library, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
+    Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
 };
 use lambada_prim::{Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::facts::Facts;
+use crate::tail::loop_of_tail_calls;
 use crate::val::Leaf;
 
 /// Where a variable is bound, and its type.
@@ -434,7 +435,7 @@ impl Emit {
     /// A function of the library, with the innermost block as its body.
     pub fn library_function(
         mut self,
-        name: String,
+        (id, name): (FnId, String),
         params: Vec<Param>,
         accumulators: Vec<Param>,
         results: Vec<(Atom, Ty)>,
@@ -445,6 +446,7 @@ impl Emit {
         let (names, results) = (self.names, types);
         let mut function =
             Function { name, params, accumulators, results, body, names, ..Function::default() };
+        loop_of_tail_calls(&mut function, id);
         lambada_anf::guard(&mut function);
         function
     }

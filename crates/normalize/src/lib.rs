@@ -6,7 +6,8 @@
 //!
 //! * *Assumes* a well-typed core program.
 //! * *Gives* first-order code: no functions, no tuples; every array is an array of scalars, regular, with named sizes. Functions are inlined;
-//!   where control flow joins several closures there is a tag and the union of their environments.
+//!   where control flow joins several closures there is a tag and the union of their environments. Recursive functions are functions of the library,
+//!   values of recursive types and functions that only run time knows are nodes.
 //! * *Keeps* values and failures: no check is dropped unless it holds evidently, none runs that the program would not have run.
 
 mod alpha;
@@ -25,6 +26,7 @@ mod prims;
 mod rows;
 mod shape;
 mod sketch;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod trees;

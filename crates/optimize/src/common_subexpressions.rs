@@ -162,11 +162,15 @@ impl Encoder {
     }
 
     fn ty(&mut self, ty: &Ty) {
-        self.push(match ty.elem {
+        self.elem(ty.elem);
+        self.atoms(&ty.dims);
+    }
+
+    fn elem(&mut self, elem: Elem) {
+        self.push(match elem {
             Elem::Scalar(elem) => elem as u64,
             Elem::Ref(node) => 3 + u64::from(node.0),
         });
-        self.atoms(&ty.dims);
     }
 
     fn block(&mut self, block: &Block) {
@@ -189,6 +193,7 @@ impl Encoder {
                 .filter(|d| !stm.binds.iter().any(|p| Atom::Var(p.var) == **d));
             let codes: Vec<(u64, u64)> = outer.map(|d| self.code(*d)).collect();
             self.push(stm.binds.len() as u64);
+            stm.binds.iter().for_each(|p| self.elem(p.ty.elem)); // null is of many types
             codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
         }
     }

@@ -10,7 +10,7 @@ use lambada_anf as anf;
 use lambada_anf::{Atom, FnId, Op, Param, Ty};
 use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
 
-use super::{Evaluator, Hint};
+use super::{Evaluator, Hint, Key};
 use crate::Eval;
 use crate::emit::Emit;
 use crate::merge::ill_typed;
@@ -107,13 +107,16 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let CodeKind::Lambda { free, .. } = &closure.code.kind else { return Err(ill_typed()) };
         let own = parameters(&closure.code);
-        let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
+        let mut vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
         let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
         for (val, var) in vals.iter().zip(free.iter().chain(&own)) {
             sketches.push(self.sketch(val, &var.ty, &mut path)?);
         }
+        let (shared, constants) = self.shared(closure.code.number, &sketches)?;
+        sketches.extend(shared.iter().map(|id| self.canonical(self.program.def(*id).body.ty())));
+        vals.extend(constants);
         let filled = self.filled(&sketches, &vals)?;
-        let key = (closure.code.number, sketches);
+        let key = (closure.code.number, shared, sketches);
         let function = match self.functions.get(&key) {
             Some(function) => *function,
             None => self.specialize(key, &closure.code, ty)?,
@@ -152,19 +155,22 @@ impl Evaluator<'_> {
 
     fn specialize(
         &mut self,
-        key: (i64, Vec<Sketch>),
+        key: Key,
         code: &Rc<Code>,
         ty: &CoreTy,
     ) -> Eval<FnId> {
         let CodeKind::Lambda { var, free, .. } = &code.kind else { return Err(ill_typed()) };
         let id = self.reserve()?;
-        let (sketches, own) = (key.1.clone(), parameters(code));
+        let (shared, sketches, own) = (key.1.clone(), key.2.clone(), parameters(code));
         self.functions.insert(key, id);
         let name = self.recursive.get(&var.id).cloned().unwrap_or_else(|| "function".into());
-        let hints: Vec<Rc<str>> = free.iter().chain(&own).map(|x| x.hint.clone()).collect();
-        let count = free.len();
+        let mut hints: Vec<Rc<str>> = free.iter().chain(&own).map(|x| x.hint.clone()).collect();
+        hints.extend(shared.iter().map(|id| self.program.def(*id).name.clone()));
+        let (captured, arguments) = (free.len(), own.len());
         self.function(id, &name, &sketches, &hints, ty, &mut |this, mut vals| {
-            let xs = vals.split_off(count);
+            let constants = vals.split_off(captured + arguments);
+            this.constants.extend(shared.iter().copied().zip(constants));
+            let xs = vals.split_off(captured);
             this.inlined(&Closure { code: code.clone(), env: vals }, xs, None)
         })?;
         Ok(id)
@@ -187,7 +193,7 @@ impl Evaluator<'_> {
         let result = self.canonical(ty);
         let results = self.results(&result, &value)?;
         let function = self.enter_function(outside, |emit| {
-            emit.library_function(name.to_string(), head.params, head.accumulators, results)
+            emit.library_function((id, name.to_string()), head.params, head.accumulators, results)
         });
         self.emit.library.functions[id.0 as usize] = Some(function);
         self.under_construction.pop();

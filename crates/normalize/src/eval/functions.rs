@@ -177,7 +177,7 @@ impl Evaluator<'_> {
     }
 
     /// The value of a closed term, computed in the body of the function; none if that may fail where the program does not.
-    fn at_the_beginning(&mut self, term: &Term) -> Eval<Option<Val>> {
+    pub(super) fn at_the_beginning(&mut self, term: &Term) -> Eval<Option<Val>> {
         if self.emit.level() == 0 {
             return Ok(None);
         }
@@ -192,7 +192,7 @@ impl Evaluator<'_> {
         Ok((!fails).then_some(value))
     }
 
-    fn is_visible(&self, value: &Val) -> bool {
+    pub(super) fn is_visible(&self, value: &Val) -> bool {
         let mut visible = true;
         let mut leaves = true;
         value.visit(

@@ -13,6 +13,7 @@ mod growth;
 mod loops;
 mod nodes;
 mod order;
+mod shared;
 mod state;
 mod unroll;
 
@@ -35,6 +36,10 @@ use unroll::Unrolled;
 
 /// What the value of a term is called, if a `let` names it.
 type Hint<'h> = Option<&'h Rc<str>>;
+
+/// What a copy of a function is made for: its code, the definitions that are passed to it, and what is static of them, the environment and
+/// the arguments.
+type Key = (i64, Vec<DefId>, Vec<Sketch>);
 
 /// The evaluator: the environment, and the code under construction.
 pub(crate) struct Evaluator<'a> {
@@ -60,7 +65,7 @@ pub(crate) struct Evaluator<'a> {
     /// By the variables of the λs that recursive functions are: what they are called.
     recursive: HashMap<u32, Rc<str>>,
     /// The functions of the library, by code and what is static of environment and arguments.
-    functions: HashMap<(i64, Vec<Sketch>), FnId>,
+    functions: HashMap<Key, FnId>,
     under_construction: Vec<(FnId, Rc<str>)>,
     unrolled: Unrolled,
     /// The number of the function that is being written.

@@ -510,3 +510,64 @@ fn functions_do_not_go_in() {
         "the parameter `l` of `main` contains a function"
     );
 }
+
+#[test]
+fn definitions_are_evaluated_before_calls() {
+    // table = for i < 3 => to_real i * 2; f n = if n == 0 then 0 else table[n % 3] + f (n - 1): one loop, outside of f
+    let mut m = Make::new();
+    let table = m.for_(int(3), |_, i| mul(prim(Prim::ToReal, vec![i]), real(2.0)));
+    let table = m.def("table", table);
+    let f = def_rec(&mut m, "f", &Ty::fun(Ty::INT, Ty::REAL), |m, f| {
+        m.lam("n", Ty::INT, |_, n| {
+            let item = at(table.clone(), prim(Prim::RemInt, vec![n.clone(), int(3)]));
+            if_(is_zero(n.clone()), real(0.0), add(item, app(f, int_sub(n, 1))))
+        })
+    });
+    let main = m.lam("n", Ty::INT, |_, n| app(f, n));
+    m.def("main", main);
+    m.check(&[4.into()], 8.0);
+    let normalized = m.normalized().expect("it can be normalized");
+    let functions = normalized.function.library.functions.iter().flatten();
+    let loops = |block: &anf::Block| {
+        let nests = block.stms.iter().filter(|s| matches!(s.exp, anf::Exp::Nest(anf::Nest::For { .. })));
+        nests.count()
+    };
+    assert_eq!(functions.map(|f| loops(&f.body)).sum::<usize>(), 0);
+    assert_eq!(loops(&normalized.function.body), 1);
+}
+
+#[test]
+fn tail_calls_are_loops() {
+    // count n s = if n == 0 then s else if n % 2 == 0 then count (n - 1) (s + x) else count (n - 1) s, a million times
+    let mut m = Make::new();
+    let ty = Ty::fun(Ty::REAL, Ty::fun(Ty::INT, Ty::fun(Ty::REAL, Ty::REAL)));
+    let count = def_rec(&mut m, "count", &ty, |m, count| {
+        m.lam("x", Ty::REAL, |m, x| {
+            m.lam("n", Ty::INT, |m, n| {
+                m.lam("s", Ty::REAL, |_, s| {
+                    let call = |s: Term| {
+                        app(app(app(count.clone(), x.clone()), int_sub(n.clone(), 1)), s)
+                    };
+                    let is_even = is_zero(prim(Prim::RemInt, vec![n.clone(), int(2)]));
+                    let step = if_(is_even, call(add(s.clone(), x.clone())), call(s.clone()));
+                    if_(is_zero(n.clone()), s, step)
+                })
+            })
+        })
+    });
+    let main = m.lam("x", Ty::REAL, |m, x| {
+        m.lam("n", Ty::INT, |m, n| {
+            let f = m.lam("x", Ty::REAL, |_, x| app(app(app(count, x.clone()), n), mul(x.clone(), x)));
+            pulled(m, f, x, real(1.0))
+        })
+    });
+    m.def("main", main);
+    m.check(&[0.5.into(), 1000.into()], pair(250.25, 501.0));
+    let normalized = m.normalized().expect("it can be normalized");
+    let count = &normalized.function.library.functions[0].as_ref().expect("it is complete").body;
+    assert!(
+        matches!(&count.stms[0].exp, anf::Exp::Nest(anf::Nest::Loop { kind: anf::LoopKind::While(_), .. })),
+        "{}",
+        anf::print(&normalized.function)
+    );
+}
