@@ -54,7 +54,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("lambada", 8),
     ("loops", 4),
     ("lower", 1),
-    ("normalize", 3),
+    ("normalize", 6),
     ("optimize", 1),
     ("prim", 1),
     ("readback", 2),

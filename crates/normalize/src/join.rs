@@ -164,8 +164,7 @@ impl Merge for Join {
         ];
         emit.hint = hint;
         let ty = Ty { elem: place.elem, dims: Leaf::select(&mask, &place.extents) };
-        let leaf =
-            Leaf { atom: pair[0], prefix: Vec::new(), axes: mask, node: place.elem.node() };
+        let leaf = Leaf { atom: pair[0], prefix: Vec::new(), axes: mask, node: place.elem.node() };
         if pair[0] == pair[1] && emit.is_static(&leaf, &place.extents, self.level) {
             return Ok(leaf);
         }

@@ -2,11 +2,13 @@
 //! of tuples each leaf has one more axis. The fields of constructors that a value is not are zeros: of no elements, or, in an array of
 //! variants, of the sizes that the others have, so that the array is regular.
 
+mod rows;
+
 use lambada_core::Data;
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
-use crate::rows::{Reader, Writer};
 use crate::shape::{Constructor, LeafLayout, Shape, Table};
+use rows::{Reader, Writer};
 
 /// How values of a type become tensors.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,13 +69,13 @@ impl Layout {
 }
 
 /// A leaf of some value; absent in a constructor that the value is not, where only the axes around it are known.
-pub(crate) enum Part {
+enum Part {
     Present(Tensor),
     Absent(Vec<usize>),
 }
 
 impl Part {
-    pub(crate) fn finish(self, leaf: &LeafLayout) -> Tensor {
+    fn finish(self, leaf: &LeafLayout) -> Tensor {
         match self {
             Part::Present(tensor) => tensor,
             Part::Absent(mut dims) => {
@@ -84,7 +86,7 @@ impl Part {
     }
 }
 
-pub(crate) fn flatten(
+fn flatten(
     shape: &Shape,
     data: Option<&Data>,
     parts: &mut Vec<Part>,
@@ -99,7 +101,10 @@ pub(crate) fn flatten(
             parts.push(Part::Present(scalars(*elem, 0, tensor)?))
         }
         (Shape::Tuple(shapes), Data::Tuple(items)) if shapes.len() == items.len() => {
-            shapes.iter().zip(items).try_for_each(|(t, item)| flatten(t, Some(item), parts, rows))?;
+            shapes
+                .iter()
+                .zip(items)
+                .try_for_each(|(t, item)| flatten(t, Some(item), parts, rows))?;
         }
         (Shape::Record(shapes), Data::Record(fields))
             if shapes.iter().map(|f| &f.0).eq(fields.iter().map(|f| &f.0)) =>
@@ -114,7 +119,10 @@ pub(crate) fn flatten(
             parts.push(Part::Present(Tensor::scalar(Scalar::Int(tag as i64))));
             for (c, (_, fields)) in constructors.iter().enumerate() {
                 let present = |k: usize| (c == tag).then(|| &args[k]);
-                fields.iter().enumerate().try_for_each(|(k, t)| flatten(t, present(k), parts, rows))?;
+                fields
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(k, t)| flatten(t, present(k), parts, rows))?;
             }
         }
         (Shape::Node(id), data) => {
@@ -122,10 +130,7 @@ pub(crate) fn flatten(
             parts.push(Part::Present(Tensor::scalar(Scalar::Int(row))));
         }
         (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts, rows)?,
-        (
-            Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_),
-            data,
-        ) => {
+        (Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_), data) => {
             return Err(misfit(&describe(shape), data));
         }
     }
@@ -133,21 +138,16 @@ pub(crate) fn flatten(
 }
 
 /// Which constructor a value has.
-pub(crate) fn constructor(
-    constructors: &[Constructor],
-    name: &str,
-    args: &[Data],
-) -> Result<usize, String> {
-    let tag = constructors
-        .iter()
-        .position(|(c, fields)| **c == *name && fields.len() == args.len());
+fn constructor(constructors: &[Constructor], name: &str, args: &[Data]) -> Result<usize, String> {
+    let tag =
+        constructors.iter().position(|(c, fields)| **c == *name && fields.len() == args.len());
     tag.ok_or_else(|| {
         format!("`{name}` with {} arguments is not a constructor of this type", args.len())
     })
 }
 
 /// A value of another type than this one.
-pub(crate) fn misfit(expected: &str, data: &Data) -> String {
+fn misfit(expected: &str, data: &Data) -> String {
     format!("{expected} was expected, not {}", describe_data(data))
 }
 
@@ -164,7 +164,9 @@ fn flatten_array(
             Ok(())
         }
         (_, Data::Array(items)) => stack(elem, items, parts, rows),
-        (None, Data::Tensor(tensor)) if tensor.dims.first() == Some(&0) => stack(elem, &[], parts, rows),
+        (None, Data::Tensor(tensor)) if tensor.dims.first() == Some(&0) => {
+            stack(elem, &[], parts, rows)
+        }
         (_, data @ (Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Con { .. })) => {
             Err(misfit(&describe(shape), data))
         }
@@ -276,12 +278,7 @@ fn describe_data(data: &Data) -> String {
 }
 
 /// The value at a position of the arrays around it.
-pub(crate) fn build(
-    shape: &Shape,
-    leaves: &[Tensor],
-    at: &mut Vec<usize>,
-    rows: &mut Reader,
-) -> Data {
+fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
     if scalar_array(shape).is_some() {
         return Data::Tensor(part(&leaves[0], at));
     }

@@ -23,7 +23,6 @@ mod merge;
 mod messages;
 mod polys;
 mod prims;
-mod rows;
 mod shape;
 mod sketch;
 mod tail;

@@ -16,7 +16,8 @@ pub(crate) fn holds_function(what: &str, span: Span) -> Problem {
 /// `names`: the functions of the circle.
 pub(crate) fn circle(names: &[&str]) -> Problem {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let title = format!("the order of differentiation is not known: {}", quoted.join(", which needs "));
+    let title =
+        format!("the order of differentiation is not known: {}", quoted.join(", which needs "));
     Problem::general("E0530", format!("{title} takes a derivative of itself"))
         .hint("each derivative inside of a recursion would be of one order more")
         .hint("`--engine core` runs the program without compiling it")

@@ -8,9 +8,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{
-    Atom, Block, Exp, FnId, Function, LoopKind, Nest, Op, Param, Renaming, Stm, Ty,
-};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, LoopKind, Nest, Op, Param, Renaming, Stm, Ty};
 
 /// The function with its recursion in tail position as a loop.
 pub(crate) fn loop_of_tail_calls(function: &mut Function, id: FnId) {

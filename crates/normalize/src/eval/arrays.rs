@@ -23,9 +23,7 @@ impl Evaluator<'_> {
             | Val::Variant(_)
             | Val::Fun(_)
             | Val::Node(_)
-            | Val::Acc(_) => {
-                Err(ill_typed())
-            }
+            | Val::Acc(_) => Err(ill_typed()),
         }
     }
 

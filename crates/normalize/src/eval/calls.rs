@@ -67,8 +67,7 @@ impl Evaluator<'_> {
             if !self.codes.contains_key(&var.id) {
                 let (var, body) = (var.clone(), body.clone());
                 let (free, siblings) = (free.clone(), siblings.clone());
-                let code =
-                    self.number(CodeKind::Lambda { var: var.clone(), body, free, siblings });
+                let code = self.number(CodeKind::Lambda { var: var.clone(), body, free, siblings });
                 self.codes.insert(var.id, code);
             }
         }
@@ -153,12 +152,7 @@ impl Evaluator<'_> {
         Ok(FnId(count as u32 - 1))
     }
 
-    fn specialize(
-        &mut self,
-        key: Key,
-        code: &Rc<Code>,
-        ty: &CoreTy,
-    ) -> Eval<FnId> {
+    fn specialize(&mut self, key: Key, code: &Rc<Code>, ty: &CoreTy) -> Eval<FnId> {
         let CodeKind::Lambda { var, free, .. } = &code.kind else { return Err(ill_typed()) };
         let id = self.reserve()?;
         let (shared, sketches, own) = (key.1.clone(), key.2.clone(), parameters(code));

@@ -14,6 +14,8 @@ mod loops;
 mod nodes;
 mod order;
 mod shared;
+mod sketches;
+mod slots;
 mod state;
 mod unroll;
 
@@ -121,10 +123,11 @@ impl<'a> Evaluator<'a> {
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
-        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| match self.all_codes[*number as usize].kind {
-            CodeKind::Lambda { .. } => true,
-            CodeKind::Pullback(_) => false,
-        };
+        let is_lambda =
+            |(number, _): &(i64, Vec<Sketch>)| match self.all_codes[*number as usize].kind {
+                CodeKind::Lambda { .. } => true,
+                CodeKind::Pullback(_) => false,
+            };
         for (ty, dynamic) in self.dynamics {
             let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
             new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
@@ -328,13 +331,7 @@ impl<'a> Evaluator<'a> {
         result
     }
 
-    fn construct(
-        &mut self,
-        tag: usize,
-        args: &[Term],
-        ty: &Ty,
-        hint: Hint,
-    ) -> Eval<Val> {
+    fn construct(&mut self, tag: usize, args: &[Term], ty: &Ty, hint: Hint) -> Eval<Val> {
         let Ty::Variant(id) = ty else { return Err(ill_typed()) };
         if self.types.is_recursive(*id) {
             let args = args.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;

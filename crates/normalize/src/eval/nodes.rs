@@ -45,15 +45,8 @@ impl Evaluator<'_> {
 
     /// The recursive type of nodes; none for functions.
     pub(crate) fn variant_of(&self, node: NodeId) -> Option<TypeId> {
-        self.nodes.iter().find_map(|(ty, known)| match ty {
-            CoreTy::Variant(id) if *known == node => Some(*id),
-            CoreTy::Variant(_)
-            | CoreTy::Scalar(_)
-            | CoreTy::Tuple(_)
-            | CoreTy::Record(_)
-            | CoreTy::Array(_)
-            | CoreTy::Fun(..) => None,
-        })
+        let variant = |ty: &CoreTy| if let CoreTy::Variant(id) = ty { Some(*id) } else { None };
+        self.nodes.iter().find(|(_, known)| **known == node).and_then(|(ty, _)| variant(ty))
     }
 
     /// The fields of a constructor.
@@ -82,7 +75,13 @@ impl Evaluator<'_> {
     }
 
     /// `C args`, of a recursive type.
-    pub(super) fn make_node(&mut self, id: TypeId, tag: usize, args: Vec<Val>, hint: Hint) -> Eval<Val> {
+    pub(super) fn make_node(
+        &mut self,
+        id: TypeId,
+        tag: usize,
+        args: Vec<Val>,
+        hint: Hint,
+    ) -> Eval<Val> {
         let (ty, sketches) = (CoreTy::Variant(id), self.constructor(id, tag));
         let fields = self.filled(&sketches, &args)?.atoms;
         let node = self.node_type(&ty);

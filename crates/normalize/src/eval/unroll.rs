@@ -42,7 +42,9 @@ impl Evaluator<'_> {
         match around {
             Some((_, before)) => {
                 let goes_on = before.iter().all(|k| known.contains(k));
-                if !goes_on || self.unrolled.calls >= CALLS || self.emit.written > self.unrolled.until
+                if !goes_on
+                    || self.unrolled.calls >= CALLS
+                    || self.emit.written > self.unrolled.until
                 {
                     self.unrolled.is_over = true;
                     return Err(Box::new(messages::ill_typed())); // caught where it began
@@ -98,11 +100,8 @@ impl Evaluator<'_> {
 
 /// An `int` or a constructor that is known.
 fn is_known(val: &Val) -> bool {
-    match val {
-        Val::Leaf(leaf) => {
-            leaf.prefix.is_empty() && matches!(leaf.atom, Atom::Lit(Scalar::Int(_)))
-        }
-        Val::Node(node) => node.known.is_some(),
-        Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_) => false,
+    if let Val::Leaf(leaf) = val {
+        return leaf.prefix.is_empty() && matches!(leaf.atom, Atom::Lit(Scalar::Int(_)));
     }
+    matches!(val, Val::Node(node) if node.known.is_some())
 }

@@ -49,9 +49,7 @@ fn uncons(
 /// `def rec sum l = match l | Nil -> 0 | Cons x xs -> x + sum xs`
 fn sum(m: &mut Make, ty: &Ty) -> Term {
     def_rec(m, "sum", &Ty::fun(ty.clone(), Ty::REAL), |m, sum| {
-        m.lam("l", ty.clone(), |m, l| {
-            uncons(m, l, real(0.0), |_, x, xs| add(x, app(sum, xs)))
-        })
+        m.lam("l", ty.clone(), |m, l| uncons(m, l, real(0.0), |_, x, xs| add(x, app(sum, xs))))
     })
 }
 
@@ -105,9 +103,7 @@ fn arrays_go_through_calls() {
             })
         })
     });
-    let main = m.lam("n", Ty::INT, |m, n| {
-        m.lam("xs", reals(), |_, xs| app(app(grow, n), xs))
-    });
+    let main = m.lam("n", Ty::INT, |m, n| m.lam("xs", reals(), |_, xs| app(app(grow, n), xs)));
     m.def("main", main);
     m.check(&[3.into(), vec![7.0].into()], vec![7.0, 3.0, 2.0, 1.0]);
     m.check(&[0.into(), vec![7.0].into()], vec![7.0]);
@@ -205,10 +201,7 @@ fn fields_of_all_kinds() {
     let rose = Ty::Variant(TypeId(1));
     let rows = Ty::array(Ty::tuple(vec![Ty::REAL, Ty::array(Ty::INT)]));
     let flags = Ty::tuple(vec![Ty::INT, Ty::BOOL]);
-    m.type_(
-        "rose",
-        &[("Rose", &[flags, rows, Ty::array(rose.clone())]), ("Leaf", &[figure])],
-    );
+    m.type_("rose", &[("Rose", &[flags, rows, Ty::array(rose.clone())]), ("Leaf", &[figure])]);
     let copy = def_rec(&mut m, "copy", &Ty::fun(rose.clone(), rose.clone()), |m, copy| {
         m.lam("t", rose.clone(), |m, t| {
             let fields = m.program.types[1].constructors.clone();
@@ -235,7 +228,10 @@ fn fields_of_all_kinds() {
     let rows = Data::Array(vec![row(1.0, vec![1, 2]), row(-2.0, vec![3, 4])]);
     let children = Data::Array(vec![boxed, leaf(con("Dot", 0, vec![]))]);
     let tree = con("Rose", 0, vec![pair(7, true), rows, children]);
-    m.check(&[Data::Array(vec![tree.clone(), tree.clone()])], Data::Array(vec![tree.clone(), tree]));
+    m.check(
+        &[Data::Array(vec![tree.clone(), tree.clone()])],
+        Data::Array(vec![tree.clone(), tree]),
+    );
     m.check(&[Data::Array(vec![])], Data::Array(vec![]));
 }
 
@@ -298,7 +294,7 @@ fn types_that_contain_functions() {
     let mut m = Make::new();
     let roll = Ty::Variant(TypeId(0));
     let f = Ty::fun(roll.clone(), Ty::fun(Ty::INT, Ty::REAL));
-    m.type_("roll", &[("Roll", &[f.clone()])]);
+    m.type_("roll", &[("Roll", std::slice::from_ref(&f))]);
     let main = m.lam("n", Ty::INT, |m, n| {
         let f = m.lam("r", roll.clone(), |m, r| {
             m.lam("k", Ty::INT, |m, k| {
@@ -349,9 +345,7 @@ fn pulled(m: &mut Make, f: Term, x: Term, cotangent: Term) -> Term {
 /// `type list` with `prod`: the product.
 fn product(m: &mut Make, ty: &Ty) -> Term {
     def_rec(m, "product", &Ty::fun(ty.clone(), Ty::REAL), |m, product| {
-        m.lam("l", ty.clone(), |m, l| {
-            uncons(m, l, real(1.0), |_, x, xs| mul(x, app(product, xs)))
-        })
+        m.lam("l", ty.clone(), |m, l| uncons(m, l, real(1.0), |_, x, xs| mul(x, app(product, xs))))
     })
 }
 
@@ -529,7 +523,8 @@ fn definitions_are_evaluated_before_calls() {
     let normalized = m.normalized().expect("it can be normalized");
     let functions = normalized.function.library.functions.iter().flatten();
     let loops = |block: &anf::Block| {
-        let nests = block.stms.iter().filter(|s| matches!(s.exp, anf::Exp::Nest(anf::Nest::For { .. })));
+        let nests =
+            block.stms.iter().filter(|s| matches!(s.exp, anf::Exp::Nest(anf::Nest::For { .. })));
         nests.count()
     };
     assert_eq!(functions.map(|f| loops(&f.body)).sum::<usize>(), 0);
@@ -545,9 +540,8 @@ fn tail_calls_are_loops() {
         m.lam("x", Ty::REAL, |m, x| {
             m.lam("n", Ty::INT, |m, n| {
                 m.lam("s", Ty::REAL, |_, s| {
-                    let call = |s: Term| {
-                        app(app(app(count.clone(), x.clone()), int_sub(n.clone(), 1)), s)
-                    };
+                    let call =
+                        |s: Term| app(app(app(count.clone(), x.clone()), int_sub(n.clone(), 1)), s);
                     let is_even = is_zero(prim(Prim::RemInt, vec![n.clone(), int(2)]));
                     let step = if_(is_even, call(add(s.clone(), x.clone())), call(s.clone()));
                     if_(is_zero(n.clone()), s, step)
@@ -557,7 +551,8 @@ fn tail_calls_are_loops() {
     });
     let main = m.lam("x", Ty::REAL, |m, x| {
         m.lam("n", Ty::INT, |m, n| {
-            let f = m.lam("x", Ty::REAL, |_, x| app(app(app(count, x.clone()), n), mul(x.clone(), x)));
+            let f =
+                m.lam("x", Ty::REAL, |_, x| app(app(app(count, x.clone()), n), mul(x.clone(), x)));
             pulled(m, f, x, real(1.0))
         })
     });
@@ -566,7 +561,10 @@ fn tail_calls_are_loops() {
     let normalized = m.normalized().expect("it can be normalized");
     let count = &normalized.function.library.functions[0].as_ref().expect("it is complete").body;
     assert!(
-        matches!(&count.stms[0].exp, anf::Exp::Nest(anf::Nest::Loop { kind: anf::LoopKind::While(_), .. })),
+        matches!(
+            &count.stms[0].exp,
+            anf::Exp::Nest(anf::Nest::Loop { kind: anf::LoopKind::While(_), .. })
+        ),
         "{}",
         anf::print(&normalized.function)
     );

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lambada_core::{Data, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
-use crate::layout::{self, Part};
+use super::Part;
 use crate::shape::{Shape, Table};
 
 /// Rows that are being written.
@@ -46,12 +46,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The values of recursive types that a value contains, not those inside of these.
-    fn values_in<'d>(
-        &self,
-        id: TypeId,
-        data: &'d Data,
-        found: &mut Vec<(TypeId, &'d Data, bool)>,
-    ) {
+    fn values_in<'d>(&self, id: TypeId, data: &'d Data, found: &mut Vec<(TypeId, &'d Data, bool)>) {
         let Data::Con { name, args, .. } = data else { return };
         for (_, fields) in self.table.constructors(id).iter().filter(|(c, _)| c == name) {
             fields.iter().zip(args.iter()).for_each(|(shape, arg)| values_at(shape, arg, found));
@@ -61,15 +56,15 @@ impl<'a> Writer<'a> {
     /// Adds the row of a value; those of the values in it are there.
     fn add_row(&mut self, id: TypeId, data: &Data) -> Result<i64, String> {
         let Data::Con { name, args, .. } = data else {
-            return Err(layout::misfit(&self.names(id), data));
+            return Err(super::misfit(&self.names(id), data));
         };
         let constructors = self.table.constructors(id);
-        let tag = layout::constructor(constructors, name, args)?;
+        let tag = super::constructor(constructors, name, args)?;
         let fields = &constructors[tag].1;
         let mut records = Vec::with_capacity(fields.len());
         for (shape, arg) in fields.iter().zip(args.iter()) {
             let mut parts = Vec::new();
-            layout::flatten(shape, Some(arg), &mut parts, self)?;
+            super::flatten(shape, Some(arg), &mut parts, self)?;
             let leaves = parts.into_iter().zip(shape.leaves());
             records.push(leaves.map(|(part, leaf)| Part::finish(part, &leaf)).collect::<Vec<_>>());
         }
@@ -101,11 +96,11 @@ impl<'a> Writer<'a> {
                 self.record(elem, leaves, depth + 1);
             }
             Shape::Tuple(_) | Shape::Record(_) => {
-                self.records(layout::parts(shape), leaves, depth);
+                self.records(super::parts(shape), leaves, depth);
             }
             Shape::Variant(_) => {
                 self.record(&Shape::Scalar(ScalarTy::Int), leaves, depth);
-                self.records(layout::parts(shape), &leaves[1..], depth);
+                self.records(super::parts(shape), &leaves[1..], depth);
             }
         }
     }
@@ -123,7 +118,8 @@ impl<'a> Writer<'a> {
         if self.table.types.is_empty() {
             return Vec::new();
         }
-        let ints = |values: Vec<i64>| Tensor { dims: vec![values.len()], data: Elements::Int(values) };
+        let ints =
+            |values: Vec<i64>| Tensor { dims: vec![values.len()], data: Elements::Int(values) };
         vec![
             ints(self.tags),
             ints(self.ints_at),
@@ -191,7 +187,7 @@ impl Reader {
             let args = fields.iter().map(|shape| {
                 let mut leaves = Vec::new();
                 cursor.field(shape, &mut Vec::new(), &mut leaves);
-                layout::build(shape, &leaves, &mut Vec::new(), &mut reader)
+                super::build(shape, &leaves, &mut Vec::new(), &mut reader)
             });
             let args = args.collect::<Vec<Data>>().into();
             reader.values.push(Some(Data::Con { name: name.clone(), tag, args }));
@@ -219,11 +215,11 @@ impl Cursor<'_> {
                 dims.pop();
             }
             Shape::Tuple(_) | Shape::Record(_) => {
-                layout::parts(shape).iter().for_each(|t| self.field(t, dims, leaves));
+                super::parts(shape).iter().for_each(|t| self.field(t, dims, leaves));
             }
             Shape::Variant(_) => {
                 leaves.push(self.leaf(ScalarTy::Int, dims));
-                layout::parts(shape).iter().for_each(|t| self.field(t, dims, leaves));
+                super::parts(shape).iter().for_each(|t| self.field(t, dims, leaves));
             }
         }
     }

@@ -1,0 +1,211 @@
+//! Rows to nodes.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Atom, Elem, LoopKind, Nest, Op, Out, Param, Ty, Var};
+use lambada_core::{Ty as CoreTy, TypeId};
+use lambada_prim::{Prim, ScalarTy};
+use lambada_source::Span;
+
+use super::{NOT_ROWS, Rows, is_real};
+use crate::Eval;
+use crate::emit::Emit;
+use crate::eval::Evaluator;
+use crate::merge::ill_typed;
+use crate::shape::Table;
+use crate::sketch::{Slot, Slots};
+use crate::val::{Leaf, Val};
+
+impl Evaluator<'_> {
+    /// For each type an array of the nodes by the number of the row, with null at 0.
+    pub(crate) fn plant(
+        &mut self,
+        table: &Table,
+        rows: &Rows,
+        span: Span,
+    ) -> Eval<HashMap<TypeId, Atom>> {
+        let count = self.emit.prim(Prim::AddInt, &[rows.sizes[0], Atom::int(1)]);
+        let types: Vec<Ty> = (table.types.iter())
+            .map(|(id, _)| Ty {
+                elem: Elem::Ref(self.node_type(&CoreTy::Variant(*id))),
+                dims: vec![count],
+            })
+            .collect();
+        let inits: Vec<Atom> = (types.iter())
+            .map(|ty| self.emit.fill_of(ty.elem, Atom::int(0), ty.dims.clone()))
+            .collect();
+        self.emit.enter();
+        let params: Vec<Param> = (types.iter())
+            .map(|ty| Param { var: self.emit.fresh("nodes", ty.clone()), ty: ty.clone() })
+            .collect();
+        let index = self.emit.index("row", rows.sizes[0]);
+        self.emit.enter();
+        let handles = self.row(table, rows, &params, index, span)?;
+        let next = self.emit.prim(Prim::AddInt, &[index.into(), Atom::int(1)]);
+        let mut results = Vec::with_capacity(params.len());
+        for (p, value) in params.iter().zip(handles) {
+            let op = Op::Update { array: p.var, index: vec![next], value };
+            results.push(self.emit.bind("nodes", p.ty.clone(), op));
+        }
+        let body = self.emit.leave().finish(results);
+        self.emit.leave();
+        let binds: Vec<Param> = (types.into_iter())
+            .map(|ty| Param { var: self.emit.fresh("nodes", ty.clone()), ty })
+            .collect();
+        let arrays = binds.iter().map(|p| Atom::from(p.var));
+        let planted = table.types.iter().map(|(id, _)| *id).zip(arrays).collect();
+        let kind = LoopKind::counted(index, rows.sizes[0]);
+        self.emit.push(binds, Nest::Loop { params, inits, kind, body });
+        Ok(planted)
+    }
+
+    /// The node of a row: for each type a handle, which is null but for one of them.
+    fn row(
+        &mut self,
+        table: &Table,
+        rows: &Rows,
+        nodes: &[Param],
+        row: Var,
+        span: Span,
+    ) -> Eval<Vec<Atom>> {
+        let all: usize = table.types.iter().map(|(_, constructors)| constructors.len()).sum();
+        let numbers: Vec<i64> = (0..all as i64).collect();
+        let [tag, int, real] =
+            [rows.tags, rows.ints_at, rows.reals_at].map(|c| self.emit.load(c, &[row.into()]));
+        let value = self.select(tag, &numbers, None, &mut |this, number| {
+            let (id, tag, _) = table.constructor(number).ok_or_else(ill_typed)?;
+            let sketches = this.constructor(id, tag);
+            let slots = this.node_slots(&sketches);
+            let planted: HashMap<Elem, Var> = nodes.iter().map(|p| (p.ty.elem, p.var)).collect();
+            let mut reader = Reader { rows, planted, int, real, span };
+            let fields = reader.fields(this, &slots);
+            let node = this.node_type(&CoreTy::Variant(id));
+            let made = this.emit.node(node, tag, fields);
+            let handles = table.types.iter().map(|(other, _)| {
+                let ty = CoreTy::Variant(*other);
+                let node = this.node_type(&ty);
+                let null = Leaf::scalar(Atom::int(0)).of(Elem::Ref(node));
+                this.node_val(&ty, if *other == id { made.clone() } else { null })
+            });
+            let handles: Vec<Val> = handles.collect();
+            Ok(Val::tuple(handles))
+        })?;
+        let Val::Tuple(handles) = value else { return Err(ill_typed()) };
+        let atom = |handle: &Val| match handle {
+            Val::Node(node) => Ok(self.emit.force(&node.handle)),
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Acc(_) => Err(ill_typed()),
+        };
+        handles.iter().map(atom).collect()
+    }
+
+    /// The nodes of numbers, inside of arrays.
+    pub(crate) fn planted(
+        &mut self,
+        numbers: &Leaf,
+        id: TypeId,
+        nodes: Atom,
+        extents: &[Atom],
+        span: Span,
+    ) -> Val {
+        let handle = self.planted_leaf(numbers, nodes, extents, span);
+        self.node_val(&CoreTy::Variant(id), handle)
+    }
+
+    fn planted_leaf(&mut self, numbers: &Leaf, nodes: Atom, extents: &[Atom], span: Span) -> Leaf {
+        let ty = self.emit.ty(nodes);
+        let Some((extent, inner)) = extents.split_first() else {
+            let number = self.emit.force(numbers);
+            self.emit.check_in(number, ty.dims[0], span, NOT_ROWS);
+            let atom = self.emit.load(nodes, &[number]);
+            return Leaf::scalar(atom).of(ty.elem);
+        };
+        let hint = self.emit.hint_of(numbers.atom);
+        self.emit.enter();
+        let index = self.emit.index("i", *extent);
+        let element = self.planted_leaf(&numbers.at(index.into()), nodes, inner, span);
+        let body = self.emit.leave().finish(vec![element.atom]);
+        let ty = Ty { elem: ty.elem, dims: extents.to_vec() };
+        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
+        let (elem, atom) = (ty.elem, self.emit.bind(&hint, ty, nest));
+        Leaf::stored(atom, extents.len()).of(elem)
+    }
+}
+
+/// Reads the fields of a row, one after the other.
+struct Reader<'a> {
+    rows: &'a Rows,
+    /// The nodes of the rows before, by the type of their handles.
+    planted: HashMap<Elem, Var>,
+    int: Atom,
+    real: Atom,
+    span: Span,
+}
+
+impl Reader<'_> {
+    fn fields(&mut self, evaluator: &mut Evaluator, slots: &Slots) -> Vec<Atom> {
+        let emit = &mut evaluator.emit;
+        let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
+        for (k, slot) in slots.values.iter().enumerate() {
+            let dims = Slots::ty(slot, &atoms).dims;
+            let base = if is_real(slot) { self.real } else { self.int };
+            let mut atom = self.read(emit, slot, base, &dims, &mut Vec::new());
+            if slots.values.iter().any(|other| other.dims.contains(&k)) {
+                atom = emit.prim(Prim::MaxInt, &[atom, Atom::int(0)]); // a size
+            }
+            let size = emit.product(&dims);
+            let next = emit.prim(Prim::AddInt, &[base, size]);
+            *(if is_real(slot) { &mut self.real } else { &mut self.int }) = next;
+            atoms.push(atom);
+        }
+        atoms
+    }
+
+    fn read(
+        &self,
+        emit: &mut Emit,
+        slot: &Slot,
+        base: Atom,
+        dims: &[Atom],
+        at: &mut Vec<Atom>,
+    ) -> Atom {
+        let depth = at.len();
+        let Some(extent) = dims.get(depth) else {
+            let place = emit.linear(base, dims, at);
+            return self.scalar(emit, slot.elem, place);
+        };
+        emit.enter();
+        let index = emit.index("i", *extent);
+        at.push(index.into());
+        let element = self.read(emit, slot, base, dims, at);
+        at.pop();
+        let body = emit.leave().finish(vec![element]);
+        let ty = Ty { elem: slot.elem, dims: dims[depth..].to_vec() };
+        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
+        emit.bind(&slot.name, ty, nest)
+    }
+
+    fn scalar(&self, emit: &mut Emit, elem: Elem, place: Atom) -> Atom {
+        let is_real = elem == ScalarTy::Real;
+        let (pool, size) = match is_real {
+            true => (self.rows.reals, self.rows.sizes[2]),
+            false => (self.rows.ints, self.rows.sizes[1]),
+        };
+        emit.check_in(place, size, self.span, NOT_ROWS);
+        let value = emit.load(pool, &[place]);
+        match elem {
+            Elem::Scalar(ScalarTy::Real | ScalarTy::Int) => value,
+            Elem::Scalar(ScalarTy::Bool) => emit.prim(Prim::NeInt, &[value, Atom::int(0)]),
+            Elem::Ref(_) => {
+                let nodes = Atom::from(self.planted[&elem]);
+                let size = emit.ty(nodes).dims[0];
+                emit.check_in(value, size, self.span, NOT_ROWS);
+                emit.load(nodes, &[value])
+            }
+        }
+    }
+}
