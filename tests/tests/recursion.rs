@@ -1,0 +1,103 @@
+//! The programs of `tests/programs/recursion`, with the evaluator that is the meaning of the language: their expectations, and for each
+//! gradient that both modes and differences agree with it.
+
+use std::path::Path;
+
+use lambada::operators::Operator;
+use lambada::{Data, Engine, Executable, Session, Unit};
+use lambada_testkit::{Random, Tolerance, parallel};
+use lambada_tests::expectations::{
+    Expectation, Kind, agrees, arguments, expectations, found_with, programs,
+};
+use lambada_tests::vectors::{moved, reals, with_reals};
+
+/// A step of differences, and how far they may be from the derivative.
+const STEP: f64 = 1e-6;
+const NEAR: Tolerance = Tolerance::relative(1e-5).and_absolute(1e-6);
+
+fn run(unit: &Unit, entry: &str, operator: Operator, args: &[Data]) -> Result<Data, String> {
+    let call = unit.call(entry, operator, None).map_err(|p| format!("{p:?}"))?;
+    let executable = Executable::new(call.program, call.entry, Engine::Core);
+    executable.map_err(|p| format!("{p:?}"))?.run(args).map_err(|failure| failure.message)
+}
+
+/// ⟨gradient, tangent⟩, by reverse mode, by forward mode and by differences.
+fn derivatives_agree(unit: &Unit, promise: &Expectation) -> Result<(), String> {
+    let args = arguments(unit, promise)?;
+    let call = unit.call(&promise.entry, Operator::Grad, None).map_err(|p| format!("{p:?}"))?;
+    let names = call.parameters();
+    let wrt: Vec<usize> = call
+        .wrt_names()
+        .iter()
+        .map(|name| names.iter().position(|known| known == name).expect("it is a parameter"))
+        .collect();
+    let mut random = Random(11);
+    let tangents: Vec<Data> =
+        wrt.iter().map(|k| with_reals(&args[*k], &mut || random.between(-1.0, 1.0))).collect();
+    let whole = |parts: &[Data]| match parts {
+        [part] => part.clone(),
+        _ => Data::Tuple(parts.to_vec()),
+    };
+    let Data::Tuple(pair) = run(unit, &promise.entry, Operator::Grad, &args)? else {
+        return Err("no pair".to_string());
+    };
+    let tangent = reals(&whole(&tangents));
+    let reverse: f64 = reals(&pair[1]).iter().zip(&tangent).map(|(g, d)| g * d).sum();
+    let both: Vec<Data> = args.iter().cloned().chain([whole(&tangents)]).collect();
+    let Data::Tuple(pushed) = run(unit, &promise.entry, Operator::Jvp, &both)? else {
+        return Err("no pair".to_string());
+    };
+    let forward = reals(&pushed[1])[0];
+    let beside = |step: f64| {
+        let mut args = args.clone();
+        for (k, tangent) in wrt.iter().zip(&tangents) {
+            args[*k] = moved(&args[*k], step, tangent);
+        }
+        Ok::<f64, String>(reals(&run(unit, &promise.entry, Operator::Value, &args)?)[0])
+    };
+    let differences = (beside(STEP)? - beside(-STEP)?) / (2.0 * STEP);
+    if !Tolerance::relative(1e-9).and_absolute(1e-12).accepts(forward, reverse) {
+        return Err(format!("forward {forward} and reverse {reverse}"));
+    }
+    if !NEAR.accepts(reverse, differences) {
+        return Err(format!("reverse {reverse} and differences {differences}"));
+    }
+    Ok(())
+}
+
+fn complaints(path: &Path) -> Vec<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let mut session = Session::new();
+    let unit = match session.load(path) {
+        Ok(unit) => unit,
+        Err(problems) => return vec![format!("{name}:\n{}", session.render(&problems, false))],
+    };
+    let promises = expectations(&text);
+    assert!(!promises.is_empty(), "{name} promises nothing");
+    let mut complaints = Vec::new();
+    for promise in &promises {
+        let place = format!("{name}:{}", promise.line + 1);
+        match found_with(&unit, promise, &[Engine::Core]) {
+            Ok(found) if agrees(promise, &found) => {}
+            Ok(found) => complaints.push(format!("{place}: {found}, not {}", promise.expected)),
+            Err(why) => complaints.push(format!("{place}: {why}")),
+        }
+        if promise.kind == Kind::Grad
+            && let Err(why) = derivatives_agree(&unit, promise)
+        {
+            complaints.push(format!("{place}: {why}"));
+        }
+    }
+    complaints
+}
+
+#[test]
+fn programs_that_call_themselves() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/recursion");
+    let files = programs(&folder);
+    assert!(files.len() >= 14);
+    let all: Vec<String> =
+        parallel(&files, |path| complaints(path)).into_iter().flatten().collect();
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
