@@ -18,24 +18,10 @@ use crate::solve::size::AtomKind;
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
 
+use super::env::Provisional;
 use super::functions::{Left, Syntax};
 use super::types::Place;
 use super::{Done, Entry, Infer, State};
-
-/// What is known of a recursive function before its body has been looked at.
-pub(crate) struct Provisional {
-    ty: Ty,
-    /// The sizes of its signature.
-    atoms: Vec<(Atom, Quantified)>,
-    /// The type variables of its signature, if the signature says everything: then each call has its own.
-    vars: Vec<Ty>,
-    /// The types that the names of type variables stand for.
-    type_vars: HashMap<Rc<str>, Ty>,
-    /// Does the signature say everything?
-    complete: bool,
-    /// How many scopes of sizes were open.
-    regions: usize,
-}
 
 /// A call inside of a group at types of its own.
 #[derive(Clone)]
