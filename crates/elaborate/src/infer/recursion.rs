@@ -13,7 +13,7 @@ use lambada_surface::ast::{Def, Expr, ExprKind, Pattern};
 use crate::components::{components, cycle};
 use crate::messages;
 use crate::solve::poly::{Atom, Poly};
-use crate::solve::scheme::{Quantified, Scheme};
+use crate::solve::scheme::{Classify, Quantified, Scheme};
 use crate::solve::size::AtomKind;
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
@@ -121,10 +121,10 @@ impl<'a> Infer<'a> {
     fn generalize_group(&mut self, bodies: &[(Function, Ty, Left)], mark: usize) -> Vec<Scheme> {
         let classify: Vec<_> =
             bodies.iter().map(|(_, _, left)| |atom: Atom| left.classify(atom)).collect();
-        let types: Vec<(Ty, &dyn Fn(Atom) -> Option<Quantified>)> = bodies
+        let types: Vec<(Ty, Classify)> = bodies
             .iter()
             .zip(&classify)
-            .map(|((_, ty, _), classify)| (*ty, classify as &dyn Fn(Atom) -> Option<Quantified>))
+            .map(|((_, ty, _), classify)| (*ty, classify as Classify))
             .collect();
         let (schemes, stuck) = self.solver.generalize_all(&types, mark);
         schemes.iter().for_each(|scheme| self.forget_results(scheme));
