@@ -1,5 +1,6 @@
 //! Which names patterns bind and expressions mention, and the shapes of operators.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ast::{
@@ -56,9 +57,43 @@ pub fn free_variables(def: &Def) -> Vec<Rc<str>> {
     walk.found
 }
 
+/// The names in scope, innermost last; how often each is, so that looking for one does not go through all.
+#[derive(Default)]
+struct Bound {
+    names: Vec<Rc<str>>,
+    counts: HashMap<Rc<str>, usize>,
+}
+
+impl Bound {
+    fn push(&mut self, name: Rc<str>) {
+        *self.counts.entry(name.clone()).or_default() += 1;
+        self.names.push(name);
+    }
+
+    fn extend(&mut self, names: impl IntoIterator<Item = Rc<str>>) {
+        names.into_iter().for_each(|name| self.push(name));
+    }
+
+    fn contains(&self, name: &Rc<str>) -> bool {
+        self.counts.get(name).is_some_and(|count| *count > 0)
+    }
+
+    fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        for name in self.names.drain(len..) {
+            if let Some(count) = self.counts.get_mut(&name) {
+                *count -= 1;
+            }
+        }
+    }
+}
+
 #[derive(Default)]
 struct Free {
-    bound: Vec<Rc<str>>,
+    bound: Bound,
     found: Vec<Rc<str>>,
 }
 
