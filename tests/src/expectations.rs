@@ -130,6 +130,15 @@ pub fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, St
 
 /// What the program gives for the expectation, as the text that belongs after `=` or `:`.
 pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
+    found_with(unit, expectation, &[Engine::Core, Engine::Anf, Engine::Loops])
+}
+
+/// The same with other engines, of which the first is the meaning.
+pub fn found_with(
+    unit: &Unit,
+    expectation: &Expectation,
+    engines: &[Engine],
+) -> Result<String, String> {
     let operator = match expectation.kind {
         Kind::Check => {
             let definitions = unit.definitions();
@@ -145,13 +154,12 @@ pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
     };
     let args = arguments(unit, expectation)?;
     let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
-    let engines = [Engine::Core, Engine::Anf, Engine::Loops];
-    let run = |engine| {
-        Ok(Executable::new(call.program.clone(), call.entry, engine)
+    let run = |engine: &Engine| {
+        Ok(Executable::new(call.program.clone(), call.entry, *engine)
             .map_err(|p| format!("{p:?}"))?
             .run(&args))
     };
-    let results = engines.into_iter().map(run).collect::<Result<Vec<_>, String>>()?;
+    let results = engines.iter().map(run).collect::<Result<Vec<_>, String>>()?;
     for other in &results[1..] {
         same("an engine against the meaning", &results[0], other)?;
     }

@@ -1,97 +1,103 @@
-//! Programs with libraries, drawn at random and written by hand: machine code does as the interpreter of loops, in large and small C functions,
-//! and touches nothing that is not its own.
+//! The programs of `tests/programs/recursion`, with the evaluator that is the meaning of the language: their expectations, and for each
+//! gradient that both modes and differences agree with it.
 
-use lambada::{Scalar, Tensor};
-use lambada_anf::{Atom, Function};
-use lambada_loops as loops;
-use lambada_testkit::parallel;
-use lambada_tests::natives::{Native, native_complaints};
-use lambada_tests::sanitizer::sanitized_complaints;
-use lambada_tests::seeds;
+use std::path::Path;
 
-/// The sizes of the arguments, then the arguments.
-fn with_sizes(f: &Function, args: Vec<Tensor>) -> Vec<Tensor> {
-    let size = |var: &lambada_anf::Var| {
-        let found = f.params.iter().zip(&args).find_map(|(p, arg)| {
-            p.ty.dims.iter().position(|d| *d == Atom::Var(*var)).map(|k| arg.dims[k])
-        });
-        Tensor::scalar(Scalar::Int(found.expect("a size occurs in a parameter") as i64))
+use lambada::operators::Operator;
+use lambada::{Data, Engine, Executable, Session, Unit};
+use lambada_testkit::{Random, Tolerance, parallel};
+use lambada_tests::expectations::{
+    Expectation, Kind, agrees, arguments, expectations, found_with, programs,
+};
+use lambada_tests::vectors::{moved, reals, with_reals};
+
+/// A step of differences, and how far they may be from the derivative.
+const STEP: f64 = 1e-6;
+const NEAR: Tolerance = Tolerance::relative(1e-5).and_absolute(1e-6);
+
+fn run(unit: &Unit, entry: &str, operator: Operator, args: &[Data]) -> Result<Data, String> {
+    let call = unit.call(entry, operator, None).map_err(|p| format!("{p:?}"))?;
+    let executable = Executable::new(call.program, call.entry, Engine::Core);
+    executable.map_err(|p| format!("{p:?}"))?.run(args).map_err(|failure| failure.message)
+}
+
+/// ⟨gradient, tangent⟩, by reverse mode, by forward mode and by differences.
+fn derivatives_agree(unit: &Unit, promise: &Expectation) -> Result<(), String> {
+    let args = arguments(unit, promise)?;
+    let call = unit.call(&promise.entry, Operator::Grad, None).map_err(|p| format!("{p:?}"))?;
+    let names = call.parameters();
+    let wrt: Vec<usize> = call
+        .wrt_names()
+        .iter()
+        .map(|name| names.iter().position(|known| known == name).expect("it is a parameter"))
+        .collect();
+    let mut random = Random(11);
+    let tangents: Vec<Data> =
+        wrt.iter().map(|k| with_reals(&args[*k], &mut || random.between(-1.0, 1.0))).collect();
+    let whole = |parts: &[Data]| match parts {
+        [part] => part.clone(),
+        _ => Data::Tuple(parts.to_vec()),
     };
-    let sizes: Vec<Tensor> = f.sizes.iter().map(size).collect();
-    sizes.into_iter().chain(args).collect()
-}
-
-fn native(name: String, function: loops::Function, args: Vec<Tensor>) -> Native {
-    loops::check(&function).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let expected = loops::eval(&function, &args);
-    Native { name, function, args, expected }
-}
-
-fn drawn(seed: u64) -> Native {
-    let (mut f, args) = lambada_anf::generate_with_library(seed);
-    lambada_anf::guard(&mut f);
-    let args = with_sizes(&f, args);
-    native(format!("seed {seed}"), lambada_lower::lower(&f), args)
-}
-
-fn written() -> Vec<Native> {
-    let programs = [
-        ("factorial", include_str!("../../crates/loops/tests/programs/factorial.loops")),
-        ("parity", include_str!("../../crates/loops/tests/programs/parity.loops")),
-        ("list", include_str!("../../crates/loops/tests/programs/list.loops")),
-        ("vectors", include_str!("../../crates/loops/tests/programs/vectors.loops")),
-        ("scopes", include_str!("../../crates/loops/tests/programs/scopes.loops")),
-    ];
-    let at = |(name, text): (&str, &str), n: i64| {
-        let function = loops::read(text).unwrap_or_else(|e| panic!("{name}: {e}"));
-        native(format!("{name} {n}"), function, vec![Tensor::scalar(Scalar::Int(n))])
+    let Data::Tuple(pair) = run(unit, &promise.entry, Operator::Grad, &args)? else {
+        return Err("no pair".to_string());
     };
-    programs.into_iter().flat_map(|program| [0, 1, 5, 20].map(|n| at(program, n))).collect()
-}
-
-fn told(complaints: Vec<lambada_tests::natives::Complaint>) {
-    let shown: Vec<String> = complaints.iter().take(10).map(ToString::to_string).collect();
-    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
-}
-
-#[test]
-fn machine_code_does_as_the_interpreter() {
-    let seeds: Vec<u64> = seeds(80).collect();
-    let found = parallel(&seeds.chunks(20).collect::<Vec<_>>(), |seeds| {
-        native_complaints(&seeds.iter().copied().map(drawn).collect::<Vec<_>>())
-    });
-    told(found.into_iter().flatten().collect());
-}
-
-#[test]
-fn no_program_touches_what_is_not_its_own() {
-    if lambada_run::Compiler::find().is_none() && lambada_testkit::may_lack_c_compiler() {
-        return;
+    let tangent = reals(&whole(&tangents));
+    let reverse: f64 = reals(&pair[1]).iter().zip(&tangent).map(|(g, d)| g * d).sum();
+    let both: Vec<Data> = args.iter().cloned().chain([whole(&tangents)]).collect();
+    let Data::Tuple(pushed) = run(unit, &promise.entry, Operator::Jvp, &both)? else {
+        return Err("no pair".to_string());
+    };
+    let forward = reals(&pushed[1])[0];
+    let beside = |step: f64| {
+        let mut args = args.clone();
+        for (k, tangent) in wrt.iter().zip(&tangents) {
+            args[*k] = moved(&args[*k], step, tangent);
+        }
+        Ok::<f64, String>(reals(&run(unit, &promise.entry, Operator::Value, &args)?)[0])
+    };
+    let differences = (beside(STEP)? - beside(-STEP)?) / (2.0 * STEP);
+    if !Tolerance::relative(1e-9).and_absolute(1e-12).accepts(forward, reverse) {
+        return Err(format!("forward {forward} and reverse {reverse}"));
     }
-    let mut natives = written();
-    natives.extend(seeds(50).map(drawn));
-    told(sanitized_complaints(&natives).unwrap_or_else(|e| panic!("{e}")));
+    if !NEAR.accepts(reverse, differences) {
+        return Err(format!("reverse {reverse} and differences {differences}"));
+    }
+    Ok(())
+}
+
+fn complaints(path: &Path) -> Vec<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let mut session = Session::new();
+    let unit = match session.load(path) {
+        Ok(unit) => unit,
+        Err(problems) => return vec![format!("{name}:\n{}", session.render(&problems, false))],
+    };
+    let promises = expectations(&text);
+    assert!(!promises.is_empty(), "{name} promises nothing");
+    let mut complaints = Vec::new();
+    for promise in &promises {
+        let place = format!("{name}:{}", promise.line + 1);
+        match found_with(&unit, promise, &[Engine::Core]) {
+            Ok(found) if agrees(promise, &found) => {}
+            Ok(found) => complaints.push(format!("{place}: {found}, not {}", promise.expected)),
+            Err(why) => complaints.push(format!("{place}: {why}")),
+        }
+        if promise.kind == Kind::Grad
+            && let Err(why) = derivatives_agree(&unit, promise)
+        {
+            complaints.push(format!("{place}: {why}"));
+        }
+    }
+    complaints
 }
 
 #[test]
-fn drawn_programs_call_and_make_nodes() {
-    let natives: Vec<Native> = seeds(100).map(drawn).collect();
-    let succeed = natives.iter().filter(|native| native.expected.is_ok()).count();
-    let has = |is: fn(&loops::Step) -> bool| {
-        let in_some = |native: &&Native| {
-            let mut found = false;
-            for function in native.function.all() {
-                loops::visit(&function.body, &mut |stmt| match stmt {
-                    loops::Stmt::Step(step) => found |= is(step),
-                    loops::Stmt::Nest(_) => {}
-                });
-            }
-            found
-        };
-        natives.iter().filter(in_some).count()
-    };
-    assert!(2 * succeed >= natives.len(), "{succeed} succeed");
-    assert!(has(|step| matches!(step, loops::Step::Call { .. })) >= 50);
-    assert!(has(|step| matches!(step, loops::Step::Node { .. })) >= 30);
-    assert!(has(|step| matches!(step, loops::Step::Open { .. })) >= 20);
+fn programs_that_call_themselves() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/recursion");
+    let files = programs(&folder);
+    assert!(files.len() >= 14);
+    let all: Vec<String> =
+        parallel(&files, |path| complaints(path)).into_iter().flatten().collect();
+    assert!(all.is_empty(), "{}", all.join("\n"));
 }

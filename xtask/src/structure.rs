@@ -48,7 +48,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
     ("chad", 26),
-    ("core", 7),
+    ("core", 8),
     ("differentiate", 2),
     ("elaborate", 23),
     ("lambada", 8),

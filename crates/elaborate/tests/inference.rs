@@ -190,3 +190,43 @@ fn a_chain_of_definitions_without_types_takes_linear_space() {
         assert!(shown.len() < 100, "{first}: {shown}");
     }
 }
+
+#[test]
+fn recursive_functions_are_generalized_together() {
+    let list = "type list a = Nil | Cons a (list a)\n";
+    let map = "def rec map_list f xs = match xs | Nil -> Nil | Cons x rest -> Cons (f x) (map_list f rest)";
+    check(&format!("{list}{map}"), "map_list", "(a -> b) -> list a -> list b");
+    let both = "def rec up x n = if n == 0 then x else down x (n - 1)
+def rec down y n = if n == 0 then y + y else up y (n - 1)";
+    check(both, "up", "num a, scalar num b => a -> b -> a");
+    check(both, "down", "num a, scalar num b => a -> b -> a");
+    let polymorphic =
+        "def rec swap (x : a) (y : b) (n : int) : int = if n == 0 then 0 else swap y x (n - 1)";
+    check(polymorphic, "swap", "a -> b -> int -> int");
+    let local = "def f x = let rec g y n = if n == 0 then y else g y (n - 1) in (g x 1, g true 2)";
+    check(local, "f", "a -> (a, bool)");
+}
+
+#[test]
+fn recursive_calls_have_their_own_sizes() {
+    let total =
+        "def rec total [n] (xs : [n]real) : real = if n == 0 then 0.0 else xs[0] + total xs[1:]";
+    check(total, "total", "[n]real -> real");
+    let inferred = "def rec total xs = if length xs == 0 then 0.0 else xs[0] + total xs[1:]";
+    check(inferred, "total", "[n]real -> real");
+    let parameter =
+        "def rec zeros (n : int) : [n]real = if n == 0 then [] else concat [0.0] (zeros (n - 1))";
+    check(parameter, "zeros", "int -> [n]real");
+}
+
+#[test]
+fn sizes_of_types() {
+    let params = "type params [d] [j] = {beta : [d]real, u : [j]real}\n";
+    let f = |ty: &str| format!("{params}def f (p : {ty}) = p.u");
+    check(&f("params [3] [m]"), "f", "{beta : [3]real, u : [m]real} -> [m]real");
+    check(&f("params"), "f", "{beta : [n]real, u : [m]real} -> [m]real");
+    check(&f("params [] [2]"), "f", "{beta : [n]real, u : [2]real} -> [2]real");
+    let pair = "type pair [n] a = ([n]a, [n + 1]a)\ndef f (p : pair real) = p.1";
+    check(pair, "f", "([n]real, [n + 1]real) -> [n + 1]real");
+    check("type t a = T (list [3]a)\ntype list a = L a\ndef f (T x) = x", "f", "t a -> list [3]a");
+}

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::solve::scheme::Scheme;
+use crate::solve::poly::Atom;
+use crate::solve::scheme::{Quantified, Scheme};
 use crate::solve::ty::Ty;
 use crate::typed::{FunctionId, LocalId};
-
-use super::recursion::Provisional;
 
 /// What a local name stands for.
 #[derive(Clone)]
@@ -22,6 +21,21 @@ pub(crate) enum Entry {
     Recursive(FunctionId, Rc<Provisional>),
     /// A function that does not say `rec` inside of its own definition.
     Unmarked,
+}
+
+/// What is known of a recursive function before its body has been looked at.
+pub(crate) struct Provisional {
+    pub ty: Ty,
+    /// The sizes of its signature.
+    pub atoms: Vec<(Atom, Quantified)>,
+    /// The type variables of its signature, if the signature says everything: then each call has its own.
+    pub vars: Vec<Ty>,
+    /// The types that the names of type variables stand for.
+    pub type_vars: HashMap<Rc<str>, Ty>,
+    /// Does the signature say everything?
+    pub complete: bool,
+    /// How many scopes of sizes were open.
+    pub regions: usize,
 }
 
 /// Local names in scope, innermost last.

@@ -33,8 +33,9 @@ use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
+use env::Provisional;
 pub(crate) use env::{Entry, Env};
-use recursion::{OwnCall, Provisional};
+use recursion::OwnCall;
 
 /// A top-level definition.
 pub(crate) struct Global<'a> {

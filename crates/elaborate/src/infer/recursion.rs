@@ -13,29 +13,15 @@ use lambada_surface::ast::{Def, Expr, ExprKind, Pattern};
 use crate::components::{components, cycle};
 use crate::messages;
 use crate::solve::poly::{Atom, Poly};
-use crate::solve::scheme::{Quantified, Scheme};
+use crate::solve::scheme::{Classify, Quantified, Scheme};
 use crate::solve::size::AtomKind;
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
 
+use super::env::Provisional;
 use super::functions::{Left, Syntax};
 use super::types::Place;
 use super::{Done, Entry, Infer, State};
-
-/// What is known of a recursive function before its body has been looked at.
-pub(crate) struct Provisional {
-    ty: Ty,
-    /// The sizes of its signature.
-    atoms: Vec<(Atom, Quantified)>,
-    /// The type variables of its signature, if the signature says everything: then each call has its own.
-    vars: Vec<Ty>,
-    /// The types that the names of type variables stand for.
-    type_vars: HashMap<Rc<str>, Ty>,
-    /// Does the signature say everything?
-    complete: bool,
-    /// How many scopes of sizes were open.
-    regions: usize,
-}
 
 /// A call inside of a group at types of its own.
 #[derive(Clone)]
@@ -135,10 +121,10 @@ impl<'a> Infer<'a> {
     fn generalize_group(&mut self, bodies: &[(Function, Ty, Left)], mark: usize) -> Vec<Scheme> {
         let classify: Vec<_> =
             bodies.iter().map(|(_, _, left)| |atom: Atom| left.classify(atom)).collect();
-        let types: Vec<(Ty, &dyn Fn(Atom) -> Option<Quantified>)> = bodies
+        let types: Vec<(Ty, Classify)> = bodies
             .iter()
             .zip(&classify)
-            .map(|((_, ty, _), classify)| (*ty, classify as &dyn Fn(Atom) -> Option<Quantified>))
+            .map(|((_, ty, _), classify)| (*ty, classify as Classify))
             .collect();
         let (schemes, stuck) = self.solver.generalize_all(&types, mark);
         schemes.iter().for_each(|scheme| self.forget_results(scheme));

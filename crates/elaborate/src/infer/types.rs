@@ -187,7 +187,7 @@ impl<'a> Infer<'a> {
     ) -> Ty {
         let entry = self.type_entry(&name.text);
         if !sizes.is_empty() && !matches!(entry, Some((_, TypeEntry::Alias(_)))) {
-            self.problems.push(messages::no_sizes(&name.text, span));
+            self.problems.push(messages::size_arguments(&name.text, 0, sizes.len(), span));
         }
         let scalar = match &*name.text {
             "real" => Some(ScalarTy::Real),

@@ -247,19 +247,15 @@ pub(crate) fn type_arguments(name: &str, wanted: usize, found: usize, span: Span
 }
 
 pub(crate) fn size_arguments(name: &str, wanted: usize, found: usize, span: Span) -> Problem {
-    let s = if wanted == 1 { "" } else { "s" };
-    Problem::error(
-        "E0256",
-        format!("the type `{name}` takes {wanted} size{s}, not {found}"),
-        span,
-        "",
-    )
-    .hint("a type without its sizes leaves all of them to inference, and `[]` leaves one")
-}
-
-pub(crate) fn no_sizes(name: &str, span: Span) -> Problem {
-    Problem::error("E0256", format!("the type `{name}` takes no sizes"), span, "")
-        .hint("an array type is written with its size in front and no space: `[3]real`")
+    let title = match wanted {
+        0 => format!("the type `{name}` takes no sizes"),
+        1 => format!("the type `{name}` takes 1 size, not {found}"),
+        _ => format!("the type `{name}` takes {wanted} sizes, not {found}"),
+    };
+    Problem::error("E0256", title, span, "").hint(match wanted {
+        0 => "an array type is written with its size in front and no space: `[3]real`",
+        _ => "a type without its sizes leaves all of them to inference, and `[]` leaves one",
+    })
 }
 
 pub(crate) fn sizes_of_variant(name: &str, span: Span) -> Problem {

@@ -336,3 +336,21 @@ fn functions_call_each_other() {
     assert!(copy.free_vars().is_empty());
     check(p.clone(), copy, &[2.5.into()], Data::Tuple(vec![2.5.into(), (-1.0).into()]));
 }
+
+/// Functions that hold functions, and constructors inside of tuples, arrays and functions, very deep: dropped in a loop.
+#[test]
+fn deep_values_are_dropped() {
+    use crate::eval::value::Value;
+    let around = |value: Value, k: usize| match k % 3 {
+        0 => Value::con(0, vec![Value::tuple(vec![value, Value::Unit])]),
+        1 => Value::con(0, vec![Value::array(vec![value])]),
+        _ => Value::con(0, vec![value, Value::Real(1.0)]),
+    };
+    drop((0..300_000).fold(Value::Unit, around));
+    let cons =
+        |rest: Data, _: usize| Data::Con { name: "Cons".into(), tag: 1, args: vec![rest].into() };
+    let deep = (0..300_000).fold(con_data("Nil", 0, &[]), cons);
+    let copy = deep.clone();
+    assert_eq!(deep.close(&copy, 0.0), Ok(()));
+    assert!(deep == copy && deep.to_string().contains("Cons (Cons Nil)))"));
+}
