@@ -4,8 +4,9 @@
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 3] = [
+pub const MODULES: [(&str, &str); 4] = [
     ("complex", include_str!("../../../std/complex.lam")),
+    ("dist", include_str!("../../../std/dist.lam")),
     ("linalg", include_str!("../../../std/linalg.lam")),
     ("special", include_str!("../../../std/special.lam")),
 ];
