@@ -2,8 +2,8 @@
 
 mod common;
 
-use lambada_elaborate::{Input, elaborate};
-use lambada_source::Sources;
+use lambada_elaborate::{Input, elaborate, import_key};
+use lambada_source::{Sources, render};
 use lambada_surface::parse;
 
 fn with_import(linalg: &str, main: &str) -> Result<Vec<(String, String)>, Vec<String>> {
@@ -92,4 +92,31 @@ fn own_definitions_win() {
     let found =
         with_import(LINALG, "import \"linalg\"\ndef linalg = {scale = 1.0}\ndef f = linalg.scale");
     assert!(found.is_ok(), "{found:?}");
+}
+
+/// All of the library, whether a program uses it or not.
+#[test]
+fn the_whole_library_is_sound() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../std");
+    let mut sources = Sources::new();
+    let mut problems = Vec::new();
+    let mut module = |name: &str, text: &str| {
+        let file = sources.add(name, text);
+        let (module, found) = parse(text, file);
+        problems.extend(found);
+        module
+    };
+    let prelude = module("<prelude>", common::PRELUDE);
+    let main = module("main.lam", "");
+    let mut modules = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder of the library").flatten() {
+        let name = entry.file_name().to_string_lossy().replace(".lam", "");
+        let text = std::fs::read_to_string(entry.path()).expect("a module can be read");
+        modules.push((import_key(None, &format!("std/{name}")), module(&name, &text)));
+    }
+    assert!(modules.len() > 3);
+    let imports = modules.iter().map(|(key, module)| (key.as_str().into(), module)).collect();
+    let input = Input { prelude: &prelude, imports, main: &main, whole_library: true };
+    problems.extend(elaborate(&input).1);
+    assert!(problems.is_empty(), "{}", render(&sources, &problems, false));
 }

@@ -4,8 +4,9 @@
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 10] = [
+pub const MODULES: [(&str, &str); 11] = [
     ("complex", include_str!("../../../std/complex.lam")),
+    ("dist", include_str!("../../../std/dist.lam")),
     ("fft", include_str!("../../../std/fft.lam")),
     ("interpolate", include_str!("../../../std/interpolate.lam")),
     ("linalg", include_str!("../../../std/linalg.lam")),

@@ -23,14 +23,15 @@ fn the_book_has_a_page_for_each_module() {
 #[test]
 fn everything_is_documented() {
     let all = chapters();
-    for entry in all.iter().flat_map(|chapter| &chapter.entries) {
+    let entries = || all.iter().flat_map(|chapter| &chapter.entries);
+    for entry in entries() {
         assert!(!entry.text.is_empty(), "`{}` has no comment", entry.name);
-        let text = manual(Some(&entry.name)).expect("it is found by its name");
-        assert!(text.contains(&entry.heads[0]), "{text}");
     }
     for name in lambada_elaborate::builtin_names() {
-        assert!(manual(Some(name)).is_ok(), "`{name}` is not documented");
+        assert!(entries().any(|entry| entry.name == name), "`{name}` is not documented");
     }
+    let text = manual(Some("normal")).expect("it is found without its module");
+    assert!(text.contains("random.normal (key : key) (n : int) : [n]real\n"), "{text}");
 }
 
 #[test]
