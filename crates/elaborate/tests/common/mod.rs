@@ -21,8 +21,7 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
     assert!(problems.is_empty(), "{}", render(&sources, &problems, false));
     let file = sources.add(name, text);
     let (main, mut problems) = lambada_surface::parse(text, file);
-    let input =
-        Input { prelude: &prelude, imports: Vec::new(), main: &main, whole_library: true };
+    let input = Input { prelude: &prelude, imports: Vec::new(), main: &main, whole_library: true };
     let (checked, found) = elaborate(&input);
     problems.extend(found);
     (sources, checked, problems)
