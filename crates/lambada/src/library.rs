@@ -18,6 +18,13 @@ pub const MODULES: [(&str, &str); 11] = [
     ("special", include_str!("../../../std/special.lam")),
 ];
 
+/// The module that a name stands for, or that defines it.
+pub(crate) fn module_with(name: &str) -> Option<&'static str> {
+    let head = format!("\ndef {name} ");
+    let meant = |(module, text): &&(&str, &str)| *module == name || text.contains(&head);
+    MODULES.iter().find(meant).map(|(module, _)| *module)
+}
+
 /// The text of a module.
 pub fn module_text(name: &str) -> Option<&'static str> {
     MODULES.iter().find(|(module, _)| *module == name).map(|(_, text)| *text)

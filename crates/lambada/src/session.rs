@@ -13,7 +13,7 @@ use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, 
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::STANDARD_INPUT;
-use crate::library::{MODULES, PRELUDE, module_text};
+use crate::library::{MODULES, PRELUDE, module_text, module_with};
 use crate::messages::program as messages;
 use crate::operators::Operator;
 use crate::passes::{ELABORATE, timed};
@@ -119,7 +119,8 @@ impl Session {
             let place = problem.labels.first().map(|label| label.span);
             broken.iter().flatten().any(|def| place.is_some_and(|place| within(*def, place)))
         };
-        problems.extend(found.into_iter().filter(|problem| !of_broken(problem)));
+        let found = found.into_iter().filter(|problem| !of_broken(problem));
+        problems.extend(found.map(|problem| located(problem, &self.sources)));
         if problems.iter().any(is_error) {
             return Err(problems);
         }
@@ -270,6 +271,19 @@ fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>
         })
     };
     problems.iter().filter(|problem| is_error(problem)).map(definition).collect()
+}
+
+/// Says of an unknown name in which module of the library it is, if there is nothing else to say.
+fn located(problem: Problem, sources: &Sources) -> Problem {
+    let place = problem.labels.first().map(|label| label.span);
+    let Some(place) = place.filter(|_| elaboration::is_plain_unknown(&problem)) else {
+        return problem;
+    };
+    let name = sources.text(place);
+    match module_with(name).filter(|_| !name.starts_with('_')) {
+        Some(module) => messages::in_library(problem, module, name),
+        None => problem,
+    }
 }
 
 fn within(outer: Span, inner: Span) -> bool {

@@ -20,6 +20,11 @@ pub(crate) fn unknown_name(
     }
 }
 
+/// Is it about a name of which nothing is known?
+pub fn is_plain_unknown(problem: &Problem) -> bool {
+    problem.title.starts_with("unknown name `") && problem.hints.is_empty()
+}
+
 /// The name is defined in an import, `module`.
 pub(crate) fn qualified(module: &str, name: &str) -> String {
     format!("the import `{module}` defines it: write `{module}.{name}`")

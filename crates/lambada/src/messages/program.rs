@@ -23,3 +23,12 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
         None => problem,
     }
 }
+
+/// Where the library has a name that is unknown: `name` itself is `module`, or is defined there.
+pub(crate) fn in_library(problem: Problem, module: &str, name: &str) -> Problem {
+    let write = format!("`import \"std/{module}\"`");
+    if module == name {
+        return problem.hint(format!("the library has a module of this name: write {write}"));
+    }
+    problem.hint(format!("the library has it: write {write} and `{module}.{name}`"))
+}
