@@ -569,3 +569,32 @@ fn tail_calls_are_loops() {
         anf::print(&normalized.function)
     );
 }
+
+#[test]
+fn functions_that_turn_up_after_a_derivative() {
+    // slope (iterate (\x -> a * x) n) a, and then iterate (\x -> x + a) n a: another λ of the type
+    let mut m = Make::new();
+    let step = Ty::fun(Ty::REAL, Ty::REAL);
+    let ty = Ty::fun(step.clone(), Ty::fun(Ty::INT, step.clone()));
+    let iterate = def_rec(&mut m, "iterate", &ty, |m, iterate| {
+        m.lam("f", step.clone(), |m, f| {
+            m.lam("n", Ty::INT, |m, n| {
+                let id = m.lam("x", Ty::REAL, |_, x| x);
+                let rest = app(app(iterate, f.clone()), int_sub(n.clone(), 1));
+                let more = m.let_("g", rest, |m, g| m.lam("x", Ty::REAL, |_, x| app(f, app(g, x))));
+                if_(is_zero(n), id, more)
+            })
+        })
+    });
+    let main = m.lam("n", Ty::INT, |m, n| {
+        m.lam("a", Ty::REAL, |m, a| {
+            let scale = m.lam("x", Ty::REAL, |_, x| mul(a.clone(), x));
+            let shift = m.lam("x", Ty::REAL, |_, x| add(a.clone(), x));
+            let scaled = app(app(iterate.clone(), scale), n.clone());
+            let slope = pulled(m, scaled, a.clone(), real(1.0));
+            tuple(vec![proj(slope, 1), app(app(app(iterate, shift), n), a)])
+        })
+    });
+    m.def("main", main);
+    m.check(&[3.into(), 2.0.into()], pair(8.0, 8.0));
+}
