@@ -104,19 +104,10 @@ impl Printer<'_> {
 /// Does the body allocate in its own scope, perhaps by what it calls?
 fn allocates(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
-        Stmt::Step(step) => match step {
-            Step::Alloc { .. } | Step::Node { .. } | Step::Open { .. } | Step::Call { .. } => true,
-            Step::Let(..)
-            | Step::Cell(..)
-            | Step::Set(..)
-            | Step::Store { .. }
-            | Step::View { .. }
-            | Step::Swap(..)
-            | Step::Constant(..)
-            | Step::Copy { .. }
-            | Step::Fill { .. }
-            | Step::Check { .. } => false,
-        },
+        Stmt::Step(step) => matches!(
+            step,
+            Step::Alloc { .. } | Step::Node { .. } | Step::Open { .. } | Step::Call { .. }
+        ),
         Stmt::Nest(Nest::Scope(_)) => false,
         Stmt::Nest(nest @ (Nest::For { .. } | Nest::While { .. } | Nest::If { .. })) => {
             nest.bodies().into_iter().any(|body| allocates(body))

@@ -140,9 +140,8 @@ fn written_by_call(library: &Library, function: FnId, args: &[Arg]) -> impl Iter
 fn shared(function: &Function, library: &Library) -> Vec<Buf> {
     let mut shared = Vec::new();
     for param in &function.params {
-        match param {
-            Param::Shared(buf) => shared.push(*buf),
-            Param::Scalar(_) | Param::Buffer(_) | Param::Owned(_) => {}
+        if let Param::Shared(buf) = param {
+            shared.push(*buf);
         }
     }
     visit(&function.body, &mut |stmt| match stmt {

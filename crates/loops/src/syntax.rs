@@ -345,16 +345,6 @@ impl From<Reg> for Operand {
     }
 }
 
-impl Param {
-    /// The buffer, if it is one.
-    pub fn buf(self) -> Option<Buf> {
-        match self {
-            Param::Scalar(_) => None,
-            Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => Some(buf),
-        }
-    }
-}
-
 impl Function {
     /// A function without a body.
     pub fn new(name: impl Into<String>) -> Function {

@@ -55,7 +55,7 @@ impl Signature {
 
     /// Is all memory that it takes free again when it returns?
     pub(crate) fn releases(&self) -> bool {
-        !self.ways.contains(&Way::HandedOut) && !(self.makes_nodes && self.gives_handles)
+        !(self.ways.contains(&Way::HandedOut) || self.makes_nodes && self.gives_handles)
     }
 }
 
@@ -90,10 +90,8 @@ impl Signatures {
     /// The arrays that the `k`-th result may be built in place of.
     pub(crate) fn sources(&self, exp: &Exp, k: usize) -> Vec<Atom> {
         if let Exp::Op(Op::Call { function, args, .. }) = exp {
-            return match self.get(*function).ways[k] {
-                Way::InPlace(p) => vec![args[p]],
-                Way::Scalar | Way::Destination | Way::HandedOut => Vec::new(),
-            };
+            let way = self.get(*function).ways[k];
+            return if let Way::InPlace(p) = way { vec![args[p]] } else { Vec::new() };
         }
         exp.sources(k)
     }

@@ -13,8 +13,8 @@ fn int(value: i64) -> Tensor {
 /// Lowers, checks, compares with the evaluator of anf for these numbers.
 fn program(text: &str, numbers: &[i64]) -> loops::Function {
     let f = read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let lowered = numbers.iter().map(|n| agrees(&f, &[int(*n)]));
-    lowered.last().expect("some number")
+    let lowered: Vec<loops::Function> = numbers.iter().map(|n| agrees(&f, &[int(*n)])).collect();
+    lowered.into_iter().next().expect("some number")
 }
 
 fn costs(f: &loops::Function, n: i64) -> Counts {
