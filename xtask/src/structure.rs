@@ -58,7 +58,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("optimize", 1),
     ("prim", 1),
     ("readback", 2),
-    ("surface", 41),
+    ("surface", 35),
 ];
 
 /// What is wrong with the modules and the matches of the crates.

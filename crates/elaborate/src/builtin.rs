@@ -19,9 +19,9 @@ pub(crate) enum Builtin {
     Jvp,
     Vjp,
     Jacobian,
-    /// For the prelude: the largest or smallest element; that of nothing is an infinity.
+    /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
-    /// For the prelude: `check_… c x` is `x` if `c` holds, else a failure with these words.
+    /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in which the integers `k` stand for `{0}`, ….
     Check(&'static str),
 }
 
@@ -45,19 +45,30 @@ pub(crate) enum FunctionShape {
     Scalar(ScalarTy, ScalarTy),
 }
 
-/// Checks of the prelude: their names and words.
-const CHECKS: [(&str, &str); 6] = [
+/// Checks of the library: their names and words.
+const CHECKS: &[(&str, &str)] = &[
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
     ("prelude_check_mean", "mean of an empty array"),
     ("prelude_check_argmax", "argmax of an empty array"),
     ("prelude_check_argmin", "argmin of an empty array"),
     ("prelude_check_pivot", "the matrix is singular"),
+    ("prelude_check_steps", "the solution needs more than 1000000 steps"),
+    (
+        "prelude_check_integral",
+        "the integral does not converge: the estimate with 1000 intervals is {0}e{1}",
+    ),
+    ("prelude_check_root", "no root is found from here"),
+    ("prelude_check_minimum_found", "no minimum is found from here"),
+    (
+        "prelude_check_cg",
+        "conjugate gradients have not converged: is the function linear, symmetric and positive?",
+    ),
 ];
 
 impl Builtin {
     /// The builtin of this name; some are for the prelude only.
-    pub fn find(name: &str, in_prelude: bool) -> Option<Builtin> {
+    pub fn find(name: &str, in_library: bool) -> Option<Builtin> {
         match name {
             "pi" => Some(Builtin::Constant(std::f64::consts::PI)),
             "inf" => Some(Builtin::Constant(f64::INFINITY)),
@@ -70,9 +81,9 @@ impl Builtin {
             "jvp" => Some(Builtin::Jvp),
             "vjp" => Some(Builtin::Vjp),
             "jacobian" => Some(Builtin::Jacobian),
-            "prelude_maximum" if in_prelude => Some(Builtin::Extremum(Extremum::Max)),
-            "prelude_minimum" if in_prelude => Some(Builtin::Extremum(Extremum::Min)),
-            _ if in_prelude && name.starts_with("prelude_check") => CHECKS
+            "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
+            "prelude_minimum" if in_library => Some(Builtin::Extremum(Extremum::Min)),
+            _ if in_library && name.starts_with("prelude_check") => CHECKS
                 .iter()
                 .find(|(check, _)| *check == name)
                 .map(|(_, words)| Builtin::Check(words)),
@@ -101,10 +112,16 @@ impl Builtin {
             | Builtin::Maximum
             | Builtin::Minimum
             | Builtin::Extremum(_) => 1,
-            Builtin::Vjp | Builtin::Jacobian | Builtin::Check(_) => 2,
+            Builtin::Vjp | Builtin::Jacobian => 2,
+            Builtin::Check(words) => 2 + numbers(words),
             Builtin::Jvp => 3,
         }
     }
+}
+
+/// How many numbers the words of a check have places for.
+pub(crate) fn numbers(words: &str) -> usize {
+    words.matches('{').count()
 }
 
 fn call_name(prim: Prim) -> Option<&'static str> {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use lambada_core::Program;
 use lambada_source::{Problem, Severity, Span};
 
+use crate::doubts::doubts;
 use crate::infer::{Infer, State};
 use crate::input::Input;
 use crate::messages;
@@ -40,7 +41,8 @@ pub struct Definition {
 pub(crate) struct Elaborated {
     pub solver: Solver,
     pub locals: Vec<Local>,
-    globals: Vec<Global>,
+    /// Nothing for what the program does not use of the library.
+    globals: Vec<Option<Global>>,
     functions: Vec<(Rc<str>, Rc<Scheme>)>,
 }
 
@@ -52,32 +54,37 @@ pub(crate) struct Global {
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
     pub defaults: Rc<[Ty]>,
-    /// Of the prelude: what fails inside of it blames the place of its use.
-    pub prelude: bool,
+    /// Of the library: what fails inside of it blames the place of its use.
+    pub library: bool,
     main: bool,
 }
 
 /// Elaborates a program. Never fails: all problems are given at once, and what has none can still be asked for.
 pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
-    let infer = Infer::run(input.prelude, &input.imports, input.main);
+    let infer = Infer::run(input);
     let main = infer.scopes.len() - 1;
     let mut problems = infer.problems;
+    if problems.is_empty() {
+        problems = doubts(input.main);
+    }
     problems.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
     problems.dedup();
     let global = |global: crate::infer::Global| {
-        let State::Done(done) = global.state else {
-            unreachable!("all definitions are elaborated")
+        let done = match global.state {
+            State::Done(done) => done,
+            State::New => return None,
+            State::Started => unreachable!("what is started is done"),
         };
-        Global {
+        Some(Global {
             name: global.name,
             doc: global.syntax.doc.clone(),
             span: global.syntax.span,
             scheme: done.scheme,
             function: done.function,
             defaults: done.defaults,
-            prelude: global.module == 0,
+            library: infer.scopes[global.module].library,
             main: global.module == main,
-        }
+        })
     };
     let globals = infer.globals.into_iter().map(global).collect();
     let elaborated = Elaborated {
@@ -97,7 +104,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
 impl Checked {
     /// The definitions of the main file, in its order.
     pub fn definitions(&self) -> Vec<Definition> {
-        let main = self.elaborated.globals.iter().filter(|global| global.main);
+        let main = self.elaborated.globals.iter().flatten().filter(|global| global.main);
         let definition = |global: &Global| Definition {
             name: global.name.clone(),
             doc: global.doc.clone(),
@@ -116,10 +123,12 @@ impl Checked {
             return Err(self.errors.clone());
         }
         let globals = &self.elaborated.globals;
-        match globals.iter().position(|global| global.main && &*global.name == entry) {
+        let meant = |global: &Global| global.main && &*global.name == entry;
+        match globals.iter().position(|global| global.as_ref().is_some_and(meant)) {
             Some(k) => Ok(Specialize::program(&self.elaborated, GlobalId(k as u32))),
             None => {
-                let known = globals.iter().filter(|global| global.main).map(|global| &*global.name);
+                let known = globals.iter().flatten().filter(|global| global.main);
+                let known = known.map(|global| &*global.name);
                 Err(vec![messages::unknown_entry(entry, &known.collect::<Vec<_>>())])
             }
         }
@@ -128,7 +137,7 @@ impl Checked {
 
 impl Elaborated {
     pub fn global(&self, id: GlobalId) -> &Global {
-        &self.globals[id.0 as usize]
+        self.globals[id.0 as usize].as_ref().expect("what is used is elaborated")
     }
 
     /// The name of a local function.

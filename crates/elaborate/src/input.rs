@@ -1,4 +1,4 @@
-//! What is elaborated together, and what imported files are called.
+//! What is elaborated together, and what imported files and modules of the library are called.
 
 use std::rc::Rc;
 
@@ -6,19 +6,34 @@ use lambada_surface::ast::Module;
 
 /// What is elaborated together.
 pub struct Input<'a> {
-    /// The standard library; its definitions are visible everywhere.
+    /// The part of the standard library whose definitions are visible everywhere.
     pub prelude: &'a Module,
-    /// The files that are imported, by the program or by each other, under their [`import_key`]s.
+    /// The files and modules of the library that are imported, by the program or by each other, under their [`import_key`]s.
     pub imports: Vec<(Rc<str>, &'a Module)>,
     /// The program.
     pub main: &'a Module,
+    /// Is the library elaborated as a whole? Else only what is used of it is, so that a program pays for nothing else.
+    pub whole_library: bool,
+}
+
+/// What the path of an import starts with that leads to the library.
+const LIBRARY: &str = "std/";
+/// What the key of a module of the library starts with. No path of a file leads to it by accident.
+const LIBRARY_KEY: &str = "<std>/";
+
+/// The name of the module of the library that has this [`import_key`].
+pub fn library_module(key: &str) -> Option<&str> {
+    key.strip_prefix(LIBRARY_KEY)
 }
 
 /// What a file is called to which an `import` leads: its path from the folder of the program, without `.lam`. `from` is the key of the file
-/// with the `import`, if that is not the program itself.
+/// with the `import`, if that is not the program itself. `std/NAME` is a module of the library, from everywhere; a folder `std` of one's own is `./std`.
 pub fn import_key(from: Option<&str>, path: &str) -> String {
     let is_separator = |c: char| c == '/' || c == '\\';
     let path = path.strip_suffix(".lam").unwrap_or(path);
+    if let Some(module) = path.strip_prefix(LIBRARY) {
+        return format!("{LIBRARY_KEY}{module}");
+    }
     let absolute = path.starts_with(is_separator);
     let folder = from
         .filter(|_| !absolute)

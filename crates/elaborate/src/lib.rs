@@ -1,10 +1,11 @@
 //! Surface → core: names, types, sizes, overloads; every problem of a program at once.
 //!
 //! In reading order: `solve` finds out unknown types and sizes and knows no syntax; `infer` walks the syntax tree and leaves a `typed` tree
-//! with a scheme for each definition; `matching` makes decision trees of matches; `specialize` writes core for one entry.
+//! with a scheme for each definition; `matching` makes decision trees of matches; `specialize` writes core for one entry; `doubts` finds what deserves a warning.
 
 mod builtin;
 mod checked;
+mod doubts;
 mod infer;
 mod input;
 mod matching;
@@ -15,4 +16,4 @@ mod typed;
 
 pub use checked::{Checked, Definition, elaborate};
 pub(crate) use checked::{Elaborated, Global};
-pub use input::{Input, import_key};
+pub use input::{Input, import_key, library_module};

@@ -21,6 +21,7 @@ fn with_import(linalg: &str, main: &str) -> Result<Vec<(String, String)>, Vec<St
         prelude: &prelude,
         imports: vec![("linalg".into(), &linalg)],
         main: &main,
+        whole_library: false,
     });
     if !problems.is_empty() {
         return Err(problems.into_iter().map(|problem| problem.title).collect());

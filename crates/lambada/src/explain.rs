@@ -6,7 +6,7 @@ use lambada_source::Problem;
 use crate::messages::running as messages;
 
 /// The pages of the book, in the order of the codes.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     include_str!("../../../docs/src/errors/syntax.md"),
     include_str!("../../../docs/src/errors/names.md"),
     include_str!("../../../docs/src/errors/types.md"),
@@ -16,6 +16,7 @@ const PAGES: [&str; 9] = [
     include_str!("../../../docs/src/errors/derivatives.md"),
     include_str!("../../../docs/src/errors/data.md"),
     include_str!("../../../docs/src/errors/running.md"),
+    include_str!("../../../docs/src/errors/warnings.md"),
 ];
 
 /// How many codes are named in the place of one that does not exist.

@@ -5,16 +5,18 @@ use std::rc::Rc;
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
-use lambada_elaborate::{Checked, Definition, Input, import_key, messages as elaboration};
+use lambada_elaborate::{
+    Checked, Definition, Input, import_key, library_module, messages as elaboration,
+};
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, render_failure};
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::STANDARD_INPUT;
+use crate::library::{MODULES, PRELUDE, module_text};
 use crate::messages::program as messages;
 use crate::operators::Operator;
 use crate::passes::{ELABORATE, timed};
-use crate::prelude::PRELUDE;
 
 /// All files read so far.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +113,7 @@ impl Session {
             prelude: &prelude,
             imports: files,
             main: &module,
+            whole_library: false,
         });
         let of_broken = |problem: &Problem| {
             let place = problem.labels.first().map(|label| label.span);
@@ -171,6 +174,34 @@ impl Loader<'_> {
     }
 
     fn import(&mut self, key: &str, path: &str, span: Span) {
+        match library_module(key) {
+            Some(name) => self.import_module(key, name, span),
+            None => self.import_file(key, path, span),
+        }
+    }
+
+    /// A module of the library. These import each other without circles, which a test decides.
+    fn import_module(&mut self, key: &str, name: &str, span: Span) {
+        let Some(text) = module_text(name) else {
+            let known = MODULES.map(|(module, _)| module);
+            let own = self.folder.join(format!("std/{name}.lam")).is_file();
+            let own = own.then(|| format!("./std/{name}"));
+            let problem = elaboration::unknown_module(name, span, &known, own.as_deref());
+            return self.problems.push(problem);
+        };
+        self.read(key, key, text);
+    }
+
+    /// Parses what is imported, and reads its imports before it.
+    fn read(&mut self, key: &str, name: &str, text: &str) {
+        let id: FileId = self.sources.add(name, text);
+        let (module, found) = lambada_surface::parse(text, id);
+        self.problems.extend(found);
+        self.imports(&module, Some(key));
+        self.loaded.push((key.into(), module));
+    }
+
+    fn import_file(&mut self, key: &str, path: &str, span: Span) {
         let file = self.folder.join(format!("{key}.lam"));
         let text = std::fs::read_to_string(&file)
             .and_then(|text| Ok((text, std::fs::canonicalize(&file)?)));
@@ -189,13 +220,9 @@ impl Loader<'_> {
             self.problems.push(elaboration::cyclic_import(path, span, &files));
             return;
         }
-        let id: FileId = self.sources.add(file.display().to_string(), text.as_str());
-        let (module, found) = lambada_surface::parse(&text, id);
-        self.problems.extend(found);
         self.open.push(place);
-        self.imports(&module, Some(key));
+        self.read(key, &file.display().to_string(), &text);
         self.open.pop();
-        self.loaded.push((key.into(), module));
     }
 }
 

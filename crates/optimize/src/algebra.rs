@@ -243,6 +243,9 @@ pub(crate) fn commutative(op: Prim) -> bool {
             | Prim::MulInt
             | Prim::MinInt
             | Prim::MaxInt
+            | Prim::BitAnd
+            | Prim::BitOr
+            | Prim::BitXor
             | Prim::And
             | Prim::Or
             | Prim::Eq

@@ -58,6 +58,13 @@ pub enum Prim {
     MaxInt,
     AbsInt,
     SignInt,
+    // the 64 bits of an int; shifts are logical, their counts modulo 64
+    BitAnd,
+    BitOr,
+    BitXor,
+    BitNot,
+    ShiftLeft,
+    ShiftRight,
     // comparisons: (real, real) -> bool, (int, int) -> bool, (bool, bool) -> bool
     Eq,
     Ne,

@@ -26,7 +26,7 @@ pub struct Problem {
     /// How bad it is.
     pub severity: Severity,
     /// A stable code such as `E0203`: E00xx lexical and syntax, E01xx names, E02xx types, E03xx sizes, E04xx patterns,
-    /// E05xx derivatives, E06xx data, E07xx run time.
+    /// E05xx derivatives, E06xx data, E07xx run time, E08xx warnings.
     pub code: &'static str,
     /// One line that says what is wrong.
     pub title: String,
@@ -46,6 +46,16 @@ impl Problem {
     ) -> Problem {
         let labels = vec![Label { span, text: label.into() }];
         Problem { severity: Severity::Error, code, title: title.into(), labels, hints: Vec::new() }
+    }
+
+    /// A warning at a place.
+    pub fn warning(
+        code: &'static str,
+        title: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Problem {
+        Problem { severity: Severity::Warning, ..Problem::error(code, title, span, label) }
     }
 
     /// An error that is not in a file.

@@ -9,6 +9,7 @@ mod messages;
 pub mod names;
 mod parser;
 mod print;
+pub mod scopes;
 mod spans;
 pub mod token;
 pub mod visit;

@@ -1,12 +1,13 @@
 //! Which names patterns bind and expressions mention, and the shapes of operators.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::ast::{
-    BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, PatternKind,
-    TypeExpr,
-};
-use crate::visit::{Visit, children, walk_def, walk_pattern, walk_type};
+use lambada_source::Span;
+
+use crate::ast::{BinaryOp, Def, Expr, ExprKind, Name, Pattern, PatternKind};
+use crate::scopes::{Binder, Scopes, walk_scopes};
+use crate::visit::{Visit, walk_def, walk_pattern};
 
 impl Pattern {
     /// The variables that it binds, in the order of the text, `_` not among them.
@@ -51,193 +52,44 @@ pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
 /// The variables that a definition mentions and does not bind itself, each once, in the order of the text: what it needs from
 /// outside. Names of sizes count; its own name does too.
 pub fn free_variables(def: &Def) -> Vec<Rc<str>> {
-    let mut walk = Free::default();
-    walk.def(def);
-    walk.found
+    let mut free = Free::default();
+    walk_scopes(def, &mut free);
+    free.found
 }
 
 #[derive(Default)]
 struct Free {
-    bound: Vec<Rc<str>>,
+    /// How often each name is bound where the walk is.
+    bound: HashMap<Rc<str>, usize>,
+    /// What the open scopes bind, and where each begins.
+    order: Vec<Rc<str>>,
+    scopes: Vec<usize>,
+    seen: HashSet<Rc<str>>,
     found: Vec<Rc<str>>,
 }
 
-impl Free {
-    fn mention(&mut self, name: &Rc<str>) {
-        if !self.bound.contains(name) && !self.found.contains(name) {
+impl Scopes for Free {
+    fn enter(&mut self) {
+        self.scopes.push(self.order.len());
+    }
+
+    fn leave(&mut self) {
+        let start = self.scopes.pop().expect("leave follows enter");
+        for name in self.order.drain(start..) {
+            *self.bound.entry(name).or_default() -= 1;
+        }
+    }
+
+    fn bind(&mut self, name: &Name, _: Binder) {
+        *self.bound.entry(name.text.clone()).or_default() += 1;
+        self.order.push(name.text.clone());
+    }
+
+    fn mention(&mut self, name: &Rc<str>, _: Span) {
+        let bound = self.bound.get(name).is_some_and(|times| *times > 0);
+        if !bound && self.seen.insert(name.clone()) {
             self.found.push(name.clone());
         }
-    }
-
-    fn bind(&mut self, pattern: &Pattern) {
-        self.pattern(pattern);
-        self.bound.extend(pattern.names().into_iter().map(|name| name.text));
-    }
-
-    fn bind_param(&mut self, param: &Param) {
-        param.ty.iter().for_each(|ty| self.type_expr(ty));
-        self.bind(&param.pattern);
-    }
-
-    /// The array or bound of a clause is outside its own scope but inside that of the clauses before it.
-    fn bind_clause(&mut self, clause: &Clause) {
-        match clause {
-            Clause::Range(name, bound) => {
-                self.expr(bound);
-                self.bound.push(name.text.clone());
-            }
-            Clause::In(pattern, array) => {
-                self.expr(array);
-                self.bind(pattern);
-            }
-        }
-    }
-
-    fn scope(&mut self, inside: impl FnOnce(&mut Free)) {
-        let depth = self.bound.len();
-        inside(self);
-        self.bound.truncate(depth);
-    }
-
-    /// The constructs that bind; false for all others.
-    fn binder(&mut self, expr: &Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Lambda(params, body) => {
-                params.iter().for_each(|param| self.bind_param(param));
-                self.expr(body);
-            }
-            ExprKind::Match(subject, arms) => {
-                self.expr(subject);
-                for arm in arms {
-                    self.scope(|walk| {
-                        walk.bind(&arm.pattern);
-                        walk.expr(&arm.body);
-                    });
-                }
-            }
-            ExprKind::For(clauses, body) => {
-                clauses.iter().for_each(|clause| self.bind_clause(clause));
-                self.expr(body);
-            }
-            ExprKind::Loop(param, init, kind, body) => {
-                self.expr(init);
-                self.bind_param(param);
-                match kind {
-                    LoopKind::For(clause, checkpoint) => {
-                        if let Some(Checkpoint::States(states)) = checkpoint {
-                            self.expr(states);
-                        }
-                        self.bind_clause(clause);
-                    }
-                    LoopKind::While(condition) => self.expr(condition),
-                }
-                self.expr(body);
-            }
-            ExprKind::Accumulate(accumulators, body) => {
-                accumulators.iter().for_each(|(_, init)| self.expr(init));
-                self.bound.extend(accumulators.iter().map(|(name, _)| name.text.clone()));
-                self.expr(body);
-            }
-            ExprKind::Var(_)
-            | ExprKind::Con(_)
-            | ExprKind::Int(_)
-            | ExprKind::Real(_)
-            | ExprKind::Bool(_)
-            | ExprKind::Tuple(_) => {
-                return false;
-            }
-            ExprKind::Record(_)
-            | ExprKind::RecordUpdate(..)
-            | ExprKind::Field(..)
-            | ExprKind::Component(..) => return false,
-            ExprKind::Apply(..)
-            | ExprKind::Operator(_)
-            | ExprKind::SectionLeft(..)
-            | ExprKind::SectionRight(..) => return false,
-            ExprKind::Unary(..)
-            | ExprKind::Binary(..)
-            | ExprKind::If(..)
-            | ExprKind::Array(_)
-            | ExprKind::Index(..) => return false,
-            ExprKind::Slice(..)
-            | ExprKind::Update(..)
-            | ExprKind::UpdateSlice(..)
-            | ExprKind::Add(..) => return false,
-            ExprKind::Sequence(..)
-            | ExprKind::Annotated(..)
-            | ExprKind::Commented(..)
-            | ExprKind::Error => return false,
-            // Walked by `lets` before.
-            ExprKind::Let(..) | ExprKind::LetFunctions(..) => return false,
-        }
-        true
-    }
-
-    /// Functions that are recursive see each other.
-    fn bind_functions(&mut self, defs: &[Def]) {
-        let names = defs.iter().map(|def| def.name.text.clone());
-        if defs.iter().any(|def| def.recursive) {
-            self.bound.extend(names);
-            defs.iter().for_each(|def| self.def(def));
-        } else {
-            defs.iter().for_each(|def| self.def(def));
-            self.bound.extend(names);
-        }
-    }
-
-    /// `let`s one after the other, without recursion; gives the body of the last.
-    fn lets<'a>(&mut self, mut expr: &'a Expr) -> &'a Expr {
-        loop {
-            if let ExprKind::Let(param, value, body) = &expr.kind {
-                self.expr(value);
-                self.bind_param(param);
-                expr = body;
-            } else if let ExprKind::LetFunctions(defs, body) = &expr.kind {
-                self.bind_functions(defs);
-                expr = body;
-            } else {
-                return expr;
-            }
-        }
-    }
-}
-
-impl Visit for Free {
-    fn def(&mut self, def: &Def) {
-        self.scope(|walk| {
-            walk.bound.extend(def.sizes.iter().map(|size| size.text.clone()));
-            def.params.iter().for_each(|param| walk.bind_param(param));
-            def.result.iter().for_each(|ty| walk.type_expr(ty));
-            walk.expr(&def.body);
-            for rule in &def.rules {
-                walk.scope(|walk| {
-                    rule.params.iter().for_each(|param| walk.bind_param(param));
-                    walk.expr(&rule.body);
-                });
-            }
-        });
-    }
-
-    fn expr(&mut self, expr: &Expr) {
-        self.scope(|walk| {
-            let expr = walk.lets(expr);
-            if let ExprKind::Var(name) | ExprKind::Add(Name { text: name, .. }, ..) = &expr.kind {
-                walk.mention(name);
-            } else if let ExprKind::Annotated(_, ty) = &expr.kind {
-                walk.type_expr(ty);
-            }
-            if !walk.binder(expr) {
-                children(expr, &mut |child| walk.expr(child));
-            }
-        });
-    }
-
-    fn pattern(&mut self, pattern: &Pattern) {
-        walk_pattern(self, pattern);
-    }
-
-    fn type_expr(&mut self, ty: &TypeExpr) {
-        walk_type(self, ty);
     }
 }
 

@@ -101,7 +101,7 @@ impl Infer<'_> {
         if let Some(id) = self.global_named(name) {
             return self.global_instance(id, span, blame);
         }
-        if let Some(builtin) = Builtin::find(name, self.in_prelude()) {
+        if let Some(builtin) = Builtin::find(name, self.in_library()) {
             let ty = self.builtin_type(builtin, span);
             return (Exp { kind: ExpKind::Builtin(builtin), ty, span: blame }, Vec::new());
         }
@@ -127,12 +127,17 @@ impl Infer<'_> {
         name: &Name,
         blame: Span,
     ) -> (Exp, Bound) {
-        match self.scopes[module].defs.get(&name.text).copied() {
-            Some(id) => self.global_instance(id, name.span, blame),
-            None => {
+        let builtin = Builtin::find(&name.text, self.in_library()).filter(|_| module == 0);
+        match (self.scopes[module].defs.get(&name.text).copied(), builtin) {
+            (Some(id), _) => self.global_instance(id, name.span, blame),
+            (None, Some(builtin)) => {
+                let ty = self.builtin_type(builtin, name.span);
+                (Exp { kind: ExpKind::Builtin(builtin), ty, span: blame }, Vec::new())
+            }
+            (None, None) => {
                 let near = lambada_source::suggest(
                     &name.text,
-                    self.scopes[module].defs.keys().map(|name| &**name),
+                    self.scopes[module].defs.keys().map(|n| &**n).filter(|n| !is_private(n)),
                 );
                 self.problems.push(messages::unknown_member(
                     module_name,
@@ -535,4 +540,9 @@ pub(super) fn variable_of(pat: &Pat) -> Exp {
 /// The name of a parameter that is a variable.
 fn variable_name(pattern: &Pattern) -> Option<Rc<str>> {
     if let PatternKind::Var(name) = &pattern.kind { Some(name.clone()) } else { None }
+}
+
+/// Is it a name that a module of the library keeps for itself?
+pub(super) fn is_private(name: &str) -> bool {
+    name.starts_with('_') || name.starts_with("prelude_")
 }

@@ -128,7 +128,7 @@ impl Infer<'_> {
     fn is_function_name(&self, name: &str) -> bool {
         match self.global_named(name) {
             Some(id) => !self.globals[id.0 as usize].syntax.params.is_empty(),
-            None => crate::builtin::Builtin::find(name, self.in_prelude())
+            None => crate::builtin::Builtin::find(name, self.in_library())
                 .is_some_and(|builtin| builtin.arity() > 0),
         }
     }

@@ -2,7 +2,7 @@
 
 use lambada_source::Span;
 
-use crate::builtin::{Builtin, Extremum, FunctionShape};
+use crate::builtin::{Builtin, Extremum, FunctionShape, numbers};
 use crate::solve::constraint::Constraint;
 use crate::solve::ty::{Bases, Kind, Origin, Ty};
 
@@ -52,9 +52,11 @@ impl Infer<'_> {
                 });
                 self.solver.funs(&[f, a], result)
             }
-            Builtin::Check(_) => {
-                let (bool, a) = (solver.bool(), solver.fresh());
-                solver.funs(&[bool, a], a)
+            Builtin::Check(words) => {
+                let (bool, int, a) = (solver.bool(), solver.int(), solver.fresh());
+                let integers = std::iter::repeat_n(int, numbers(words));
+                let params: Vec<Ty> = std::iter::once(bool).chain(integers).chain([a]).collect();
+                solver.funs(&params, a)
             }
         }
     }

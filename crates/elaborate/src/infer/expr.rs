@@ -349,11 +349,12 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Claimed(Box::new(inner), claims), ty, span }
     }
 
-    /// The imported module of this name, if the name means nothing else here.
+    /// The imported module of this name, if the name means nothing else here. `prelude` is one without an import, to mean a name that is shadowed.
     pub(super) fn module_named(&self, name: &str) -> Option<usize> {
         let free =
             self.env.get(name).is_none() && !self.scopes[self.module].defs.contains_key(name);
-        if free { self.scopes[self.module].imports.get(name).copied() } else { None }
+        let imported = self.scopes[self.module].imports.get(name).copied();
+        if free { imported.or((name == "prelude").then_some(0)) } else { None }
     }
 
     pub(super) fn accumulate(

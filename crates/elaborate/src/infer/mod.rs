@@ -25,7 +25,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 use lambada_surface::ast::{self, Def, Item, Module};
 
-use crate::input::import_key;
+use crate::input::{Input, import_key, library_module};
 use crate::messages;
 use crate::solve::Solver;
 use crate::solve::poly::{Atom, Poly};
@@ -70,6 +70,8 @@ pub(crate) struct Scope<'a> {
     pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
     /// Imported modules by base name.
     pub imports: HashMap<Rc<str>, usize>,
+    /// Is it a module of the library?
+    pub library: bool,
 }
 
 /// A type of a module.
@@ -114,12 +116,8 @@ pub(crate) struct Infer<'a> {
 }
 
 impl<'a> Infer<'a> {
-    /// Elaborates all modules.
-    pub fn run(
-        prelude: &'a Module,
-        imports: &[(Rc<str>, &'a Module)],
-        main: &'a Module,
-    ) -> Infer<'a> {
+    /// Elaborates all modules, the library as far as it is used.
+    pub fn run(input: &Input<'a>) -> Infer<'a> {
         let mut infer = Infer {
             solver: Solver::default(),
             problems: Vec::new(),
@@ -141,12 +139,15 @@ impl<'a> Infer<'a> {
             trying: false,
             incomplete: false,
         };
-        let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), prelude)];
-        modules.extend(imports.iter().map(|(name, module)| (name.clone(), *module)));
-        modules.push(("main".into(), main));
+        let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
+        modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));
+        modules.push(("main".into(), input.main));
         infer.declare(&modules);
         for id in 0..infer.globals.len() {
-            infer.global(GlobalId(id as u32));
+            let module = infer.globals[id].module;
+            if input.whole_library || !infer.scopes[module].library {
+                infer.global(GlobalId(id as u32));
+            }
         }
         infer
     }
@@ -154,7 +155,8 @@ impl<'a> Infer<'a> {
     fn declare(&mut self, modules: &[(Rc<str>, &'a Module)]) {
         let names: Vec<Rc<str>> = modules.iter().map(|(name, _)| name.clone()).collect();
         for (k, (_, module)) in modules.iter().enumerate() {
-            self.scopes.push(Scope::default());
+            let library = k == 0 || library_module(&names[k]).is_some();
+            self.scopes.push(Scope { library, ..Scope::default() });
             for item in &module.items {
                 match item {
                     Item::Def(def) => self.declare_def(k, def),
@@ -276,8 +278,8 @@ impl<'a> Infer<'a> {
         self.solver.undecided = outside.undecided;
     }
 
-    fn in_prelude(&self) -> bool {
-        self.module == 0
+    fn in_library(&self) -> bool {
+        self.scopes[self.module].library
     }
 }
 

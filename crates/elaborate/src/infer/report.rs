@@ -289,7 +289,7 @@ impl Infer<'_> {
         for name in Builtin::names() {
             known.push(name);
         }
-        let known = known.into_iter().filter(|known| !known.starts_with("prelude_"));
+        let known = known.into_iter().filter(|known| !super::apply::is_private(known));
         let near = suggest(name, known);
         let imported = scope
             .imports

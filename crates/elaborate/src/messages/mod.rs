@@ -5,6 +5,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 
 mod derivatives;
+mod doubts;
 pub(crate) mod foreign;
 mod names;
 mod patterns;
@@ -12,6 +13,7 @@ mod sizes;
 mod types;
 
 pub(crate) use derivatives::*;
+pub(crate) use doubts::*;
 pub use names::*;
 pub(crate) use patterns::*;
 pub(crate) use sizes::*;

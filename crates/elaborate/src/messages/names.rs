@@ -117,6 +117,19 @@ pub fn import_not_found(path: &str, span: Span, why: &str) -> Problem {
     Problem::error("E0112", format!("cannot read the import `{path}`"), span, why)
 }
 
+/// `import "std/…"` of what the library does not have. `own` is the path to write for a file that is there.
+pub fn unknown_module(name: &str, span: Span, known: &[&str], own: Option<&str>) -> Problem {
+    let title = format!("the standard library has no module `{name}`");
+    let problem = Problem::error("E0270", title, span, "not in the library");
+    if let Some(own) = own {
+        return problem.hint(format!("a file of your own is imported as `import \"{own}\"`"));
+    }
+    match suggest(name, known.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `std/{near}`?")),
+        None => problem.hint(format!("it has {}", quoted(known))),
+    }
+}
+
 /// The files import each other, each the next and the last one the first; none are given where they are not known.
 pub fn cyclic_import(path: &str, span: Span, files: &[String]) -> Problem {
     let problem = Problem::error(

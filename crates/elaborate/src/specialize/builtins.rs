@@ -6,7 +6,7 @@ use lambada_source::Span;
 
 use super::Specialize;
 use super::spine::Spine;
-use crate::builtin::{Builtin, Extremum, FunctionShape, constant};
+use crate::builtin::{Builtin, Extremum, FunctionShape, constant, numbers};
 
 impl Specialize<'_> {
     /// A builtin that is not applied to all its arguments: a λ.
@@ -57,9 +57,11 @@ impl Specialize<'_> {
                 return self.jacobian(f, x, span);
             }
             Builtin::Check(words) => {
-                let (cond, value) = (next(), next());
+                let cond = next();
+                let values = (0..numbers(words)).map(|_| next()).collect();
+                let value = next();
                 let mut spine = Spine::default();
-                self.check_in(&mut spine, cond, span, words, Vec::new());
+                self.check_in(&mut spine, cond, span, words, values);
                 return self.close(spine, value);
             }
         };

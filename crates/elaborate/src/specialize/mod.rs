@@ -4,7 +4,7 @@
 //! *Gives*: a monomorphic program that `lambada_core::check` accepts; each definition once for every combination of types at which it is used.
 //! *Keeps*: the meaning: every size equation that is not evident is a check, every operand is evaluated once.
 //!
-//! A definition of the prelude that can fail is specialized for each use besides, so that what fails inside of it blames the place of
+//! A definition of the library that can fail is specialized for each use besides, so that what fails inside of it blames the place of
 //! the use.
 
 mod arrays;
@@ -53,7 +53,7 @@ struct Scope {
     /// The instances of local functions that are asked for.
     functions: HashMap<FunctionId, Vec<(Vec<Ty>, Var)>>,
     shapes: Shapes,
-    /// The place to blame for all that fails, inside of the prelude.
+    /// The place to blame for all that fails, inside of the library.
     blame: Option<Span>,
 }
 
@@ -74,7 +74,7 @@ impl<'e> Specialize<'e> {
         this.program
     }
 
-    /// A definition at types. In the prelude, `blame` is the place of the use.
+    /// A definition at types. In the library, `blame` is the place of the use.
     fn instance(&mut self, id: GlobalId, types: Vec<Ty>, blame: Option<Span>) -> DefId {
         for place in [None, blame] {
             if let Some(def) = self.instances.get(&(id, types.clone(), place)) {
@@ -106,7 +106,7 @@ impl<'e> Specialize<'e> {
 
     fn global_term(&mut self, id: GlobalId, args: &[solve::Ty], span: Span) -> Term {
         let types = args.iter().map(|ty| self.mono(*ty)).collect();
-        let blame = self.from.global(id).prelude.then(|| self.span(span));
+        let blame = self.from.global(id).library.then(|| self.span(span));
         let def = self.instance(id, types, blame);
         if self.fallible.get(&def).copied().unwrap_or(false) {
             self.failing += 1;

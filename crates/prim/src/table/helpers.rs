@@ -102,6 +102,16 @@ pub(crate) const HELPERS: &[Helper] = &[
         text: "static inline int64_t lam_sign_int(int64_t x) { return (x > 0) - (x < 0); }\n",
     },
     Helper {
+        name: "lam_shift_left",
+        needs: &[],
+        text: "static inline int64_t lam_shift_left(int64_t x, int64_t n) { return (int64_t)((uint64_t)x << (n & 63)); }\n",
+    },
+    Helper {
+        name: "lam_shift_right",
+        needs: &[],
+        text: "static inline int64_t lam_shift_right(int64_t x, int64_t n) { return (int64_t)((uint64_t)x >> (n & 63)); }\n",
+    },
+    Helper {
         name: "lam_to_int",
         needs: &[],
         text: r"static inline int64_t lam_to_int(double x) {

@@ -1,6 +1,7 @@
 //! The table: a file per family of primitives, a row per primitive.
 
 mod arithmetic;
+mod bits;
 mod comparison;
 mod elementary;
 mod helpers;
@@ -12,8 +13,14 @@ use crate::{Domain, Row};
 pub(crate) use helpers::HELPERS;
 
 /// All rows, by family.
-pub(crate) const FAMILIES: [&[Row]; 5] =
-    [arithmetic::ROWS, elementary::ROWS, special::ROWS, integer::ROWS, comparison::ROWS];
+pub(crate) const FAMILIES: [&[Row]; 6] = [
+    arithmetic::ROWS,
+    elementary::ROWS,
+    special::ROWS,
+    integer::ROWS,
+    bits::ROWS,
+    comparison::ROWS,
+];
 
 /// The domain of what has no derivative.
 const DISCRETE: Domain = Domain { text: "all; no derivative", samples: &[] };

@@ -1,0 +1,68 @@
+//! Warnings.
+
+use lambada_source::{Problem, Span};
+
+pub(crate) fn unused_let(name: &str, span: Span, hidden: Option<Span>) -> Problem {
+    let problem = Problem::warning(
+        "E0801",
+        format!("`{name}` is never used"),
+        span,
+        "bound here, and mentioned nowhere",
+    );
+    let problem = match hidden {
+        Some(place) => problem.label(place, "hidden by this one"),
+        None => problem,
+    };
+    problem.hint(format!("remove it, or call it `_{name}` if that is as it should be"))
+}
+
+pub(crate) fn unused_function(name: &str, span: Span) -> Problem {
+    Problem::warning("E0802", format!("the function `{name}` is never used"), span, "")
+        .hint(format!("remove it, or call it `_{name}` if that is as it should be"))
+}
+
+pub(crate) fn hides_parameter(name: &str, span: Span, parameter: Span) -> Problem {
+    Problem::warning(
+        "E0803",
+        format!("`{name}` hides a parameter that is never used"),
+        span,
+        "from here on, this is meant",
+    )
+    .label(parameter, "the parameter")
+    .hint("use another name for one of them")
+}
+
+pub(crate) fn index_hides(name: &str, span: Span, outer: Span) -> Problem {
+    Problem::warning(
+        "E0804",
+        format!("the index `{name}` hides the index of the loop around it"),
+        span,
+        "",
+    )
+    .label(outer, "the other one")
+    .hint("use another name for one of them")
+}
+
+pub(crate) fn loop_without_effect(span: Span) -> Problem {
+    Problem::warning(
+        "E0805",
+        "this loop has no effect",
+        span,
+        "its result is thrown away, and it adds to nothing",
+    )
+    .hint("values do not change: a `loop` carries state, `accumulate h = … in …` sums into `h`")
+}
+
+pub(crate) fn ragged(index: &str, span: Span, outer: Span) -> Problem {
+    Problem::warning(
+        "E0806",
+        "the rows of this array have different sizes",
+        span,
+        format!("it depends on `{index}`"),
+    )
+    .label(outer, "which is different for each row")
+    .hint("arrays are regular, so this fails when it runs, unless there is at most one row")
+    .hint(format!(
+        "sum or reduce each row, or give all rows one size: `if j < {index} then … else 0`"
+    ))
+}

@@ -1,0 +1,209 @@
+//! Walking over a syntax tree with its scopes: the one place that knows which construct binds what, and where that is in scope.
+
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+use crate::ast::{
+    Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, TypeExpr,
+};
+use crate::visit::{Visit, children, walk_pattern, walk_type};
+
+/// What binds a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binder {
+    /// A parameter of a definition, a local function, a rule or a λ.
+    Parameter,
+    /// The size of a signature.
+    Size,
+    /// A pattern of a `let`.
+    Let,
+    /// A local function.
+    Function,
+    /// `i < n` in a `for` or `loop`.
+    Index,
+    /// `p in xs` in a `for` or `loop`.
+    Element,
+    /// The state of a `loop`.
+    State,
+    /// `accumulate h = …`
+    Accumulator,
+    /// A pattern of a `match`.
+    Arm,
+}
+
+/// What is told of the scopes of a tree, in the order of the text.
+pub trait Scopes {
+    /// A scope begins.
+    fn enter(&mut self);
+    /// The innermost scope ends.
+    fn leave(&mut self);
+    /// A name is bound in the innermost scope, from here on.
+    fn bind(&mut self, name: &Name, by: Binder);
+    /// A name is mentioned: a variable, or a size.
+    fn mention(&mut self, name: &Rc<str>, span: Span);
+    /// An expression, before what is in it. The body of a `let` is not told apart from the `let`.
+    fn at(&mut self, _: &Expr) {}
+}
+
+/// A definition with its scopes, but for its own name. Recursive: to be run where there is stack for the depth of the tree; `let`s one after the
+/// other are walked without recursion.
+pub fn walk_scopes(def: &Def, scopes: &mut dyn Scopes) {
+    Walk { scopes }.def(def);
+}
+
+struct Walk<'s> {
+    scopes: &'s mut dyn Scopes,
+}
+
+impl Walk<'_> {
+    fn bind(&mut self, pattern: &Pattern, by: Binder) {
+        self.pattern(pattern);
+        pattern.names().iter().for_each(|name| self.scopes.bind(name, by));
+    }
+
+    fn bind_param(&mut self, param: &Param, by: Binder) {
+        param.ty.iter().for_each(|ty| self.type_expr(ty));
+        self.bind(&param.pattern, by);
+    }
+
+    fn bind_params(&mut self, params: &[Param]) {
+        params.iter().for_each(|param| self.bind_param(param, Binder::Parameter));
+    }
+
+    /// The array or bound of a clause is outside its own scope but inside that of the clauses before it.
+    fn bind_clause(&mut self, clause: &Clause) {
+        match clause {
+            Clause::Range(name, bound) => {
+                self.expr(bound);
+                self.scopes.bind(name, Binder::Index);
+            }
+            Clause::In(pattern, array) => {
+                self.expr(array);
+                self.bind(pattern, Binder::Element);
+            }
+        }
+    }
+
+    fn scope(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.scopes.enter();
+        inside(self);
+        self.scopes.leave();
+    }
+
+    fn loop_(&mut self, param: &Param, init: &Expr, kind: &LoopKind, body: &Expr) {
+        self.expr(init);
+        self.bind_param(param, Binder::State);
+        match kind {
+            LoopKind::For(clause, checkpoint) => {
+                if let Some(Checkpoint::States(states)) = checkpoint {
+                    self.expr(states);
+                }
+                self.bind_clause(clause);
+            }
+            LoopKind::While(condition) => self.expr(condition),
+        }
+        self.expr(body);
+    }
+
+    /// The constructs that bind; false for all others. `let`s are walked by `lets`.
+    fn binder(&mut self, expr: &Expr) -> bool {
+        if let ExprKind::Lambda(params, body) = &expr.kind {
+            self.bind_params(params);
+            self.expr(body);
+        } else if let ExprKind::Match(subject, arms) = &expr.kind {
+            self.expr(subject);
+            for arm in arms {
+                self.scope(|walk| {
+                    walk.bind(&arm.pattern, Binder::Arm);
+                    walk.expr(&arm.body);
+                });
+            }
+        } else if let ExprKind::For(clauses, body) = &expr.kind {
+            clauses.iter().for_each(|clause| self.bind_clause(clause));
+            self.expr(body);
+        } else if let ExprKind::Loop(param, init, kind, body) = &expr.kind {
+            self.loop_(param, init, kind, body);
+        } else if let ExprKind::Accumulate(accumulators, body) = &expr.kind {
+            accumulators.iter().for_each(|(_, init)| self.expr(init));
+            accumulators.iter().for_each(|(name, _)| self.scopes.bind(name, Binder::Accumulator));
+            self.expr(body);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Functions that are recursive see each other.
+    fn bind_functions(&mut self, defs: &[Def]) {
+        let recursive = defs.iter().any(|def| def.recursive);
+        let bind = |walk: &mut Self| {
+            defs.iter().for_each(|def| walk.scopes.bind(&def.name, Binder::Function))
+        };
+        if recursive {
+            bind(self);
+        }
+        defs.iter().for_each(|def| self.def(def));
+        if !recursive {
+            bind(self);
+        }
+    }
+
+    /// `let`s one after the other, without recursion; gives the body of the last.
+    fn lets<'a>(&mut self, mut expr: &'a Expr) -> &'a Expr {
+        loop {
+            self.scopes.at(expr);
+            if let ExprKind::Let(param, value, body) = &expr.kind {
+                self.expr(value);
+                self.bind_param(param, Binder::Let);
+                expr = body;
+            } else if let ExprKind::LetFunctions(defs, body) = &expr.kind {
+                self.bind_functions(defs);
+                expr = body;
+            } else {
+                return expr;
+            }
+        }
+    }
+}
+
+impl Visit for Walk<'_> {
+    fn def(&mut self, def: &Def) {
+        self.scope(|walk| {
+            def.sizes.iter().for_each(|size| walk.scopes.bind(size, Binder::Size));
+            walk.bind_params(&def.params);
+            def.result.iter().for_each(|ty| walk.type_expr(ty));
+            walk.expr(&def.body);
+            for rule in &def.rules {
+                walk.scope(|walk| {
+                    walk.bind_params(&rule.params);
+                    walk.expr(&rule.body);
+                });
+            }
+        });
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        self.scope(|walk| {
+            let expr = walk.lets(expr);
+            if let ExprKind::Var(name) = &expr.kind {
+                walk.scopes.mention(name, expr.span);
+            } else if let ExprKind::Add(Name { text, span }, ..) = &expr.kind {
+                walk.scopes.mention(text, *span);
+            } else if let ExprKind::Annotated(_, ty) = &expr.kind {
+                walk.type_expr(ty);
+            }
+            if !walk.binder(expr) {
+                children(expr, &mut |child| walk.expr(child));
+            }
+        });
+    }
+
+    fn pattern(&mut self, pattern: &Pattern) {
+        walk_pattern(self, pattern);
+    }
+
+    fn type_expr(&mut self, ty: &TypeExpr) {
+        walk_type(self, ty);
+    }
+}
