@@ -67,7 +67,7 @@ fn differences_that_disagree_are_told() {
 }
 
 #[test]
-fn kinks_are_not_decided_and_not_wrong() {
+fn a_gradient_that_jumps_is_not_decided_and_not_wrong() {
     let table = table("def kink (x : real) : real = abs x\n", &["x=0"]);
-    assert!(table.contains("the data  0 of 1"), "{table}");
+    assert!(table.trim_end().ends_with("0 of 1"), "{table}");
 }

@@ -138,13 +138,10 @@ impl Source<'_> {
                 .is_none_or(|ty| reads_flat(ty) || parts.linear(ty)),
             compose: &compose,
             place: &|span| self.place(span),
-            seeds: match operator {
-                Operator::Vjp => vec![self.signature.params.len() - 1],
-                Operator::Jvp
-                | Operator::Grad
-                | Operator::Jacobian
-                | Operator::Hessian
-                | Operator::Value => Vec::new(),
+            seeds: if operator == Operator::Vjp {
+                vec![self.signature.params.len() - 1]
+            } else {
+                Vec::new()
             },
         };
         let mut library = items(function, &interface)?;

@@ -128,6 +128,7 @@ impl Words {
         TypeDef {
             doc: None,
             name: build::name(self.node(id)),
+            sizes: Vec::new(),
             params: Vec::new(),
             body: TypeBody::Variant(constructors),
             span: Span::default(),

@@ -334,3 +334,73 @@ impl Serialize for Level<'_> {
         list.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lambada_core::{Size, Ty, TypeDecl, TypeId};
+
+    use super::*;
+
+    fn array(elem: SizedTy) -> SizedTy {
+        SizedTy::Array(Size::Any, Box::new(elem))
+    }
+
+    const REAL: SizedTy = SizedTy::Scalar(ScalarTy::Real);
+    const INT: SizedTy = SizedTy::Scalar(ScalarTy::Int);
+
+    /// What is read, as JSON again; or what is wrong.
+    fn read(ty: &SizedTy, text: &str) -> Result<String, String> {
+        let shape = TypeDecl {
+            name: "shape".into(),
+            constructors: vec![
+                ("Dot".into(), Vec::new()),
+                ("Rect".into(), vec![Ty::REAL, Ty::REAL]),
+            ],
+        };
+        let program = Program { types: vec![shape], ..Program::default() };
+        let mut from = serde_json::Deserializer::from_str(text);
+        let data = Typed { program: &program, ty }.deserialize(&mut from);
+        let data = data.and_then(|data| from.end().map(|()| data)).map_err(|e| e.to_string())?;
+        Ok(serde_json::to_string(&Json(&data)).expect("keys are strings"))
+    }
+
+    #[test]
+    fn values_of_every_type_come_back() {
+        let record = SizedTy::Record(vec![("a".into(), array(INT)), ("b".into(), REAL)]);
+        let shape = SizedTy::Variant(TypeId(0));
+        for (ty, text, back) in [
+            (array(array(REAL)), "[[1, 2.5], [-3e2, 4]]", "[[1.0,2.5],[-300.0,4.0]]"),
+            (array(array(REAL)), "[]", "[]"),
+            (array(REAL), r#"["inf", "-inf", "nan"]"#, r#"["inf","-inf","nan"]"#),
+            (array(SizedTy::Scalar(ScalarTy::Bool)), "[true, false]", "[true,false]"),
+            (INT, "3.0", "3"),
+            (array(SizedTy::Tuple(vec![REAL, INT])), "[[1, 2], [3, 4]]", "[[1.0,2],[3.0,4]]"),
+            (record, r#"{"b": 1, "c": [{"d": null}], "a": [2]}"#, r#"{"a":[2],"b":1.0}"#),
+            (array(shape), r#"["Dot", {"Rect": [1, 2]}]"#, r#"["Dot",{"Rect":[1.0,2.0]}]"#),
+        ] {
+            assert_eq!(read(&ty, text).as_deref(), Ok(back), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_told() {
+        let shape = SizedTy::Variant(TypeId(0));
+        let record = SizedTy::Record(vec![("a".into(), REAL)]);
+        for (ty, text, why) in [
+            (array(array(REAL)), "[[1, 2], [3]]", "lists of 1 and of 2 elements"),
+            (array(REAL), "[1, [2]]", "expected a value of type real"),
+            (array(REAL), "[1, null]", "null"),
+            (array(INT), "[1.5]", "expected a value of type int"),
+            (INT, r#""inf""#, "expected a value of type int"),
+            (SizedTy::Tuple(vec![REAL, INT]), "[1]", "invalid length 1"),
+            (SizedTy::Tuple(vec![REAL]), "[1, 2]", "invalid length 2"),
+            (record, r#"{"b": 1}"#, "no member `a`"),
+            (shape.clone(), r#""Disk""#, "`Disk` is not a value of type shape"),
+            (shape.clone(), r#""Rect""#, "`Rect` has 2 arguments"),
+            (shape, r#"{"Rect": [1, 2], "Dot": []}"#, "one member"),
+        ] {
+            let told = read(&ty, text).expect_err(text);
+            assert!(told.contains(why), "{text}: {told}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ pub fn wrong(definition: &str, check: &str, why: &str, span: Span) -> Problem {
         span,
         why,
     )
-    .hint("a function that jumps has differences that no derivative agrees with; if this one does not, please report it")
+    .hint("a function that jumps, or has a kink at this very point, has differences that no derivative agrees with; if this one does not, please report it")
 }
 
 pub fn not_verified(definition: &str, why: &str) -> Problem {

@@ -20,8 +20,11 @@ const UNNAMED: usize = 3;
 /// Recursive values have at most so many constructors inside of each other.
 const DEEPEST: usize = 3;
 
+/// Arithmetic that may overflow.
+type Compute = fn(i64, i64) -> Option<i64>;
+
 /// What sizes are computed by.
-const ARITHMETIC: [(BinaryOp, fn(i64, i64) -> Option<i64>); 6] = [
+const ARITHMETIC: [(BinaryOp, Compute); 6] = [
     (BinaryOp::Add, i64::checked_add),
     (BinaryOp::Sub, i64::checked_sub),
     (BinaryOp::Mul, i64::checked_mul),
