@@ -161,11 +161,15 @@ impl Encoder {
         atoms.iter().for_each(|a| self.atom(*a));
     }
 
-    fn ty(&mut self, ty: &Ty) {
-        self.push(match ty.elem {
+    fn elem(&mut self, elem: Elem) {
+        self.push(match elem {
             Elem::Scalar(elem) => elem as u64,
             Elem::Ref(node) => 3 + u64::from(node.0),
         });
+    }
+
+    fn ty(&mut self, ty: &Ty) {
+        self.elem(ty.elem);
         self.atoms(&ty.dims);
     }
 
@@ -189,6 +193,8 @@ impl Encoder {
                 .filter(|d| !stm.binds.iter().any(|p| Atom::Var(p.var) == **d));
             let codes: Vec<(u64, u64)> = outer.map(|d| self.code(*d)).collect();
             self.push(stm.binds.len() as u64);
+            // Zeros of equal sizes may be numbers, or handles of one type or another.
+            stm.binds.iter().for_each(|p| self.elem(p.ty.elem));
             codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));
         }
     }
