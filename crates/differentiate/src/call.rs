@@ -73,11 +73,16 @@ impl Tangents<'_> {
         }
     }
 
+    /// Does it give handles that lead to cells? These have tangents and shadows whatever they are made of, as everything may be added to them.
+    fn gives_cells(&self, stm: &Stm) -> bool {
+        stm.binds.iter().any(|p| self.cx.known.leads_to_cells(p.ty.elem))
+    }
+
     fn push(&mut self, stm: &Stm, function: FnId, args: &[Atom], accumulators: &[Var]) {
         let params = args.iter().map(|arg| self.get(*arg).is_some()).collect();
         let added = accumulators.iter().map(|acc| self.get_var(*acc).is_some()).collect();
         let key = Key { function, params, accumulators: added };
-        if !key.is_active() {
+        if !key.is_active() && !self.gives_cells(stm) {
             return self.b.stms.push(stm.clone());
         }
         let derived = self.cx.pushforward(key);
@@ -96,7 +101,7 @@ impl Tangents<'_> {
         let params = args.iter().map(|arg| self.activity.active(*arg)).collect();
         let added = accumulators.iter().map(|acc| self.activity.active(*acc)).collect();
         let key = Key { function, params, accumulators: added };
-        if !key.is_active() {
+        if !key.is_active() && !self.gives_cells(stm) {
             return self.b.stms.push(stm.clone());
         }
         let derived = self.cx.pullback(key);

@@ -77,7 +77,7 @@ impl Cotangents<'_> {
         starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
         state.push(back.clone());
         starts.push(last.var.into());
-        let reverse = self.from_tape(&layout, &kept, &back, &at, reverse);
+        let reverse = self.read_tape(&layout, &kept, &back, &at, reverse);
         let ends = self.until_null(state, starts, &back, reverse);
         let (first, sums_after) = ends[sizes.len()..].split_at(active.len());
         sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
@@ -86,7 +86,7 @@ impl Cotangents<'_> {
     }
 
     /// The body of the reverse loop, which reads what is kept under names of its own, and gives the tape before.
-    fn from_tape(
+    fn read_tape(
         &mut self,
         layout: &Layout,
         kept: &[Param],

@@ -6,7 +6,7 @@ use lambada_anf::{
 use lambada_differentiate::{forward, reverse};
 use lambada_prim::{Scalar, Tensor};
 
-use crate::laws::{like, same};
+use crate::laws::{CLOSELY, Outcome, laws, like, same};
 use crate::program::{Point, Program, elements, reals};
 use crate::recursion::{LISTS, point, program};
 
@@ -146,7 +146,14 @@ fn cotangents_of_lists_are_lists() {
     });
     let [xs, x] = &at.params[..] else { panic!() };
     let args = [xs, &seeds[0], &other[0], x].map(Tensor::clone).to_vec();
-    let (found, _) = alone.run(&Point { constants: vec![], params: args }).expect("it runs");
+    let point = Point { constants: vec![], params: args };
+    let (found, _) = alone.run(&point).expect("it runs");
+    // Derivatives of that: of shadows that are made of what is constant, too.
+    match laws(&alone, &point, &mut random, CLOSELY) {
+        Ok(Outcome::Holds(_)) => {}
+        Ok(other) => panic!("{other:?}"),
+        Err(message) => panic!("{message}"),
+    }
     for (seeds, found) in [(seeds, &found[..2]), (other, &found[2..])] {
         let params = [at.params.clone(), seeds].concat();
         let (expected, _) = program.run(&Point { constants: vec![], params }).expect("it runs");
