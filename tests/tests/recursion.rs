@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use lambada::operators::Operator;
+use lambada::vectors::{moved, reals, with_reals};
 use lambada::{Data, Engine, Executable, Session, Unit};
 use lambada_testkit::{Random, Tolerance, parallel};
 use lambada_tests::expectations::{
     Expectation, Kind, agrees, arguments, expectations, found_with, programs,
 };
-use lambada::vectors::{moved, reals, with_reals};
 
 /// A step of differences, and how far they may be from the derivative.
 const STEP: f64 = 1e-6;

@@ -39,6 +39,10 @@ impl Unit {
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
+        if call.program.has_recursive_type(call.program.def(call.entry).body.ty()) {
+            let why = "its parameters or its result have a recursive type";
+            return Err(vec![messages::no_source_form(entry, why)]);
+        }
         let mut function = arrays(&call.program, call.entry)?.optimized;
         let Function { names, body, library, .. } = &mut *function;
         name_values(names, body);
@@ -56,7 +60,7 @@ impl Unit {
         };
         let (library, def) = source
             .definition(&function, entry, operator)
-            .map_err(|complaint| vec![messages::broken_program(&complaint)])?;
+            .map_err(|why| vec![messages::no_source_form(entry, &why)])?;
         let head: Vec<TypeExpr> =
             def.params.iter().filter_map(|p| p.ty.clone()).chain(def.result.clone()).collect();
         let types = signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);

@@ -19,7 +19,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     expressible(&entry)?;
     library.functions.iter().flatten().try_for_each(expressible)?;
     let reserved = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word);
-    let labels = Labels::new(&library, reserved.chain(["real", "int", "bool"]));
+    let reserved = reserved.chain(["real", "int", "bool", &interface.name]);
+    let labels = Labels::new(&library, reserved);
     let mut words =
         Words { labels, nullable: BTreeSet::new(), nulls: Vec::new(), library: Library::default() };
     for (k, f) in library.functions.iter_mut().enumerate() {
@@ -55,10 +56,7 @@ fn expressible(function: &Function) -> Result<(), String> {
         Exp::Op(_) | Exp::Nest(_) => false,
     });
     if given || cells {
-        return Err(format!(
-            "`{}` adds to what it is given, for which the language has no form",
-            function.name
-        ));
+        return Err("its functions add to arrays or nodes that they are given".into());
     }
     Ok(())
 }

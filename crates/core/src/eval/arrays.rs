@@ -23,7 +23,8 @@ pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], rehearsing: bool, span: Span)
         let item = usize::try_from(k).ok().and_then(|k| items.get(k));
         found = match (item, items.first()) {
             (Some(item), _) => item,
-            (None, Some(first)) if rehearsing => first,
+            // An `int` may become a size, of which nothing is known then.
+            (None, Some(first)) if rehearsing && !matches!(first, Value::Int(_)) => first,
             (None, _) => return out_of_range(span, k, items.len()),
         };
     }

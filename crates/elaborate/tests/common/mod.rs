@@ -2,8 +2,11 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use lambada_core::Data;
-use lambada_elaborate::{Checked, Input, elaborate};
+use std::rc::Rc;
+
+use lambada_elaborate::{Checked, Input, elaborate, import_key};
 use lambada_source::{Problem, Severity, Sources, render};
+use lambada_surface::ast::{Item, Module};
 
 pub const PRELUDE: &str = include_str!("../../../../prelude/prelude.lam");
 
@@ -21,10 +24,33 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
     assert!(problems.is_empty(), "{}", render(&sources, &problems, false));
     let file = sources.add(name, text);
     let (main, mut problems) = lambada_surface::parse(text, file);
-    let input = Input { prelude: &prelude, imports: Vec::new(), main: &main, whole_library: true };
+    let modules = library(&mut sources, &main);
+    let imports = modules.iter().map(|(key, module)| (key.clone(), module)).collect();
+    let input = Input { prelude: &prelude, imports, main: &main, whole_library: true };
     let (checked, found) = elaborate(&input);
     problems.extend(found);
     (sources, checked, problems)
+}
+
+/// The modules of the library and the examples that a module imports, and those that these import, which come first.
+fn library(sources: &mut Sources, main: &Module) -> Vec<(Rc<str>, Module)> {
+    let mut found: Vec<(Rc<str>, Module)> = Vec::new();
+    for item in &main.items {
+        let Item::Import { path, .. } = item else { continue };
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let places = [format!("{root}/{path}.lam"), format!("{root}/examples/{path}.lam")];
+        let mut texts = places.iter().filter_map(|place| std::fs::read_to_string(place).ok());
+        let Some(text) = texts.next() else { continue };
+        let file = sources.add(path.to_string(), text.clone());
+        let (module, _) = lambada_surface::parse(&text, file);
+        for (key, module) in library(sources, &module) {
+            if found.iter().all(|(known, _)| *known != key) {
+                found.push((key, module));
+            }
+        }
+        found.push((import_key(None, path).into(), module));
+    }
+    found
 }
 
 /// A program without errors.

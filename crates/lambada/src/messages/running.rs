@@ -19,6 +19,14 @@ pub fn broken_program(complaint: &str) -> Problem {
     .hint("this is a bug in lambada; please report it")
 }
 
+pub fn no_source_form(entry: &str, why: &str) -> Problem {
+    Problem::general(
+        "E0532",
+        format!("the derivative of `{entry}` has no form as source text yet: {why}"),
+    )
+    .hint("it runs all the same: `lambada grad`; `lambada show --stage anf --of grad` prints what runs")
+}
+
 pub fn broken_compilation(error: &CompileError) -> Problem {
     Problem::general("E0701", format!("internal error: the generated code cannot be compiled: {error}"))
         .hint("this is a bug in lambada; please report it. Meanwhile, --engine loops runs the program without a C compiler")
