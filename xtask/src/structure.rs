@@ -49,7 +49,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
     ("chad", 26),
     ("core", 8),
-    ("differentiate", 2),
+    ("differentiate", 4),
     ("elaborate", 23),
     ("lambada", 8),
     ("loops", 4),
