@@ -124,6 +124,11 @@ fn lstm() {
 }
 
 #[test]
+fn det() {
+    case("det", &ENGINES, &[]);
+}
+
+#[test]
 fn ode() {
     case("ode", &ENGINES, &[]);
 }

@@ -1,5 +1,5 @@
-//! The programs of `tests/programs/recursion`, with the evaluator that is the meaning of the language: their expectations, and for each
-//! gradient that both modes and differences agree with it.
+//! The programs of `tests/programs/recursion`, on every engine: their expectations; and with the evaluator that is the
+//! meaning of the language, that both modes and differences agree with each gradient.
 
 use std::path::Path;
 
@@ -10,6 +10,9 @@ use lambada_testkit::{Random, Tolerance, parallel};
 use lambada_tests::expectations::{
     Expectation, Kind, agrees, arguments, expectations, found_with, programs,
 };
+
+/// All of them promise the same.
+const ENGINES: [Engine; 4] = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Native];
 
 /// A step of differences, and how far they may be from the derivative.
 const STEP: f64 = 1e-6;
@@ -78,7 +81,7 @@ fn complaints(path: &Path) -> Vec<String> {
     let mut complaints = Vec::new();
     for promise in &promises {
         let place = format!("{name}:{}", promise.line + 1);
-        match found_with(&unit, promise, &[Engine::Core]) {
+        match found_with(&unit, promise, &ENGINES) {
             Ok(found) if agrees(promise, &found) => {}
             Ok(found) => complaints.push(format!("{place}: {found}, not {}", promise.expected)),
             Err(why) => complaints.push(format!("{place}: {why}")),

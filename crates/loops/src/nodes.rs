@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 use lambada_prim::ScalarTy;
 
-/// Index of a node type in [`Library::nodes`].
+/// Index of a node type in [`crate::Library::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
-/// Index of a function in [`Library::functions`].
+/// Index of a function in [`crate::Library::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FnId(pub u32);
 
