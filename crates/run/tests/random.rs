@@ -481,8 +481,8 @@ fn interpreter_and_machine_agree() {
 /// All of them are cut: what the parts share goes through the frame.
 #[test]
 fn programs_in_small_parts_agree() {
-    agreement(200, |functions| exact_in_parts(functions, 3));
-    agreement(200, |functions| exact_in_parts(functions, 8));
+    agreement(400, |functions| exact_in_parts(functions, 3));
+    agreement(400, |functions| exact_in_parts(functions, 8));
 }
 
 fn agreement(count: u64, compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
