@@ -16,6 +16,7 @@ impl Tangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
         let hint = self.hint(y.var);
         let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
+        let before = self.b.stms.len();
         let mut products = Products::new(&mut self.b, y, args);
         if is_square(op, args)
             && let [Some(rate), other] = &mut rates[..]
@@ -44,6 +45,7 @@ impl Cotangents<'_> {
         }
         let hints: Vec<Option<String>> =
             args.iter().map(|arg| self.wants(*arg).map(|x| self.hint(x))).collect();
+        let before = self.b.stms.len();
         let mut products = Products::new(&mut self.b, y, args);
         let mut terms = Vec::new();
         for ((partial, arg), hint) in op.partials().iter().zip(args).zip(hints) {
@@ -52,7 +54,8 @@ impl Cotangents<'_> {
             }
         }
         for (arg, term) in terms {
-            if let Some(multiple) = self.b.stms.iter().rev().find_map(|stm| multiple(stm, term)) {
+            let new = &self.b.stms[before..]; // of older ones it is known
+            if let Some(multiple) = new.iter().find_map(|stm| multiple(stm, term)) {
                 self.multiples.extend(term.as_var().map(|var| (var, multiple)));
             }
             self.add(arg, term, &Ty::real());
