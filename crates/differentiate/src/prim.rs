@@ -16,7 +16,6 @@ impl Tangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
         let hint = self.hint(y.var);
         let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
-        let before = self.b.stms.len();
         let mut products = Products::new(&mut self.b, y, args);
         if is_square(op, args)
             && let [Some(rate), other] = &mut rates[..]
