@@ -40,7 +40,6 @@ pub fn eval_within(function: &Function, args: &[Tensor], limit: Limit) -> Result
         frames: Vec::new(),
         slots: vec![Value::Empty; program.entry.slots],
         base: 0,
-        calls: 0,
         pool: nodes::Pool::default(),
         counts: Counts::default(),
         room: Room { limit, meter: Rc::default() },
@@ -95,8 +94,6 @@ struct Machine<'c> {
     /// The slots of all calls, the innermost last, which begin at `base`.
     slots: Vec<Value>,
     base: usize,
-    /// How many calls run.
-    calls: u64,
     pool: nodes::Pool,
     counts: Counts,
     room: Room,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, FnId, Function, Stm, Ty, Var};
 use lambada_loops::{Arg, Given, Operand};
-use lambada_prim::too_deep;
+use lambada_prim::TOO_DEEP;
 
 use crate::Lower;
 use crate::memory::{Place, Value};
@@ -56,7 +56,7 @@ impl<'a> Lower<'a> {
         }
         let given = results.iter().filter_map(|result| result.as_ref().err().copied()).collect();
         let origin = stm.binds.first().and_then(|bind| self.env.origin(bind.var));
-        let blame = (too_deep(&callee.name), origin, !signature.releases());
+        let blame = (TOO_DEEP.into(), origin, !signature.releases());
         self.code.call(lambada_loops::FnId(function.0), passed, given, blame);
         self.bind_results(stm, results);
     }

@@ -42,13 +42,6 @@ impl Memory {
         ))
     }
 
-    /// What is said where there is no memory for one more call.
-    pub fn too_deep(self, calls: u64) -> String {
-        format!(
-            "out of memory: the recursion is too deep, after {calls} calls inside of each other"
-        )
-    }
-
     /// What is said of an array that there is no room for: its number of elements and the bytes of each, if that can be told.
     pub fn refused(self, array: Option<(u64, u64)>, in_use: u64) -> String {
         let bytes = array.and_then(|(count, each)| Some((count, count.checked_mul(each)?)));
@@ -79,10 +72,9 @@ impl Memory {
     }
 }
 
-/// What is said where a function calls itself so often that there is no room for one more call.
-pub fn too_deep(function: &str) -> String {
-    format!("the recursion is too deep: there is no room for another call of `{function}`")
-}
+/// What fails where calls inside of each other take all memory that they may, on every engine.
+pub const TOO_DEEP: &str =
+    "the recursion is too deep: there is no memory for another call inside of the others";
 
 /// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it does not fit.
 pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {

@@ -21,6 +21,15 @@ mod reserved {
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     const RESERVED: i32 = 0;
 
+    /// The memory of the machine, in bytes; of a machine that does not tell, as much as is asked for.
+    fn memory() -> usize {
+        // SAFETY: these only read what the system says of itself.
+        let [pages, size] =
+            [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| unsafe { libc::sysconf(name) });
+        let bytes = usize::try_from(pages).ok().zip(usize::try_from(size).ok());
+        bytes.and_then(|(pages, size)| pages.checked_mul(size)).unwrap_or(usize::MAX)
+    }
+
     /// Memory that is a stack.
     #[derive(Debug)]
     pub(crate) struct Stack {
@@ -48,9 +57,9 @@ mod reserved {
             (guarded == 0).then_some(stack)
         }
 
-        /// How many bytes the code may use.
+        /// How many bytes the code may use: no more than half of the memory, for the system gives pages that it does not have.
         pub fn room(&self) -> usize {
-            self.size - GUARD - super::MARGIN
+            (self.size - GUARD - super::MARGIN).min(memory() / 2)
         }
 
         /// Runs something on the stack, which does not unwind.

@@ -1,6 +1,6 @@
 //! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each other to any depth.
 
-use lambada_prim::{ReduceOp, Scalar, ScalarTy};
+use lambada_prim::{ReduceOp, Scalar, ScalarTy, TOO_DEEP};
 use lambada_source::Failure;
 
 use super::nodes::Mark;
@@ -121,7 +121,6 @@ impl<'c> Machine<'c> {
                 let values = self.take_all(results);
                 self.slots.truncate(self.base);
                 self.base = caller;
-                self.calls -= 1;
                 if let Instr::Call { releases: true, .. } = &step.op {
                     self.pool.release(mark, &self.room.meter);
                 }
@@ -285,7 +284,6 @@ impl<'c> Machine<'c> {
             };
         }
         let caller = std::mem::replace(&mut self.base, base);
-        self.calls += 1;
         self.counts.ints += 1;
         self.push(&routine.code, Kind::Call(step, caller, self.pool.mark()));
         Ok(())
@@ -300,6 +298,6 @@ impl<'c> Machine<'c> {
         if room && bytes as u64 <= limit {
             return Ok(());
         }
-        Err(Failure { span: step.spans[0], message: self.room.limit.too_deep(self.calls) })
+        Err(Failure { span: step.spans[0], message: TOO_DEEP.into() })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Code {
     Local(Slot, Last),
     Global(usize),
     Lambda(Rc<[Function]>, Vec<(Slot, Last)>),
-    Call(Box<Code>, Vec<Code>),
+    Call(Box<Code>, Vec<Code>, Span),
     /// The spine of a `let` or of checks.
     Block(Vec<Step>, Box<Code>),
     Tuple(Vec<Code>),

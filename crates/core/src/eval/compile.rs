@@ -276,13 +276,14 @@ impl Compiler<'_> {
     }
 
     fn application(&mut self, mut term: &Term) -> Code {
+        let span = term.span();
         let mut args = Vec::new();
         while let TermKind::App(f, x) = term.kind() {
             args.push(x);
             term = f;
         }
         let f = self.boxed(term);
-        Code::Call(f, args.into_iter().rev().map(|arg| self.term(arg)).collect())
+        Code::Call(f, args.into_iter().rev().map(|arg| self.term(arg)).collect(), span)
     }
 
     fn spine(&mut self, mut term: &Term) -> Code {

@@ -91,7 +91,7 @@ impl Marker<'_> {
             Code::Lambda(_, captured) => {
                 captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot))
             }
-            Code::Call(f, args) => {
+            Code::Call(f, args, _) => {
                 self.all(args);
                 self.code(f);
             }

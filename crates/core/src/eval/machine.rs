@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lambada_prim::Memory;
+use lambada_prim::{Memory, TOO_DEEP};
 use lambada_source::{Failure, Site, Span, stack};
 
 use super::code::*;
@@ -23,6 +23,11 @@ pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Run<T> {
     Err(Box::new(Failure { span, message: message.into() }))
 }
 
+/// How much memory calls inside of each other may take, unless the limit for arrays is lower.
+const STACK: u64 = 4 << 30;
+/// How much of it a call takes: a recursion is evaluated by recursion, and this is measured without optimization.
+const CALL: u64 = 2048;
+
 /// A program that is running.
 pub(crate) struct Machine<'p> {
     program: &'p Program,
@@ -32,6 +37,8 @@ pub(crate) struct Machine<'p> {
     stack: Vec<Value>,
     /// Where the frame of the running function begins.
     base: usize,
+    /// How many calls are running inside of each other.
+    calls: u64,
     /// The level of the latest application of `jvp` or `vjp`.
     level: u64,
     /// Are we only looking for the sizes of the elements of an empty array? Then nothing is accumulated.
@@ -50,6 +57,7 @@ impl<'p> Machine<'p> {
             globals,
             stack: Vec::new(),
             base: 0,
+            calls: 0,
             level: 0,
             rehearsing: false,
             moves: true,
@@ -190,10 +198,16 @@ impl<'p> Machine<'p> {
                         captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
                     return Ok(closure(functions, 0, &captured));
                 }
-                Code::Call(f, args) => {
+                Code::Call(f, args, span) => {
                     let f = self.eval(f)?;
                     let args = self.all(args)?;
-                    return self.call(f, args);
+                    self.calls += 1;
+                    if self.calls > self.limit.limit.min(STACK) / CALL {
+                        return fail(*span, TOO_DEEP);
+                    }
+                    let result = self.call(f, args);
+                    self.calls -= 1;
+                    return result;
                 }
                 Code::Block(steps, body) => {
                     steps.iter().try_for_each(|step| self.step(step))?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lambada_prim::{ScalarTy, too_deep};
+use lambada_prim::{ScalarTy, TOO_DEEP};
 use lambada_source::scan::{Reads, Token};
 use lambada_source::{Site, Span};
 
@@ -141,7 +141,7 @@ impl Reader {
         let args = self.list(Some(")"), Self::arg)?;
         let results = if self.eat("=>") { self.list(None, Self::given)? } else { Vec::new() };
         self.end_of_line()?;
-        let site = self.function.site(Site::new(Span::default(), too_deep(&name)));
+        let site = self.function.site(Site::new(Span::default(), TOO_DEEP));
         Ok(Step::Call { function, args, results, site }.into())
     }
 
