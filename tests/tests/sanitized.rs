@@ -116,7 +116,10 @@ enum Task {
 }
 
 fn tasks(only: &str) -> Vec<Task> {
-    let programs = programs(&root().join("tests/programs")).into_iter();
+    let recursive = programs(&root().join("tests/programs/recursion")).into_iter();
+    // The sanitizers run on the stack of the system, which is too small for a million calls.
+    let recursive = recursive.filter(|path| path.file_stem().is_some_and(|name| name != "deep"));
+    let programs = programs(&root().join("tests/programs")).into_iter().chain(recursive);
     let programs = programs.filter(|path| path.to_string_lossy().contains(only));
     let examples = EXAMPLES.iter().filter(|(file, ..)| file.contains(only));
     let examples = examples.map(|(file, entry, data)| Task::Example(file, entry, data));
@@ -143,5 +146,5 @@ fn no_program_touches_what_is_not_its_own() {
     println!("{calls} calls under the sanitizers");
     let shown: Vec<&str> = complaints.iter().take(30).map(String::as_str).collect();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
-    assert!(calls >= 900 || !only.is_empty(), "only {calls} calls");
+    assert!(calls >= 1200 || !only.is_empty(), "only {calls} calls");
 }
