@@ -167,6 +167,9 @@ fn definition(def: &Def, text: &str, name: &str) -> Option<Entry> {
         return None;
     }
     let head = &text[def.name.span.end as usize..def.body.span.start as usize];
+    // Comments before the body are not part of it.
+    let lines = head.lines().filter_map(|line| line.split("--").next());
+    let head = lines.collect::<Vec<_>>().join("\n");
     let head = one_line(head.trim_end().trim_end_matches(['=', '(']).trim_end());
     let gap = if head.is_empty() || head.starts_with(':') { "" } else { " " };
     Some(Entry {
