@@ -73,7 +73,7 @@ impl Program {
             (self.f.results.clone(), self.f.body.clone(), self.names.clone());
         let (name, library) = ("f".into(), self.library.clone());
         let accumulators = Vec::new();
-        Function { name, sizes, params, accumulators, results, body, names, library }
+        Function { name, sizes, params, accumulators, results, body, names, library, rules: None }
     }
 
     pub fn show(&self) -> String {
