@@ -239,7 +239,8 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Accumulate { .. }
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
-                | TermKind::Vjp(..) => {
+                | TermKind::Vjp(..)
+                | TermKind::Ruled(_) => {
                     let around = self.emit.names.come_from(term.span());
                     let value = stack::deeper(|| self.node(term, hint));
                     self.emit.names.come_from(around);
@@ -293,6 +294,7 @@ impl<'a> Evaluator<'a> {
             TermKind::Add { acc, index, value } => self.add(acc, index, value, span),
             TermKind::Jvp(f, x, dx) => self.jvp(f, x, dx, term.ty(), span),
             TermKind::Vjp(f, x) => self.vjp(f, x, term.ty(), span),
+            TermKind::Ruled(ruled) => self.eval(&ruled.function, hint),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {
                 self.eval(term, hint)
             }
