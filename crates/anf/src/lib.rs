@@ -34,7 +34,7 @@ pub use eval::{Outcome, eval, eval_within};
 pub use generate::{Random, generate, generate_with_library};
 pub use guard::{guard, guard_block};
 pub use hints::{NAMELESS, name_values, negative};
-pub use inline::written_out;
+pub use inline::{without_rules, written_out};
 pub use labels::Labels;
 pub use names::{Names, Var};
 pub use naming::{Naming, identifier, numbered};
