@@ -37,17 +37,13 @@ impl Call {
     fn of(f: &Function, rules: &Rules, args: &[Atom], binds: &[Param]) -> Call {
         let mut sizes = Renaming::new();
         f.params.iter().zip(args).for_each(|(p, arg)| sizes.insert(p.var, *arg));
-        for (result, bind) in f.body.results.iter().zip(binds) {
-            if let Some(x) = result.as_var().filter(|x| f.params.iter().all(|p| p.var != *x)) {
-                sizes.insert(x, bind.var.into());
-            }
-        }
         let at_call = |k: usize, ty: &Ty| differentiable(ty).then(|| (k, sizes.ty(ty)));
         let own = f.params.iter().enumerate().skip(rules.captured);
+        let given = binds.iter().enumerate().map(|(k, p)| (k, p.ty.clone()));
         let values = args.iter().copied().chain(binds.iter().map(|p| p.var.into()));
         Call {
             inputs: own.filter_map(|(k, p)| at_call(k, &p.ty)).collect(),
-            outputs: f.results.iter().enumerate().filter_map(|(k, ty)| at_call(k, ty)).collect(),
+            outputs: given.filter(|(_, ty)| differentiable(ty)).collect(),
             values: values.collect(),
         }
     }
@@ -218,13 +214,13 @@ impl Context {
     /// For each parameter that a rule is linear in, the one that has the value that belongs to it.
     pub(crate) fn points(&self, id: FnId, rules: &Rules, rule: &'static str) -> Vec<usize> {
         let f = self.primal(id);
-        let atoms: Vec<Atom> = f.params.iter().map(|p| p.var.into()).collect();
-        let binds: Vec<Param> = Vec::new();
-        let call = Call::of(f, rules, &atoms, &binds);
-        match rule {
-            "jvp" => call.inputs.into_iter().map(|(k, _)| k).collect(),
-            _ => call.outputs.into_iter().map(|(k, _)| f.params.len() + k).collect(),
-        }
+        let inputs = f.params.iter().map(|p| &p.ty).enumerate().skip(rules.captured);
+        let outputs = f.results.iter().zip(f.params.len()..).map(|(ty, k)| (k, ty));
+        let linear: Vec<(usize, &Ty)> = match rule {
+            "jvp" => inputs.collect(),
+            _ => outputs.collect(),
+        };
+        linear.into_iter().filter(|(_, ty)| differentiable(ty)).map(|(k, _)| k).collect()
     }
 
     /// A value whose derivative is zero, for a tangent or a cotangent of the value `of`.

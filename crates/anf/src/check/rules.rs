@@ -1,5 +1,7 @@
 //! Rules are functions of the library whose parameters and results are as [`crate::Rules`] says.
 
+use std::collections::HashSet;
+
 use super::Check;
 use crate::{Atom, Function, Library, Param, Renaming, Rule, Ty, differentiable};
 
@@ -34,7 +36,7 @@ fn signature(library: &Library, function: &Function, rule: Rule, from: &[Ty], to
     if given.rules.is_some() || !given.accumulators.is_empty() {
         return Err(format!("its rule {} has rules, or takes accumulators", given.name));
     }
-    let mut renaming = Renaming::new();
+    let (mut renaming, mut seen) = (Renaming::new(), HashSet::new());
     let results = function.body.results.iter().zip(&function.results);
     let values = function
         .params
@@ -50,7 +52,7 @@ fn signature(library: &Library, function: &Function, rule: Rule, from: &[Ty], to
         let p = take(ty, &renaming)?;
         if let Atom::Var(x) = atom
             && *ty == Ty::int()
-            && renaming.atom(atom) == atom
+            && seen.insert(x)
         {
             renaming.insert(x, p.var.into());
         }

@@ -104,8 +104,8 @@ impl Program {
     /// `x, ẋ ↦ f x, ḟ`
     pub fn forward(&self) -> Program {
         let mut program = self.clone();
-        program.f = forward(&mut program.library, &mut program.names, &self.f)
-            .expect("rules that suffice");
+        program.f =
+            forward(&mut program.library, &mut program.names, &self.f).expect("rules that suffice");
         let program = program.guarded();
         program.check("the forward derivative");
         program
@@ -114,8 +114,8 @@ impl Program {
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
         let mut program = self.clone();
-        let derivative = reverse(&mut program.library, &mut program.names, &self.f)
-            .expect("rules that suffice");
+        let derivative =
+            reverse(&mut program.library, &mut program.names, &self.f).expect("rules that suffice");
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();

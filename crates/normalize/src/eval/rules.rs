@@ -57,6 +57,32 @@ struct Subject<'a> {
     hints: &'a [Rc<str>],
     params: &'a [CoreTy],
     result: &'a CoreTy,
+    /// What is known of the results of the function, when it is written.
+    known: Vec<Option<Known>>,
+}
+
+/// What the result of a function always is.
+#[derive(Clone, Copy)]
+enum Known {
+    /// The parameter at this position.
+    Parameter(usize),
+    Constant(Atom),
+}
+
+/// The sizes among the results of a function: those that it is given, or that are constants.
+fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
+    let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
+        _ if *ty != anf::Ty::int() => None,
+        Atom::Lit(_) => Some(Known::Constant(*atom)),
+        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
+    };
+    function.body.results.iter().zip(&function.results).map(known).collect()
+}
+
+impl Subject<'_> {
+    fn known_result(&self, k: usize) -> Option<Known> {
+        self.known.get(k).copied().flatten()
+    }
 }
 
 /// The parameters of a rule, and the values that they stand for.
@@ -143,8 +169,9 @@ impl Evaluator<'_> {
                     vars[at.captured..].iter().map(|x| x.ty.clone()).collect();
                 let (code, sketches) = (&closure.code, &key.2);
                 let (hints, params) = (&hints, &params);
-                let subject = Subject { at, code, sketches, hints, params, result: ty };
-                self.write_ruled(id, &subject)?;
+                let known = Vec::new();
+                let subject = Subject { at, code, sketches, hints, params, result: ty, known };
+                self.write_ruled(id, subject)?;
                 id
             }
         };
@@ -152,8 +179,8 @@ impl Evaluator<'_> {
     }
 
     /// Writes the function, and its rules. While these are written, it has no derivative.
-    fn write_ruled(&mut self, id: FnId, subject: &Subject) -> Eval<()> {
-        let Subject { at, code, sketches, hints, result, .. } = *subject;
+    fn write_ruled(&mut self, id: FnId, mut subject: Subject) -> Eval<()> {
+        let Subject { at, code, sketches, hints, result, .. } = subject;
         let name = at.ruled.name.clone();
         let env = at.free.len();
         self.under_construction.push((id, name.clone()));
@@ -168,11 +195,12 @@ impl Evaluator<'_> {
         let vjp = self.reserved(at.ruled.vjp.as_ref())?;
         if let Some(function) = &mut self.emit.library.functions[id.0 as usize] {
             function.rules = Some(anf::Rules { captured, jvp, vjp, span: at.span });
+            subject.known = known_results(function);
         }
         for (mode, core, rule) in [(Mode::Jvp, &at.ruled.jvp, jvp), (Mode::Vjp, &at.ruled.vjp, vjp)]
         {
             if let (Some(core), Some(rule)) = (core, rule) {
-                self.write_rule(rule.function, subject, mode, core)?;
+                self.write_rule(rule.function, &subject, mode, core)?;
             }
         }
         self.under_construction.pop();
@@ -221,8 +249,19 @@ impl Evaluator<'_> {
         let count = slots.values.len();
         let result = self.canonical(subject.result);
         self.slots(&result, &subject.at.ruled.name, &mut slots);
-        let (mut params, _) = self.parameters(&slots);
-        let atoms: Vec<Atom> = params.iter().map(|p| p.var.into()).collect();
+        let mut params: Vec<Param> = Vec::new();
+        let mut atoms: Vec<Atom> = Vec::new();
+        for (k, slot) in slots.values.iter().enumerate() {
+            let ty = Slots::ty(slot, &atoms);
+            let var = self.emit.fresh(slot.name.clone(), ty.clone());
+            params.push(Param { var, ty });
+            let known = k.checked_sub(count).and_then(|k| subject.known_result(k));
+            atoms.push(match known {
+                Some(Known::Parameter(k)) => atoms[k],
+                Some(Known::Constant(value)) => value,
+                None => var.into(),
+            });
+        }
         let (given, asked, suffix) = match mode {
             Mode::Jvp => (first..count, count..slots.values.len(), "tan"),
             Mode::Vjp => (count..slots.values.len(), first..count, "ct"),
