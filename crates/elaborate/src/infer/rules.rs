@@ -82,13 +82,13 @@ impl Infer<'_> {
         let scope = self.env.mark();
         let tangents = self.all(signature.types.to_vec());
         let (takes, gives, why) = match rule.mode {
-            Mode::Forward => (tangents, signature.result, "the tangent of the result"),
+            Mode::Forward => (tangents, signature.result, "what `with jvp` gives"),
             Mode::Reverse => {
                 let parts = signature.types.iter().map(|ty| self.cotangent(*ty)).collect();
-                (signature.result, self.all(parts), "the cotangents of the parameters")
+                (signature.result, self.all(parts), "what `with vjp` gives")
             }
         };
-        self.check_shape(rule, signature);
+        let takes = if self.is_well_shaped(rule, signature) { takes } else { self.solver.error() };
         let patterns: Vec<_> =
             rule.params.iter().chain(&rule.value).map(|param| &param.pattern).collect();
         let names = self.declare_names(&patterns);
@@ -101,7 +101,7 @@ impl Infer<'_> {
     }
 
     /// One pattern: of several tangents a tuple, with one part for each parameter.
-    fn check_shape(&mut self, rule: &Rule, signature: &Signature<'_>) {
+    fn is_well_shaped(&mut self, rule: &Rule, signature: &Signature<'_>) -> bool {
         let wanted = match rule.mode {
             Mode::Forward => signature.types.len(),
             Mode::Reverse => 1,
@@ -114,9 +114,11 @@ impl Infer<'_> {
             .params
             .iter()
             .fold(rule.params[0].pattern.span, |all, param| all.to(param.pattern.span));
-        if rule.params.len() > 1 || parts != wanted {
+        let right = rule.params.len() == 1 && parts == wanted;
+        if !right {
             self.problems.push(messages::rules::parts(rule.mode.name(), wanted, span));
         }
+        right
     }
 
     fn rule_param(&mut self, param: &Param, ty: Ty, names: &super::patterns::Names) -> Pat {
