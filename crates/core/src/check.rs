@@ -2,7 +2,7 @@
 //!
 //! *Gives*, of a program that passes: every node has the type it carries; every variable is in scope, has one type and is bound once; a
 //! definition is closed and mentions only those of earlier groups and of its own, which are functions if there is recursion; an accumulator is mentioned only by `Add`s inside its `accumulate`, whose body has a
-//! first-order type, so none outlives it; what is differentiated is a function between first-order types.
+//! first-order type, so none outlives it; what is differentiated is a function between first-order types; rules have the types that `rules` says.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use lambada_prim::{Prim, ReduceOp, ScalarTy};
 use lambada_source::Site;
 
 use crate::print::print_type;
-use crate::{Arm, Def, DefId, LoopKind, Program, SizedTy, Term, TermKind, Ty, TypeId, Var};
+use crate::{Arm, Def, DefId, LoopKind, Program, Ruled, SizedTy, Term, TermKind, Ty, TypeId, Var};
 
 /// Is the program well-formed and well-typed? Says what is wrong, in the words of core: a failure is a mistake in the compiler.
 pub fn check(program: &Program) -> Result<(), String> {
@@ -275,6 +275,7 @@ impl Checker<'_> {
                 self.expect("the point", x, &from)
                     .map(|()| Ty::tuple([to.clone(), Ty::fun(to, from)]))
             }
+            TermKind::Ruled(ruled) => self.ruled(ruled),
         }
     }
 
@@ -296,10 +297,8 @@ impl Checker<'_> {
         let found = found
             .ok_or_else(|| format!("it mentions definition {}, which is not earlier", id.0))?;
         if found.group == group {
-            let function = |def: &Def| matches!(def.body.kind(), TermKind::Lam(..));
-            require(function(&self.program.defs[self.def]) && function(found), || {
-                "a definition of a recursive group is not a function".to_string()
-            })?;
+            let both = self.program.defs[self.def].body.is_function() && found.body.is_function();
+            require(both, || "a definition of a recursive group is not a function".to_string())?;
         }
         Ok(self.program.def(id).body.ty().clone())
     }
@@ -328,7 +327,7 @@ impl Checker<'_> {
         let vars: Vec<&Var> = functions.iter().map(|(f, _)| f).collect();
         self.within(&vars, |c| {
             for (f, t) in functions {
-                require(matches!(t.kind(), TermKind::Lam(..)), || {
+                require(t.is_function(), || {
                     format!("`{}` of a `let rec` is not a function", f.hint)
                 })?;
                 c.expect(&format!("the value of `{}`", f.hint), t, &f.ty)?;
@@ -523,6 +522,39 @@ impl Checker<'_> {
         self.expect("what is added", value, &elem).map(|()| Ty::unit())
     }
 
+    /// A function with rules: one λ for each parameter, and for all that a rule takes.
+    fn ruled(&mut self, ruled: &Ruled) -> Checked<Ty> {
+        let (params, result) = ruled.signature();
+        require(first_order(self.program, &result), || {
+            format!("`{}` has rules and gives a value of type {}", ruled.name, self.show(&result))
+        })?;
+        require(ruled.rules().next().is_some(), || format!("`{}` has no rules", ruled.name))?;
+        self.lambdas(&ruled.function, params.len())?;
+        if let Some(rule) = &ruled.jvp {
+            self.same("a rule `jvp`", rule.function.ty(), &ruled.jvp_ty(rule.takes_value))?;
+            self.lambdas(&rule.function, 2 * params.len() + usize::from(rule.takes_value))?;
+        }
+        if let Some(rule) = &ruled.vjp {
+            self.same("a rule `vjp`", rule.function.ty(), &ruled.vjp_ty(rule.takes_value))?;
+            self.lambdas(&rule.function, params.len() + 1 + usize::from(rule.takes_value))?;
+        }
+        Ok(ruled.function.ty().clone())
+    }
+
+    /// Checks a term that begins with so many λs, at least one.
+    fn lambdas(&mut self, term: &Term, count: usize) -> Checked {
+        let (mut inside, mut found) = (term, 0);
+        while found < count
+            && let TermKind::Lam(_, body) = inside.kind()
+        {
+            (inside, found) = (body, found + 1);
+        }
+        require(found == count && count > 0, || {
+            format!("a function with rules, or a rule, has {found} λs and not {count}")
+        })?;
+        self.term(term)
+    }
+
     /// Argument and result of a function that is differentiated.
     fn differentiated(&mut self, f: &Term) -> Checked<(Ty, Ty)> {
         self.term(f)?;
@@ -580,5 +612,6 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Check { .. } => "check",
         TermKind::Jvp(..) => "jvp",
         TermKind::Vjp(..) => "vjp",
+        TermKind::Ruled(_) => "function with rules",
     }
 }

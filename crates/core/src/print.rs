@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
 use lambada_source::Doc;
 
-use crate::{Arm, Checkpoint, Def, DefId, LoopKind, Program, Term, TermKind, Ty, Var};
+use crate::{Arm, Checkpoint, Def, DefId, LoopKind, Program, Ruled, Term, TermKind, Ty, Var};
 
 /// The program, with its types.
 pub fn print_program(program: &Program) -> String {
@@ -221,10 +221,25 @@ impl Printer<'_> {
 
     /// What a word, `def` or `and`, defines under a name.
     fn function(&mut self, word: &str, name: &str, term: &Term) -> Doc {
-        let (params, body) = self.params(term);
+        let (params, body) = self.params(term.without_rules());
         let params: String = params.iter().map(|param| format!(" {param}")).collect();
         let head = text(format!("{word} {name}{params} : {} =", self.ty(body.ty(), LOWEST)));
-        group(concat([head, nest(concat([Doc::line(), self.term(body, LOWEST)]))]))
+        let body = nest(concat([Doc::line(), self.term(body, LOWEST)]));
+        let function = group(concat([head, body]));
+        let TermKind::Ruled(ruled) = term.kind() else { return function };
+        concat([function, self.rules(ruled)])
+    }
+
+    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value.
+    fn rules(&mut self, ruled: &Ruled) -> Doc {
+        let rules = [("jvp", &ruled.jvp), ("vjp", &ruled.vjp)];
+        let rules = rules.into_iter().filter_map(|(mode, rule)| Some((mode, rule.as_ref()?)));
+        concat(rules.map(|(mode, rule)| {
+            let pseudo = if rule.pseudo { "pseudo " } else { "" };
+            let value = if rule.takes_value { " of" } else { "" };
+            let head = text(format!("with {pseudo}{mode}{value} "));
+            nest(concat([Doc::hard_line(), head, self.term(&rule.function, ATOM)]))
+        }))
     }
 
     fn terms(&mut self, terms: &[Term], context: u8) -> Vec<Doc> {
@@ -327,6 +342,10 @@ impl Printer<'_> {
             }
             TermKind::Vjp(f, x) => {
                 call(text("vjp"), vec![self.term(f, ATOM), self.term(x, ATOM)], context)
+            }
+            TermKind::Ruled(ruled) => {
+                let function = self.term(&ruled.function, OR);
+                parens(WITH, context, concat([function, self.rules(ruled)]))
             }
         }
     }
@@ -559,6 +578,7 @@ fn ends_in_match(term: &Term) -> bool {
         | TermKind::MatMul(..)
         | TermKind::Add { .. }
         | TermKind::Jvp(..)
-        | TermKind::Vjp(..) => false,
+        | TermKind::Vjp(..)
+        | TermKind::Ruled(_) => false,
     }
 }

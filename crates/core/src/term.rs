@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, ReduceOp, Scalar};
 use lambada_source::{Site, Span, stack};
 
-use crate::{DefId, Ty};
+use crate::{DefId, Ruled, Ty};
 
 /// What a variable is called that elaboration makes for an operand that has no name.
 pub const OPERAND: &str = "operand";
@@ -193,6 +193,8 @@ pub enum TermKind {
     Jvp(Term, Term, Term),
     /// `vjp f x : (b, b -> a)` for `f : a -> b`, first order.
     Vjp(Term, Term),
+    /// A function with derivatives of its own.
+    Ruled(Box<Ruled>),
 }
 
 /// One arm of a match: the constructor's arguments, and the result.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::{Arm, DefId, LoopKind, Program, Term, TermKind, Var};
+use crate::{Arm, DefId, LoopKind, Program, Rule, Ruled, Term, TermKind, Var};
 
 /// How to rebuild a term from its parts; binders and accumulators stay by default.
 pub trait Rebuild {
@@ -65,6 +65,10 @@ impl Term {
             TermKind::Add { acc: _, index, value } => outside(index.iter().chain([value])),
             TermKind::Check { cond, site: _, values, body } => {
                 outside(std::iter::once(cond).chain(values).chain([body]))
+            }
+            TermKind::Ruled(ruled) => {
+                let rules = ruled.rules().map(|rule| &rule.function);
+                outside(std::iter::once(&ruled.function).chain(rules))
             }
         }
     }
@@ -135,6 +139,7 @@ impl Term {
             }
             TermKind::Jvp(f, x, dx) => TermKind::Jvp(with.term(f), with.term(x), with.term(dx)),
             TermKind::Vjp(f, x) => TermKind::Vjp(with.term(f), with.term(x)),
+            TermKind::Ruled(ruled) => rebuild_ruled(ruled, with),
         };
         Term::new(kind, self.ty().clone(), self.span())
     }
@@ -190,6 +195,13 @@ fn rebuild_all(terms: &[Term], with: &mut dyn Rebuild) -> Vec<Term> {
 fn rebuild_arm(arm: &Arm, with: &mut dyn Rebuild) -> Arm {
     let vars = arm.vars.iter().map(|var| with.binder(var)).collect();
     Arm { vars, body: with.term(&arm.body) }
+}
+
+fn rebuild_ruled(ruled: &Ruled, with: &mut dyn Rebuild) -> TermKind {
+    let function = with.term(&ruled.function);
+    let mut rule = |rule: &Rule| Rule { function: with.term(&rule.function), ..rule.clone() };
+    let (jvp, vjp) = (ruled.jvp.as_ref().map(&mut rule), ruled.vjp.as_ref().map(&mut rule));
+    TermKind::Ruled(Box::new(Ruled { name: ruled.name.clone(), function, jvp, vjp }))
 }
 
 fn rebuild_loop(

@@ -119,6 +119,30 @@ pub(crate) struct Function {
     pub body: Exp,
     /// What it says of those of the result, as far as it is to be checked.
     pub result_claims: Vec<Claim>,
+    /// Derivatives of its own.
+    pub rules: Option<Rc<Rules>>,
+}
+
+/// The derivatives that a function brings along, at least one.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// What the function is called.
+    pub name: Rc<str>,
+    pub jvp: Option<Rule>,
+    pub vjp: Option<Rule>,
+}
+
+/// A rule, in the scope of the parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    /// Is it not the derivative, on purpose?
+    pub pseudo: bool,
+    /// The tangents, or the cotangent.
+    pub bound: Pat,
+    /// The value of the function.
+    pub value: Option<Pat>,
+    pub body: Exp,
+    pub span: Span,
 }
 
 /// What a signature says of one size.

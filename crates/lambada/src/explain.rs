@@ -6,12 +6,13 @@ use lambada_source::Problem;
 use crate::messages::running as messages;
 
 /// The pages of the book, in the order of the codes.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     include_str!("../../../docs/src/errors/syntax.md"),
     include_str!("../../../docs/src/errors/names.md"),
     include_str!("../../../docs/src/errors/types.md"),
     include_str!("../../../docs/src/errors/sizes.md"),
     include_str!("../../../docs/src/errors/patterns.md"),
+    include_str!("../../../docs/src/errors/rules.md"),
     include_str!("../../../docs/src/errors/commands.md"),
     include_str!("../../../docs/src/errors/derivatives.md"),
     include_str!("../../../docs/src/errors/data.md"),

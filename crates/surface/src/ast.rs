@@ -71,13 +71,17 @@ pub struct Param {
     pub ty: Option<TypeExpr>,
 }
 
-/// `with jvp dx = e` or `with vjp dy = e`.
+/// `with jvp dx = e`, `with vjp dy of y = e`, `with pseudo vjp dy = e`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
+    /// Is it not the derivative, on purpose?
+    pub pseudo: bool,
     /// Forward or reverse.
     pub mode: Mode,
     /// The tangents or cotangents that it takes.
     pub params: Vec<Param>,
+    /// What the value of the function is called, after `of`.
+    pub value: Option<Param>,
     /// The derivative.
     pub body: Expr,
     /// The whole rule.
@@ -91,6 +95,16 @@ pub enum Mode {
     Forward,
     /// Cotangents back through them.
     Reverse,
+}
+
+impl Mode {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Forward => "jvp",
+            Mode::Reverse => "vjp",
+        }
+    }
 }
 
 /// `type shape a = Circle real | Rect real a` or `type vec3 = [3]real`.

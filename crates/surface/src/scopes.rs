@@ -177,6 +177,7 @@ impl Visit for Walk<'_> {
             for rule in &def.rules {
                 walk.scope(|walk| {
                     walk.bind_params(&rule.params);
+                    walk.bind_params(rule.value.as_slice());
                     walk.expr(&rule.body);
                 });
             }

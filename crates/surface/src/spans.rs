@@ -49,7 +49,7 @@ fn erase_head(def: &mut Def) {
     def.result.iter_mut().for_each(erase_type);
     for rule in &mut def.rules {
         rule.span = Span::default();
-        rule.params.iter_mut().for_each(erase_param);
+        rule.params.iter_mut().chain(&mut rule.value).for_each(erase_param);
     }
 }
 

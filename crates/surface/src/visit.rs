@@ -57,7 +57,7 @@ pub fn walk_def<V: Visit + ?Sized>(visit: &mut V, def: &Def) {
     def.result.iter().for_each(|ty| visit.type_expr(ty));
     visit.expr(&def.body);
     for rule in &def.rules {
-        rule.params.iter().for_each(|param| walk_param(visit, param));
+        rule.params.iter().chain(&rule.value).for_each(|param| walk_param(visit, param));
         visit.expr(&rule.body);
     }
 }

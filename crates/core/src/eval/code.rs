@@ -18,6 +18,7 @@ pub(crate) enum Code {
     /// A variable; the last mention moves the value out of its slot.
     Local(Slot, Last),
     Global(usize),
+    /// The first of the functions; the others are its rules.
     Lambda(Rc<[Function]>, Vec<(Slot, Last)>),
     Call(Box<Code>, Vec<Code>, Span),
     /// The spine of a `let` or of checks.
@@ -121,6 +122,24 @@ pub(crate) struct Function {
     /// How many slots its frame has.
     pub slots: usize,
     pub body: Code,
+    /// Its own derivatives.
+    pub rules: Option<Box<Rules>>,
+}
+
+/// The derivatives that a function brings along.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub name: Rc<str>,
+    pub jvp: Option<RuleCode>,
+    pub vjp: Option<RuleCode>,
+}
+
+/// A rule: one of the functions that were defined together.
+#[derive(Debug)]
+pub(crate) struct RuleCode {
+    pub member: usize,
+    pub takes_value: bool,
+    pub span: Span,
 }
 
 impl Place {

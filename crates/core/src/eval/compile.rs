@@ -12,7 +12,7 @@ use super::code::*;
 use super::liveness;
 use super::shape::Form;
 use super::value::Value;
-use crate::{Arm, LoopKind, Program, Term, TermKind, Ty, Var};
+use crate::{Arm, LoopKind, Program, Rule, Term, TermKind, Ty, Var};
 
 /// A closed term as a function of no parameters. `moves`: are values moved out of their slots when they are mentioned for the last time?
 pub(crate) fn compile(program: &Program, term: &Term, moves: bool) -> Function {
@@ -24,7 +24,7 @@ pub(crate) fn compile(program: &Program, term: &Term, moves: bool) -> Function {
         liveness::mark(&mut [], &mut body, &scope.depths);
     }
     let (params, captures, together) = (Vec::new(), Vec::new(), Vec::new());
-    Function { params, captures, together, slots: scope.depths.len(), body }
+    Function { params, captures, together, slots: scope.depths.len(), body, rules: None }
 }
 
 /// How a variable is mentioned.
@@ -156,7 +156,7 @@ impl Compiler<'_> {
             TermKind::Var(x) => Code::Local(self.mention((x.id, None)), false),
             TermKind::Global(id) => Code::Global(id.0 as usize),
             TermKind::Lit(value) => Code::Const((*value).into()),
-            TermKind::Lam(..) => self.lambda(term),
+            TermKind::Lam(..) | TermKind::Ruled(_) => self.lambda(term),
             TermKind::App(..) => self.application(term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => self.spine(term),
             TermKind::Tuple(items) if items.is_empty() => Code::Const(Value::Unit),
@@ -234,16 +234,30 @@ impl Compiler<'_> {
         Code::Lambda(functions, captured)
     }
 
-    /// Functions that are defined together, and what they capture.
+    /// Functions that are defined together, followed by their rules, and what they capture.
     fn functions(
         &mut self,
         members: HashMap<u32, usize>,
         terms: &[&Term],
     ) -> (Rc<[Function]>, Vec<(Slot, Last)>) {
         let mut keys: Vec<Key> = Vec::new();
-        let functions =
-            terms.iter().map(|term| self.function(members.clone(), term, &mut keys)).collect();
-        (functions, keys.iter().map(|key| (self.mention(*key), false)).collect())
+        let mut functions: Vec<Function> = terms
+            .iter()
+            .map(|term| self.function(members.clone(), term.without_rules(), &mut keys))
+            .collect();
+        for (k, term) in terms.iter().enumerate() {
+            let TermKind::Ruled(ruled) = term.kind() else { continue };
+            let mut rule = |rule: &Rule| {
+                functions.push(self.function(members.clone(), &rule.function, &mut keys));
+                let (member, takes_value) = (functions.len() - 1, rule.takes_value);
+                RuleCode { member, takes_value, span: rule.span }
+            };
+            let jvp = ruled.jvp.as_ref().map(&mut rule);
+            let vjp = ruled.vjp.as_ref().map(&mut rule);
+            functions[k].rules = Some(Box::new(Rules { name: ruled.name.clone(), jvp, vjp }));
+        }
+        let captured = keys.iter().map(|key| (self.mention(*key), false)).collect();
+        (functions.into(), captured)
     }
 
     /// A function, with as many parameters as there are; what it captures is added to the keys.
@@ -272,7 +286,8 @@ impl Compiler<'_> {
             }
             captures.push((k, *slot));
         }
-        Function { params, captures, together: scope.together, slots: scope.depths.len(), body }
+        let (together, slots) = (scope.together, scope.depths.len());
+        Function { params, captures, together, slots, body, rules: None }
     }
 
     fn application(&mut self, mut term: &Term) -> Code {

@@ -1,7 +1,6 @@
 //! `jvp` and `vjp`, by operator overloading: the argument's reals are made to carry derivatives, the function runs as it is, and the result is
 //! taken apart. Components that are not real are ignored in tangents and cotangents, and are zero in those that come out.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use lambada_source::{Span, stack};
@@ -13,12 +12,12 @@ use super::value::{Array, Value};
 /// The function from cotangents of a result to cotangents of the point. It may be applied many times.
 #[derive(Debug)]
 pub(crate) struct Pullback {
-    tape: Rc<Tape>,
+    pub tape: Rc<Tape>,
     /// The point, without the derivatives of this application. Its reals are the first nodes of the tape.
-    point: Value,
+    pub point: Value,
     /// The result, with them.
-    result: Value,
-    span: Span,
+    pub result: Value,
+    pub span: Span,
 }
 
 impl Machine<'_> {
@@ -33,7 +32,7 @@ impl Machine<'_> {
 
     /// `vjp f x`
     pub fn vjp(&mut self, f: Value, x: Value, span: Span) -> Run<Value> {
-        let tape = Rc::new(Tape { level: self.fresh_level(), nodes: RefCell::new(Vec::new()) });
+        let tape = Rc::new(Tape::new(self.fresh_level()));
         let traced = map_reals(&x, &mut |primal| {
             let node = tape.push(Node::default());
             Value::Active(Rc::new(Active::Traced {
@@ -47,16 +46,29 @@ impl Machine<'_> {
         let pullback = Value::Pullback(Rc::new(Pullback { tape, point: x, result, span }));
         Ok(Value::tuple(vec![primal, pullback]))
     }
-}
 
-impl Pullback {
-    /// Sweeps over the tape once, from the last node to the first.
-    pub fn apply(&self, cotangent: &Value) -> Run<Value> {
-        let nodes = self.tape.nodes.borrow();
-        let mut cotangents: Vec<Option<Value>> = vec![None; nodes.len()];
-        self.seed(&self.result, cotangent, &mut cotangents)?;
+    /// A pullback applied to a cotangent.
+    pub fn pull_back(&mut self, pullback: &Pullback, cotangent: &Value) -> Run<Value> {
+        let Pullback { tape, point, result, span } = pullback;
+        let mut cotangents = vec![None; tape.nodes.borrow().len()];
+        seed(tape, result, cotangent, &mut cotangents, *span)?;
+        self.sweep(tape, &mut cotangents)?;
+        let mut next = 0;
+        Ok(tangent_of(point, &mut |_| {
+            next += 1;
+            cotangents[next - 1].take().unwrap_or(Value::Real(0.0))
+        }))
+    }
+
+    /// Sweeps over a tape once, from the last node to the first.
+    pub fn sweep(&mut self, tape: &Tape, cotangents: &mut [Option<Value>]) -> Run<()> {
+        let (nodes, calls) = (tape.nodes.borrow(), tape.calls.borrow());
+        let mut calls = calls.iter().rev().peekable();
         for k in (0..nodes.len()).rev() {
-            // The first nodes are the point's: they have no parents, and keep what they got.
+            if let Some((_, call)) = calls.next_if(|(node, _)| *node == k) {
+                self.pull(tape, k, call, cotangents)?;
+            }
+            // Nodes without parents keep what they got: those of the point, and those of the value of a call.
             if nodes[k].parents.iter().all(Option::is_none) {
                 continue;
             }
@@ -65,41 +77,41 @@ impl Pullback {
                 add_to(&mut cotangents[*parent], factor.times(&d));
             }
         }
-        let mut next = 0;
-        Ok(tangent_of(&self.point, &mut |_| {
-            next += 1;
-            cotangents[next - 1].take().unwrap_or(Value::Real(0.0))
-        }))
+        Ok(())
     }
+}
 
-    /// Hands the parts of a cotangent to the nodes of the result.
-    fn seed(&self, result: &Value, cotangent: &Value, cotangents: &mut [Option<Value>]) -> Run<()> {
-        match (result, cotangent) {
-            (Value::Active(active), d) => {
-                if let Active::Traced { tape, node, .. } = &**active
-                    && tape.level == self.tape.level
-                {
-                    add_to(&mut cotangents[*node], d.clone());
-                }
-                Ok(())
+/// Hands the parts of a cotangent to the nodes of a result.
+pub(crate) fn seed(
+    tape: &Tape,
+    result: &Value,
+    cotangent: &Value,
+    cotangents: &mut [Option<Value>],
+    span: Span,
+) -> Run<()> {
+    let mut all = |xs: &[Value], ds: &[Value]| {
+        let mut pairs = xs.iter().zip(ds);
+        pairs.try_for_each(|(x, d)| stack::deeper(|| seed(tape, x, d, cotangents, span)))
+    };
+    match (result, cotangent) {
+        (Value::Active(active), d) => {
+            if let Active::Traced { tape: own, node, .. } = &**active
+                && own.level == tape.level
+            {
+                add_to(&mut cotangents[*node], d.clone());
             }
-            (Value::Tuple(xs), Value::Tuple(ds)) => self.seed_all(xs, ds, cotangents),
-            (Value::Array(xs), Value::Array(ds)) => {
-                same_size(xs, ds, self.span)?;
-                self.seed_all(&xs.items, &ds.items, cotangents)
-            }
-            (Value::Con(x), Value::Con(d)) if x.tag == d.tag => {
-                self.seed_all(&x.args, &d.args, cotangents)
-            }
-            (Value::Con(_), Value::Con(_)) => {
-                fail(self.span, "the cotangent has another constructor than the result")
-            }
-            _ => Ok(()),
+            Ok(())
         }
-    }
-
-    fn seed_all(&self, xs: &[Value], ds: &[Value], cotangents: &mut [Option<Value>]) -> Run<()> {
-        xs.iter().zip(ds).try_for_each(|(x, d)| stack::deeper(|| self.seed(x, d, cotangents)))
+        (Value::Tuple(xs), Value::Tuple(ds)) => all(xs, ds),
+        (Value::Array(xs), Value::Array(ds)) => {
+            same_size(xs, ds, span)?;
+            all(&xs.items, &ds.items)
+        }
+        (Value::Con(x), Value::Con(d)) if x.tag == d.tag => all(&x.args, &d.args),
+        (Value::Con(_), Value::Con(_)) => {
+            fail(span, "the cotangent has another constructor than the result")
+        }
+        _ => Ok(()),
     }
 }
 
@@ -109,7 +121,7 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
 }
 
 /// The point with its tangent, at a new level.
-fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
+pub(crate) fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
     let all = |xs: &[Value], ds: &[Value]| {
         let lifted = |(x, d)| stack::deeper(|| lift(x, d, level, span));
         xs.iter().zip(ds).map(lifted).collect::<Run<Vec<Value>>>()
@@ -141,7 +153,7 @@ fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
 }
 
 /// The primal value and the tangent of a result.
-fn split(value: &Value, at: u64) -> (Value, Value) {
+pub(crate) fn split(value: &Value, at: u64) -> (Value, Value) {
     let tangent = tangent_of(value, &mut |real| match real {
         Value::Active(active) if active.level() == at => match &**active {
             Active::Forward { tangent, .. } => tangent.clone(),
@@ -166,14 +178,14 @@ pub(crate) fn strip(value: &Value, from: u64) -> Value {
 }
 
 /// The first-order value with each real replaced, in order.
-fn map_reals(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
+pub(crate) fn map_reals(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
     map_scalars(value, &mut |scalar| {
         if matches!(scalar, Value::Real(_) | Value::Active(_)) { f(scalar) } else { scalar.clone() }
     })
 }
 
 /// A value of the shape of another: what `f` gives for its reals, zero for its other scalars.
-fn tangent_of(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
+pub(crate) fn tangent_of(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
     map_scalars(value, &mut |scalar| match scalar {
         Value::Int(_) => Value::Int(0),
         Value::Bool(_) => Value::Bool(false),
@@ -196,7 +208,11 @@ fn map_scalars(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
             let args = con.args.iter().map(|arg| stack::deeper(|| map_scalars(arg, f)));
             Value::con(con.tag, args.collect())
         }
-        Value::Closure(_) | Value::Pullback(_) | Value::Accumulator(_) | Value::Absent => {
+        Value::Closure(_)
+        | Value::Pullback(_)
+        | Value::Tangent(_)
+        | Value::Accumulator(_)
+        | Value::Absent => {
             unreachable!("ill-typed core: {value:?} is not first-order")
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct Machine<'p> {
     calls: u64,
     /// The level of the latest application of `jvp` or `vjp`.
     level: u64,
+    /// How many rules are being transposed inside of each other.
+    pub transposing: usize,
     /// Are we only looking for the sizes of the elements of an empty array? Then nothing is accumulated.
     rehearsing: bool,
     /// Are values moved at their last mention? Results do not depend on it, as tests show.
@@ -59,6 +61,7 @@ impl<'p> Machine<'p> {
             base: 0,
             calls: 0,
             level: 0,
+            transposing: 0,
             rehearsing: false,
             moves: true,
             limit: Memory::default(),
@@ -112,18 +115,25 @@ impl<'p> Machine<'p> {
                     }
                     let rest = args.split_off(missing);
                     let supplied = closure.args.iter().cloned().chain(args);
-                    let result = {
-                        let Closure { functions, member, captured, .. } = &*closure;
-                        stack::deeper(|| self.enter(functions, *member, captured, supplied))?
+                    let result = match &closure.function().rules {
+                        None => self.run(&closure, supplied)?,
+                        Some(_) => self.ruled(&closure, supplied.collect())?,
                     };
                     args = rest;
                     result
                 }
-                Value::Pullback(pullback) => pullback.apply(&args.remove(0))?,
+                Value::Pullback(pullback) => self.pull_back(&pullback, &args.remove(0))?,
+                Value::Tangent(tangent) => self.apply_tangent(&tangent, args.remove(0))?,
                 other => unreachable!("ill-typed core: {other:?} is applied"),
             };
         }
         Ok(f)
+    }
+
+    /// A function applied to all its arguments, whether it has rules or not.
+    pub fn run(&mut self, closure: &Closure, args: impl IntoIterator<Item = Value>) -> Run<Value> {
+        let Closure { functions, member, captured, .. } = closure;
+        stack::deeper(|| self.enter(functions, *member, captured, args))
     }
 
     /// Runs a function in a new frame.
@@ -466,7 +476,7 @@ impl<'p> Machine<'p> {
 }
 
 /// A function that has got no arguments.
-fn closure(functions: &Rc<[Function]>, member: usize, captured: &Rc<[Value]>) -> Value {
+pub(crate) fn closure(functions: &Rc<[Function]>, member: usize, captured: &Rc<[Value]>) -> Value {
     let (functions, captured) = (functions.clone(), captured.clone());
     Value::Closure(Rc::new(Closure { functions, member, captured, args: Vec::new() }))
 }

@@ -9,9 +9,11 @@ mod code;
 mod compile;
 mod convert;
 mod derive;
+mod levels;
 mod liveness;
 mod machine;
 mod real;
+mod rules;
 mod shape;
 mod value;
 

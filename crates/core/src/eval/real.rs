@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use lambada_prim::{Expr, Prim, Scalar};
 
+use super::rules::Taped;
 use super::value::Value;
 
 /// A real that carries a derivative.
@@ -25,6 +26,8 @@ pub(crate) enum Active {
 pub(crate) struct Tape {
     pub level: u64,
     pub nodes: RefCell<Vec<Node>>,
+    /// The calls of functions with rules, each at its node, in order.
+    pub calls: RefCell<Vec<(usize, Rc<Taped>)>>,
 }
 
 /// The real arguments of a primitive that are on the tape, and the partial derivatives by them.
@@ -57,6 +60,10 @@ impl Active {
 }
 
 impl Tape {
+    pub fn new(level: u64) -> Tape {
+        Tape { level, nodes: RefCell::default(), calls: RefCell::default() }
+    }
+
     pub fn push(&self, node: Node) -> usize {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(node);

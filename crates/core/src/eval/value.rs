@@ -9,6 +9,7 @@ use lambada_source::stack;
 use super::code::Function;
 use super::derive::Pullback;
 use super::real::Active;
+use super::rules::Tangent;
 use super::shape::Shape;
 
 /// A value, two words wide. Copies share.
@@ -28,6 +29,8 @@ pub(crate) enum Value {
     Con(Rc<Con>),
     Closure(Rc<Closure>),
     Pullback(Rc<Pullback>),
+    /// What a rule is given as the tangent of a function.
+    Tangent(Rc<Tangent>),
     /// What the variable of an `accumulate` stands for; never seen by programs.
     Accumulator(Rc<Accumulator>),
     /// In a slot whose value was moved out or never set.
@@ -114,6 +117,7 @@ fn dismantle(mut pending: Vec<Value>) {
             | Value::Bool(_)
             | Value::Unit
             | Value::Pullback(_)
+            | Value::Tangent(_)
             | Value::Accumulator(_)
             | Value::Absent => {}
         }
@@ -215,6 +219,7 @@ impl Value {
             | Value::Unit
             | Value::Closure(_)
             | Value::Pullback(_)
+            | Value::Tangent(_)
             | Value::Accumulator(_)
             | Value::Absent => 1,
         }

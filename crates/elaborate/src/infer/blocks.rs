@@ -141,7 +141,7 @@ impl Infer<'_> {
     fn let_function(&mut self, name: &Rc<str>, value: &Expr) -> Stmt {
         let syntax = match &value.kind {
             ExprKind::Lambda(params, body) => Syntax::of_lambda(params, body),
-            _ => Syntax { sizes: &[], params: Vec::new(), result: None, body: value },
+            _ => Syntax::of_value(value),
         };
         let (function, scheme) = self.generalized(&syntax, false);
         self.bind_function(name, function, scheme)

@@ -131,6 +131,7 @@ impl Infer<'_> {
                 claims: Vec::new(),
                 body,
                 result_claims: Vec::new(),
+                rules: None,
             })),
             ty,
             span,

@@ -14,6 +14,7 @@ use crate::solve::size::{AtomKind, Sizes};
 use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
 
+use super::rules::Written;
 use super::types::Place;
 use super::{Done, Entry, Infer};
 
@@ -23,6 +24,8 @@ pub(super) struct Syntax<'e> {
     pub params: Vec<&'e Param>,
     pub result: Option<&'e TypeExpr>,
     pub body: &'e Expr,
+    /// Derivatives of its own.
+    pub rules: Option<Written<'e>>,
 }
 
 /// What generalization must know of the scope of a function that has been left.
@@ -43,6 +46,7 @@ impl<'e> Syntax<'e> {
             params: def.params.iter().collect(),
             result: def.result.as_ref(),
             body: &def.body,
+            rules: Some(Written { name: &def.name, rules: &def.rules }),
         };
         if syntax.result.is_none() {
             syntax.uncurry();
@@ -52,9 +56,15 @@ impl<'e> Syntax<'e> {
 
     /// A λ.
     pub fn of_lambda(params: &'e [Param], body: &'e Expr) -> Syntax<'e> {
-        let mut syntax = Syntax { sizes: &[], params: params.iter().collect(), result: None, body };
+        let mut syntax = Syntax::of_value(body);
+        syntax.params = params.iter().collect();
         syntax.uncurry();
         syntax
+    }
+
+    /// What has no parameters.
+    pub fn of_value(body: &'e Expr) -> Syntax<'e> {
+        Syntax { sizes: &[], params: Vec::new(), result: None, body, rules: None }
     }
 
     fn uncurry(&mut self) {
@@ -105,9 +115,6 @@ impl<'a> Infer<'a> {
         let global = &self.globals[id.0 as usize];
         let (def, name) = (global.syntax, global.name.clone());
         self.module = global.module;
-        for rule in &def.rules {
-            self.problems.push(messages::custom_rule(rule.span));
-        }
         let before = self.problems.len();
         let mark = self.solver.mark();
         self.solver.level = 1;
@@ -189,6 +196,8 @@ impl<'a> Infer<'a> {
         let (body, result_claims, result) = self.result(syntax, rest);
         let result_claims =
             if self.solver.undecided.len() > undecided { result_claims } else { Vec::new() };
+        let rules =
+            syntax.rules.and_then(|written| self.rules(written, &syntax.params, &types, result));
         let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
         let inside = self.close_region();
         self.type_vars = outer_vars;
@@ -197,7 +206,7 @@ impl<'a> Infer<'a> {
         self.env.restore(env);
         let ty = self.function_of(syntax, &types, result);
         let left = Left::new(named, param_atoms, inside, &self.solver.sizes);
-        (Function { names, params, claims, body, result_claims }, ty, left)
+        (Function { names, params, claims, body, result_claims, rules }, ty, left)
     }
 
     /// The type of a function, if it is not too large.
@@ -368,9 +377,7 @@ impl<'a> Infer<'a> {
             return self.local_recursion(defs, stmts);
         }
         for def in defs {
-            for rule in &def.rules {
-                self.problems.push(messages::custom_rule(rule.span));
-            }
+            self.check_additions(def);
             let scope = self.env.mark();
             if self.env.get(&def.name.text).is_none() {
                 self.env.bind(&def.name.text, Entry::Unmarked);

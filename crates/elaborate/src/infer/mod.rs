@@ -17,6 +17,7 @@ mod operators;
 mod patterns;
 mod recursion;
 mod report;
+mod rules;
 mod sizes;
 mod types;
 

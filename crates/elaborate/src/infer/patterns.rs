@@ -55,7 +55,7 @@ fn without_types(pattern: &Pattern) -> Pattern {
     Pattern { kind, span: pattern.span }
 }
 
-type Names = HashMap<Rc<str>, LocalId>;
+pub(super) type Names = HashMap<Rc<str>, LocalId>;
 
 impl Infer<'_> {
     /// A pattern for values of a type. Its variables have been declared.

@@ -35,21 +35,23 @@ pub(super) struct OwnCall {
 pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
 
 impl<'a> Infer<'a> {
-    /// Finds out which definitions of a module call each other; reports those that do and do not say so.
+    /// Finds out which definitions of a module call each other, in their rules too; reports those that do and do not say so. A definition that only
+    /// its own rules mention need not say so.
     pub(super) fn find_recursion(&mut self, module: usize) {
         let ids: Vec<GlobalId> = (0..self.globals.len() as u32).map(GlobalId).collect();
         let ids: Vec<GlobalId> =
             ids.into_iter().filter(|id| self.globals[id.0 as usize].module == module).collect();
         let position: HashMap<GlobalId, usize> =
             ids.iter().enumerate().map(|(k, id)| (*id, k)).collect();
-        let edges: Vec<Vec<usize>> = ids
-            .iter()
-            .map(|id| {
-                let names = mentioned(self.globals[id.0 as usize].syntax);
-                let defs = &self.scopes[module].defs;
-                names.iter().filter_map(|name| Some(position[defs.get(name)?])).collect()
-            })
-            .collect();
+        let among = |names: Vec<Rc<str>>| -> Vec<usize> {
+            let defs = &self.scopes[module].defs;
+            names.iter().filter_map(|name| Some(position[defs.get(name)?])).collect()
+        };
+        let syntax = |id: &GlobalId| self.globals[id.0 as usize].syntax;
+        let edges: Vec<Vec<usize>> =
+            ids.iter().map(|id| among(lambada_surface::free_variables(syntax(id)))).collect();
+        let bodies: Vec<Vec<usize>> =
+            ids.iter().map(|id| among(without_rules(syntax(id)))).collect();
         for group in components(&edges) {
             if group.len() == 1 && !edges[group[0]].contains(&group[0]) {
                 continue;
@@ -57,7 +59,7 @@ impl<'a> Infer<'a> {
             let members: Rc<[GlobalId]> = group.iter().map(|k| ids[*k]).collect();
             for k in group {
                 self.globals[ids[k].0 as usize].group = Some(members.clone());
-                self.check_marked(ids[k], &ids, &edges, k);
+                self.check_marked(ids[k], &ids, &bodies, k);
             }
         }
     }
@@ -65,8 +67,9 @@ impl<'a> Infer<'a> {
     /// A definition that calls itself says `rec`, and is a function.
     fn check_marked(&mut self, id: GlobalId, ids: &[GlobalId], edges: &[Vec<usize>], node: usize) {
         let def = self.globals[id.0 as usize].syntax;
-        if !def.recursive {
-            let way = cycle(edges, node).unwrap_or_default();
+        if !def.recursive
+            && let Some(way) = cycle(edges, node)
+        {
             let names: Vec<Rc<str>> =
                 way.iter().map(|k| self.globals[ids[*k].0 as usize].name.clone()).collect();
             self.problems.push(messages::unmarked_recursion(&names, def.name.span, "def"));
@@ -98,9 +101,6 @@ impl<'a> Infer<'a> {
         let mut bodies = Vec::new();
         for (id, known) in members.iter().zip(&provisional) {
             let def = self.globals[id.0 as usize].syntax;
-            for rule in &def.rules {
-                self.problems.push(messages::custom_rule(rule.span));
-            }
             bodies.push(self.recursive_function(&Syntax::of_def(def), known));
         }
         self.solver.level = 0;
@@ -339,9 +339,7 @@ impl<'a> Infer<'a> {
         }
         let mut bodies = Vec::new();
         for (def, (_, provisional)) in defs.iter().zip(&known) {
-            for rule in &def.rules {
-                self.problems.push(messages::custom_rule(rule.span));
-            }
+            self.check_additions(def);
             bodies.push(self.recursive_function(&Syntax::of_def(def), provisional));
         }
         self.solver.level -= 1;
@@ -404,8 +402,8 @@ pub(super) fn growing_edges(nodes: usize, edges: &[(usize, usize, bool)]) -> Vec
     (0..edges.len()).filter(|k| on_cycle(&edges[*k])).collect()
 }
 
-/// What a definition mentions outside of its derivative rules: they are no part of its value.
-fn mentioned(def: &Def) -> Vec<Rc<str>> {
+/// What a definition mentions outside of its derivative rules.
+fn without_rules(def: &Def) -> Vec<Rc<str>> {
     if def.rules.is_empty() {
         return lambada_surface::free_variables(def);
     }

@@ -9,7 +9,7 @@ use crate::messages::{self, Details, Why, foreign};
 use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, Failed, Trouble};
 use crate::solve::show::Namer;
-use crate::solve::ty::{Bases, Kind, Node, Origin, Ty};
+use crate::solve::ty::{Bases, Kind, Node, Origin, RULES, Ty};
 use crate::typed::Exp;
 
 use super::Infer;
@@ -200,6 +200,9 @@ impl Infer<'_> {
             }
             Trouble::Function(ty) if &*what == "`accumulate`" => {
                 messages::accumulate_function(&show(ty), span)
+            }
+            Trouble::Function(ty) if &*what == RULES => {
+                messages::rules::holds_function(&show(ty), span)
             }
             Trouble::Function(ty) => messages::holds_function(&what, &show(ty), span),
             Trouble::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),

@@ -9,6 +9,7 @@ mod doubts;
 pub(crate) mod foreign;
 mod names;
 mod patterns;
+pub(crate) mod rules;
 mod sizes;
 mod types;
 

@@ -224,11 +224,6 @@ pub(crate) fn recursive_alias(name: &str, span: Span) -> Problem {
     .hint(format!("make it a type with constructors: `type {name} = Leaf … | Node …`"))
 }
 
-pub(crate) fn custom_rule(span: Span) -> Problem {
-    Problem::error("E0111", "custom derivative rules are not supported yet", span, "this rule")
-        .hint("remove the rule to use the derivative that the compiler derives")
-}
-
 pub(crate) fn accumulator_as_value(name: &str, span: Span) -> Problem {
     Problem::error("E0115", format!("the accumulator `{name}` is used as a value"), span, "an accumulator is a name, not a value").hint(
         format!("inside `accumulate`, only additions such as `{name}[i] += v` mention it; its final value is what `accumulate` gives"),

@@ -9,7 +9,7 @@ use super::Solver;
 use super::constraint::Constraint;
 use super::poly::{Atom, Poly};
 use super::size::AtomKind;
-use super::ty::{GENERIC, Node, Origin, Ty, Unknown};
+use super::ty::{GENERIC, Node, Origin, RULES, Ty, Unknown};
 
 /// The type of a definition: for all `vars` and `atoms` such that `constraints`, `ty`.
 #[derive(Clone, Debug)]
@@ -278,8 +278,9 @@ impl Solver {
 /// What is asked of functions to be differentiated is asked by the definition that is used; operators keep their own name.
 fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -> Origin {
     match constraint {
-        Constraint::FirstOrder { .. } => Origin::new(name, span),
-        Constraint::Arith { .. }
+        Constraint::FirstOrder { .. } if &*origin.what != RULES => Origin::new(name, span),
+        Constraint::FirstOrder { .. }
+        | Constraint::Arith { .. }
         | Constraint::Base { .. }
         | Constraint::Part { .. }
         | Constraint::Pow { .. }

@@ -56,6 +56,9 @@ pub(crate) struct Origin {
     pub span: Span,
 }
 
+/// What asks for types without functions where a function has rules.
+pub(crate) const RULES: &str = "a function with rules";
+
 impl Origin {
     /// `what`, without backquotes, at a place.
     pub fn new(what: &str, span: Span) -> Origin {

@@ -13,6 +13,14 @@ use crate::typed::{Claim, Function, FunctionId, Pat, PatKind, Said, Step};
 impl Specialize<'_> {
     /// A function, or the value that one without parameters is.
     pub(super) fn function(&mut self, function: &Function) -> Term {
+        let bare = self.without_rules(function);
+        match &function.rules {
+            Some(rules) => self.ruled(function, rules, bare),
+            None => bare,
+        }
+    }
+
+    fn without_rules(&mut self, function: &Function) -> Term {
         let mut spine = Spine::default();
         let vars: Vec<Var> = function.params.iter().map(|pat| self.parameter(pat)).collect();
         for (pat, var) in function.params.iter().zip(&vars) {
@@ -29,7 +37,7 @@ impl Specialize<'_> {
         vars.into_iter().rev().fold(body, |body, var| core::lam(var, body))
     }
 
-    fn parameter(&mut self, pat: &Pat) -> Var {
+    pub(super) fn parameter(&mut self, pat: &Pat) -> Var {
         match pat.kind {
             PatKind::Var(local) => self.declare(local),
             PatKind::Wildcard
@@ -91,7 +99,12 @@ impl Specialize<'_> {
     }
 
     /// The array at the end of a path, and the axis of it that the path leads to.
-    fn axis_of(&mut self, root: &Term, path: &[Step], spine: &mut Spine) -> (Term, usize) {
+    pub(super) fn axis_of(
+        &mut self,
+        root: &Term,
+        path: &[Step],
+        spine: &mut Spine,
+    ) -> (Term, usize) {
         let mut term = root.clone();
         let mut axes = 0;
         for step in path {

@@ -14,6 +14,7 @@ mod expr;
 mod functions;
 mod matches;
 mod recursion;
+mod rules;
 mod shapes;
 mod signature;
 mod spine;

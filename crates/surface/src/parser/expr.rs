@@ -114,7 +114,7 @@ impl Parser<'_> {
         match next.kind {
             TokenKind::Open(Bracket::Square) => Ok(true),
             TokenKind::Lower if self.open.last() != Some(&Bracket::Curly) => {
-                let rule = matches!(self.text_at(self.at + 1), "jvp" | "vjp");
+                let rule = matches!(self.text_at(self.at + 1), "jvp" | "vjp" | "pseudo");
                 if !rule && self.ahead(2).kind == TokenKind::Equals {
                     return self.halt(forms::update_brackets(next.span));
                 }

@@ -41,8 +41,8 @@ impl Parser<'_> {
     }
 
     fn lambda_after(&mut self, start: usize) -> Parse<Box<Expr>> {
-        let params = self.params_until(|kind| {
-            matches!(kind, TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot)
+        let params = self.params_until(|p| {
+            matches!(p.kind(), TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot)
         })?;
         if params.is_empty() {
             return Err(self.expected(Missing::Pattern, "a parameter"));
@@ -77,7 +77,7 @@ impl Parser<'_> {
         let problem = forms::lambda_word(self.span(), self.here());
         self.report(problem);
         self.bump();
-        let params = self.params_until(|kind| kind != TokenKind::Lower)?;
+        let params = self.params_until(|p| p.kind() != TokenKind::Lower)?;
         self.bump();
         let body = self.nested(Self::expr)?;
         Ok(self.make(start, ExprKind::Lambda(params, body)))

@@ -258,10 +258,7 @@ impl Parser<'_> {
     fn def_body(&mut self, head: &mut Head, start: usize) -> Parse<(Expr, Vec<Rule>)> {
         self.head(head)?;
         let body = self.expr()?;
-        let mut rules = Vec::new();
-        while self.is(Keyword::With) {
-            rules.push(self.rule()?);
-        }
+        let rules = self.rules()?;
         debug_assert!(self.at > start);
         Ok((*body, rules))
     }
@@ -272,7 +269,8 @@ impl Parser<'_> {
             head.sizes.push(self.size_variable()?);
         }
         let body = self.braced_body();
-        head.params = self.params_until(|kind| kind == TokenKind::Equals || body == Some(kind))?;
+        head.params =
+            self.params_until(|p| p.kind() == TokenKind::Equals || body == Some(p.kind()))?;
         match self.kind() {
             TokenKind::Open(Bracket::Square) => {
                 return self.halt(items::sizes_come_first(self.span()));
@@ -364,6 +362,7 @@ impl Parser<'_> {
         let mut head = Head::default();
         self.head(&mut head)?;
         let body = *self.expr()?;
+        let rules = self.rules()?;
         let Head { sizes, params, result } = head;
         Ok(Def {
             doc: None,
@@ -373,15 +372,25 @@ impl Parser<'_> {
             params,
             result,
             body,
-            rules: Vec::new(),
+            rules,
             span: self.span_from(start),
         })
     }
 
-    /// `with jvp dx = e`
+    /// What follows the body of a function.
+    fn rules(&mut self) -> Parse<Vec<Rule>> {
+        let mut rules = Vec::new();
+        while self.is(Keyword::With) {
+            rules.push(self.rule()?);
+        }
+        Ok(rules)
+    }
+
+    /// `with jvp dx = e`, `with pseudo vjp dy of y = e`; `pseudo` and `of` are words only here.
     fn rule(&mut self) -> Parse<Rule> {
         let start = self.at;
         self.bump();
+        let pseudo = self.eat_word("pseudo");
         let mode = match (self.kind(), self.here()) {
             (TokenKind::Lower, "jvp") => Mode::Forward,
             (TokenKind::Lower, "vjp") => Mode::Reverse,
@@ -391,13 +400,24 @@ impl Parser<'_> {
             }
         };
         self.bump();
-        let params = self.params_until(|kind| kind == TokenKind::Equals)?;
+        let params = self.params_until(|p| p.kind() == TokenKind::Equals || p.here() == "of")?;
         if params.is_empty() {
             return self.halt(items::rule_params(self.tokens[self.at - 1].span));
         }
+        let value =
+            if self.eat_word("of") { Some(Self::into_param(self.atomic_pattern()?)) } else { None };
         self.equals("a derivative is written `with jvp dx = …` or `with vjp dy = …`")?;
         let body = *self.expr()?;
-        Ok(Rule { mode, params, body, span: self.span_from(start) })
+        Ok(Rule { pseudo, mode, params, value, body, span: self.span_from(start) })
+    }
+
+    /// A name that is a word of the language at this place only.
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.kind() == TokenKind::Lower && self.here() == word;
+        if found {
+            self.bump();
+        }
+        found
     }
 
     // Types.

@@ -221,7 +221,7 @@ impl Parser<'_> {
     }
 
     /// Parameters up to a token that `ends` them or cannot start one.
-    pub(super) fn params_until(&mut self, ends: impl Fn(TokenKind) -> bool) -> Parse<Vec<Param>> {
+    pub(super) fn params_until(&mut self, ends: impl Fn(&Self) -> bool) -> Parse<Vec<Param>> {
         let mut params = Vec::new();
         let mistaken = |token: Token| match token.kind {
             TokenKind::Keyword(keyword) => {
@@ -237,9 +237,7 @@ impl Parser<'_> {
             }
             _ => false,
         };
-        while !ends(self.kind())
-            && (self.at_pattern() || (mistaken(self.token()) && !self.ends_item()))
-        {
+        while !ends(self) && (self.at_pattern() || (mistaken(self.token()) && !self.ends_item())) {
             params.push(Self::into_param(self.atomic_pattern()?));
         }
         if self.kind() == TokenKind::Bad { Err(Halt) } else { Ok(params) }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use lambada_source::Doc;
 
 use crate::ast::{
-    Def, Expr, Item, Mode, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr,
+    Def, Expr, Item, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr,
 };
 use expr::{Follow, expr};
 use types::{argument_type, param, pattern, ty};
@@ -93,11 +93,10 @@ fn def(def: &Def) -> Doc {
 
 fn bare_def(def: &Def) -> Doc {
     let keyword = if def.recursive { "def rec " } else { "def " };
-    let rules = Doc::concat(def.rules.iter().map(|one| (Doc::hard_line() + rule(one)).nest(2)));
-    Doc::text(keyword) + function(def) + rules
+    Doc::text(keyword) + function(def)
 }
 
-/// `f [n] x : t = e`, after its keyword.
+/// `f [n] x : t = e with jvp dx = e`, after its keyword.
 fn function(def: &Def) -> Doc {
     let sizes = def.sizes.iter().map(|size| Doc::text(format!("[{}]", size.text)));
     let mut parts: Vec<Doc> = vec![Doc::text(&*def.name.text)];
@@ -105,7 +104,8 @@ fn function(def: &Def) -> Doc {
     let result = def.result.as_ref().map_or(Doc::nil(), |result| Doc::text(" : ") + ty(result));
     let last = parts.pop().unwrap_or_else(Doc::nil);
     parts.push(last + result + " =".into());
-    (Doc::fill(parts).nest(4) + body(&def.body, 2)).group()
+    let rules = Doc::concat(def.rules.iter().map(|one| (Doc::hard_line() + rule(one)).nest(2)));
+    (Doc::fill(parts).nest(4) + body(&def.body, 2)).group() + rules
 }
 
 /// `head = e`, with `e` on the next line where it does not fit.
@@ -119,12 +119,14 @@ fn body(e: &Expr, indent: usize) -> Doc {
 }
 
 fn rule(rule: &Rule) -> Doc {
-    let mode = match rule.mode {
-        Mode::Forward => "with jvp",
-        Mode::Reverse => "with vjp",
-    };
+    let pseudo = if rule.pseudo { "pseudo " } else { "" };
     let params = Doc::concat(rule.params.iter().map(|one| Doc::text(" ") + param(one)));
-    equation(Doc::text(mode) + params, &rule.body, 2)
+    let value = rule.value.as_ref().map_or(Doc::nil(), |one| Doc::text(" of ") + param(one));
+    equation(
+        Doc::text(format!("with {pseudo}{}", rule.mode.name())) + params + value,
+        &rule.body,
+        2,
+    )
 }
 
 fn type_def(def: &TypeDef) -> Doc {

@@ -109,14 +109,16 @@ impl<'a> Draw<'a> {
             params: self.many(usize::from(!top), |d| d.param(depth)),
             result: self.some(|d| d.ty(2)),
             body: self.expr(depth),
-            rules: if top && self.below(3) == 1 { self.many(1, Self::rule) } else { Vec::new() },
+            rules: if self.below(3) == 1 { self.many(1, Self::rule) } else { Vec::new() },
             span: span(),
         }
     }
 
     fn rule(&mut self) -> Rule {
         let mode = if self.flip() { Mode::Forward } else { Mode::Reverse };
-        Rule { mode, params: self.many(1, |d| d.param(1)), body: self.expr(3), span: span() }
+        let (pseudo, params) = (self.flip(), self.many(1, |d| d.param(1)));
+        let value = self.some(|d| d.param(1));
+        Rule { pseudo, mode, params, value, body: self.expr(3), span: span() }
     }
 
     fn type_def(&mut self) -> TypeDef {

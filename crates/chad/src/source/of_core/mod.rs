@@ -24,8 +24,8 @@ use known::{Known, lift};
 use loops::Loop;
 pub use outside::Outside;
 use outside::{
-    BRANCHES, CHECKS, DERIVATIVES, INTEGERS, ITERATIONS, REALS, RECURSION, ROWS, SIZES, SMALLER,
-    UPDATES, VARIANTS, outside,
+    BRANCHES, CHECKS, DERIVATIVES, INTEGERS, ITERATIONS, REALS, RECURSION, ROWS, RULES, SIZES,
+    SMALLER, UPDATES, VARIANTS, outside,
 };
 
 /// Is a definition in the fragment?
@@ -325,6 +325,7 @@ impl Reader<'_> {
             }
             TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
             TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
+            TermKind::Ruled(_) => return outside(span, "a function with rules", RULES),
         };
         self.call(known, args, span)
     }

@@ -53,4 +53,5 @@ pub const RECURSION: &str =
     "write a loop over an array, as in `loop s = 0.0 for x in xs do s + x`: there is no recursion";
 pub const VARIANTS: &str = "use a tuple or a record: there are no variants";
 pub const UPDATES: &str = "make the whole array with `for` or `map`: there are no updates";
+pub const RULES: &str = "the macros derive every derivative themselves: remove the rules, or show the stages of the function without them";
 pub const DERIVATIVES: &str = "show the stages of the function that is differentiated: the macros take programs without derivatives";

@@ -1,0 +1,355 @@
+//! Functions with rules. Γ ⊢ f : t₁ → … → r with rules, at arguments that carry derivatives:
+//!
+//! * The innermost derivative that an argument carries, of level ℓ, is taken off all arguments. The function of what is left is the value; its derivatives of lower levels
+//!   follow the rules again.
+//! * The rule says what the value carries at level ℓ. It is evaluated at lower levels, by which rules are differentiated themselves. In reverse this happens when a pullback
+//!   comes by.
+//! * A mode without a rule is the transposition of the other: a tape of its own makes the rule a linear map, at zero.
+//! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x` gives what it captured the tangents of level ℓ at a level of its
+//!   own, applies it, and reads the tangent. A formal sum applies it to the points on a tape of its own.
+//!
+//! What the function itself captures carries no derivatives: that is an error.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_source::{Span, stack};
+
+use super::code::{RuleCode, Rules};
+use super::derive::{lift, map_reals, seed, tangent_of};
+use super::levels::{find, replace, without};
+use super::machine::{Machine, Run, closure, fail};
+use super::real::{Active, Node, Tape, add_to};
+use super::value::{Closure, Value};
+
+/// How many transpositions of rules there may be inside of each other. A rule that applies its function to its tangents asks for one more each time.
+const TRANSPOSITIONS: usize = 50;
+
+/// The tangent `df` of a function `f` at a fixed argument: what `f` has captured carries its tangents at a level of its own.
+#[derive(Debug)]
+pub(crate) struct Tangent {
+    pub function: Value,
+    pub level: u64,
+}
+
+/// A call of a function with rules on a tape. Its node is followed by one for each real of its value.
+#[derive(Debug)]
+pub(crate) struct Taped {
+    closure: Value,
+    /// The arguments with the derivatives of the tape, and without.
+    args: Vec<Value>,
+    fixed: Vec<Value>,
+    value: Value,
+}
+
+impl Taped {
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.args.iter().chain(&self.fixed).chain([&self.closure, &self.value])
+    }
+
+    pub fn map(&self, f: &mut dyn FnMut(&Value) -> Value) -> Taped {
+        Taped {
+            closure: f(&self.closure),
+            args: self.args.iter().map(&mut *f).collect(),
+            fixed: self.fixed.iter().map(&mut *f).collect(),
+            value: f(&self.value),
+        }
+    }
+}
+
+/// Is it a function?
+fn is_function(value: &Value) -> bool {
+    match value {
+        Value::Closure(_) | Value::Pullback(_) | Value::Tangent(_) => true,
+        Value::Real(_)
+        | Value::Active(_)
+        | Value::Int(_)
+        | Value::Bool(_)
+        | Value::Unit
+        | Value::Tuple(_)
+        | Value::Array(_)
+        | Value::Con(_)
+        | Value::Accumulator(_)
+        | Value::Absent => false,
+    }
+}
+
+fn rules(of: &Closure) -> &Rules {
+    of.function().rules.as_deref().expect("a function with rules")
+}
+
+/// Leaves of a tape of its own for what is on another tape, one for each node.
+struct Leaves {
+    tape: Rc<Tape>,
+    of: HashMap<usize, usize>,
+}
+
+impl Leaves {
+    fn leaf(&mut self, active: &Active, primal: Value) -> Value {
+        let Active::Traced { node, .. } = active else {
+            unreachable!("a level is either forward or traced")
+        };
+        let tape = &self.tape;
+        let leaf = *self.of.entry(*node).or_insert_with(|| tape.push(Node::default()));
+        Value::Active(Rc::new(Active::Traced { tape: self.tape.clone(), primal, node: leaf }))
+    }
+
+    /// Hands on what the leaves have got.
+    fn give(&self, found: &mut [Option<Value>], cotangents: &mut [Option<Value>]) {
+        let mut leaves: Vec<_> = self.of.iter().collect();
+        leaves.sort();
+        for (node, leaf) in leaves {
+            if let Some(d) = found[*leaf].take() {
+                add_to(&mut cotangents[*node], d);
+            }
+        }
+    }
+}
+
+impl Machine<'_> {
+    fn fresh_tape(&mut self) -> Rc<Tape> {
+        Rc::new(Tape::new(self.fresh_level()))
+    }
+
+    fn leaves(&mut self) -> Leaves {
+        Leaves { tape: self.fresh_tape(), of: HashMap::new() }
+    }
+
+    /// A function with rules applied to all its arguments.
+    pub fn ruled(&mut self, function: &Rc<Closure>, args: Vec<Value>) -> Run<Value> {
+        let name = &rules(function).name;
+        let span = rules(function).jvp.iter().chain(&rules(function).vjp).next();
+        let span = span.map_or(Span::default(), |rule| rule.span);
+        if find(function.captured.iter()).active.is_some() {
+            return fail(
+                span,
+                format!(
+                    "`{name}` has a derivative rule and captures what is being differentiated; make that a parameter"
+                ),
+            );
+        }
+        let found = find(&args);
+        let level = found.level();
+        let Some(active) = found.active else { return self.run(function, args) };
+        if found.accumulator {
+            return fail(
+                span,
+                format!(
+                    "`{name}` has a derivative rule and is given a function that adds to an accumulator"
+                ),
+            );
+        }
+        let fixed: Vec<Value> = args.iter().map(|arg| without(arg, level)).collect();
+        let value = self.ruled(function, fixed.clone())?;
+        match &*active {
+            Active::Forward { .. } => {
+                let tangent = self.forward(function, &args, &fixed, &value, level)?;
+                let rule = rules(function).jvp.as_ref().or(rules(function).vjp.as_ref());
+                lift(&value, &tangent, level, rule.map_or(span, |rule| rule.span))
+            }
+            Active::Traced { tape, .. } => {
+                let node = tape.push(Node::default());
+                let result = map_reals(&value, &mut |primal| {
+                    let node = tape.push(Node::default());
+                    let (tape, primal) = (tape.clone(), primal.clone());
+                    Value::Active(Rc::new(Active::Traced { tape, primal, node }))
+                });
+                let closure = Value::Closure(function.clone());
+                tape.calls
+                    .borrow_mut()
+                    .push((node, Rc::new(Taped { closure, args, fixed, value })));
+                Ok(result)
+            }
+        }
+    }
+
+    /// A rule applied to the parameters, the value and the tangents or the cotangent.
+    fn rule(
+        &mut self,
+        function: &Closure,
+        rule: &RuleCode,
+        (fixed, value): (&[Value], &Value),
+        bound: impl IntoIterator<Item = Value>,
+    ) -> Run<Value> {
+        let code = closure(&function.functions, rule.member, &function.captured);
+        let value = rule.takes_value.then(|| value.clone());
+        self.call(code, fixed.iter().cloned().chain(value).chain(bound).collect())
+    }
+
+    /// The tangent of the value at a level.
+    fn forward(
+        &mut self,
+        function: &Closure,
+        args: &[Value],
+        fixed: &[Value],
+        value: &Value,
+        level: u64,
+    ) -> Run<Value> {
+        let tangents: Vec<Value> = args
+            .iter()
+            .map(|arg| {
+                self.tangent(arg, level, &mut |active| match active {
+                    Active::Forward { tangent, .. } => tangent.clone(),
+                    Active::Traced { .. } => unreachable!("a level is either forward or traced"),
+                })
+            })
+            .collect();
+        if let Some(rule) = &rules(function).jvp {
+            return self.rule(function, rule, (fixed, value), tangents);
+        }
+        let rule = rules(function).vjp.as_ref().expect("there is a rule");
+        let tape = self.fresh_tape();
+        let leaf = |_: &Value| {
+            let (tape, primal) = (tape.clone(), Value::Real(0.0));
+            let node = tape.push(Node::default());
+            Value::Active(Rc::new(Active::Traced { tape, primal, node }))
+        };
+        let cotangent = tangent_of(value, &mut { leaf });
+        let leaves = tape.nodes.borrow().len();
+        let parts = self.rule(function, rule, (fixed, value), [cotangent])?;
+        let mut cotangents = vec![None; tape.nodes.borrow().len()];
+        for (part, tangent) in self.parts(parts, args.len()).into_iter().zip(tangents) {
+            if is_function(&tangent) {
+                for term in &part.as_array().items {
+                    let point = without(term.component(0), tape.level);
+                    let d = self.call(tangent.clone(), vec![point])?;
+                    seed(&tape, term.component(1), &d, &mut cotangents, rule.span)?;
+                }
+            } else {
+                seed(&tape, &part, &tangent, &mut cotangents, rule.span)?;
+            }
+        }
+        self.sweep(&tape, &mut cotangents)?;
+        let mut found = cotangents.into_iter().take(leaves);
+        Ok(tangent_of(value, &mut |_| found.next().flatten().unwrap_or(Value::Real(0.0))))
+    }
+
+    /// What a rule `vjp` gives, one part for each parameter.
+    fn parts(&self, parts: Value, params: usize) -> Vec<Value> {
+        if params == 1 { vec![parts] } else { parts.into_components() }
+    }
+
+    /// The tangent of an argument: that of each real of the level is said, all others are constants.
+    fn tangent(&mut self, arg: &Value, level: u64, of: &mut dyn FnMut(&Active) -> Value) -> Value {
+        if is_function(arg) {
+            let own = self.fresh_level();
+            let function = replace(arg, level, &mut |active| {
+                let (primal, tangent) = (active.primal().clone(), of(active));
+                Value::Active(Rc::new(Active::Forward { level: own, primal, tangent }))
+            });
+            return Value::Tangent(Rc::new(Tangent { function, level: own }));
+        }
+        tangent_of(arg, &mut |real| match real {
+            Value::Active(active) if active.level() == level => of(active),
+            _ => Value::Real(0.0),
+        })
+    }
+
+    /// `df x`
+    pub fn apply_tangent(&mut self, tangent: &Tangent, arg: Value) -> Run<Value> {
+        // The argument may be of a level that began after that of the tangent, so the tangent gets a new one.
+        let level = self.fresh_level();
+        let function = replace(&tangent.function, tangent.level, &mut |active| {
+            let Active::Forward { primal, tangent, .. } = active else {
+                unreachable!("a level is either forward or traced")
+            };
+            let (primal, tangent) = (primal.clone(), tangent.clone());
+            Value::Active(Rc::new(Active::Forward { level, primal, tangent }))
+        });
+        let result = self.call(function, vec![arg])?;
+        Ok(super::derive::split(&result, level).1)
+    }
+
+    /// The reverse sweep of a call on a tape: what its value has got goes to its arguments.
+    pub fn pull(
+        &mut self,
+        tape: &Tape,
+        node: usize,
+        call: &Taped,
+        cotangents: &mut [Option<Value>],
+    ) -> Run<()> {
+        let Taped { closure, args, fixed, value } = call;
+        let Value::Closure(function) = closure else { unreachable!("a function with rules") };
+        let (mut next, mut any) = (node, false);
+        let cotangent = tangent_of(value, &mut |_| {
+            next += 1;
+            let d = cotangents[next].take();
+            any |= d.is_some();
+            d.unwrap_or(Value::Real(0.0))
+        });
+        if !any {
+            return Ok(());
+        }
+        let Some(rule) = &rules(function).vjp else {
+            return self.pull_transposed(tape.level, call, &cotangent, cotangents);
+        };
+        let parts = self.rule(function, rule, (fixed, value), [cotangent])?;
+        for (arg, part) in args.iter().zip(self.parts(parts, args.len())) {
+            if is_function(arg) {
+                self.pull_sum(tape.level, arg, &part, rule.span, cotangents)?;
+            } else {
+                seed(tape, arg, &part, cotangents, rule.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same by the transposition of the rule `jvp`.
+    fn pull_transposed(
+        &mut self,
+        level: u64,
+        call: &Taped,
+        cotangent: &Value,
+        cotangents: &mut [Option<Value>],
+    ) -> Run<()> {
+        let Taped { closure, args, fixed, value } = call;
+        let Value::Closure(function) = closure else { unreachable!("a function with rules") };
+        let rule = rules(function).jvp.as_ref().expect("there is a rule");
+        let mut leaves = self.leaves();
+        let mut leaf = |active: &Active| leaves.leaf(active, Value::Real(0.0));
+        let tangents: Vec<Value> =
+            args.iter().map(|arg| self.tangent(arg, level, &mut leaf)).collect();
+        let tangent = self.rule(function, rule, (fixed, value), tangents)?;
+        let mut found = vec![None; leaves.tape.nodes.borrow().len()];
+        seed(&leaves.tape, &tangent, cotangent, &mut found, rule.span)?;
+        self.transposing += 1;
+        if self.transposing > TRANSPOSITIONS {
+            let name = &rules(function).name;
+            return fail(
+                rule.span,
+                format!(
+                    "the rule `jvp` of `{name}` is transposed again inside of its own transposition, more than {TRANSPOSITIONS} times; give `with vjp`, too"
+                ),
+            );
+        }
+        stack::deeper(|| self.sweep(&leaves.tape, &mut found))?;
+        self.transposing -= 1;
+        leaves.give(&mut found, cotangents);
+        Ok(())
+    }
+
+    /// A formal sum of points and cotangents, as a cotangent of what a function has captured.
+    fn pull_sum(
+        &mut self,
+        level: u64,
+        function: &Value,
+        sum: &Value,
+        span: Span,
+        cotangents: &mut [Option<Value>],
+    ) -> Run<()> {
+        let mut leaves = self.leaves();
+        let function =
+            replace(function, level, &mut |active| leaves.leaf(active, active.primal().clone()));
+        let mut results = Vec::new();
+        for term in &sum.as_array().items {
+            results.push(self.call(function.clone(), vec![term.component(0).clone()])?);
+        }
+        let mut found = vec![None; leaves.tape.nodes.borrow().len()];
+        for (result, term) in results.iter().zip(&sum.as_array().items) {
+            seed(&leaves.tape, result, term.component(1), &mut found, span)?;
+        }
+        self.sweep(&leaves.tape, &mut found)?;
+        leaves.give(&mut found, cotangents);
+        Ok(())
+    }
+}

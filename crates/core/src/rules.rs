@@ -1,0 +1,104 @@
+//! Functions with derivatives of their own. A rule is a function by itself: it takes the parameters, where it asks for it the value that the function has
+//! there, and then the tangents or the cotangent.
+//!
+//! ```text
+//!   function  t1 -> … -> tk -> r                     r first-order
+//!   jvp       t1 -> … -> tk [-> r] -> t1 -> … -> tk -> r
+//!   vjp       t1 -> … -> tk [-> r] -> r -> (c1, …, ck)    one part alone, if k = 1
+//! ```
+//!
+//! A parameter that is a function has a tangent of the same type: `df x` is the tangent of `f x` at a fixed `x`. Its cotangent is a formal sum: an array of
+//! points with the cotangents of the values there. So c is `[](a, b)` for `a -> b`, and t for all other t.
+//!
+//! A rule speaks of the parameters only: what function and rules capture is a constant to them.
+
+use std::rc::Rc;
+
+use lambada_source::Span;
+
+use crate::{Term, TermKind, Ty};
+
+/// A function with at least one rule.
+#[derive(Clone, Debug)]
+pub struct Ruled {
+    /// What the user called it.
+    pub name: Rc<str>,
+    /// The function: one λ for each parameter.
+    pub function: Term,
+    /// From tangents of the parameters to the tangent of the result.
+    pub jvp: Option<Rule>,
+    /// From the cotangent of the result to those of the parameters.
+    pub vjp: Option<Rule>,
+}
+
+/// A rule.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Is it not the derivative, on purpose?
+    pub pseudo: bool,
+    /// Does it take the value of the function after the parameters?
+    pub takes_value: bool,
+    /// The rule: one λ for each of the above, at least.
+    pub function: Term,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Ruled {
+    /// The types of the parameters and of the result.
+    pub fn signature(&self) -> (Vec<Ty>, Ty) {
+        let (mut params, mut ty) = (Vec::new(), self.function.ty());
+        while let Ty::Fun(from, to) = ty {
+            params.push((**from).clone());
+            ty = to;
+        }
+        (params, ty.clone())
+    }
+
+    /// The rules that there are, in this order: `jvp`, `vjp`.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.jvp.iter().chain(&self.vjp)
+    }
+
+    /// The type that the rule `jvp` has.
+    pub fn jvp_ty(&self, takes_value: bool) -> Ty {
+        let (params, result) = self.signature();
+        let tangents = funs(&params, result.clone());
+        funs(&params, if takes_value { Ty::fun(result, tangents) } else { tangents })
+    }
+
+    /// The type that the rule `vjp` has.
+    pub fn vjp_ty(&self, takes_value: bool) -> Ty {
+        let (params, result) = self.signature();
+        let parts: Vec<Ty> = params.iter().map(cotangent).collect();
+        let all = if let [part] = &parts[..] { part.clone() } else { Ty::tuple(parts) };
+        let pullback = Ty::fun(result.clone(), all);
+        funs(&params, if takes_value { Ty::fun(result, pullback) } else { pullback })
+    }
+}
+
+/// The type of the cotangent that a rule gives for a parameter.
+pub fn cotangent(param: &Ty) -> Ty {
+    match param {
+        Ty::Fun(from, to) => Ty::array(Ty::tuple([(**from).clone(), (**to).clone()])),
+        Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Variant(_) => {
+            param.clone()
+        }
+    }
+}
+
+fn funs(params: &[Ty], result: Ty) -> Ty {
+    params.iter().rev().fold(result, |to, from| Ty::fun(from.clone(), to))
+}
+
+impl Term {
+    /// The function without its rules.
+    pub fn without_rules(&self) -> &Term {
+        if let TermKind::Ruled(ruled) = self.kind() { &ruled.function } else { self }
+    }
+
+    /// Is it a λ, perhaps with rules?
+    pub fn is_function(&self) -> bool {
+        matches!(self.without_rules().kind(), TermKind::Lam(..))
+    }
+}
