@@ -20,6 +20,7 @@ mod print;
 mod read;
 mod room;
 mod syntax;
+mod trap;
 mod walk;
 
 pub use build::Builder;
@@ -42,6 +43,7 @@ pub use syntax::{
     Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Library, LoopKind,
     Nest, NodeId, NodeType, Op, Out, Param, Stm, Ty,
 };
+pub use trap::trap;
 pub use walk::{Renaming, free_vars, uses};
 
 #[cfg(test)]

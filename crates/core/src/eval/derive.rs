@@ -4,10 +4,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use lambada_prim::made_nan;
 use lambada_source::{Span, stack};
 
 use super::machine::{Machine, Run, fail};
-use super::real::{Active, Node, Tape, add_to, level};
+use super::real::{Active, Node, Tape, add_to, level, made};
 use super::value::{Array, Value};
 
 /// The function from cotangents of a result to cotangents of the point. It may be applied many times.
@@ -33,7 +34,8 @@ impl Machine<'_> {
 
     /// `vjp f x`
     pub fn vjp(&mut self, f: Value, x: Value, span: Span) -> Run<Value> {
-        let tape = Rc::new(Tape { level: self.fresh_level(), nodes: RefCell::new(Vec::new()) });
+        let (level, nodes, spans) = (self.fresh_level(), RefCell::default(), RefCell::default());
+        let tape = Rc::new(Tape { level, nodes, spans });
         let traced = map_reals(&x, &mut |primal| {
             let node = tape.push(Node::default());
             Value::Active(Rc::new(Active::Traced {
@@ -63,6 +65,11 @@ impl Pullback {
             let Some(d) = cotangents[k].take() else { continue };
             for (parent, factor) in nodes[k].parents.iter().flatten() {
                 add_to(&mut cotangents[*parent], factor.times(&d));
+            }
+            if let Some(span) = self.tape.spans.borrow().get(&k)
+                && let Some(op) = made()
+            {
+                return fail(*span, made_nan(op));
             }
         }
         let mut next = 0;
