@@ -234,6 +234,9 @@ pub struct DataArgs {
     /// How to run the program
     #[arg(long, value_enum, default_value_t = Engine::Native)]
     pub engine: Engine,
+    /// Fail at the first operation that makes a NaN out of numbers, and say where it is
+    #[arg(long)]
+    pub trap_nan: bool,
 }
 
 /// The parameters to differentiate with respect to.

@@ -1,6 +1,7 @@
 //! One function per command.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use lambada::paper;
 use lambada::{Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Unit, Verify};
@@ -63,7 +64,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
         Command::Verify { file, words, files, wrt, engine } => {
-            shell.verify(&file, words, &DataArgs { files, output: None, engine }, &wrt)
+            shell.verify(&file, words, &DataArgs { files, output: None, engine, trap_nan: false }, &wrt)
         }
         Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
@@ -196,8 +197,13 @@ impl Shell {
         let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
-        let executable = Executable::new(call.program, call.entry, engine(data.engine))
-            .map_err(|p| self.told(p))?;
+        let session = self.session.clone();
+        let compile = if data.trap_nan { Executable::trapping } else { Executable::new };
+        let executable = compile(call.program, call.entry, engine(data.engine))
+            .map_err(|p| self.told(p))?
+            .with_observer(Rc::new(move |site, value| {
+                report::tell(&session.inspected(site, value));
+            }));
         let value =
             executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })

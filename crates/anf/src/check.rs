@@ -181,6 +181,15 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// What is shown is data: no handles, no accumulators.
+    fn inspected(&self, atom: Atom) -> Check {
+        let Atom::Var(var) = atom else { return Ok(()) };
+        match self.var_ty(var)?.elem.node() {
+            None => Ok(()),
+            Some(_) => Err(format!("{} is a handle, which cannot be shown", self.show_atom(atom))),
+        }
+    }
+
     fn scalar(&self, atom: Atom, elem: impl Into<Elem>) -> Check {
         let elem = elem.into();
         match atom {
@@ -336,6 +345,10 @@ impl<'a> Checker<'a> {
                 self.none(stm)?;
                 self.scalar(*cond, ScalarTy::Bool)?;
                 values.iter().try_for_each(|v| self.scalar(*v, ScalarTy::Int))
+            }
+            Op::Inspect { values, .. } => {
+                self.none(stm)?;
+                values.iter().try_for_each(|value| self.inspected(*value))
             }
             Op::Call { function, args, accumulators } => {
                 self.call(stm, *function, args, accumulators)
@@ -626,6 +639,7 @@ fn construct(exp: &Exp) -> String {
         Exp::Op(Op::Accumulator(_)) => "accumulator",
         Exp::Op(Op::Accumulate { .. }) => "accumulate",
         Exp::Op(Op::Freeze(_)) => "freeze",
+        Exp::Op(Op::Inspect { .. }) => "inspect",
         Exp::Op(Op::Call { .. }) => "call",
         Exp::Op(Op::Node { .. }) => "node",
         Exp::Op(Op::Tag(_)) => "tag",

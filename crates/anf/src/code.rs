@@ -89,6 +89,10 @@ pub(crate) enum Instr {
         site: Site,
         values: Vec<Operand>,
     },
+    Inspect {
+        number: u32,
+        values: Vec<Operand>,
+    },
     Call {
         function: usize,
         args: Vec<Operand>,
@@ -371,6 +375,9 @@ impl Compiler<'_> {
                 site: site.clone(),
                 values: self.reads(values),
             },
+            Op::Inspect { number, label: _, values } => {
+                Instr::Inspect { number: *number, values: self.reads(values) }
+            }
             Op::Call { function, args, accumulators } => Instr::Call {
                 function: function.0 as usize,
                 accumulators: accumulators.iter().map(|acc| self.place(*acc)).collect(),

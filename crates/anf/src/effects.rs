@@ -17,7 +17,10 @@ pub enum Effect {
     Freezes(Var),
     /// It fails unless its condition holds.
     Fails,
-    /// It calls a function, which may fail, not end, add to the accumulators that it is given and to cells of nodes, and read such cells.
+    /// It shows values to whoever runs the program. It stays among what may fail: it runs as often as the program says, in the order of
+    /// the text, before and after the same checks.
+    Inspects,
+    /// It calls a function, which may fail, inspect, not end, add to the accumulators that it is given and to cells of nodes, and read such cells.
     Calls,
     /// It makes a node with cells, which it binds.
     MakesCells,
@@ -49,6 +52,7 @@ impl Op {
             Op::Accumulate { acc, .. } => Effect::Adds(*acc),
             Op::Freeze(acc) => Effect::Freezes(*acc),
             Op::Check { .. } => Effect::Fails,
+            Op::Inspect { .. } => Effect::Inspects,
         }
     }
 
@@ -66,6 +70,7 @@ impl Op {
             | Op::Accumulator(_)
             | Op::Freeze(_)
             | Op::Check { .. }
+            | Op::Inspect { .. }
             | Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
@@ -89,6 +94,7 @@ impl Op {
             | Op::MatMul(..)
             | Op::Accumulate { .. }
             | Op::Check { .. }
+            | Op::Inspect { .. }
             | Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
@@ -194,9 +200,11 @@ impl Exp {
 }
 
 impl Stm {
-    /// Does running it perhaps fail?
+    /// Does running it perhaps fail, or is it seen by whoever runs the program?
     pub fn may_fail(&self) -> bool {
-        self.any(&mut |stm| matches!(stm.exp.effect(), Effect::Fails | Effect::Calls))
+        self.any(&mut |stm| {
+            matches!(stm.exp.effect(), Effect::Fails | Effect::Inspects | Effect::Calls)
+        })
     }
 
     /// Does running it perhaps not end?
@@ -233,6 +241,11 @@ impl Stm {
         !self.additions().is_empty() || self.touches_cells()
     }
 
+    /// Does it show values? What functions do that it calls is not known here.
+    pub fn inspects(&self) -> bool {
+        self.any(&mut |stm| stm.exp.effect() == Effect::Inspects)
+    }
+
     /// Does it add to one of the accumulators of which `is` holds?
     pub fn adds_to(&self, is: &dyn Fn(Var) -> bool) -> bool {
         self.any(&mut |stm| match &stm.exp {
@@ -246,9 +259,12 @@ impl Stm {
     pub fn touches_cells(&self) -> bool {
         self.any(&mut |stm| match stm.exp.effect() {
             Effect::Calls | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
-            Effect::None | Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) | Effect::Fails => {
-                false
-            }
+            Effect::None
+            | Effect::Makes
+            | Effect::Adds(_)
+            | Effect::Freezes(_)
+            | Effect::Fails
+            | Effect::Inspects => false,
         })
     }
 
@@ -260,6 +276,7 @@ impl Stm {
             | Effect::Adds(_)
             | Effect::Freezes(_)
             | Effect::Fails
+            | Effect::Inspects
             | Effect::Calls
             | Effect::MakesCells
             | Effect::OpensCell
@@ -284,6 +301,7 @@ impl Stm {
                 | Op::Accumulate { .. }
                 | Op::Freeze(_)
                 | Op::Check { .. }
+                | Op::Inspect { .. }
                 | Op::Node { .. }
                 | Op::Tag(_)
                 | Op::Field { .. }

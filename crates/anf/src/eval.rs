@@ -29,11 +29,16 @@ pub struct Outcome {
 /// Runs a function on its parameters; sizes are those of the arguments. Arguments that do not fit, and reads that no `Check` guards, are
 /// internal errors.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
-    eval_within(function, args, Limit::default())
+    eval_within(function, args, Limit::default(), &|_, _| {})
 }
 
-/// The same with a limit on the memory for arrays.
-pub fn eval_within(function: &Function, args: &[Tensor], limit: Limit) -> Result<Outcome, Failure> {
+/// The same with a limit on the memory for arrays; `seen` is told of what is inspected, in order: its number, and its parts.
+pub fn eval_within(
+    function: &Function,
+    args: &[Tensor],
+    limit: Limit,
+    seen: &dyn Fn(u32, Vec<Tensor>),
+) -> Result<Outcome, Failure> {
     let program = compile(function);
     let mut machine = Machine {
         program: &program,
@@ -43,6 +48,7 @@ pub fn eval_within(function: &Function, args: &[Tensor], limit: Limit) -> Result
         pool: nodes::Pool::default(),
         counts: Counts::default(),
         room: Room { limit, meter: Rc::default() },
+        seen,
     };
     machine.arguments(function, &program.entry, args)?;
     let results = machine.run()?;
@@ -97,6 +103,7 @@ struct Machine<'c> {
     pool: nodes::Pool,
     counts: Counts,
     room: Room,
+    seen: &'c dyn Fn(u32, Vec<Tensor>),
 }
 
 type Run<T> = Result<T, Failure>;
@@ -193,6 +200,16 @@ impl<'c> Machine<'c> {
         }
     }
 
+    /// What is shown of a value.
+    fn seen_value(&self, operand: &Operand) -> Tensor {
+        match *operand {
+            Operand::Lit(value) => Tensor::scalar(value),
+            Operand::Copy(slot) | Operand::Move(slot) => {
+                self.slots[self.base + slot].clone().into_tensor()
+            }
+        }
+    }
+
     fn dims(&self, operands: &[Operand]) -> Vec<usize> {
         operands.iter().map(|d| self.int(d).max(0) as usize).collect()
     }
@@ -256,6 +273,12 @@ impl<'c> Machine<'c> {
                     let values: Vec<i64> = values.iter().map(|v| self.int(v)).collect();
                     return Err(Failure { span: site.span, message: site.describe(&values) });
                 }
+                self.free(step);
+                return Ok(());
+            }
+            Instr::Inspect { number, values } => {
+                let values = values.iter().map(|v| self.seen_value(v)).collect();
+                (self.seen)(*number, values);
                 self.free(step);
                 return Ok(());
             }

@@ -22,6 +22,7 @@ mod read;
 mod room;
 mod rules;
 mod syntax;
+mod trap;
 mod walk;
 
 pub use build::Builder;
@@ -46,6 +47,7 @@ pub use syntax::{
     Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Library, LoopKind,
     Nest, NodeId, NodeType, Op, Out, Param, Stm, Ty,
 };
+pub use trap::trap;
 pub use walk::{Renaming, free_vars, uses};
 
 #[cfg(test)]

@@ -283,6 +283,9 @@ impl<'a> Printer<'a> {
             Op::Check { cond, site, values } => {
                 format!("check {} {:?} ({})", self.atom(*cond), site.message, self.atoms(values))
             }
+            Op::Inspect { number, label, values } => {
+                format!("inspect {number} {label:?} ({})", self.atoms(values))
+            }
             Op::Call { function, args, accumulators } => {
                 let accs: Vec<String> =
                     accumulators.iter().map(|acc| self.var(*acc).to_string()).collect();

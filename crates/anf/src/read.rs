@@ -246,6 +246,7 @@ impl Reader {
             "accumulate" => self.accumulate(),
             "freeze" => self.var().map(|acc| Op::Freeze(acc).into()),
             "check" => self.check(),
+            "inspect" => self.inspect(),
             "call" => self.call(),
             "node" => self.node(),
             "tag" => self.atom().map(|a| Op::Tag(a).into()),
@@ -286,6 +287,19 @@ impl Reader {
         let index = self.indices()?;
         self.expect("+=")?;
         Ok(Op::Accumulate { acc, index, value: self.atom()? }.into())
+    }
+
+    fn inspect(&mut self) -> Read<Exp> {
+        let number = match self.scalar()? {
+            Scalar::Int(number) => u32::try_from(number).map_err(|e| e.to_string())?,
+            other => return Err(format!("{other:?} is not the number of an inspection")),
+        };
+        let Some(Token::Text(label)) = self.next() else {
+            return Err("expected what the value is called, in quotes".into());
+        };
+        self.expect("(")?;
+        let values = self.list(Some(")"), Self::atom)?;
+        Ok(Op::Inspect { number, label: label.into(), values }.into())
     }
 
     fn check(&mut self) -> Read<Exp> {

@@ -63,7 +63,7 @@ pub struct Block {
     pub results: Vec<Atom>,
 }
 
-/// `binds = exp`. `Accumulate` and `Check` bind nothing.
+/// `binds = exp`. `Accumulate`, `Check` and `Inspect` bind nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stm {
     /// What it binds.
@@ -168,6 +168,15 @@ pub enum Op {
         /// What to say.
         site: Site,
         /// `int` atoms for the message.
+        values: Vec<Atom>,
+    },
+    /// Shows values to whoever runs the program: the parts of one value of the program.
+    Inspect {
+        /// Which `inspect` of the program, for who knows what the parts are of.
+        number: u32,
+        /// What the value is called; may be empty.
+        label: Rc<str>,
+        /// Scalars and arrays, no handles.
         values: Vec<Atom>,
     },
     /// `f(args…)` for a function of the library: binds its results. It adds to the accumulators that it is given.

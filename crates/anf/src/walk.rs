@@ -35,6 +35,7 @@ macro_rules! children {
                         $operands::atom(cond, f);
                         $operands::atoms(values, f);
                     }
+                    Op::Inspect { values, .. } => $operands::atoms(values, f),
                     Op::Call { args, accumulators, .. } => {
                         $operands::atoms(args, f);
                         for acc in accumulators {

@@ -197,10 +197,19 @@ impl<'a> Printer<'a> {
     }
 
     fn results(&mut self) {
-        let function = self.function;
-        let mut words: Vec<(&str, String)> = Vec::new();
-        for result in &function.results {
-            match result {
+        let words = self.words(&self.function.results);
+        for (k, (field, value)) in words.into_iter().enumerate() {
+            self.line(&format!("results[{k}].{field} = {value};"));
+        }
+        self.line("return 0;");
+        self.waiting.clear();
+    }
+
+    /// Values as words: the member of the union, and what it holds.
+    fn words(&mut self, values: &[Return]) -> Vec<(&'static str, String)> {
+        let mut words = Vec::new();
+        for value in values {
+            match value {
                 Return::Scalar(value) => {
                     words.push((field(self.operand_ty(*value).elem), self.operand(*value).text))
                 }
@@ -210,11 +219,20 @@ impl<'a> Printer<'a> {
                 }
             }
         }
-        for (k, (field, value)) in words.into_iter().enumerate() {
-            self.line(&format!("results[{k}].{field} = {value};"));
-        }
-        self.line("return 0;");
-        self.waiting.clear();
+        words
+    }
+
+    fn inspect(&mut self, number: u32, values: &[Return]) {
+        self.needs.inspections();
+        let words = self.words(values);
+        let words = words.iter().map(|(field, value)| format!("{{.{field} = {value}}}"));
+        let words = words.collect::<Vec<_>>().join(", ");
+        let array = if words.is_empty() {
+            "0".to_string()
+        } else {
+            format!("(union lambada_word[]){{{words}}}")
+        };
+        self.line(&format!("lam_inspect(ctx, {number}, {array});"));
     }
 
     // Statements.
@@ -301,6 +319,7 @@ impl<'a> Printer<'a> {
                 self.line(&call);
             }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
+            Step::Inspect { number, values } => self.inspect(*number, values),
             Step::Node { reg, node, tag, fields, site } => {
                 self.new_node(*reg, *node, *tag, fields, *site)
             }

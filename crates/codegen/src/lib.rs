@@ -106,6 +106,7 @@ fn printed(functions: &[&Function], part: usize, memory: Memory) -> Unit {
         "context_open",
         "context_limit",
         "context_peak",
+        "context_seen",
         "context_stack",
         "context_close",
         "context",

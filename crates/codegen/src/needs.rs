@@ -18,6 +18,7 @@ pub(crate) struct Needs {
     copies: bool,
     calls: bool,
     nodes: bool,
+    inspections: bool,
 }
 
 impl Needs {
@@ -81,11 +82,22 @@ impl Needs {
         self.nodes = true;
     }
 
+    /// Values that are shown.
+    pub fn inspections(&mut self) {
+        self.inspections = true;
+    }
+
     /// All of it, in front of the functions, which are given to see what they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
-        let runtime = runtime::memory(memory, self.calls, self.nodes);
+        let kinds = runtime::Kinds {
+            calls: self.calls,
+            nodes: self.nodes,
+            inspections: self.inspections,
+        };
+        let runtime = runtime::memory(memory, kinds);
         let mut helpers = vec![runtime, runtime::SIZES.to_string()];
         helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
+        helpers.extend(self.inspections.then(|| runtime::INSPECTIONS.to_string()));
         helpers.extend(self.nodes.then(|| runtime::nodes(memory)));
         let mut scalar: Vec<&str> = self
             .prims

@@ -3,8 +3,16 @@
 
 use crate::Memory;
 
-/// Memory of a kind, for programs that have calls or nodes, or not.
-pub(crate) fn memory(memory: Memory, calls: bool, nodes: bool) -> String {
+/// What only some programs have.
+#[derive(Clone, Copy)]
+pub(crate) struct Kinds {
+    pub calls: bool,
+    pub nodes: bool,
+    pub inspections: bool,
+}
+
+/// Memory of a kind, for programs that have these.
+pub(crate) fn memory(memory: Memory, Kinds { calls, nodes, inspections }: Kinds) -> String {
     let text = match memory {
         Memory::Arena => ARENA,
         Memory::Exact => EXACT,
@@ -12,6 +20,7 @@ pub(crate) fn memory(memory: Memory, calls: bool, nodes: bool) -> String {
     let chosen = |line: &str| {
         match line {
         "@stack" => calls.then_some("    uint64_t stack; /* bytes of stack that calls may use */\n    uintptr_t lowest; /* where these end */\n").map(String::from),
+        "@seen" => inspections.then_some("    void (*seen)(const void *, int64_t, const union lambada_word *); /* who is told of what is inspected */\n    const void *who;\n").map(String::from),
         "@open" => calls.then_some("    if (ctx) ctx->stack = 4 << 20;\n").map(String::from),
         "@align" if nodes => Some(
             "    uint64_t skip = -(uintptr_t)ctx->at & 63, bytes = skip + (count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64);\n".to_string(),
@@ -92,6 +101,7 @@ struct lambada_context {
     uint64_t limit, peak; /* bytes */
     int64_t wanted; /* elements of the array that there was no room for */
 @stack
+@seen
 };
 
 struct lam_mark {
@@ -237,6 +247,7 @@ struct lambada_context {
     uint64_t in_use, limit, peak; /* bytes */
     int64_t wanted; /* elements of the array that there was no room for */
 @stack
+@seen
 };
 
 struct lam_mark {
@@ -313,6 +324,19 @@ uint64_t lambada_context_peak(struct lambada_context *ctx) {
 void lambada_context_close(struct lambada_context *ctx) {
     lam_free_until(ctx, 0);
     __builtin_free(ctx);
+}
+";
+
+/// Values that are shown.
+pub(crate) const INSPECTIONS: &str = "\
+/* What is inspected is given to this function from now on: its number and its values, as results are. */
+void lambada_context_seen(struct lambada_context *ctx, void (*seen)(const void *, int64_t, const union lambada_word *), const void *who) {
+    ctx->seen = seen;
+    ctx->who = who;
+}
+
+static __attribute__((cold, noinline)) void lam_inspect(const struct lambada_context *ctx, int64_t number, const union lambada_word *values) {
+    if (ctx->seen) ctx->seen(ctx->who, number, values);
 }
 ";
 

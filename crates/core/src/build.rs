@@ -112,6 +112,12 @@ pub fn reduce(op: ReduceOp, xs: Term) -> Term {
     Term::new(TermKind::Reduce(op, xs), ty, span)
 }
 
+/// A value that is printed.
+pub fn inspect(site: Site, value: Term) -> Term {
+    let (ty, span) = (value.ty().clone(), site.span);
+    Term::new(TermKind::Inspect(site, value), ty, span)
+}
+
 /// `loop state = init … do body`
 pub fn loop_(state: Var, init: Term, kind: LoopKind, body: Term) -> Term {
     let (ty, span) = (state.ty.clone(), body.span());

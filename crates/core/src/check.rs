@@ -253,6 +253,7 @@ impl Checker<'_> {
                 self.expect("the new value", value, &elem).map(|()| xs.ty().clone())
             }
             TermKind::Reduce(op, xs) => self.reduce(*op, xs),
+            TermKind::Inspect(_, value) => self.term(value).map(|()| value.ty().clone()),
             TermKind::MatMul(a, b) => self.matmul(a, b),
             TermKind::Loop { state, init, kind, body } => self.loop_(state, init, kind, body),
             TermKind::Accumulate { acc, init, body } => self.accumulate(acc, init, body),
@@ -605,6 +606,7 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Index(..) => "index",
         TermKind::Update(..) => "update",
         TermKind::Reduce(..) => "reduce",
+        TermKind::Inspect(..) => "inspect",
         TermKind::MatMul(..) => "product",
         TermKind::Loop { .. } => "loop",
         TermKind::Accumulate { .. } => "accumulate",

@@ -12,6 +12,9 @@ use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use args::Args;
 pub use close::close;
 
+/// How a function is shown in what `inspect` prints.
+pub const FUNCTION: &str = "<function>";
+
 /// A first-order value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {

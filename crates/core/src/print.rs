@@ -314,6 +314,10 @@ impl Printer<'_> {
             TermKind::Reduce(op, xs) => {
                 call(text("reduce"), vec![text(operator(*op)), self.term(xs, ATOM)], context)
             }
+            TermKind::Inspect(site, value) => {
+                let head = text(format!("inspect_as \"{}\"", site.message));
+                call(head, vec![self.term(value, ATOM)], context)
+            }
             TermKind::MatMul(a, b) => {
                 let (a, b) = (self.term(a, PRODUCT), self.term(b, NEGATION));
                 parens(PRODUCT, context, infix(a, "@", b))
@@ -575,6 +579,7 @@ fn ends_in_match(term: &Term) -> bool {
         | TermKind::Index(..)
         | TermKind::Update(..)
         | TermKind::Reduce(..)
+        | TermKind::Inspect(..)
         | TermKind::MatMul(..)
         | TermKind::Add { .. }
         | TermKind::Jvp(..)

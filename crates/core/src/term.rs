@@ -189,6 +189,8 @@ pub enum TermKind {
         /// What it guards.
         body: Term,
     },
+    /// `t`, which is printed when it has been evaluated. The message of the site is its name, or nothing.
+    Inspect(Site, Term),
     /// `jvp f x dx : (b, b)` for `f : a -> b`, first order.
     Jvp(Term, Term, Term),
     /// `vjp f x : (b, b -> a)` for `f : a -> b`, first order.

@@ -42,7 +42,10 @@ impl Term {
             | TermKind::Con(_, items)
             | TermKind::Prim(_, items)
             | TermKind::Array(items) => outside(items),
-            TermKind::Proj(t, _) | TermKind::Dim(t, _) | TermKind::Reduce(_, t) => outside([t]),
+            TermKind::Proj(t, _)
+            | TermKind::Dim(t, _)
+            | TermKind::Reduce(_, t)
+            | TermKind::Inspect(_, t) => outside([t]),
             TermKind::Match(t, arms) => {
                 let arms = arms.iter().map(|arm| (arm.vars.iter().collect(), &arm.body));
                 std::iter::once((vec![], t)).chain(arms).collect()
@@ -119,6 +122,7 @@ impl Term {
                 TermKind::Update(with.term(xs), rebuild_all(at, with), with.term(value))
             }
             TermKind::Reduce(op, xs) => TermKind::Reduce(*op, with.term(xs)),
+            TermKind::Inspect(site, t) => TermKind::Inspect(site.clone(), with.term(t)),
             TermKind::MatMul(a, b) => TermKind::MatMul(with.term(a), with.term(b)),
             TermKind::Loop { state, init, kind, body } => {
                 rebuild_loop(state, init, kind, body, with)

@@ -212,7 +212,10 @@ impl Cotangents<'_> {
         if !self.facts.activity.concerns(stm) && !self.facts.versions.changed_by(stm) {
             return vec![stm.clone()];
         }
-        match &stm.exp {
+        // What the derivative of a statement computes comes from where the statement comes from.
+        let own = stm.binds.first().and_then(|p| self.b.names.origin(p.var));
+        let around = own.map(|own| self.b.names.come_from(own));
+        let forward = match &stm.exp {
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 self.for_(stm, *index, *extent, outs, body)
             }
@@ -224,7 +227,9 @@ impl Cotangents<'_> {
                 let logged = self.op(stm, op);
                 logged.into_iter().chain([stm.clone()]).collect()
             }
-        }
+        };
+        around.map(|around| self.b.names.come_from(around));
+        forward
     }
 
     /// Emits the reverse of a construct without blocks; gives what the forward sweep keeps before it.
@@ -248,7 +253,11 @@ impl Cotangents<'_> {
             }
             Op::Node { node, tag, fields, .. } => self.node(&stm.binds[0], *node, *tag, fields),
             Op::Field { .. } | Op::Cell { .. } => self.read(&stm.binds[0]),
-            Op::Constant(_) | Op::Check { .. } | Op::Tag(_) | Op::Open { .. } => {}
+            Op::Constant(_)
+            | Op::Check { .. }
+            | Op::Inspect { .. }
+            | Op::Tag(_)
+            | Op::Open { .. } => {}
         }
         None
     }

@@ -16,7 +16,7 @@ use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Re
 use lambada_prim::Prim;
 
 use crate::activity::{Activity, Scope};
-use crate::effects::{calls_or_makes, without_additions};
+use crate::effects::{calls_or_makes, without_additions, without_inspections};
 
 /// Counts the active `while` loops of a function.
 pub(crate) fn count_loops(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
@@ -61,5 +61,7 @@ fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm
     }
     *kind = LoopKind::counted(names.fresh("i"), count.var.into());
     counting.binds.push(count);
+    // It runs first, so it shows what there is to see.
+    without_inspections(stm);
     Some(counting)
 }

@@ -1,5 +1,5 @@
 //! Code that is placed a second time must not have its effects a second time: additions to accumulators are dropped,
-//! and of the checks, which have succeeded before, only the equations of sizes stay, because types rest on them.
+//! nothing is shown, and of the checks, which have succeeded before, only the equations of sizes stay, because types rest on them.
 
 use std::collections::HashSet;
 
@@ -41,8 +41,14 @@ fn own_handles(stm: &Stm) -> HashSet<Var> {
     own
 }
 
-/// The statement without the checks in it that are not equations of sizes.
+/// The statement without what it shows, which has been shown.
+pub(crate) fn without_inspections(stm: &mut Stm) {
+    stm.retain_inside(&|stm| stm.exp.effect() != Effect::Inspects);
+}
+
+/// The statement without the checks in it that are not equations of sizes, and without what it shows.
 pub(crate) fn without_checks(stm: &mut Stm) {
+    without_inspections(stm);
     let mut equations = HashSet::new();
     made(
         stm,

@@ -202,6 +202,7 @@ impl<'a> Flow<'a> {
             | Op::Tag(_)
             | Op::Accumulate { .. }
             | Op::Check { .. }
+            | Op::Inspect { .. }
             | Op::Call { .. } => {}
         }
     }

@@ -102,7 +102,7 @@ impl Schedule {
             }
         }
         let is_effect = |stm: &Stm| {
-            stm.exp.effect() == Effect::Fails || stm.adds_to(&|acc| frozen.contains(&acc))
+            matches!(stm.exp.effect(), Effect::Fails | Effect::Inspects) || stm.adds_to(&|acc| frozen.contains(&acc))
         };
         self.items[j].iter().any(is_effect)
     }

@@ -128,7 +128,11 @@ impl Tangents<'_> {
     pub(crate) fn stms(&mut self, stms: &[Stm]) {
         for stm in stms {
             if self.activity.concerns(stm) {
+                // What the derivative of a statement computes comes from where the statement comes from.
+                let own = stm.binds.first().and_then(|p| self.b.names.origin(p.var));
+                let around = own.map(|own| self.b.names.come_from(own));
                 self.stm(stm);
+                around.map(|around| self.b.names.come_from(around));
             } else {
                 self.b.stms.push(stm.clone());
             }
@@ -170,7 +174,11 @@ impl Tangents<'_> {
             Op::Field { of, tag, field } => self.field(&stm.binds[0], *of, *tag, *field),
             Op::Open { of, tag, field } => self.open(&stm.binds[0], *of, *tag, *field),
             Op::Cell { of, tag, field } => self.cell(&stm.binds[0], *of, *tag, *field),
-            Op::Constant(_) | Op::Check { .. } | Op::Tag(_) | Op::Call { .. } => {}
+            Op::Constant(_)
+            | Op::Check { .. }
+            | Op::Inspect { .. }
+            | Op::Tag(_)
+            | Op::Call { .. } => {}
         }
     }
 }

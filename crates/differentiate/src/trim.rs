@@ -102,7 +102,7 @@ impl Live {
     fn stm(&mut self, stm: &Stm) -> bool {
         self.results(stm);
         let mut effects = match stm.exp.effect() {
-            Effect::Fails => true,
+            Effect::Fails | Effect::Inspects => true,
             Effect::Calls => self.calls(stm),
             Effect::Adds(acc) => self.is_added_to(acc),
             Effect::None
@@ -218,7 +218,7 @@ impl Live {
             }
             Exp::Op(op) => {
                 return match op.effect() {
-                    Effect::Fails => true,
+                    Effect::Fails | Effect::Inspects => true,
                     Effect::Calls => self.calls(stm) || self.binds(&stm.binds),
                     Effect::Adds(acc) => self.is_added_to(acc),
                     Effect::Freezes(acc) => self.is(acc) || self.binds(&stm.binds),
@@ -239,7 +239,10 @@ impl Live {
         (self.run == Run::First && exp.is_unbounded())
             || exp.blocks().into_iter().any(|block| {
                 block.any(&mut |stm| {
-                    matches!(stm.exp.effect(), Effect::Fails | Effect::Calls | Effect::Adds(_))
+                    matches!(
+                        stm.exp.effect(),
+                        Effect::Fails | Effect::Inspects | Effect::Calls | Effect::Adds(_)
+                    )
                         || (self.run == Run::First && stm.exp.is_unbounded())
                 })
             })

@@ -19,6 +19,8 @@ pub(crate) enum Builtin {
     Jvp,
     Vjp,
     Jacobian,
+    /// `inspect`: the identity, which prints.
+    Inspect,
     /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
     /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in which the integers `k` stand for `{0}`, ….
@@ -81,6 +83,7 @@ impl Builtin {
             "jvp" => Some(Builtin::Jvp),
             "vjp" => Some(Builtin::Vjp),
             "jacobian" => Some(Builtin::Jacobian),
+            "inspect" => Some(Builtin::Inspect),
             "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
             "prelude_minimum" if in_library => Some(Builtin::Extremum(Extremum::Min)),
             _ if in_library && name.starts_with("prelude_check") => CHECKS
@@ -95,7 +98,7 @@ impl Builtin {
     pub fn names() -> impl Iterator<Item = &'static str> {
         let named = [
             "pi", "inf", "nan", "length", "sum", "product", "maximum", "minimum", "jvp", "vjp",
-            "jacobian",
+            "jacobian", "inspect",
         ];
         named.into_iter().chain(Prim::ALL.iter().filter_map(|prim| call_name(*prim)))
     }
@@ -106,7 +109,8 @@ impl Builtin {
             Builtin::Constant(_) => 0,
             Builtin::Function(_, FunctionShape::Unary(_) | FunctionShape::Scalar(..)) => 1,
             Builtin::Function(_, FunctionShape::Binary(_) | FunctionShape::Indexed(..)) => 2,
-            Builtin::Length
+            Builtin::Inspect
+            | Builtin::Length
             | Builtin::Sum
             | Builtin::Product
             | Builtin::Maximum

@@ -182,9 +182,8 @@ fn has_effect(expr: &Expr) -> bool {
     struct Effects(bool);
     impl Visit for Effects {
         fn expr(&mut self, expr: &Expr) {
-            let inspects = |name: &str| matches!(name, "inspect" | "inspect_as");
-            self.0 |= matches!(&expr.kind, ExprKind::Add(..))
-                || matches!(&expr.kind, ExprKind::Var(name) if inspects(name));
+            self.0 |= matches!(&expr.kind, ExprKind::Add(..) | ExprKind::InspectAs(_))
+                || matches!(&expr.kind, ExprKind::Var(name) if &**name == "inspect");
             if !self.0 {
                 walk_expr(self, expr);
             }

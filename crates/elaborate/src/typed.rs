@@ -45,6 +45,8 @@ pub(crate) enum ExpKind {
     /// The same for a local function.
     RecursiveLocal(FunctionId, Rc<[(Ty, Ty)]>),
     Builtin(Builtin),
+    /// The identity, which prints its argument under this name.
+    Inspect(Rc<str>),
     Lit(Scalar),
     /// An integer literal, which may be real.
     Number(i64),

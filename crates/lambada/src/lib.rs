@@ -40,7 +40,7 @@ pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, limit_memory, limit_memory_to};
 pub use operators::Operator;
 pub use passes::{Pass, passes, request_timings, table, timings};
-pub use pipeline::{Arrays, Engine, Executable, Staged, arrays, lower};
+pub use pipeline::{Arrays, Engine, Executable, Observer, Staged, arrays, lower};
 pub use session::{Session, Unit, label};
 pub use show::Stage;
 pub use verify::{Check, Row, Verification, Verify};

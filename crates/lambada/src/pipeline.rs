@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use lambada_anf as anf;
 use lambada_core::data::Data;
+use lambada_core::eval::Settings;
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
-use lambada_normalize::{Layout, Normalized, layouts, normalize};
+use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize};
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::Kernel;
 use lambada_source::stack::{self, Deep};
-use lambada_source::{Failure, Problem, Span};
+use lambada_source::{Failure, Problem, Site, Span};
 
 use crate::messages::running as messages;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
@@ -78,6 +79,16 @@ pub struct Arrays {
     pub optimized: Deep<anf::Function>,
 }
 
+impl Arrays {
+    /// The same with checks for NaNs.
+    fn trapping(self) -> Arrays {
+        let mut function = (*self.optimized).clone();
+        anf::trap(&mut function);
+        verify("trap", || anf::check(&function), || anf::print(&function));
+        Arrays { optimized: function.into(), ..self }
+    }
+}
+
 /// core → anf → anf
 pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
     stack::roomy(|| optimized_arrays(program, entry))
@@ -134,7 +145,15 @@ pub struct Executable {
     sizes: Vec<SizeSource>,
     code: Deep<Code>,
     memory: Memory,
+    /// What is shown, by number; core knows itself.
+    inspections: Vec<Inspection>,
+    observer: Observer,
+    /// For core: is a NaN that is made out of numbers a failure? Other code has its own checks.
+    trap_nan: bool,
 }
+
+/// Who is told of the values of `inspect`, in the order of evaluation: where it is with what the value is called, and the value.
+pub type Observer = Rc<dyn Fn(&Site, &Data)>;
 
 enum Code {
     Native(Kernel),
@@ -155,8 +174,29 @@ struct SizeSource {
 impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
+        Executable::compiled(program, entry, engine, false)
+    }
+
+    /// The same, but the program fails at the first operation that makes a NaN out of numbers.
+    pub fn trapping(
+        program: Program,
+        entry: DefId,
+        engine: Engine,
+    ) -> Result<Executable, Vec<Problem>> {
+        Executable::compiled(program, entry, engine, true)
+    }
+
+    fn compiled(
+        program: Program,
+        entry: DefId,
+        engine: Engine,
+        trap_nan: bool,
+    ) -> Result<Executable, Vec<Problem>> {
         stack::roomy(|| {
-            let arrays = || arrays(&program, entry);
+            let arrays = || {
+                let arrays = arrays(&program, entry)?;
+                Ok::<_, Vec<Problem>>(if trap_nan { arrays.trapping() } else { arrays })
+            };
             match engine {
                 Engine::Native => {
                     let arrays = arrays()?;
@@ -171,7 +211,9 @@ impl Executable {
                     let arrays = arrays()?;
                     Ok(Executable::optimized(&arrays, Code::Anf((*arrays.optimized).clone())))
                 }
-                Engine::Core => Executable::core(program, entry),
+                Engine::Core => {
+                    Ok(Executable { trap_nan, ..Executable::core(program, entry)? })
+                }
             }
         })
     }
@@ -191,7 +233,11 @@ impl Executable {
             (params, result, Code::Core(program, entry))
         };
         let (sizes, memory, code) = (Vec::new(), Memory::default(), code.into());
-        Ok(Executable { params, result, sizes, code, memory }.limited(crate::memory::limit()))
+        let (inspections, observer): (_, Observer) = (Vec::new(), Rc::new(|_, _| {}));
+        let trap_nan = false;
+        let executable =
+            Executable { params, result, sizes, code, memory, inspections, observer, trap_nan };
+        Ok(executable.limited(crate::memory::limit()))
     }
 
     /// Three stages of one program, which are compiled once, for their evaluators: as `normalize` gives it, optimized, and as loops. They are
@@ -217,6 +263,9 @@ impl Executable {
             sizes: size_sources(function),
             code: code.into(),
             memory: Memory::default(),
+            inspections: interface.inspections.clone(),
+            observer: Rc::new(|_, _| {}),
+            trap_nan: false,
         }
         .limited(crate::memory::limit())
     }
@@ -225,6 +274,20 @@ impl Executable {
     #[must_use]
     pub fn with_memory(self, bytes: u64) -> Executable {
         self.limited(Memory { limit: bytes })
+    }
+
+    /// The same with somebody who is told of what is inspected.
+    #[must_use]
+    pub fn with_observer(self, observer: Observer) -> Executable {
+        Executable { observer, ..self }
+    }
+
+    /// What array code shows.
+    fn see(&self, number: u32, parts: Vec<Tensor>) {
+        if let Some(inspection) = self.inspections.get(number as usize) {
+            let value = inspection.layout.unflatten(&mut parts.into_iter());
+            (self.observer)(&inspection.site, &value);
+        }
     }
 
     fn limited(mut self, memory: Memory) -> Executable {
@@ -238,20 +301,23 @@ impl Executable {
     /// Runs the program on one value per parameter.
     pub fn run(&self, args: &[Data]) -> Result<Data, Failure> {
         let memory = self.memory;
+        let seen: &dyn Fn(u32, Vec<Tensor>) = &|number, parts| self.see(number, parts);
+        let show: &dyn Fn(&Site, Data) = &|site, value| (self.observer)(site, &value);
+        let settings = Settings { limit: memory, trap_nan: self.trap_nan, seen: show };
         let results = match &*self.code {
-            Code::Native(kernel) => kernel.call(&self.tensors(args)?)?,
+            Code::Native(kernel) => kernel.call_seen(&self.tensors(args)?, seen)?,
             Code::Loops(function) => {
                 let tensors = self.tensors(args)?;
-                stack::roomy(|| loops::Program::new(function).run_within(&tensors, memory))?
+                stack::roomy(|| loops::Program::new(function).run_within(&tensors, memory, seen))?
             }
             Code::Anf(function) => {
                 let leaves = self.leaves(args)?;
-                stack::roomy(|| anf::eval_within(function, &leaves, memory))?.results
+                stack::roomy(|| anf::eval_within(function, &leaves, memory, seen))?.results
             }
             Code::Recursive(program, entry) => {
                 let args = crate::fit::fit_data(&program.def(*entry).signature, args)?;
                 return stack::roomy(|| {
-                    lambada_core::eval::run_within(program, *entry, &args, memory)
+                    lambada_core::eval::run_with(program, *entry, &args, settings)
                 });
             }
             Code::Core(program, entry) => {
@@ -259,7 +325,7 @@ impl Executable {
                 let args: Vec<Data> =
                     self.params.iter().map(|(_, layout)| layout.unflatten(&mut leaves)).collect();
                 return stack::roomy(|| {
-                    lambada_core::eval::run_within(program, *entry, &args, memory)
+                    lambada_core::eval::run_with(program, *entry, &args, settings)
                 });
             }
         };

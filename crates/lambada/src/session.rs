@@ -9,7 +9,7 @@ use lambada_elaborate::{
     Checked, Definition, Input, import_key, library_module, messages as elaboration,
 };
 use lambada_source::stack::{self, Deep};
-use lambada_source::{Failure, FileId, Problem, Severity, Sources, Span, render, render_failure};
+use lambada_source::{Failure, FileId, Problem, Severity, Site, Sources, Span, render, render_failure};
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::STANDARD_INPUT;
@@ -142,6 +142,19 @@ impl Session {
     /// Problems as a person reads them.
     pub fn render(&self, problems: &[Problem], color: bool) -> String {
         render(&self.sources, problems, color)
+    }
+
+    /// What `inspect` prints, with the end of the line: where, what the value is called, and the value.
+    pub fn inspected(&self, site: &Site, value: &Data) -> String {
+        let file = &self.sources.get(site.span.file).name;
+        let (line, column) = self.sources.line_column(site.span);
+        let place = format!("{file}:{line}:{column}:");
+        let value = value.to_string();
+        let begins = if value.contains('\n') { "\n" } else { " " };
+        match (&*site.message, begins) {
+            ("", _) => format!("{place}{begins}{value}\n"),
+            (name, _) => format!("{place} {name} ={begins}{value}\n"),
+        }
     }
 
     /// A run-time failure as a person reads it.

@@ -262,9 +262,8 @@ impl Source<'_> {
             }
             SizedTy::Variant(id) => {
                 let name = &self.call.program.type_decl(*id).name;
-                let mut words = name.split(' ');
-                let head = build::name(words.next().unwrap_or_default());
-                build::ty(TypeKind::Name(head, Vec::new(), words.map(build::named_ty).collect()))
+                let written = lambada_surface::parse_type(name);
+                written.unwrap_or_else(|| build::named_ty(name.clone()))
             }
         }
     }

@@ -12,7 +12,7 @@ mod walk;
 
 pub use check::check;
 pub use eval::{
-    Counts, Program, check_arguments, eval, eval_counted, internal, param_types, sizes,
+    Counts, Program, Seen, check_arguments, eval, eval_counted, internal, param_types, sizes,
 };
 pub use names::{Names, identifier};
 pub use nodes::{Field, FieldId, FnId, NodeId, NodeType};

@@ -259,6 +259,17 @@ impl<'a> Printer<'a> {
                 format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
             }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
+            Step::Inspect { number, values } => {
+                let value = |value: &Return| match value {
+                    Return::Scalar(value) => operand(value),
+                    Return::Buffer(buf, dims) => {
+                        let dims: Vec<String> = dims.iter().map(operand).collect();
+                        format!("{}[{}]", self.buf(*buf), dims.join(", "))
+                    }
+                };
+                let values: Vec<String> = values.iter().map(value).collect();
+                format!("inspect {number} ({})", values.join(", "))
+            }
             Step::Node { reg, node, tag, fields, site: _ } => {
                 self.new_node(*reg, *node, *tag, fields)
             }

@@ -277,6 +277,7 @@ impl Reader {
                 Ok(stmt)
             }
             "check" => self.check(),
+            "inspect" => self.inspect(),
             "call" => self.library_call(),
             other => Err(format!("`{other}` starts no statement")),
         }
@@ -350,6 +351,43 @@ impl Reader {
         self.end_of_line()?;
         let site = self.function.site(Site::new(Span::default(), message));
         Ok(Step::Check { cond, site, values }.into())
+    }
+
+    fn inspect(&mut self) -> Read<Stmt> {
+        let Some(Token::Int(number)) = self.next() else {
+            return Err("expected the number of an inspection".into());
+        };
+        let number = u32::try_from(number).map_err(|error| error.to_string())?;
+        self.expect("(")?;
+        let mut values = Vec::new();
+        while !self.eat(")") {
+            if !values.is_empty() {
+                self.expect(",")?;
+            }
+            values.push(self.inspected()?);
+        }
+        self.end_of_line()?;
+        Ok(Step::Inspect { number, values }.into())
+    }
+
+    /// `x`, `xs[n, m]`
+    fn inspected(&mut self) -> Read<Return> {
+        let is_array = match self.peek() {
+            Some(Token::Word(word)) => matches!(self.scope.get(word.as_str()), Some(Name::Buf(_))),
+            _ => false,
+        };
+        if !is_array {
+            return self.operand().map(Return::Scalar);
+        }
+        let (buf, mut dims) = (self.buf()?, Vec::new());
+        self.expect("[")?;
+        while !self.eat("]") {
+            if !dims.is_empty() {
+                self.expect(",")?;
+            }
+            dims.push(self.operand()?);
+        }
+        Ok(Return::Buffer(buf, dims))
     }
 
     fn for_(&mut self, indent: usize) -> Read<Stmt> {

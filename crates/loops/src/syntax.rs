@@ -152,6 +152,13 @@ pub enum Step {
         /// `int` operands for the message.
         values: Vec<Operand>,
     },
+    /// Shows values to whoever runs the program.
+    Inspect {
+        /// Which `inspect` of the program.
+        number: u32,
+        /// Scalars and arrays, as results are given.
+        values: Vec<Return>,
+    },
     /// A new node, in the arena, as `Alloc` makes arrays; its handle.
     Node {
         /// The handle.

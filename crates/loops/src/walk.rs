@@ -1,6 +1,8 @@
 //! The one place that knows all children of all constructs: operands, nested bodies, what is bound, read and written.
 
-use crate::{Arg, Buf, Cell, Function, Given, Nest, Op, Operand, Part, Reg, Step, Stmt, While};
+use crate::{
+    Arg, Buf, Cell, Function, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt, While,
+};
 
 /// What a statement gives a name to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +53,16 @@ macro_rules! children {
                     Step::Check { cond, values, .. } => {
                         $give(cond, f);
                         values.into_iter().for_each(|value| $give(value, f));
+                    }
+                    Step::Inspect { values, .. } => {
+                        for value in values {
+                            match value {
+                                Return::Scalar(value) => $give(value, f),
+                                Return::Buffer(_, dims) => {
+                                    dims.into_iter().for_each(|dim| $give(dim, f));
+                                }
+                            }
+                        }
                     }
                     Step::Node { fields, .. } => {
                         for field in fields {
@@ -148,6 +160,7 @@ impl Step {
             | Step::Copy { .. }
             | Step::Fill { .. }
             | Step::Check { .. }
+            | Step::Inspect { .. }
             | Step::Call { .. } => None,
         }
     }
@@ -169,6 +182,14 @@ impl Step {
                     match field {
                         Part::Scalar(_) => {}
                         Part::Array(buf, _) => f(Binding::Buf(*buf)),
+                    }
+                }
+            }
+            Step::Inspect { values, .. } => {
+                for value in values {
+                    match value {
+                        Return::Scalar(_) => {}
+                        Return::Buffer(buf, _) => f(Binding::Buf(*buf)),
                     }
                 }
             }
@@ -208,6 +229,7 @@ impl Step {
             | Step::Swap(..)
             | Step::Constant(..)
             | Step::Check { .. }
+            | Step::Inspect { .. }
             | Step::Node { .. }
             | Step::Open { .. }
             | Step::Call { .. } => None,
@@ -254,8 +276,8 @@ pub fn uses(function: &Function) -> Vec<u32> {
     visit(&function.body, &mut |stmt| stmt.operands(&mut count));
     for result in &function.results {
         match result {
-            crate::Return::Scalar(operand) => count(*operand),
-            crate::Return::Buffer(_, dims) => dims.iter().copied().for_each(&mut count),
+            Return::Scalar(operand) => count(*operand),
+            Return::Buffer(_, dims) => dims.iter().copied().for_each(&mut count),
         }
     }
     counts

@@ -54,6 +54,7 @@ impl<'a> Lower<'a> {
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
             Op::Check { cond, site, values } => self.check(*cond, site, values),
+            Op::Inspect { number, label: _, values } => self.inspect(*number, values),
             Op::Call { function, args, accumulators } => {
                 self.call(stm, *function, args, accumulators)
             }

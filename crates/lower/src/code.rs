@@ -121,6 +121,11 @@ impl Code {
         self.push(Step::Check { cond, site, values });
     }
 
+    /// Shows values.
+    pub(crate) fn inspect(&mut self, number: u32, values: Vec<Return>) {
+        self.push(Step::Inspect { number, values });
+    }
+
     /// The number of a site; equal ones are one.
     fn site(&mut self, site: &Site) -> u32 {
         if let Some(known) = self.sites.get(site) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Param, Var};
-use lambada_loops::Operand;
+use lambada_loops::{Operand, Return};
 use lambada_prim::Prim;
 use lambada_source::Site;
 
@@ -63,6 +63,22 @@ impl<'a> Lower<'a> {
         let facts = self.env.facts();
         facts.consumes(&stms[between], &alias)
             || last_is_nested && facts.consumes(&stms[until..=until], &alias)
+    }
+
+    /// Shows values, from where they are.
+    pub(crate) fn inspect(&mut self, number: u32, values: &[Atom]) {
+        let mut parts = Vec::with_capacity(values.len());
+        for value in values {
+            parts.push(match self.env.value(*value) {
+                Value::Array(place) => {
+                    Return::Buffer(self.pointer(&place), place.dims.to_vec())
+                }
+                Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                    Return::Scalar(self.env.operand(*value))
+                }
+            });
+        }
+        self.code.inspect(number, parts);
     }
 
     pub(crate) fn check(&mut self, cond: Atom, site: &Site, values: &[Atom]) {

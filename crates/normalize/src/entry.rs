@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Derivatives, Elem, Function, Param, Ty, Var};
 use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy, TypeId};
 use lambada_prim::ScalarTy;
-use lambada_source::{Problem, Span};
+use lambada_source::{Problem, Site, Span};
 
 use crate::Eval;
 use crate::eval::Evaluator;
@@ -26,6 +26,17 @@ pub struct Normalized {
     pub params: Vec<(Rc<str>, Layout)>,
     /// Its result.
     pub result: Layout,
+    /// What is shown of which values, by number.
+    pub inspections: Vec<Inspection>,
+}
+
+/// An `inspect` of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspection {
+    /// Where it is, and what the value is called; nothing if it has no name.
+    pub site: Site,
+    /// How the value is shown.
+    pub layout: Layout,
 }
 
 /// How data becomes the arguments of an entry point, by parameter, and its results become data.
@@ -66,9 +77,10 @@ pub fn normalize(
         results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
     }
     let results = results.map_err(|problem| vec![at(*problem, def)])?;
+    let inspections = std::mem::take(&mut evaluator.inspections);
     let function =
         evaluator.emit.function(def.name.to_string(), inputs.sizes, inputs.params, results);
-    Ok(Normalized { function, params, result })
+    Ok(Normalized { function, params, result, inspections })
 }
 
 fn at(problem: Problem, def: &Def) -> Problem {
@@ -354,14 +366,14 @@ fn planted(
 }
 
 /// What a function gives, under construction.
-struct Results<'a> {
-    leaves: &'a mut Vec<Atom>,
+pub(crate) struct Results<'a> {
+    pub leaves: &'a mut Vec<Atom>,
     /// Values of recursive types, and which leaves are their numbers.
-    roots: &'a mut Vec<(usize, Root)>,
+    pub roots: &'a mut Vec<(usize, Root)>,
 }
 
 /// The leaves of a value, stored; what is absent becomes zeros.
-fn flatten(
+pub(crate) fn flatten(
     evaluator: &mut Evaluator,
     shape: &Shape,
     value: Option<&Val>,

@@ -158,6 +158,7 @@ impl Slice {
             | Effect::Makes
             | Effect::Freezes(_)
             | Effect::Fails
+            | Effect::Inspects
             | Effect::Calls
             | Effect::MakesCells
             | Effect::OpensCell

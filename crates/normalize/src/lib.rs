@@ -32,7 +32,7 @@ mod trees;
 mod types;
 mod val;
 
-pub use entry::{Layouts, Normalized, layouts, normalize};
+pub use entry::{Inspection, Layouts, Normalized, layouts, normalize};
 pub use layout::Layout;
 pub use shape::{LeafLayout, Shape, Table};
 

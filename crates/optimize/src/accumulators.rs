@@ -383,6 +383,7 @@ impl Parts {
                 Effect::Adds(acc) | Effect::Freezes(acc) => vec![acc],
                 Effect::None
                 | Effect::Fails
+                | Effect::Inspects
                 | Effect::Calls
                 | Effect::MakesCells
                 | Effect::OpensCell

@@ -28,7 +28,9 @@ pub struct Calls {
 /// What a function, or a statement, may do besides computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
+    /// Or inspects.
     pub(crate) fails: bool,
+    pub(crate) inspects: bool,
     pub(crate) endless: bool,
     pub(crate) makes_cells: bool,
     pub(crate) adds_to_cells: bool,
@@ -38,6 +40,7 @@ pub(crate) struct Summary {
 impl Summary {
     const NOTHING: Summary = Summary {
         fails: false,
+        inspects: false,
         endless: false,
         makes_cells: false,
         adds_to_cells: false,
@@ -46,6 +49,7 @@ impl Summary {
     /// What a function may do of which nothing is known.
     const ALL: Summary = Summary {
         fails: true,
+        inspects: true,
         endless: true,
         makes_cells: true,
         adds_to_cells: true,
@@ -55,6 +59,7 @@ impl Summary {
     pub(crate) fn and(self, other: Summary) -> Summary {
         Summary {
             fails: self.fails || other.fails,
+            inspects: self.inspects || other.inspects,
             endless: self.endless || other.endless,
             makes_cells: self.makes_cells || other.makes_cells,
             adds_to_cells: self.adds_to_cells || other.adds_to_cells,
@@ -115,6 +120,7 @@ impl Calls {
                     summary.and(known.unwrap_or(Summary::ALL))
                 }
                 (_, Effect::Fails) => Summary { fails: true, ..summary },
+                (_, Effect::Inspects) => Summary { fails: true, inspects: true, ..summary },
                 (_, Effect::MakesCells) => Summary { makes_cells: true, ..summary },
                 (_, Effect::OpensCell) => Summary { adds_to_cells: true, ..summary },
                 (_, Effect::ReadsCell) => Summary { reads_cells: true, ..summary },
@@ -130,6 +136,11 @@ impl Calls {
 
     pub(crate) fn may_not_end(&self, stm: &Stm) -> bool {
         stm.may_not_end() && self.summary(stm).endless
+    }
+
+    /// Does it show values?
+    pub(crate) fn inspects(&self, stm: &Stm) -> bool {
+        stm.may_fail() && self.summary(stm).inspects
     }
 
     /// Does it add to an accumulator that it has not made itself, or touch a cell?

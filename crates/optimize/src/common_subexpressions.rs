@@ -111,9 +111,10 @@ fn block_shape(block: &Block, shapes: &mut Vec<u64>) -> u64 {
 /// May an equal statement before it stand for it? A loop or a call that fails has failed there.
 fn shareable(stm: &Stm, calls: &Calls) -> bool {
     match &stm.exp {
-        Exp::Op(Op::Call { .. }) => !stm.binds.is_empty() && !calls.adds(stm),
+        Exp::Op(Op::Call { .. }) | Exp::Nest(_) => {
+            !stm.binds.is_empty() && !calls.adds(stm) && !calls.inspects(stm)
+        }
         Exp::Op(op) => op.effect() == Effect::None,
-        Exp::Nest(_) => !stm.binds.is_empty() && !calls.adds(stm),
     }
 }
 
@@ -230,6 +231,7 @@ impl Encoder {
                 codes.truncate(1);
                 (23, 0)
             }
+            Op::Inspect { number, .. } => (30, u64::from(*number)),
             Op::Call { function, .. } => (24, function.0.into()),
             Op::Node { node, tag, .. } => (25, place(node.0, *tag)),
             Op::Tag(_) => (26, 0),

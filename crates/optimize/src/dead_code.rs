@@ -144,6 +144,9 @@ impl Marker<'_> {
             Exp::Op(Op::Check { cond, values, .. }) => {
                 values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
             }
+            Exp::Op(Op::Inspect { values, .. }) => {
+                values.iter().chain(&*control).for_each(|atom| self.root(*atom))
+            }
             Exp::Op(op) => {
                 let bind = stm.binds[0].var;
                 op.atoms(&mut |atom| self.need(bind, atom));
@@ -220,7 +223,7 @@ impl Sweeper<'_> {
         }
         match &mut stm.exp {
             Exp::Op(op) => match op.effect() {
-                Effect::Fails | Effect::Calls => true,
+                Effect::Fails | Effect::Inspects | Effect::Calls => true,
                 Effect::Adds(acc) | Effect::Freezes(acc) => self.is_live(acc),
                 Effect::None
                 | Effect::Makes
@@ -278,7 +281,7 @@ fn is_value(stm: &Stm, calls: &Calls) -> bool {
         | Effect::MakesCells
         | Effect::OpensCell
         | Effect::ReadsCell => true,
-        Effect::None | Effect::Adds(_) | Effect::Fails | Effect::Calls => {
+        Effect::None | Effect::Adds(_) | Effect::Fails | Effect::Inspects | Effect::Calls => {
             calls.is_pure(stm) && !calls.may_not_end(stm)
         }
     }

@@ -236,7 +236,7 @@ impl Row {
                 let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
                 reads_elementwise(a, &own.binds, b)
                     && !own.summary.conflicts(last.summary)
-                    && (!fails(first) || !fails(second) || covered())
+                    && (!fails(first) || !fails(second) || !last.summary.inspects && covered())
             }
             // The branches of an `if` run one after the other, fused or not.
             (Exp::Nest(Nest::If { .. }), Exp::Nest(Nest::If { .. })) => true,

@@ -15,7 +15,7 @@ mod tensor;
 
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};
-pub use memory::{Memory, TOO_DEEP, elements, size};
+pub use memory::{Memory, TOO_DEEP, elements, made_nan, size};
 pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};

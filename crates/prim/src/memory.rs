@@ -1,6 +1,8 @@
 //! How much memory arrays may take. Every engine multiplies sizes with [`elements`] and asks [`Memory`] before it allocates, so that a program
 //! that wants too much fails with a message instead of aborting the process.
 
+use crate::{Prim, Surface};
+
 /// The memory that a run may use for arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -70,6 +72,15 @@ impl Memory {
             format!("{needs}, which the system does not give")
         }
     }
+}
+
+/// What fails, where it is asked for, when an operation makes a NaN out of numbers, on every engine.
+pub fn made_nan(op: Prim) -> String {
+    let name = match op.row().surface {
+        Surface::Infix(name) | Surface::Prefix(name) | Surface::Call(name) => name,
+        Surface::If => op.name(),
+    };
+    format!("here `{name}` makes the first NaN: none of its operands is one")
 }
 
 /// What fails where calls inside of each other take all memory that they may, on every engine.

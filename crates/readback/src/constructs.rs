@@ -102,6 +102,18 @@ impl Printer<'_> {
                 lines.push(Line::Effect { value: build::expr(add), unit: true });
                 return;
             }
+            Exp::Op(Op::Inspect { label, values, .. }) => {
+                let mut parts: Vec<Expr> = values.iter().map(|a| self.decided(*a)).collect();
+                let value = if parts.len() == 1 { parts.remove(0) } else { build::tuple(parts) };
+                let inspect = match &**label {
+                    "" => build::var("inspect"),
+                    _ => build::expr(ExprKind::InspectAs(label.clone())),
+                };
+                let value = build::call(inspect, [value]);
+                let (comment, vars) = (None, Vec::new());
+                lines.push(Line::Let { comment, pattern: build::binds("_"), value, vars });
+                return;
+            }
             // A program with cells is refused before.
             Exp::Op(
                 Op::Accumulator(_)

@@ -382,6 +382,7 @@ impl Scopes {
                 | ExprKind::Int(_)
                 | ExprKind::Real(_)
                 | ExprKind::Bool(_)
+                | ExprKind::InspectAs(_)
                 | ExprKind::Operator(_)
                 | ExprKind::Error => break,
                 ExprKind::Tuple(_)

@@ -86,6 +86,7 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
         ExprKind::Int(value) => value.to_string().len(),
         ExprKind::Real(value) => format!("{value:?}").len(),
         ExprKind::Bool(_) => 5,
+        ExprKind::InspectAs(name) => 13 + name.len(),
         ExprKind::Field(_, name) => 1 + name.text.len(),
         ExprKind::Component(..) | ExprKind::Unary(..) => 2,
         ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::Index(_, parts) => {

@@ -51,12 +51,15 @@ impl Uses {
     /// Is the statement printed?
     pub(crate) fn printed(&self, stm: &Stm) -> bool {
         match &stm.exp {
-            Exp::Nest(_) => stm.binds.iter().any(|p| self.any(p.var)) || stm.adds(),
+            Exp::Nest(_) => {
+                stm.binds.iter().any(|p| self.any(p.var)) || stm.adds() || stm.inspects()
+            }
             Exp::Op(op) => match op.effect() {
                 Effect::Fails => false,
                 Effect::Makes
                 | Effect::Adds(_)
                 | Effect::Freezes(_)
+                | Effect::Inspects
                 | Effect::Calls
                 | Effect::MakesCells
                 | Effect::OpensCell

@@ -21,7 +21,7 @@ mod streams;
 use std::sync::Once;
 use std::time::Instant;
 
-use lambada_loops::{Function, Program};
+use lambada_loops::{Function, Program, Seen};
 use lambada_prim::{Memory, Tensor};
 use lambada_source::Failure;
 
@@ -166,9 +166,14 @@ impl Kernel {
     /// Runs it on its arguments: first the sizes, as scalars of type `int`, then the parameters of the source. The sizes must be those of the
     /// arrays: the code relies on it.
     pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
+        self.call_seen(args, &|_, _| {})
+    }
+
+    /// As `call`; `seen` is told of what is inspected, in order: its number, and its parts.
+    pub fn call_seen(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
         match &self.code {
-            Code::Native(native) => native.call(args),
-            Code::Interpreted(program) => program.run_within(args, self.limit),
+            Code::Native(native) => native.call(args, seen),
+            Code::Interpreted(program) => program.run_within(args, self.limit, seen),
         }
     }
 
@@ -178,7 +183,7 @@ impl Kernel {
             Code::Native(native) => native.call_timed(args),
             Code::Interpreted(program) => {
                 let start = Instant::now();
-                let results = program.run_within(args, self.limit)?;
+                let results = program.run_within(args, self.limit, &|_, _| {})?;
                 Ok((results, start.elapsed().as_nanos() as u64))
             }
         }

@@ -3,13 +3,14 @@
 #![allow(unsafe_code)]
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
 use lambada_loops::{
-    Buf, Function, Operand, Return, check_arguments, internal, param_types, sizes,
+    Buf, Function, Operand, Return, Seen, Step, Stmt, check_arguments, internal, param_types, sizes,
 };
 use lambada_prim::{Data, Memory, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
@@ -24,6 +25,8 @@ type Close = unsafe extern "C" fn(Context);
 type Limit = unsafe extern "C" fn(Context, u64);
 type Peak = unsafe extern "C" fn(Context) -> u64;
 type SetStack = unsafe extern "C" fn(Context, u64);
+type See = unsafe extern "C" fn(*const c_void, i64, *const u64);
+type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
 type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
 /// A loaded function and its context.
@@ -43,6 +46,8 @@ pub(crate) struct Native {
     /// Of the results, or of the numbers of a failing check.
     words: usize,
     sites: Vec<Site>,
+    /// Of a program that shows values.
+    shows: Option<Shows>,
     /// By buffer: the type of its elements, and what in the program makes it.
     arrays: Vec<(ScalarTy, Span)>,
     /// Keeps the code; shared by the functions of a unit.
@@ -54,6 +59,20 @@ pub(crate) struct Native {
 struct Deep {
     set: SetStack,
     stack: OnceCell<Option<Stack>>,
+}
+
+/// How a program is told who is to see its values, and what these are, by number.
+#[derive(Debug)]
+struct Shows {
+    set: SetSeen,
+    values: BTreeMap<u32, Vec<Output>>,
+}
+
+/// Who sees the values of a call.
+struct Watch<'a> {
+    name: &'a str,
+    values: &'a BTreeMap<u32, Vec<Output>>,
+    seen: Seen<'a>,
 }
 
 /// What a result is.
@@ -136,19 +155,29 @@ impl Native {
             results: function.results.iter().map(|result| Output::of(function, result)).collect(),
             words: lambada_codegen::result_words(function),
             sites: function.all_sites(),
+            shows: Shows::of(library, function)?,
             arrays: function.all().flat_map(arrays).collect(),
             _library: library.clone(),
         })
     }
 
-    pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
-        self.call_timed(args).map(|(results, _)| results)
+    pub fn call(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
+        let Some(shows) = &self.shows else {
+            return self.call_timed(args).map(|(results, _)| results);
+        };
+        let watch = Watch { name: &self.name, values: &shows.values, seen };
+        // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
+        unsafe { (shows.set)(self.context, Some(see), (&raw const watch).cast()) };
+        let results = self.call_timed(args);
+        // SAFETY: as above.
+        unsafe { (shows.set)(self.context, None, std::ptr::null()) };
+        results.map(|(results, _)| results)
     }
 
     pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
         let mut words = vec![0; self.words];
         let nanoseconds = self.enter(&self.arguments(args)?, &mut words)?;
-        Ok((self.outputs(&words)?, nanoseconds))
+        Ok((outputs(&self.name, &self.results, &words)?, nanoseconds))
     }
 
     pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
@@ -239,23 +268,58 @@ impl Native {
             None => internal(format!("`{}` failed at an unknown check", self.name)),
         }
     }
+}
 
-    fn outputs(&self, words: &[u64]) -> Result<Vec<Tensor>, Failure> {
-        let mut words = words.iter().copied();
-        let mut next = || words.next().expect("as many words as results");
-        let mut tensors = Vec::new();
-        for result in &self.results {
-            tensors.push(match result {
-                Output::Scalar(elem) => Tensor::scalar(scalar(*elem, next())),
-                Output::Buffer(elem, rank) => {
-                    let data = next();
-                    let dims: Vec<i64> = (0..*rank).map(|_| next() as i64).collect();
-                    let (dims, len) = sizes(&self.name, &dims)?;
-                    Tensor { dims, data: copy(*elem, data, len) }
+/// Values from words.
+fn outputs(name: &str, outputs: &[Output], words: &[u64]) -> Result<Vec<Tensor>, Failure> {
+    let mut words = words.iter().copied();
+    let mut next = || words.next().expect("as many words as results");
+    let mut tensors = Vec::new();
+    for result in outputs {
+        tensors.push(match result {
+            Output::Scalar(elem) => Tensor::scalar(scalar(*elem, next())),
+            Output::Buffer(elem, rank) => {
+                let data = next();
+                let dims: Vec<i64> = (0..*rank).map(|_| next() as i64).collect();
+                let (dims, len) = sizes(name, &dims)?;
+                Tensor { dims, data: copy(*elem, data, len) }
+            }
+        });
+    }
+    Ok(tensors)
+}
+
+/// What machine code calls to show values.
+unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
+    // SAFETY: `Native::call` has given the address of a `Watch`, which it keeps until machine code has returned.
+    let watch = unsafe { &*who.cast::<Watch>() };
+    let Some(values) = u32::try_from(number).ok().and_then(|n| watch.values.get(&n)) else { return };
+    let count: usize = values.iter().map(Output::words).sum();
+    let words = match count {
+        0 => &[],
+        // SAFETY: the code passes as many words as the values of this number take.
+        _ => unsafe { std::slice::from_raw_parts(words, count) },
+    };
+    if let Ok(tensors) = outputs(watch.name, values, words) {
+        (watch.seen)(number as u32, tensors);
+    }
+}
+
+impl Shows {
+    fn of(library: &Library, function: &Function) -> Result<Option<Shows>, CompileError> {
+        let mut values = BTreeMap::new();
+        for each in function.all() {
+            lambada_loops::visit(&each.body, &mut |stmt| {
+                if let Stmt::Step(Step::Inspect { number, values: shown }) = stmt {
+                    let outputs = shown.iter().map(|value| Output::of(each, value)).collect();
+                    values.insert(*number, outputs);
                 }
             });
         }
-        Ok(tensors)
+        if values.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Shows { set: symbol::<SetSeen>(library, "lambada_context_seen")?, values }))
     }
 }
 
@@ -267,6 +331,14 @@ impl Drop for Native {
 }
 
 impl Output {
+    /// How many words it takes.
+    fn words(&self) -> usize {
+        match self {
+            Output::Scalar(_) => 1,
+            Output::Buffer(_, rank) => 1 + rank,
+        }
+    }
+
     fn of(function: &Function, result: &Return) -> Output {
         match result {
             Return::Scalar(Operand::Reg(reg)) => {

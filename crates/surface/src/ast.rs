@@ -181,6 +181,8 @@ pub enum ExprKind {
     Real(f64),
     /// `true`, `false`
     Bool(bool),
+    /// `inspect_as "name"`, a function
+    InspectAs(Rc<str>),
     /// `()`, `(a, b)`
     Tuple(Vec<Expr>),
     /// `{x = 1.0, y = 2.0}`

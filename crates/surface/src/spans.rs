@@ -151,6 +151,7 @@ fn erase_expr(expr: &mut Expr) {
         | ExprKind::Int(_)
         | ExprKind::Real(_)
         | ExprKind::Bool(_)
+        | ExprKind::InspectAs(_)
         | ExprKind::Tuple(_) => {}
         ExprKind::Apply(..)
         | ExprKind::Operator(_)

@@ -108,6 +108,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Int(_)
         | ExprKind::Real(_)
         | ExprKind::Bool(_)
+        | ExprKind::InspectAs(_)
         | ExprKind::Operator(_) => {}
         ExprKind::Tuple(_)
         | ExprKind::Record(_)
@@ -187,7 +188,7 @@ macro_rules! children {
         /// sizes in types.
         pub fn $name(expr: &$($mutable)? Expr, f: &mut dyn FnMut(&$($mutable)? Expr)) {
             match &$($mutable)? expr.kind {
-                ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) => {}
+                ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::InspectAs(_) => {}
                 ExprKind::Operator(_) | ExprKind::Error => {}
                 ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.into_iter().for_each(f),
                 ExprKind::Record(fields) => fields.into_iter().for_each(|(_, part)| f(part)),

@@ -7,6 +7,7 @@ use lambada_source::{Site, Span};
 
 use super::shape::Form;
 use super::value::Value;
+use crate::Ty;
 
 /// A slot of the frame of the running function.
 pub(crate) type Slot = usize;
@@ -39,6 +40,10 @@ pub(crate) enum Code {
     /// The array, the indices, the new value with its form.
     Update(Box<[Code; 2]>, Vec<Code>, Box<ForInfo>),
     Reduce(ReduceOp, ScalarTy, Box<Code>, Span),
+    /// What fails if it has made a NaN out of numbers.
+    Trapped(Box<Code>, Span),
+    /// What is printed, with its type.
+    Inspect(Box<(Site, Ty)>, Box<Code>),
     /// With the ranks of the operands.
     MatMul(ScalarTy, (usize, usize), Box<[Code; 2]>, Span),
     Loop(Box<LoopCode>),

@@ -15,9 +15,10 @@ use super::value::Value;
 use crate::{Arm, LoopKind, Program, Rule, Term, TermKind, Ty, Var};
 
 /// A closed term as a function of no parameters. `moves`: are values moved out of their slots when they are mentioned for the last time?
-pub(crate) fn compile(program: &Program, term: &Term, moves: bool) -> Function {
-    let mut compiler =
-        Compiler { program, moves, mentions: mentions(term), scopes: vec![Scope::default()] };
+/// `traps`: does it fail where a NaN is made out of numbers?
+pub(crate) fn compile(program: &Program, term: &Term, moves: bool, traps: bool) -> Function {
+    let (mentions, scopes) = (mentions(term), vec![Scope::default()]);
+    let mut compiler = Compiler { program, moves, traps, mentions, scopes };
     let mut body = compiler.term(term);
     let scope = compiler.scopes.pop().expect("the scope that was opened");
     if moves {
@@ -73,6 +74,7 @@ struct Scope {
 struct Compiler<'a> {
     program: &'a Program,
     moves: bool,
+    traps: bool,
     mentions: HashMap<u32, Mentions>,
     scopes: Vec<Scope>,
 }
@@ -152,6 +154,19 @@ impl Compiler<'_> {
     }
 
     fn term(&mut self, term: &Term) -> Code {
+        let code = self.untrapped(term);
+        let computes = matches!(
+            term.kind(),
+            TermKind::Prim(..)
+                | TermKind::Reduce(..)
+                | TermKind::MatMul(..)
+                | TermKind::Add { .. }
+                | TermKind::App(..)
+        );
+        if self.traps && computes { Code::Trapped(Box::new(code), term.span()) } else { code }
+    }
+
+    fn untrapped(&mut self, term: &Term) -> Code {
         match term.kind() {
             TermKind::Var(x) => Code::Local(self.mention((x.id, None)), false),
             TermKind::Global(id) => Code::Global(id.0 as usize),
@@ -200,6 +215,10 @@ impl Compiler<'_> {
             }
             TermKind::Reduce(op, xs) => {
                 Code::Reduce(*op, scalar_of(xs.ty()), self.boxed(xs), term.span())
+            }
+            TermKind::Inspect(site, t) => {
+                let what = Box::new((site.clone(), t.ty().clone()));
+                Code::Inspect(what, self.boxed(t))
             }
             TermKind::MatMul(a, b) => {
                 let ranks = (rank(a.ty()), rank(b.ty()));

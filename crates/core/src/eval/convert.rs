@@ -8,6 +8,7 @@ use lambada_source::stack;
 use super::arrays;
 use super::shape::{Form, Shape};
 use super::value::{Array, Value};
+use crate::data::FUNCTION;
 use crate::{Data, Program, Ty, print_type};
 
 /// The value of data, or why it does not have the type.
@@ -98,15 +99,26 @@ fn from_tensor(tensor: &Tensor, next: &mut usize, dims: &[usize]) -> Value {
 
 /// The data of a first-order value, without derivatives. `None` for functions.
 pub(crate) fn to_data(program: &Program, value: &Value, ty: &Ty) -> Option<Data> {
+    data(program, value, ty, None)
+}
+
+/// What people are shown of any value: functions as [`FUNCTION`].
+pub(crate) fn to_picture(program: &Program, value: &Value, ty: &Ty) -> Data {
+    let function = Data::Con { name: FUNCTION.into(), tag: 0, args: Vec::new().into() };
+    data(program, value, ty, Some(&function)).expect("functions have a picture")
+}
+
+/// `function` stands for functions.
+fn data(program: &Program, value: &Value, ty: &Ty, function: Option<&Data>) -> Option<Data> {
     match (ty, value) {
-        (Ty::Fun(..), _) => None,
+        (Ty::Fun(..), _) => function.cloned(),
         (Ty::Scalar(_), scalar) => Some(scalar.scalar().into()),
         (Ty::Array(elem), Value::Array(array)) => match scalars(ty) {
             Some((_, scalar)) => Some(Data::Tensor(to_tensor(program, value, ty, scalar))),
             None => array
                 .items
                 .iter()
-                .map(|item| to_data(program, item, elem))
+                .map(|item| data(program, item, elem, function))
                 .collect::<Option<_>>()
                 .map(Data::Array),
         },
@@ -115,14 +127,14 @@ pub(crate) fn to_data(program: &Program, value: &Value, ty: &Ty) -> Option<Data>
             items
                 .iter()
                 .zip(types.iter())
-                .map(|(item, ty)| to_data(program, item, ty))
+                .map(|(item, ty)| data(program, item, ty, function))
                 .collect::<Option<_>>()
                 .map(Data::Tuple)
         }
         (Ty::Record(types), value) => {
             let items = value.clone().into_components();
             let field = |(item, (name, ty)): (&Value, &(Rc<str>, Ty))| {
-                Some((name.clone(), to_data(program, item, ty)?))
+                Some((name.clone(), data(program, item, ty, function)?))
             };
             items.iter().zip(types.iter()).map(field).collect::<Option<_>>().map(Data::Record)
         }
@@ -132,7 +144,7 @@ pub(crate) fn to_data(program: &Program, value: &Value, ty: &Ty) -> Option<Data>
                 .args
                 .iter()
                 .zip(types)
-                .map(|(arg, ty)| stack::deeper(|| to_data(program, arg, ty)))
+                .map(|(arg, ty)| stack::deeper(|| data(program, arg, ty, function)))
                 .collect::<Option<_>>()?;
             Some(Data::Con { name: name.clone(), tag: con.tag, args })
         }

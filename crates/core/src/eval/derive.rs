@@ -3,10 +3,11 @@
 
 use std::rc::Rc;
 
+use lambada_prim::made_nan;
 use lambada_source::{Span, stack};
 
 use super::machine::{Machine, Run, fail};
-use super::real::{Active, Node, Tape, add_to, level};
+use super::real::{Active, Node, Tape, add_to, level, made};
 use super::value::{Array, Value};
 
 /// The function from cotangents of a result to cotangents of the point. It may be applied many times.
@@ -75,6 +76,11 @@ impl Machine<'_> {
             let Some(d) = cotangents[k].take() else { continue };
             for (parent, factor) in nodes[k].parents.iter().flatten() {
                 add_to(&mut cotangents[*parent], factor.times(&d));
+            }
+            if let Some(span) = tape.spans.borrow().get(&k)
+                && let Some(op) = made()
+            {
+                return fail(*span, made_nan(op));
             }
         }
         Ok(())

@@ -100,9 +100,12 @@ impl Marker<'_> {
                 steps.iter_mut().rev().for_each(|step| self.step(step));
             }
             Code::Tuple(items) | Code::Con(_, items) | Code::Array(items, _) => self.all(items),
-            Code::Proj(a, _) | Code::Prim1(_, a) | Code::Dim(a, _) | Code::Reduce(_, _, a, _) => {
-                self.code(a)
-            }
+            Code::Proj(a, _)
+            | Code::Prim1(_, a)
+            | Code::Dim(a, _)
+            | Code::Reduce(_, _, a, _)
+            | Code::Inspect(_, a)
+            | Code::Trapped(a, _) => self.code(a),
             Code::Match(t, arms) => {
                 let arms =
                     arms.iter_mut().map(|arm| (&mut arm.places[..], &mut arm.branch)).collect();

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lambada_prim::{Memory, TOO_DEEP};
+use lambada_prim::{Memory, TOO_DEEP, made_nan};
 use lambada_source::{Failure, Site, Span, stack};
 
 use super::code::*;
 use super::compile::compile;
-use super::real::{apply, apply2};
+use super::real::{apply, apply2, comes_from, made};
 use super::shape::{Form, Shape};
 use super::value::{Accumulator, Closure, Value};
-use super::{arrays, derive};
-use crate::Program;
+use super::{arrays, convert, derive};
+use crate::{Data, Program};
 
 /// What may fail. The failure is boxed so that a result is as small as a value.
 pub(crate) type Run<T> = Result<T, Box<Failure>>;
@@ -49,6 +49,10 @@ pub(crate) struct Machine<'p> {
     pub moves: bool,
     /// How much memory an array may take.
     pub limit: Memory,
+    /// Is a NaN that is made out of numbers a failure?
+    pub trap_nan: bool,
+    /// Who is told of what is inspected.
+    pub seen: &'p dyn Fn(&Site, Data),
 }
 
 impl<'p> Machine<'p> {
@@ -65,6 +69,8 @@ impl<'p> Machine<'p> {
             rehearsing: false,
             moves: true,
             limit: Memory::default(),
+            trap_nan: false,
+            seen: &|_, _| {},
         }
     }
 
@@ -86,7 +92,7 @@ impl<'p> Machine<'p> {
             return Ok(value.clone());
         }
         let program = self.program;
-        let function = compile(program, &program.defs[k].body, self.moves);
+        let function = compile(program, &program.defs[k].body, self.moves, self.trap_nan);
         let value = self.enter(&[function].into(), 0, &[].into(), [])?;
         self.globals[k] = Some(value.clone());
         Ok(value)
@@ -94,7 +100,7 @@ impl<'p> Machine<'p> {
 
     /// The value of a closed term.
     pub fn closed(&mut self, term: &crate::Term) -> Run<Value> {
-        let function = compile(self.program, term, self.moves);
+        let function = compile(self.program, term, self.moves, self.trap_nan);
         self.enter(&[function].into(), 0, &[].into(), [])
     }
 
@@ -270,6 +276,22 @@ impl<'p> Machine<'p> {
                 }
                 Code::Reduce(op, ty, xs, span) => {
                     return arrays::reduce(*op, *ty, &self.eval(xs)?, *span);
+                }
+                Code::Trapped(code, span) => {
+                    let value = self.eval(code)?;
+                    comes_from(&value, *span);
+                    return match made() {
+                        None => Ok(value),
+                        Some(op) => fail(*span, made_nan(op)),
+                    };
+                }
+                Code::Inspect(what, value) => {
+                    let value = self.eval(value)?;
+                    if !self.rehearsing {
+                        let (site, ty) = &**what;
+                        (self.seen)(site, convert::to_picture(self.program, &value, ty));
+                    }
+                    return Ok(value);
                 }
                 Code::MatMul(ty, ranks, parts, span) => {
                     let a = self.eval(&parts[0])?;

@@ -18,7 +18,7 @@ mod shape;
 mod value;
 
 use lambada_prim::Memory;
-use lambada_source::{Failure, Span};
+use lambada_source::{Failure, Site, Span};
 
 use crate::{Data, DefId, Program, Term, Ty};
 use machine::{Machine, Run, fail};
@@ -27,18 +27,33 @@ use value::Value;
 /// A definition applied to arguments. Arguments that do not have the types of the parameters, and a result that contains functions, are
 /// failures at the definition.
 pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failure> {
-    run_within(program, entry, args, Memory::default())
+    let (limit, trap_nan) = (Memory::default(), false);
+    run_with(program, entry, args, Settings { limit, trap_nan, seen: &|_, _| {} })
 }
 
-/// The same with a limit on the memory for each array.
-pub fn run_within(
+/// How a program is run.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    /// How much memory each array may take.
+    pub limit: Memory,
+    /// Is a NaN that is made out of numbers a failure?
+    pub trap_nan: bool,
+    /// Is told of the values that are inspected, in the order of evaluation.
+    pub seen: &'a dyn Fn(&Site, Data),
+}
+
+/// The same as the settings say.
+pub fn run_with(
     program: &Program,
     entry: DefId,
     args: &[Data],
-    limit: Memory,
+    Settings { limit, trap_nan, seen }: Settings,
 ) -> Result<Data, Failure> {
     let mut machine = Machine::new(program);
     machine.limit = limit;
+    machine.seen = seen;
+    machine.trap_nan = trap_nan;
+    real::made();
     let def = program.def(entry);
     let function = machine.global(entry.0 as usize);
     finish(

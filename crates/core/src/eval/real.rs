@@ -4,10 +4,12 @@
 //! level of the application that it belongs to and a primal value of lower levels. A primitive works at the largest level of its
 //! arguments and treats those of lower levels as constants, so different applications never confuse their perturbations, however they nest.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Expr, Prim, Scalar};
+use lambada_source::Span;
 
 use super::rules::Taped;
 use super::value::Value;
@@ -28,6 +30,8 @@ pub(crate) struct Tape {
     pub nodes: RefCell<Vec<Node>>,
     /// The calls of functions with rules, each at its node, in order.
     pub calls: RefCell<Vec<(usize, Rc<Taped>)>>,
+    /// The places of nodes, where NaNs are looked for.
+    pub spans: RefCell<HashMap<usize, Span>>,
 }
 
 /// The real arguments of a primitive that are on the tape, and the partial derivatives by them.
@@ -61,7 +65,8 @@ impl Active {
 
 impl Tape {
     pub fn new(level: u64) -> Tape {
-        Tape { level, nodes: RefCell::default(), calls: RefCell::default() }
+        let (nodes, calls, spans) = Default::default();
+        Tape { level, nodes, calls, spans }
     }
 
     pub fn push(&self, node: Node) -> usize {
@@ -95,13 +100,48 @@ pub(crate) fn add_to(sum: &mut Option<Value>, value: Value) {
     });
 }
 
+thread_local! {
+    /// The first primitive since somebody asked that has made a NaN out of numbers.
+    static MADE: Cell<Option<Prim>> = const { Cell::new(None) };
+}
+
+/// The first primitive since the last call of this function that has made a NaN out of numbers, in values and derivatives.
+pub(crate) fn made() -> Option<Prim> {
+    MADE.take()
+}
+
+/// Remembers where a real on a tape comes from, so that its cotangents can be blamed.
+pub(crate) fn comes_from(value: &Value, span: Span) {
+    if let Some(Active::Traced { tape, node, .. }) = active(value) {
+        tape.spans.borrow_mut().entry(*node).or_insert(span);
+    }
+}
+
+/// The result of a primitive; notes a NaN that is new.
+fn noted(prim: Prim, result: f64, args: &[f64]) -> Value {
+    if result.is_nan() && !args.iter().any(|x| x.is_nan()) {
+        MADE.set(MADE.get().or(Some(prim)));
+    }
+    Value::Real(result)
+}
+
+/// A primitive on scalars; notes a NaN that is new.
+fn evaluated(prim: Prim, args: &[Scalar]) -> Value {
+    let result = prim.eval(args);
+    let is_nan = |x: &Scalar| matches!(x, Scalar::Real(x) if x.is_nan());
+    if is_nan(&result) && !args.iter().any(is_nan) {
+        MADE.set(MADE.get().or(Some(prim)));
+    }
+    result.into()
+}
+
 /// A primitive of two arguments; the common ones on plain numbers first.
 pub(crate) fn apply2(prim: Prim, a: &Value, b: &Value) -> Value {
     match (prim, a, b) {
-        (Prim::Add, Value::Real(a), Value::Real(b)) => Value::Real(a + b),
-        (Prim::Sub, Value::Real(a), Value::Real(b)) => Value::Real(a - b),
-        (Prim::Mul, Value::Real(a), Value::Real(b)) => Value::Real(a * b),
-        (Prim::Div, Value::Real(a), Value::Real(b)) => Value::Real(a / b),
+        (Prim::Add, Value::Real(a), Value::Real(b)) => noted(prim, a + b, &[*a, *b]),
+        (Prim::Sub, Value::Real(a), Value::Real(b)) => noted(prim, a - b, &[*a, *b]),
+        (Prim::Mul, Value::Real(a), Value::Real(b)) => noted(prim, a * b, &[*a, *b]),
+        (Prim::Div, Value::Real(a), Value::Real(b)) => noted(prim, a / b, &[*a, *b]),
         (Prim::Lt, Value::Real(a), Value::Real(b)) => Value::Bool(a < b),
         (Prim::Le, Value::Real(a), Value::Real(b)) => Value::Bool(a <= b),
         (Prim::AddInt, Value::Int(a), Value::Int(b)) => Value::Int(a.wrapping_add(*b)),
@@ -111,7 +151,7 @@ pub(crate) fn apply2(prim: Prim, a: &Value, b: &Value) -> Value {
         (Prim::LtInt, Value::Int(a), Value::Int(b)) => Value::Bool(a < b),
         (Prim::LeInt, Value::Int(a), Value::Int(b)) => Value::Bool(a <= b),
         _ => match (plain(a), plain(b)) {
-            (Some(a), Some(b)) => prim.eval(&[a, b]).into(),
+            (Some(a), Some(b)) => evaluated(prim, &[a, b]),
             _ => apply_active(prim, &[a.clone(), b.clone()]),
         },
     }
@@ -121,7 +161,7 @@ pub(crate) fn apply2(prim: Prim, a: &Value, b: &Value) -> Value {
 pub(crate) fn apply(prim: Prim, args: &[Value]) -> Value {
     match args {
         [a] => match plain(a) {
-            Some(a) => prim.eval(&[a]).into(),
+            Some(a) => evaluated(prim, &[a]),
             None => apply_active(prim, args),
         },
         [a, b] => apply2(prim, a, b),

@@ -26,6 +26,7 @@ impl Lanes<'_> {
             Op::Prim(..)
             | Op::Constant(_)
             | Op::Check { .. }
+            | Op::Inspect { .. }
             | Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)

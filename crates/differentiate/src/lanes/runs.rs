@@ -78,6 +78,7 @@ impl Lanes<'_> {
                 | Op::Accumulator(_)
                 | Op::Freeze(_)
                 | Op::Check { .. }
+                | Op::Inspect { .. }
                 | Op::Call { .. }
                 | Op::Node { .. }
                 | Op::Tag(_)

@@ -170,6 +170,8 @@ impl Varying {
         match &stm.exp {
             // Their order would change: that of one direction comes before those of the next.
             Exp::Op(Op::Check { cond, values, .. }) => !self.is(*cond) && !self.any(values),
+            // Each direction shows what there is to see.
+            Exp::Op(Op::Inspect { .. }) => false,
             Exp::Op(Op::Accumulate { acc, .. }) => self.made.contains(acc),
             Exp::Op(Op::MatMul(a, b)) => !self.is(*a) || !self.is(*b),
             Exp::Op(Op::Update { index, .. }) => {

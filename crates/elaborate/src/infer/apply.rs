@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_source::Span;
-use lambada_surface::ast::{Expr, ExprKind, Name};
+use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
 use crate::builtin::Builtin;
 use crate::messages::{self, Why};
@@ -29,6 +29,26 @@ impl<'e> Arg<'e> {
             Arg::Done(_) => None,
         }
     }
+}
+
+/// The longest expression that `inspect` calls a value by.
+const LONGEST_LABEL: usize = 40;
+
+/// What `inspect` calls the value of an expression: as it is written, if that is short.
+fn label(expr: &Expr) -> Rc<str> {
+    let text = lambada_surface::print_expr(expr);
+    if text.len() > LONGEST_LABEL || text.contains('\n') { "".into() } else { text.into() }
+}
+
+/// `\(a, b) -> e` as `\a b -> e`.
+fn curried(expr: &Expr) -> Option<Expr> {
+    let ExprKind::Lambda(params, body) = &expr.kind else { return None };
+    let [Param { pattern: Pattern { kind: PatternKind::Tuple(parts), .. }, ty: None }] = &params[..]
+    else {
+        return None;
+    };
+    let params = parts.iter().map(|part| Param { pattern: part.clone(), ty: None }).collect();
+    Some(Expr { kind: ExprKind::Lambda(params, body.clone()), span: expr.span })
 }
 
 /// Sizes of an instance that its arguments determine.
@@ -62,9 +82,17 @@ impl Infer<'_> {
             let (exp, bound) = self.variable(name, head.span, expr.span);
             return self.apply(exp, bound, args, expr.span, name);
         }
+        let first = args.first().copied();
         let args = args.into_iter().map(Arg::Written).collect();
+        if let ExprKind::InspectAs(name) = &head.kind {
+            let exp = self.inspection(name.clone(), expr.span);
+            return self.apply(exp, Vec::new(), args, expr.span, "inspect_as");
+        }
         if let ExprKind::Var(name) = &head.kind {
-            let (exp, bound) = self.variable(name, head.span, expr.span);
+            let (mut exp, bound) = self.variable(name, head.span, expr.span);
+            if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
+                exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));
+            }
             return self.apply(exp, bound, args, expr.span, name);
         }
         if let ExprKind::Field(record, name) = &head.kind
@@ -117,12 +145,20 @@ impl Infer<'_> {
             let ty = self.builtin_type(builtin, span);
             return (Exp { kind: ExpKind::Builtin(builtin), ty, span: blame }, Vec::new());
         }
-        if self.scopes[self.module].imports.contains_key(name) {
+        if &**name == "inspect_as" {
+            self.problems.push(messages::inspect_without_name(span));
+        } else if self.scopes[self.module].imports.contains_key(name) {
             self.problems.push(messages::module_as_value(name, span));
         } else {
             self.report_unknown_name(name, span);
         }
         (self.wrong(span), Vec::new())
+    }
+
+    /// `inspect_as "label"`
+    fn inspection(&mut self, label: Rc<str>, span: Span) -> Exp {
+        let ty = self.builtin_type(Builtin::Inspect, span);
+        Exp { kind: ExpKind::Inspect(label), ty, span }
     }
 
     /// The definition that a name means in this module.
@@ -274,19 +310,36 @@ impl Infer<'_> {
             .iter()
             .filter_map(|order| {
                 let args: Vec<&Expr> = order.iter().map(|k| args[*k]).collect();
-                self.tentatively(|infer| {
-                    let (head, bound) = infer.variable(&name.into(), span, span);
-                    let given = args.iter().map(|arg| Arg::Written(arg)).collect();
-                    infer.apply(head, bound, given, span, name);
-                    infer.solver.settle();
-                    Some(args.iter().fold(name.to_string(), |f, arg| format!("{f} {}", brief(arg))))
-                })
+                self.would_fit(name, &args, span)
             })
             .collect();
         if let [better] = &fitting[..] {
             self.problems.truncate(start);
             self.problems.push(messages::reordered(name, span, better));
+            return;
         }
+        let Some((k, curried)) = args.iter().enumerate().find_map(|(k, e)| Some((k, curried(e)?)))
+        else {
+            return;
+        };
+        let mut better = args.clone();
+        better[k] = &curried;
+        if self.would_fit(name, &better, span).is_some() {
+            let at = args[k].span;
+            self.problems.truncate(start);
+            self.problems.push(messages::takes_one_by_one(name, at, &brief(&curried)));
+        }
+    }
+
+    /// The application of a function of the library to these arguments, if it has a type.
+    fn would_fit(&mut self, name: &str, args: &[&Expr], span: Span) -> Option<String> {
+        self.tentatively(|infer| {
+            let (head, bound) = infer.variable(&name.into(), span, span);
+            let given = args.iter().map(|arg| Arg::Written(arg)).collect();
+            infer.apply(head, bound, given, span, name);
+            infer.solver.settle();
+            Some(args.iter().fold(name.to_string(), |f, arg| format!("{f} {}", brief(arg))))
+        })
     }
 
     fn function_type(

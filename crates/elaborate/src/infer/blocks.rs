@@ -103,6 +103,7 @@ impl Infer<'_> {
             | ExprKind::Int(_)
             | ExprKind::Real(_)
             | ExprKind::Bool(_)
+            | ExprKind::InspectAs(_)
             | ExprKind::Tuple(_)
             | ExprKind::Record(_)
             | ExprKind::RecordUpdate(..)

@@ -52,6 +52,10 @@ impl Infer<'_> {
                 });
                 self.solver.funs(&[f, a], result)
             }
+            Builtin::Inspect => {
+                let a = solver.fresh();
+                solver.fun(a, a)
+            }
             Builtin::Check(words) => {
                 let (bool, int, a) = (solver.bool(), solver.int(), solver.fresh());
                 let integers = std::iter::repeat_n(int, numbers(words));

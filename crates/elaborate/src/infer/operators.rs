@@ -277,6 +277,7 @@ impl Infer<'_> {
                 | ExpKind::Recursive(..)
                 | ExpKind::RecursiveLocal(..)
                 | ExpKind::Builtin(_)
+                | ExpKind::Inspect(_)
                 | ExpKind::Lit(_)
                 | ExpKind::Number(_)
                 | ExpKind::Lambda(_)

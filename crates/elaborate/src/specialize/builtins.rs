@@ -1,8 +1,10 @@
 //! Builtins, applied or as values.
 
+use std::rc::Rc;
+
 use lambada_core::{self as core, Term, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, Surface};
-use lambada_source::Span;
+use lambada_source::{Site, Span};
 
 use super::Specialize;
 use super::spine::Spine;
@@ -56,6 +58,7 @@ impl Specialize<'_> {
                 let (f, x) = (next(), next());
                 return self.jacobian(f, x, span);
             }
+            Builtin::Inspect => return self.inspect("".into(), next(), span),
             Builtin::Check(words) => {
                 let cond = next();
                 let values = (0..numbers(words)).map(|_| next()).collect();
@@ -66,6 +69,19 @@ impl Specialize<'_> {
             }
         };
         self.at(term, span)
+    }
+
+    /// A value that is printed under a name.
+    pub(super) fn inspect(&mut self, label: Rc<str>, value: Term, span: Span) -> Term {
+        core::inspect(Site::new(self.span(span), label), value)
+    }
+
+    /// The function that does so.
+    pub(super) fn inspect_value(&mut self, label: Rc<str>, ty: &Ty, span: Span) -> Term {
+        let Ty::Fun(from, _) = ty else { panic!("`inspect` of type {ty:?}") };
+        let x = self.fresh("x", (**from).clone());
+        let body = self.inspect(label, core::var(&x), span);
+        core::lam(x, body)
     }
 
     fn scalar_function(

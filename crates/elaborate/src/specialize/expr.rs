@@ -38,6 +38,10 @@ impl Specialize<'_> {
                 let ty = self.mono(exp.ty);
                 self.builtin_value(*builtin, &ty, span)
             }
+            ExpKind::Inspect(label) => {
+                let ty = self.mono(exp.ty);
+                self.inspect_value(label.clone(), &ty, span)
+            }
             ExpKind::Lit(value) => self.at(core::lit(*value), span),
             ExpKind::Number(value) => {
                 let ty = self.mono(exp.ty);
@@ -214,6 +218,10 @@ impl Specialize<'_> {
                     args[..builtin.arity()].iter().map(|(arg, _)| self.exp(arg)).collect();
                 let span = args[builtin.arity() - 1].1;
                 (self.builtin_applied(builtin, given, span), builtin.arity())
+            }
+            ExpKind::Inspect(ref label) if !args.is_empty() => {
+                let value = self.exp(args[0].0);
+                (self.inspect(label.clone(), value, args[0].1), 1)
             }
             _ => (self.exp(head), 0),
         };
@@ -404,6 +412,7 @@ fn is_total(term: &Term) -> bool {
         | TermKind::Index(..)
         | TermKind::Update(..)
         | TermKind::Reduce(..)
+        | TermKind::Inspect(..)
         | TermKind::MatMul(..)
         | TermKind::Loop { .. }
         | TermKind::Accumulate { .. }

@@ -80,6 +80,7 @@ impl Shapes {
             | TermKind::Match(..)
             | TermKind::If(..)
             | TermKind::Reduce(..)
+            | TermKind::Inspect(..)
             | TermKind::MatMul(..)
             | TermKind::Loop { .. }
             | TermKind::Accumulate { .. }
@@ -104,7 +105,7 @@ impl Shapes {
                 }
                 TermKind::Array(items) => return self.size(items.first()?, axis - 1),
                 TermKind::Index(xs, indices) => return self.size(xs, axis + indices.len()),
-                TermKind::Update(xs, _, _) => at = xs,
+                TermKind::Update(xs, _, _) | TermKind::Inspect(_, xs) => at = xs,
                 TermKind::Lit(_)
                 | TermKind::LetRec(..)
                 | TermKind::Prim(..)

@@ -61,7 +61,8 @@ pub(super) enum Code {
     /// The next iteration, if there is one; the step is in a slot.
     Next { index: u32, step: u32, end: u32, target: u32 },
     Check { cond: u32, site: u32, args: u32, count: u16 },
-    // Nodes and calls; what more there is to say stands in a list of the function, at this number.
+    // Inspections, nodes and calls; what more there is to say stands in a list of the function, at this number.
+    Inspect { number: u32 },
     Node { to: u32, number: u32 },
     Tag { to: u32, of: u32 },
     Field { to: u32, of: u32, number: u32 },
@@ -139,6 +140,7 @@ impl<'a> Compiler<'a> {
             name: function.name.clone(),
             code: Vec::new(),
             args: Vec::new(),
+            inspections: Vec::new(),
             calls: Vec::new(),
             new_nodes: Vec::new(),
             fields: Vec::new(),
@@ -224,6 +226,12 @@ impl<'a> Compiler<'a> {
                 let (args, count) = (self.args(values), values.len() as u16);
                 let cond = self.slot(*cond);
                 self.put(Code::Check { cond, site: *site, args, count });
+            }
+            Step::Inspect { number, values } => {
+                let values = values.iter().map(|value| self.result(value)).collect();
+                self.program.inspections.push((*number, values));
+                let number = self.program.inspections.len() as u32 - 1;
+                self.put(Code::Inspect { number });
             }
             Step::Node { reg, node, tag, fields, site } => {
                 self.new_node(*reg, *node, *tag, fields, *site)

@@ -6,7 +6,7 @@ use lambada_source::Failure;
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
-use super::{Body, Output, Program, Range, Slot, internal};
+use super::{Body, Output, Program, Range, Seen, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
@@ -30,6 +30,7 @@ pub(super) struct Machine<'a, M> {
     /// How much of the memory constants and arguments take, which do not count.
     own: usize,
     pub(super) limit: Memory,
+    pub(super) seen: Seen<'a>,
 }
 
 impl<'a, M: Meter> Machine<'a, M> {
@@ -48,6 +49,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             meter,
             own: 0,
             limit,
+            seen: &|_, _| {},
         };
         for (param, arg) in body.params.iter().zip(args) {
             match param {
@@ -187,6 +189,11 @@ impl<'a, M: Meter> Machine<'a, M> {
                         return Err(self.failure(site, args as usize, count as usize));
                     }
                 }
+                Code::Inspect { number } => {
+                    let (number, values) = &self.body.inspections[number as usize];
+                    let values = values.iter().map(|value| self.result(value));
+                    (self.seen)(*number, values.collect::<Result<_, _>>()?);
+                }
                 Code::Node { to, number } => self.new_node(to, number)?,
                 Code::Tag { to, of } => self.tag(to, of)?,
                 Code::Field { to, of, number } => self.field(to, of, number)?,
@@ -252,6 +259,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::First { .. }
             | Code::Next { .. }
             | Code::Check { .. }
+            | Code::Inspect { .. }
             | Code::Node { .. }
             | Code::Tag { .. }
             | Code::Field { .. }

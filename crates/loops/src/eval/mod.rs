@@ -57,6 +57,8 @@ struct Body {
     code: Vec<Code>,
     /// Operands of instructions that have many.
     args: Vec<compile::Arg>,
+    /// What is shown, under which number.
+    inspections: Vec<(u32, Vec<Output>)>,
     calls: Vec<items::Call>,
     new_nodes: Vec<items::NewNode>,
     fields: Vec<items::Place>,
@@ -71,6 +73,9 @@ struct Body {
     sites: Vec<Site>,
     origins: BTreeMap<Buf, Span>,
 }
+
+/// Who is told of what is inspected.
+pub type Seen<'a> = &'a dyn Fn(u32, Vec<Tensor>);
 
 /// A part of memory: what a buffer may touch, and where its offset 0 is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,13 +108,21 @@ impl Program {
 
     /// Runs it, see [`eval`].
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
-        self.run_within(args, Memory::default())
+        self.run_within(args, Memory::default(), &|_, _| {})
     }
 
-    /// The same with a limit on the memory for arrays, those among the arguments not counted.
-    pub fn run_within(&self, args: &[Tensor], limit: Memory) -> Result<Vec<Tensor>, Failure> {
+    /// The same with a limit on the memory for arrays, those among the arguments not counted; `seen` is told of what is inspected, in order:
+    /// its number, and its parts.
+    pub fn run_within(
+        &self,
+        args: &[Tensor],
+        limit: Memory,
+        seen: Seen,
+    ) -> Result<Vec<Tensor>, Failure> {
         check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
-        Ok(Machine::new(self, args, limit, Silent).run()?.0)
+        let mut machine = Machine::new(self, args, limit, Silent);
+        machine.seen = seen;
+        Ok(machine.run()?.0)
     }
 
     /// As [`Program::run`], and counts what it costs.

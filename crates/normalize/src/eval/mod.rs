@@ -10,6 +10,7 @@ mod derivatives;
 mod dynamic;
 mod functions;
 mod growth;
+mod inspect;
 mod loops;
 mod nodes;
 mod order;
@@ -29,6 +30,7 @@ use lambada_source::{FileId, Problem, stack};
 
 use crate::Eval;
 use crate::emit::Emit;
+use crate::entry::Inspection;
 use crate::merge::ill_typed;
 use crate::sketch::Sketch;
 use crate::types::Types;
@@ -85,6 +87,8 @@ pub(crate) struct Evaluator<'a> {
     late: bool,
     constants: HashMap<DefId, Val>,
     growth: Growth,
+    /// What is shown, by number.
+    pub inspections: Vec<Inspection>,
     /// Whose author's names are used: the entry's.
     file: FileId,
 }
@@ -122,6 +126,7 @@ impl<'a> Evaluator<'a> {
             late: false,
             constants,
             growth: Growth::default(),
+            inspections: Vec::new(),
             file: FileId::default(),
         }
     }
@@ -246,6 +251,7 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Index(..)
                 | TermKind::Update(..)
                 | TermKind::Reduce(..)
+                | TermKind::Inspect(..)
                 | TermKind::MatMul(..)
                 | TermKind::Loop { .. }
                 | TermKind::Accumulate { .. }
@@ -300,6 +306,11 @@ impl<'a> Evaluator<'a> {
             TermKind::Index(t, at) => self.index(t, at, span, hint),
             TermKind::Update(t, at, value) => self.update(t, at, value, span, hint),
             TermKind::Reduce(op, t) => self.reduce(*op, t, hint),
+            TermKind::Inspect(site, t) => {
+                let value = self.eval(t, hint)?;
+                self.inspect(site, &value, t.ty())?;
+                Ok(value)
+            }
             TermKind::MatMul(a, b) => self.matmul(a, b, span, hint),
             TermKind::Loop { state, init, kind, body } => self.loop_(state, init, kind, body, span),
             TermKind::Accumulate { acc, init, body } => self.accumulate(acc, init, body),

@@ -253,7 +253,7 @@ pub fn wildcard_value(span: Span) -> Problem {
 
 pub fn text_value(span: Span) -> Problem {
     Problem::error("E0087", "there are no values of text", span, "expected an expression")
-        .hint("quotes are only for `import \"path\"`")
+        .hint("quotes are only for `import \"path\"` and `inspect_as \"name\" x`")
 }
 
 pub fn space_before_dot(span: Span) -> Problem {

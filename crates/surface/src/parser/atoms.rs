@@ -1,5 +1,7 @@
 //! Names, literals and everything in brackets.
 
+use std::rc::Rc;
+
 use super::expr::{PIPE, POWER, UNARY};
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, Param, Pattern, PatternKind, UnaryOp};
@@ -14,6 +16,13 @@ impl Parser<'_> {
             TokenKind::Lower if self.lambda_word() => return self.lambda_with_word(),
             TokenKind::Lower if self.here() == "_" => {
                 return self.halt(forms::wildcard_value(self.span()));
+            }
+            TokenKind::Lower
+                if self.here() == "inspect_as" && self.ahead(1).kind == TokenKind::Text =>
+            {
+                self.bump();
+                let name = self.text();
+                ExprKind::InspectAs(name)
             }
             TokenKind::Lower => ExprKind::Var(self.bump_name().text),
             TokenKind::Upper => ExprKind::Con(self.bump_name().text),
@@ -55,6 +64,13 @@ impl Parser<'_> {
             TokenKind::Bad | TokenKind::End => return self.no_expression(),
         };
         Ok(self.make(start, kind))
+    }
+
+    /// What a text says.
+    pub(super) fn text(&mut self) -> Rc<str> {
+        let text = self.intern(self.here().trim_matches('"'));
+        self.bump();
+        text
     }
 
     fn literal(&mut self, kind: ExprKind) -> ExprKind {
@@ -314,7 +330,7 @@ pub(crate) fn level(expr: &Expr) -> u8 {
         | ExprKind::Match(..) => 0,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => 0,
         ExprKind::Commented(_, inner) => level(inner),
-        ExprKind::Apply(..) => POWER + 1,
+        ExprKind::Apply(..) | ExprKind::InspectAs(_) => POWER + 1,
         ExprKind::Var(_)
         | ExprKind::Con(_)
         | ExprKind::Int(_)
@@ -378,6 +394,7 @@ pub(crate) fn is_open(e: &Expr) -> bool {
         | ExprKind::Int(_)
         | ExprKind::Real(_)
         | ExprKind::Bool(_)
+        | ExprKind::InspectAs(_)
         | ExprKind::Tuple(_) => false,
         ExprKind::Record(_)
         | ExprKind::RecordUpdate(..)

@@ -175,9 +175,7 @@ impl Parser<'_> {
             let problem = items::import_path(self.place().span, &self.found());
             return self.halt(problem);
         }
-        let path = self.here().trim_matches('"');
-        let path = self.intern(path);
-        self.bump();
+        let path = self.text();
         let span = self.span_from(start);
         self.end_item()?;
         Ok(Item::Import { path, span })

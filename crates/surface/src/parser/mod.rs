@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use lambada_source::{FileId, Problem, Span};
 
-use crate::ast::{Expr, ExprKind, Module, Name};
+use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
 use crate::lexer::tokenize;
 use crate::messages::forms as messages;
 use crate::messages::syntax::{self, Missing, Place};
@@ -44,6 +44,13 @@ pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let expr = parser.only_expr();
     (expr, parser.problems)
+}
+
+/// The syntax tree of a single type, as messages show it; nothing where it is none.
+pub fn parse_type(text: &str) -> Option<TypeExpr> {
+    let mut parser = Parser::new(text, FileId::default());
+    let ty = parser.type_expr().ok()?;
+    (parser.kind() == TokenKind::End && parser.problems.is_empty()).then_some(ty)
 }
 
 /// A problem has been reported; skip to where going on makes sense.

@@ -80,6 +80,7 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Int(value) => text(value.to_string()),
         ExprKind::Real(value) => text(real(*value)),
         ExprKind::Bool(value) => text(value.to_string()),
+        ExprKind::InspectAs(name) => text(format!("inspect_as \"{name}\"")),
         ExprKind::Tuple(parts) if parts.len() >= MANY && parts.iter().all(is_atom) => {
             filled(parts.iter().map(single).collect())
         }

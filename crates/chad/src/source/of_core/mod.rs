@@ -288,6 +288,8 @@ impl Reader<'_> {
                 }
                 _ => return outside(span, "a check that can fail", CHECKS),
             },
+            // The paper's programs do not print.
+            TermKind::Inspect(_, value) => return self.read(value, args),
             TermKind::Array(items) => self.array(t.ty(), items, span)?,
             TermKind::For(i, n, body) => self.for_(i, n, body, span)?,
             TermKind::Dim(array, axis) => {
