@@ -31,6 +31,10 @@ pub trait Derivatives {
     /// `D→f`: parameters, then one tangent per parameter; results, then one tangent per result that is real or a handle.
     fn forward(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda;
 
+    /// `D→f` with marks in place of tangents: reals that are not negative. That of a result is positive where a way leads to it from a positive one,
+    /// through partial derivatives that are not zero whatever the values; else it is zero.
+    fn reach(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda;
+
     /// `D←f`.
     fn reverse(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse;
 

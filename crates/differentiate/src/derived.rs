@@ -98,6 +98,8 @@ pub(crate) struct Context {
     pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
     queue: Vec<Task>,
     pub(crate) prepare: Prepare,
+    /// Are tangents marks, by the rules of [`crate::reach`]?
+    pub(crate) reach: bool,
 }
 
 impl Context {
@@ -115,6 +117,7 @@ impl Context {
             crossings: HashMap::new(),
             queue: Vec::new(),
             prepare,
+            reach: false,
         }
     }
 

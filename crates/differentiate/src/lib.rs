@@ -14,7 +14,7 @@
 //! * `prepare`, `extrema`, `late`, `counted` and `segments`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
-//! * `lanes`: derivatives along several directions at once;
+//! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on what;
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
 mod accumulator;
@@ -45,6 +45,7 @@ mod multiples;
 mod node;
 mod prepare;
 mod prim;
+mod reach;
 mod residuals;
 mod schedule;
 mod segments;
@@ -74,6 +75,10 @@ impl Derivatives for Differentiate {
         forward(library, names, f)
     }
 
+    fn reach(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
+        reach_with(prepare::as_it_is, library, names, f)
+    }
+
     fn reverse(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
         reverse(library, names, f)
     }
@@ -96,6 +101,21 @@ pub fn forward_with(
     f: &Lambda,
 ) -> Lambda {
     let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    let derivative = boundary::forward(&mut cx, names, f);
+    *library = cx.library;
+    derivative
+}
+
+/// `D→f` with marks in place of tangents: from the parameters and their marks to the results and the marks of those that have some. Functions of
+/// the library are prepared before they are derived.
+pub fn reach_with(
+    prepare: Prepare,
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Lambda {
+    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    cx.reach = true;
     let derivative = boundary::forward(&mut cx, names, f);
     *library = cx.library;
     derivative

@@ -85,7 +85,8 @@ impl Shapes {
             | TermKind::Accumulate { .. }
             | TermKind::Add { .. }
             | TermKind::Jvp(..)
-            | TermKind::Vjp(..) => None,
+            | TermKind::Vjp(..)
+            | TermKind::Reach(..) => None,
         }
     }
 
@@ -122,7 +123,8 @@ impl Shapes {
                 | TermKind::Accumulate { .. }
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
-                | TermKind::Vjp(..) => return None,
+                | TermKind::Vjp(..)
+                | TermKind::Reach(..) => return None,
             }
         }
     }

@@ -32,6 +32,13 @@ struct Traced {
     others: Vec<(Atom, usize)>,
 }
 
+/// What goes along with the values.
+#[derive(Clone, Copy)]
+enum Forward {
+    Tangent,
+    Marks,
+}
+
 impl Evaluator<'_> {
     /// `vjp f x`, of type `ty = (b, b -> a)`
     pub(super) fn vjp(&mut self, f: &Term, x: &Term, ty: &CoreTy, span: Span) -> Eval<Val> {
@@ -63,14 +70,44 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         span: Span,
     ) -> Eval<Val> {
+        self.forward(f, x, dx, &ty.components()[0], span, Forward::Tangent).map(|(value, tangent)| {
+            Val::tuple([value, tangent])
+        })
+    }
+
+    /// `reach f x marks`, of type `ty = b`
+    pub(super) fn reach(
+        &mut self,
+        f: &Term,
+        x: &Term,
+        marks: &Term,
+        ty: &CoreTy,
+        span: Span,
+    ) -> Eval<Val> {
+        self.forward(f, x, marks, ty, span, Forward::Marks).map(|(_, reached)| reached)
+    }
+
+    /// The value of `f x`, and what comes of the tangents or marks.
+    fn forward(
+        &mut self,
+        f: &Term,
+        x: &Term,
+        dx: &Term,
+        ty: &CoreTy,
+        span: Span,
+        kind: Forward,
+    ) -> Eval<(Val, Val)> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let dx = self.eval(dx, None)?;
         let tangents =
             self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
-        let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let mut forward =
-            self.derivatives.forward(&mut self.emit.library, &mut self.emit.names, &traced.lambda);
+        let traced = self.trace(&f, &point, ty, span)?;
+        let (library, names) = (&mut self.emit.library, &mut self.emit.names);
+        let mut forward = match kind {
+            Forward::Tangent => self.derivatives.forward(library, names, &traced.lambda),
+            Forward::Marks => self.derivatives.reach(library, names, &traced.lambda),
+        };
         self.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(&tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
@@ -79,7 +116,7 @@ impl Evaluator<'_> {
         let value = traced.rebuild(&self.emit, values);
         let skeleton = self.skeleton(&value)?;
         let tangent = with_reals(&self.emit, &skeleton, tangents);
-        Ok(Val::tuple([value, tangent]))
+        Ok((value, tangent))
     }
 
     /// What the variables that a map binds are called.

@@ -325,6 +325,7 @@ impl Reader<'_> {
             }
             TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
             TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
+            TermKind::Reach(..) => return outside(span, "`reach`", DERIVATIVES),
         };
         self.call(known, args, span)
     }
