@@ -51,7 +51,15 @@ impl<'a> Tangents<'a> {
         mode: Mode,
     ) -> Tangents<'a> {
         let b = Builder::new(names);
-        Tangents { b, activity, cx, mode, of: HashMap::new(), places: HashMap::new(), types: HashMap::new() }
+        Tangents {
+            b,
+            activity,
+            cx,
+            mode,
+            of: HashMap::new(),
+            places: HashMap::new(),
+            types: HashMap::new(),
+        }
     }
 
     /// The shadows, and the cells that belong to variables.

@@ -190,7 +190,9 @@ fn push_forward(
         }
     }
     match sum {
-        Some(tangent) => Value::Active(Rc::new(Active::Forward { level, kind, primal: out, tangent })),
+        Some(tangent) => {
+            Value::Active(Rc::new(Active::Forward { level, kind, primal: out, tangent }))
+        }
         None => out,
     }
 }

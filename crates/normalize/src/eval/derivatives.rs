@@ -70,9 +70,8 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         span: Span,
     ) -> Eval<Val> {
-        self.forward(f, x, dx, &ty.components()[0], span, Forward::Tangent).map(|(value, tangent)| {
-            Val::tuple([value, tangent])
-        })
+        self.forward(f, x, dx, &ty.components()[0], span, Forward::Tangent)
+            .map(|(value, tangent)| Val::tuple([value, tangent]))
     }
 
     /// `reach f x marks`, of type `ty = b`
