@@ -115,6 +115,9 @@ pub enum Command {
         data: DataArgs,
         #[command(flatten)]
         wrt: Wrt,
+        /// Only the entries that can be different from zero: rows, columns and values; an .npz file is one that SciPy reads
+        #[arg(long)]
+        sparse: bool,
     },
     /// Value and Hessian of a definition with a real result
     Hessian {
@@ -124,6 +127,9 @@ pub enum Command {
         data: DataArgs,
         #[command(flatten)]
         wrt: Wrt,
+        /// Only the entries that can be different from zero: rows, columns and values; an .npz file is one that SciPy reads
+        #[arg(long)]
+        sparse: bool,
     },
     /// Print the derivative of a definition as Lambada source
     Derive {

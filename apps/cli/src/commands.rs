@@ -4,7 +4,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use lambada::paper;
-use lambada::{Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Unit, Verify};
+use lambada::{
+    Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Sparse, Unit, Verify,
+};
 
 use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::{messages, report};
@@ -40,10 +42,16 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Grad { target, data, wrt } => {
             shell.derivative(&target, &data, &wrt, Operator::Grad, "gradient")
         }
-        Command::Jacobian { target, data, wrt } => {
+        Command::Jacobian { target, data, wrt, sparse: true } => {
+            shell.sparse(&target, &data, &wrt, Sparse::Jacobian, "jacobian")
+        }
+        Command::Hessian { target, data, wrt, sparse: true } => {
+            shell.sparse(&target, &data, &wrt, Sparse::Hessian, "hessian")
+        }
+        Command::Jacobian { target, data, wrt, sparse: false } => {
             shell.derivative(&target, &data, &wrt, Operator::Jacobian, "jacobian")
         }
-        Command::Hessian { target, data, wrt } => {
+        Command::Hessian { target, data, wrt, sparse: false } => {
             shell.derivative(&target, &data, &wrt, Operator::Hessian, "hessian")
         }
         Command::Jvp { target, data, wrt, tangents, tangents_data } => {
@@ -123,6 +131,25 @@ impl Shell {
         self.show_pair(data, result, name)
     }
 
+    /// A value with a sparse matrix.
+    fn sparse(
+        &mut self,
+        target: &Target,
+        data: &DataArgs,
+        wrt: &Wrt,
+        matrix: Sparse,
+        name: &str,
+    ) -> Result<(), Report> {
+        let unit = self.load(&target.file)?;
+        let call =
+            unit.sparse(&target.entry, matrix, wrt.names().as_deref()).map_err(|p| self.told(p))?;
+        let result = self.run_call(call, target, data, Operator::Jacobian, |_, _| Ok(()))?;
+        let (Data::Tuple(pair), Some(path)) = (&result.value, &data.output) else {
+            return self.show_pair(data, result, name);
+        };
+        lambada::write_sparse(path, name, &pair[0], &pair[1]).map_err(|p| self.told([p]))
+    }
+
     fn jvp(
         &mut self,
         target: &Target,
@@ -193,6 +220,17 @@ impl Shell {
         complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
     ) -> Result<Outcome, Report> {
         let call = unit.call(&target.entry, operator, wrt).map_err(|p| self.told(p))?;
+        self.run_call(call, target, data, operator, complete)
+    }
+
+    fn run_call(
+        &mut self,
+        call: lambada::Call,
+        target: &Target,
+        data: &DataArgs,
+        operator: Operator,
+        complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
+    ) -> Result<Outcome, Report> {
         let inputs = self.inputs(data, &target.words)?;
         let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
         complete(&call, &mut args).map_err(|p| self.told(p))?;

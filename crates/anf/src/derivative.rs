@@ -40,6 +40,18 @@ pub trait Derivatives {
         f: &Lambda,
     ) -> Result<Lambda, Box<Problem>>;
 
+    /// `D→f` with marks in place of tangents: reals that are not negative. That of a result is positive where a way leads to it from a positive one,
+    /// through partial derivatives that are not zero whatever the values; else it is zero.
+    ///
+    /// # Errors
+    /// Rules that do not suffice.
+    fn reach(
+        &self,
+        library: &mut Library,
+        names: &mut Names,
+        f: &Lambda,
+    ) -> Result<Lambda, Box<Problem>>;
+
     /// `D←f`.
     fn reverse(
         &self,

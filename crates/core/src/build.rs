@@ -137,6 +137,13 @@ pub fn jvp(f: Term, x: Term, dx: Term, span: Span) -> Term {
     Term::new(TermKind::Jvp(f, x, dx), ty, span)
 }
 
+/// `reach f x marks`
+pub fn reach(f: Term, x: Term, marks: Term, span: Span) -> Term {
+    let Ty::Fun(_, to) = f.ty() else { panic!("reach of a term of type {:?}", f.ty()) };
+    let ty = (**to).clone();
+    Term::new(TermKind::Reach(f, x, marks), ty, span)
+}
+
 /// `vjp f x`
 pub fn vjp(f: Term, x: Term, span: Span) -> Term {
     let Ty::Fun(from, to) = f.ty() else { panic!("vjp of a term of type {:?}", f.ty()) };

@@ -271,6 +271,11 @@ impl Checker<'_> {
                 self.expect("the point", x, &from)?;
                 self.expect("the tangent", dx, &from).map(|()| Ty::tuple([to.clone(), to]))
             }
+            TermKind::Reach(f, x, marks) => {
+                let (from, to) = self.differentiated(f)?;
+                self.expect("the point", x, &from)?;
+                self.expect("the marks", marks, &from).map(|()| to)
+            }
             TermKind::Vjp(f, x) => {
                 let (from, to) = self.differentiated(f)?;
                 self.expect("the point", x, &from)
@@ -615,5 +620,6 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Jvp(..) => "jvp",
         TermKind::Vjp(..) => "vjp",
         TermKind::Ruled(_) => "function with rules",
+        TermKind::Reach(..) => "reach",
     }
 }

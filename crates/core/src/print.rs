@@ -344,6 +344,10 @@ impl Printer<'_> {
                 let args = vec![self.term(f, ATOM), self.term(x, ATOM), self.term(dx, ATOM)];
                 call(text("jvp"), args, context)
             }
+            TermKind::Reach(f, x, marks) => {
+                let args = vec![self.term(f, ATOM), self.term(x, ATOM), self.term(marks, ATOM)];
+                call(text("reach"), args, context)
+            }
             TermKind::Vjp(f, x) => {
                 call(text("vjp"), vec![self.term(f, ATOM), self.term(x, ATOM)], context)
             }
@@ -584,6 +588,7 @@ fn ends_in_match(term: &Term) -> bool {
         | TermKind::Add { .. }
         | TermKind::Jvp(..)
         | TermKind::Vjp(..)
-        | TermKind::Ruled(_) => false,
+        | TermKind::Ruled(_)
+        | TermKind::Reach(..) => false,
     }
 }

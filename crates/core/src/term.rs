@@ -197,6 +197,10 @@ pub enum TermKind {
     Vjp(Term, Term),
     /// A function with derivatives of its own.
     Ruled(Box<Ruled>),
+    /// `reach f x marks : b` for `f : a -> b` and marks of type `a`, which are not negative: which reals of `f x` can depend on a marked one. It is `jvp` with ones
+    /// for all partial derivatives that are not zero whatever the values: a real is positive where a way leads to it from a mark, and zero elsewhere.
+    /// How large it is says nothing. Of a branch, what is taken counts; of an extremum, all elements.
+    Reach(Term, Term, Term),
 }
 
 /// One arm of a match: the constructor's arguments, and the result.

@@ -50,7 +50,9 @@ impl Term {
                 let arms = arms.iter().map(|arm| (arm.vars.iter().collect(), &arm.body));
                 std::iter::once((vec![], t)).chain(arms).collect()
             }
-            TermKind::If(a, b, c) | TermKind::Jvp(a, b, c) => outside([a, b, c]),
+            TermKind::If(a, b, c) | TermKind::Jvp(a, b, c) | TermKind::Reach(a, b, c) => {
+                outside([a, b, c])
+            }
             TermKind::For(i, n, body) => vec![(vec![], n), (vec![i], body)],
             TermKind::Index(xs, at) => outside(std::iter::once(xs).chain(at)),
             TermKind::Update(xs, at, value) => {
@@ -144,6 +146,9 @@ impl Term {
             TermKind::Jvp(f, x, dx) => TermKind::Jvp(with.term(f), with.term(x), with.term(dx)),
             TermKind::Vjp(f, x) => TermKind::Vjp(with.term(f), with.term(x)),
             TermKind::Ruled(ruled) => rebuild_ruled(ruled, with),
+            TermKind::Reach(f, x, marks) => {
+                TermKind::Reach(with.term(f), with.term(x), with.term(marks))
+            }
         };
         Term::new(kind, self.ty().clone(), self.span())
     }

@@ -32,7 +32,10 @@ fn is_data(ty: &Ty) -> bool {
 /// `D→f`
 pub(crate) fn forward(cx: &mut Context, names: &mut Names, f: &Lambda) -> Lambda {
     let scope = scope(cx, f);
-    let f = extrema::rewrite_reductions(names, &scope, f);
+    let f = match cx.reach {
+        true => f.clone(),
+        false => extrema::rewrite_reductions(names, &scope, f),
+    };
     let activity = Activity::of(&scope, &f);
     let mut tangents = Tangents::new(cx, names, &activity, Mode::Tangent);
     let mut params = f.params.clone();

@@ -213,7 +213,10 @@ fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
 fn derive_forward(cx: &mut Context, derived: &Pushforward) {
     let (f, lambda, scope) = subject(cx, &derived.key);
     let mut names = f.names.clone();
-    let lambda = extrema::rewrite_reductions(&mut names, &scope, &lambda);
+    let lambda = match cx.reach {
+        true => lambda,
+        false => extrema::rewrite_reductions(&mut names, &scope, &lambda),
+    };
     let activity = Activity::of(&scope, &lambda);
     let mut tangents = Tangents::new(cx, &mut names, &activity, Mode::Tangent);
     let (mut params, mut accumulators) = (f.params.clone(), f.accumulators.clone());

@@ -103,6 +103,8 @@ pub(crate) struct Context {
     pub(crate) transposes: HashMap<FnId, FnId>,
     /// What is wrong with the rules of the program: the first problem.
     pub(crate) problem: Option<Box<Problem>>,
+    /// Are tangents marks, by the rules of [`crate::reach`]?
+    pub(crate) reach: bool,
 }
 
 impl Context {
@@ -122,6 +124,7 @@ impl Context {
             prepare,
             transposes: HashMap::new(),
             problem: None,
+            reach: false,
         }
     }
 

@@ -15,6 +15,7 @@ use lambada_anf::{Atom, Block, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::ReduceOp;
 
 use crate::cotangents::{Cotangents, Kind};
+use crate::reach::combined;
 use crate::residuals::{Body, Place, Residuals, resolve};
 use crate::tangents::Tangents;
 
@@ -26,7 +27,7 @@ impl Tangents<'_> {
             for (k, result) in body.results.iter().enumerate() {
                 if let Some(tangent) = t.get(*result).filter(|_| t.carries(stm.binds[k].var)) {
                     results.push(tangent);
-                    outs.push(outs[k]);
+                    outs.push(if t.cx.reach { combined(outs[k]) } else { outs[k] });
                     binds.push(t.param(&stm.binds[k]));
                 }
             }

@@ -15,7 +15,7 @@
 //! * `prepare`, `extrema`, `late`, `counted` and `segments`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
-//! * `lanes`: derivatives along several directions at once;
+//! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on what;
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
 
 mod accumulator;
@@ -47,6 +47,7 @@ mod multiples;
 mod node;
 mod prepare;
 mod prim;
+mod reach;
 mod residuals;
 mod rules;
 mod schedule;
@@ -83,6 +84,15 @@ impl Derivatives for Differentiate {
         f: &Lambda,
     ) -> Result<Lambda, Box<Problem>> {
         forward(library, names, f)
+    }
+
+    fn reach(
+        &self,
+        library: &mut Library,
+        names: &mut Names,
+        f: &Lambda,
+    ) -> Result<Lambda, Box<Problem>> {
+        reach_with(prepare::as_it_is, library, names, f)
     }
 
     fn reverse(
@@ -122,6 +132,24 @@ pub fn forward_with(
     f: &Lambda,
 ) -> Result<Lambda, Box<Problem>> {
     let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    let derivative = boundary::forward(&mut cx, names, f);
+    *library = cx.library;
+    cx.problem.map_or(Ok(derivative), Err)
+}
+
+/// `D→f` with marks in place of tangents: from the parameters and their marks to the results and the marks of those that have some. Functions of
+/// the library are prepared before they are derived.
+///
+/// # Errors
+/// Rules that do not suffice.
+pub fn reach_with(
+    prepare: Prepare,
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Result<Lambda, Box<Problem>> {
+    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    cx.reach = true;
     let derivative = boundary::forward(&mut cx, names, f);
     *library = cx.library;
     cx.problem.map_or(Ok(derivative), Err)

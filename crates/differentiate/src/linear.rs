@@ -189,7 +189,7 @@ impl<'a> Checker<'a> {
                 self.grow(*acc, kind, stm);
                 return self.grow(CELLS, kind, stm);
             }
-            Op::Check { .. } => return,
+            Op::Check { .. } | Op::Inspect { .. } => return,
             Op::Call { function, args, accumulators } => {
                 return self.call(stm, *function, args, accumulators);
             }

@@ -15,6 +15,9 @@ use crate::tangents::Tangents;
 
 impl Tangents<'_> {
     pub(crate) fn matmul(&mut self, y: &Param, a: Var, b: Var) {
+        if self.cx.reach {
+            return self.reach_matmul(y, a, b);
+        }
         let hint = self.hint(y.var);
         let left =
             self.get_var(a).map(|a_tan| self.b.bind(&hint, y.ty.clone(), Op::MatMul(a_tan, b)));

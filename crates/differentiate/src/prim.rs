@@ -14,6 +14,9 @@ use crate::tangents::Tangents;
 
 impl Tangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
+        if self.cx.reach {
+            return self.reach_prim(y, op, args);
+        }
         let hint = self.hint(y.var);
         let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
         let mut products = Products::new(&mut self.b, y, args);
@@ -104,7 +107,7 @@ fn is_square(op: Prim, args: &[Atom]) -> bool {
 }
 
 /// A partial derivative that is not zero.
-fn factor(partial: &Option<Expr>) -> Option<&Expr> {
+pub(crate) fn factor(partial: &Option<Expr>) -> Option<&Expr> {
     partial.as_ref().filter(|expr| **expr != Expr::Lit(Scalar::Real(0.0)))
 }
 

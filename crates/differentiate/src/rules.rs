@@ -52,6 +52,10 @@ impl Call {
 impl Context {
     /// The rules of a function, if it has some.
     pub(crate) fn rules(&self, id: FnId) -> Option<Rules> {
+        // What a result can depend on is said by the function itself.
+        if self.reach {
+            return None;
+        }
         self.library.function(id)?.rules.clone()
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Tangents<'a> {
     of: HashMap<Var, Atom>,
     /// With shadows: the cells that belong to fields that are read, and to cells that are added to.
     pub(crate) places: HashMap<Var, Place>,
+    /// The types of tangents.
+    pub(crate) types: HashMap<Var, Ty>,
 }
 
 /// A cell of a shadow.
@@ -49,7 +51,15 @@ impl<'a> Tangents<'a> {
         mode: Mode,
     ) -> Tangents<'a> {
         let b = Builder::new(names);
-        Tangents { b, activity, cx, mode, of: HashMap::new(), places: HashMap::new() }
+        Tangents {
+            b,
+            activity,
+            cx,
+            mode,
+            of: HashMap::new(),
+            places: HashMap::new(),
+            types: HashMap::new(),
+        }
     }
 
     /// The shadows, and the cells that belong to variables.
@@ -102,7 +112,9 @@ impl Tangents<'_> {
     pub(crate) fn param(&mut self, p: &Param) -> Param {
         let var = self.b.names.fresh(self.hint(p.var));
         self.set(p.var, var.into());
-        Param { var, ty: self.cx.ty(self.mode, &p.ty) }
+        let ty = self.cx.ty(self.mode, &p.ty);
+        self.types.insert(var, ty.clone());
+        Param { var, ty }
     }
 
     /// Binds the tangent of `p`.

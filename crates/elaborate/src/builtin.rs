@@ -21,6 +21,8 @@ pub(crate) enum Builtin {
     Jacobian,
     /// `inspect`: the identity, which prints.
     Inspect,
+    /// For the library: which results can depend on marked elements.
+    Reach,
     /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
     /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in which the integers `k` stand for `{0}`, ….
@@ -84,6 +86,7 @@ impl Builtin {
             "vjp" => Some(Builtin::Vjp),
             "jacobian" => Some(Builtin::Jacobian),
             "inspect" => Some(Builtin::Inspect),
+            "prelude_reach" if in_library => Some(Builtin::Reach),
             "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
             "prelude_minimum" if in_library => Some(Builtin::Extremum(Extremum::Min)),
             _ if in_library && name.starts_with("prelude_check") => CHECKS
@@ -118,7 +121,7 @@ impl Builtin {
             | Builtin::Extremum(_) => 1,
             Builtin::Vjp | Builtin::Jacobian => 2,
             Builtin::Check(words) => 2 + numbers(words),
-            Builtin::Jvp => 3,
+            Builtin::Jvp | Builtin::Reach => 3,
         }
     }
 }

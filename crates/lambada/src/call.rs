@@ -68,6 +68,19 @@ impl Unit {
 }
 
 impl Call {
+    /// A derivative that is a definition of its own, with the parameters of the definition `name`.
+    pub(crate) fn of(
+        program: Program,
+        entry: DefId,
+        name: Rc<str>,
+        signature: Signature,
+        wrt: Vec<usize>,
+        unit: &Unit,
+    ) -> Call {
+        let inferred = unit.without_types(&name);
+        Call { program, entry, name, signature, wrt, inferred }
+    }
+
     /// The definition's arguments, from inputs by name.
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
         let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);

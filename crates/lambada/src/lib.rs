@@ -20,6 +20,7 @@ mod pipeline;
 mod session;
 mod show;
 mod source;
+mod sparse;
 mod types;
 pub mod vectors;
 mod verify;
@@ -27,7 +28,7 @@ mod verify;
 pub use call::Call;
 pub use data::{
     Format, Inputs, Raw, is_definition, is_identifier, json_text, spaced_assignment, split_names,
-    to_json, write_file,
+    to_json, write_file, write_sparse,
 };
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use gradbench::{Ended, gradbench};
@@ -43,6 +44,7 @@ pub use passes::{Pass, passes, request_timings, table, timings};
 pub use pipeline::{Arrays, Engine, Executable, Observer, Staged, arrays, lower};
 pub use session::{Session, Unit, label};
 pub use show::Stage;
+pub use sparse::Sparse;
 pub use verify::{Check, Row, Verification, Verify};
 
 /// Are the checkers to run after every pass? They always do in debug builds.

@@ -33,6 +33,17 @@ impl anf::Derivatives for Staged {
         timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
     }
 
+    fn reach(
+        &self,
+        library: &mut anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> Result<anf::Lambda, Box<Problem>> {
+        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
+        anf::name_values(names, &f.body);
+        timed(&FORWARD, || lambada_differentiate::reach_with(prepare, library, names, &f))
+    }
+
     fn reverse(
         &self,
         library: &mut anf::Library,

@@ -30,6 +30,8 @@ pub struct Unit {
     pub module: Deep<Module>,
     /// Those of the files that it imports, and that these import, under their [`import_key`]s.
     pub imports: Vec<(Rc<str>, Deep<Module>)>,
+    /// The prelude.
+    pub(crate) prelude: Deep<Module>,
     /// Its definitions, typed.
     pub checked: Deep<Checked>,
     /// What is doubtful but not wrong.
@@ -128,6 +130,7 @@ impl Session {
         Ok(Unit {
             module: module.into(),
             imports,
+            prelude: prelude.into(),
             checked: checked.into(),
             warnings: problems,
             sources: self.sources.clone(),
@@ -297,6 +300,15 @@ fn located(problem: Problem, sources: &Sources) -> Problem {
         Some(module) => messages::in_library(problem, module, name),
         None => problem,
     }
+}
+
+/// The file of a definition.
+pub(crate) fn definition_of(unit: &Unit, entry: &str) -> FileId {
+    let span = unit.module.items.iter().find_map(|item| match item {
+        Item::Def(def) if &*def.name.text == entry => Some(def.span),
+        Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
+    });
+    span.map_or(FileId(0), |span| span.file)
 }
 
 fn within(outer: Span, inner: Span) -> bool {

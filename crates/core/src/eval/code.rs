@@ -51,6 +51,7 @@ pub(crate) enum Code {
     Add(Slot, Vec<Code>, Box<Code>, Box<ForInfo>),
     Jvp(Box<[Code; 3]>, Span),
     Vjp(Box<[Code; 2]>, Span),
+    Reach(Box<[Code; 3]>, Span),
 }
 
 /// Is it the last mention?

@@ -243,6 +243,9 @@ impl Compiler<'_> {
             TermKind::Jvp(f, x, dx) => {
                 Code::Jvp(Box::new([self.term(f), self.term(x), self.term(dx)]), term.span())
             }
+            TermKind::Reach(f, x, marks) => {
+                Code::Reach(Box::new([self.term(f), self.term(x), self.term(marks)]), term.span())
+            }
             TermKind::Vjp(f, x) => Code::Vjp(Box::new([self.term(f), self.term(x)]), term.span()),
         }
     }

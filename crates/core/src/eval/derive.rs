@@ -1,5 +1,5 @@
 //! `jvp` and `vjp`, by operator overloading: the argument's reals are made to carry derivatives, the function runs as it is, and the result is
-//! taken apart. Components that are not real are ignored in tangents and cotangents, and are zero in those that come out.
+//! taken apart. `reach` is the same with dual numbers whose second part is not multiplied. Components that are not real are ignored in tangents and cotangents, and are zero in those that come out.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use lambada_prim::made_nan;
 use lambada_source::{Span, stack};
 
 use super::machine::{Machine, Run, fail};
-use super::real::{Active, Node, Tape, add_to, level, made};
+use super::real::{Active, Kind, Node, Tape, add_to, level, made};
 use super::value::{Array, Value};
 
 /// The function from cotangents of a result to cotangents of the point. It may be applied many times.
@@ -25,10 +25,18 @@ impl Machine<'_> {
     /// `jvp f x dx`
     pub fn jvp(&mut self, f: Value, x: &Value, dx: &Value, span: Span) -> Run<Value> {
         let level = self.fresh_level();
-        let x = lift(x, dx, level, span)?;
+        let x = lift(x, dx, Kind::Tangent, level, span)?;
         let result = self.call(f, vec![x])?;
         let (primal, tangent) = split(&result, level);
         Ok(Value::tuple(vec![primal, tangent]))
+    }
+
+    /// `reach f x marks`
+    pub fn reach(&mut self, f: Value, x: &Value, marks: &Value, span: Span) -> Run<Value> {
+        let level = self.fresh_level();
+        let x = lift(x, marks, Kind::Marks, level, span)?;
+        let result = self.call(f, vec![x])?;
+        Ok(split(&result, level).1)
     }
 
     /// `vjp f x`
@@ -126,16 +134,17 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
     if m == n { Ok(()) } else { fail(span, format!("sizes differ: {m} and {n}")) }
 }
 
-/// The point with its tangent, at a new level.
-pub(crate) fn lift(x: &Value, dx: &Value, level: u64, span: Span) -> Run<Value> {
+/// The point with its tangent or marks, at a new level.
+pub(crate) fn lift(x: &Value, dx: &Value, kind: Kind, level: u64, span: Span) -> Run<Value> {
     let all = |xs: &[Value], ds: &[Value]| {
-        let lifted = |(x, d)| stack::deeper(|| lift(x, d, level, span));
+        let lifted = |(x, d)| stack::deeper(|| lift(x, d, kind, level, span));
         xs.iter().zip(ds).map(lifted).collect::<Run<Vec<Value>>>()
     };
     match (x, dx) {
         (Value::Real(_) | Value::Active(_), tangent) => {
             Ok(Value::Active(Rc::new(Active::Forward {
                 level,
+                kind,
                 primal: x.clone(),
                 tangent: tangent.clone(),
             })))

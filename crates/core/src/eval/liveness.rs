@@ -119,7 +119,7 @@ impl Marker<'_> {
             Code::Prim2(_, ab) | Code::MatMul(_, _, ab, _) | Code::Vjp(ab, _) => {
                 self.all(&mut ab[..])
             }
-            Code::Prim3(_, abc) | Code::Jvp(abc, _) => self.all(&mut abc[..]),
+            Code::Prim3(_, abc) | Code::Jvp(abc, _) | Code::Reach(abc, _) => self.all(&mut abc[..]),
             Code::For(index, parts, _) => {
                 self.inside_loop(|m| m.code(&mut parts[1]));
                 self.live.remove(*index);

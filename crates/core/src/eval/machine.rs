@@ -313,6 +313,12 @@ impl<'p> Machine<'p> {
                     let dx = self.eval(&parts[2])?;
                     return self.jvp(f, &x, &dx, *span);
                 }
+                Code::Reach(parts, span) => {
+                    let f = self.eval(&parts[0])?;
+                    let x = self.eval(&parts[1])?;
+                    let marks = self.eval(&parts[2])?;
+                    return self.reach(f, &x, &marks, *span);
+                }
                 Code::Vjp(parts, span) => {
                     let f = self.eval(&parts[0])?;
                     let x = self.eval(&parts[1])?;

@@ -18,9 +18,18 @@ use super::value::Value;
 #[derive(Debug)]
 pub(crate) enum Active {
     /// A dual number.
-    Forward { level: u64, primal: Value, tangent: Value },
+    Forward { level: u64, kind: Kind, primal: Value, tangent: Value },
     /// The result of a node of a tape.
     Traced { tape: Rc<Tape>, primal: Value, node: usize },
+}
+
+/// What the second part of a dual number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Multiplied by partial derivatives.
+    Tangent,
+    /// How many ways lead here: added up wherever a partial derivative is not zero by the way it is written.
+    Marks,
 }
 
 /// What one application of `vjp` has computed.
@@ -199,7 +208,9 @@ fn apply_active(prim: Prim, args: &[Value]) -> Value {
     let out = apply(prim, primals);
     let partials = prim.partials();
     match derived.as_deref() {
-        Some(Active::Forward { .. }) => push_forward(partials, args, primals, out, top),
+        Some(Active::Forward { kind, .. }) => {
+            push_forward(partials, args, primals, out, (*kind, top))
+        }
         Some(Active::Traced { tape, .. }) => trace(partials, args, primals, out, tape),
         None => out,
     }
@@ -210,20 +221,25 @@ fn push_forward(
     args: &[Value],
     primals: &[Value],
     out: Value,
-    level: u64,
+    (kind, level): (Kind, u64),
 ) -> Value {
     let mut sum = None;
     for (partial, arg) in partials.iter().zip(args) {
         let Some(partial) = partial else { continue };
         let Some(Active::Forward { level: own, tangent, .. }) = active(arg) else { continue };
         if *own == level
-            && let Some(factor) = factor(partial, primals, &out)
+            && let Some(factor) = match kind {
+                Kind::Tangent => factor(partial, primals, &out),
+                Kind::Marks => (*partial != Expr::Lit(Scalar::Real(0.0))).then_some(Factor::One),
+            }
         {
             add_to(&mut sum, factor.times(tangent));
         }
     }
     match sum {
-        Some(tangent) => Value::Active(Rc::new(Active::Forward { level, primal: out, tangent })),
+        Some(tangent) => {
+            Value::Active(Rc::new(Active::Forward { level, kind, primal: out, tangent }))
+        }
         None => out,
     }
 }

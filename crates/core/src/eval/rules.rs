@@ -19,7 +19,7 @@ use super::code::{RuleCode, Rules};
 use super::derive::{lift, map_reals, seed, tangent_of};
 use super::levels::{find, replace, without};
 use super::machine::{Machine, Run, closure, fail};
-use super::real::{Active, Node, Tape, add_to};
+use super::real::{Active, Kind, Node, Tape, add_to};
 use super::value::{Closure, Value};
 
 /// How many transpositions of rules there may be inside of each other. A rule that applies its function to its tangents asks for one more each time.
@@ -131,6 +131,9 @@ impl Machine<'_> {
         let found = find(&args);
         let level = found.level();
         let Some(active) = found.active else { return self.run(function, args) };
+        if matches!(&*active, Active::Forward { kind: Kind::Marks, .. }) {
+            return self.run(function, args);
+        }
         if found.accumulator {
             return fail(
                 span,
@@ -145,7 +148,7 @@ impl Machine<'_> {
             Active::Forward { .. } => {
                 let tangent = self.forward(function, &args, &fixed, &value, level)?;
                 let rule = rules(function).jvp.as_ref().or(rules(function).vjp.as_ref());
-                lift(&value, &tangent, level, rule.map_or(span, |rule| rule.span))
+                lift(&value, &tangent, Kind::Tangent, level, rule.map_or(span, |rule| rule.span))
             }
             Active::Traced { tape, .. } => {
                 let node = tape.push(Node::default());

@@ -41,6 +41,11 @@ impl Infer<'_> {
                 let pair = self.solver.tuple(vec![b, pullback]);
                 self.solver.funs(&[f, a], pair)
             }
+            Builtin::Reach => {
+                let (a, b) = self.differentiable("reach", span);
+                let f = self.solver.fun(a, b);
+                self.solver.funs(&[f, a, a], b)
+            }
             Builtin::Jacobian => {
                 let (a, b) = self.differentiable("jacobian", span);
                 let (f, result) = (self.solver.fun(a, b), self.solver.fresh());

@@ -50,6 +50,10 @@ impl Specialize<'_> {
                 let (f, x, dx) = (next(), next(), next());
                 core::jvp(f, x, dx, self.span(span))
             }
+            Builtin::Reach => {
+                let (f, x, marks) = (next(), next(), next());
+                core::reach(f, x, marks, self.span(span))
+            }
             Builtin::Vjp => {
                 let (f, x) = (next(), next());
                 core::vjp(f, x, self.span(span))

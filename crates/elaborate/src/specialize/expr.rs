@@ -419,7 +419,8 @@ fn is_total(term: &Term) -> bool {
         | TermKind::Add { .. }
         | TermKind::Check { .. }
         | TermKind::Jvp(..)
-        | TermKind::Vjp(..) => false,
+        | TermKind::Vjp(..)
+        | TermKind::Reach(..) => false,
     }
 }
 

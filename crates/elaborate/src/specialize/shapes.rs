@@ -87,7 +87,8 @@ impl Shapes {
             | TermKind::Add { .. }
             | TermKind::Jvp(..)
             | TermKind::Vjp(..)
-            | TermKind::Ruled(_) => None,
+            | TermKind::Ruled(_)
+            | TermKind::Reach(..) => None,
         }
     }
 
@@ -125,7 +126,8 @@ impl Shapes {
                 | TermKind::Add { .. }
                 | TermKind::Jvp(..)
                 | TermKind::Vjp(..)
-                | TermKind::Ruled(_) => return None,
+                | TermKind::Ruled(_)
+                | TermKind::Reach(..) => return None,
             }
         }
     }

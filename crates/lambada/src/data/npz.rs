@@ -5,8 +5,9 @@ use std::io::{Cursor, Read, Seek, Write};
 use lambada_prim::{Data as Elements, Tensor, elements};
 use lambada_source::Problem;
 use ndarray::{ArrayD, IxDyn};
-use ndarray_npy::{NpzWriter, ReadNpyExt};
-use zip::ZipArchive;
+use ndarray_npy::{NpzWriter, ReadNpyExt, WriteNpyExt};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::messages::data as messages;
 
@@ -132,6 +133,61 @@ pub fn write_npz(file: impl Write + Seek, arrays: &[(String, Tensor)]) -> Result
         added.map_err(|e| e.to_string())?;
     }
     archive.finish().map(drop).map_err(|e| e.to_string())
+}
+
+/// What the parts of a sparse matrix are called in an archive of SciPy.
+const COO: [(&str, &str); 3] = [("cols", "col"), ("rows", "row"), ("values", "data")];
+
+/// A sparse matrix with its `rows`, `cols`, `values` and `shape.0`, `shape.1`, and whatever else, as an archive that SciPy reads: a `coo_array`.
+pub fn write_coo(file: impl Write + Seek, parts: &[(String, Tensor)]) -> Result<(), String> {
+    let mut archive = ZipWriter::new(file);
+    let mut shape = Vec::new();
+    for (name, tensor) in parts {
+        if let ("shape.0" | "shape.1", Elements::Int(size)) = (name.as_str(), &tensor.data) {
+            shape.extend_from_slice(size);
+            continue;
+        }
+        let known = COO.iter().find(|(part, _)| part == name).map(|(_, called)| *called);
+        entry(&mut archive, known.unwrap_or(name), &npy(tensor)?)?;
+    }
+    let shape = Tensor { dims: vec![shape.len()], data: Elements::Int(shape) };
+    entry(&mut archive, "shape", &npy(&shape)?)?;
+    let is_array = Tensor { dims: Vec::new(), data: Elements::Bool(vec![true]) };
+    entry(&mut archive, "_is_array", &npy(&is_array)?)?;
+    entry(&mut archive, "format", &npy_word("coo"))?;
+    archive.finish().map(drop).map_err(|e| e.to_string())
+}
+
+fn entry<W: Write + Seek>(
+    archive: &mut ZipWriter<W>,
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), String> {
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    archive.start_file(format!("{name}.npy"), options).map_err(|e| e.to_string())?;
+    archive.write_all(bytes).map_err(|e| e.to_string())
+}
+
+/// An array as a file.
+fn npy(tensor: &Tensor) -> Result<Vec<u8>, String> {
+    let (shape, mut bytes) = (IxDyn(&tensor.dims), Vec::new());
+    let written = match &tensor.data {
+        Elements::Real(v) => shaped(shape, v)?.write_npy(&mut bytes),
+        Elements::Int(v) => shaped(shape, v)?.write_npy(&mut bytes),
+        Elements::Bool(v) => shaped(shape, v)?.write_npy(&mut bytes),
+    };
+    written.map_err(|e| e.to_string()).map(|()| bytes)
+}
+
+/// A word of ASCII letters as a file, of a type that Lambada does not have: the header says how many bytes there are, and is padded to a multiple of 64.
+fn npy_word(word: &str) -> Vec<u8> {
+    const BEFORE: usize = 10;
+    let header = format!("{{'descr': '|S{}', 'fortran_order': False, 'shape': (), }}", word.len());
+    let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((length as u16).to_le_bytes());
+    bytes.extend(format!("{header:<width$}\n{word}", width = length - 1).bytes());
+    bytes
 }
 
 fn shaped<T: Clone>(shape: IxDyn, data: &[T]) -> Result<ArrayD<T>, String> {

@@ -62,6 +62,23 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
     replace(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
+/// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
+pub fn write_sparse(path: &Path, name: &str, value: &Data, matrix: &Data) -> Result<(), Problem> {
+    match Format::of(path)? {
+        Format::Json => {
+            let fields = vec![(name.into(), matrix.clone()), ("value".into(), value.clone())];
+            write_file(path, &Data::Record(fields))
+        }
+        Format::Npz => {
+            let mut named = arrays(matrix)?;
+            leaves(value, "value", &mut named)?;
+            let mut cursor = std::io::Cursor::new(Vec::new());
+            npz::write_coo(&mut cursor, &named).map_err(|e| messages::io(path, "write", e))?;
+            replace(path, &cursor.into_inner()).map_err(|e| messages::io(path, "write", e))
+        }
+    }
+}
+
 /// Replaces the file; where the name is that of a link, the file that it leads to. What is no file, such as a pipe, is written to.
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let target = target(path)?;

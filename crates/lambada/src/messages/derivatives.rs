@@ -88,6 +88,16 @@ pub fn no_hessian_by(definition: &str, name: &str) -> Problem {
         .hint("leave it out with --wrt, or write a definition that takes its parts as parameters")
 }
 
+pub fn no_sparse_jacobian(definition: &str) -> Problem {
+    Problem::general("E0477", format!("`{definition}` has no sparse Jacobian: its result is not a vector of reals"))
+        .hint("`flatten` makes a vector of a matrix; without --sparse the result may have any number of axes")
+}
+
+pub fn not_by_a_vector(definition: &str) -> Problem {
+    Problem::general("E0476", format!("a sparse matrix of derivatives of `{definition}` is by one parameter, a vector of reals"))
+        .hint("choose it with --wrt, or write a definition that takes its parts from one vector")
+}
+
 pub fn no_tangent(definition: &str, names: &[Rc<str>]) -> Problem {
     let example = names.first().map_or("x", |n| n);
     let names: Vec<&str> = names.iter().map(|n| &**n).collect();

@@ -32,6 +32,13 @@ pub(super) struct Traced {
     others: Vec<(Atom, usize)>,
 }
 
+/// What goes along with the values.
+#[derive(Clone, Copy)]
+enum Forward {
+    Tangent,
+    Marks,
+}
+
 impl Evaluator<'_> {
     /// `vjp f x`, of type `ty = (b, b -> a)`
     pub(super) fn vjp(&mut self, f: &Term, x: &Term, ty: &CoreTy, span: Span) -> Eval<Val> {
@@ -62,20 +69,52 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         span: Span,
     ) -> Eval<Val> {
+        self.forward(f, x, dx, &ty.components()[0], span, Forward::Tangent)
+            .map(Val::tuple)
+    }
+
+    /// `reach f x marks`, of type `ty = b`
+    pub(super) fn reach(
+        &mut self,
+        f: &Term,
+        x: &Term,
+        marks: &Term,
+        ty: &CoreTy,
+        span: Span,
+    ) -> Eval<Val> {
+        self.forward(f, x, marks, ty, span, Forward::Marks).map(|[_, reached]| reached)
+    }
+
+    /// The value of `f x`, and what comes of the tangents or marks.
+    fn forward(
+        &mut self,
+        f: &Term,
+        x: &Term,
+        dx: &Term,
+        ty: &CoreTy,
+        span: Span,
+        kind: Forward,
+    ) -> Eval<[Val; 2]> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let dx = self.eval(dx, None)?;
         let tangents =
             self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
-        let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let [value, tangent] = self.push(&traced, &tangents)?;
-        Ok(Val::tuple([value, tangent]))
+        let traced = self.trace(&f, &point, ty, span)?;
+        self.pushed(&traced, &tangents, kind)
     }
 
     /// Value and tangent of a function that has been traced.
     pub(super) fn push(&mut self, traced: &Traced, tangents: &[Atom]) -> Eval<[Val; 2]> {
+        self.pushed(traced, tangents, Forward::Tangent)
+    }
+
+    fn pushed(&mut self, traced: &Traced, tangents: &[Atom], kind: Forward) -> Eval<[Val; 2]> {
         let (library, names) = (&mut self.emit.library, &mut self.emit.names);
-        let mut forward = self.derivatives.forward(library, names, &traced.lambda)?;
+        let mut forward = match kind {
+            Forward::Tangent => self.derivatives.forward(library, names, &traced.lambda)?,
+            Forward::Marks => self.derivatives.reach(library, names, &traced.lambda)?,
+        };
         self.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);

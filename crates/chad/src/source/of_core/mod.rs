@@ -328,6 +328,7 @@ impl Reader<'_> {
             TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
             TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
             TermKind::Ruled(_) => return outside(span, "a function with rules", RULES),
+            TermKind::Reach(..) => return outside(span, "`reach`", DERIVATIVES),
         };
         self.call(known, args, span)
     }

@@ -1,0 +1,151 @@
+//! Which results can depend on which parameters: the forward mode with ones for all partial derivatives that are not zero whatever the values.
+//!
+//! ```text
+//!   y = op(x₁, …, xₙ)      ẏ = Σₖ ẋₖ      where ∂ₖop is not 0 by the way it is written
+//!   y = select c a b       ẏ = select c ȧ ḃ
+//!   y = a @ b              ẏ[i, j] = Σₖ ȧ[i, k] + Σₖ ḃ[k, j]
+//!   s = ⊕ i < n { b }      ṡ = Σᵢ ḃ
+//! ```
+//!
+//! All else is the forward mode as it is: marks go where tangents go. They are never negative and never multiplied, so nothing cancels, nothing is lost
+//! by rounding, and what overflows is still positive: a result has a positive mark exactly if a way leads to it from one. The code is linear in the
+//! marks, so its transpose, by `vjp`, says what a result depends on.
+//!
+//! * Assumes: as [`crate::tangents`], but extrema and products are as they were written.
+//! * Gives: a function of the parameters and their marks to the results and the marks of those that have some.
+
+use lambada_anf::{Atom, Builder, Nest, Op, Out, Param, Ty, Var};
+use lambada_prim::{Prim, ReduceOp};
+
+use crate::arrays;
+use crate::prim::factor;
+use crate::tangents::Tangents;
+
+impl Tangents<'_> {
+    pub(crate) fn reach_prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
+        if let (Prim::Select, [cond, a, b]) = (op, args) {
+            return self.reach_select(y, *cond, *a, *b);
+        }
+        let mut from: Vec<Atom> = Vec::new();
+        for (partial, arg) in op.partials().iter().zip(args) {
+            if let (Some(_), Some(marks)) = (factor(partial), self.get(*arg))
+                && !from.contains(&marks)
+            {
+                from.push(marks);
+            }
+        }
+        let hint = self.hint(y.var);
+        let plus = |x, y| self.b.bind(&hint, Ty::real(), Op::Prim(Prim::Add, vec![x, y]));
+        if let Some(sum) = from.into_iter().reduce(plus) {
+            self.set(y.var, sum);
+        }
+    }
+
+    fn reach_select(&mut self, y: &Param, cond: Atom, a: Atom, b: Atom) {
+        if self.get(a).is_some() || self.get(b).is_some() {
+            let [a, b] = [a, b].map(|x| self.or_zero(x, &Ty::real()));
+            self.bind(y, Op::Prim(Prim::Select, vec![cond, a, b]));
+        }
+    }
+
+    pub(crate) fn reach_matmul(&mut self, y: &Param, a: Var, b: Var) {
+        let hint = self.hint(y.var);
+        let left = self.get_var(a).map(|a| self.sums(a, a_axes(&self.types[&a])));
+        let right = self.get_var(b).map(|b| self.sums(b, b_axes(&self.types[&b])));
+        if left.is_none() && right.is_none() {
+            return;
+        }
+        // The rows are those of `a`, if it is a matrix; the columns those of `b`.
+        let both = y.ty.rank() == 2;
+        let sum = arrays::tabulate(&mut self.b, &hint, &y.ty, &mut |b, at| {
+            let row = left.map(|left| left.at(b, &at[..1]));
+            let column = right.map(|right| right.at(b, if both { &at[1..] } else { at }));
+            match (row, column) {
+                (Some(row), Some(column)) => b.prim(Prim::Add, [row, column]),
+                (one, other) => one.or(other).expect("one of the factors is marked"),
+            }
+        });
+        self.set(y.var, sum);
+        if let Atom::Var(sum) = sum {
+            self.types.insert(sum, y.ty.clone());
+        }
+    }
+
+    /// The sums over the inner axis of a product: one for each element of the other axis, if there is one.
+    fn sums(&mut self, x: Var, axes: Axes) -> Sums {
+        let value = match axes.outer {
+            None => inner_sum(&mut self.b, axes.inner, &mut |k| vec![k], x),
+            Some((extent, first)) => {
+                let ty = Ty::real().array_of(extent);
+                arrays::tabulate(&mut self.b, "sums", &ty, &mut |b, at| {
+                    let i = at[0];
+                    let place = &mut |k| if first { vec![i, k] } else { vec![k, i] };
+                    inner_sum(b, axes.inner, place, x)
+                })
+            }
+        };
+        Sums { value, each: axes.outer.is_some() }
+    }
+}
+
+/// How the combined value of a `for` gets its marks.
+pub(crate) fn combined(out: Out) -> Out {
+    match out {
+        Out::Collect => Out::Collect,
+        Out::Reduce(_) => Out::Reduce(ReduceOp::Add),
+    }
+}
+
+/// The axes of a factor.
+#[derive(Clone, Copy)]
+struct Axes {
+    inner: Atom,
+    /// The size of the other one, and whether it comes first.
+    outer: Option<(Atom, bool)>,
+}
+
+fn a_axes(ty: &Ty) -> Axes {
+    match ty.dims[..] {
+        [rows, inner] => Axes { inner, outer: Some((rows, true)) },
+        _ => Axes { inner: ty.dims[0], outer: None },
+    }
+}
+
+fn b_axes(ty: &Ty) -> Axes {
+    match ty.dims[..] {
+        [inner, columns] => Axes { inner, outer: Some((columns, false)) },
+        _ => Axes { inner: ty.dims[0], outer: None },
+    }
+}
+
+/// Sums over the inner axis.
+#[derive(Clone, Copy)]
+struct Sums {
+    value: Atom,
+    /// Is it an array of them?
+    each: bool,
+}
+
+impl Sums {
+    fn at(self, b: &mut Builder, place: &[Atom]) -> Atom {
+        match self.value {
+            Atom::Var(sums) if self.each => {
+                b.bind("sum", Ty::real(), Op::Index(sums, place.to_vec()))
+            }
+            Atom::Var(_) | Atom::Lit(_) => self.value,
+        }
+    }
+}
+
+/// `Σₖ x[place k]`
+fn inner_sum(
+    b: &mut Builder,
+    extent: Atom,
+    place: &mut dyn FnMut(Atom) -> Vec<Atom>,
+    x: Var,
+) -> Atom {
+    let index = b.names.fresh("k");
+    let body = b.block(|b| vec![b.bind("mark", Ty::real(), Op::Index(x, place(index.into())))]);
+    let outs = vec![Out::Reduce(ReduceOp::Add)];
+    b.bind("sum", Ty::real(), Nest::For { index, extent, outs, body })
+}

@@ -1,0 +1,109 @@
+//! Sparse Jacobians and Hessians of whole definitions. What finds their entries is written in Lambada, in the prelude, so the derivative is a definition
+//! of its own that stands after those of the file:
+//!
+//! ```text
+//!   def … a₁ … aₙ = (f a₁ … aₙ, sparse_jacobian (\w -> f a₁ … w … aₙ) aₖ)
+//! ```
+//!
+//! Its names begin with an underscore and with the name of `f`, so they are no others.
+
+use lambada_core::{Signature, SizedTy};
+use lambada_elaborate::{Input, elaborate};
+use lambada_prim::ScalarTy;
+use lambada_source::{Problem, stack};
+
+use crate::call::Call;
+use crate::messages::derivatives as messages;
+use crate::session::definition_of;
+use crate::{Unit, operators};
+
+/// Which matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sparse {
+    /// Of a definition whose result is a vector.
+    Jacobian,
+    /// Of a definition whose result is a real.
+    Hessian,
+}
+
+impl Sparse {
+    /// The definition of the prelude, by a name that no file hides.
+    fn function(self) -> &'static str {
+        match self {
+            Sparse::Jacobian => "prelude_sparse_jacobian",
+            Sparse::Hessian => "prelude_sparse_hessian",
+        }
+    }
+}
+
+impl Unit {
+    /// Prepares the value and a sparse matrix of derivatives by one parameter, a vector.
+    pub fn sparse(
+        &self,
+        entry: &str,
+        matrix: Sparse,
+        wrt: Option<&[String]>,
+    ) -> Result<Call, Vec<Problem>> {
+        stack::roomy(|| self.sparse_call(entry, matrix, wrt))
+    }
+
+    fn sparse_call(
+        &self,
+        entry: &str,
+        matrix: Sparse,
+        wrt: Option<&[String]>,
+    ) -> Result<Call, Vec<Problem>> {
+        let (program, id) = self.definition(entry)?;
+        let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
+        let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
+        let k = parameter(&name, &signature, &wrt).map_err(|p| vec![p])?;
+        let fits = match matrix {
+            Sparse::Jacobian => signature.result.as_ref().is_some_and(is_vector),
+            Sparse::Hessian => signature.result == Some(SizedTy::Scalar(ScalarTy::Real)),
+        };
+        match (fits, matrix) {
+            (true, _) => {}
+            (false, Sparse::Jacobian) => return Err(vec![messages::no_sparse_jacobian(&name)]),
+            (false, Sparse::Hessian) => return Err(vec![messages::no_hessian(&name)]),
+        }
+        let derived = format!("_{entry}_sparse");
+        let text = definition(entry, &derived, matrix, signature.params.len(), k);
+        let mut main = (*self.module).clone();
+        let (mut extra, problems) = lambada_surface::parse(&text, definition_of(self, entry));
+        debug_assert!(problems.is_empty(), "{text}: {problems:?}");
+        main.items.append(&mut extra.items);
+        let imports = self.imports.iter().map(|(key, module)| (key.clone(), &**module)).collect();
+        let input = Input { prelude: &self.prelude, imports, main: &main, whole_library: false };
+        let (checked, _) = elaborate(&input);
+        let program = checked.program(&derived)?;
+        let entry = lambada_core::DefId((program.defs.len() - 1) as u32);
+        Ok(Call::of(program, entry, name, signature, wrt, self))
+    }
+}
+
+/// The one parameter, which is a vector.
+fn parameter(name: &str, signature: &Signature, wrt: &[usize]) -> Result<usize, Problem> {
+    let vectors = wrt.iter().filter(|k| is_vector(&signature.params[**k].1));
+    match (wrt, vectors.count()) {
+        ([k], 1) => Ok(*k),
+        _ => Err(messages::not_by_a_vector(name)),
+    }
+}
+
+/// Is it an array of reals?
+fn is_vector(ty: &SizedTy) -> bool {
+    if let SizedTy::Array(_, elem) = ty { **elem == SizedTy::Scalar(ScalarTy::Real) } else { false }
+}
+
+fn definition(entry: &str, derived: &str, matrix: Sparse, count: usize, k: usize) -> String {
+    let params: Vec<String> = (0..count).map(|k| format!("_{entry}_{k}")).collect();
+    let point = format!("_{entry}_point");
+    let mut moved = params.clone();
+    moved[k].clone_from(&point);
+    let [params_of, moved] = [&params, &moved].map(|names| names.join(" "));
+    let function = matrix.function();
+    format!(
+        "def {derived} {params_of} = ({entry} {params_of}, {function} (\\{point} -> {entry} {moved}) {})\n",
+        params[k]
+    )
+}
