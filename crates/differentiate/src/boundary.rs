@@ -84,7 +84,7 @@ impl Tangents<'_> {
 /// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward sweep itself.
 pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Reverse {
     let scope = scope(cx, f);
-    let g = rewritten(names, &scope, f);
+    let g = rewritten(cx.whiles, names, &scope, f);
     let activity = Rc::new(Activity::of(&scope, &g));
     let (g, shadows) = shadowed(cx, names, &activity, &g);
     let Sweeps { forward, params, reverse } = sweeps(cx, names, &activity, &shadows, &g);

@@ -86,6 +86,16 @@ pub(crate) enum Task {
     Reverse(Rc<Pullback>),
 }
 
+/// What the reverse mode makes of a `while`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Whiles {
+    /// A loop whose iterations leave linked nodes: it runs once.
+    #[default]
+    Linked,
+    /// A loop that is counted first, where that is possible without nodes.
+    Counted,
+}
+
 /// The library that derivatives extend.
 pub(crate) struct Context {
     pub(crate) library: Library,
@@ -98,6 +108,7 @@ pub(crate) struct Context {
     pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
     queue: Vec<Task>,
     pub(crate) prepare: Prepare,
+    pub(crate) whiles: Whiles,
 }
 
 impl Context {
@@ -115,6 +126,7 @@ impl Context {
             crossings: HashMap::new(),
             queue: Vec::new(),
             prepare,
+            whiles: Whiles::default(),
         }
     }
 

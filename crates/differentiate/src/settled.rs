@@ -9,7 +9,6 @@
 //! than `(i + c, j + d, …)` is settled: later iterations write elsewhere. Less is proved from the extents of loops and
 //! the conditions of branches, by [`Bounds`].
 //!
-//! * Assumes: active loops are counted.
 //! * Gives: for the results of settled reads, the array in which they can be found after the outermost loop.
 
 use std::collections::{HashMap, HashSet};
@@ -86,8 +85,13 @@ impl Flow {
                 });
                 Some(*array)
             }
-            Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, .. }, body }) => {
-                let loops = [loops, &[*index]].concat();
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                // What a `while` writes may be written by a later iteration: no index contains its state.
+                let index = match kind {
+                    LoopKind::For { index, .. } => *index,
+                    LoopKind::While(_) => params[k].var,
+                };
+                let loops = [loops, &[index]].concat();
                 self.versions.insert(params[k].var);
                 let from = self.through(body, body.results[k], &loops)?;
                 inits[k].as_var().filter(|_| from == params[k].var)
@@ -97,8 +101,7 @@ impl Flow {
                 let same = self.through(otherwise, otherwise.results[k], loops)?;
                 Some(from).filter(|_| from == same)
             }
-            Exp::Op(_)
-            | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
+            Exp::Op(_) | Exp::Nest(Nest::For { .. }) => None,
         }
     }
 }
@@ -113,9 +116,7 @@ impl Search {
     fn block(&mut self, block: &Block, state: &HashSet<Var>) {
         for stm in &block.stms {
             let mut inner_state = state.clone();
-            if let Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { .. }, .. }) =
-                &stm.exp
-            {
+            if let Exp::Nest(Nest::Loop { params, inits, .. }) = &stm.exp {
                 for (k, init) in inits.iter().enumerate() {
                     let own = init.as_var().is_none_or(|init| !state.contains(&init));
                     if own && !params[k].ty.dims.is_empty() {
