@@ -197,6 +197,7 @@ fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
         known: cx.known.clone(),
         varied: active(&f.params, &key.params),
         accumulators: active(&f.accumulators, &key.accumulators),
+        given: f.accumulators.clone(),
     };
     (f, lambda, scope)
 }
