@@ -20,6 +20,8 @@ pub(crate) struct Scope {
     pub(crate) known: Rc<Known>,
     pub(crate) varied: Vec<Param>,
     pub(crate) accumulators: Vec<Param>,
+    /// All accumulators that the function is given.
+    pub(crate) given: Vec<Param>,
 }
 
 /// The active variables of a function. An accumulator is active as an array is.

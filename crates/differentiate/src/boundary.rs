@@ -22,7 +22,7 @@ use crate::trim::{trim, trim_first};
 fn scope(cx: &Context, f: &Lambda) -> Scope {
     let carries = |p: &&Param| cx.known.carries(p.ty.elem);
     let varied = f.params.iter().filter(carries).cloned().collect();
-    Scope { known: cx.known.clone(), varied, accumulators: Vec::new() }
+    Scope { known: cx.known.clone(), varied, accumulators: Vec::new(), given: Vec::new() }
 }
 
 fn is_data(ty: &Ty) -> bool {
@@ -87,7 +87,7 @@ impl Tangents<'_> {
 /// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward sweep itself.
 pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Reverse {
     let scope = scope(cx, f);
-    let g = rewritten(names, &scope, f);
+    let g = rewritten(cx.whiles, names, &scope, f);
     let activity = Rc::new(Activity::of(&scope, &g));
     let (g, shadows) = shadowed(cx, names, &activity, &g);
     let Sweeps { forward, params, reverse } = sweeps(cx, names, &activity, &shadows, &g);

@@ -205,6 +205,7 @@ fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
         known: cx.known.clone(),
         varied: active(&f.params, &key.params),
         accumulators: active(&f.accumulators, &key.accumulators),
+        given: f.accumulators.clone(),
     };
     (f, lambda, scope)
 }
@@ -274,7 +275,7 @@ fn derive_reverse(cx: &mut Context, derived: &Pullback) {
     let seeds = Seeds::of(cx.primal(derived.key.function), &derived.results);
     let (mut f, lambda, scope) = subject(cx, &derived.key);
     let mut names = std::mem::take(&mut f.names);
-    let lambda = rewritten(&mut names, &scope, &lambda);
+    let lambda = rewritten(cx.whiles, &mut names, &scope, &lambda);
     let activity = Rc::new(Activity::of(&scope, &lambda));
     let (lambda, shadows) = shadowed(cx, &mut names, &activity, &lambda);
     let mut params = f.params.clone();

@@ -15,8 +15,8 @@
 //! * an array is an accumulator, made in the block that corresponds to the one that bound the array, and added to from wherever;
 //! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through branches without being copied.
 //!
-//! * Assumes: parameters are real, or handles whose shadows are in scope ([`crate::shadows`]); variables are bound once; active loops are counted ([`crate::counted`]) and reductions sums
-//!   ([`crate::extrema`]).
+//! * Assumes: parameters are real, or handles whose shadows are in scope ([`crate::shadows`]); variables are bound once; active reductions
+//!   are sums ([`crate::extrema`]).
 //! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its top level.
 //! * Keeps: the primal statements and their checks, which are not repeated in the reverse sweep.
 

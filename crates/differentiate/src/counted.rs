@@ -1,5 +1,6 @@
-//! Counts active `while` loops before the reverse mode, whose tapes need to know how long they become: those that call no functions and
-//! make no nodes. Others run once ([`crate::while_`]).
+//! Counts active `while` loops, for derivatives that become source. There is no tape of unknown length in source but lists, and the
+//! derivative of one that builds lists has cells, which no source has. So what people read runs a `while` twice and keeps arrays; what
+//! is compiled runs it once ([`crate::while_`]), as does one here that calls functions or makes nodes.
 //!
 //! ```text
 //!   zs = loop (xs = as) while c { b }    becomes   _, count = loop (xs = as, k = 0) while c { b; k + 1 }

@@ -87,6 +87,16 @@ pub(crate) enum Task {
     Reverse(Rc<Pullback>),
 }
 
+/// What the reverse mode makes of a `while`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Whiles {
+    /// A loop whose iterations leave linked nodes: it runs once.
+    #[default]
+    Linked,
+    /// A loop that is counted first, where that is possible without nodes.
+    Counted,
+}
+
 /// The library that derivatives extend.
 pub(crate) struct Context {
     pub(crate) library: Library,
@@ -105,6 +115,7 @@ pub(crate) struct Context {
     pub(crate) problem: Option<Box<Problem>>,
     /// Are tangents marks, by the rules of [`crate::reach`]?
     pub(crate) reach: bool,
+    pub(crate) whiles: Whiles,
 }
 
 impl Context {
@@ -125,6 +136,7 @@ impl Context {
             transposes: HashMap::new(),
             problem: None,
             reach: false,
+            whiles: Whiles::default(),
         }
     }
 

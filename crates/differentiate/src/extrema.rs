@@ -12,13 +12,14 @@
 //! inf`. A product is differentiated as a loop of products, which is exact where factors are zero, at every order.
 //!
 //! * Gives: the same function, in which every active reduction is a sum.
-//! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks and additions to accumulators happen once.
+//! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks and additions to accumulators happen once:
+//!   what a call adds in the second run of the deciding iteration goes to an accumulator that nobody reads.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, Lambda, LoopKind, NAMELESS, Names, Nest, Op, Out, Param, Renaming,
-    Stm, Ty, Var,
+    Atom, Block, Builder, Effect, Exp, Lambda, LoopKind, NAMELESS, Names, Nest, Op, Out, Param,
+    Renaming, Stm, Ty, Var,
 };
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
@@ -28,19 +29,32 @@ use crate::trim::trim_again;
 
 /// Rewrites the active extrema and products of a function.
 pub(crate) fn rewrite_reductions(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
-    let activity = Activity::of(scope, f);
-    Lambda { body: block(names, &activity, &f.body), ..f.clone() }
+    let mut known = Known { activity: Activity::of(scope, f), accumulators: HashMap::new() };
+    known.accumulators.extend(scope.given.iter().map(|acc| (acc.var, acc.ty.clone())));
+    f.body.each(&mut |stm| {
+        if matches!(stm.exp.effect(), Effect::Makes | Effect::OpensCell) {
+            known.accumulators.extend(stm.binds.iter().map(|p| (p.var, p.ty.clone())));
+        }
+    });
+    Lambda { body: block(names, &known, &f.body), ..f.clone() }
 }
 
-fn block(names: &mut Names, activity: &Activity, from: &Block) -> Block {
+/// What is known of the function.
+struct Known {
+    activity: Activity,
+    /// The types of accumulators.
+    accumulators: HashMap<Var, Ty>,
+}
+
+fn block(names: &mut Names, known: &Known, from: &Block) -> Block {
     let mut b = Builder::new(names);
     for stm in &from.stms {
         let mut stm = stm.clone();
         for inner in stm.exp.blocks_mut() {
-            *inner = block(b.names, activity, inner);
+            *inner = block(b.names, known, inner);
         }
-        if (0..stm.binds.len()).any(|k| reduction(activity, &stm, k).is_some()) {
-            reductions(&mut b, activity, stm);
+        if (0..stm.binds.len()).any(|k| reduction(&known.activity, &stm, k).is_some()) {
+            reductions(&mut b, known, stm);
         } else {
             b.stms.push(stm);
         }
@@ -59,9 +73,10 @@ fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
     }
 }
 
-fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
-    let rewritten: Vec<(usize, ReduceOp)> =
-        (0..stm.binds.len()).filter_map(|k| Some((k, reduction(activity, &stm, k)?))).collect();
+fn reductions(b: &mut Builder, known: &Known, mut stm: Stm) {
+    let rewritten: Vec<(usize, ReduceOp)> = (0..stm.binds.len())
+        .filter_map(|k| Some((k, reduction(&known.activity, &stm, k)?)))
+        .collect();
     let Exp::Nest(Nest::For { index, extent, outs, body }) = &mut stm.exp else { return };
     let mut after = Builder::new(b.names);
     for (k, op) in rewritten {
@@ -79,7 +94,7 @@ fn reductions(b: &mut Builder, activity: &Activity, mut stm: Stm) {
             ReduceOp::Mul => product(&mut after, m, &all, *extent),
             ReduceOp::Max | ReduceOp::Min | ReduceOp::Add | ReduceOp::And | ReduceOp::Or => {
                 let body = Block { stms: body.stms.clone(), results: vec![body.results[k]] };
-                extremum(&mut after, op, m, &all, (*index, *extent), body);
+                extremum(&mut after, (known, op), m, &all, (*index, *extent), body);
             }
         }
     }
@@ -128,7 +143,7 @@ fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
 /// `m = if 0 < extent { body at the index of the extremum } else { unit }`
 fn extremum(
     b: &mut Builder,
-    op: ReduceOp,
+    (known, op): (&Known, ReduceOp),
     m: Param,
     all: &Param,
     (index, extent): (Var, Atom),
@@ -144,10 +159,38 @@ fn extremum(
         *then = b.block(|b| {
             let mut renaming = Renaming::new();
             renaming.insert(index, first(b, op, all, extent));
+            let unread = unread(b, known, then, &mut renaming);
             let there = renaming.copy(then, b.names);
             b.stms.extend(there.stms);
+            for acc in unread {
+                b.bind("unread", acc.ty, Op::Freeze(acc.var));
+            }
             there.results
         });
     }
     b.stms.push(stm);
+}
+
+/// Accumulators in place of those from outside that calls in the block add to.
+fn unread(b: &mut Builder, known: &Known, block: &Block, renaming: &mut Renaming) -> Vec<Param> {
+    let (mut made, mut added) = (HashSet::new(), Vec::new());
+    block.each(&mut |stm| {
+        if matches!(stm.exp.effect(), Effect::Makes | Effect::OpensCell) {
+            made.extend(stm.binds.iter().map(|p| p.var));
+        }
+        if let Exp::Op(Op::Call { accumulators, .. }) = &stm.exp {
+            added.extend(accumulators.iter().copied());
+        }
+    });
+    let mut unread: Vec<Param> = Vec::new();
+    for outer in added.into_iter().filter(|acc| !made.contains(acc)) {
+        if renaming.atom(outer.into()) == outer.into() {
+            let ty = known.accumulators[&outer].clone();
+            let zeros = b.zero(&ty);
+            let acc = b.bind("unread", ty.clone(), Op::Accumulator(zeros));
+            renaming.insert(outer, acc);
+            unread.extend(acc.as_var().map(|var| Param { var, ty }));
+        }
+    }
+    unread
 }

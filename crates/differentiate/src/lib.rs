@@ -12,7 +12,7 @@
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known` and `flow`:
 //!   what is there;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * `prepare`, `extrema`, `late`, `counted` and `segments`: rewritings that come first;
+//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
 //! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on what;
@@ -69,7 +69,7 @@ use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
 use lambada_source::Problem;
 
-use crate::derived::Context;
+use crate::derived::{Context, Whiles};
 pub use crate::prepare::Prepare;
 
 /// The implementation of what `normalize` asks for.
@@ -178,6 +178,23 @@ pub fn reverse_with(
     f: &Lambda,
 ) -> Result<Reverse, Box<Problem>> {
     let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    let derivative = boundary::reverse(&mut cx, names, f);
+    *library = cx.library;
+    cx.problem.map_or(Ok(derivative), Err)
+}
+
+/// The same for a derivative that becomes source, where a tape is an array: a `while` is counted before it runs.
+///
+/// # Errors
+/// Rules that do not suffice.
+pub fn reverse_as_source(
+    prepare: Prepare,
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Result<Reverse, Box<Problem>> {
+    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    cx.whiles = Whiles::Counted;
     let derivative = boundary::reverse(&mut cx, names, f);
     *library = cx.library;
     cx.problem.map_or(Ok(derivative), Err)

@@ -92,8 +92,7 @@ impl Cotangents<'_> {
             (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
         let sizes = sizes_of(params, &active);
         // What is carried backwards: sizes that are state, arrays whose updates are undone, cotangents.
-        let versions: Vec<usize> =
-            (0..params.len()).filter(|k| self.facts.versions.contains(params[*k].var)).collect();
+        let versions = self.carried_backwards(params);
         let mut starts: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
         starts.extend(self.last_state(stm, params, &active));
@@ -139,11 +138,7 @@ impl Cotangents<'_> {
         }
         let ends = self.counting_down((again, extent, checkpoint), state, starts, reverse);
         let (back, ends) = ends[sizes.len()..].split_at(versions.len());
-        for (k, p) in versions.iter().zip(back) {
-            if let Some(version) = self.facts.versions.before(stm.binds[*k].var) {
-                self.top().undone.insert(version, p.var.into());
-            }
-        }
+        self.is_back(stm, &versions, back);
         let (first, sums_after) = ends.split_at(active.len());
         sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
         active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
@@ -151,6 +146,20 @@ impl Cotangents<'_> {
             Some(snapshots) => snapshots.forward(self.b.names),
             None if keeps_entries => self.taped(stm, body, body.stms.clone(), residuals),
             None => self.taped(stm, body, sweep, residuals),
+        }
+    }
+
+    /// The arrays of the state whose updates are undone.
+    pub(crate) fn carried_backwards(&self, params: &[Param]) -> Vec<usize> {
+        (0..params.len()).filter(|k| self.facts.versions.contains(params[*k].var)).collect()
+    }
+
+    /// After the reverse loop, these arrays are what they were before the loop.
+    pub(crate) fn is_back(&mut self, stm: &Stm, versions: &[usize], back: &[Param]) {
+        for (k, p) in versions.iter().zip(back) {
+            if let Some(version) = self.facts.versions.before(stm.binds[*k].var) {
+                self.top().undone.insert(version, p.var.into());
+            }
         }
     }
 
@@ -262,7 +271,7 @@ impl Cotangents<'_> {
         let Exp::Nest(Nest::Loop { params, inits, kind, .. }) = &stm.exp else {
             unreachable!("the statement is a loop")
         };
-        let LoopKind::For { index, .. } = kind else { unreachable!("active loops are counted") };
+        let LoopKind::For { index, .. } = kind else { unreachable!("a `while` keeps nodes") };
         let (mut params, mut inits, mut binds) = (params.clone(), inits.clone(), stm.binds.clone());
         let mut body = Block { stms: sweep, results: body.results.clone() };
         residuals.keep_in_boxes(&mut body.stms);

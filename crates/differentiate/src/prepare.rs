@@ -3,6 +3,7 @@
 use lambada_anf::{Lambda, Library, Names};
 
 use crate::activity::Scope;
+use crate::derived::Whiles;
 use crate::{counted, extrema, late, segments};
 
 /// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls.
@@ -14,9 +15,11 @@ pub(crate) fn as_it_is(_: &Library, _: &mut Names, f: &Lambda) -> Lambda {
 }
 
 /// What the reverse mode rewrites first.
-pub(crate) fn rewritten(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
+pub(crate) fn rewritten(whiles: Whiles, names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
     let f = extrema::rewrite_reductions(names, scope, f);
-    let f = late::late_updates(f);
-    let f = counted::count_loops(names, scope, &f);
+    let mut f = late::late_updates(f);
+    if whiles == Whiles::Counted {
+        f = counted::count_loops(names, scope, &f);
+    }
     segments::cut_loops(names, scope, &f)
 }

@@ -6,21 +6,27 @@
 //!
 //! State is followed through updates, inner loops and branches. An update that runs in iterations `(i, j, …)` of these
 //! loops writes at an index that contains `i + c, j + d, …`. A read at an index whose parts are lexicographically less
-//! than `(i + c, j + d, …)` is settled: later iterations write elsewhere. Less is proved from the extents of loops and
-//! the conditions of branches, by [`Bounds`].
+//! than `(i + c, j + d, …)` is settled: later iterations write elsewhere. Less is what is evident where the read stands
+//! ([`lambada_anf::bounds`]); that two integers differ, where a branch says so.
 //!
-//! * Assumes: active loops are counted.
 //! * Gives: for the results of settled reads, the array in which they can be found after the outermost loop.
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Param, Stm, Var};
-use lambada_prim::{Prim, Scalar};
+use lambada_anf::bounds::Known;
+use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Poly, Stm, Var};
+use lambada_prim::Prim;
 
 /// The settled reads of a function: by what they bind, the array that has the element in the end.
 pub(crate) fn settled_reads(f: &Lambda) -> HashMap<Var, Var> {
-    let mut search = Search { bounds: Bounds::of(&f.body), reads: HashMap::new() };
-    search.block(&f.body, &HashSet::new());
+    let mut flows = Flows::default();
+    flows.block(&f.body, &HashSet::new());
+    let Flows { found, of } = flows;
+    if found.is_empty() {
+        return HashMap::new();
+    }
+    let mut search = Search::new(&found, &of);
+    search.block(&f.body);
     search.reads
 }
 
@@ -51,6 +57,8 @@ fn read_final(stm: &mut Stm, settled: &HashMap<Var, Var>, inside: &HashSet<Var>)
 /// One state array, as it flows through a loop.
 #[derive(Default)]
 struct Flow {
+    /// What holds it after the loop.
+    last: Option<Var>,
     /// The variables that hold it at some time.
     versions: HashSet<Var>,
     updates: Vec<Update>,
@@ -86,8 +94,13 @@ impl Flow {
                 });
                 Some(*array)
             }
-            Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { index, .. }, body }) => {
-                let loops = [loops, &[*index]].concat();
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                // What a `while` writes may be written by a later iteration: no index contains its state.
+                let index = match kind {
+                    LoopKind::For { index, .. } => *index,
+                    LoopKind::While(_) => params[k].var,
+                };
+                let loops = [loops, &[index]].concat();
                 self.versions.insert(params[k].var);
                 let from = self.through(body, body.results[k], &loops)?;
                 inits[k].as_var().filter(|_| from == params[k].var)
@@ -97,25 +110,25 @@ impl Flow {
                 let same = self.through(otherwise, otherwise.results[k], loops)?;
                 Some(from).filter(|_| from == same)
             }
-            Exp::Op(_)
-            | Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. } | Nest::For { .. }) => None,
+            Exp::Op(_) | Exp::Nest(Nest::For { .. }) => None,
         }
     }
 }
 
-struct Search {
-    bounds: Bounds,
-    reads: HashMap<Var, Var>,
+/// The states whose first value comes from outside of all loops that change them.
+#[derive(Default)]
+struct Flows {
+    found: Vec<Flow>,
+    /// By version, the places of the states that it may be of.
+    of: HashMap<Var, Vec<usize>>,
 }
 
-impl Search {
-    /// Looks for loops whose state comes from outside of all loops that change it: `state` is what surrounding loops change.
+impl Flows {
+    /// `state` is what surrounding loops change.
     fn block(&mut self, block: &Block, state: &HashSet<Var>) {
         for stm in &block.stms {
             let mut inner_state = state.clone();
-            if let Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { .. }, .. }) =
-                &stm.exp
-            {
+            if let Exp::Nest(Nest::Loop { params, inits, .. }) = &stm.exp {
                 for (k, init) in inits.iter().enumerate() {
                     let own = init.as_var().is_none_or(|init| !state.contains(&init));
                     if own && !params[k].ty.dims.is_empty() {
@@ -127,206 +140,162 @@ impl Search {
         }
     }
 
-    /// The reads of one state of a loop. Gives its versions.
+    /// One state of a loop. Gives its versions.
     fn state(&mut self, stm: &Stm, k: usize) -> HashSet<Var> {
         let mut flow = Flow::default();
-        if flow.before(stm, k, &[]).is_some() {
-            let last = &stm.binds[k];
-            self.reads_in(stm, &flow, last, &mut Vec::new());
+        let versions = flow.before(stm, k, &[]).map(|_| flow.versions.clone());
+        let Some(versions) = versions else { return flow.versions };
+        for x in &versions {
+            self.of.entry(*x).or_default().push(self.found.len());
         }
-        flow.versions
+        flow.last = Some(stm.binds[k].var);
+        self.found.push(flow);
+        versions
+    }
+}
+
+/// The search for settled reads, which passes all statements in order.
+struct Search<'a> {
+    flows: &'a [Flow],
+    of: &'a HashMap<Var, Vec<usize>>,
+    known: Known,
+    /// What computes truth values.
+    truths: HashMap<Var, (Prim, Vec<Atom>)>,
+    /// Differences of integers that are not zero here.
+    differ: Vec<Poly>,
+    /// The indices of the loops around.
+    around: Vec<Var>,
+    reads: HashMap<Var, Var>,
+}
+
+impl<'a> Search<'a> {
+    fn new(flows: &'a [Flow], of: &'a HashMap<Var, Vec<usize>>) -> Search<'a> {
+        let (known, truths, differ) = (Known::default(), HashMap::new(), Vec::new());
+        let (around, reads) = (Vec::new(), HashMap::new());
+        Search { flows, of, known, truths, differ, around, reads }
     }
 
-    fn reads_in(&mut self, stm: &Stm, flow: &Flow, last: &Param, around: &mut Vec<Var>) {
-        if let Exp::Op(Op::Index(x, index)) = &stm.exp
-            && flow.versions.contains(x)
-            && flow.updates.iter().all(|update| self.settled(*x, index, update, around))
-        {
-            self.reads.insert(stm.binds[0].var, last.var);
+    fn block(&mut self, block: &Block) {
+        for stm in &block.stms {
+            self.read(stm);
+            self.inside(&stm.exp);
+            if let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, stm.binds.as_slice()) {
+                self.truths.insert(p.var, (*op, args.clone()));
+            }
+            self.known.pass(stm);
         }
-        let facts = self.bounds.facts.len();
-        for (k, block) in stm.exp.blocks().into_iter().enumerate() {
-            if let Exp::Nest(
-                Nest::Loop { kind: LoopKind::For { index, .. }, .. } | Nest::For { index, .. },
-            ) = &stm.exp
-            {
-                around.push(*index);
+    }
+
+    /// The blocks of a nest.
+    fn inside(&mut self, exp: &Exp) {
+        let (mark, loops, differ) = (self.known.mark(), self.around.len(), self.differ.len());
+        self.known.enter(exp);
+        match exp {
+            Exp::Op(_) => {}
+            Exp::Nest(Nest::For { index, body, .. }) => {
+                self.around.push(*index);
+                self.block(body);
             }
-            if let Exp::Nest(Nest::If { cond, .. }) = &stm.exp {
-                self.bounds.assume(*cond, k == 0);
+            Exp::Nest(Nest::Loop { kind, body, .. }) => {
+                match kind {
+                    LoopKind::For { index, .. } => self.around.push(*index),
+                    LoopKind::While(cond) => {
+                        self.block(cond);
+                        self.known.assume(cond.results[0], true);
+                    }
+                }
+                self.block(body);
             }
-            block.stms.iter().for_each(|stm| self.reads_in(stm, flow, last, around));
-            self.bounds.facts.truncate(facts);
-            if let Exp::Nest(Nest::Loop { kind: LoopKind::For { .. }, .. } | Nest::For { .. }) =
-                &stm.exp
-            {
-                around.pop();
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    let branch_mark = self.known.mark();
+                    self.known.assume(*cond, holds);
+                    self.assume_differ(*cond, holds);
+                    self.block(branch);
+                    self.differ.truncate(differ);
+                    self.known.reset(branch_mark);
+                }
             }
+        }
+        self.around.truncate(loops);
+        self.known.reset(mark);
+    }
+
+    fn read(&mut self, stm: &Stm) {
+        let (Exp::Op(Op::Index(x, index)), [bind]) = (&stm.exp, stm.binds.as_slice()) else {
+            return;
+        };
+        let places = self.of.get(x).into_iter().flatten();
+        // The outermost loop has the array that is there in the end.
+        let settled = |flow: &&Flow| flow.updates.iter().all(|u| self.is_settled(*x, index, u));
+        let found = places.map(|k| &self.flows[*k]).find(settled).and_then(|flow| flow.last);
+        if let Some(last) = found {
+            self.reads.insert(bind.var, last);
         }
     }
 
     /// Does the update, from the time of the read on, write elsewhere?
-    fn settled(&self, x: Var, index: &[Atom], update: &Update, around: &[Var]) -> bool {
-        let shared = update.loops.iter().take_while(|i| around.contains(i));
+    fn is_settled(&self, x: Var, index: &[Atom], update: &Update) -> bool {
+        let shared = update.loops.iter().take_while(|i| self.around.contains(i));
         let mut all = 0;
         for i in shared {
-            let Some((at, shift)) = self.bounds.place(&update.index, *i) else { return false };
-            let Some(read) = index.get(at).map(|a| self.bounds.linear(*a).plus(-shift)) else {
-                return false;
-            };
-            let now = Linear { base: Some(*i), plus: 0 };
-            if self.bounds.less(read, now) {
+            let Some((at, shift)) = self.place(&update.index, *i) else { return false };
+            let Some(read) = index.get(at) else { return false };
+            // Is the read at an index before `i + shift`?
+            let before =
+                |gap: i64| self.known.ask(|place| place.at_least((*i).into(), *read, gap - shift));
+            if before(1) {
                 return true;
             }
-            if !self.bounds.at_most(read, now, DEPTH) {
+            if !before(0) {
                 return false;
+            }
+            if self.differs(*read, *i, shift) {
+                return true;
             }
             all += 1;
         }
         // The element that this very iteration has just written.
         all == update.loops.len() && x == update.bind
     }
-}
 
-/// How many bounds may be chained in a proof.
-const DEPTH: usize = 6;
-
-/// `base + plus`
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Linear {
-    base: Option<Var>,
-    plus: i64,
-}
-
-impl Linear {
-    fn plus(self, k: i64) -> Linear {
-        Linear { plus: self.plus.saturating_add(k), ..self }
-    }
-}
-
-/// What is known about the order of integers.
-#[derive(Default)]
-struct Bounds {
-    definitions: HashMap<Var, (Prim, Vec<Atom>)>,
-    /// The extents of loop indices.
-    extents: HashMap<Var, Atom>,
-    /// `a ≤ b`, or `a ≠ b`.
-    facts: Vec<(Linear, Order, Linear)>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Order {
-    AtMost,
-    Differs,
-}
-
-impl Bounds {
-    fn of(block: &Block) -> Bounds {
-        let mut bounds = Bounds::default();
-        bounds.collect(block);
-        bounds
-    }
-
-    fn collect(&mut self, block: &Block) {
-        for stm in &block.stms {
-            if let Exp::Op(Op::Prim(op, args)) = &stm.exp {
-                self.definitions.insert(stm.binds[0].var, (*op, args.clone()));
-            }
-            if let Exp::Nest(
-                Nest::For { index, extent, .. }
-                | Nest::Loop { kind: LoopKind::For { index, extent, .. }, .. },
-            ) = &stm.exp
-            {
-                self.extents.insert(*index, *extent);
-            }
-            stm.exp.blocks().into_iter().for_each(|inner| self.collect(inner));
-        }
-    }
-
-    fn linear(&self, atom: Atom) -> Linear {
-        let var = match atom {
-            Atom::Lit(Scalar::Int(plus)) => return Linear { base: None, plus },
-            Atom::Lit(_) => return Linear { base: None, plus: 0 },
-            Atom::Var(var) => var,
-        };
-        match self.definitions.get(&var).map(|(op, args)| (*op, args.as_slice())) {
-            Some((
-                Prim::AddInt,
-                [a, Atom::Lit(Scalar::Int(k))] | [Atom::Lit(Scalar::Int(k)), a],
-            )) => self.linear(*a).plus(*k),
-            Some((Prim::SubInt, [a, Atom::Lit(Scalar::Int(k))])) => {
-                self.linear(*a).plus(k.saturating_neg())
-            }
-            Some(_) | None => Linear { base: Some(var), plus: 0 },
-        }
+    fn poly(&self, atom: Atom) -> Poly {
+        self.known.bounds.raw(atom)
     }
 
     /// Where the index is `i + shift`.
     fn place(&self, index: &[Atom], i: Var) -> Option<(usize, i64)> {
-        let parts = index.iter().map(|a| self.linear(*a));
-        parts.enumerate().find(|(_, part)| part.base == Some(i)).map(|(at, part)| (at, part.plus))
+        let shift = |a: &Atom| self.poly(*a).plus(&Poly::var(i), -1).as_constant();
+        let small = |shift: &i64| shift.unsigned_abs() <= FAR;
+        index.iter().enumerate().find_map(|(at, a)| Some((at, shift(a).filter(small)?)))
     }
 
-    fn assume(&mut self, cond: Atom, holds: bool) {
-        let Some((op, args)) = cond.as_var().and_then(|cond| self.definitions.get(&cond)).cloned()
+    /// Is the index known not to be `i + shift`?
+    fn differs(&self, read: Atom, i: Var, shift: i64) -> bool {
+        let now = Poly::var(i).plus(&Poly::constant(shift), 1);
+        let difference = self.poly(read).plus(&now, -1).wrapped();
+        let opposite = Poly::default().plus(&difference, -1).wrapped();
+        self.differ.iter().any(|known| *known == difference || *known == opposite)
+    }
+
+    fn assume_differ(&mut self, cond: Atom, holds: bool) {
+        let Some((op, args)) = cond.as_var().and_then(|cond| self.truths.get(&cond)).cloned()
         else {
             return;
         };
-        let side = |k: usize| self.linear(args[k]);
         match (op, holds) {
             (Prim::EqInt, false) | (Prim::NeInt, true) => {
-                self.facts.push((side(0), Order::Differs, side(1)))
+                let difference = self.poly(args[0]).plus(&self.poly(args[1]), -1);
+                self.differ.push(difference.wrapped());
             }
-            (Prim::LtInt, true) => self.facts.push((side(0).plus(1), Order::AtMost, side(1))),
-            (Prim::LtInt, false) => self.facts.push((side(1), Order::AtMost, side(0))),
-            (Prim::LeInt, true) => self.facts.push((side(0), Order::AtMost, side(1))),
-            (Prim::LeInt, false) => self.facts.push((side(1).plus(1), Order::AtMost, side(0))),
-            (Prim::And, true) => args.iter().for_each(|a| self.assume(*a, true)),
-            (Prim::Or, false) => args.iter().for_each(|a| self.assume(*a, false)),
-            (Prim::Not, _) => self.assume(args[0], !holds),
-            (_, _) => {} // says nothing about order
+            (Prim::And, true) | (Prim::Or, false) => {
+                args.iter().for_each(|a| self.assume_differ(*a, holds));
+            }
+            (Prim::Not, _) => self.assume_differ(args[0], !holds),
+            (_, _) => {} // says of no integers that they differ
         }
-    }
-
-    fn less(&self, a: Linear, b: Linear) -> bool {
-        let differ = || {
-            self.facts.iter().any(|(x, order, y)| {
-                *order == Order::Differs && (same(a, b, *x, *y) || same(a, b, *y, *x))
-            })
-        };
-        self.at_most(a.plus(1), b, DEPTH) || (self.at_most(a, b, DEPTH) && differ())
-    }
-
-    fn at_most(&self, a: Linear, b: Linear, depth: usize) -> bool {
-        if a.base == b.base {
-            return a.plus <= b.plus;
-        }
-        if depth == 0 {
-            return false;
-        }
-        // An index is at least 0, and less than its extent.
-        let is_index = |var: Option<Var>| var.and_then(|var| self.extents.get(&var)).copied();
-        if is_index(b.base).is_some()
-            && self.at_most(a, Linear { base: None, plus: b.plus }, depth - 1)
-        {
-            return true;
-        }
-        if let Some(extent) = is_index(a.base)
-            && self.at_most(self.linear(extent).plus(a.plus.saturating_sub(1)), b, depth - 1)
-        {
-            return true;
-        }
-        let facts =
-            self.facts.iter().filter(|(x, order, _)| *order == Order::AtMost && x.base == a.base);
-        facts
-            .into_iter()
-            .any(|(x, _, y)| self.at_most(y.plus(a.plus.saturating_sub(x.plus)), b, depth - 1))
     }
 }
 
-/// Is `a - b` the difference `x - y`?
-fn same(a: Linear, b: Linear, x: Linear, y: Linear) -> bool {
-    a.base == x.base
-        && b.base == y.base
-        && a.plus.saturating_sub(b.plus) == x.plus.saturating_sub(y.plus)
-}
+/// An index further from a loop's own may wrap.
+const FAR: u64 = 1 << 32;

@@ -11,11 +11,10 @@
 //! So the reverse loop carries the array backwards, and whatever it reads of an earlier version it reads from that one array. The log
 //! of what is overwritten is as long as the program has updates; the array itself is never kept.
 //!
-//! * Assumes: active loops are counted.
 //! * Gives: for what the statements of such a chain bind, the version before. Only chains of which the reverse sweep may read a version
 //!   that is not the final one are given.
-//! * A loop on the chain runs a number of times that is known outside of the outermost loop, up to the indices of loops, so that the
-//!   length of the log is known before it is written.
+//! * A loop in the outermost loop runs a number of times that is known outside of that, up to the indices of loops, so that the length of
+//!   the log is known before it is written. Of the iterations of a `while`, each has a log of its own ([`crate::while_`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -116,7 +115,7 @@ impl Search<'_> {
         for stm in &block.stms {
             if let Exp::Nest(Nest::Loop {
                 params,
-                kind: LoopKind::For { checkpoint: Checkpoint::All, .. },
+                kind: LoopKind::While(_) | LoopKind::For { checkpoint: Checkpoint::All, .. },
                 body,
                 ..
             }) = &stm.exp
@@ -197,39 +196,36 @@ impl Chain<'_> {
     fn step(&mut self, stm: &Stm, k: usize) -> Option<Var> {
         match &stm.exp {
             Exp::Op(Op::Update { array, .. }) => Some(*array),
-            Exp::Nest(Nest::Loop {
-                params,
-                inits,
-                kind: LoopKind::For { extent, checkpoint: Checkpoint::All, .. },
-                body,
-            }) => {
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                if !self.has_log(kind) {
+                    return None;
+                }
                 self.state(params, body, k)?;
                 // While it is changed the version before is not there.
-                let init = inits[k].as_var().filter(|init| !mentions(body, *init))?;
+                let unseen = |init: &Var| stm.exp.blocks().iter().all(|b| !mentions(b, *init));
+                let init = inits[k].as_var().filter(unseen)?;
                 let others =
                     inits.iter().enumerate().any(|(j, other)| j != k && *other == inits[k]);
-                (!others && self.plain.is(*extent)).then_some(init)
+                (!others).then_some(init)
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let from = self.through(then, then.results[k])?;
                 let same = self.through(otherwise, otherwise.results[k])?;
                 (from == same).then_some(from)
             }
-            // A loop that runs iterations again starts each with a state that has been kept.
-            Exp::Op(_)
-            | Exp::Nest(
-                Nest::Loop {
-                    kind:
-                        LoopKind::While(_)
-                        | LoopKind::For {
-                            checkpoint:
-                                Checkpoint::Entries | Checkpoint::Sqrt | Checkpoint::States(_),
-                            ..
-                        },
-                    ..
-                }
-                | Nest::For { .. },
-            ) => None,
+            Exp::Op(_) | Exp::Nest(Nest::For { .. }) => None,
+        }
+    }
+
+    /// Can an inner loop leave a log? Each iteration of a `while` has its own; one that runs iterations again starts each with a state that has
+    /// been kept.
+    fn has_log(&self, kind: &LoopKind) -> bool {
+        match kind {
+            LoopKind::While(_) => true,
+            LoopKind::For { extent, checkpoint, .. } => match checkpoint {
+                Checkpoint::All => self.plain.is(*extent),
+                Checkpoint::Entries | Checkpoint::Sqrt | Checkpoint::States(_) => false,
+            },
         }
     }
 }

@@ -1,12 +1,14 @@
-//! `zs = loop (xs = as) while c { … bs }` with calls or nodes: nobody knows how many iterations there will be, so each leaves a tape that
-//! refers to the one before.
+//! `zs = loop (xs = as) while c { … bs }`: nobody knows how many iterations there will be, so each leaves a tape that refers to the one
+//! before.
 //!
 //! ```text
 //!   forward   zs, last = loop (xs = as, at = null) while c { …; next = node tape (what is needed, at); => bs, next }
 //!   reverse   ās += loop (x̄s = z̄s, at = last) while at is not null { reverse of the body; => …, field at.at }
 //! ```
 //!
-//! * Assumes: other active `while`s are counted ([`crate::counted`]).
+//! A node takes the memory of what it keeps and of one reference, whatever the sizes are, and is a scalar to the loops around. Arrays that
+//! iterations update are carried backwards ([`crate::versions`]), so a node has what has been overwritten and not the array.
+//!
 //! * Keeps: each iteration runs once, whatever it does.
 
 use std::collections::HashMap;
@@ -32,13 +34,16 @@ impl Cotangents<'_> {
         let active: Vec<usize> =
             (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
         let sizes = sizes_of(params, &active);
-        let mut starts: Vec<Atom> = sizes.iter().map(|k| stm.binds[*k].var.into()).collect();
+        let versions = self.carried_backwards(params);
+        let mut starts: Vec<Atom> =
+            sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
         starts.extend(self.last_state(stm, params, &active));
         let owned: Vec<Var> = params.iter().map(|p| p.var).collect();
         self.push(Kind::Loop, bound_in(&owned, body));
-        let mut state = self.seeded_state(params, &sizes, &[], &active, body);
+        let mut state = self.seeded_state(params, &sizes, &versions, &active, body);
         let mut sweep = self.stms(&body.stms);
-        let mut results: Vec<Atom> = sizes.iter().map(|k| params[*k].var.into()).collect();
+        let mut results: Vec<Atom> =
+            sizes.iter().chain(&versions).map(|k| params[*k].var.into()).collect();
         results.extend(active.iter().map(|k| self.take_or_zero(&params[*k])));
         let sums = self.touched();
         let sum = |x: &Var| self.take(*x).expect("a touched variable has a cotangent");
@@ -69,6 +74,9 @@ impl Cotangents<'_> {
             kind: LoopKind::While(cond.clone()),
             body: Block { stms: sweep, results },
         };
+        if !versions.is_empty() {
+            self.undo.log(last.var);
+        }
         let binds = stm.binds.iter().cloned().chain([last.clone()]).collect();
         let forward = Stm::new(binds, forward);
         // The reverse sweep.
@@ -79,7 +87,9 @@ impl Cotangents<'_> {
         starts.push(last.var.into());
         let reverse = self.read_tape(&layout, &kept, &back, &at, reverse);
         let ends = self.until_null(state, starts, &back, reverse);
-        let (first, sums_after) = ends[sizes.len()..].split_at(active.len());
+        let (back, ends) = ends[sizes.len()..].split_at(versions.len());
+        self.is_back(stm, &versions, back);
+        let (first, sums_after) = ends.split_at(active.len());
         sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
         active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
         vec![forward]

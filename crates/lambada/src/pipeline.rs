@@ -60,6 +60,35 @@ impl anf::Derivatives for Staged {
     }
 }
 
+/// The same for derivatives that people read: tapes are arrays, since source has no cells.
+#[derive(Clone, Copy, Debug)]
+struct Readable;
+
+impl anf::Derivatives for Readable {
+    fn forward(
+        &self,
+        library: &mut anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> anf::Lambda {
+        Staged.forward(library, names, f)
+    }
+
+    fn reverse(
+        &self,
+        library: &mut anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> anf::Reverse {
+        let f = prepare(library, names, f);
+        timed(&REVERSE, || lambada_differentiate::reverse_as_source(prepare, library, names, &f))
+    }
+
+    fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
+        Staged.together(names, directions)
+    }
+}
+
 /// What is done to a function of the library before it is derived.
 fn prepare(library: &anf::Library, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
     let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
@@ -102,12 +131,21 @@ impl Arrays {
 
 /// core → anf → anf
 pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry))
+    stack::roomy(|| optimized_arrays(program, entry, &Staged))
 }
 
-fn optimized_arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
+/// The same for source that people read.
+pub(crate) fn readable_arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
+    stack::roomy(|| optimized_arrays(program, entry, &Readable))
+}
+
+fn optimized_arrays(
+    program: &Program,
+    entry: DefId,
+    derivatives: &dyn anf::Derivatives,
+) -> Result<Arrays, Vec<Problem>> {
     verify("elaborate", || lambada_core::check(program), || lambada_core::print_program(program));
-    let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged))?;
+    let normalized = timed(&NORMALIZE, || normalize(program, entry, derivatives))?;
     verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
     let optimized = optimized(&normalized.function, &mut |_, _| {});
     // Always, in release builds too: what is not evidently in range never becomes machine code.

@@ -16,7 +16,7 @@ use crate::data::is_identifier;
 use crate::messages::running as messages;
 use crate::operators::Operator;
 use crate::parts::{ABSENT, Parts, is_plain};
-use crate::pipeline::arrays;
+use crate::pipeline::readable_arrays;
 use crate::types::{Files, size_variables};
 use crate::{Call, Unit};
 
@@ -43,7 +43,7 @@ impl Unit {
             let why = "its parameters or its result have a recursive type";
             return Err(vec![messages::no_source_form(entry, why)]);
         }
-        let mut function = arrays(&call.program, call.entry)?.optimized;
+        let mut function = readable_arrays(&call.program, call.entry)?.optimized;
         let Function { names, body, library, .. } = &mut *function;
         name_values(names, body);
         for called in library.functions.iter_mut().flatten() {

@@ -54,10 +54,20 @@ fn small(
     memory: f64,
     build: impl Fn(&mut Writer) -> Vec<(Atom, Ty)>,
 ) {
-    let peaks: Vec<f64> = sizes.iter().map(|sizes| ratio(&build, sizes).peak).collect();
-    eprintln!("{name}: peak {peaks:.2?}");
-    assert!(peaks.iter().all(|peak| *peak <= 3.0), "{name}: {peaks:.2?}");
+    at_most(3.0, name, sizes, &build);
     cheap(name, sizes, reals, memory, build);
+}
+
+/// The reverse derivative takes at most so many times the memory of the value and what the program overwrites.
+fn at_most(
+    peak: f64,
+    name: &str,
+    sizes: &[&[usize]],
+    build: &dyn Fn(&mut Writer) -> Vec<(Atom, Ty)>,
+) {
+    let peaks: Vec<f64> = sizes.iter().map(|sizes| ratio(build, sizes).peak).collect();
+    eprintln!("{name}: peak {peaks:.2?}");
+    assert!(peaks.iter().all(|found| *found <= peak), "{name}: {peaks:.2?}");
 }
 
 /// The ratio stays below the bounds at all sizes, and does not grow.
@@ -302,6 +312,61 @@ fn while_in_for() {
         });
         vec![(ys, reals(&[n]))]
     });
+}
+
+/// A `while` that changes one element in each iteration keeps that element with its indices, and the gradient costs a constant per iteration.
+#[test]
+fn while_in_place() {
+    let build = |w: &mut Writer| {
+        let n = w.size("n");
+        let xs = w.param("xs", &[n]);
+        let ty = reals(&[n]);
+        let many = w.b.op(Prim::MulInt, &[n, int(4)]);
+        let z = w.b.while_(
+            &[(xs, ty.clone()), (int(0), Ty::int())],
+            |b, s| b.op(LtInt, &[s[1], many]),
+            |b, s| {
+                let (i, next) = (b.op(RemInt, &[s[1], n]), b.op(AddInt, &[s[1], int(1)]));
+                let j = b.op(RemInt, &[next, n]);
+                let (p, q) = (b.at(s[0], &[i]), b.at(s[0], &[j]));
+                let p = b.op(Mul, &[p, q]);
+                let p = b.op(Sin, &[p]);
+                vec![b.with(s[0], &ty, &[j], p), next]
+            },
+        );
+        vec![(z[0], ty.clone())]
+    };
+    let sizes: &[&[usize]] = &[&[16], &[64], &[256]];
+    at_most(5.0, "while in place", sizes, &build);
+    cheap("while in place", sizes, 6.0, 14.0, build);
+}
+
+/// A `while` in a loop, of which the state is one array: it is updated in both.
+#[test]
+fn while_in_a_loop_in_place() {
+    let build = |w: &mut Writer| {
+        let n = w.size("n");
+        let xs = w.param("xs", &[n]);
+        let ty = reals(&[n]);
+        let z = w.b.loop_(n, &[(xs, ty.clone())], |b, i, s| {
+            let z = b.while_(
+                &[(s[0], ty.clone()), (int(0), Ty::int())],
+                |b, s| b.op(LtInt, &[s[1], i]),
+                |b, s| {
+                    let (p, q) = (b.at(s[0], &[i]), b.at(s[0], &[s[1]]));
+                    let p = b.op(Mul, &[p, q]);
+                    let p = b.op(Sin, &[p]);
+                    let next = b.with(s[0], &ty, &[s[1]], p);
+                    vec![next, b.op(AddInt, &[s[1], int(1)])]
+                },
+            );
+            vec![z[0]]
+        });
+        vec![(z[0], ty.clone())]
+    };
+    let sizes: &[&[usize]] = &[&[8], &[16], &[64]];
+    at_most(6.0, "while in a loop", sizes, &build);
+    cheap("while in a loop", sizes, 6.0, 14.0, build);
 }
 
 #[test]

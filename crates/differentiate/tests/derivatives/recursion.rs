@@ -505,6 +505,40 @@ fn accumulators_that_are_passed() {
     twice(library, main);
 }
 
+/// The deciding iteration of an extremum is run again for its derivative, and adds nothing then.
+#[test]
+fn extrema_of_calls_that_add() {
+    let library = "def step (k : int) (x : real) into (acc : [5]real) {
+  y : real = sin x
+  accumulate acc[k] += y
+  => y : real
+}
+def most (x : real) (xs : [5]real) into (acc : [5]real) {
+  m : real = for i < 5 (reduce max) {
+    e : real = xs[i]
+    p : real = mul e, x
+    y : real = call step (i, p) into acc
+    z : real = mul y, x
+    => z
+  }
+  => m : real
+}
+";
+    let main = "main (x : real) (xs : [5]real) {
+  acc : [5]real = accumulator xs
+  m : real = call most (x, xs) into acc
+  n : real = for i < 5 (reduce min) {
+    e : real = xs[i]
+    y : real = call step (i, e) into acc
+    => y
+  }
+  ys : [5]real = freeze acc
+  => m : real, n : real, ys : [5]real
+}
+";
+    twice(library, main);
+}
+
 #[test]
 fn loops_with_updates_in_functions() {
     let library = "def go (n : int) (xs : [n]real) (d : int) {

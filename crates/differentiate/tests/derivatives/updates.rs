@@ -173,7 +173,8 @@ impl Draw {
                 let x = self.pick(&scope.reals);
                 let state =
                     [(scope.matrix(), matrix_ty), (scope.vector, vector_ty), (x, Ty::real())];
-                let z = b.loop_(extent, &state, |b, k, s| {
+                let counted = self.below(3) > 0;
+                let z = repeated(b, counted, extent, &state, |b, k, s| {
                     let mut inner = scope.clone();
                     inner.matrices =
                         if self.below(4) == 0 { scope.matrices.clone() } else { vec![] };
@@ -193,6 +194,25 @@ impl Draw {
     }
 }
 
+/// A loop, counted or as a `while` that counts.
+fn repeated(
+    b: &mut Builder,
+    counted: bool,
+    extent: Atom,
+    state: &[(Atom, Ty)],
+    body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
+) -> Vec<Atom> {
+    if counted {
+        return b.loop_(extent, state, body);
+    }
+    let state = [&[(int(0), Ty::int())], state].concat();
+    let step = |b: &mut Builder, s: &[Atom]| {
+        let next = b.op(AddInt, &[s[0], int(1)]);
+        [vec![next], body(b, s[0], &s[1..])].concat()
+    };
+    b.while_(&state, |b, s| b.op(LtInt, &[s[0], extent]), step).split_off(1)
+}
+
 fn program(seed: u64) -> Program {
     Program::new(|w| {
         let n = w.size("n");
@@ -201,7 +221,7 @@ fn program(seed: u64) -> Program {
         let draw = Draw { random: RefCell::new(Random(seed)), n };
         let [matrix_ty, vector_ty] = draw.types();
         let state = [(m, matrix_ty.clone()), (v, vector_ty.clone())];
-        let z = w.b.loop_(n, &state, |b, k, s| {
+        let z = repeated(&mut w.b, !seed.is_multiple_of(4), n, &state, |b, k, s| {
             let mut scope = Scope {
                 ints: vec![int(1), k],
                 reals: vec![x],

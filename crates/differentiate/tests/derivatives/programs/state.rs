@@ -161,6 +161,34 @@ fn states_that_change_size() {
     });
 }
 
+/// A branch in a loop that has a loop in it writes on the tape of the outer loop, each element once; the branch that has nothing to keep hands
+/// the tape on.
+#[test]
+fn tapes_of_loops_in_branches() {
+    let build = |w: &mut Writer| {
+        let n = w.size("n");
+        let (x, xs) = (w.param("x", &[]), w.param("xs", &[n]));
+        let z = w.b.loop_(int(6), &[(x, Ty::real())], |b, k, s| {
+            let c = b.op(LtInt, &[k, int(3)]);
+            let long = |b: &mut lambada_anf::Builder| {
+                b.loop_(n, &[(s[0], Ty::real())], |b, r, s| {
+                    let e = b.at(xs, &[r]);
+                    let p = b.op(Mul, &[s[0], e]);
+                    vec![b.op(Sin, &[p])]
+                })
+            };
+            b.if_(c, &[Ty::real()], long, |b| vec![b.op(Mul, &[s[0], real(0.5)])])
+        });
+        vec![(z[0], Ty::real())]
+    };
+    check(&[4], build);
+    let derivative = Program::new(build).reverse().show();
+    let whole =
+        |line: &&str| line.contains("_tape") && line.contains(" with [") && !line.contains(", ");
+    assert_eq!(derivative.lines().find(whole), None, "{derivative}");
+    assert!(derivative.lines().any(|line| line.contains(" with [k, ")), "{derivative}");
+}
+
 /// The Cholesky decomposition, in place.
 #[test]
 fn cholesky() {
