@@ -47,6 +47,14 @@ pub(crate) enum Helper {
     Load(ScalarTy, u16),
     /// To consecutive elements of memory.
     Store(ScalarTy, u16),
+    /// The first of consecutive elements of memory, then zeros.
+    LoadSome(ScalarTy, u16),
+    /// The first lanes, to consecutive elements of memory.
+    StoreSome(ScalarTy, u16),
+    /// An element of memory for each lane.
+    Gather(ScalarTy, u16),
+    /// To an element of memory for each lane.
+    Scatter(ScalarTy, u16),
     /// A choice by lane.
     Select(ScalarTy, u16),
     /// All lanes combined.
@@ -72,6 +80,10 @@ impl Helper {
             Helper::Splat(elem, lanes) => format!("lam_splat_{}", tag(elem, lanes)),
             Helper::Load(elem, lanes) => format!("lam_load_{}", tag(elem, lanes)),
             Helper::Store(elem, lanes) => format!("lam_store_{}", tag(elem, lanes)),
+            Helper::LoadSome(elem, lanes) => format!("lam_load_some_{}", tag(elem, lanes)),
+            Helper::StoreSome(elem, lanes) => format!("lam_store_some_{}", tag(elem, lanes)),
+            Helper::Gather(elem, lanes) => format!("lam_gather_{}", tag(elem, lanes)),
+            Helper::Scatter(elem, lanes) => format!("lam_scatter_{}", tag(elem, lanes)),
             Helper::Select(elem, lanes) => format!("lam_select_{}", tag(elem, lanes)),
             Helper::Fold(op, elem, lanes) => format!("lam_fold_{}_{}", op.name(), tag(elem, lanes)),
             Helper::Each(prim, lanes) => format!("lam_{}_x{lanes}", prim.name()),
@@ -95,6 +107,24 @@ impl Helper {
                 &load(elem, lanes),
             ),
             Helper::Store(elem, lanes) => store(self.name(), elem, lanes),
+            Helper::LoadSome(elem, lanes) => {
+                let params = [format!("const {} *p", memory_type(elem)), "int64_t count".into()];
+                let lane = |k| format!("(count > {k} ? p[{k}] : 0)");
+                self.inline(elem, lanes, &params, &by_lane(elem, lanes, lane))
+            }
+            Helper::StoreSome(elem, lanes) => {
+                let statement = |k| format!("if (count > {k}) p[{k}]");
+                store_lanes(&self.name(), Ty { elem, lanes }, "int64_t count", statement)
+            }
+            Helper::Gather(elem, lanes) => {
+                let params = [format!("const {} *p", memory_type(elem)), format!("i64x{lanes} at")];
+                let lane = |k| format!("p[at[{k}]]");
+                self.inline(elem, lanes, &params, &by_lane(elem, lanes, lane))
+            }
+            Helper::Scatter(elem, lanes) => {
+                let params = format!("i64x{lanes} at");
+                store_lanes(&self.name(), Ty { elem, lanes }, &params, |k| format!("p[at[{k}]]"))
+            }
             Helper::Select(elem, lanes) => {
                 let ty = register_type(Ty { elem, lanes });
                 let params = [format!("i64x{lanes} c"), format!("{ty} x"), format!("{ty} y")];
@@ -158,6 +188,22 @@ fn store(name: String, elem: ScalarTy, lanes: u16) -> String {
         "static inline void {name}({} *p, {ty} x) {{\n    *({memory}_memory *)p = {value};\n}}\n",
         memory_type(elem)
     )
+}
+
+/// A value whose lanes are taken one by one.
+fn by_lane(elem: ScalarTy, lanes: u16, lane: impl Fn(u16) -> String) -> String {
+    let sign = if elem == ScalarTy::Bool { "-(int64_t)" } else { "" };
+    let lanes: Vec<String> = (0..lanes).map(|k| format!("{sign}{}", lane(k))).collect();
+    format!("({}){{{}}}", register_type(Ty { elem, lanes: lanes.len() as u16 }), lanes.join(", "))
+}
+
+/// A function that stores lanes one by one, in order.
+fn store_lanes(name: &str, ty: Ty, params: &str, statement: impl Fn(u16) -> String) -> String {
+    let sign = if ty.elem == ScalarTy::Bool { "-" } else { "" };
+    let line = |k| format!("    {} = {sign}x[{k}];\n", statement(k));
+    let lines: String = (0..ty.lanes).map(line).collect();
+    let (memory, register) = (memory_type(ty.elem), register_type(ty));
+    format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{lines}}}\n")
 }
 
 /// Halves until one lane is left, as the interpreter does.

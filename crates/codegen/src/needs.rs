@@ -51,6 +51,10 @@ impl Needs {
             | Helper::Splat(_, lanes)
             | Helper::Load(_, lanes)
             | Helper::Store(_, lanes)
+            | Helper::LoadSome(_, lanes)
+            | Helper::StoreSome(_, lanes)
+            | Helper::Gather(_, lanes)
+            | Helper::Scatter(_, lanes)
             | Helper::Select(_, lanes) => {
                 self.lanes(lanes);
             }
