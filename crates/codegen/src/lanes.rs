@@ -4,7 +4,7 @@
 //! C has no `?:` on vectors, so a choice is made of masks. What has no spelling on vectors goes lane by lane.
 
 use lambada_loops::Ty;
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_prim::{Prim, ReduceOp, ScalarTy, VectorHelper, vector_helper};
 
 use crate::text::{self, Level, Text};
 
@@ -59,7 +59,9 @@ pub(crate) enum Helper {
     Select(ScalarTy, u16),
     /// All lanes combined.
     Fold(ReduceOp, ScalarTy, u16),
-    /// A primitive that has no spelling on vectors.
+    /// A function of the vector mathematics.
+    Math(&'static str, u16),
+    /// A primitive that has no spelling on vectors, lane by lane.
     Each(Prim, u16),
 }
 
@@ -86,6 +88,7 @@ impl Helper {
             Helper::Scatter(elem, lanes) => format!("lam_scatter_{}", tag(elem, lanes)),
             Helper::Select(elem, lanes) => format!("lam_select_{}", tag(elem, lanes)),
             Helper::Fold(op, elem, lanes) => format!("lam_fold_{}_{}", op.name(), tag(elem, lanes)),
+            Helper::Math(name, lanes) => format!("lam_{name}_x{lanes}"),
             Helper::Each(prim, lanes) => format!("lam_{}_x{lanes}", prim.name()),
         }
     }
@@ -139,6 +142,7 @@ impl Helper {
                 let params = [format!("{} x", register_type(Ty { elem, lanes }))];
                 self.inline(elem, 1, &params, &fold(op, elem, lanes))
             }
+            Helper::Math(name, lanes) => math(name).text.replace('$', &lanes.to_string()),
             Helper::Each(prim, lanes) => each(&self.name(), prim, lanes),
         }
     }
@@ -151,6 +155,11 @@ impl Helper {
             params.join(", ")
         )
     }
+}
+
+/// The text of a function of the vector mathematics.
+pub(crate) fn math(name: &str) -> &'static VectorHelper {
+    vector_helper(name).expect("a function on vectors needs functions that exist")
 }
 
 fn types(lanes: u16) -> String {

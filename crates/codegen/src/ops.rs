@@ -101,7 +101,10 @@ impl Printer<'_> {
         };
         let Some(spelling) = spelling(prim) else {
             let args: Vec<Text> = (0..args.len()).map(|k| full(self, k)).collect();
-            let helper = self.needs.vector(Helper::Each(prim, lanes));
+            let helper = self.needs.vector(match prim.row().c.on_lanes() {
+                Some(math) => Helper::Math(math.name, lanes),
+                None => Helper::Each(prim, lanes),
+            });
             return text::call(&helper, &args).reading(&args);
         };
         match spelling {

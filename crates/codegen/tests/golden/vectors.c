@@ -28,10 +28,10 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 }
 
 #define INFINITY __builtin_inf()
+#define NAN __builtin_nan("")
 #define INT64_MAX __INT64_MAX__
-double exp(double);
-double log1p(double);
-double tanh(double);
+#define INT64_MIN (-__INT64_MAX__ - 1)
+double log(double);
 
 /* The runtime. */
 
