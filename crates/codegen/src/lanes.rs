@@ -215,8 +215,13 @@ fn store_lanes(name: &str, ty: Ty, params: &str, statement: impl Fn(u16) -> Stri
     format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{lines}}}\n")
 }
 
-/// Halves until one lane is left, as the interpreter does.
+/// Halves until one lane is left, as the interpreter does. Masks are combined without branches.
 fn fold(op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
+    if elem == ScalarTy::Bool {
+        let bits = if op == ReduceOp::Or { " | " } else { " & " };
+        let all: Vec<String> = (0..lanes).map(|k| format!("x[{k}]")).collect();
+        return format!("({}) != 0", all.join(bits));
+    }
     let spelling = op.prim(elem).row().c;
     let mut values: Vec<Text> = (0..lanes).map(|k| Text::atom(format!("x[{k}]"))).collect();
     while values.len() > 1 {

@@ -101,10 +101,7 @@ impl CText {
 
     /// The function on several lanes, if there is one.
     pub fn on_lanes(self) -> Option<&'static VectorHelper> {
-        match self {
-            CText::Math { lanes, .. } => vector_helper(lanes),
-            CText::Call(_) | CText::Infix(_) | CText::Prefix(_) | CText::Template(_) => None,
-        }
+        if let CText::Math { lanes, .. } = self { vector_helper(lanes) } else { None }
     }
 
     /// The helper that the text calls, if it does.

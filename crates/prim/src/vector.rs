@@ -1,7 +1,7 @@
 //! Vector mathematics: the text of functions on vectors, in GNU C. In each, `$` stands for the number of lanes. They call nothing of `libm`, are exact
 //! where the functions of C are (infinities, NaN, signed zeros, overflow) and give in each lane what they give alone, on all widths.
 //!
-//! Coefficients are made by `benches/coefficients.rs` of `lambada-run`; how large the errors are says `docs/src/numerics.md`, and a test of
+//! Coefficients are made by `benches/coefficients.rs` of `lambada-run`; how large the errors are says `docs/src/vector-mathematics.md`, and a test of
 //! `lambada-run` holds the functions to it.
 //!
 //! * Assumes: the types `f64x$` and `i64x$`; `lam_select_f64x$` and `lam_splat_f64x$`; no reassociation by the C compiler. It may or may not contract
