@@ -112,12 +112,18 @@ impl Helper {
             Helper::Store(elem, lanes) => store(self.name(), elem, lanes),
             Helper::LoadSome(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), "int64_t count".into()];
-                let lane = |k| format!("(count > {k} ? p[{k}] : 0)");
-                self.inline(elem, lanes, &params, &by_lane(elem, lanes, lane))
+                // Most often it is all of them.
+                let some = by_lane(elem, lanes, |k| format!("(count > {k} ? p[{k}] : 0)"));
+                let ty = register_type(Ty { elem, lanes });
+                let value = format!("count >= {lanes} ? ({ty}){} : {some}", load(elem, lanes));
+                self.inline(elem, lanes, &params, &value)
             }
             Helper::StoreSome(elem, lanes) => {
+                let all = Helper::Store(elem, lanes).name();
+                let ty = Ty { elem, lanes };
+                let first = format!("    if (count >= {lanes}) return {all}(p, x);\n");
                 let statement = |k| format!("if (count > {k}) p[{k}]");
-                store_lanes(&self.name(), Ty { elem, lanes }, "int64_t count", statement)
+                store_lanes(&self.name(), ty, "int64_t count", &first, statement)
             }
             Helper::Gather(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), format!("i64x{lanes} at")];
@@ -126,7 +132,8 @@ impl Helper {
             }
             Helper::Scatter(elem, lanes) => {
                 let params = format!("i64x{lanes} at");
-                store_lanes(&self.name(), Ty { elem, lanes }, &params, |k| format!("p[at[{k}]]"))
+                let statement = |k| format!("p[at[{k}]]");
+                store_lanes(&self.name(), Ty { elem, lanes }, &params, "", statement)
             }
             Helper::Select(elem, lanes) => {
                 let ty = register_type(Ty { elem, lanes });
@@ -206,13 +213,19 @@ fn by_lane(elem: ScalarTy, lanes: u16, lane: impl Fn(u16) -> String) -> String {
     format!("({}){{{}}}", register_type(Ty { elem, lanes: lanes.len() as u16 }), lanes.join(", "))
 }
 
-/// A function that stores lanes one by one, in order.
-fn store_lanes(name: &str, ty: Ty, params: &str, statement: impl Fn(u16) -> String) -> String {
+/// A function that stores lanes one by one, in order, after what it does first.
+fn store_lanes(
+    name: &str,
+    ty: Ty,
+    params: &str,
+    first: &str,
+    statement: impl Fn(u16) -> String,
+) -> String {
     let sign = if ty.elem == ScalarTy::Bool { "-" } else { "" };
     let line = |k| format!("    {} = {sign}x[{k}];\n", statement(k));
     let lines: String = (0..ty.lanes).map(line).collect();
     let (memory, register) = (memory_type(ty.elem), register_type(ty));
-    format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{lines}}}\n")
+    format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{first}{lines}}}\n")
 }
 
 /// Halves until one lane is left, as the interpreter does. Masks are combined without branches.

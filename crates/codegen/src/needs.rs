@@ -45,6 +45,9 @@ impl Needs {
                     self.vectors.insert(Helper::Select(prim.result(), lanes));
                 }
             }
+            Helper::StoreSome(elem, lanes) => {
+                self.vector(Helper::Store(elem, lanes));
+            }
             Helper::Math(name, lanes) => {
                 self.vector(Helper::Select(ScalarTy::Real, lanes));
                 self.vector(Helper::Splat(ScalarTy::Real, lanes));
@@ -60,7 +63,6 @@ impl Needs {
             | Helper::Load(_, lanes)
             | Helper::Store(_, lanes)
             | Helper::LoadSome(_, lanes)
-            | Helper::StoreSome(_, lanes)
             | Helper::Gather(_, lanes)
             | Helper::Scatter(_, lanes)
             | Helper::Select(_, lanes) => {
