@@ -8,6 +8,7 @@
 
 mod case;
 mod features;
+mod recursive;
 mod wild;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,7 @@ enum Ty {
     Pair(Box<Ty>, Box<Ty>),
     Record,
     Shape,
+    List,
     Fun(Box<Ty>, Box<Ty>),
 }
 
@@ -43,7 +45,7 @@ pub struct Drawn {
     pub features: BTreeSet<Feature>,
 }
 
-const HEADER: &str = "type shape = Dot | Circle real | Rect real [4]real\n\n";
+const HEADER: &str = "type shape = Dot | Circle real | Rect real [4]real\n";
 
 /// In the names of types: the size of `xs` and of the rows of `m`; 3 where sizes are constants.
 const N: usize = 3;
@@ -65,7 +67,7 @@ pub fn draw_wild(seed: u64) -> Drawn {
 fn program(seed: u64, wild: bool) -> Drawn {
     let mut random = Random(Random(seed).bits());
     let symbolic = !random.once_in(3);
-    let mut d = Draw { random, next: 0, symbolic, wild, features: BTreeSet::new() };
+    let mut d = Draw { random, next: 0, symbolic, wild, recursions: 0, features: BTreeSet::new() };
     let params = [
         ("x", Ty::Real),
         ("y", Ty::Real),
@@ -80,6 +82,10 @@ fn program(seed: u64, wild: bool) -> Drawn {
     let size = 3 + d.random.below(4);
     let body = d.expr(&result, size, &mut scope);
     let mut text = String::from(HEADER);
+    if d.features.contains(&Feature::RecursiveData) {
+        text.push_str(recursive::TYPES);
+    }
+    text.push('\n');
     let (sizes, n, k) = if symbolic { (" [n] [k]", "n", "k") } else { ("", "3", "2") };
     let _ = writeln!(
         text,
@@ -125,6 +131,8 @@ struct Draw {
     symbolic: bool,
     /// Is everything drawn that there is?
     wild: bool,
+    /// How many recursive functions it has.
+    recursions: usize,
     features: BTreeSet<Feature>,
 }
 
@@ -169,13 +177,14 @@ impl Draw {
     }
 
     fn result_type(&mut self) -> Ty {
-        match self.random.below(10) {
+        match self.random.below(11) {
             0..=4 => Ty::Real,
             5 => Ty::Vec(N),
             6 => Ty::Mat(K, N),
             7 => Ty::Pair(Box::new(Ty::Real), Box::new(Ty::Vec(N))),
             8 => Ty::Record,
-            _ => Ty::Pair(Box::new(Ty::Shape), Box::new(Ty::Real)),
+            9 => Ty::Pair(Box::new(Ty::Shape), Box::new(Ty::Real)),
+            _ => Ty::Pair(Box::new(Ty::Real), Box::new(Ty::List)),
         }
     }
 
@@ -190,6 +199,7 @@ impl Draw {
             Ty::Pair(a, b) => format!("({}, {})", self.print(a), self.print(b)),
             Ty::Record => format!("{{a : real, v : [{}]real}}", self.size(N)),
             Ty::Shape => "shape".into(),
+            Ty::List => "list".into(),
             Ty::Fun(a, b) => format!("({} -> {})", self.print(a), self.print(b)),
         }
     }
@@ -208,13 +218,16 @@ impl Draw {
         if size == 0 {
             return self.leaf(ty, scope);
         }
-        match self.random.below(12) {
+        match self.random.below(14) {
             0 | 1 => self.let_(ty, size, scope),
             2 => self.if_(ty, size, scope),
             3 => self.apply(ty, size, scope),
             4 if !matches!(ty, Ty::Fun(..)) => self.loop_(ty, size, scope),
             5 => self.match_(ty, size, scope),
             6 => self.project(ty, size, scope),
+            7 | 8 if self.may_recur() && !matches!(ty, Ty::Fun(..)) => {
+                self.recursion(ty, size, scope)
+            }
             _ => self.build(ty, size, scope),
         }
     }
@@ -351,7 +364,7 @@ impl Draw {
     }
 
     fn some_type(&mut self, functions: usize) -> Ty {
-        match self.random.below(9 + functions * 2) {
+        match self.random.below(10 + functions * 2) {
             0..=2 => Ty::Real,
             3 => Ty::Int,
             4 => Ty::Vec(N),
@@ -359,9 +372,10 @@ impl Draw {
             6 => Ty::Pair(Box::new(Ty::Real), Box::new(Ty::Real)),
             7 => Ty::Record,
             8 => Ty::Shape,
-            9 => Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)),
-            10 => Ty::Fun(Box::new(Ty::Vec(N)), Box::new(Ty::Real)),
-            11 => Ty::Fun(
+            9 => Ty::List,
+            10 => Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)),
+            11 => Ty::Fun(Box::new(Ty::Vec(N)), Box::new(Ty::Real)),
+            12 => Ty::Fun(
                 Box::new(Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real))),
                 Box::new(Ty::Real),
             ),
@@ -413,6 +427,7 @@ impl Draw {
                     self.expr(&Ty::Vec(FOUR), smaller, scope)
                 ),
             },
+            Ty::List => self.list(smaller, scope),
             Ty::Fun(a, b) => self.function(a, b, smaller, scope),
         }
     }

@@ -1,11 +1,15 @@
-//! Programs drawn at random through the whole oracle matrix. `SEEDS=1000..1100` draws others, `SHOW=1` prints them.
+//! Programs drawn at random through the whole oracle matrix. `SEEDS=1000..1100` draws others, `SHOW=1` prints them, `REDUCE=60` spends so
+//! many seconds on each that fails to find a smaller one that fails in the same way.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use lambada_testkit::{Confirmed, parallel};
 use lambada_tests::draw::{Drawn, Feature, case, draw, of_nothing};
 use lambada_tests::natives::{Native, native_complaints};
 use lambada_tests::oracle::Verdict;
+use lambada_tests::panics::caught;
+use lambada_tests::reduce::{Program, reduce};
 use lambada_tests::seeds;
 
 const PROGRAMS: u64 = 1200;
@@ -17,7 +21,24 @@ fn verdict(seed: u64, drawn: &Drawn) -> Verdict {
     if std::env::var_os("SHOW").is_some() {
         println!("seed {seed}\n{}\n-- {:?}", drawn.text, drawn.args);
     }
-    case(&drawn.text, &drawn.args)?.verdict()
+    let run = |text: &str, args: &[String]| caught(|| case(text, args)?.verdict())?;
+    let verdict = run(&drawn.text, &drawn.args);
+    let seconds = std::env::var("REDUCE").ok().and_then(|seconds| seconds.parse().ok());
+    if let (Err(complaint), Some(seconds)) = (&verdict, seconds) {
+        let until = Instant::now() + Duration::from_secs(seconds);
+        let program = Program { text: drawn.text.clone(), args: drawn.args.clone() };
+        let same = |p: &Program| run(&p.text, &p.args).is_err_and(|e| alike(&e, complaint));
+        let small = reduce(&program, until, &mut { same });
+        println!("seed {seed}: {complaint}\n{}\n-- {:?}", small.text, small.args);
+    }
+    verdict
+}
+
+/// Are these complaints about the same? Numbers do not count.
+fn alike(a: &str, b: &str) -> bool {
+    let words =
+        |text: &str| -> String { text.chars().filter(|c| !c.is_ascii_digit()).take(60).collect() };
+    words(a) == words(b)
 }
 
 /// What all programs gave.

@@ -1,7 +1,8 @@
 //! Every access that is not evidently in range gets a check of its own.
 //!
 //! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but in other loops, so there the check does
-//! not dominate. It is made again: one comparison, which cannot fail unless the forward sweep has failed before.
+//! not dominate. It is made again: one comparison, which cannot fail unless the forward sweep has failed before. So is the comparison of
+//! sizes that a call or a node of the library needs: an array is passed with the sizes that the signature says.
 //!
 //! *Gives* a function in which each index is evidently in range, as [`crate::check()`] asks. *Keeps* all else.
 
@@ -11,41 +12,94 @@ use lambada_prim::Prim;
 use lambada_source::{Site, Span};
 
 use crate::bounds::Known;
-use crate::{Atom, Block, Exp, Function, LoopKind, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var};
+use crate::{
+    Atom, Block, Exp, Function, Library, LoopKind, NAMELESS, Names, Nest, NodeType, Op, Param, Stm,
+    Ty, Var,
+};
 
 /// Adds the checks that are missing, in the function and in those of its library; were there any?
 pub fn guard(function: &mut Function) -> bool {
+    let signatures = Signatures::of(&function.library);
     let mut added = false;
     for callee in function.library.functions.iter_mut().flatten() {
-        added |= guard(callee);
+        added |= guard_function(callee, &signatures);
     }
+    guard_function(function, &signatures) || added
+}
+
+fn guard_function(function: &mut Function, signatures: &Signatures) -> bool {
     let mut known = Known::default();
     known.sizes(function);
     let arrays: Vec<Param> =
         function.params.iter().chain(&function.accumulators).cloned().collect();
-    guard_block(&mut function.names, known, &arrays, &mut function.body) || added
+    Guards::new(&mut function.names, known, signatures).all(&arrays, &mut function.body)
 }
 
 /// Adds the checks that are missing in a block with free variables: what is known around it, and the arrays among the variables. Were
 /// there any?
 pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) -> bool {
-    let mut guards =
-        Guards { names, known, types: HashMap::new(), sites: Vec::new(), added: false };
-    guards.declare(free);
-    guards.block(block);
-    guards.added
+    Guards::new(names, known, &Signatures::default()).all(free, block)
+}
+
+/// What a library says about the sizes of arrays.
+#[derive(Default)]
+struct Signatures {
+    functions: Vec<Vec<Param>>,
+    nodes: Vec<NodeType>,
+}
+
+impl Signatures {
+    fn of(library: &Library) -> Signatures {
+        let params = |f: &Option<Function>| f.as_ref().map_or_else(Vec::new, |f| f.params.clone());
+        let functions = library.functions.iter().map(params).collect();
+        Signatures { functions, nodes: library.nodes.clone() }
+    }
+
+    /// The arrays that an operation passes, with the sizes that they are to have.
+    fn passed(&self, op: &Op) -> Vec<(Atom, Vec<Atom>)> {
+        if let Op::Call { function, args, .. } = op
+            && let Some(params) = self.functions.get(function.0 as usize)
+        {
+            let at = |d: &Atom| params.iter().position(|p| Atom::Var(p.var) == *d);
+            let size = |d: &Atom| at(d).map_or(*d, |k| args[k]);
+            let sizes = params.iter().map(|p| p.ty.dims.iter().map(size).collect());
+            return args.iter().copied().zip(sizes).collect();
+        }
+        if let Op::Node { node, tag, fields, .. } = op
+            && let Some(declared) = self.nodes.get(node.0 as usize)
+        {
+            let declared = &declared.constructors[*tag as usize].fields;
+            let size = |d: &Atom| d.as_var().map_or(*d, |Var(k)| fields[k as usize]);
+            let sizes = declared.iter().map(|f| f.ty.dims.iter().map(size).collect());
+            return fields.iter().copied().zip(sizes).collect();
+        }
+        Vec::new()
+    }
 }
 
 struct Guards<'a> {
     names: &'a mut Names,
     known: Known,
+    signatures: &'a Signatures,
     types: HashMap<Var, Vec<Atom>>,
     /// The checks of indices so far, with what they print: the index and the size.
     sites: Vec<(Atom, Atom, Site)>,
     added: bool,
 }
 
-impl Guards<'_> {
+impl<'a> Guards<'a> {
+    fn new(names: &'a mut Names, known: Known, signatures: &'a Signatures) -> Guards<'a> {
+        let (types, sites) = (HashMap::new(), Vec::new());
+        Guards { names, known, signatures, types, sites, added: false }
+    }
+
+    /// Guards a block with free variables. Was there anything to add?
+    fn all(mut self, free: &[Param], block: &mut Block) -> bool {
+        self.declare(free);
+        self.block(block);
+        self.added
+    }
+
     fn declare(&mut self, params: &[Param]) {
         for p in params {
             if !p.ty.dims.is_empty() {
@@ -63,13 +117,8 @@ impl Guards<'_> {
     fn statements(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
             self.nested(&mut stm.exp);
-            if let Exp::Op(op) = &stm.exp
-                && let Some((array, index)) = op.access()
-            {
-                let sizes = self.types.get(&array).cloned().unwrap_or_default();
-                for (i, size) in index.iter().zip(sizes) {
-                    self.in_range(*i, size, &mut block.stms);
-                }
+            if let Exp::Op(op) = &stm.exp {
+                self.operation(op, &mut block.stms);
             }
             self.declare(&stm.binds);
             self.known.pass(&stm);
@@ -81,6 +130,38 @@ impl Guards<'_> {
             }
             block.stms.push(stm);
         }
+    }
+
+    fn operation(&mut self, op: &Op, stms: &mut Vec<Stm>) {
+        if let Some((array, index)) = op.access() {
+            let sizes = self.types.get(&array).cloned().unwrap_or_default();
+            for (i, size) in index.iter().zip(sizes) {
+                self.in_range(*i, size, stms);
+            }
+        }
+        for (array, wanted) in self.signatures.passed(op) {
+            let sizes = array.as_var().and_then(|x| self.types.get(&x)).cloned();
+            for (size, wanted) in sizes.unwrap_or_default().into_iter().zip(wanted) {
+                self.equal(size, wanted, stms);
+            }
+        }
+    }
+
+    /// Checks that two sizes are equal, unless that is evident.
+    fn equal(&mut self, a: Atom, b: Atom, stms: &mut Vec<Stm>) {
+        if self.known.ask(|place| place.equal(a, b)) {
+            return;
+        }
+        let cond = self.prim(Prim::EqInt, [a, b], stms);
+        let site = Site::new(Span::default(), "sizes differ: {0} and {1}".to_string());
+        self.check(cond, site, [a, b], stms);
+    }
+
+    fn check(&mut self, cond: Atom, site: Site, values: [Atom; 2], stms: &mut Vec<Stm>) {
+        let check = Stm::effect(Op::Check { cond, site, values: values.to_vec() });
+        self.known.pass(&check);
+        stms.push(check);
+        self.added = true;
     }
 
     fn nested(&mut self, exp: &mut Exp) {
@@ -130,10 +211,7 @@ impl Guards<'_> {
             [a, b, ..] => self.prim(Prim::And, [a, b], stms),
         };
         let site = self.site(index, size);
-        let check = Stm::effect(Op::Check { cond, site, values: vec![index, size] });
-        self.known.pass(&check);
-        stms.push(check);
-        self.added = true;
+        self.check(cond, site, [index, size], stms);
     }
 
     fn prim(&mut self, op: Prim, args: [Atom; 2], stms: &mut Vec<Stm>) -> Atom {

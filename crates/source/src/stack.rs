@@ -20,6 +20,8 @@ const PIECE: usize = 1 << 24;
 thread_local! {
     /// Is a roomy stack in use?
     static ROOMY: Cell<bool> = const { Cell::new(false) };
+    /// How many pieces of stack are in use?
+    static PIECES: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Runs an entry point of the library with room for recursion, on the same thread.
@@ -47,7 +49,24 @@ pub fn roomy<T>(run: impl FnOnce() -> T) -> T {
 
 /// Runs a step of a recursion on what is left of the stack, or on another piece of stack if that is little.
 pub fn deeper<T>(run: impl FnOnce() -> T) -> T {
-    stacker::maybe_grow(RED_ZONE, PIECE, run)
+    if stacker::remaining_stack().is_some_and(|left| left >= RED_ZONE) {
+        return run();
+    }
+    /// Says that the piece is left, however it is left.
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            PIECES.set(PIECES.get() - 1);
+        }
+    }
+    PIECES.set(PIECES.get() + 1);
+    let _leave = Leave;
+    stacker::grow(PIECE, run)
+}
+
+/// How much memory the recursion of this thread has taken beyond the stack that it began with, in bytes.
+pub fn taken() -> u64 {
+    PIECES.get() * PIECE as u64
 }
 
 /// Does the system give so much address space? Where it does not, growing the stack would panic.

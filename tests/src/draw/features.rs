@@ -33,11 +33,17 @@ pub enum Feature {
     ComputedSizes,
     /// A derivative in the program.
     Derivatives,
+    /// A function that calls itself.
+    Recursion,
+    /// Lists, trees.
+    RecursiveData,
+    /// Functions as fields of recursive data.
+    FunctionsInData,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 15] = [
+    pub const ALL: [Feature; 18] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
@@ -53,5 +59,8 @@ impl Feature {
         Feature::Gathers,
         Feature::ComputedSizes,
         Feature::Derivatives,
+        Feature::Recursion,
+        Feature::RecursiveData,
+        Feature::FunctionsInData,
     ];
 }

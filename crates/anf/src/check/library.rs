@@ -131,15 +131,15 @@ impl Checker<'_> {
         if stm.binds.len() != callee.results.len() {
             return Err(format!("{} results, not {}", stm.binds.len(), callee.results.len()));
         }
-        for ((bind, ty), result) in stm.binds.iter().zip(&callee.results).zip(&callee.body.results)
-        {
-            let what = self.show(bind.var);
-            self.same_ty(&what, &bind.ty, &renaming.ty(ty))?;
-            if let Atom::Var(var) = result
+        for (k, (bind, ty)) in stm.binds.iter().zip(&callee.results).enumerate() {
+            let (what, before) = (self.show(bind.var), &stm.binds[..k]);
+            let expected = returned_sizes(&renaming.ty(ty), ty, &bind.ty, before, callee);
+            self.same_ty(&what, &bind.ty, &expected)?;
+            if let Atom::Var(var) = callee.body.results[k]
                 && *ty == Ty::int()
-                && !callee.params.iter().any(|p| p.var == *var)
+                && !callee.params.iter().any(|p| p.var == var)
             {
-                renaming.insert(*var, bind.var.into());
+                renaming.insert(var, bind.var.into());
             }
         }
         self.bind_values(&stm.binds)
@@ -219,4 +219,16 @@ fn sized(ty: &Ty, fields: &[Atom]) -> Ty {
         Atom::Lit(_) => *d,
     };
     Ty { elem: ty.elem, dims: ty.dims.iter().map(size).collect() }
+}
+
+/// The type of a result of a call: a size that the callee also returns may be what it returned, though the signature knows it.
+fn returned_sizes(expected: &Ty, ty: &Ty, bound: &Ty, before: &[Param], callee: &Function) -> Ty {
+    let mut expected = expected.clone();
+    for ((to, of), bound) in expected.dims.iter_mut().zip(&ty.dims).zip(&bound.dims) {
+        let mut returned = before.iter().zip(&callee.body.results);
+        if returned.any(|(p, result)| Atom::Var(p.var) == *bound && result == of) {
+            *to = *bound;
+        }
+    }
+    expected
 }

@@ -25,7 +25,7 @@ pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Run<T> {
 
 /// How much memory calls inside of each other may take, unless the limit for arrays is lower.
 const STACK: u64 = 4 << 30;
-/// How much of it a call takes: a recursion is evaluated by recursion, and this is measured without optimization.
+/// How much of it a call takes at least: a recursion is evaluated by recursion, and this is measured without optimization.
 const CALL: u64 = 2048;
 
 /// A program that is running.
@@ -63,6 +63,12 @@ impl<'p> Machine<'p> {
             moves: true,
             limit: Memory::default(),
         }
+    }
+
+    /// How much memory the calls inside of each other take: what they are known to take at least, or what they are seen to.
+    fn taken(&self) -> u64 {
+        let frames = (self.stack.len() * size_of::<Value>()) as u64;
+        (self.calls * CALL).max(stack::taken() + frames)
     }
 
     /// The level of a new application of `jvp` or `vjp`.
@@ -202,7 +208,7 @@ impl<'p> Machine<'p> {
                     let f = self.eval(f)?;
                     let args = self.all(args)?;
                     self.calls += 1;
-                    if self.calls > self.limit.limit.min(STACK) / CALL {
+                    if self.taken() > self.limit.limit.min(STACK) {
                         return fail(*span, TOO_DEEP);
                     }
                     let result = self.call(f, args);

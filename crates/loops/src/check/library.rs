@@ -7,9 +7,6 @@ use crate::{Arg, Buf, Field, FieldId, FnId, Given, Library, NodeId, Operand, Par
 
 /// Are the parts of a library what parts of libraries may be?
 pub(super) fn check(library: &Library) -> Checked {
-    for node in &library.nodes {
-        ensure(!node.constructors.is_empty(), || format!("{}: no constructors", node.name))?;
-    }
     for function in &library.functions {
         ensure(function.library.is_empty(), || {
             format!("{}: a function of a library has a library", function.name)
