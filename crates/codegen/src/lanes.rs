@@ -288,6 +288,13 @@ const BODIES: &[(Prim, &str)] = &[
     (Prim::MinInt, "lam_select_i64x$((i64x$)(x0 <= x1), x0, x1)"),
     (Prim::MaxInt, "lam_select_i64x$((i64x$)(x0 >= x1), x0, x1)"),
     (Prim::AbsInt, "lam_select_i64x$((i64x$)(x0 < 0), -x0, x0)"),
+    (Prim::ShiftLeft, "x0 << (x1 & 63)"),
+    (Prim::ShiftRight, "(x0 >> (x1 & 63)) & ((2 << (63 - (x1 & 63))) - 1)"),
+    (
+        Prim::ToInt,
+        "__builtin_convertvector((f64x$)((i64x$)x0 & (i64x$)(x0 > -0x1p63) & (i64x$)(x0 < 0x1p63)), i64x$) | \
+         ((i64x$)(x0 >= 0x1p63) & INT64_MAX) | ((i64x$)(x0 <= -0x1p63) & INT64_MIN)",
+    ),
     (Prim::SignInt, "(i64x$)(x0 < 0) - (i64x$)(x0 > 0)"),
 ];
 
