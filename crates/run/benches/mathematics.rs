@@ -52,7 +52,52 @@ fn elementwise(prim: Prim, lanes: u16) -> Function {
     b.finish(vec![Return::Buffer(out, vec![n])])
 }
 
+/// log Σ exp x and its gradient, in two passes, as the scheduler writes it: the largest and the sum in lanes, then the quotients.
+const LOG_SUM_EXP: &str = "lse[n](xs : []real)
+  g = alloc real[n]
+  cell most : real x 8 = -inf
+  for i in 0 .. n by 8, reduction
+    x : real x 8 = xs[i ..+ 8]
+    old : real x 8 = most
+    new : real x 8 = max(old, x)
+    most := new
+  all : real x 8 = most
+  m = fold max all
+  cell sum : real x 8 = 0.0
+  for j in 0 .. n by 8, reduction
+    y : real x 8 = xs[j ..+ 8]
+    d : real x 8 = y - m
+    e : real x 8 = exp(d)
+    g[j ..+ 8] := e
+    before : real x 8 = sum
+    after : real x 8 = before + e
+    sum := after
+  sums : real x 8 = sum
+  s = fold add sums
+  r = 1.0 / s
+  for k in 0 .. n by 8, independent
+    h : real x 8 = g[k ..+ 8]
+    q : real x 8 = h * r
+    g[k ..+ 8] := q
+  l = log(s)
+  value = m + l
+  return value, g[n]
+";
+
+/// A loop with lanes from its text, to compare with loops written by hand.
+fn log_sum_exp() {
+    const COUNT: usize = 100_000;
+    let function = lambada_loops::read(LOG_SUM_EXP).expect("it is well-formed");
+    let kernel = Kernel::compile(&function).expect("a C compiler");
+    let xs = (0..COUNT).map(|k| ((k * 7919) % 1000) as f64 / 100.0).collect();
+    let args = [Tensor::scalar(Scalar::Int(COUNT as i64)), Tensor::reals(vec![COUNT], xs)];
+    let times = kernel.time(&args, 300).expect("it does not fail");
+    let fastest = *times.iter().min().expect("it ran") as f64 / COUNT as f64;
+    println!("log-sum-exp and its gradient, {COUNT} elements: {fastest:.2}");
+}
+
 fn main() {
+    log_sum_exp();
     println!("{:8} {:>6} {:>6} {:>6} {:>6}", "ns", "x8", "x4", "x2", "x1");
     for (prim, low, high) in CASES {
         let functions = [8, 4, 2, 1].map(|lanes| elementwise(prim, lanes));

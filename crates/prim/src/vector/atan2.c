@@ -5,6 +5,7 @@ static inline f64x$ lam_atan2_x$(f64x$ y, f64x$ x) {
     i64x$ steep = (i64x$)(high > wide);
     f64x$ n = lam_select_f64x$(steep, wide, high), d = lam_select_f64x$(steep, high, wide);
     f64x$ scale = lam_select_f64x$((i64x$)(d > 0x1p1000), lam_splat_f64x$(0x1p-100), unit);
+    scale = lam_select_f64x$((i64x$)(d < 0x1p-900), lam_splat_f64x$(0x1p200), scale);
     i64x$ nowhere = (i64x$)(d == 0.0);
     f64x$ angle = lam_atan_kernel_x$(n * scale, lam_select_f64x$(nowhere, unit, d * scale));
     angle = lam_select_f64x$(steep, 0x1.921fb54442d18p+0 - (angle - 0x1.1a62633145c07p-54), angle);
