@@ -287,6 +287,9 @@ impl<'a> Printer<'a> {
                 self.update(&self.cells[cell.0 as usize].clone(), value);
             }
             Step::Store { buf, offset, value } => self.store(*buf, *offset, *value),
+            Step::StoreSome { buf, offset, count, value } => {
+                self.store_some(*buf, *offset, *count, *value)
+            }
             Step::Alloc { buf, dims } => self.alloc(*buf, dims),
             Step::View { buf, base, offset } => {
                 let offset = self.operand(*offset);
@@ -371,15 +374,30 @@ impl<'a> Printer<'a> {
     }
 
     fn store(&mut self, buf: Buf, offset: Operand, value: Operand) {
-        let ty = self.operand_ty(value);
+        let (ty, each) = (self.operand_ty(value), self.operand_ty(offset).lanes > 1);
         let (offset, value) = (self.operand(offset), self.operand(value));
         self.changes(buf);
         if ty.lanes == 1 {
             return self.update(&format!("{}[{}]", self.buf(buf), offset.text), value);
         }
+        if each {
+            let helper = self.needs.vector(Helper::Scatter(ty.elem, ty.lanes));
+            let line = format!("{helper}({}, {}, {});", self.buf(buf), offset.text, value.text);
+            return self.line(&line);
+        }
         let place = self.address(buf, &offset);
         let helper = self.needs.vector(Helper::Store(ty.elem, ty.lanes));
         self.line(&format!("{helper}({place}, {});", value.text));
+    }
+
+    fn store_some(&mut self, buf: Buf, offset: Operand, count: Operand, value: Operand) {
+        let ty = self.operand_ty(value);
+        let (offset, count) = (self.operand(offset), self.operand(count));
+        let value = self.operand(value);
+        self.changes(buf);
+        let place = self.address(buf, &offset);
+        let helper = self.needs.vector(Helper::StoreSome(ty.elem, ty.lanes));
+        self.line(&format!("{helper}({place}, {}, {});", count.text, value.text));
     }
 
     /// `place = value`, or `place += …` where the value says so.

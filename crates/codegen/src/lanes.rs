@@ -4,7 +4,7 @@
 //! C has no `?:` on vectors, so a choice is made of masks. What has no spelling on vectors goes lane by lane.
 
 use lambada_loops::Ty;
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_prim::{Prim, ReduceOp, ScalarTy, VectorHelper, vector_helper};
 
 use crate::text::{self, Level, Text};
 
@@ -47,11 +47,21 @@ pub(crate) enum Helper {
     Load(ScalarTy, u16),
     /// To consecutive elements of memory.
     Store(ScalarTy, u16),
+    /// The first of consecutive elements of memory, then zeros.
+    LoadSome(ScalarTy, u16),
+    /// The first lanes, to consecutive elements of memory.
+    StoreSome(ScalarTy, u16),
+    /// An element of memory for each lane.
+    Gather(ScalarTy, u16),
+    /// To an element of memory for each lane.
+    Scatter(ScalarTy, u16),
     /// A choice by lane.
     Select(ScalarTy, u16),
     /// All lanes combined.
     Fold(ReduceOp, ScalarTy, u16),
-    /// A primitive that has no spelling on vectors.
+    /// A function of the vector mathematics.
+    Math(&'static str, u16),
+    /// A primitive that has no spelling on vectors, lane by lane.
     Each(Prim, u16),
 }
 
@@ -72,8 +82,13 @@ impl Helper {
             Helper::Splat(elem, lanes) => format!("lam_splat_{}", tag(elem, lanes)),
             Helper::Load(elem, lanes) => format!("lam_load_{}", tag(elem, lanes)),
             Helper::Store(elem, lanes) => format!("lam_store_{}", tag(elem, lanes)),
+            Helper::LoadSome(elem, lanes) => format!("lam_load_some_{}", tag(elem, lanes)),
+            Helper::StoreSome(elem, lanes) => format!("lam_store_some_{}", tag(elem, lanes)),
+            Helper::Gather(elem, lanes) => format!("lam_gather_{}", tag(elem, lanes)),
+            Helper::Scatter(elem, lanes) => format!("lam_scatter_{}", tag(elem, lanes)),
             Helper::Select(elem, lanes) => format!("lam_select_{}", tag(elem, lanes)),
             Helper::Fold(op, elem, lanes) => format!("lam_fold_{}_{}", op.name(), tag(elem, lanes)),
+            Helper::Math(name, lanes) => format!("lam_{name}_x{lanes}"),
             Helper::Each(prim, lanes) => format!("lam_{}_x{lanes}", prim.name()),
         }
     }
@@ -95,6 +110,31 @@ impl Helper {
                 &load(elem, lanes),
             ),
             Helper::Store(elem, lanes) => store(self.name(), elem, lanes),
+            Helper::LoadSome(elem, lanes) => {
+                let params = [format!("const {} *p", memory_type(elem)), "int64_t count".into()];
+                // Most often it is all of them.
+                let some = by_lane(elem, lanes, |k| format!("(count > {k} ? p[{k}] : 0)"));
+                let ty = register_type(Ty { elem, lanes });
+                let value = format!("count >= {lanes} ? ({ty}){} : {some}", load(elem, lanes));
+                self.inline(elem, lanes, &params, &value)
+            }
+            Helper::StoreSome(elem, lanes) => {
+                let all = Helper::Store(elem, lanes).name();
+                let ty = Ty { elem, lanes };
+                let first = format!("    if (count >= {lanes}) return {all}(p, x);\n");
+                let statement = |k| format!("if (count > {k}) p[{k}]");
+                store_lanes(&self.name(), ty, "int64_t count", &first, statement)
+            }
+            Helper::Gather(elem, lanes) => {
+                let params = [format!("const {} *p", memory_type(elem)), format!("i64x{lanes} at")];
+                let lane = |k| format!("p[at[{k}]]");
+                self.inline(elem, lanes, &params, &by_lane(elem, lanes, lane))
+            }
+            Helper::Scatter(elem, lanes) => {
+                let params = format!("i64x{lanes} at");
+                let statement = |k| format!("p[at[{k}]]");
+                store_lanes(&self.name(), Ty { elem, lanes }, &params, "", statement)
+            }
             Helper::Select(elem, lanes) => {
                 let ty = register_type(Ty { elem, lanes });
                 let params = [format!("i64x{lanes} c"), format!("{ty} x"), format!("{ty} y")];
@@ -109,6 +149,7 @@ impl Helper {
                 let params = [format!("{} x", register_type(Ty { elem, lanes }))];
                 self.inline(elem, 1, &params, &fold(op, elem, lanes))
             }
+            Helper::Math(name, lanes) => math(name).text.replace('$', &lanes.to_string()),
             Helper::Each(prim, lanes) => each(&self.name(), prim, lanes),
         }
     }
@@ -121,6 +162,11 @@ impl Helper {
             params.join(", ")
         )
     }
+}
+
+/// The text of a function of the vector mathematics.
+pub(crate) fn math(name: &str) -> &'static VectorHelper {
+    vector_helper(name).expect("a function on vectors needs functions that exist")
 }
 
 fn types(lanes: u16) -> String {
@@ -160,8 +206,35 @@ fn store(name: String, elem: ScalarTy, lanes: u16) -> String {
     )
 }
 
-/// Halves until one lane is left, as the interpreter does.
+/// A value whose lanes are taken one by one.
+fn by_lane(elem: ScalarTy, lanes: u16, lane: impl Fn(u16) -> String) -> String {
+    let sign = if elem == ScalarTy::Bool { "-(int64_t)" } else { "" };
+    let lanes: Vec<String> = (0..lanes).map(|k| format!("{sign}{}", lane(k))).collect();
+    format!("({}){{{}}}", register_type(Ty { elem, lanes: lanes.len() as u16 }), lanes.join(", "))
+}
+
+/// A function that stores lanes one by one, in order, after what it does first.
+fn store_lanes(
+    name: &str,
+    ty: Ty,
+    params: &str,
+    first: &str,
+    statement: impl Fn(u16) -> String,
+) -> String {
+    let sign = if ty.elem == ScalarTy::Bool { "-" } else { "" };
+    let line = |k| format!("    {} = {sign}x[{k}];\n", statement(k));
+    let lines: String = (0..ty.lanes).map(line).collect();
+    let (memory, register) = (memory_type(ty.elem), register_type(ty));
+    format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{first}{lines}}}\n")
+}
+
+/// Halves until one lane is left, as the interpreter does. Masks are combined without branches.
 fn fold(op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
+    if elem == ScalarTy::Bool {
+        let bits = if op == ReduceOp::Or { " | " } else { " & " };
+        let all: Vec<String> = (0..lanes).map(|k| format!("x[{k}]")).collect();
+        return format!("({}) != 0", all.join(bits));
+    }
     let spelling = op.prim(elem).row().c;
     let mut values: Vec<Text> = (0..lanes).map(|k| Text::atom(format!("x[{k}]"))).collect();
     while values.len() > 1 {
@@ -215,6 +288,13 @@ const BODIES: &[(Prim, &str)] = &[
     (Prim::MinInt, "lam_select_i64x$((i64x$)(x0 <= x1), x0, x1)"),
     (Prim::MaxInt, "lam_select_i64x$((i64x$)(x0 >= x1), x0, x1)"),
     (Prim::AbsInt, "lam_select_i64x$((i64x$)(x0 < 0), -x0, x0)"),
+    (Prim::ShiftLeft, "x0 << (x1 & 63)"),
+    (Prim::ShiftRight, "(x0 >> (x1 & 63)) & ((2 << (63 - (x1 & 63))) - 1)"),
+    (
+        Prim::ToInt,
+        "__builtin_convertvector((f64x$)((i64x$)x0 & (i64x$)(x0 > -0x1p63) & (i64x$)(x0 < 0x1p63)), i64x$) | \
+         ((i64x$)(x0 >= 0x1p63) & INT64_MAX) | ((i64x$)(x0 <= -0x1p63) & INT64_MIN)",
+    ),
     (Prim::SignInt, "(i64x$)(x0 < 0) - (i64x$)(x0 > 0)"),
 ];
 

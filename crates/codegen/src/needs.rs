@@ -14,6 +14,8 @@ use crate::runtime;
 pub(crate) struct Needs {
     prims: BTreeSet<Prim>,
     vectors: BTreeSet<Helper>,
+    /// Functions of the vector mathematics, and their lanes.
+    maths: BTreeSet<(&'static str, u16)>,
     fills: BTreeSet<ScalarTy>,
     copies: bool,
     calls: bool,
@@ -44,6 +46,15 @@ impl Needs {
                     self.vectors.insert(Helper::Select(prim.result(), lanes));
                 }
             }
+            Helper::StoreSome(elem, lanes) => {
+                self.vector(Helper::Store(elem, lanes));
+            }
+            Helper::Math(name, lanes) => {
+                self.vector(Helper::Select(ScalarTy::Real, lanes));
+                self.vector(Helper::Splat(ScalarTy::Real, lanes));
+                self.maths.insert((name, lanes));
+                return helper.name();
+            }
             Helper::Fold(op, elem, lanes) => {
                 self.prim(op.prim(elem));
                 self.lanes(lanes);
@@ -52,6 +63,9 @@ impl Needs {
             | Helper::Splat(_, lanes)
             | Helper::Load(_, lanes)
             | Helper::Store(_, lanes)
+            | Helper::LoadSome(_, lanes)
+            | Helper::Gather(_, lanes)
+            | Helper::Scatter(_, lanes)
             | Helper::Select(_, lanes) => {
                 self.lanes(lanes);
             }
@@ -110,6 +124,8 @@ impl Needs {
         let mut done = BTreeSet::new();
         scalar.into_iter().for_each(|name| with_needs(name, &mut done, &mut helpers));
         helpers.extend(self.vectors.iter().map(|helper| helper.definition()));
+        let mut done = BTreeSet::new();
+        self.maths.iter().for_each(|math| with_math(*math, &mut done, &mut helpers));
         helpers.extend(self.copies.then(|| runtime::COPY.to_string()));
         helpers.extend(self.fills.iter().map(|elem| fill(*elem)));
         let helpers = helpers.join("\n");
@@ -126,6 +142,22 @@ fn with_needs(name: &'static str, done: &mut BTreeSet<&'static str>, out: &mut V
         helper.needs.iter().for_each(|need| with_needs(need, done, out));
         out.push(helper.text.to_string());
     }
+}
+
+/// The function on vectors after those that it needs.
+fn with_math(
+    (name, lanes): (&'static str, u16),
+    done: &mut BTreeSet<String>,
+    out: &mut Vec<String>,
+) {
+    let text = Helper::Math(name, lanes).definition();
+    // What has no lanes is there once for all widths.
+    if done.contains(&text) {
+        return;
+    }
+    lanes::math(name).needs.iter().for_each(|need| with_math((need, lanes), done, out));
+    done.insert(text.clone());
+    out.push(text);
 }
 
 fn fill(elem: ScalarTy) -> String {

@@ -13,6 +13,7 @@ impl Printer<'_> {
         match op {
             Op::Prim(prim, args) => self.prim(ty, *prim, args),
             Op::Load(buf, offset) => self.load(ty, *buf, *offset),
+            Op::LoadSome(buf, [offset, count]) => self.load_some(ty, *buf, *offset, *count),
             Op::Get(cell) => Text { cells: vec![cell.0], ..Text::atom(self.cell(*cell)) },
             Op::Fold(op, value) => {
                 let from = self.operand_ty(*value);
@@ -34,14 +35,29 @@ impl Printer<'_> {
     }
 
     fn load(&mut self, ty: Ty, buf: Buf, offset: Operand) -> Text {
+        let each = self.operand_ty(offset).lanes > 1;
         let offset = self.operand(offset);
         let text = if ty.lanes == 1 {
             format!("{}[{}]", self.buf(buf), offset.text)
+        } else if each {
+            let helper = self.needs.vector(Helper::Gather(ty.elem, ty.lanes));
+            format!("{helper}({}, {})", self.buf(buf), offset.text)
         } else {
             let place = self.address(buf, &offset);
             format!("{}({place})", self.needs.vector(Helper::Load(ty.elem, ty.lanes)))
         };
-        let mut text = Text::atom(text).reading(&[offset]);
+        self.reads(buf, Text::atom(text).reading(&[offset]))
+    }
+
+    fn load_some(&mut self, ty: Ty, buf: Buf, offset: Operand, count: Operand) -> Text {
+        let (offset, count) = (self.operand(offset), self.operand(count));
+        let place = self.address(buf, &offset);
+        let helper = self.needs.vector(Helper::LoadSome(ty.elem, ty.lanes));
+        let text = Text::atom(format!("{helper}({place}, {})", count.text));
+        self.reads(buf, text.reading(&[offset, count]))
+    }
+
+    fn reads(&self, buf: Buf, mut text: Text) -> Text {
         text.memories.extend(self.facts.changing(buf));
         text
     }
@@ -85,7 +101,10 @@ impl Printer<'_> {
         };
         let Some(spelling) = spelling(prim) else {
             let args: Vec<Text> = (0..args.len()).map(|k| full(self, k)).collect();
-            let helper = self.needs.vector(Helper::Each(prim, lanes));
+            let helper = self.needs.vector(match prim.row().c.on_lanes() {
+                Some(math) => Helper::Math(math.name, lanes),
+                None => Helper::Each(prim, lanes),
+            });
             return text::call(&helper, &args).reading(&args);
         };
         match spelling {

@@ -70,7 +70,7 @@ pub(crate) fn apply(spelling: CText, args: &[Text]) -> Text {
         CText::Prefix(op) => prefix(op, &args[0]),
         // A conversion is not a call.
         CText::Call(function) if function.starts_with('(') => prefix(function, &args[0]),
-        CText::Call(function) => call(function, args),
+        CText::Call(function) | CText::Math { scalar: function, .. } => call(function, args),
         CText::Template(_) => {
             let atoms: Vec<String> = args.iter().map(|arg| arg.at(Level::Atom)).collect();
             Text::new(spelling.apply(&atoms), Level::Choice)

@@ -3,7 +3,7 @@
 //! Judgement: Γ ⊢ s ⊣ Γ′, where Γ lists the registers, cells and buffers in scope, and a body leaves Γ as it found it.
 //! - Everything is bound once, by a statement, a loop or a parameter, and mentioned only in its scope.
 //! - Operands have the type and the lanes that their place asks for; constants and single lanes are broadcast only in primitives, cells and their assignments.
-//! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane.
+//! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane; but a load or store may have an offset for each lane.
 //! - Parameters and constants, and views of them, are only read.
 //! - `Swap` exchanges two `Alloc`s of one type whose memory lives equally long.
 //! - What a program calls and the nodes that it makes are as its library says.
@@ -226,10 +226,16 @@ impl<'a> Checker<'a> {
                 self.broadcasts(*value, ty)
             }
             Step::Store { buf, offset, value } => {
-                self.int(*offset)?;
-                let elem = self.writable(*buf)?;
                 let ty = self.operand(*value)?;
-                ensure(ty.elem == elem, || format!("a {} in a buffer of {elem}", ty.elem))
+                self.offsets(*offset, ty.lanes)?;
+                self.fits(ty, *buf)
+            }
+            Step::StoreSome { buf, offset, count, value } => {
+                self.int(*offset)?;
+                self.int(*count)?;
+                let ty = self.operand(*value)?;
+                several(ty)?;
+                self.fits(ty, *buf)
             }
             Step::Alloc { buf, dims } => {
                 dims.iter().try_for_each(|dim| self.int(*dim))?;
@@ -289,6 +295,20 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// One offset, or one for each lane.
+    fn offsets(&self, offset: Operand, lanes: u16) -> Checked {
+        match lanes {
+            1 => self.int(offset),
+            _ => self.broadcasts(offset, Ty { elem: ScalarTy::Int, lanes }),
+        }
+    }
+
+    /// May values of the type be stored there?
+    fn fits(&self, ty: Ty, buf: Buf) -> Checked {
+        let elem = self.writable(buf)?;
+        ensure(ty.elem == elem, || format!("a {} in a buffer of {elem}", ty.elem))
+    }
+
     fn site(&self, site: u32) -> Checked {
         let count = self.function.sites.len();
         ensure((site as usize) < count, || format!("there is no site {site}"))
@@ -311,7 +331,12 @@ impl<'a> Checker<'a> {
         match op {
             Op::Prim(prim, args) => self.prim(*ty, *prim, args),
             Op::Load(buf, offset) => {
-                self.int(*offset)?;
+                self.offsets(*offset, ty.lanes)?;
+                same(self.buf(*buf)?, ty.elem)
+            }
+            Op::LoadSome(buf, place) => {
+                place.iter().try_for_each(|part| self.int(*part))?;
+                several(*ty)?;
                 same(self.buf(*buf)?, ty.elem)
             }
             Op::Get(cell) => {
@@ -438,6 +463,10 @@ fn is_identifier(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn several(ty: Ty) -> Checked {
+    ensure(ty.lanes > 1, || "of one lane it is all or nothing".to_string())
 }
 
 fn same(expected: ScalarTy, got: ScalarTy) -> Checked {

@@ -1,4 +1,5 @@
-//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+ 8]` is eight elements from `i` on.
+//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+ 8]` is eight elements from `i` on,
+//! `x[i ..+ m of 8]` the first `m` of these, and `x[at]` is an element for each lane of `at`.
 //! What a program calls stands before it.
 
 mod library;
@@ -242,6 +243,10 @@ impl<'a> Printer<'a> {
                 let place = self.place(*buf, *offset, self.operand_lanes(*value));
                 format!("{place} := {}", operand(value))
             }
+            Step::StoreSome { buf, offset, count, value } => {
+                let place = self.some(*buf, *offset, *count, self.operand_lanes(*value));
+                format!("{place} := {}", operand(value))
+            }
             Step::Alloc { buf, dims } => {
                 format!("{} = alloc {}[{}]", self.buf(*buf), self.elem(*buf), self.sizes(dims))
             }
@@ -298,6 +303,7 @@ impl<'a> Printer<'a> {
         match op {
             Op::Prim(prim, args) => self.prim(*prim, args),
             Op::Load(buf, offset) => self.place(*buf, *offset, ty.lanes),
+            Op::LoadSome(buf, [offset, count]) => self.some(*buf, *offset, *count, ty.lanes),
             Op::Get(cell) => self.cell(*cell),
             Op::Fold(op, value) => format!("fold {} {}", op.name(), self.operand(*value)),
             Op::Iota => "iota".to_string(),
@@ -319,8 +325,14 @@ impl<'a> Printer<'a> {
     }
 
     fn place(&self, buf: Buf, offset: Operand, lanes: u16) -> String {
-        let lanes = if lanes == 1 { String::new() } else { format!(" ..+ {lanes}") };
+        let each = lanes == 1 || self.operand_lanes(offset) > 1;
+        let lanes = if each { String::new() } else { format!(" ..+ {lanes}") };
         format!("{}[{}{lanes}]", self.buf(buf), self.operand(offset))
+    }
+
+    fn some(&self, buf: Buf, offset: Operand, count: Operand, lanes: u16) -> String {
+        let (offset, count) = (self.operand(offset), self.operand(count));
+        format!("{}[{offset} ..+ {count} of {lanes}]", self.buf(buf))
     }
 
     fn operand_lanes(&self, operand: Operand) -> u16 {

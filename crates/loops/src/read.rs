@@ -45,6 +45,20 @@ enum Name {
     Buf(Buf),
 }
 
+/// What stands in brackets after a buffer.
+struct Place {
+    offset: Operand,
+    /// How many of the lanes, if not all.
+    count: Option<Operand>,
+    lanes: u16,
+}
+
+/// A number of lanes.
+fn small(lanes: i64) -> Read<u16> {
+    let lanes = u16::try_from(lanes).ok().filter(|lanes| *lanes > 0);
+    lanes.ok_or_else(|| "the number of lanes is a small positive number".into())
+}
+
 struct Reader {
     cursor: Cursor,
     function: Function,
@@ -151,12 +165,7 @@ impl Reader {
         if !self.eat_word("x") {
             return Ok(Ty::scalar(elem));
         }
-        match self.next() {
-            Some(Token::Int(lanes)) if lanes > 0 && lanes <= i64::from(u16::MAX) => {
-                Ok(Ty { elem, lanes: lanes as u16 })
-            }
-            _ => Err("the number of lanes is a small positive number".into()),
-        }
+        Ok(Ty { elem, lanes: self.lanes()? })
     }
 
     // Functions and bodies
@@ -299,31 +308,46 @@ impl Reader {
 
     fn store(&mut self) -> Read<Stmt> {
         let buf = self.buf()?;
-        let (offset, lanes) = self.place()?;
+        let place = self.place()?;
         self.expect(":=")?;
         let value = self.operand()?;
         self.end_of_line()?;
-        if self.ty_of(value).lanes != lanes {
-            return Err(format!("{lanes} lanes are stored, but the value has others"));
+        if self.ty_of(value).lanes != place.lanes {
+            return Err(format!("{} lanes are stored, but the value has others", place.lanes));
         }
-        Ok(Step::Store { buf, offset, value }.into())
+        let offset = place.offset;
+        Ok(Stmt::Step(match place.count {
+            Some(count) => Step::StoreSome { buf, offset, count, value },
+            None => Step::Store { buf, offset, value },
+        }))
     }
 
-    /// `[offset]` or `[offset ..+ lanes]`
-    fn place(&mut self) -> Read<(Operand, u16)> {
+    /// `[offset]`, `[offset ..+ lanes]` or `[offset ..+ count of lanes]`
+    fn place(&mut self) -> Read<Place> {
         self.expect("[")?;
         let offset = self.operand()?;
-        let mut lanes = 1;
+        let mut place = Place { offset, count: None, lanes: self.ty_of(offset).lanes };
         if self.eat("..+") {
-            match self.next() {
-                Some(Token::Int(count)) if count > 0 && count <= i64::from(u16::MAX) => {
-                    lanes = count as u16;
-                }
-                _ => return Err("the number of lanes is a small positive number".into()),
+            let count = self.operand()?;
+            if self.eat_word("of") {
+                place.count = Some(count);
+                place.lanes = self.lanes()?;
+            } else {
+                place.lanes = match count {
+                    Operand::Lit(Scalar::Int(lanes)) => small(lanes)?,
+                    Operand::Lit(_) | Operand::Reg(_) => return small(0).map(|_| place),
+                };
             }
         }
         self.expect("]")?;
-        Ok((offset, lanes))
+        Ok(place)
+    }
+
+    fn lanes(&mut self) -> Read<u16> {
+        match self.next() {
+            Some(Token::Int(lanes)) => small(lanes),
+            _ => small(0),
+        }
     }
 
     fn new_cell(&mut self) -> Read<Stmt> {
@@ -522,11 +546,15 @@ impl Reader {
             match (word.as_str(), self.peek_after(1)) {
                 (_, Some(Token::Mark("["))) => {
                     let buf = self.buf()?;
-                    let (offset, loaded) = self.place()?;
-                    if loaded != lanes {
-                        return Err(format!("{loaded} lanes are loaded for {lanes}"));
+                    let place = self.place()?;
+                    if place.lanes != lanes {
+                        return Err(format!("{} lanes are loaded for {lanes}", place.lanes));
                     }
-                    return Ok((Op::Load(buf, offset), self.elem_of(buf)));
+                    let op = match place.count {
+                        Some(count) => Op::LoadSome(buf, [place.offset, count]),
+                        None => Op::Load(buf, place.offset),
+                    };
+                    return Ok((op, self.elem_of(buf)));
                 }
                 (name, Some(Token::Mark("("))) => return self.call(name),
                 ("fold", Some(Token::Word(_))) => return self.fold(),

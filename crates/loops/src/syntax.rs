@@ -1,5 +1,23 @@
 //! The syntax. Scalars and small vectors live in registers that are assigned once; mutable scalars in cells; arrays in buffers, which are
 //! typed pointers into an arena. There are no shapes left: offsets are computed, row-major. A program is a function with its library.
+//!
+//! Vectors. A register or cell has 1, 2, 4, 8 or 16 lanes of one type; truth values with lanes are masks. As text, for eight lanes:
+//!
+//! ```text
+//! v : real x 8 = xs[i ..+ 8]           consecutive elements
+//! v : real x 8 = xs[i ..+ m of 8]      the first m of these, then zeros: the last iteration of a loop
+//! v : real x 8 = xs[at]                a gather, where at : int x 8
+//! ys[i ..+ 8] := v                     and the same three to store; of equal offsets the last lane stays
+//! ys[i ..+ m of 8] := v
+//! ys[at] := v
+//! w : real x 8 = v * 2.0               primitives go lane by lane; what has one lane is broadcast
+//! m : bool x 8 = v < w                 comparisons give masks
+//! u : real x 8 = select(m, v, w)       both sides are there
+//! any = fold or m                      one lane again: `if any`, `if all` are the tests of branches that all lanes take alike
+//! s = fold add w                       (w0 + w4) + (w2 + w6) + …: lanes k and k + half are combined until one is left, on every engine
+//! k : int x 8 = iota                   0, 1, …, 7
+//! cell acc : real x 8 = 0.0            a cell with lanes; a private sum for each
+//! ```
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -44,8 +62,12 @@ pub enum Operand {
 pub enum Op {
     /// A primitive, lane by lane; operands of one lane are broadcast.
     Prim(Prim, Vec<Operand>),
-    /// `lanes` consecutive elements of a buffer from an offset, counted in elements; the offset is one `int`.
+    /// Of one offset, counted in elements: `lanes` consecutive elements of a buffer from there on. Of as many offsets as lanes: the element at
+    /// each, a gather.
     Load(Buf, Operand),
+    /// The first elements from an offset on, of which the second operand says how many, at most `lanes`; the other lanes are zero, and their
+    /// memory is not touched.
+    LoadSome(Buf, [Operand; 2]),
     /// The current value of a cell.
     Get(Cell),
     /// All lanes combined into one.
@@ -96,12 +118,24 @@ pub enum Step {
     Cell(Cell, Operand),
     /// `cell = operand`
     Set(Cell, Operand),
-    /// `buf[offset] = value`: as many elements as the value has lanes.
+    /// `buf[offset] = value`: as many elements as the value has lanes, one after the other from one offset, or each at its own. Of lanes with
+    /// the same offset the last one stays.
     Store {
         /// Where to.
         buf: Buf,
         /// In elements.
         offset: Operand,
+        /// What.
+        value: Operand,
+    },
+    /// The first lanes of a value, one after the other; the memory of the others is not touched.
+    StoreSome {
+        /// Where to.
+        buf: Buf,
+        /// In elements.
+        offset: Operand,
+        /// How many, at most as many as there are lanes.
+        count: Operand,
         /// What.
         value: Operand,
     },

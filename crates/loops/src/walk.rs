@@ -27,6 +27,7 @@ macro_rules! children {
                     | Op::Fold(_, operand)
                     | Op::Tag(operand)
                     | Op::Field(_, operand) => std::slice::$slice(operand),
+                    Op::LoadSome(_, place) => place,
                     Op::Get(_) | Op::Iota => &$($mutable)? [],
                 }
             }
@@ -40,6 +41,11 @@ macro_rules! children {
                     Step::Cell(_, value) | Step::Set(_, value) => $give(value, f),
                     Step::Store { offset, value, .. } => {
                         $give(offset, f);
+                        $give(value, f);
+                    }
+                    Step::StoreSome { offset, count, value, .. } => {
+                        $give(offset, f);
+                        $give(count, f);
                         $give(value, f);
                     }
                     Step::Alloc { dims, .. } => dims.into_iter().for_each(|dim| $give(dim, f)),
@@ -156,6 +162,7 @@ impl Step {
             | Step::Open { buf, .. } => Some(Binding::Buf(*buf)),
             Step::Set(..)
             | Step::Store { .. }
+            | Step::StoreSome { .. }
             | Step::Swap(..)
             | Step::Copy { .. }
             | Step::Fill { .. }
@@ -168,8 +175,9 @@ impl Step {
     /// Calls `f` on the buffers and cells that it mentions and does not bind.
     pub fn places(&self, f: &mut dyn FnMut(Binding)) {
         match self {
-            Step::Let(_, Op::Load(buf, _))
+            Step::Let(_, Op::Load(buf, _) | Op::LoadSome(buf, _))
             | Step::Store { buf, .. }
+            | Step::StoreSome { buf, .. }
             | Step::Fill { buf, .. }
             | Step::View { base: buf, .. } => f(Binding::Buf(*buf)),
             Step::Let(_, Op::Get(cell)) | Step::Set(cell, _) => f(Binding::Cell(*cell)),
@@ -219,7 +227,9 @@ impl Step {
     /// The buffer whose elements it writes, if any. What a call writes is a matter of the function that it calls.
     pub fn writes(&self) -> Option<Buf> {
         match self {
-            Step::Store { buf, .. } | Step::Fill { buf, .. } => Some(*buf),
+            Step::Store { buf, .. } | Step::StoreSome { buf, .. } | Step::Fill { buf, .. } => {
+                Some(*buf)
+            }
             Step::Copy { to, .. } => Some(*to),
             Step::Let(..)
             | Step::Cell(..)

@@ -18,6 +18,31 @@ fn real(value: f64) -> Operand {
     Operand::Lit(Scalar::Real(value))
 }
 
+#[test]
+fn places_have_one_offset_or_one_for_each_lane() {
+    let load = |lanes: u16, offsets: u16| {
+        move |p: &mut Parts| {
+            let (at, v) = (reg(p, INT, offsets), reg(p, REAL, lanes));
+            p.f.body.push(Step::Let(at, Op::Prim(Prim::AddInt, vec![p.n, int(1)])).into());
+            p.f.body.push(Step::Let(v, Op::Load(p.x, at.into())).into());
+        }
+    };
+    expect("", load(4, 4));
+    expect("", load(4, 1));
+    expect("2 lanes where 4 are expected", load(4, 2));
+    expect("4 lanes where one is expected", load(1, 4));
+    expect("of one lane it is all or nothing", |p| {
+        let v = reg(p, REAL, 1);
+        p.f.body.push(Step::Let(v, Op::LoadSome(p.x, [int(0), p.n])).into());
+    });
+    expect("parameters and constants are only read", |p| {
+        let v = reg(p, REAL, 4);
+        p.f.body.push(Step::Let(v, Op::LoadSome(p.x, [int(0), p.n])).into());
+        let (buf, offset, count, value) = (p.x, int(0), p.n, v.into());
+        p.f.body.push(Step::StoreSome { buf, offset, count, value }.into());
+    });
+}
+
 /// A function with the parameters `n : int`, `x : []real`, and the registers, cells and buffers that tests need.
 struct Parts {
     f: Function,

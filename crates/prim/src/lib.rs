@@ -12,6 +12,7 @@ mod scalar;
 mod special;
 mod table;
 mod tensor;
+mod vector;
 
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};
@@ -21,3 +22,4 @@ pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};
 pub use special::{digamma, floor_div, floor_rem, int_pow, polygamma, powi};
 pub use tensor::{Data, Tensor};
+pub use vector::{VectorHelper, vector_helper};

@@ -1,6 +1,6 @@
 //! What is known of a primitive: a row of the table.
 
-use crate::{Cost, Expr, Prim, Scalar, ScalarTy};
+use crate::{Cost, Expr, Prim, Scalar, ScalarTy, VectorHelper, vector_helper};
 
 /// All that the compiler knows of one primitive.
 #[derive(Debug)]
@@ -54,6 +54,13 @@ pub enum CText {
     Prefix(&'static str),
     /// `f(x, y)`: a function of `math.h`, or a helper (`lam_…`) whose text is [`c_helper`].
     Call(&'static str),
+    /// As `Call` on one lane; on several it is `lam_NAME_xN` of the vector mathematics, which see ([`crate::vector_helper`]).
+    Math {
+        /// The function on one lane.
+        scalar: &'static str,
+        /// The name of the function on vectors.
+        lanes: &'static str,
+    },
     /// Text in which `$0`, `$1` … stand for the arguments, each at most once.
     Template(&'static str),
 }
@@ -85,17 +92,22 @@ impl CText {
         match self {
             CText::Infix(op) => format!("{} {op} {}", arg(0), arg(1)),
             CText::Prefix(op) => format!("{op}{}", arg(0)),
-            CText::Call(f) => {
+            CText::Call(f) | CText::Math { scalar: f, .. } => {
                 format!("{f}({})", args.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "))
             }
             CText::Template(text) => fill(text, args),
         }
     }
 
+    /// The function on several lanes, if there is one.
+    pub fn on_lanes(self) -> Option<&'static VectorHelper> {
+        if let CText::Math { lanes, .. } = self { vector_helper(lanes) } else { None }
+    }
+
     /// The helper that the text calls, if it does.
     pub fn helper(self) -> Option<&'static Helper> {
         match self {
-            CText::Call(name) => c_helper(name),
+            CText::Call(name) | CText::Math { scalar: name, .. } => c_helper(name),
             CText::Infix(_) | CText::Prefix(_) | CText::Template(_) => None,
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::prune::{hold, prune};
-use crate::{CompileError, Compiler, messages};
+use crate::{CompileError, Compiler, Settings, messages};
 
 /// A library that is ready to be loaded.
 pub(crate) struct Entry {
@@ -30,9 +30,9 @@ pub(crate) const SCRATCH: &str = "lambada-tmp-";
 pub(crate) fn library(
     compiler: &Compiler,
     text: &str,
-    contract: bool,
+    settings: Settings,
 ) -> Result<Entry, CompileError> {
-    let text = format!("/* {} */\n{text}", compiler.identity(contract).replace("*/", "* /"));
+    let text = format!("/* {} */\n{text}", compiler.identity(settings).replace("*/", "* /"));
     let key = format!("{:032x}", hash(text.as_bytes()));
     let home = directory();
     if let Some(home) = &home
@@ -46,7 +46,7 @@ pub(crate) fn library(
         .and_then(|home| Scratch::inside(home).ok())
         .map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
     let scratch = scratch.map_err(|error| messages::no_directory(&error))?;
-    make(compiler, &scratch, &text, contract)?;
+    make(compiler, &scratch, &text, settings)?;
     match home.filter(|home| publish(&scratch, &home.join(&key), &text)) {
         Some(home) => {
             let place = home.join(&key);
@@ -79,12 +79,12 @@ fn make(
     compiler: &Compiler,
     scratch: &Scratch,
     text: &str,
-    contract: bool,
+    settings: Settings,
 ) -> Result<(), CompileError> {
     let source = scratch.path.join(SOURCE);
     let library = scratch.path.join(LIBRARY);
     fs::write(&source, text).map_err(|error| messages::not_written(&source, &error))?;
-    match compiler.compile(&source, &library, contract) {
+    match compiler.compile(&source, &library, settings) {
         Ok(()) if library.is_file() => Ok(()),
         Ok(()) => Err(messages::broken_compiler(&compiler.name(), "")),
         Err(said) if works(compiler, scratch, text.len()) => Err(failed(&source, &said)),
@@ -97,7 +97,7 @@ fn works(compiler: &Compiler, scratch: &Scratch, length: usize) -> bool {
     let (source, library) = (scratch.path.join("probe.c"), scratch.path.join("probe.so"));
     let text = format!("const char lambada_probe[{}] = {{1}};\n", 16 * length);
     fs::write(&source, text).is_ok()
-        && compiler.compile(&source, &library, false).is_ok()
+        && compiler.compile(&source, &library, Settings::default()).is_ok()
         && library.is_file()
 }
 

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use crate::{Settings, Target};
+
 /// A C compiler that runs.
 #[derive(Clone, Debug)]
 pub struct Compiler {
@@ -50,25 +52,25 @@ impl Compiler {
     }
 
     /// All arguments for a unit but those that name files.
-    pub(crate) fn flags(&self, contract: bool) -> Vec<&'static str> {
+    pub(crate) fn flags(&self, settings: Settings) -> Vec<&'static str> {
         let flag = |flag: &'static str| {
-            if flag == "-ffp-contract=fast" && !contract { "-ffp-contract=off" } else { flag }
+            let off = flag == "-ffp-contract=fast" && !settings.contract;
+            if off { "-ffp-contract=off" } else { flag }
         };
-        lambada_codegen::FLAGS
-            .iter()
-            .copied()
-            .map(flag)
-            .chain(target_flags().iter().copied())
-            .collect()
+        let target = match settings.target {
+            Target::Here => flags_here(),
+            Target::Any => &[],
+        };
+        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target.iter().copied()).collect()
     }
 
     /// All that machine code depends on besides the C text: compiler, flags, and the machine that `native` stands for.
-    pub(crate) fn identity(&self, contract: bool) -> String {
+    pub(crate) fn identity(&self, settings: Settings) -> String {
         format!(
             "{} | {} | {} | {}",
             self.command.join(" "),
             self.identity,
-            self.flags(contract).join(" "),
+            self.flags(settings).join(" "),
             machine()
         )
     }
@@ -78,11 +80,11 @@ impl Compiler {
         &self,
         source: &Path,
         library: &Path,
-        contract: bool,
+        settings: Settings,
     ) -> Result<(), String> {
         let output = self
             .command()
-            .args(self.flags(contract))
+            .args(self.flags(settings))
             .arg(source)
             .arg("-o")
             .arg(library)
@@ -107,7 +109,7 @@ fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
 }
 
 /// Code for the processor that it will run on.
-fn target_flags() -> &'static [&'static str] {
+fn flags_here() -> &'static [&'static str] {
     if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
         &["-march=native"]
     } else if cfg!(target_arch = "aarch64") {

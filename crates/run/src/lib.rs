@@ -38,6 +38,42 @@ pub enum Engine {
     Interpreter,
 }
 
+/// A processor, or a family of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The processor that the program runs on.
+    Here,
+    /// All of its architecture: what the C compiler makes unless told otherwise.
+    Any,
+}
+
+impl Target {
+    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2. Found out when the program runs; a unit of
+    /// C works with any number of lanes on any processor, and gives the same.
+    pub fn lanes(self) -> u16 {
+        match self {
+            Target::Here => lanes_here(),
+            Target::Any => 2,
+        }
+    }
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+fn lanes_here() -> u16 {
+    if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512dq") {
+        8
+    } else if std::is_x86_feature_detected!("avx2") {
+        4
+    } else {
+        2
+    }
+}
+
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+fn lanes_here() -> u16 {
+    2
+}
+
 /// How functions are to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -45,13 +81,20 @@ pub struct Settings {
     pub engine: Engine,
     /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the interpreter gives, to the last bit.
     pub contract: bool,
+    /// For which processors machine code is made.
+    pub target: Target,
     /// About how many statements the C functions have into which a large function is cut: C compilers take long for a large one.
     pub part: usize,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { engine: Engine::Native, contract: true, part: lambada_codegen::PART }
+        Settings {
+            engine: Engine::Native,
+            contract: true,
+            target: Target::Here,
+            part: lambada_codegen::PART,
+        }
     }
 }
 

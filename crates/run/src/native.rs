@@ -90,7 +90,7 @@ pub(crate) fn compile(
     settings: Settings,
 ) -> Result<Vec<Native>, CompileError> {
     let unit = lambada_codegen::unit_in_parts(functions, settings.part);
-    let library = Rc::new(open(compiler, &unit.text, settings.contract)?);
+    let library = Rc::new(open(compiler, &unit.text, settings)?);
     functions
         .iter()
         .zip(&unit.symbols)
@@ -99,11 +99,11 @@ pub(crate) fn compile(
 }
 
 /// The library of a unit. An entry of the cache that cannot be loaded is made again.
-fn open(compiler: &Compiler, text: &str, contract: bool) -> Result<Library, CompileError> {
-    let entry = cache::library(compiler, text, contract)?;
+fn open(compiler: &Compiler, text: &str, settings: Settings) -> Result<Library, CompileError> {
+    let entry = cache::library(compiler, text, settings)?;
     load(&entry.library).or_else(|_| {
         cache::forget(&entry);
-        let entry = cache::library(compiler, text, contract)?;
+        let entry = cache::library(compiler, text, settings)?;
         load(&entry.library).map_err(|error| messages::not_loaded(&entry.library, &error))
     })
 }

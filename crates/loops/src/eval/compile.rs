@@ -46,6 +46,10 @@ pub(super) enum Code {
     LoadLanes { to: u32, buf: u32, offset: u32, lanes: u16 },
     Store { from: u32, buf: u32, offset: u32 },
     StoreLanes { from: u32, buf: u32, offset: u32, lanes: u16 },
+    LoadSome { to: u32, buf: u32, offset: u32, count: u32, lanes: u16 },
+    StoreSome { from: u32, buf: u32, offset: u32, count: u32, lanes: u16 },
+    Gather { to: u32, buf: u32, offsets: u32, lanes: u16 },
+    Scatter { from: u32, buf: u32, offsets: u32, lanes: u16 },
     Alloc { buf: u32, args: u32, count: u16 },
     View { buf: u32, base: u32, offset: u32 },
     Swap { a: u32, b: u32 },
@@ -204,6 +208,11 @@ impl<'a> Compiler<'a> {
                 self.move_to(to, from, lanes);
             }
             Step::Store { buf, offset, value } => self.store(buf.0, *offset, *value),
+            Step::StoreSome { buf, offset, count, value } => {
+                let (from, lanes) = (self.slot(*value), self.lanes(*value));
+                let (offset, count) = (self.slot(*offset), self.slot(*count));
+                self.put(Code::StoreSome { from, buf: buf.0, offset, count, lanes });
+            }
             Step::Alloc { buf, dims } => {
                 let args = self.args(dims);
                 self.put(Code::Alloc { buf: buf.0, args, count: dims.len() as u16 });
@@ -247,13 +256,17 @@ impl<'a> Compiler<'a> {
         let lanes = ty.lanes;
         match op {
             Op::Prim(prim, args) => self.prim(to, lanes, *prim, args),
-            Op::Load(buf, offset) => {
-                let (buf, offset) = (buf.0, self.slot(*offset));
-                self.put(if lanes == 1 {
-                    Code::Load { to, buf, offset }
-                } else {
-                    Code::LoadLanes { to, buf, offset, lanes }
+            Op::Load(buf, place) => {
+                let (buf, offset) = (buf.0, self.slot(*place));
+                self.put(match (lanes, self.lanes(*place)) {
+                    (1, _) => Code::Load { to, buf, offset },
+                    (_, 1) => Code::LoadLanes { to, buf, offset, lanes },
+                    (_, _) => Code::Gather { to, buf, offsets: offset, lanes },
                 });
+            }
+            Op::LoadSome(buf, [offset, count]) => {
+                let (offset, count) = (self.slot(*offset), self.slot(*count));
+                self.put(Code::LoadSome { to, buf: buf.0, offset, count, lanes });
             }
             Op::Get(cell) => {
                 let from = Arg { slot: self.cells[cell.0 as usize], stride: 1, elem: ty.elem };
@@ -292,12 +305,12 @@ impl<'a> Compiler<'a> {
         });
     }
 
-    fn store(&mut self, buf: u32, offset: Operand, value: Operand) {
-        let (offset, from, lanes) = (self.slot(offset), self.slot(value), self.lanes(value));
-        self.put(if lanes == 1 {
-            Code::Store { from, buf, offset }
-        } else {
-            Code::StoreLanes { from, buf, offset, lanes }
+    fn store(&mut self, buf: u32, place: Operand, value: Operand) {
+        let (offset, from, lanes) = (self.slot(place), self.slot(value), self.lanes(value));
+        self.put(match (lanes, self.lanes(place)) {
+            (1, _) => Code::Store { from, buf, offset },
+            (_, 1) => Code::StoreLanes { from, buf, offset, lanes },
+            (_, _) => Code::Scatter { from, buf, offsets: offset, lanes },
         });
     }
 

@@ -140,6 +140,24 @@ impl<'a, M: Meter> Machine<'a, M> {
                     self.memory[place..place + lanes]
                         .copy_from_slice(&self.slots[from as usize..from as usize + lanes]);
                 }
+                Code::LoadSome { to, buf, offset, count, lanes } => {
+                    self.load_some(to, (buf, offset), count, lanes)?
+                }
+                Code::StoreSome { from, buf, offset, count, lanes } => {
+                    self.store_some(from, (buf, offset), count, lanes)?
+                }
+                Code::Gather { to, buf, offsets, lanes } => {
+                    for lane in 0..u32::from(lanes) {
+                        let place = self.place(buf, self.int(offsets + lane), 1)?;
+                        self.put(to + lane, self.memory[place]);
+                    }
+                }
+                Code::Scatter { from, buf, offsets, lanes } => {
+                    for lane in 0..u32::from(lanes) {
+                        let place = self.place(buf, self.int(offsets + lane), 1)?;
+                        self.memory[place] = self.get(from + lane);
+                    }
+                }
                 Code::Alloc { buf, args, count } => {
                     self.alloc(buf, args as usize, count as usize)?
                 }
@@ -236,9 +254,17 @@ impl<'a, M: Meter> Machine<'a, M> {
                 self.meter.operation(elem == ScalarTy::Real, lanes - 1)
             }
             Code::Load { .. } => self.meter.load(1),
-            Code::LoadLanes { lanes, .. } => self.meter.load(u64::from(lanes)),
+            Code::LoadLanes { lanes, .. } | Code::Gather { lanes, .. } => {
+                self.meter.load(u64::from(lanes))
+            }
+            Code::LoadSome { count, lanes, .. } => self.meter.load(self.some(count, lanes) as u64),
             Code::Store { buf, .. } => self.written(buf, 1),
-            Code::StoreLanes { buf, lanes, .. } => self.written(buf, i64::from(lanes)),
+            Code::StoreLanes { buf, lanes, .. } | Code::Scatter { buf, lanes, .. } => {
+                self.written(buf, i64::from(lanes))
+            }
+            Code::StoreSome { buf, count, lanes, .. } => {
+                self.written(buf, self.some(count, lanes) as i64)
+            }
             Code::Copy { to, len, .. } => self.written(to, self.int(len)),
             Code::Fill { buf, len, .. } => self.written(buf, self.int(len)),
             Code::Alloc { buf, args, count } => {
@@ -323,6 +349,38 @@ impl<'a, M: Meter> Machine<'a, M> {
             values = (0..half).map(|k| prim.eval(&[values[k], values[k + half]])).collect();
         }
         self.put(to, word(values[0]));
+    }
+
+    /// How many of the lanes an operation touches.
+    fn some(&self, count: u32, lanes: u16) -> usize {
+        self.int(count).clamp(0, i64::from(lanes)) as usize
+    }
+
+    fn load_some(
+        &mut self,
+        to: u32,
+        (buf, offset): (u32, u32),
+        count: u32,
+        lanes: u16,
+    ) -> Result<(), Failure> {
+        let (count, to) = (self.some(count, lanes), to as usize);
+        let place = self.place(buf, self.int(offset), count as i64)?;
+        self.slots[to..to + count].copy_from_slice(&self.memory[place..place + count]);
+        self.slots[to + count..to + usize::from(lanes)].fill(0);
+        Ok(())
+    }
+
+    fn store_some(
+        &mut self,
+        from: u32,
+        (buf, offset): (u32, u32),
+        count: u32,
+        lanes: u16,
+    ) -> Result<(), Failure> {
+        let (count, from) = (self.some(count, lanes), from as usize);
+        let place = self.place(buf, self.int(offset), count as i64)?;
+        self.memory[place..place + count].copy_from_slice(&self.slots[from..from + count]);
+        Ok(())
     }
 
     /// Where in memory `count` elements of a buffer begin.

@@ -18,7 +18,7 @@ pub(crate) const ROWS: &[Row] = &[
         partials: || {
             vec![Some(real(std::f64::consts::FRAC_2_SQRT_PI) * call(Prim::Exp, -(x() * x())))]
         },
-        c: CText::Call("erf"),
+        c: CText::Math { scalar: "erf", lanes: "erf" },
         cost: Cost::Costly,
         doc: "The error function.",
         example: (&[Real(1.0)], Real(0.8427007929497149)),
@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
         partials: || {
             vec![Some(real(-std::f64::consts::FRAC_2_SQRT_PI) * call(Prim::Exp, -(x() * x())))]
         },
-        c: CText::Call("erfc"),
+        c: CText::Math { scalar: "erfc", lanes: "erfc" },
         cost: Cost::Costly,
         doc: "1 - erf, precise where that is small.",
         example: (&[Real(1.0)], Real(0.15729920705028513)),
@@ -48,7 +48,7 @@ pub(crate) const ROWS: &[Row] = &[
         result: R,
         eval: |a| Real(libm::lgamma(a[0].real())),
         partials: || vec![Some(call(Prim::Digamma, x()))],
-        c: CText::Call("lgamma"),
+        c: CText::Math { scalar: "lgamma", lanes: "lgamma" },
         cost: Cost::Costly,
         doc: "The logarithm of |Γ x|; inf at the poles 0, -1, -2, …",
         example: (&[Real(0.5)], Real(0.5723649429247001)),
@@ -62,7 +62,7 @@ pub(crate) const ROWS: &[Row] = &[
         result: R,
         eval: |a| Real(special::digamma(a[0].real())),
         partials: || vec![Some(call2(Prim::Polygamma, int(1), x()))],
-        c: CText::Call("lam_digamma"),
+        c: CText::Math { scalar: "lam_digamma", lanes: "digamma" },
         cost: Cost::Costly,
         doc: "The derivative of lgamma; -inf at 0.0, inf at -0.0, NaN at the poles -1, -2, …",
         example: (&[Real(1.0)], Real(-0.5772156649015329)),

@@ -1,5 +1,6 @@
 use super::numeric::{derivatives, slope};
 use super::*;
+use crate::vector::VECTOR_HELPERS;
 use crate::{CText, Prim, ReduceOp, Scalar, ScalarTy, Surface, c_helper};
 use lambada_testkit::{Random, Tolerance, close};
 
@@ -166,8 +167,27 @@ fn units_are_neutral() {
 #[test]
 fn helpers_are_complete() {
     for &prim in Prim::ALL {
-        if let CText::Call(name) = prim.row().c {
+        if let CText::Call(name) | CText::Math { scalar: name, .. } = prim.row().c {
             assert_eq!(name.starts_with("lam_"), c_helper(name).is_some(), "{name}");
+        }
+        let math = matches!(prim.row().c, CText::Math { .. });
+        assert_eq!(prim.row().c.on_lanes().is_some(), math, "{}", prim.name());
+    }
+    for (k, helper) in VECTOR_HELPERS.iter().enumerate() {
+        let is_earlier = |need: &&str| VECTOR_HELPERS[..k].iter().any(|other| other.name == *need);
+        assert!(helper.needs.iter().all(is_earlier), "{}", helper.name);
+        // What it needs is what it calls.
+        for other in VECTOR_HELPERS.iter().filter(|other| other.name != helper.name) {
+            let calls = [format!("lam_{}_x$(", other.name), format!("lam_{}(", other.name)]
+                .iter()
+                .any(|call| helper.text.contains(call));
+            assert_eq!(
+                calls,
+                helper.needs.contains(&other.name),
+                "{}: {}",
+                helper.name,
+                other.name
+            );
         }
     }
     for (k, helper) in HELPERS.iter().enumerate() {

@@ -195,7 +195,7 @@ pub fn exact(functions: &[&Function]) -> Vec<Kernel> {
 
 /// The same, cut into C functions of about so many statements.
 pub fn exact_in_parts(functions: &[&Function], part: usize) -> Vec<Kernel> {
-    let settings = Settings { engine: Engine::Native, contract: false, part };
+    let settings = Settings { contract: false, part, ..Settings::default() };
     let kernels = Kernel::compile_with(functions, settings);
     let kernels =
         kernels.unwrap_or_else(|error| panic!("{error}\n{}", lambada_codegen::c_module(functions)));
