@@ -70,8 +70,17 @@ impl anf::Derivatives for Readable {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
-    ) -> anf::Lambda {
+    ) -> Result<anf::Lambda, Box<Problem>> {
         Staged.forward(library, names, f)
+    }
+
+    fn reach(
+        &self,
+        library: &mut anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> Result<anf::Lambda, Box<Problem>> {
+        Staged.reach(library, names, f)
     }
 
     fn reverse(
@@ -79,7 +88,7 @@ impl anf::Derivatives for Readable {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
-    ) -> anf::Reverse {
+    ) -> Result<anf::Reverse, Box<Problem>> {
         let f = prepare(library, names, f);
         timed(&REVERSE, || lambada_differentiate::reverse_as_source(prepare, library, names, &f))
     }

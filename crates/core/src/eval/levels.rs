@@ -197,8 +197,9 @@ impl Replace<'_> {
         }
         let primal = self.value(active.primal());
         Value::Active(Rc::new(match &**active {
-            Active::Forward { level, tangent, .. } => {
-                Active::Forward { level: *level, primal, tangent: self.value(tangent) }
+            Active::Forward { level, kind, tangent, .. } => {
+                let tangent = self.value(tangent);
+                Active::Forward { level: *level, kind: *kind, primal, tangent }
             }
             Active::Traced { tape, node, .. } => {
                 Active::Traced { tape: self.tape(tape), primal, node: *node }

@@ -238,7 +238,7 @@ impl Machine<'_> {
             let own = self.fresh_level();
             let function = replace(arg, level, &mut |active| {
                 let (primal, tangent) = (active.primal().clone(), of(active));
-                Value::Active(Rc::new(Active::Forward { level: own, primal, tangent }))
+                Value::Active(Rc::new(Active::Forward { level: own, kind: Kind::Tangent, primal, tangent }))
             });
             return Value::Tangent(Rc::new(Tangent { function, level: own }));
         }
@@ -253,11 +253,11 @@ impl Machine<'_> {
         // The argument may be of a level that began after that of the tangent, so the tangent gets a new one.
         let level = self.fresh_level();
         let function = replace(&tangent.function, tangent.level, &mut |active| {
-            let Active::Forward { primal, tangent, .. } = active else {
+            let Active::Forward { kind, primal, tangent, .. } = active else {
                 unreachable!("a level is either forward or traced")
             };
-            let (primal, tangent) = (primal.clone(), tangent.clone());
-            Value::Active(Rc::new(Active::Forward { level, primal, tangent }))
+            let (kind, primal, tangent) = (*kind, primal.clone(), tangent.clone());
+            Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
         });
         let result = self.call(function, vec![arg])?;
         Ok(super::derive::split(&result, level).1)
