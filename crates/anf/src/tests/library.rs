@@ -315,7 +315,7 @@ fn a_recursion_without_end_fails() {
     let program = reads(&text);
     accepts(&program);
     let limit = lambada_prim::Memory { limit: 1 << 24 };
-    let failure = eval_within(&program, &[int(1)], limit).expect_err("it does not end");
+    let failure = eval_within(&program, &[int(1)], limit, &|_, _| {}).expect_err("it does not end");
     assert!(failure.message.contains("the recursion is too deep"), "{}", failure.message);
 }
 
@@ -349,7 +349,7 @@ fn nodes_that_no_result_of_an_iteration_holds_are_released() {
     assert_eq!((counts(true).allocated, counts(true).peak), (2400, 2400));
     let program = reads(&loop_of_nodes(true));
     let limit = lambada_prim::Memory { limit: 1000 };
-    let failure = eval_within(&program, &[int(100)], limit).expect_err("no memory");
+    let failure = eval_within(&program, &[int(100)], limit, &|_, _| {}).expect_err("no memory");
     assert!(
         failure.message.starts_with("out of memory: 984 bytes are in use"),
         "{}",

@@ -238,7 +238,12 @@ impl Machine<'_> {
             let own = self.fresh_level();
             let function = replace(arg, level, &mut |active| {
                 let (primal, tangent) = (active.primal().clone(), of(active));
-                Value::Active(Rc::new(Active::Forward { level: own, kind: Kind::Tangent, primal, tangent }))
+                Value::Active(Rc::new(Active::Forward {
+                    level: own,
+                    kind: Kind::Tangent,
+                    primal,
+                    tangent,
+                }))
             });
             return Value::Tangent(Rc::new(Tangent { function, level: own }));
         }

@@ -69,8 +69,7 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         span: Span,
     ) -> Eval<Val> {
-        self.forward(f, x, dx, &ty.components()[0], span, Forward::Tangent)
-            .map(Val::tuple)
+        self.forward(f, x, dx, &ty.components()[0], span, Forward::Tangent).map(Val::tuple)
     }
 
     /// `reach f x marks`, of type `ty = b`

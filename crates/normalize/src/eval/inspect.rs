@@ -32,7 +32,8 @@ impl Evaluator<'_> {
             places.into_iter().zip(numbers).for_each(|(place, number)| leaves[place] = number);
             leaves.extend(columns);
         }
-        let inspection = Inspection { site: site.clone(), layout: Layout::with_table(shape, table) };
+        let inspection =
+            Inspection { site: site.clone(), layout: Layout::with_table(shape, table) };
         let number = self.inspection_number(inspection);
         let label = site.message.clone();
         self.emit.push(Vec::new(), Op::Inspect { number, label, values: leaves });

@@ -22,7 +22,13 @@ use crate::val::{CodeKind, Val};
 
 impl Evaluator<'_> {
     /// `df`
-    pub(super) fn function_tangent(&mut self, ty: &CoreTy, span: Span, f: &Val, tangent: &Val) -> Val {
+    pub(super) fn function_tangent(
+        &mut self,
+        ty: &CoreTy,
+        span: Span,
+        f: &Val,
+        tangent: &Val,
+    ) -> Val {
         let known = self.function_tangents.get(ty).cloned();
         let code = known.unwrap_or_else(|| {
             let code = self.number(CodeKind::Tangent { ty: ty.clone(), span });
