@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lambada_anf::{self as anf, Function, Lambda, Library, Param, Ty, check, eval, print, read};
+use lambada_anf::{self as anf, Function, Lambda, Param, Ty, check, eval, print, read};
 use lambada_prim::{Data, ScalarTy, Tensor};
 use lambada_testkit::{Tolerance, golden};
 
@@ -51,8 +51,8 @@ fn derivand(f: &Function) -> (Lambda, Vec<Param>) {
 fn forward(f: &Function) -> Function {
     let (lambda, constants) = derivand(f);
     let mut after = f.clone();
-    let derived =
-        lambada_differentiate::forward(&mut Library::default(), &mut after.names, &lambda);
+    let derived = lambada_differentiate::forward(&mut after.library, &mut after.names, &lambda);
+    let derived = derived.expect("rules that suffice");
     after.params = [derived.params, constants].concat();
     (after.results, after.body) = (derived.results, derived.body);
     guarded(after)
@@ -62,8 +62,8 @@ fn forward(f: &Function) -> Function {
 fn reverse(f: &Function) -> Function {
     let (lambda, constants) = derivand(f);
     let mut after = f.clone();
-    let derived =
-        lambada_differentiate::reverse(&mut Library::default(), &mut after.names, &lambda);
+    let derived = lambada_differentiate::reverse(&mut after.library, &mut after.names, &lambda);
+    let derived = derived.expect("rules that suffice");
     let (sweep, pullback) = (derived.forward, derived.pullback);
     after.params = [sweep.params, pullback.params, constants].concat();
     after.results = [sweep.results, pullback.results].concat();

@@ -18,6 +18,7 @@ use crate::{
 };
 
 mod library;
+mod rules;
 
 type Check<T = ()> = Result<T, String>;
 
@@ -73,8 +74,8 @@ impl<'a> Checker<'a> {
         if function.params.iter().map(|p| &p.ty).chain(&function.results).any(handles) {
             return Err("the entry takes or gives handles".into());
         }
-        if !function.accumulators.is_empty() {
-            return Err("the entry takes accumulators".into());
+        if !function.accumulators.is_empty() || function.rules.is_some() {
+            return Err("the entry takes accumulators, or has rules".into());
         }
         for size in &function.sizes {
             self.bind(*size, Entry::Value(Ty::int()))?;

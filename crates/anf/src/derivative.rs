@@ -1,6 +1,8 @@
 //! What `normalize` asks of whoever differentiates: `jvp` and `vjp` become plain blocks as soon as their function is known, so an
 //! outer derivative sees plain anf. The pipeline supplies the implementation; this crate only states the contract.
 
+use lambada_source::Problem;
+
 use crate::{Block, Library, Names, Param, Stm, Ty};
 
 /// A block with parameters. It may also mention variables that are free: captured values, and sizes.
@@ -27,12 +29,24 @@ pub struct Reverse {
 /// Forward and reverse derivatives of first-order code, with respect to parameters that are real (scalars or arrays) or handles.
 /// Free variables are constants. The functions that the code calls are complete; the library grows by their derivatives. The tangents and
 /// cotangents of handles are handles of values of the same node type, whose components that are not real are those of the point.
+///
+/// A call of a function with rules has the derivatives that these give. Rules that do not suffice are a problem of the program.
 pub trait Derivatives {
     /// `D→f`: parameters, then one tangent per parameter; results, then one tangent per result that is real or a handle.
-    fn forward(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda;
+    fn forward(
+        &self,
+        library: &mut Library,
+        names: &mut Names,
+        f: &Lambda,
+    ) -> Result<Lambda, Box<Problem>>;
 
     /// `D←f`.
-    fn reverse(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse;
+    fn reverse(
+        &self,
+        library: &mut Library,
+        names: &mut Names,
+        f: &Lambda,
+    ) -> Result<Reverse, Box<Problem>>;
 
     /// A `for` whose iterations take forward derivatives, in which what they have in common is computed once: statements that bind the
     /// same variables, or nothing if the `for` is best left as it is.

@@ -12,6 +12,7 @@ mod eval;
 mod generate;
 mod guard;
 mod hints;
+mod inline;
 mod labels;
 mod names;
 mod naming;
@@ -19,6 +20,7 @@ mod poly;
 mod print;
 mod read;
 mod room;
+mod rules;
 mod syntax;
 mod walk;
 
@@ -32,12 +34,14 @@ pub use eval::{Outcome, eval, eval_within};
 pub use generate::{Random, generate, generate_with_library};
 pub use guard::{guard, guard_block};
 pub use hints::{NAMELESS, name_values, negative};
+pub use inline::{without_rules, written_out};
 pub use labels::Labels;
 pub use names::{Names, Var};
 pub use naming::{Naming, identifier, numbered};
 pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;
+pub use rules::{Rule, Rules, differentiable};
 pub use syntax::{
     Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Library, LoopKind,
     Nest, NodeId, NodeType, Op, Out, Param, Stm, Ty,

@@ -10,7 +10,7 @@ use crate::labels::Labels;
 use crate::naming::Naming;
 use crate::{
     Atom, Block, Checkpoint, Elem, Exp, Field, Function, Library, LoopKind, Names, Nest, NodeId,
-    NodeType, Op, Out, Param, Stm, Ty, Var,
+    NodeType, Op, Out, Param, Rules, Stm, Ty, Var,
 };
 
 /// The program as text: its node types, its functions, and then the function itself. Names are unique where they are in scope.
@@ -156,7 +156,22 @@ impl<'a> Printer<'a> {
             .collect();
         self.line(&format!("=> {}", results.join(", ")));
         self.naming.release(mark);
-        self.text.push_str("}\n");
+        let rules = function.rules.as_ref().map(|rules| self.rules(rules));
+        let _ = writeln!(self.text, "}}{}", rules.unwrap_or_default());
+    }
+
+    /// `captures 1 jvp f_jvp vjp f_vjp`
+    fn rules(&self, rules: &Rules) -> String {
+        let mut text = String::new();
+        if rules.captured > 0 {
+            let _ = write!(text, " captures {}", rules.captured);
+        }
+        for (word, rule) in [("jvp", &rules.jvp), ("vjp", &rules.vjp)] {
+            if let Some(rule) = rule {
+                let _ = write!(text, " {word} {}", self.labels.function(rule.function));
+            }
+        }
+        text
     }
 
     fn line(&mut self, line: &str) {

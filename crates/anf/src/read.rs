@@ -163,6 +163,7 @@ impl Reader {
         })?;
         self.end_of_line()?;
         self.expect("}")?;
+        let rules = self.rules()?;
         self.end_of_line()?;
         let (atoms, results) = results.into_iter().unzip();
         let body = Block { stms, results: atoms };
@@ -174,6 +175,7 @@ impl Reader {
             results,
             body,
             names: std::mem::take(&mut self.names),
+            rules,
             ..Function::default()
         })
     }

@@ -7,6 +7,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
 use crate::names::{Names, Var};
+use crate::rules::Rules;
 
 /// What a statement may mention: a variable or a scalar constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -319,6 +320,8 @@ pub struct Function {
     pub names: Names,
     /// What it calls.
     pub library: Library,
+    /// What takes the place of its derivatives, if its author gives them.
+    pub rules: Option<Rules>,
 }
 
 impl From<ScalarTy> for Elem {

@@ -398,7 +398,7 @@ impl Renaming {
         self.copied(block, &mut |var| names.fresh(hints[&var].clone()))
     }
 
-    fn copied(&mut self, block: &Block, fresh: &mut dyn FnMut(Var) -> Var) -> Block {
+    pub(crate) fn copied(&mut self, block: &Block, fresh: &mut dyn FnMut(Var) -> Var) -> Block {
         let stms = block.stms.iter().map(|stm| self.copied_stm(stm, fresh)).collect();
         Block { stms, results: block.results.iter().map(|a| self.atom(*a)).collect() }
     }

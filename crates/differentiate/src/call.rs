@@ -10,6 +10,8 @@
 //! that is, [`crate::residuals`] decides; parameters are passed again. The cotangent of an array that is passed is added to where the caller
 //! has it: a call that reads one element costs O(1).
 //!
+//! A function with rules is not derived: its rules take the place of its derivatives ([`crate::rules`]).
+//!
 //! * Assumes: functions that are called are complete, and have no free variables.
 //! * Gives: functions of the library.
 
@@ -67,9 +69,12 @@ impl Seeds {
 
 impl Tangents<'_> {
     pub(crate) fn call(&mut self, stm: &Stm, function: FnId, args: &[Atom], accumulators: &[Var]) {
-        match self.mode {
-            Mode::Tangent => self.push(stm, function, args, accumulators),
-            Mode::Shadow => self.sweep(stm, function, args, accumulators),
+        let rules = self.cx.rules(function);
+        match (self.mode, rules) {
+            (Mode::Tangent, Some(rules)) => self.push_by_rule(stm, function, &rules, args),
+            (Mode::Tangent, None) => self.push(stm, function, args, accumulators),
+            (Mode::Shadow, Some(_)) => self.shadows_of_results(stm),
+            (Mode::Shadow, None) => self.sweep(stm, function, args, accumulators),
         }
     }
 
@@ -129,6 +134,9 @@ impl Tangents<'_> {
 impl Cotangents<'_> {
     /// The pullback of a call, of which the forward sweep is the given call.
     pub(crate) fn call(&mut self, stm: &Stm, sweep: FnId, args: &[Atom], accumulators: &[Var]) {
+        if let Some(rules) = self.cx.rules(sweep) {
+            return self.pull_by_rule(stm, sweep, &rules, args);
+        }
         let Some(derived) = self.cx.pullback_of(sweep) else { return };
         let f = self.cx.primal(derived.key.function);
         let (count, types) = (f.params.len(), f.params.iter().map(|p| p.ty.clone()));

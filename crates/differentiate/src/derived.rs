@@ -20,6 +20,7 @@ use lambada_anf::{
     Atom, Block, Constructor, Elem, Field, FnId, Function, Library, NodeId, NodeType, Op, Ty, Var,
 };
 use lambada_prim::ScalarTy;
+use lambada_source::Problem;
 
 use crate::flow;
 use crate::known::Known;
@@ -98,6 +99,10 @@ pub(crate) struct Context {
     pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
     queue: Vec<Task>,
     pub(crate) prepare: Prepare,
+    /// The transposes of rules.
+    pub(crate) transposes: HashMap<FnId, FnId>,
+    /// What is wrong with the rules of the program: the first problem.
+    pub(crate) problem: Option<Box<Problem>>,
 }
 
 impl Context {
@@ -115,6 +120,8 @@ impl Context {
             crossings: HashMap::new(),
             queue: Vec::new(),
             prepare,
+            transposes: HashMap::new(),
+            problem: None,
         }
     }
 

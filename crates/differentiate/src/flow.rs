@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Elem, Exp, Field, FnId, Function, Library, Nest, NodeId, Op, Param, Stm, Var,
+    Atom, Block, Elem, Exp, Field, FnId, Function, Library, Nest, NodeId, Op, Param, Rules, Stm,
+    Var,
 };
 
 use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
@@ -56,7 +57,21 @@ fn flows_of(known: &Known, function: &Function) -> Flows {
             flows.cells.insert(k);
         }
     }
+    if let Some(rules) = &function.rules {
+        by_rules(known, function, rules, &mut flows);
+    }
     flows
+}
+
+/// A rule may let each result depend on each parameter of its own, whatever the body does.
+fn by_rules(known: &Known, function: &Function, rules: &Rules, flows: &mut Flows) {
+    let own = function.params.iter().enumerate().skip(rules.captured);
+    let own: Vec<usize> = own.filter(|(_, p)| known.carries(p.ty.elem)).map(|(k, _)| k).collect();
+    for (inputs, ty) in flows.results.iter_mut().zip(&function.results) {
+        if known.carries(ty.elem) {
+            inputs.extend(&own);
+        }
+    }
 }
 
 /// The node types from which fields with the property are reached.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lambada_anf::{Atom, Block, Elem, Exp, FnId, Library, NodeId, Op, Var};
+use lambada_anf::{Atom, Block, Elem, Exp, FnId, Library, NodeId, Op, Rules, Var};
 
 /// The variable that stands for the content of all cells.
 pub(crate) const CELLS: Var = Var(u32::MAX);
@@ -73,18 +73,24 @@ impl Known {
     }
 }
 
-/// The functions that a block calls, with those that these call.
+/// The functions that a block calls, with those that these call, and their rules.
 pub(crate) fn called(library: &Library, block: &Block) -> BTreeSet<FnId> {
     let mut found = BTreeSet::new();
-    let mut open = vec![block];
-    while let Some(block) = open.pop() {
-        block.each(&mut |stm| {
-            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
-                && found.insert(*function)
-            {
-                open.extend(library.function(*function).map(|f| &f.body));
-            }
-        });
+    let mut open = callees(block);
+    while let Some(id) = open.pop() {
+        let Some(function) = library.function(id).filter(|_| found.insert(id)) else { continue };
+        open.extend(callees(&function.body));
+        open.extend(function.rules.iter().flat_map(Rules::all).map(|rule| rule.function));
     }
     found
+}
+
+fn callees(block: &Block) -> Vec<FnId> {
+    let mut callees = Vec::new();
+    block.each(&mut |stm| {
+        if let Exp::Op(Op::Call { function, .. }) = &stm.exp {
+            callees.push(*function);
+        }
+    });
+    callees
 }

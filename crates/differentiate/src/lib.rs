@@ -8,6 +8,7 @@
 //! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `while_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`, `node`, `call`;
+//! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the mode that is not given;
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known` and `flow`:
 //!   what is there;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
@@ -38,6 +39,7 @@ mod index;
 mod known;
 mod lanes;
 mod late;
+mod linear;
 mod loop_;
 mod matmul;
 mod messages;
@@ -46,6 +48,7 @@ mod node;
 mod prepare;
 mod prim;
 mod residuals;
+mod rules;
 mod schedule;
 mod segments;
 mod settled;
@@ -54,6 +57,7 @@ mod snapshots;
 mod tangents;
 mod tape;
 mod thread;
+mod transpose;
 mod trim;
 mod undo;
 mod update;
@@ -61,6 +65,8 @@ mod versions;
 mod while_;
 
 use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
+
+use lambada_source::Problem;
 
 use crate::derived::Context;
 pub use crate::prepare::Prepare;
@@ -70,11 +76,21 @@ pub use crate::prepare::Prepare;
 pub struct Differentiate;
 
 impl Derivatives for Differentiate {
-    fn forward(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
+    fn forward(
+        &self,
+        library: &mut Library,
+        names: &mut Names,
+        f: &Lambda,
+    ) -> Result<Lambda, Box<Problem>> {
         forward(library, names, f)
     }
 
-    fn reverse(&self, library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
+    fn reverse(
+        &self,
+        library: &mut Library,
+        names: &mut Names,
+        f: &Lambda,
+    ) -> Result<Reverse, Box<Problem>> {
         reverse(library, names, f)
     }
 
@@ -84,39 +100,59 @@ impl Derivatives for Differentiate {
 }
 
 /// `D→f`: from the parameters and their tangents to the results and the tangents of those that have some.
-pub fn forward(library: &mut Library, names: &mut Names, f: &Lambda) -> Lambda {
+///
+/// # Errors
+/// Rules that do not suffice.
+pub fn forward(
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Result<Lambda, Box<Problem>> {
     forward_with(prepare::as_it_is, library, names, f)
 }
 
 /// The same, where something is done to the functions of the library before they are derived.
+///
+/// # Errors
+/// Rules that do not suffice.
 pub fn forward_with(
     prepare: Prepare,
     library: &mut Library,
     names: &mut Names,
     f: &Lambda,
-) -> Lambda {
+) -> Result<Lambda, Box<Problem>> {
     let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
     let derivative = boundary::forward(&mut cx, names, f);
     *library = cx.library;
-    derivative
+    cx.problem.map_or(Ok(derivative), Err)
 }
 
 /// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the parameters.
-pub fn reverse(library: &mut Library, names: &mut Names, f: &Lambda) -> Reverse {
+///
+/// # Errors
+/// Rules that do not suffice.
+pub fn reverse(
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Result<Reverse, Box<Problem>> {
     reverse_with(prepare::as_it_is, library, names, f)
 }
 
 /// The same, where something is done to the functions of the library before they are derived.
+///
+/// # Errors
+/// Rules that do not suffice.
 pub fn reverse_with(
     prepare: Prepare,
     library: &mut Library,
     names: &mut Names,
     f: &Lambda,
-) -> Reverse {
+) -> Result<Reverse, Box<Problem>> {
     let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
     let derivative = boundary::reverse(&mut cx, names, f);
     *library = cx.library;
-    derivative
+    cx.problem.map_or(Ok(derivative), Err)
 }
 
 /// A `for` whose iterations differentiate along different directions, as one pass that carries all of them; nothing where they share little.

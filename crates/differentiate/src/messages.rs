@@ -1,6 +1,45 @@
-//! What running programs say about derivatives.
+//! What running programs say about derivatives, and what is wrong with rules.
 
-use lambada_source::{Site, Span};
+use lambada_anf::{Function, Rules, Var};
+use lambada_source::{Problem, Site, Span};
+
+/// A function with rules captures a variable that is being differentiated.
+pub(crate) fn captured(function: &Function, rules: &Rules, captured: Var) -> Problem {
+    let (name, captured) = (&function.name, function.names.hint(captured));
+    let title =
+        format!("`{name}` has a rule for its derivative, which says nothing about `{captured}`");
+    Problem::error(
+        "E0540",
+        title,
+        rules.span,
+        format!("`{captured}` is captured here, and is being differentiated"),
+    )
+    .hint(format!("make `{captured}` a parameter of `{name}`: rules speak of parameters only"))
+}
+
+/// A rule that would have to be transposed, and is not linear.
+pub(crate) fn not_linear(
+    name: &str,
+    rule: Span,
+    given: &str,
+    missing: &str,
+    place: Option<Span>,
+) -> Problem {
+    let title = format!(
+        "the `{given}` rule of `{name}` is not linear, so no `{missing}` rule follows from it"
+    );
+    let what = match given {
+        "jvp" => "tangent",
+        _ => "cotangent",
+    };
+    let problem =
+        Problem::error("E0541", title, rule, format!("the result is not linear in the {what}"));
+    let problem = match place {
+        Some(place) => problem.label(place, format!("the {what} is used here in another way")),
+        None => problem,
+    };
+    problem.hint(format!("give a `{missing}` rule, too"))
+}
 
 /// A tangent or cotangent that is not of the shape of the data that it belongs to.
 pub(crate) fn another_constructor() -> Site {

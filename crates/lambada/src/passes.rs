@@ -66,6 +66,7 @@ pub fn passes() -> Vec<Pass> {
         }
     };
     let mut passes = vec![ELABORATE, NORMALIZE, SIMPLIFY, FORWARD, REVERSE];
+    passes.extend(lambada_optimize::FIRST.iter().map(optimizer(false)));
     passes.extend(lambada_optimize::ROUND.iter().map(optimizer(true)));
     passes.extend(lambada_optimize::FINAL.iter().map(optimizer(false)));
     passes.extend([LOWER, COMPILE]);

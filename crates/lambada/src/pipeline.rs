@@ -26,7 +26,7 @@ impl anf::Derivatives for Staged {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
-    ) -> anf::Lambda {
+    ) -> Result<anf::Lambda, Box<Problem>> {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
         anf::name_values(names, &f.body);
         timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
@@ -37,7 +37,7 @@ impl anf::Derivatives for Staged {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
-    ) -> anf::Reverse {
+    ) -> Result<anf::Reverse, Box<Problem>> {
         let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
         anf::name_values(names, &f.body);
         timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))

@@ -89,7 +89,7 @@ impl Interface {
     fn of(program: &Program, def: &Def) -> Result<Interface, Vec<Problem>> {
         let (mut params, mut problems) = (Vec::new(), Vec::new());
         let mut ty = def.body.ty();
-        let mut body = Some(&def.body);
+        let mut body = Some(def.body.without_rules());
         while let CoreTy::Fun(from, to) = ty {
             // where there is no λ, the parameter has no name
             let lambda = body.and_then(|b| {
@@ -154,7 +154,7 @@ fn unfit_problem(unfit: Unfit, what: &str, def: &Def) -> Problem {
 
 /// The place of what a definition gives.
 fn result_span(body: &Term) -> Span {
-    let mut term = body;
+    let mut term = body.without_rules();
     while let TermKind::Lam(_, body) | TermKind::Let(_, _, body) | TermKind::Check { body, .. } =
         term.kind()
     {

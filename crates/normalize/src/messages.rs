@@ -23,6 +23,34 @@ pub(crate) fn circle(names: &[&str]) -> Problem {
         .hint("`--engine core` runs the program without compiling it")
 }
 
+/// `name`: the function with rules.
+pub(crate) fn dynamic_parameter(name: &str, span: Span) -> Problem {
+    let title = format!(
+        "`{name}` has a rule for its derivative, and a function that it takes is only known at run time"
+    );
+    Problem::error("E0542", title, span, "the rule needs what the function captures")
+        .hint("pass a function that does not come out of data or of a recursion")
+        .hint("`--engine core` runs the program without compiling it")
+}
+
+pub(crate) fn dynamic_tangent(span: Span) -> Problem {
+    let title = "the tangent of a function would only be known at run time here";
+    Problem::error("E0543", title, span, "this rule puts it into data, or hands it to a recursion")
+        .hint("apply the tangent in the rule itself")
+}
+
+/// `name`: the function with rules.
+pub(crate) fn captures_data(name: &str, span: Span) -> Problem {
+    let title = format!("a function that `{name}` takes captures a value of a recursive type");
+    Problem::error(
+        "E0544",
+        title,
+        span,
+        "this rule gives its cotangents as a sum, which such values have not",
+    )
+    .hint(format!("pass the value to `{name}` as a parameter"))
+}
+
 pub(crate) fn adds_dynamically() -> Problem {
     Problem::general(
         "E0531",

@@ -145,6 +145,9 @@ pub(crate) struct Code {
 pub(crate) enum CodeKind {
     /// A λ of the program and its free variables; those of a `let rec` have the free variables of all of it, and see each other.
     Lambda { var: Var, body: Term, free: Rc<[Var]>, siblings: Rc<[(Var, Term)]> },
+    /// The tangent of a function parameter of this type, in a rule: `df x` is the tangent of `f x`. Its environment is the function, and the
+    /// function with the tangents of what it captures in their places.
+    Tangent { ty: Ty, span: Span },
     /// The linear map of a `vjp`. Its environment is the skeleton of the result, that of the point, and its free variables.
     Pullback(Pullback),
 }

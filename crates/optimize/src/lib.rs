@@ -1,4 +1,4 @@
-//! anf to anf: one rewrite per file. The tables [`ROUND`] and [`FINAL`] are the pipeline; the round runs until nothing changes.
+//! anf to anf: one rewrite per file. The tables [`FIRST`], [`ROUND`] and [`FINAL`] are the pipeline; the round runs until nothing changes.
 
 mod accumulators;
 mod algebra;
@@ -19,6 +19,7 @@ mod read_before_update;
 mod reduction_fusion;
 mod reduction_recognition;
 mod rewrite;
+mod rules;
 mod scalar_replacement;
 mod scope;
 mod unrolling;
@@ -69,6 +70,13 @@ impl Pass {
         changed
     }
 }
+
+/// The passes that run once, before the first round.
+pub const FIRST: &[Pass] = &[Pass {
+    name: "rules",
+    what: "functions with derivatives of their own are functions like others, as no derivative follows",
+    how: How::Whole(rules::rules),
+}];
 
 /// The passes that are repeated until the program no longer changes, in order.
 pub const ROUND: &[Pass] = &[
@@ -148,7 +156,7 @@ pub const FINAL: &[Pass] = &[Pass {
 
 /// All passes of the optimizer, in order.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
-    ROUND.iter().chain(FINAL)
+    FIRST.iter().chain(ROUND).chain(FINAL)
 }
 
 /// How often the round runs at most. Each only makes the program smaller or flatter, so few are needed.
@@ -203,6 +211,7 @@ pub fn optimize_observed(
         observe(pass, function);
         changed || guarded
     };
+    FIRST.iter().for_each(|pass| _ = run(&mut function, pass));
     for _ in 0..ROUNDS {
         let mut changed = false;
         for pass in ROUND {

@@ -25,7 +25,8 @@ pub(super) fn library(library: &Library) -> Check {
     }
     for function in library.functions.iter().flatten() {
         let mut checker = Checker::new(function, library);
-        checker.callee().map_err(|message| format!("{}: {message}", function.name))?;
+        let checked = checker.callee().and_then(|()| super::rules::rules(library, function));
+        checked.map_err(|message| format!("{}: {message}", function.name))?;
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! The library of a program, and the statements that are about it. Node types and functions may be mentioned before they are defined, so
 //! their names are looked for first.
 
+use lambada_source::Span;
 use lambada_source::scan::{Reads, Token};
 
 use super::{Read, Reader};
-use crate::{Atom, Constructor, Exp, Field, FnId, Function, NodeId, NodeType, Op, Ty, Var};
+use crate::{
+    Atom, Constructor, Exp, Field, FnId, Function, NodeId, NodeType, Op, Rule, Rules, Ty, Var,
+};
 
 /// The names of all node types and functions, in order.
 pub(super) struct Declared {
@@ -98,15 +101,37 @@ impl Reader {
         found.map(|k| NodeId(k as u32)).ok_or_else(|| format!("`{name}` is no node type"))
     }
 
-    pub(super) fn call(&mut self) -> Read<Exp> {
+    fn function_name(&mut self) -> Read<FnId> {
         let name = self.word()?;
         let found = self.labels.functions.iter().position(|f| *f == name);
-        let function = found.ok_or_else(|| format!("`{name}` is no function"))?;
+        found.map(|k| FnId(k as u32)).ok_or_else(|| format!("`{name}` is no function"))
+    }
+
+    /// `captures 1 jvp f_jvp vjp f_vjp`, where a function ends.
+    pub(super) fn rules(&mut self) -> Read<Option<Rules>> {
+        let (mut captured, span) = (0, Span::default());
+        if self.eat_word("captures") {
+            match self.next() {
+                Some(Token::Int(count)) => captured = count as usize,
+                Some(_) | None => return Err("expected how many parameters are captured".into()),
+            }
+        }
+        let mut rule = |word: &str| {
+            let given = self.eat_word(word).then(|| self.function_name()).transpose()?;
+            Ok::<_, String>(given.map(|function| Rule { function, span }))
+        };
+        let (jvp, vjp) = (rule("jvp")?, rule("vjp")?);
+        let has_rules = jvp.is_some() || vjp.is_some();
+        Ok(has_rules.then_some(Rules { captured, jvp, vjp, span }))
+    }
+
+    pub(super) fn call(&mut self) -> Read<Exp> {
+        let function = self.function_name()?;
         self.expect("(")?;
         let args = self.list(Some(")"), Self::atom)?;
         let accumulators =
             if self.eat_word("into") { self.list(None, Self::var)? } else { Vec::new() };
-        Ok(Op::Call { function: FnId(function as u32), args, accumulators }.into())
+        Ok(Op::Call { function, args, accumulators }.into())
     }
 
     fn tag_called(&self, node: NodeId, name: &str) -> Read<u32> {

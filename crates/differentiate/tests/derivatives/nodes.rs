@@ -133,7 +133,7 @@ fn cotangents_of_lists_are_lists() {
         let [xs, ys, zs] = ["xs", "ys", "zs"].map(|hint| w.array(hint));
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
-        let derivative = reverse(library, w.b.names, f);
+        let derivative = reverse(library, w.b.names, f).expect("no rules");
         w.b.stms.extend(derivative.forward.body.stms);
         for seeds in [ys, zs] {
             let cotangent = w.b.names.fresh("ct");
@@ -169,7 +169,7 @@ fn tangents_of_lists_are_lists() {
         let [xs, rates] = ["xs", "rates"].map(|hint| w.array(hint));
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
-        let derivative = forward(library, w.b.names, f);
+        let derivative = forward(library, w.b.names, f).expect("no rules");
         w.list(rates, derivative.params[2].var);
         w.params.push(derivative.params[3].clone());
         w.b.stms.extend(derivative.body.stms);
@@ -189,7 +189,7 @@ fn a_cotangent_of_another_shape_is_refused() {
         let xs = w.array("xs");
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
-        let derivative = reverse(library, w.b.names, f);
+        let derivative = reverse(library, w.b.names, f).expect("no rules");
         w.b.stms.extend(derivative.forward.body.stms);
         let nil = Op::Node { node: LIST, tag: 0, fields: vec![], cells: false };
         let nil = w.b.bind("nil", Ty::handle(LIST), nil);

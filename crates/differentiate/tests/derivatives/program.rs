@@ -73,7 +73,7 @@ impl Program {
             (self.f.results.clone(), self.f.body.clone(), self.names.clone());
         let (name, library) = ("f".into(), self.library.clone());
         let accumulators = Vec::new();
-        Function { name, sizes, params, accumulators, results, body, names, library }
+        Function { name, sizes, params, accumulators, results, body, names, library, rules: None }
     }
 
     pub fn show(&self) -> String {
@@ -104,7 +104,8 @@ impl Program {
     /// `x, ẋ ↦ f x, ḟ`
     pub fn forward(&self) -> Program {
         let mut program = self.clone();
-        program.f = forward(&mut program.library, &mut program.names, &self.f);
+        program.f =
+            forward(&mut program.library, &mut program.names, &self.f).expect("rules that suffice");
         let program = program.guarded();
         program.check("the forward derivative");
         program
@@ -113,7 +114,8 @@ impl Program {
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
         let mut program = self.clone();
-        let derivative = reverse(&mut program.library, &mut program.names, &self.f);
+        let derivative =
+            reverse(&mut program.library, &mut program.names, &self.f).expect("rules that suffice");
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();

@@ -43,7 +43,7 @@ impl Evaluator<'_> {
 
     /// The parameters that a function takes one after the other belong to a recursive function of this name.
     pub(super) fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
-        let mut term = body;
+        let mut term = body.without_rules();
         while let TermKind::Lam(var, inner) = term.kind() {
             self.recursive.entry(var.id).or_insert_with(|| name.clone());
             term = inner;
@@ -62,8 +62,11 @@ impl Evaluator<'_> {
         let free: Rc<[Var]> = free.into();
         let env = free.iter().map(|x| self.lookup(x)).collect::<Eval<Vec<Val>>>()?;
         for (f, term) in functions {
-            let TermKind::Lam(var, body) = term.kind() else { return Err(ill_typed()) };
+            let TermKind::Lam(var, body) = term.without_rules().kind() else {
+                return Err(ill_typed());
+            };
             self.mark_recursive(term, &f.hint);
+            self.mark_rules(term, Some(free.clone()));
             if !self.codes.contains_key(&var.id) {
                 let (var, body) = (var.clone(), body.clone());
                 let (free, siblings) = (free.clone(), siblings.clone());
@@ -77,7 +80,9 @@ impl Evaluator<'_> {
     /// Binds the functions of a `let rec` that all have this environment.
     pub(super) fn bind_siblings(&mut self, siblings: &[(Var, Term)], env: &[Val]) -> Eval<()> {
         for (f, term) in siblings {
-            let TermKind::Lam(var, _) = term.kind() else { return Err(ill_typed()) };
+            let TermKind::Lam(var, _) = term.without_rules().kind() else {
+                return Err(ill_typed());
+            };
             let code = self.codes.get(&var.id).cloned().ok_or_else(ill_typed)?;
             let value = Val::closure(code, env.to_vec());
             self.growth.name(&value, &f.hint);
@@ -90,7 +95,7 @@ impl Evaluator<'_> {
     pub(super) fn is_recursive(&self, code: &Code) -> bool {
         match &code.kind {
             CodeKind::Lambda { var, .. } => self.recursive.contains_key(&var.id),
-            CodeKind::Pullback(_) => false,
+            CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Elem, Nest, Param, Renaming, free_vars};
+use lambada_anf::{Atom, Elem, Nest, Param, Renaming, free_vars, without_rules};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
@@ -21,10 +21,10 @@ use crate::messages;
 use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
 
 /// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
-struct Traced {
+pub(super) struct Traced {
     lambda: anf::Lambda,
     /// What the parameters stand for.
-    actuals: Vec<Atom>,
+    pub(super) actuals: Vec<Atom>,
     /// The result, in terms of the block.
     value: Val,
     /// Which results of the block are the real leaves of the value, and which are its other leaves and sizes.
@@ -38,12 +38,11 @@ impl Evaluator<'_> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let anf::Reverse { mut forward, pullback } =
-            self.derivatives.reverse(&mut self.emit.library, &mut self.emit.names, &traced.lambda);
+        let anf::Reverse { mut forward, pullback } = self.reverse(&traced)?;
         let renaming = actual(&forward.params, &traced.actuals);
-        self.place(&mut forward, &renaming);
+        let written = self.place(&mut forward, &renaming);
         let value = traced.rebuild(&self.emit, &forward.body.results);
-        let map = substituted(pullback, &renaming);
+        let map = substituted(substituted(pullback, &renaming), &written);
         let skeletons = [self.skeleton(&value)?, self.skeleton(&point)?];
         let free = self.captures(&map);
         let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
@@ -69,17 +68,48 @@ impl Evaluator<'_> {
         let tangents =
             self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let mut forward =
-            self.derivatives.forward(&mut self.emit.library, &mut self.emit.names, &traced.lambda);
+        let [value, tangent] = self.push(&traced, &tangents)?;
+        Ok(Val::tuple([value, tangent]))
+    }
+
+    /// Value and tangent of a function that has been traced.
+    pub(super) fn push(&mut self, traced: &Traced, tangents: &[Atom]) -> Eval<[Val; 2]> {
+        let (library, names) = (&mut self.emit.library, &mut self.emit.names);
+        let mut forward = self.derivatives.forward(library, names, &traced.lambda)?;
         self.tangents += 1;
-        let actuals: Vec<Atom> = traced.actuals.iter().chain(&tangents).copied().collect();
+        let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
         self.place(&mut forward, &renaming);
         let (values, tangents) = forward.body.results.split_at(traced.lambda.results.len());
         let value = traced.rebuild(&self.emit, values);
         let skeleton = self.skeleton(&value)?;
         let tangent = with_reals(&self.emit, &skeleton, tangents);
-        Ok(Val::tuple([value, tangent]))
+        Ok([value, tangent])
+    }
+
+    /// The two sweeps of a function that has been traced.
+    fn reverse(&mut self, traced: &Traced) -> Eval<anf::Reverse> {
+        self.derivatives.reverse(&mut self.emit.library, &mut self.emit.names, &traced.lambda)
+    }
+
+    /// The cotangents of what a function that has been traced was applied to.
+    pub(super) fn pull_traced(
+        &mut self,
+        traced: &Traced,
+        cotangent: &Val,
+        span: Span,
+    ) -> Eval<Vec<Atom>> {
+        let anf::Reverse { mut forward, mut pullback } = self.reverse(traced)?;
+        let mut renaming = actual(&forward.params, &traced.actuals);
+        let written = self.place(&mut forward, &renaming);
+        let value = traced.rebuild(&self.emit, &forward.body.results);
+        let skeleton = self.skeleton(&value)?;
+        let message = "the cotangent has another constructor than the result";
+        let cotangents = self.along(&skeleton, cotangent, span, message)?;
+        pullback.params.iter().zip(cotangents).for_each(|(p, a)| renaming.insert(p.var, a));
+        written.apply(&mut pullback.body);
+        self.place(&mut pullback, &renaming);
+        Ok(pullback.body.results)
     }
 
     /// What the variables that a map binds are called.
@@ -106,11 +136,25 @@ impl Evaluator<'_> {
     fn point(&mut self, x: &Term, span: Span) -> Eval<Val> {
         let value = self.eval(x, None)?;
         first_order(&value, span)?;
-        merge(&mut Store, &mut self.emit, &[Some(&value)])
+        self.with_stored_reals(&value)
+    }
+
+    pub(super) fn with_stored_reals(&mut self, value: &Val) -> Eval<Val> {
+        merge(&mut Store, &mut self.emit, &[Some(value)])
     }
 
     /// `f` at parameters, as a block.
     fn trace(&mut self, f: &Val, point: &Val, ty: &CoreTy, span: Span) -> Eval<Traced> {
+        self.traced(point, span, &mut |this, x| this.apply(f, x, ty, None))
+    }
+
+    /// What depends on a value, as a block: the real leaves of the value are parameters.
+    pub(super) fn traced(
+        &mut self,
+        point: &Val,
+        span: Span,
+        f: &mut dyn FnMut(&mut Self, Val) -> Eval<Val>,
+    ) -> Eval<Traced> {
         self.emit.enter();
         let (mut params, mut actuals) = (Vec::new(), Vec::new());
         let emit = &mut self.emit;
@@ -127,7 +171,10 @@ impl Evaluator<'_> {
             Leaf { atom: var.into(), ..leaf.clone() }
         };
         let x = point.map(&mut parameter, &mut |size| size);
-        let value = self.apply(f, x, ty, None)?;
+        self.derivatives_around += 1;
+        let value = f(self, x);
+        self.derivatives_around -= 1;
+        let value = value?;
         first_order(&value, span)?;
         let mut results = Results {
             level: self.emit.level(),
@@ -145,10 +192,20 @@ impl Evaluator<'_> {
         Ok(Traced { lambda, actuals, value, reals: results.reals, others: results.others })
     }
 
-    /// Appends the body of a lambda, with atoms for its parameters.
-    fn place(&mut self, lambda: &mut anf::Lambda, renaming: &Renaming) {
+    /// Appends the body of a lambda, with atoms for its parameters. Gives the new names of what calls have bound that are written out.
+    fn place(&mut self, lambda: &mut anf::Lambda, renaming: &Renaming) -> Renaming {
         renaming.apply(&mut lambda.body);
-        std::mem::take(&mut lambda.body.stms).into_iter().for_each(|stm| self.emit.adopt(stm));
+        self.adopt(&mut lambda.body)
+    }
+
+    /// Appends the statements of a block. Where no derivative follows, functions with rules are functions like others.
+    fn adopt(&mut self, block: &mut anf::Block) -> Renaming {
+        let written = match self.may_be_differentiated() {
+            true => Renaming::new(),
+            false => without_rules(&self.emit.library, &mut self.emit.names, block),
+        };
+        std::mem::take(&mut block.stms).into_iter().for_each(|stm| self.emit.adopt(stm));
+        written
     }
 
     /// Sizes and constructors of a value; everything else is zero.
@@ -157,7 +214,7 @@ impl Evaluator<'_> {
     }
 
     /// The real leaves of a tangent or a cotangent of a value of this skeleton.
-    fn along(
+    pub(super) fn along(
         &mut self,
         skeleton: &Val,
         tangent: &Val,
@@ -214,11 +271,11 @@ impl Evaluator<'_> {
             .zip(cotangents)
             .for_each(|(p, atom)| renaming.insert(p.var, atom));
         let (body, names) = (&pullback.map.body, &mut self.emit.names);
-        let body = match pullback.home == self.home {
+        let mut body = match pullback.home == self.home {
             true => renaming.copy(body, names),
             false => renaming.import(body, &pullback.hints, names),
         };
-        body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
+        self.adopt(&mut body);
         Ok(with_reals(&self.emit, point, &body.results))
     }
 }
@@ -269,7 +326,7 @@ fn substituted(mut lambda: anf::Lambda, renaming: &Renaming) -> anf::Lambda {
 }
 
 /// Has it a derivative: is it real, or a handle of nodes?
-fn is_active(elem: Elem) -> bool {
+pub(super) fn is_active(elem: Elem) -> bool {
     match elem {
         Elem::Scalar(ScalarTy::Real) | Elem::Ref(_) => true,
         Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => false,

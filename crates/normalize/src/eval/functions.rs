@@ -24,7 +24,10 @@ impl Evaluator<'_> {
         if let Some(code) = self.codes.get(&var.id) {
             return code.clone();
         }
-        let free = body.free_vars().into_iter().filter(|x| x != var).collect();
+        let free = match self.ruled.get(&var.id) {
+            Some(at) => at.free.clone(),
+            None => body.free_vars().into_iter().filter(|x| x != var).collect(),
+        };
         let code = self.number(CodeKind::Lambda {
             var: var.clone(),
             body: body.clone(),
@@ -98,11 +101,14 @@ impl Evaluator<'_> {
 
     fn call(&mut self, closure: &Closure, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         self.growth.enter(&closure.code, self.emit.written)?;
-        let is_called =
-            self.is_recursive(&closure.code) && xs.len() == parameters(&closure.code).len();
-        let value = match is_called {
-            false => self.inlined(closure, xs, hint)?,
-            true => match self.unrolled(closure, &xs, hint)? {
+        let is_complete = xs.len() == parameters(&closure.code).len();
+        let is_called = is_complete && self.is_recursive(&closure.code);
+        let value = match self.rules_of(&closure.code).filter(|_| is_complete) {
+            Some(at) if is_called || self.may_be_differentiated() => {
+                self.invoke_ruled(&at, closure, &xs, ty, hint)?
+            }
+            Some(_) | None if !is_called => self.inlined(closure, xs, hint)?,
+            Some(_) | None => match self.unrolled(closure, &xs, hint)? {
                 Some(value) => value,
                 None => self.invoke(closure, &xs, ty, hint)?,
             },
@@ -136,6 +142,7 @@ impl Evaluator<'_> {
                 }
                 this.eval(body, hint)
             }),
+            CodeKind::Tangent { ty, span } => self.tangent_at(ty, *span, &closure.env, &xs[0]),
             CodeKind::Pullback(pullback) => self.pull(pullback, &closure.env, &xs[0]),
         }
     }
@@ -155,11 +162,11 @@ impl Evaluator<'_> {
     /// A definition. One that is not a function is evaluated once: at the beginning, if it cannot fail.
     pub(super) fn global(&mut self, id: DefId) -> Eval<Val> {
         let body = self.program.def(id).body.clone();
-        if let TermKind::Lam(x, inner) = body.kind() {
+        if body.is_function() {
             if self.program.is_recursive(id) {
                 self.mark_recursive(&body, &self.program.def(id).name.clone());
             }
-            let value = self.lambda(x, inner)?;
+            let value = self.eval(&body, None)?;
             self.growth.name(&value, &self.program.def(id).name);
             return Ok(value);
         }

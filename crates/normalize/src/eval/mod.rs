@@ -13,6 +13,7 @@ mod growth;
 mod loops;
 mod nodes;
 mod order;
+mod rules;
 mod shared;
 mod sketches;
 mod slots;
@@ -34,6 +35,7 @@ use crate::types::Types;
 use crate::val::{Code, CodeKind, Leaf, NodeVal, Val, VariantVal};
 use dynamic::Dynamic;
 use growth::Growth;
+use rules::RuledAt;
 use unroll::Unrolled;
 
 /// What the value of a term is called, if a `let` names it.
@@ -66,6 +68,12 @@ pub(crate) struct Evaluator<'a> {
     dynamics: HashMap<Ty, Dynamic>,
     /// By the variables of the λs that recursive functions are: what they are called.
     recursive: HashMap<u32, Rc<str>>,
+    /// By the variables of the λs of functions with rules.
+    ruled: HashMap<u32, Rc<RuledAt>>,
+    /// The codes of tangents of functions, by the types of these.
+    function_tangents: HashMap<Ty, Rc<Code>>,
+    /// How many functions that are being traced are around: derivatives follow.
+    derivatives_around: usize,
     /// The functions of the library, by code and what is static of environment and arguments.
     functions: HashMap<Key, FnId>,
     under_construction: Vec<(FnId, Rc<str>)>,
@@ -103,6 +111,9 @@ impl<'a> Evaluator<'a> {
             nodes: HashMap::new(),
             dynamics: HashMap::new(),
             recursive: HashMap::new(),
+            ruled: HashMap::new(),
+            function_tangents: HashMap::new(),
+            derivatives_around: 0,
             functions: HashMap::new(),
             under_construction: Vec::new(),
             unrolled: Unrolled::default(),
@@ -126,13 +137,14 @@ impl<'a> Evaluator<'a> {
         let is_lambda =
             |(number, _): &(i64, Vec<Sketch>)| match self.all_codes[*number as usize].kind {
                 CodeKind::Lambda { .. } => true,
-                CodeKind::Pullback(_) => false,
+                CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
             };
         for (ty, dynamic) in self.dynamics {
             let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
             new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
         }
         (new.codes, new.all_codes, new.recursive) = (self.codes, self.all_codes, self.recursive);
+        (new.ruled, new.function_tangents) = (self.ruled, self.function_tangents);
         new
     }
 
@@ -294,7 +306,7 @@ impl<'a> Evaluator<'a> {
             TermKind::Add { acc, index, value } => self.add(acc, index, value, span),
             TermKind::Jvp(f, x, dx) => self.jvp(f, x, dx, term.ty(), span),
             TermKind::Vjp(f, x) => self.vjp(f, x, term.ty(), span),
-            TermKind::Ruled(ruled) => self.eval(&ruled.function, hint),
+            TermKind::Ruled(_) => self.function_with_rules(term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {
                 self.eval(term, hint)
             }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Block, Exp, FnId, Op};
+use lambada_anf::{Block, Exp, FnId, Op, Rules};
 
 use super::Evaluator;
 use crate::Eval;
@@ -37,6 +37,8 @@ impl Evaluator<'_> {
                 && let Some(function) = self.emit.library.function(id)
             {
                 open.extend(calls(&function.body));
+                let rules = function.rules.iter().flat_map(Rules::all);
+                open.extend(rules.map(|rule| rule.function));
             }
         }
         found

@@ -7,6 +7,7 @@ use lambada_core::Ty as CoreTy;
 use super::Evaluator;
 use crate::Eval;
 use crate::merge::ill_typed;
+use crate::messages;
 use crate::sketch::Sketch;
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
 
@@ -92,6 +93,9 @@ impl Evaluator<'_> {
                 let pairs = closure.env.iter().zip(free.iter());
                 pairs.map(|(v, x)| self.sketch(v, &x.ty, path)).collect()
             }
+            CodeKind::Tangent { ty, .. } => {
+                closure.env.iter().map(|v| self.sketch(v, ty, path)).collect()
+            }
             CodeKind::Pullback(_) => closure.env.iter().map(|v| self.untyped(v, path)).collect(),
         }
     }
@@ -102,6 +106,7 @@ impl Evaluator<'_> {
             CodeKind::Lambda { free, .. } => {
                 Ok(free.iter().map(|x| self.canonical(&x.ty)).collect())
             }
+            CodeKind::Tangent { span, .. } => Err(Box::new(messages::dynamic_tangent(*span))),
             CodeKind::Pullback(_) => self.environment(closure, &mut Vec::new()),
         }
     }

@@ -1,0 +1,303 @@
+//! Is a function linear in its last parameters?
+//!
+//! ```text
+//!   zero ⊔ k = k    linear + linear = linear    linear · other = linear    linear · linear, linear + other: a fault
+//! ```
+//!
+//! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters; what mixes the last two is a fault, and so is a
+//! result that is `Other`. A recursion is a fixed point from `Zero`.
+
+use std::collections::HashMap;
+
+use lambada_anf::{
+    Atom, Block, Exp, FnId, Function, Library, LoopKind, Names, Nest, Op, Out, Param, Stm, Var,
+};
+use lambada_prim::{Data, Prim, ReduceOp, Scalar};
+use lambada_source::Span;
+
+use crate::known::CELLS;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Zero,
+    Linear,
+    Other,
+}
+
+use Kind::{Linear, Other, Zero};
+
+/// The place where a function does something that is not linear in its parameters from `first` on, if there is one and if it is known.
+pub(crate) fn fault(library: &Library, f: &Function, first: usize) -> Option<Option<Span>> {
+    let kind = |k| if k < first { Other } else { Linear };
+    let kinds: Vec<Kind> = (0..f.params.len()).map(kind).collect();
+    let mut calls = HashMap::new();
+    loop {
+        let mut checker = Checker::new(library, f, &mut calls);
+        let results = checker.function(f, &kinds);
+        if let Some(place) = checker.fault {
+            return Some(place);
+        }
+        if !checker.changed {
+            return results.contains(&Other).then_some(None);
+        }
+    }
+}
+
+type Calls = HashMap<(FnId, Vec<Kind>), Vec<Kind>>;
+
+struct Checker<'a> {
+    library: &'a Library,
+    names: &'a Names,
+    kinds: HashMap<Var, Kind>,
+    /// What calls give, as far as is known.
+    calls: &'a mut Calls,
+    /// The calls that are being looked at.
+    open: Vec<(FnId, Vec<Kind>)>,
+    fault: Option<Option<Span>>,
+    /// Has something turned out to be more than was known?
+    changed: bool,
+}
+
+impl<'a> Checker<'a> {
+    fn new(library: &'a Library, f: &'a Function, calls: &'a mut Calls) -> Checker<'a> {
+        let (kinds, open) = (HashMap::new(), Vec::new());
+        Checker { library, names: &f.names, kinds, calls, open, fault: None, changed: false }
+    }
+
+    fn function(&mut self, f: &Function, params: &[Kind]) -> Vec<Kind> {
+        f.params.iter().zip(params).for_each(|(p, kind)| _ = self.kinds.insert(p.var, *kind));
+        self.settled(&f.body);
+        f.body.results.iter().map(|a| self.kind(*a)).collect()
+    }
+
+    /// Visits a block until the kinds of what is added to and carried do not change.
+    fn settled(&mut self, block: &Block) {
+        loop {
+            let before = std::mem::take(&mut self.changed);
+            self.block(block);
+            let again = self.changed && self.fault.is_none();
+            self.changed |= before;
+            if !again {
+                return;
+            }
+            self.changed = before;
+        }
+    }
+
+    fn kind(&self, atom: Atom) -> Kind {
+        match atom {
+            Atom::Var(x) => self.kinds.get(&x).copied().unwrap_or(Other),
+            Atom::Lit(Scalar::Real(x)) => {
+                if x == 0.0 {
+                    Zero
+                } else {
+                    Other
+                }
+            }
+            // null, if it is a handle
+            Atom::Lit(Scalar::Int(x)) => {
+                if x == 0 {
+                    Zero
+                } else {
+                    Other
+                }
+            }
+            Atom::Lit(Scalar::Bool(_)) => Other,
+        }
+    }
+
+    fn blame(&mut self, stm: &Stm) -> Kind {
+        let bound = stm.binds.first().map(|p| p.var);
+        let place = bound.and_then(|x| self.names.origin(x));
+        self.fault.get_or_insert(place);
+        Other
+    }
+
+    fn join(&mut self, a: Kind, b: Kind, stm: &Stm) -> Kind {
+        match (a, b) {
+            (Zero, k) | (k, Zero) => k,
+            (Linear, Linear) => Linear,
+            (Other, Other) => Other,
+            (Linear, Other) | (Other, Linear) => self.blame(stm),
+        }
+    }
+
+    fn all(&mut self, atoms: impl IntoIterator<Item = Atom>, stm: &Stm) -> Kind {
+        let mut kind = Zero;
+        for atom in atoms {
+            let next = self.kind(atom);
+            kind = self.join(kind, next, stm);
+        }
+        kind
+    }
+
+    /// A variable that is given several values.
+    fn grow(&mut self, x: Var, kind: Kind, stm: &Stm) {
+        let old = self.kinds.get(&x).copied().unwrap_or(Zero);
+        let new = self.join(old, kind, stm);
+        self.changed |= new != old;
+        self.kinds.insert(x, new);
+    }
+
+    fn block(&mut self, block: &Block) {
+        for stm in &block.stms {
+            if self.fault.is_some() {
+                return;
+            }
+            match &stm.exp {
+                Exp::Op(op) => self.op(stm, op),
+                Exp::Nest(nest) => self.nest(stm, nest),
+            }
+        }
+    }
+
+    fn set(&mut self, p: &Param, kind: Kind) {
+        self.kinds.insert(p.var, kind);
+    }
+
+    fn op(&mut self, stm: &Stm, op: &Op) {
+        let kind = match op {
+            Op::Prim(op, args) => self.prim(stm, *op, args),
+            Op::Index(x, _) => self.kind((*x).into()),
+            Op::Fill(value) | Op::Accumulator(value) => self.kind(*value),
+            Op::Array(items) => self.all(items.iter().copied(), stm),
+            Op::Constant(tensor) => match &tensor.data {
+                Data::Real(values) if values.iter().all(|x| *x == 0.0) => Zero,
+                Data::Real(_) | Data::Int(_) | Data::Bool(_) => Other,
+            },
+            Op::Update { array, value, .. } => self.all([(*array).into(), *value], stm),
+            Op::MatMul(a, b) => self.product(stm, (*a).into(), (*b).into()),
+            Op::Freeze(acc) => self.kind((*acc).into()),
+            Op::Node { node, tag, fields, .. } => {
+                let of = &self.library.node(*node).constructors[*tag as usize].fields;
+                let carries = |(field, _): &(&lambada_anf::Field, &Atom)| {
+                    lambada_anf::differentiable(&field.ty)
+                };
+                let parts: Vec<Atom> =
+                    of.iter().zip(fields).filter(carries).map(|(_, atom)| *atom).collect();
+                self.all(parts, stm)
+            }
+            Op::Field { of, .. } => match stm.binds.first() {
+                Some(p) if lambada_anf::differentiable(&p.ty) => self.kind(*of),
+                Some(_) | None => Other,
+            },
+            Op::Cell { .. } => self.kind(CELLS.into()),
+            Op::Tag(_) => Other,
+            Op::Open { .. } => Zero,
+            Op::Accumulate { acc, value, .. } => {
+                let kind = self.kind(*value);
+                self.grow(*acc, kind, stm);
+                return self.grow(CELLS, kind, stm);
+            }
+            Op::Check { .. } => return,
+            Op::Call { function, args, accumulators } => {
+                return self.call(stm, *function, args, accumulators);
+            }
+        };
+        let keeps = matches!(op, Op::Accumulator(_));
+        if let Some(p) = stm.binds.first() {
+            match keeps {
+                true => self.grow(p.var, kind, stm),
+                false => self.set(p, kind),
+            }
+        }
+    }
+
+    fn product(&mut self, stm: &Stm, a: Atom, b: Atom) -> Kind {
+        match (self.kind(a), self.kind(b)) {
+            (Zero, _) | (_, Zero) => Zero,
+            (Other, Other) => Other,
+            (Linear, Other) | (Other, Linear) => Linear,
+            (Linear, Linear) => self.blame(stm),
+        }
+    }
+
+    fn prim(&mut self, stm: &Stm, op: Prim, args: &[Atom]) -> Kind {
+        match (op, args) {
+            (Prim::Add | Prim::Sub, _) => self.all(args.iter().copied(), stm),
+            (Prim::Neg, [x]) => self.kind(*x),
+            (Prim::Mul, [a, b]) => self.product(stm, *a, *b),
+            (Prim::Div, [a, b]) if self.kind(*b) == Other => self.kind(*a),
+            (Prim::Select, [_, a, b]) => self.all([*a, *b], stm),
+            (_, _) if args.iter().any(|a| self.kind(*a) == Linear) => self.blame(stm),
+            (_, _) => Other, // of nothing that is linear
+        }
+    }
+
+    fn call(&mut self, stm: &Stm, id: FnId, args: &[Atom], accumulators: &[Var]) {
+        let params: Vec<Kind> = args.iter().map(|a| self.kind(*a)).collect();
+        let is_linear = params.contains(&Linear);
+        if !is_linear {
+            stm.binds.iter().for_each(|p| self.set(p, Other));
+            return accumulators.iter().for_each(|acc| self.grow(*acc, Other, stm));
+        }
+        let Some(f) = self.library.function(id).filter(|_| accumulators.is_empty()) else {
+            self.blame(stm);
+            return;
+        };
+        let key = (id, params);
+        if !self.open.contains(&key) {
+            let results = self.inside(f, &key);
+            if self.calls.get(&key) != Some(&results) {
+                self.calls.insert(key.clone(), results);
+                self.changed = true;
+            }
+        }
+        let results = self.calls.get(&key).cloned();
+        let results = results.unwrap_or_else(|| vec![Zero; stm.binds.len()]);
+        stm.binds.iter().zip(results).for_each(|(p, kind)| self.set(p, kind));
+    }
+
+    fn inside(&mut self, f: &'a Function, key: &(FnId, Vec<Kind>)) -> Vec<Kind> {
+        self.open.push(key.clone());
+        let kinds = std::mem::take(&mut self.kinds);
+        let names = std::mem::replace(&mut self.names, &f.names);
+        let results = self.function(f, &key.1);
+        self.kinds = kinds;
+        self.names = names;
+        self.open.pop();
+        results
+    }
+
+    fn nest(&mut self, stm: &Stm, nest: &Nest) {
+        match nest {
+            Nest::For { outs, body, .. } => {
+                self.block(body);
+                for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
+                    let kind = self.kind(*result);
+                    let sums = matches!(out, Out::Collect | Out::Reduce(ReduceOp::Add));
+                    let kind = match (sums, kind) {
+                        (true, _) => kind,
+                        (false, Linear) => self.blame(stm),
+                        (false, Zero | Other) => Other,
+                    };
+                    self.set(p, kind);
+                }
+            }
+            Nest::Loop { params, inits, kind, body } => {
+                for (p, init) in params.iter().zip(inits) {
+                    let kind = self.kind(*init);
+                    self.grow(p.var, kind, stm);
+                }
+                if let LoopKind::While(cond) = kind {
+                    self.block(cond);
+                }
+                self.block(body);
+                for ((p, result), bind) in params.iter().zip(&body.results).zip(&stm.binds) {
+                    let kind = self.kind(*result);
+                    self.grow(p.var, kind, stm);
+                    let kind = self.kind(p.var.into());
+                    self.set(bind, kind);
+                }
+            }
+            Nest::If { then, otherwise, .. } => {
+                self.block(then);
+                self.block(otherwise);
+                for ((p, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
+                    let kind = self.all([*a, *b], stm);
+                    self.set(p, kind);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Functions with rules. Where a derivative may follow, a call of such a function is a call of a function of the library, which has the rules
+//! as functions of the library, too; anywhere else it is a function like others.
+//!
+//! ```text
+//!   f    (c…, x…)             the captured values, then the slots of the parameters
+//!   jvp  (c…, x…, y…, ẋ…)      y…: the slots of the result; ẋ…: the tangents of the slots that carry derivatives
+//!   vjp  (c…, x…, y…, ȳ…)
+//! ```
+//!
+//! A parameter that is a function has the slots of what it captures. Its tangent `df` is a function again: `df x` is the derivative of what `f x`
+//! is of these slots, along their tangents. Its cotangent is a sum over points with cotangents, each pulled back to these slots.
+//!
+//! * Assumes: a rule has the type that `core` says.
+//! * Gives: a function for every sketch of what is captured and of the arguments, as for recursive functions.
+
+mod functions;
+
+use std::rc::Rc;
+
+use lambada_anf as anf;
+use lambada_anf::{Atom, FnId, Param};
+use lambada_core::{Rule, Ruled, Term, TermKind, Ty as CoreTy, Var};
+use lambada_source::Span;
+
+use super::calls::parameters;
+use super::derivatives::is_active;
+use super::{Evaluator, Hint};
+use crate::Eval;
+use crate::emit::Emit;
+use crate::guards::Guard;
+use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::messages;
+use crate::sketch::{Sketch, Slots};
+use crate::val::{Closure, Code, CodeKind, Leaf, Val};
+
+/// A λ of a function with rules: the one that takes the next parameter after the first `captured` and some parameters have been taken.
+#[derive(Debug)]
+pub(crate) struct RuledAt {
+    ruled: Ruled,
+    span: Span,
+    /// What the λ has in its environment: what function and rules capture, and the parameters before.
+    pub(super) free: Rc<[Var]>,
+    captured: usize,
+}
+
+/// Which rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Jvp,
+    Vjp,
+}
+
+/// A function with rules that is being written for some sketches.
+struct Subject<'a> {
+    at: &'a RuledAt,
+    code: &'a Rc<Code>,
+    /// Of what is captured, and of the parameters.
+    sketches: &'a [Sketch],
+    hints: &'a [Rc<str>],
+    params: &'a [CoreTy],
+    result: &'a CoreTy,
+    /// What is known of the results of the function, when it is written.
+    known: Vec<Option<Known>>,
+}
+
+/// What the result of a function always is.
+#[derive(Clone, Copy)]
+enum Known {
+    /// The parameter at this position.
+    Parameter(usize),
+    Constant(Atom),
+}
+
+/// The sizes among the results of a function: those that it is given, or that are constants.
+fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
+    let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
+        _ if *ty != anf::Ty::int() => None,
+        Atom::Lit(_) => Some(Known::Constant(*atom)),
+        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
+    };
+    function.body.results.iter().zip(&function.results).map(known).collect()
+}
+
+impl Subject<'_> {
+    fn known_result(&self, k: usize) -> Option<Known> {
+        self.known.get(k).copied().flatten()
+    }
+}
+
+/// The parameters of a rule, and the values that they stand for.
+struct Head {
+    params: Vec<Param>,
+    /// What is captured, and the parameters of the function.
+    vals: Vec<Val>,
+    /// Of the function.
+    value: Val,
+    /// The tangents of the parameters, or the cotangent of the result.
+    inputs: Vec<Val>,
+    /// The types of what the rule gives.
+    results: Vec<anf::Ty>,
+}
+
+impl Evaluator<'_> {
+    /// Does a derivative follow, as far as is known? A function of the library may be called where one does.
+    pub(super) fn may_be_differentiated(&self) -> bool {
+        self.derivatives_around > 0 || !self.under_construction.is_empty()
+    }
+
+    /// The rules of a function that waits for parameters.
+    pub(super) fn rules_of(&self, code: &Code) -> Option<Rc<RuledAt>> {
+        match &code.kind {
+            CodeKind::Lambda { var, .. } => self.ruled.get(&var.id).cloned(),
+            CodeKind::Tangent { .. } | CodeKind::Pullback(_) => None,
+        }
+    }
+
+    /// A function with rules.
+    pub(super) fn function_with_rules(&mut self, term: &Term) -> Eval<Val> {
+        self.mark_rules(term, None);
+        let TermKind::Lam(var, body) = term.without_rules().kind() else {
+            return Err(ill_typed());
+        };
+        self.lambda(var, body)
+    }
+
+    /// The λs of a function, if it has rules, belong to it. `free`: the environment, if that is not what the term captures.
+    pub(super) fn mark_rules(&mut self, term: &Term, free: Option<Rc<[Var]>>) {
+        let TermKind::Ruled(ruled) = term.kind() else { return };
+        let captured: Vec<Var> = term.free_vars();
+        let (mut before, mut function) = (captured.clone(), &ruled.function);
+        let mut first = free;
+        for _ in ruled.signature().0 {
+            let TermKind::Lam(var, body) = function.kind() else { return };
+            let free = first.take().unwrap_or_else(|| before.clone().into());
+            let count = free.len() - (before.len() - captured.len());
+            let at = RuledAt { ruled: (**ruled).clone(), span: term.span(), free, captured: count };
+            self.ruled.entry(var.id).or_insert_with(|| Rc::new(at));
+            before.push(var.clone());
+            function = body;
+        }
+    }
+
+    /// A function with rules applied to all its arguments.
+    pub(super) fn invoke_ruled(
+        &mut self,
+        at: &Rc<RuledAt>,
+        closure: &Closure,
+        xs: &[Val],
+        ty: &CoreTy,
+        hint: Hint,
+    ) -> Eval<Val> {
+        let vars: Vec<Var> = at.free.iter().cloned().chain(parameters(&closure.code)).collect();
+        let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
+        let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
+        for (val, var) in vals.iter().zip(&vars) {
+            sketches.push(self.sketch(val, &var.ty, &mut path)?);
+        }
+        let dynamic = |s: &Sketch| matches!(s, Sketch::Node(CoreTy::Fun(..)));
+        if sketches[at.captured..].iter().any(dynamic) {
+            return Err(Box::new(messages::dynamic_parameter(&at.ruled.name, at.span)));
+        }
+        let filled = self.filled(&sketches, &vals)?;
+        let key = (closure.code.number, Vec::new(), sketches);
+        let function = match self.functions.get(&key) {
+            Some(function) => *function,
+            None => {
+                let id = self.reserve()?;
+                self.functions.insert(key.clone(), id);
+                let hints: Vec<Rc<str>> = vars.iter().map(|x| x.hint.clone()).collect();
+                let params: Vec<CoreTy> =
+                    vars[at.captured..].iter().map(|x| x.ty.clone()).collect();
+                let (code, sketches) = (&closure.code, &key.2);
+                let (hints, params) = (&hints, &params);
+                let known = Vec::new();
+                let subject = Subject { at, code, sketches, hints, params, result: ty, known };
+                self.write_ruled(id, subject)?;
+                id
+            }
+        };
+        self.named(hint, |this| this.call_function(function, filled, ty))
+    }
+
+    /// Writes the function, and its rules. While these are written, it has no derivative.
+    fn write_ruled(&mut self, id: FnId, mut subject: Subject) -> Eval<()> {
+        let Subject { at, code, sketches, hints, result, .. } = subject;
+        let name = at.ruled.name.clone();
+        let env = at.free.len();
+        self.under_construction.push((id, name.clone()));
+        self.function(id, &name, sketches, hints, result, &mut |this, mut vals| {
+            let xs = vals.split_off(env);
+            this.inlined(&Closure { code: code.clone(), env: vals }, xs, None)
+        })?;
+        let mut captured = Slots::default();
+        sketches[..at.captured].iter().for_each(|s| self.slots(s, anf::NAMELESS, &mut captured));
+        let captured = captured.values.len();
+        let jvp = self.reserved(at.ruled.jvp.as_ref())?;
+        let vjp = self.reserved(at.ruled.vjp.as_ref())?;
+        if let Some(function) = &mut self.emit.library.functions[id.0 as usize] {
+            function.rules = Some(anf::Rules { captured, jvp, vjp, span: at.span });
+            subject.known = known_results(function);
+        }
+        for (mode, core, rule) in [(Mode::Jvp, &at.ruled.jvp, jvp), (Mode::Vjp, &at.ruled.vjp, vjp)]
+        {
+            if let (Some(core), Some(rule)) = (core, rule) {
+                self.write_rule(rule.function, &subject, mode, core)?;
+            }
+        }
+        self.under_construction.pop();
+        Ok(())
+    }
+
+    fn reserved(&mut self, rule: Option<&Rule>) -> Eval<Option<anf::Rule>> {
+        let Some(rule) = rule else { return Ok(None) };
+        Ok(Some(anf::Rule { function: self.reserve()?, span: rule.span }))
+    }
+
+    fn write_rule(&mut self, id: FnId, subject: &Subject, mode: Mode, rule: &Rule) -> Eval<()> {
+        let outside = self.leave_function();
+        let head = self.rule_head(subject, mode)?;
+        let value = self.apply_rule(subject, rule, &head)?;
+        let atoms = match mode {
+            Mode::Jvp => {
+                let says = "the tangent has another constructor than the value";
+                self.along(&head.value, &value, rule.span, says)?
+            }
+            Mode::Vjp => self.cotangents(subject, rule, &head, &value)?,
+        };
+        let results = atoms.into_iter().zip(head.results).collect();
+        let suffix = match mode {
+            Mode::Jvp => "jvp",
+            Mode::Vjp => "vjp",
+        };
+        let name = format!("{}_{suffix}", subject.at.ruled.name);
+        let function = self.enter_function(outside, |emit| {
+            emit.library_function((id, name), head.params, Vec::new(), results)
+        });
+        self.emit.library.functions[id.0 as usize] = Some(function);
+        Ok(())
+    }
+
+    fn rule_head(&mut self, subject: &Subject, mode: Mode) -> Eval<Head> {
+        let (sketches, captured) = (subject.sketches, subject.at.captured);
+        let mut slots = Slots::default();
+        for (sketch, hint) in sketches[..captured].iter().zip(subject.hints) {
+            self.slots(sketch, hint, &mut slots);
+        }
+        let first = slots.values.len();
+        for (sketch, hint) in sketches[captured..].iter().zip(&subject.hints[captured..]) {
+            self.slots(sketch, hint, &mut slots);
+        }
+        let count = slots.values.len();
+        let result = self.canonical(subject.result);
+        self.slots(&result, &subject.at.ruled.name, &mut slots);
+        let mut params: Vec<Param> = Vec::new();
+        let mut atoms: Vec<Atom> = Vec::new();
+        for (k, slot) in slots.values.iter().enumerate() {
+            let ty = Slots::ty(slot, &atoms);
+            let var = self.emit.fresh(slot.name.clone(), ty.clone());
+            params.push(Param { var, ty });
+            let known = k.checked_sub(count).and_then(|k| subject.known_result(k));
+            atoms.push(match known {
+                Some(Known::Parameter(k)) => atoms[k],
+                Some(Known::Constant(value)) => value,
+                None => var.into(),
+            });
+        }
+        let (given, asked, suffix) = match mode {
+            Mode::Jvp => (first..count, count..slots.values.len(), "tan"),
+            Mode::Vjp => (count..slots.values.len(), first..count, "ct"),
+        };
+        let mut tangents = Vec::new();
+        for slot in &slots.values[given.clone()] {
+            tangents.push(if is_active(slot.elem) {
+                let ty = Slots::ty(slot, &atoms);
+                let var = self.emit.fresh(format!("{}_{suffix}", slot.name), ty.clone());
+                params.push(Param { var, ty });
+                var.into()
+            } else {
+                atoms[given.start + tangents.len()]
+            });
+        }
+        let asked = slots.values[asked].iter().filter(|slot| is_active(slot.elem));
+        let results = asked.map(|slot| Slots::ty(slot, &atoms)).collect();
+        let linear = match mode {
+            Mode::Jvp => &sketches[captured..],
+            Mode::Vjp => std::slice::from_ref(&result),
+        };
+        let inputs = self.instances(linear, tangents)?;
+        let inputs = inputs.iter().map(|val| merge(&mut Reals, &mut self.emit, &[Some(val)]));
+        let inputs = inputs.collect::<Eval<Vec<Val>>>()?;
+        let vals = self.instances(sketches, atoms[..count].to_vec())?;
+        let mut value = self.instances(std::slice::from_ref(&result), atoms[count..].to_vec())?;
+        Ok(Head { params, vals, value: value.remove(0), inputs, results })
+    }
+
+    /// What a rule gives.
+    fn apply_rule(&mut self, subject: &Subject, rule: &Rule, head: &Head) -> Eval<Val> {
+        let CodeKind::Lambda { siblings, .. } = &subject.code.kind else {
+            return Err(ill_typed());
+        };
+        let env = &head.vals[..subject.at.free.len()];
+        let params = &head.vals[subject.at.captured..];
+        let mut xs = params.to_vec();
+        xs.extend(rule.takes_value.then(|| head.value.clone()));
+        for (k, input) in head.inputs.iter().enumerate() {
+            let of_function = head.inputs.len() == params.len()
+                && matches!(subject.params.get(k), Some(CoreTy::Fun(..)))
+                && matches!(input, Val::Fun(_));
+            xs.push(match of_function {
+                true => self.function_tangent(&subject.params[k], rule.span, &params[k], input),
+                false => input.clone(),
+            });
+        }
+        self.scoped(|this| {
+            this.bind_siblings(siblings, env)?;
+            subject.at.free.iter().zip(env).for_each(|(x, value)| this.bind(x, value.clone()));
+            let Val::Fun(fun) = this.eval(&rule.function, None)? else { return Err(ill_typed()) };
+            let closure = fun.known().ok_or_else(ill_typed)?;
+            this.inlined(closure, xs, None)
+        })
+    }
+
+    /// The cotangents of the slots of the parameters, from what a rule gives.
+    fn cotangents(
+        &mut self,
+        subject: &Subject,
+        rule: &Rule,
+        head: &Head,
+        value: &Val,
+    ) -> Eval<Vec<Atom>> {
+        let params = &head.vals[subject.at.captured..];
+        let parts: Vec<Val> = match value {
+            Val::Tuple(items) if params.len() > 1 => items.to_vec(),
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Node(_)
+            | Val::Acc(_) => vec![value.clone()],
+        };
+        let mut atoms = Vec::new();
+        for ((param, part), ty) in params.iter().zip(&parts).zip(subject.params) {
+            if let CoreTy::Fun(_, to) = ty {
+                atoms.extend(self.formal_sum(
+                    &subject.at.ruled.name,
+                    rule.span,
+                    param,
+                    part,
+                    to,
+                )?);
+            } else {
+                let says = "the cotangent has another constructor than the parameter";
+                atoms.extend(self.along(param, part, rule.span, says)?);
+            }
+        }
+        Ok(atoms)
+    }
+}
+
+/// Keeps what carries derivatives and says which constructor it is; other numbers are zero.
+struct Reals;
+
+impl Merge for Reals {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if place.is_tag || is_active(place.elem) {
+            return Ok(leaf.clone());
+        }
+        Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
+    }
+}
