@@ -470,6 +470,33 @@ fn encoded_lets_are_squares() {
     }
 }
 
+/// The same function without and with rules, which say what its derivative is anyway.
+const SOFTPLUS: &str = "\
+def plain (x : real) : real = if x > 30 then x else log1p (exp x)
+def ruled (x : real) : real = if x > 30 then x else log1p (exp x)
+  with jvp dx = if x > 30 then dx else exp x / (1 + exp x) * dx
+  with vjp dy = if x > 30 then dy else exp x / (1 + exp x) * dy
+def by_body [n] (xs : [n]real) : real = sum (for x in xs => plain (x * x))
+def by_rule [n] (xs : [n]real) : real = sum (for x in xs => ruled (x * x))
+";
+
+/// Where no derivative follows any more, a function with rules is a function like others: it and its rules are fused with what is around them.
+#[test]
+fn rules_cost_what_they_compute() {
+    let unit = Session::new().load_text("rules.lam", SOFTPLUS, None).expect("it is well typed");
+    for operator in [Operator::Value, Operator::Grad] {
+        let run = |entry: &str| {
+            let call = unit.call(entry, operator, None).expect("it can be differentiated");
+            let arrays = arrays(&call.program, call.entry).expect("it normalizes");
+            assert!(arrays.optimized.library.is_empty(), "{entry} calls a function");
+            operations(&unit, entry, operator, None, &[reals(&mut Random(1), &[1000])])
+        };
+        let ((body, body_moves), (rule, rule_moves)) = (run("by_body"), run("by_rule"));
+        assert!(rule <= body + body / 4, "{rule} operations by rules, {body} by the body");
+        assert_eq!(rule_moves, body_moves, "elements moved");
+    }
+}
+
 /// Programs that exchange two rows, or two elements, in each iteration.
 const EXCHANGES: &str = "\
 def rows [n] [k] (m : [n][k]real) : real =
