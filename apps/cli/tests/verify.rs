@@ -66,6 +66,49 @@ fn differences_that_disagree_are_told() {
     assert!(told.contains("E0470") && told.contains("*differences*"), "{told}");
 }
 
+const RULES: &str = "def softplus (x : real) : real = if x > 30 then x else log1p (exp x)
+  with jvp dx = sigmoid x * dx
+  with vjp dy = sigmoid x * dy
+def area (k : real) (b : real) : real = integrate (\\x -> k * x) 0.0 b
+def integrate (f : real -> real) (a : real) (b : real) : real = (b - a) * (f a + f b) / 2
+  with jvp (df, da, db) = (b - a) * (df a + df b) / 2 + f b * db - f a * da
+";
+
+#[test]
+fn rules_are_verified_by_the_definitions_that_follow_them() {
+    let table = table(RULES, &["--engine", "core"]);
+    for name in ["softplus", "area"] {
+        let row = table.lines().find(|line| line.starts_with(name)).unwrap_or(&table);
+        assert!(row.contains("3 points") && row.matches("agree").count() == 2, "{table}");
+    }
+    for rule in
+        ["with vjp dy = 2 * dy", "with jvp dx = x * dx", "with jvp dx = dx\n  with vjp dy = 2 * dy"]
+    {
+        let output =
+            verify(&format!("def id (x : real) : real = x\n  {rule}\n"), &["--engine", "core"]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("E0470") && told.contains("follows this rule of `id`"), "{told}");
+    }
+}
+
+#[test]
+fn rules_that_are_no_derivatives_are_named_and_do_not_fail() {
+    let table = table(
+        "def hard (x : real) : real = round x\n  with pseudo vjp dy = dy\ndef loss (x : real) : real = hard x * x\n",
+        &["--engine", "core"],
+    );
+    assert!(
+        table.contains("pseudo: `loss` follows rules that are no derivatives, of `hard`"),
+        "{table}"
+    );
+    assert!(
+        table.lines().any(|line| line.starts_with("hard") && line.contains("pseudo")),
+        "{table}"
+    );
+    assert!(!table.contains("WRONG"), "{table}");
+}
+
 #[test]
 fn a_gradient_that_jumps_is_not_decided_and_not_wrong() {
     let table = table("def kink (x : real) : real = abs x\n", &["x=0"]);

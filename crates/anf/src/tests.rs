@@ -4,6 +4,7 @@ use crate::*;
 
 mod bounds;
 mod library;
+mod rules;
 
 /// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
 fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {

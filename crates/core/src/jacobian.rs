@@ -19,9 +19,13 @@ use crate::build::{
 };
 use crate::{Program, Term, TermKind, Ty, Var};
 
-/// `jacobian f x`, for a function whose result is a real or an array of reals. With columns, if there are fewer of them than rows; else by rows.
+/// `jacobian f x`, for a function whose result is a real or an array of reals. With columns, if there are fewer of them than rows; else by rows. By
+/// rows where the modes are meant to differ: it is the reverse derivative that a Jacobian follows.
 pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
     let Ty::Fun(_, to) = f.ty() else { panic!("a jacobian of {:?}", f.ty()) };
+    if program.modes_differ {
+        return rows(program, f, x, span);
+    }
     if *x.ty() == Ty::REAL {
         return proj(jvp(f.clone(), x.clone(), real(1.0), span), 1);
     }

@@ -21,6 +21,8 @@ pub struct Program {
     pub defs: Vec<Def>,
     /// One past the largest variable id in use.
     pub next_var: u32,
+    /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives, whatever their sizes.
+    pub modes_differ: bool,
 }
 
 /// A definition at fixed types.

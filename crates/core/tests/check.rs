@@ -34,7 +34,7 @@ fn empty() -> Program {
         name: "f".into(),
         constructors: vec![("F".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)])],
     };
-    Program { types: vec![t, f], defs: Vec::new(), next_var: 100 }
+    Program { types: vec![t, f], defs: Vec::new(), next_var: 100, modes_differ: false }
 }
 
 fn with(body: Term, signature: Signature) -> Program {

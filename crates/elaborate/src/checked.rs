@@ -44,6 +44,8 @@ pub(crate) struct Elaborated {
     /// Nothing for what the program does not use of the library.
     globals: Vec<Option<Global>>,
     functions: Vec<(Rc<str>, Rc<Scheme>)>,
+    /// Is there a function with rules for both modes, one of which is no derivative?
+    pub modes_differ: bool,
 }
 
 /// A typed definition.
@@ -95,6 +97,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
         locals: infer.locals,
         globals,
         functions: infer.functions,
+        modes_differ: infer.modes_differ,
     };
     let mut errors: Vec<Problem> =
         problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();

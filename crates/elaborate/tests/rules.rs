@@ -73,6 +73,17 @@ def f = [(jvp id 2.0 1.0).1, grad id 2.0, (linearize id 2.0).1 1.0, (vjp id 2.0)
 }
 
 #[test]
+fn a_jacobian_is_a_reverse_derivative_where_the_modes_differ() {
+    reals(
+        "def spread (x : real) : []real = [x, x, x]
+  with pseudo jvp dx = [10 * dx, dx, dx]
+  with pseudo vjp dy = 20 * dy[0]
+def f = concat (jacobian spread 2.0) (jacobian (\\v -> spread v[0]) [2.0])[0]",
+        &[20.0, 0.0, 0.0, 20.0],
+    );
+}
+
+#[test]
 fn the_value_is_given_to_rules() {
     let text = "def half_exp (x : real) : (real, real) = (exp x, exp x / 2)";
     with_each(

@@ -59,5 +59,5 @@ fn programs_that_do_not_check() {
 
 #[test]
 fn programs_that_cannot_be_compiled() {
-    check("compile", 3);
+    check("compile", 8);
 }

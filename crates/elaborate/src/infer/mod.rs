@@ -119,6 +119,8 @@ pub(crate) struct Infer<'a> {
     trying: bool,
     /// Has the parser left out something?
     pub incomplete: bool,
+    /// Is there a function with rules for both modes, one of which is no derivative?
+    pub modes_differ: bool,
 }
 
 impl<'a> Infer<'a> {
@@ -144,6 +146,7 @@ impl<'a> Infer<'a> {
             own_calls: Vec::new(),
             trying: false,
             incomplete: false,
+            modes_differ: false,
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));

@@ -58,6 +58,8 @@ impl Infer<'_> {
                 self.problems.push(messages::rules::twice(rule.mode.name(), rule.span, span));
             }
         }
+        let differ = |(a, b): (&typed::Rule, &typed::Rule)| a.pseudo || b.pseudo;
+        self.modes_differ |= jvp.as_ref().zip(vjp.as_ref()).is_some_and(differ);
         Some(Rc::new(typed::Rules { name: written.name.text.clone(), jvp, vjp }))
     }
 

@@ -2,14 +2,27 @@
 
 use lambada_source::{Problem, Span};
 
-pub fn wrong(definition: &str, check: &str, why: &str, span: Span) -> Problem {
-    Problem::error(
+/// `rules`: the functions that bring derivatives along, with the places of these.
+pub fn wrong(
+    definition: &str,
+    check: &str,
+    why: &str,
+    span: Span,
+    rules: Vec<(&str, Span)>,
+) -> Problem {
+    let problem = Problem::error(
         "E0470",
         format!("a derivative of `{definition}` is wrong, by the check *{check}*"),
         span,
         why,
-    )
-    .hint("a function that jumps, or has a kink at this very point, has differences that no derivative agrees with; if this one does not, please report it")
+    );
+    if !rules.is_empty() {
+        let label = |problem: Problem, (function, span): (&str, Span)| {
+            problem.label(span, format!("it follows this rule of `{function}`"))
+        };
+        return rules.into_iter().fold(problem, label).hint("a rule that is no derivative on purpose is marked: `with pseudo jvp`, `with pseudo vjp`");
+    }
+    problem.hint("a function that jumps, or has a kink at this very point, has differences that no derivative agrees with; if this one does not, please report it")
 }
 
 pub fn not_verified(definition: &str, why: &str) -> Problem {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use lambada_core::data::Data;
+use lambada_core::{Program, Term, TermKind};
 use lambada_source::{Failure, Problem, Span, stack};
 use lambada_testkit::Random;
 
@@ -51,6 +52,15 @@ pub struct Row {
     pub drawn: usize,
     /// Each check with its name.
     pub checks: Vec<(&'static str, Check)>,
+    span: Span,
+    rules: Vec<Brought>,
+}
+
+/// A derivative that a function of the program brings along.
+#[derive(Clone, Debug)]
+struct Brought {
+    function: Rc<str>,
+    pseudo: bool,
     span: Span,
 }
 
@@ -129,10 +139,29 @@ impl Unit {
             let drawn = if is_given { 0 } else { points.len() };
             let checks = all_checks(&derivatives, &points)?;
             let def = program.def(entry);
-            Ok(Row { name: def.name.clone(), drawn, checks, span: def.span })
+            let rules = brought(program);
+            Ok(Row { name: def.name.clone(), drawn, checks, span: def.span, rules })
         });
         Ok(found)
     }
+}
+
+/// The rules of all functions that a definition reaches, each once.
+fn brought(program: &Program) -> Vec<Brought> {
+    let mut pending: Vec<&Term> = program.defs.iter().map(|def| &def.body).collect();
+    let mut found: Vec<Brought> = Vec::new();
+    while let Some(term) = pending.pop() {
+        pending.extend(term.children());
+        let TermKind::Ruled(ruled) = term.kind() else { continue };
+        for rule in ruled.rules() {
+            let (function, pseudo, span) = (ruled.name.clone(), rule.pseudo, rule.span);
+            if found.iter().all(|known| known.span != span) {
+                found.push(Brought { function, pseudo, span });
+            }
+        }
+    }
+    found.sort_by_key(|rule| rule.span);
+    found
 }
 
 fn failed(place: &str, failure: &Failure) -> String {
@@ -178,8 +207,19 @@ fn all_checks(
 }
 
 impl Row {
-    /// What is wrong, if anything is.
+    /// The functions whose rules are no derivatives, on purpose.
+    pub fn pseudo(&self) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.rules.iter().filter(|rule| rule.pseudo).map(|rule| &*rule.function).collect();
+        names.dedup();
+        names
+    }
+
+    /// What is wrong, if anything is. Nothing is wrong where a rule is no derivative on purpose.
     pub fn wrong(&self) -> Option<(&'static str, &str)> {
+        if !self.pseudo().is_empty() {
+            return None;
+        }
         self.checks.iter().find_map(|(name, check)| match check {
             Check::Wrong(why) => Some((*name, &**why)),
             Check::Differences(_) | Check::Apart(_) => None,
@@ -192,7 +232,8 @@ impl Verification {
     pub fn problems(&self) -> Vec<Problem> {
         let wrong = |row: &Row| {
             let (check, why) = row.wrong()?;
-            Some(messages::wrong(&row.name, check, why, row.span))
+            let rules = row.rules.iter().map(|rule| (&*rule.function, rule.span)).collect();
+            Some(messages::wrong(&row.name, check, why, row.span, rules))
         };
         self.rows.iter().filter_map(wrong).collect()
     }
@@ -212,6 +253,14 @@ impl fmt::Display for Verification {
                 row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
             writeln!(f, "{}", cells.join("  ").trim_end())?;
         }
+        for row in &self.rows {
+            let names: Vec<String> =
+                row.pseudo().into_iter().map(|name| format!("`{name}`")).collect();
+            if !names.is_empty() {
+                let (row, names) = (&row.name, names.join(", "));
+                writeln!(f, "pseudo: `{row}` follows rules that are no derivatives, of {names}")?;
+            }
+        }
         self.skipped.iter().try_for_each(|why| writeln!(f, "not checked: {why}"))
     }
 }
@@ -222,6 +271,7 @@ fn cells(row: &Row) -> Vec<String> {
         drawn => lambada_source::counted(drawn, "point"),
     };
     let check = |(_, check): &(&str, Check)| match check {
+        Check::Wrong(_) if !row.pseudo().is_empty() => "pseudo".to_string(),
         Check::Wrong(_) => "WRONG".to_string(),
         Check::Apart(..=NEAR) => "agree".to_string(),
         Check::Apart(apart) => format!("{apart:.0e}"),

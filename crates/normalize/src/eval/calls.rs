@@ -139,9 +139,20 @@ impl Evaluator<'_> {
         let mut slots = Slots::default();
         let hint = self.emit.hint.take().unwrap_or_else(|| anf::NAMELESS.into());
         self.slots(&result, &hint, &mut slots);
-        let (binds, _) = self.parameters(&slots);
-        let atoms: Vec<Atom> = binds.iter().map(|p| p.var.into()).collect();
         let Filled { atoms: args, accumulators, .. } = arguments;
+        // Sizes that the function is given, or that are constants, are known here, too.
+        let known = self.emit.library.function(function).map(known_results).unwrap_or_default();
+        let (mut binds, mut atoms) = (Vec::new(), Vec::new());
+        for (k, slot) in slots.values.iter().enumerate() {
+            let ty = Slots::ty(slot, &atoms);
+            let var = self.emit.fresh(slot.name.clone(), ty.clone());
+            binds.push(Param { var, ty });
+            atoms.push(match known.get(k).copied().flatten() {
+                Some(Known::Parameter(k)) => args[k],
+                Some(Known::Constant(value)) => value,
+                None => var.into(),
+            });
+        }
         self.emit.push(binds, Op::Call { function, args, accumulators });
         Ok(self.instances(std::slice::from_ref(&result), atoms)?.remove(0))
     }
@@ -259,6 +270,24 @@ impl Evaluator<'_> {
         self.unrolled = outside.unrolled;
         finish(emit)
     }
+}
+
+/// What the result of a function always is.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// The parameter at this position.
+    Parameter(usize),
+    Constant(Atom),
+}
+
+/// The sizes among the results of a function: those that it is given, or that are constants.
+pub(super) fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
+    let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
+        _ if *ty != anf::Ty::int() => None,
+        Atom::Lit(_) => Some(Known::Constant(*atom)),
+        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
+    };
+    function.body.results.iter().zip(&function.results).map(known).collect()
 }
 
 /// The parameters that a function takes one after the other.

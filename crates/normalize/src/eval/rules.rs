@@ -22,7 +22,7 @@ use lambada_anf::{Atom, FnId, Param};
 use lambada_core::{Rule, Ruled, Term, TermKind, Ty as CoreTy, Var};
 use lambada_source::Span;
 
-use super::calls::parameters;
+use super::calls::{Known, known_results, parameters};
 use super::derivatives::is_active;
 use super::{Evaluator, Hint};
 use crate::Eval;
@@ -61,24 +61,6 @@ struct Subject<'a> {
     result: &'a CoreTy,
     /// What is known of the results of the function, when it is written.
     known: Vec<Option<Known>>,
-}
-
-/// What the result of a function always is.
-#[derive(Clone, Copy)]
-enum Known {
-    /// The parameter at this position.
-    Parameter(usize),
-    Constant(Atom),
-}
-
-/// The sizes among the results of a function: those that it is given, or that are constants.
-fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
-    let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
-        _ if *ty != anf::Ty::int() => None,
-        Atom::Lit(_) => Some(Known::Constant(*atom)),
-        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
-    };
-    function.body.results.iter().zip(&function.results).map(known).collect()
 }
 
 impl Subject<'_> {
