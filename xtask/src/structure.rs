@@ -15,10 +15,17 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["applied", "linear", "linfun", "primitives", "source", "value"],
         "the paper's languages share primitives, whose meaning is a value, and values hold linear functions",
     ),
-    ("crates/core", &["program", "term"], "terms mention definitions, definitions hold terms"),
+    (
+        "crates/core",
+        &["program", "rules", "term"],
+        "terms mention definitions and rules, both hold terms",
+    ),
     (
         "crates/core/eval",
-        &["arrays", "code", "compile", "derive", "liveness", "machine", "real", "shape", "value"],
+        &[
+            "arrays", "code", "compile", "derive", "levels", "liveness", "machine", "real",
+            "rules", "shape", "value",
+        ],
         "values hold closures and pullbacks, which the machine runs; to be taken apart with the evaluator",
     ),
     ("crates/elaborate", &["checked", "specialize"], "what is checked is specialized on demand"),
@@ -48,9 +55,9 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
     ("chad", 26),
-    ("core", 8),
+    ("core", 10),
     ("differentiate", 4),
-    ("elaborate", 23),
+    ("elaborate", 24),
     ("lambada", 8),
     ("loops", 4),
     ("lower", 1),

@@ -79,12 +79,8 @@ impl Ruled {
 
 /// The type of the cotangent that a rule gives for a parameter.
 pub fn cotangent(param: &Ty) -> Ty {
-    match param {
-        Ty::Fun(from, to) => Ty::array(Ty::tuple([(**from).clone(), (**to).clone()])),
-        Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Variant(_) => {
-            param.clone()
-        }
-    }
+    let Ty::Fun(from, to) = param else { return param.clone() };
+    Ty::array(Ty::tuple([(**from).clone(), (**to).clone()]))
 }
 
 fn funs(params: &[Ty], result: Ty) -> Ty {

@@ -59,19 +59,7 @@ impl Taped {
 
 /// Is it a function?
 fn is_function(value: &Value) -> bool {
-    match value {
-        Value::Closure(_) | Value::Pullback(_) | Value::Tangent(_) => true,
-        Value::Real(_)
-        | Value::Active(_)
-        | Value::Int(_)
-        | Value::Bool(_)
-        | Value::Unit
-        | Value::Tuple(_)
-        | Value::Array(_)
-        | Value::Con(_)
-        | Value::Accumulator(_)
-        | Value::Absent => false,
-    }
+    matches!(value, Value::Closure(_) | Value::Pullback(_) | Value::Tangent(_))
 }
 
 fn rules(of: &Closure) -> &Rules {

@@ -13,10 +13,11 @@ use crate::typed::{Function, Pat, PatKind, Rule, Rules, Step};
 impl Specialize<'_> {
     /// A function together with its rules.
     pub(super) fn ruled(&mut self, function: &Function, rules: &Rules, bare: Term) -> Term {
-        let result = function.params.iter().fold(bare.ty().clone(), |ty, _| match ty {
-            Ty::Fun(_, to) => (*to).clone(),
-            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) | Ty::Variant(_) => ty,
-        });
+        let mut result = bare.ty().clone();
+        for _ in &function.params {
+            let Ty::Fun(_, to) = &result else { break };
+            result = (**to).clone();
+        }
         let jvp = rules.jvp.as_ref().map(|rule| self.jvp_rule(function, rule, &result));
         let vjp = rules.vjp.as_ref().map(|rule| self.vjp_rule(function, rule, &result));
         let (ty, span) = (bare.ty().clone(), bare.span());
