@@ -63,9 +63,12 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
-        Command::Verify { file, words, files, wrt, engine } => {
-            shell.verify(&file, words, &DataArgs { files, output: None, engine, trap_nan: false }, &wrt)
-        }
+        Command::Verify { file, words, files, wrt, engine } => shell.verify(
+            &file,
+            words,
+            &DataArgs { files, output: None, engine, trap_nan: false },
+            &wrt,
+        ),
         Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
 }

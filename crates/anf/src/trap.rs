@@ -235,9 +235,8 @@ fn mentions_nan(block: &Block) -> bool {
             found |= inner.results.iter().any(|atom| is_nan_literal(*atom));
         }
         found |= match &stm.exp {
-            Exp::Op(Op::Constant(tensor)) => (0..tensor.data.len()).any(|k| {
-                matches!(tensor.data.get(k), Scalar::Real(x) if x.is_nan())
-            }),
+            Exp::Op(Op::Constant(tensor)) => (0..tensor.data.len())
+                .any(|k| matches!(tensor.data.get(k), Scalar::Real(x) if x.is_nan())),
             Exp::Op(_) | Exp::Nest(_) => false,
         };
         found

@@ -89,11 +89,8 @@ impl Needs {
 
     /// All of it, in front of the functions, which are given to see what they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
-        let kinds = runtime::Kinds {
-            calls: self.calls,
-            nodes: self.nodes,
-            inspections: self.inspections,
-        };
+        let kinds =
+            runtime::Kinds { calls: self.calls, nodes: self.nodes, inspections: self.inspections };
         let runtime = runtime::memory(memory, kinds);
         let mut helpers = vec![runtime, runtime::SIZES.to_string()];
         helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));

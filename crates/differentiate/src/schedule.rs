@@ -102,7 +102,8 @@ impl Schedule {
             }
         }
         let is_effect = |stm: &Stm| {
-            matches!(stm.exp.effect(), Effect::Fails | Effect::Inspects) || stm.adds_to(&|acc| frozen.contains(&acc))
+            matches!(stm.exp.effect(), Effect::Fails | Effect::Inspects)
+                || stm.adds_to(&|acc| frozen.contains(&acc))
         };
         self.items[j].iter().any(is_effect)
     }

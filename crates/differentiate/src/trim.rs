@@ -242,8 +242,7 @@ impl Live {
                     matches!(
                         stm.exp.effect(),
                         Effect::Fails | Effect::Inspects | Effect::Calls | Effect::Adds(_)
-                    )
-                        || (self.run == Run::First && stm.exp.is_unbounded())
+                    ) || (self.run == Run::First && stm.exp.is_unbounded())
                 })
             })
     }

@@ -211,9 +211,7 @@ impl Executable {
                     let arrays = arrays()?;
                     Ok(Executable::optimized(&arrays, Code::Anf((*arrays.optimized).clone())))
                 }
-                Engine::Core => {
-                    Ok(Executable { trap_nan, ..Executable::core(program, entry)? })
-                }
+                Engine::Core => Ok(Executable { trap_nan, ..Executable::core(program, entry)? }),
             }
         })
     }

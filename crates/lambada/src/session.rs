@@ -9,7 +9,9 @@ use lambada_elaborate::{
     Checked, Definition, Input, import_key, library_module, messages as elaboration,
 };
 use lambada_source::stack::{self, Deep};
-use lambada_source::{Failure, FileId, Problem, Severity, Site, Sources, Span, render, render_failure};
+use lambada_source::{
+    Failure, FileId, Problem, Severity, Site, Sources, Span, render, render_failure,
+};
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::STANDARD_INPUT;

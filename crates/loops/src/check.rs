@@ -268,13 +268,15 @@ impl<'a> Checker<'a> {
                 self.site(*site)?;
                 values.iter().try_for_each(|value| self.int(*value))
             }
-            Step::Inspect { number: _, values } => values.iter().try_for_each(|value| match value {
-                Return::Scalar(value) => self.single(*value).map(|_| ()),
-                Return::Buffer(buf, dims) => {
-                    self.buf(*buf)?;
-                    dims.iter().try_for_each(|dim| self.int(*dim))
-                }
-            }),
+            Step::Inspect { number: _, values } => {
+                values.iter().try_for_each(|value| match value {
+                    Return::Scalar(value) => self.single(*value).map(|_| ()),
+                    Return::Buffer(buf, dims) => {
+                        self.buf(*buf)?;
+                        dims.iter().try_for_each(|dim| self.int(*dim))
+                    }
+                })
+            }
             Step::Node { reg, node, tag, fields, site } => {
                 self.site(*site)?;
                 self.node(*node, *tag, fields)?;

@@ -71,7 +71,8 @@ fn scopes_release_nodes() {
 #[test]
 fn endless_recursion_ends_with_the_memory() {
     let text = "function f(n : int)\n  cell c = 0\n  call f(n) => c\n  c_2 = c\n  return c_2\n\nf(n : int)\n  cell c = 0\n  call f(n) => c\n  c_2 = c\n  return c_2\n";
-    let failure = Program::new(&program(text)).run_within(&[int(1)], Memory { limit: 1 << 20 }, &|_, _| {});
+    let failure =
+        Program::new(&program(text)).run_within(&[int(1)], Memory { limit: 1 << 20 }, &|_, _| {});
     let message = failure.expect_err("it never ends").message;
     assert!(message.contains("too deep"), "{message}");
 }

@@ -70,9 +70,7 @@ impl<'a> Lower<'a> {
         let mut parts = Vec::with_capacity(values.len());
         for value in values {
             parts.push(match self.env.value(*value) {
-                Value::Array(place) => {
-                    Return::Buffer(self.pointer(&place), place.dims.to_vec())
-                }
+                Value::Array(place) => Return::Buffer(self.pointer(&place), place.dims.to_vec()),
                 Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
                     Return::Scalar(self.env.operand(*value))
                 }

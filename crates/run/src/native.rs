@@ -293,7 +293,9 @@ fn outputs(name: &str, outputs: &[Output], words: &[u64]) -> Result<Vec<Tensor>,
 unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
     // SAFETY: `Native::call` has given the address of a `Watch`, which it keeps until machine code has returned.
     let watch = unsafe { &*who.cast::<Watch>() };
-    let Some(values) = u32::try_from(number).ok().and_then(|n| watch.values.get(&n)) else { return };
+    let Some(values) = u32::try_from(number).ok().and_then(|n| watch.values.get(&n)) else {
+        return;
+    };
     let count: usize = values.iter().map(Output::words).sum();
     let words = match count {
         0 => &[],

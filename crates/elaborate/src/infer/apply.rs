@@ -43,7 +43,8 @@ fn label(expr: &Expr) -> Rc<str> {
 /// `\(a, b) -> e` as `\a b -> e`.
 fn curried(expr: &Expr) -> Option<Expr> {
     let ExprKind::Lambda(params, body) = &expr.kind else { return None };
-    let [Param { pattern: Pattern { kind: PatternKind::Tuple(parts), .. }, ty: None }] = &params[..]
+    let [Param { pattern: Pattern { kind: PatternKind::Tuple(parts), .. }, ty: None }] =
+        &params[..]
     else {
         return None;
     };

@@ -91,10 +91,9 @@ impl Infer<'_> {
     fn synthesize(&mut self, expr: &Expr) -> Exp {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Var(_)
-            | ExprKind::Con(_)
-            | ExprKind::Apply(..)
-            | ExprKind::InspectAs(_) => self.application(expr),
+            ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Apply(..) | ExprKind::InspectAs(_) => {
+                self.application(expr)
+            }
             ExprKind::Int(value) => self.number(*value, span),
             ExprKind::Real(value) => self.literal(Scalar::Real(*value), span),
             ExprKind::Bool(value) => self.literal(Scalar::Bool(*value), span),

@@ -2,8 +2,8 @@
 
 /// Names of modules that functions have elsewhere.
 const MODULES: [&str; 19] = [
-    "np", "numpy", "jnp", "jax", "lax", "math", "Math", "cmath", "torch", "tf", "scipy", "nn", "std",
-    "Prelude", "stats", "base", "sp", "pd", "optax",
+    "np", "numpy", "jnp", "jax", "lax", "math", "Math", "cmath", "torch", "tf", "scipy", "nn",
+    "std", "Prelude", "stats", "base", "sp", "pd", "optax",
 ];
 
 /// Is it a module of another language's library?
@@ -14,16 +14,37 @@ pub(crate) fn is_module(name: &str) -> bool {
 /// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and what is written here instead.
 const NAMES: &[(&str, &str)] = &[
     ("len size numel nrow NROW num_elements", "`length xs` is the number of elements of an array"),
-    ("ncol NCOL cols rows ndims ndim", "where a type names the sizes, as `[n][m]real` does, they are `n` and `m`; `length m[0]` is the number of columns"),
-    ("range arange seq seq_len seq_along linspaced_int_array", "`iota n` holds 0, 1, …, n - 1; `for i < n => e` makes any array"),
-    ("zeros zeros_like zeros_vector zeros_row_vector rep_vector0", "`replicate n 0.0` is an array of zeros"),
+    (
+        "ncol NCOL cols rows ndims ndim",
+        "where a type names the sizes, as `[n][m]real` does, they are `n` and `m`; `length m[0]` is the number of columns",
+    ),
+    (
+        "range arange seq seq_len seq_along linspaced_int_array",
+        "`iota n` holds 0, 1, …, n - 1; `for i < n => e` makes any array",
+    ),
+    (
+        "zeros zeros_like zeros_vector zeros_row_vector rep_vector0",
+        "`replicate n 0.0` is an array of zeros",
+    ),
     ("ones ones_like ones_vector", "`replicate n 1.0` is an array of ones"),
-    ("full full_like fill rep rep_vector rep_row_vector rep_array rep_matrix repmat tile", "`replicate n x` is an array of n times x"),
+    (
+        "full full_like fill rep rep_vector rep_row_vector rep_array rep_matrix repmat tile",
+        "`replicate n x` is an array of n times x",
+    ),
     ("identity_matrix identity", "`eye n` is the identity matrix, and `\\x -> x` the function"),
-    ("linspace linspaced_vector geomspace", "write `for i < n => a + (b - a) * real i / real (n - 1)`"),
+    (
+        "linspace linspaced_vector geomspace",
+        "write `for i < n => a + (b - a) * real i / real (n - 1)`",
+    ),
     ("meshgrid expand_grid", "write `for x in xs, y in ys => e`"),
-    ("print println printf puts putStrLn display cat show trace traceShow debug disp", "`inspect e` gives the value of `e` and prints it with its place"),
-    ("assert stopifnot error raise throw stop fail reject panic", "no definition fails by hand; indices and sizes are checked as they are used"),
+    (
+        "print println printf puts putStrLn display cat show trace traceShow debug disp",
+        "`inspect e` gives the value of `e` and prints it with its place",
+    ),
+    (
+        "assert stopifnot error raise throw stop fail reject panic",
+        "no definition fails by hand; indices and sizes are checked as they are used",
+    ),
     ("ln logarithm log_e", "the natural logarithm is `log`"),
     ("log2", "write `log x / log 2.0`"),
     ("log10 lg", "write `log x / log 10.0`"),
@@ -37,9 +58,15 @@ const NAMES: &[(&str, &str)] = &[
     ("cbrt", "write `x ** (1.0 / 3.0)`, for a positive `x`"),
     ("inv reciprocal recip", "the inverse of a number is `1 / x`, that of a matrix `inverse a`"),
     ("inv_logit expit logistic plogis", "the logistic function is `sigmoid`"),
-    ("logit qlogis", "write `log (p / (1 - p))`, or `special.logit` after `import \"std/special\"`"),
+    (
+        "logit qlogis",
+        "write `log (p / (1 - p))`, or `special.logit` after `import \"std/special\"`",
+    ),
     ("relu ReLU", "write `max x 0.0`"),
-    ("softplus log1p_exp log1pexp", "write `log1p (exp x)`, or `special.log1pexp` after `import \"std/special\"`"),
+    (
+        "softplus log1p_exp log1pexp",
+        "write `log1p (exp x)`, or `special.log1pexp` after `import \"std/special\"`",
+    ),
     ("log_sum_exp logaddexp", "`logsumexp xs` is the logarithm of a sum of exponentials"),
     ("log_softmax", "write `xs - logsumexp xs`"),
     ("hypot", "write `sqrt (x * x + y * y)`"),
@@ -73,7 +100,10 @@ const NAMES: &[(&str, &str)] = &[
     ("ceiling", "the next larger whole number is `ceil x`"),
     ("trunc truncate fix toInteger as_int parseInt", "`int x` truncates"),
     ("rint nearbyint", "the nearest whole number is `round x`"),
-    ("float double toFloat fromIntegral toDouble to_float as_numeric float64 Float64 realToFrac", "`real n` is the real of an int"),
+    (
+        "float double toFloat fromIntegral toDouble to_float as_numeric float64 Float64 realToFrac",
+        "`real n` is the real of an int",
+    ),
     ("int64 Int64 to_int int32 integer", "`int x` is the int of a real, truncated"),
     ("gammaln loggamma gammln lgam", "the logarithm of the gamma function is `lgamma`"),
     ("gamma tgamma", "write `exp (lgamma x)`, for a positive `x`"),
@@ -81,68 +111,128 @@ const NAMES: &[(&str, &str)] = &[
     ("trigamma", "write `polygamma 1 x`"),
     ("factorial", "write `exp (lgamma (n + 1))`"),
     ("lfactorial log_factorial", "write `lgamma (n + 1)`"),
-    ("choose binom comb binomial_coefficient", "write `exp (lgamma (n + 1) - lgamma (k + 1) - lgamma (n - k + 1))`"),
+    (
+        "choose binom comb binomial_coefficient",
+        "write `exp (lgamma (n + 1) - lgamma (k + 1) - lgamma (n - k + 1))`",
+    ),
     ("lchoose", "write `lgamma (n + 1) - lgamma (k + 1) - lgamma (n - k + 1)`"),
     ("lbeta betaln", "`special.lbeta` is in `std/special`: `import \"std/special\"`"),
     ("beta", "write `exp (special.lbeta a b)` after `import \"std/special\"`"),
     ("pnorm Phi norm_cdf ndtr std_normal_cdf", "write `0.5 * erfc (-x / sqrt 2.0)`"),
     ("erfcx Phi_approx", "`erf` and `erfc` are there; more is in `std/special`"),
-    ("qnorm ndtri probit inv_Phi", "write `sqrt 2.0 * special.erfinv (2 * p - 1)` after `import \"std/special\"`"),
+    (
+        "qnorm ndtri probit inv_Phi",
+        "write `sqrt 2.0 * special.erfinv (2 * p - 1)` after `import \"std/special\"`",
+    ),
     ("dnorm norm_pdf", "write `exp (dist.normal_lpdf x mu sigma)` after `import \"std/dist\"`"),
-    ("normal_lpdf normal_log norm_logpdf logpdf", "densities are in `std/dist`: `import \"std/dist\"` and `dist.normal_lpdf x mu sigma`"),
-    ("rnorm randn standard_normal normal_rng", "random numbers are made from keys: `import \"std/random\"`, then `random.normal`"),
-    ("runif rand uniform_rng random_uniform PRNGKey set_seed seed", "random numbers are made from keys: `import \"std/random\"`, then `random.key` and `random.uniform`"),
-    ("sample rbinom rpois shuffle", "random numbers are made from keys: `import \"std/random\"`; `lambada doc random` lists what there is"),
+    (
+        "normal_lpdf normal_log norm_logpdf logpdf",
+        "densities are in `std/dist`: `import \"std/dist\"` and `dist.normal_lpdf x mu sigma`",
+    ),
+    (
+        "rnorm randn standard_normal normal_rng",
+        "random numbers are made from keys: `import \"std/random\"`, then `random.normal`",
+    ),
+    (
+        "runif rand uniform_rng random_uniform PRNGKey set_seed seed",
+        "random numbers are made from keys: `import \"std/random\"`, then `random.key` and `random.uniform`",
+    ),
+    (
+        "sample rbinom rpois shuffle",
+        "random numbers are made from keys: `import \"std/random\"`; `lambada doc random` lists what there is",
+    ),
     ("matmul mm bmm multiply_matrices mdivide", "the product of matrices is written `a @ b`"),
-    ("vdot inner inner_product dot_product dotproduct", "the inner product of vectors is `dot xs ys`"),
+    (
+        "vdot inner inner_product dot_product dotproduct",
+        "the inner product of vectors is `dot xs ys`",
+    ),
     ("outer_product", "the outer product of vectors is `outer xs ys`"),
     ("dot_self sum_of_squares", "write `dot xs xs`"),
-    ("tensordot einsum einsum2", "write the sum out: `for i < n, j < m => sum (for k < p => a[i, k] * b[k, j])`"),
+    (
+        "tensordot einsum einsum2",
+        "write the sum out: `for i < n, j < m => sum (for k < p => a[i, k] * b[k, j])`",
+    ),
     ("t permute swapaxes", "the transpose of a matrix is `transpose m`"),
     ("linsolve mdivide_left backslash", "`solve a b` solves `a @ x == b`"),
-    ("mdivide_left_tri_low solve_triangular forwardsolve", "`triangular_solve l b` solves `l @ x == b` for a lower triangular `l`"),
+    (
+        "mdivide_left_tri_low solve_triangular forwardsolve",
+        "`triangular_solve l b` solves `l @ x == b` for a lower triangular `l`",
+    ),
     ("backsolve", "`triangular_solve_upper u b` solves `u @ x == b` for an upper triangular `u`"),
     ("chol cholesky_decompose potrf", "the Cholesky factor is `cholesky a`, lower triangular"),
     ("determinant", "the determinant is `det a`"),
     ("log_determinant slogdet logabsdet", "the logarithm of the determinant is `logdet a`"),
-    ("eig eigen eigh eigvals eigenvalues eigvalsh", "eigenvalues are in `std/linalg`: `import \"std/linalg\"`, then `linalg.eigh`"),
+    (
+        "eig eigen eigh eigvals eigenvalues eigvalsh",
+        "eigenvalues are in `std/linalg`: `import \"std/linalg\"`, then `linalg.eigh`",
+    ),
     ("svd pinv lstsq qr lu expm kron", "it is in `std/linalg`: `import \"std/linalg\"`"),
     ("diag_matrix diagonal diagflat", "`diag` makes a diagonal matrix of a vector"),
     ("tr", "the trace of a matrix is `trace m`"),
     ("fro norm2 l2norm", "the length of a vector is `norm xs`"),
-    ("concatenate append hstack vstack cat_arrays append_row append_col append_array vcat hcat", "`concat xs ys` joins two arrays"),
+    (
+        "concatenate append hstack vstack cat_arrays append_row append_col append_array vcat hcat",
+        "`concat xs ys` joins two arrays",
+    ),
     ("stack column_stack", "`[xs, ys]` is the matrix with these rows"),
-    ("ravel unravel vec to_vector to_array_1d as_vector reshape2", "`flatten m` is the vector of all elements of a matrix"),
+    (
+        "ravel unravel vec to_vector to_array_1d as_vector reshape2",
+        "`flatten m` is the vector of all elements of a matrix",
+    ),
     ("reshape view to_matrix", "write `for i < n, j < m => xs[i * m + j]`"),
-    ("squeeze expand_dims unsqueeze newaxis", "`m[0]` is the first row, `[xs]` a matrix of one row"),
+    (
+        "squeeze expand_dims unsqueeze newaxis",
+        "`m[0]` is the first row, `[xs]` a matrix of one row",
+    ),
     ("slice take head_n subarray", "a part of an array is written `xs[a:b]`"),
     ("drop tail", "the rest of an array is written `xs[k:]`"),
     ("head first car", "the first element of an array is `xs[0]`"),
     ("last", "the last element of an array is `xs[length xs - 1]`"),
     ("init", "all elements but the last are `xs[:length xs - 1]`"),
-    ("nth elem_at get index_select gather", "an element is written `xs[i]`, several are `for i in places => xs[i]`"),
-    ("set put setindex index_update assign", "an array with a new element is written `xs with [i] = e`"),
+    (
+        "nth elem_at get index_select gather",
+        "an element is written `xs[i]`, several are `for i in places => xs[i]`",
+    ),
+    (
+        "set put setindex index_update assign",
+        "an array with a new element is written `xs with [i] = e`",
+    ),
     ("push push_back cons snoc insert", "an array keeps its size; `concat xs [x]` is a longer one"),
     ("pop remove delete erase", "an array keeps its size; a part of it is written `xs[a:b]`"),
     ("roll rot circshift", "write `for i < n => xs[(i + n - k) % n]`"),
     ("flip flipud rev reversed", "`reverse xs` is the array backwards"),
     ("diff", "write `for i < length xs - 1 => xs[i + 1] - xs[i]`"),
-    ("foldl foldr foldLeft foldl1 Reduce accumulate_ itertools inject", "`fold f start xs` goes through an array"),
-    ("scanl accumarray scanl1 cumulative_sum", "`scan f neutral xs` keeps all intermediate results"),
+    (
+        "foldl foldr foldLeft foldl1 Reduce accumulate_ itertools inject",
+        "`fold f start xs` goes through an array",
+    ),
+    (
+        "scanl accumarray scanl1 cumulative_sum",
+        "`scan f neutral xs` keeps all intermediate results",
+    ),
     ("cumprod cumulative_product", "write `scan (*) 1 xs`"),
     ("cummax", "write `scan max (-inf) xs`"),
     ("zipWith map2 mapply zip_with Map", "write `for (x, y) in zip xs ys => e`"),
-    ("vmap pmap fmap lapply sapply apply_along_axis broadcast mapM forM traverse", "`map f xs`, or `for x in xs => e`"),
+    (
+        "vmap pmap fmap lapply sapply apply_along_axis broadcast mapM forM traverse",
+        "`map f xs`, or `for x in xs => e`",
+    ),
     ("forEach for_each mapM_", "`for x in xs => e` is the array of all `e`"),
     ("concatMap flatMap bind", "write `flatten (map f xs)`, where `f` gives arrays of one size"),
     ("prod", "the product of all elements is `product xs`"),
-    ("add_reduce reduce_sum nansum rowSums colSums", "`sum xs`; of a matrix it is the row of column sums, and `map sum m` has the sums of rows"),
+    (
+        "add_reduce reduce_sum nansum rowSums colSums",
+        "`sum xs`; of a matrix it is the row of column sums, and `map sum m` has the sums of rows",
+    ),
     ("average colMeans rowMeans reduce_mean", "the mean of an array is `mean xs`"),
     ("amax nanmax maxval max_elem", "the largest element is `maximum xs`"),
     ("amin nanmin minval", "the smallest element is `minimum xs`"),
     ("which_max findmax", "the place of the largest element is `argmax xs`"),
     ("which_min findmin", "the place of the smallest element is `argmin xs`"),
-    ("order sort_indices sortperm sort_indices_asc", "the places of the elements in their order are `argsort xs`"),
+    (
+        "order sort_indices sortperm sort_indices_asc",
+        "the places of the elements in their order are `argsort xs`",
+    ),
     ("sort_asc sorted sortBy sortOn", "the elements in their order are `sort xs`"),
     ("sort_desc", "write `reverse (sort xs)`"),
     ("median quantile percentile", "write `let ys = sort xs in ys[length ys / 2]`"),
@@ -154,21 +244,45 @@ const NAMES: &[(&str, &str)] = &[
     ("count count_nonzero countIf", "write `sum (for x in xs => if c then 1 else 0)`"),
     ("bincount tabulate hist", "`histogram n places weights` adds weights by their places"),
     ("elem contains member in_", "write `reduce (||) false (for x in xs => x == y)`"),
-    ("gradient derivative deriv D ForwardDiff Zygote autodiff backward differentiate", "`grad f x` is the gradient of `f` at `x`"),
+    (
+        "gradient derivative deriv D ForwardDiff Zygote autodiff backward differentiate",
+        "`grad f x` is the gradient of `f` at `x`",
+    ),
     ("valueAndGrad withgradient", "write `value_and_grad f x`"),
     ("jacfwd jacrev jac numDeriv", "`jacobian f x` is the Jacobian of `f` at `x`"),
     ("hess", "`hessian f x` is the Hessian of `f` at `x`"),
     ("pullback vjp_fun rrule", "`vjp f x` is the value and the pullback"),
     ("pushforward frule", "`jvp f x dx` is the value and the tangent"),
-    ("stop_gradient detach lax_stop_gradient no_grad", "a definition's own derivative is a rule, if it is not what its text says"),
+    (
+        "stop_gradient detach lax_stop_gradient no_grad",
+        "a definition's own derivative is a rule, if it is not what its text says",
+    ),
     ("jit compile njit grad_fn", "everything is compiled; nothing need be said"),
-    ("scan_ fori_loop foriLoop while_loop iterate", "write `loop x = start for i < n do e`, or `while c do e`"),
-    ("where select cond ifelse if_else switch when unless", "a choice is written `if c then a else b`"),
-    ("quad quadgk trapz integrate_1d", "integrals are in `std/quadrature`: `import \"std/quadrature\"`"),
-    ("ode_rk45 ode45 solve_ivp ODEProblem integrate_ode", "`odeint f y0 ts` solves a differential equation; more is in `std/ode`"),
-    ("optim nlm fminsearch argmin_f optimise bfgs lbfgs", "`minimize f x0` finds a minimum; more is in `std/optimize`"),
+    (
+        "scan_ fori_loop foriLoop while_loop iterate",
+        "write `loop x = start for i < n do e`, or `while c do e`",
+    ),
+    (
+        "where select cond ifelse if_else switch when unless",
+        "a choice is written `if c then a else b`",
+    ),
+    (
+        "quad quadgk trapz integrate_1d",
+        "integrals are in `std/quadrature`: `import \"std/quadrature\"`",
+    ),
+    (
+        "ode_rk45 ode45 solve_ivp ODEProblem integrate_ode",
+        "`odeint f y0 ts` solves a differential equation; more is in `std/ode`",
+    ),
+    (
+        "optim nlm fminsearch argmin_f optimise bfgs lbfgs",
+        "`minimize f x0` finds a minimum; more is in `std/optimize`",
+    ),
     ("uniroot fsolve find_root fzero bisect", "`root f x0` finds a zero"),
-    ("interp approx interp1d", "interpolation is in `std/interpolate`: `import \"std/interpolate\"`"),
+    (
+        "interp approx interp1d",
+        "interpolation is in `std/interpolate`: `import \"std/interpolate\"`",
+    ),
     ("or", "truth values are joined by `||` and `&&`"),
     ("xor bitxor bitwise_xor", "of ints it is `bit_xor a b`, of truth values `a != b`"),
     ("bitand bitwise_and iand", "of ints it is `bit_and a b`"),
@@ -190,14 +304,29 @@ const NAMES: &[(&str, &str)] = &[
     ("eps epsilon machine_epsilon", "write `2.2e-16`, the distance from 1 to the next real"),
     ("return", "the body of a definition is its result, without a word before it"),
     ("lambda function fun fn", "a function is written `\\x -> e`"),
-    ("none null nil undefined", "there is no such value; a variant type can have a constructor for it"),
+    (
+        "none null nil undefined",
+        "there is no such value; a variant type can have a constructor for it",
+    ),
     ("True False TRUE FALSE", "the truth values are `true` and `false`"),
-    ("None Some Nothing Just Maybe Left Right Ok Err", "a type for this has to be defined, such as `type maybe = Nothing | Some real`"),
-    ("list tuple dict c vector array Array Vector c_ cbind rbind", "an array is written `[a, b, c]`, a tuple `(a, b)`, a record `{x = a}`"),
+    (
+        "None Some Nothing Just Maybe Left Right Ok Err",
+        "a type for this has to be defined, such as `type maybe = Nothing | Some real`",
+    ),
+    (
+        "list tuple dict c vector array Array Vector c_ cbind rbind",
+        "an array is written `[a, b, c]`, a tuple `(a, b)`, a record `{x = a}`",
+    ),
     ("str string paste format String", "there is no text among the values"),
-    ("dtype astype typeof type_of isinstance class", "types are found when a program is checked; `lambada check` prints them"),
+    (
+        "dtype astype typeof type_of isinstance class",
+        "types are found when a program is checked; `lambada check` prints them",
+    ),
     ("copy deepcopy clone", "values never change, so nothing need be copied"),
-    ("input readline read open_file load", "data comes with the command line: `lambada run FILE ENTRY --data FILE`"),
+    (
+        "input readline read open_file load",
+        "data comes with the command line: `lambada run FILE ENTRY --data FILE`",
+    ),
     ("async await spawn parallel", "nothing need be said about what runs at the same time"),
 ];
 
@@ -249,7 +378,8 @@ mod tests {
         for (names, cure) in NAMES {
             assert_eq!(cure.matches('`').count() % 2, 0, "{names}: {cure}");
             for code in cure.split('`').skip(1).step_by(2) {
-                if ["import", "type ", "lambada", "std/"].iter().any(|word| code.starts_with(word)) {
+                if ["import", "type ", "lambada", "std/"].iter().any(|word| code.starts_with(word))
+                {
                     continue;
                 }
                 // Operators, and the beginning of a loop, are no expressions of themselves.
