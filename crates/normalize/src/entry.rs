@@ -77,7 +77,8 @@ pub fn normalize(
         results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
     }
     let results = results.map_err(|problem| vec![at(*problem, def)])?;
-    let inspections = std::mem::take(&mut evaluator.inspections);
+    let inspections = std::mem::take(&mut evaluator.inspections).into_iter();
+    let inspections = inspections.map(|(site, layout)| Inspection { site, layout }).collect();
     let function =
         evaluator.emit.function(def.name.to_string(), inputs.sizes, inputs.params, results);
     Ok(Normalized { function, params, result, inspections })

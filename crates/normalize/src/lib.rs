@@ -17,6 +17,7 @@ mod eval;
 mod facts;
 mod guards;
 mod hoist;
+mod inspect;
 mod join;
 mod layout;
 mod merge;

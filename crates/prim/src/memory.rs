@@ -1,7 +1,7 @@
 //! How much memory arrays may take. Every engine multiplies sizes with [`elements`] and asks [`Memory`] before it allocates, so that a program
 //! that wants too much fails with a message instead of aborting the process.
 
-use crate::{Prim, Surface};
+use crate::Prim;
 
 /// The memory that a run may use for arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +76,7 @@ impl Memory {
 
 /// What fails, where it is asked for, when an operation makes a NaN out of numbers, on every engine.
 pub fn made_nan(op: Prim) -> String {
-    let name = match op.row().surface {
-        Surface::Infix(name) | Surface::Prefix(name) | Surface::Call(name) => name,
-        Surface::If => op.name(),
-    };
+    let name = op.row().surface.spelling().unwrap_or(op.name());
     format!("here `{name}` makes the first NaN: none of its operands is one")
 }
 

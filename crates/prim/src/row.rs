@@ -45,6 +45,17 @@ pub enum Surface {
     If,
 }
 
+impl Surface {
+    /// The operator or function.
+    pub fn spelling(self) -> Option<&'static str> {
+        if let Surface::Infix(name) | Surface::Prefix(name) | Surface::Call(name) = self {
+            Some(name)
+        } else {
+            None
+        }
+    }
+}
+
 /// How C spells a primitive. Integers are `int64_t` and wrap (compile with `-fwrapv`), truth values are 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CText {

@@ -11,8 +11,8 @@ use super::compile::compile;
 use super::real::{apply, apply2, comes_from, made};
 use super::shape::{Form, Shape};
 use super::value::{Accumulator, Closure, Value};
-use super::{arrays, convert, derive};
-use crate::{Data, Program};
+use super::{arrays, derive};
+use crate::{Program, Ty};
 
 /// What may fail. The failure is boxed so that a result is as small as a value.
 pub(crate) type Run<T> = Result<T, Box<Failure>>;
@@ -52,7 +52,7 @@ pub(crate) struct Machine<'p> {
     /// Is a NaN that is made out of numbers a failure?
     pub trap_nan: bool,
     /// Who is told of what is inspected.
-    pub seen: &'p dyn Fn(&Site, Data),
+    pub seen: &'p dyn Fn(&Site, &Value, &Ty),
 }
 
 impl<'p> Machine<'p> {
@@ -70,7 +70,7 @@ impl<'p> Machine<'p> {
             moves: true,
             limit: Memory::default(),
             trap_nan: false,
-            seen: &|_, _| {},
+            seen: &|_, _, _| {},
         }
     }
 
@@ -289,7 +289,7 @@ impl<'p> Machine<'p> {
                     let value = self.eval(value)?;
                     if !self.rehearsing {
                         let (site, ty) = &**what;
-                        (self.seen)(site, convert::to_picture(self.program, &value, ty));
+                        (self.seen)(site, &value, ty);
                     }
                     return Ok(value);
                 }

@@ -49,9 +49,12 @@ pub fn run_with(
     args: &[Data],
     Settings { limit, trap_nan, seen }: Settings,
 ) -> Result<Data, Failure> {
+    let show = |site: &Site, value: &Value, ty: &Ty| {
+        seen(site, convert::to_picture(program, value, ty));
+    };
     let mut machine = Machine::new(program);
     machine.limit = limit;
-    machine.seen = seen;
+    machine.seen = &show;
     machine.trap_nan = trap_nan;
     real::made();
     let def = program.def(entry);

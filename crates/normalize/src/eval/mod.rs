@@ -10,7 +10,6 @@ mod derivatives;
 mod dynamic;
 mod functions;
 mod growth;
-mod inspect;
 mod loops;
 mod nodes;
 mod order;
@@ -26,11 +25,11 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivatives, FnId, NodeId};
 use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
-use lambada_source::{FileId, Problem, stack};
+use lambada_source::{FileId, Problem, Site, stack};
 
 use crate::Eval;
 use crate::emit::Emit;
-use crate::entry::Inspection;
+use crate::layout::Layout;
 use crate::merge::ill_typed;
 use crate::sketch::Sketch;
 use crate::types::Types;
@@ -87,8 +86,8 @@ pub(crate) struct Evaluator<'a> {
     late: bool,
     constants: HashMap<DefId, Val>,
     growth: Growth,
-    /// What is shown, by number.
-    pub inspections: Vec<Inspection>,
+    /// What is shown, by number: where and as what.
+    pub inspections: Vec<(Site, Layout)>,
     /// Whose author's names are used: the entry's.
     file: FileId,
 }

@@ -7,9 +7,9 @@ use lambada_core::data::FUNCTION;
 use lambada_core::{Size, Ty, TypeId};
 use lambada_source::Site;
 
-use super::Evaluator;
 use crate::Eval;
-use crate::entry::{Inspection, Results, flatten};
+use crate::entry::{Results, flatten};
+use crate::eval::Evaluator;
 use crate::layout::Layout;
 use crate::shape::{Shape, Table};
 use crate::val::{Leaf, Val, VariantVal};
@@ -19,7 +19,7 @@ const VALUE: &str = "<value>";
 
 impl Evaluator<'_> {
     /// Shows a value of a type.
-    pub(super) fn inspect(&mut self, site: &Site, value: &Val, ty: &Ty) -> Eval<()> {
+    pub(crate) fn inspect(&mut self, site: &Site, value: &Val, ty: &Ty) -> Eval<()> {
         let shape = self.picture(ty);
         let table = Table::of(self.program, &shape).unwrap_or_default();
         let shown = shown(&shape, value, 0);
@@ -32,8 +32,12 @@ impl Evaluator<'_> {
             places.into_iter().zip(numbers).for_each(|(place, number)| leaves[place] = number);
             leaves.extend(columns);
         }
+<<<<<<< HEAD:crates/normalize/src/eval/inspect.rs
         let inspection =
             Inspection { site: site.clone(), layout: Layout::with_table(shape, table) };
+=======
+        let inspection = (site.clone(), Layout::with_table(shape, table));
+>>>>>>> in-ins:crates/normalize/src/inspect.rs
         let number = self.inspection_number(inspection);
         let label = site.message.clone();
         self.emit.push(Vec::new(), Op::Inspect { number, label, values: leaves });
@@ -41,7 +45,7 @@ impl Evaluator<'_> {
     }
 
     /// The number of an inspection; those of one place and type are the same.
-    fn inspection_number(&mut self, inspection: Inspection) -> u32 {
+    fn inspection_number(&mut self, inspection: (Site, Layout)) -> u32 {
         let known = self.inspections.iter().position(|other| *other == inspection);
         let number = known.unwrap_or(self.inspections.len());
         if known.is_none() {
