@@ -304,15 +304,6 @@ fn located(problem: Problem, sources: &Sources) -> Problem {
     }
 }
 
-/// The file of a definition.
-pub(crate) fn definition_of(unit: &Unit, entry: &str) -> FileId {
-    let span = unit.module.items.iter().find_map(|item| match item {
-        Item::Def(def) if &*def.name.text == entry => Some(def.span),
-        Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
-    });
-    span.map_or(FileId(0), |span| span.file)
-}
-
 fn within(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }

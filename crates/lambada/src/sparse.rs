@@ -14,7 +14,6 @@ use lambada_source::{Problem, stack};
 
 use crate::call::Call;
 use crate::messages::derivatives as messages;
-use crate::session::definition_of;
 use crate::{Unit, operators};
 
 /// Which matrix.
@@ -69,7 +68,7 @@ impl Unit {
         let derived = format!("_{entry}_sparse");
         let text = definition(entry, &derived, matrix, signature.params.len(), k);
         let mut main = (*self.module).clone();
-        let (mut extra, problems) = lambada_surface::parse(&text, definition_of(self, entry));
+        let (mut extra, problems) = lambada_surface::parse(&text, program.def(id).span.file);
         debug_assert!(problems.is_empty(), "{text}: {problems:?}");
         main.items.append(&mut extra.items);
         let imports = self.imports.iter().map(|(key, module)| (key.clone(), &**module)).collect();
