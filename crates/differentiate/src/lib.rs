@@ -62,8 +62,9 @@ mod while_;
 
 use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
-use crate::derived::{Context, Whiles};
+use crate::derived::Context;
 pub use crate::prepare::Prepare;
+use crate::prepare::Whiles;
 
 /// The implementation of what `normalize` asks for.
 #[derive(Clone, Copy, Debug, Default)]
