@@ -404,6 +404,23 @@ fn reading_does_not_cost_the_array() {
     );
 }
 
+/// A sine costs one operation, and two more in reverse. Were the value computed once more for the cells of its nodes, it would be four in all.
+#[test]
+fn the_gradient_of_nodes_runs_the_value_once() {
+    let source = "type list = Nil | Cons real list\n\
+        def sines (y : real) : real = loop z = y for _i < 20 do sin z\n\
+        def rec build (x : real) (n : int) : list =\n  if n == 0 then Nil else Cons (sines (x * real n)) (build x (n - 1))\n\
+        def rec total (l : list) : real = match l | Nil -> 0.0 | Cons x rest -> x + total rest\n\
+        def f (x : real) (n : int) : real = total (build x n)\n\
+        def g (x : real) (n : int) : (real, real) = value_and_grad (\\x -> f x n) x\n";
+    let mut session = Session::new();
+    let unit = session.load_text("nodes.lam", source, None).expect("it is well typed");
+    let count =
+        |entry: &str| operations(&unit, entry, Operator::Value, None, &[real(0.3), int(50)]).0;
+    let (value, both) = (count("f"), count("g"));
+    assert!(2 * both <= 7 * value, "{value} operations for the value, {both} with the gradient");
+}
+
 /// `\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s, `x` squared n times.
 fn encoded_lets(n: usize) -> String {
     let body = (1..n)

@@ -22,8 +22,12 @@ pub struct Reverse {
     /// Parameters and results of the original; the body also binds, at its top level, all that the pullback needs.
     pub forward: Lambda,
     /// From one cotangent per result that is real or a handle (in order) to one cotangent per parameter. It mentions what the forward body binds at its top
-    /// level, and may be placed any number of times where that is in scope, each time with fresh names.
+    /// level, and may be placed any number of times where that is in scope, each time with fresh names; but once, in the block of the
+    /// forward sweep, if there is an `again`.
     pub pullback: Lambda,
+    /// If the pullback adds to cells that the forward sweep has made: one that runs the forward sweep itself. It mentions what the original
+    /// mentions, and sizes of results, and may be placed any number of times.
+    pub again: Option<Lambda>,
 }
 
 /// Forward and reverse derivatives of first-order code, with respect to parameters that are real (scalars or arrays) or handles.

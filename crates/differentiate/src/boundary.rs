@@ -84,7 +84,7 @@ impl Tangents<'_> {
     }
 }
 
-/// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward sweep itself.
+/// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward sweep itself from the second time on.
 pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Reverse {
     let scope = scope(cx, f);
     let g = rewritten(cx.whiles, names, &scope, f);
@@ -100,14 +100,14 @@ pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Revers
     let mut body = Block { stms: b.stms, results: g.body.results.clone() };
     finish(cx);
     body.stms.extend(forward);
-    let results = f.params.iter().map(|p| p.ty.clone()).collect();
-    let pullback = |body: Block| Lambda { params: params.clone(), results, body };
-    if !cx.makes_cells(&body) {
-        let forward = Lambda { params: f.params.clone(), results: f.results.clone(), body };
-        return Reverse { forward, pullback: pullback(reverse) };
-    }
-    let both = again(names, &body, &params, reverse);
-    Reverse { forward: f.clone(), pullback: pullback(both) }
+    let results: Vec<Ty> = f.params.iter().map(|p| p.ty.clone()).collect();
+    let again = cx.makes_cells(&body).then(|| Lambda {
+        params: params.clone(),
+        results: results.clone(),
+        body: again(names, &body, &params, reverse.clone()),
+    });
+    let forward = Lambda { params: f.params.clone(), results: f.results.clone(), body };
+    Reverse { forward, pullback: Lambda { params, results, body: reverse }, again }
 }
 
 /// The forward sweep, under fresh names, and then the reverse sweep.

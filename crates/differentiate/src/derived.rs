@@ -24,7 +24,7 @@ use lambada_source::Problem;
 
 use crate::flow;
 use crate::known::Known;
-use crate::prepare::Prepare;
+use crate::prepare::{Prepare, Whiles};
 
 /// Of which kind a derived type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,16 +85,6 @@ pub(crate) struct Pullback {
 pub(crate) enum Task {
     Forward(Rc<Pushforward>),
     Reverse(Rc<Pullback>),
-}
-
-/// What the reverse mode makes of a `while`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Whiles {
-    /// A loop whose iterations leave linked nodes: it runs once.
-    #[default]
-    Linked,
-    /// A loop that is counted first, where that is possible without nodes.
-    Counted,
 }
 
 /// The library that derivatives extend.

@@ -69,8 +69,9 @@ use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
 use lambada_source::Problem;
 
-use crate::derived::{Context, Whiles};
+use crate::derived::Context;
 pub use crate::prepare::Prepare;
+use crate::prepare::Whiles;
 
 /// The implementation of what `normalize` asks for.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,11 +3,20 @@
 use lambada_anf::{Lambda, Library, Names};
 
 use crate::activity::Scope;
-use crate::derived::Whiles;
 use crate::{counted, extrema, late, segments};
 
 /// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls.
 pub type Prepare = fn(lib: &Library, names: &mut Names, f: &Lambda) -> Lambda;
+
+/// What the reverse mode makes of a `while`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Whiles {
+    /// A loop whose iterations leave linked nodes: it runs once.
+    #[default]
+    Linked,
+    /// A loop that is counted first, where that is possible without nodes.
+    Counted,
+}
 
 /// Nothing.
 pub(crate) fn as_it_is(_: &Library, _: &mut Names, f: &Lambda) -> Lambda {

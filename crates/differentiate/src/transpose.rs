@@ -42,7 +42,7 @@ impl Context {
         let (fixed, linear) = g.params.split_at(first);
         let lambda = Lambda { params: linear.to_vec(), results: g.results, body: g.body };
         let lambda = (self.prepare)(&self.library, &mut names, &lambda);
-        let Reverse { forward, pullback } = boundary::reverse(self, &mut names, &lambda);
+        let Reverse { forward, pullback, .. } = boundary::reverse(self, &mut names, &lambda);
         let mut b = Builder::new(&mut names);
         let mut zeros = Renaming::new();
         for (p, point) in linear.iter().zip(points) {

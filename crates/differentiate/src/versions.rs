@@ -222,10 +222,9 @@ impl Chain<'_> {
     fn has_log(&self, kind: &LoopKind) -> bool {
         match kind {
             LoopKind::While(_) => true,
-            LoopKind::For { extent, checkpoint, .. } => match checkpoint {
-                Checkpoint::All => self.plain.is(*extent),
-                Checkpoint::Entries | Checkpoint::Sqrt | Checkpoint::States(_) => false,
-            },
+            LoopKind::For { extent, checkpoint, .. } => {
+                *checkpoint == Checkpoint::All && self.plain.is(*extent)
+            }
         }
     }
 }

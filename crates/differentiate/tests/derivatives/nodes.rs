@@ -128,18 +128,18 @@ fn cotangents_of_lists_are_lists() {
     let (program, at, seeds, mut random) = composed();
     let program = program.reverse();
     let other = like(&mut random, &seeds);
-    // The pullback is placed twice.
+    // One map runs on the cells of the forward sweep, the other on its own.
     let alone = alone(|w, f, library| {
         let [xs, ys, zs] = ["xs", "ys", "zs"].map(|hint| w.array(hint));
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
         let derivative = reverse(library, w.b.names, f).expect("no rules");
         w.b.stms.extend(derivative.forward.body.stms);
-        for seeds in [ys, zs] {
+        let again = derivative.again.expect("the forward sweep makes cells");
+        for (seeds, map) in [(ys, derivative.pullback), (zs, again)] {
             let cotangent = w.b.names.fresh("ct");
             w.list(seeds, cotangent);
-            let actual = (derivative.pullback.params[0].var, cotangent.into());
-            let given = w.place(&derivative.pullback.body, &[actual]);
+            let given = w.place(&map.body, &[(map.params[0].var, cotangent.into())]);
             w.give_list(given[0]);
             w.give(given[1], Ty::real());
         }

@@ -1,5 +1,6 @@
 //! `jvp` and `vjp`: the function is applied to parameters in a block of its own, that block is differentiated, and the derivative is
-//! placed here. A pullback is a closure like any other; its environment is what it needs of the forward sweep.
+//! placed here. A pullback is a closure like any other; its environment is what it needs of the forward sweep. One that adds to cells of the
+//! forward sweep can do so once: if that is in the same block, it does, and otherwise it runs the forward sweep again.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -45,18 +46,26 @@ impl Evaluator<'_> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let traced = self.trace(&f, &point, &ty.components()[0], span)?;
-        let anf::Reverse { mut forward, pullback } = self.reverse(&traced)?;
+        let anf::Reverse { mut forward, pullback, again } = self.reverse(&traced)?;
         let renaming = actual(&forward.params, &traced.actuals);
         let written = self.place(&mut forward, &renaming);
         let value = traced.rebuild(&self.emit, &forward.body.results);
-        let map = substituted(substituted(pullback, &renaming), &written);
+        let here = |map| substituted(substituted(map, &renaming), &written);
+        let (once, map) = match again {
+            Some(again) => (Some(here(pullback)), here(again)),
+            None => (None, here(pullback)),
+        };
         let skeletons = [self.skeleton(&value)?, self.skeleton(&point)?];
         let free = self.captures(&map);
         let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
         let env = skeletons.into_iter().chain(captured).collect();
         let hints = self.hints(&map);
-        let home = self.home;
+        let (home, own) = (self.home, free.iter().map(|p| p.var).collect());
         let code = self.pullback(Pullback { map, free, span, home, hints });
+        if let Some(map) = once {
+            let level = self.emit.level();
+            self.sweeps.push(Sweep { code: code.clone(), own, home, level, map });
+        }
         Ok(Val::tuple([value, Val::closure(code, env)]))
     }
 
@@ -137,7 +146,7 @@ impl Evaluator<'_> {
         cotangent: &Val,
         span: Span,
     ) -> Eval<Vec<Atom>> {
-        let anf::Reverse { mut forward, mut pullback } = self.reverse(traced)?;
+        let anf::Reverse { mut forward, mut pullback, .. } = self.reverse(traced)?;
         let mut renaming = actual(&forward.params, &traced.actuals);
         let written = self.place(&mut forward, &renaming);
         let value = traced.rebuild(&self.emit, &forward.body.results);
@@ -302,6 +311,11 @@ impl Evaluator<'_> {
                 }
             }
         }
+        if let Some(once) = self.sweep_of(pullback, &renaming) {
+            let body = actual(&once.params, &cotangents).copy(&once.body, &mut self.emit.names);
+            body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
+            return Ok(with_reals(&self.emit, point, &body.results));
+        }
         pullback
             .map
             .params
@@ -315,6 +329,42 @@ impl Evaluator<'_> {
         };
         self.adopt(&mut body);
         Ok(with_reals(&self.emit, point, &body.results))
+    }
+}
+
+/// A linear map that may be placed once, in the block of its forward sweep.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    /// The code of the map that may be placed anywhere, and its environment.
+    code: Rc<Code>,
+    own: Vec<anf::Var>,
+    home: usize,
+    level: usize,
+    map: anf::Lambda,
+}
+
+impl Evaluator<'_> {
+    /// The map for a pullback with this environment, if its forward sweep is in this block and has not been used.
+    fn sweep_of(&mut self, pullback: &Pullback, env: &Renaming) -> Option<anf::Lambda> {
+        let is = |sweep: &Sweep| {
+            let same =
+                matches!(&sweep.code.kind, CodeKind::Pullback(p) if std::ptr::eq(p, pullback));
+            let mut own = pullback.free.iter().zip(&sweep.own);
+            let here = sweep.home == self.home && sweep.level == self.emit.level();
+            same && here
+                && own.all(|(p, x)| env.atom(p.var.into()) == (*x).into())
+                && self.in_block(&sweep.map)
+        };
+        let at = self.sweeps.iter().position(is)?;
+        Some(self.sweeps.swap_remove(at).map)
+    }
+
+    /// Is all in scope that the map mentions, and something of it bound in this very block?
+    fn in_block(&self, map: &anf::Lambda) -> bool {
+        let bound = |x: &anf::Var| map.params.iter().any(|p| p.var == *x);
+        let free: Vec<anf::Var> = free_vars(&map.body).into_iter().filter(|x| !bound(x)).collect();
+        let own = |x: &anf::Var| !self.emit.is_outside((*x).into(), self.emit.level());
+        free.iter().all(|x| self.emit.in_scope(*x)) && free.iter().any(own)
     }
 }
 

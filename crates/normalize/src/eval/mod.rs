@@ -59,6 +59,8 @@ pub(crate) struct Evaluator<'a> {
     codes: HashMap<u32, Rc<Code>>,
     /// The codes of pullbacks.
     pullbacks: Vec<Rc<Code>>,
+    /// The forward sweeps whose cells have not been used.
+    sweeps: Vec<derivatives::Sweep>,
     /// How many forward derivatives have been placed, those of finished `for`s over directions not counted.
     tangents: usize,
     /// All codes, by number.
@@ -108,6 +110,7 @@ impl<'a> Evaluator<'a> {
             trail,
             codes,
             pullbacks,
+            sweeps: Vec::new(),
             tangents: 0,
             all_codes: Vec::new(),
             types: Types::of(program),
