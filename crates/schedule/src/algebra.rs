@@ -19,15 +19,8 @@ pub fn simplified(graph: &Graph) -> Graph {
 
 /// `-x`, if it is that.
 fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
-    match to.graph.node(node) {
-        Node::Prim(Prim::Neg, args) => Some(args[0]),
-        Node::Prim(..)
-        | Node::Lit(_)
-        | Node::Index(_)
-        | Node::Choose(..)
-        | Node::At(..)
-        | Node::Reduce(..) => None,
-    }
+    let (op, args) = to.graph.operation(node)?;
+    (op == Prim::Neg).then(|| args[0])
 }
 
 fn prim(to: &mut Builder, op: Prim, mut args: Vec<NodeId>) -> NodeId {

@@ -40,15 +40,11 @@ impl Nominal {
                     args.iter().map(|a| Scalar::Int(self.int(graph, *a))).collect();
                 op.eval(&args).int()
             }
-            Node::At(array, _) => match graph.array(*array) {
-                Array::Input(k) => self.inputs.get(k).copied().unwrap_or(USUAL),
-                Array::Constant(_)
-                | Array::Items(_)
-                | Array::Map(..)
-                | Array::Scatter(..)
-                | Array::Carried(..)
-                | Array::Final(..) => USUAL,
-            },
+            Node::At(array, _) => {
+                let known = |k: &u32| self.inputs.get(k).copied();
+                let input = if let Array::Input(k) = graph.array(*array) { known(k) } else { None };
+                input.unwrap_or(USUAL)
+            }
             Node::Lit(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => USUAL,
         }
     }

@@ -146,15 +146,8 @@ impl Factor<'_> {
     }
 
     fn inner_sum(&self, node: NodeId) -> Option<(Axes, NodeId)> {
-        match self.to.graph.node(node) {
-            Node::Reduce(ReduceOp::Add, axes, body) => Some((axes.clone(), *body)),
-            Node::Reduce(..)
-            | Node::Lit(_)
-            | Node::Index(_)
-            | Node::Prim(..)
-            | Node::Choose(..)
-            | Node::At(..) => None,
-        }
+        let (op, axes, body) = self.to.graph.reduction(node)?;
+        (op == ReduceOp::Add).then(|| (axes.clone(), body))
     }
 
     /// Do no extents depend on the other indices?

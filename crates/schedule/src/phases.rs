@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use lambada_source::stack;
 
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, Node, NodeId, Part};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId, Part};
 
 /// The pass of each definition that has been asked for.
 pub struct Phases<'a> {
@@ -121,14 +121,9 @@ impl<'a> Phases<'a> {
     fn bound(&self, part: Part) -> Axes {
         let graph = self.graph;
         match part {
-            Part::Node(node) => match graph.node(node) {
-                Node::Reduce(_, axes, _) => axes.clone(),
-                Node::Lit(_)
-                | Node::Index(_)
-                | Node::Prim(..)
-                | Node::Choose(..)
-                | Node::At(..) => Axes::default(),
-            },
+            Part::Node(node) => {
+                graph.reduction(node).map_or(Axes::default(), |(_, axes, _)| axes.clone())
+            }
             Part::Array(array) => match graph.array(array) {
                 Array::Map(axes, _) => axes.iter().copied().collect(),
                 Array::Scatter(_, terms) => {

@@ -4,7 +4,7 @@ use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use super::{Distributor, Place, Value};
-use crate::graph::{ArrayId, Axes, AxisId, Node, NodeId, Term};
+use crate::graph::{ArrayId, Axes, AxisId, NodeId, Term};
 
 /// An accumulator that has not been frozen.
 pub(super) struct Accumulator {
@@ -23,7 +23,9 @@ impl Distributor<'_> {
 
     pub(super) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
         let (mut over, mut when) = (Vec::new(), None);
-        for place in self.around[self.accumulators[&acc].depth..].to_vec() {
+        let depth = self.accumulators[&acc].depth;
+        let around: Vec<Place> = self.around[depth..].to_vec();
+        for place in around {
             match place {
                 Place::Axis(axis) => over.push(axis),
                 // The inner condition may only be asked for where the outer one holds.
@@ -68,15 +70,11 @@ impl Distributor<'_> {
         let dims = self.to.dims(array);
         let graph = &self.to.graph;
         let over: Axes = term.over.iter().copied().collect();
-        let axis = |(i, size): (&NodeId, &NodeId)| match graph.node(*i) {
-            Node::Index(axis) => {
-                let extent = graph.axis(*axis).extent;
-                let fits = over.contains(*axis) && extent == *size;
-                (fits && !graph.free(extent).meets(&over)).then_some(*axis)
-            }
-            Node::Lit(_) | Node::Prim(..) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {
-                None
-            }
+        let axis = |(i, size): (&NodeId, &NodeId)| {
+            let axis = graph.index(*i)?;
+            let extent = graph.axis(axis).extent;
+            let fits = over.contains(axis) && extent == *size;
+            (fits && !graph.free(extent).meets(&over)).then_some(axis)
         };
         let axes = term.index.iter().zip(&dims).map(axis).collect::<Option<Vec<AxisId>>>()?;
         let distinct: Axes = axes.iter().copied().collect();

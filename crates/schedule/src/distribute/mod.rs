@@ -273,16 +273,8 @@ impl Distributor<'_> {
         self.bind_array(p, array);
     }
 
-    /// An array that is one of the inputs or has been made by a loop has no indices of its own.
+    /// The axes that an array has been written with. One that is an input or has been made by a loop has none.
     fn own_axes(&self, array: ArrayId) -> &[AxisId] {
-        match self.to.graph.array(array) {
-            Array::Map(axes, _) => axes,
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Items(_)
-            | Array::Scatter(..)
-            | Array::Carried(..)
-            | Array::Final(..) => &[],
-        }
+        if let Array::Map(axes, _) = self.to.graph.array(array) { axes } else { &[] }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use super::AxisId;
+/// Index of an axis in [`super::Graph::axes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AxisId(pub u32);
 
 /// A set of axes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -50,6 +50,9 @@ fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
 /// The values of the indices that something depends on.
 type Key = Rc<[i64]>;
 
+/// One tensor per part of the state of a loop.
+type State = Rc<[Rc<Tensor>]>;
+
 struct Machine<'a> {
     graph: &'a Graph,
     args: Vec<Rc<Tensor>>,
@@ -58,7 +61,7 @@ struct Machine<'a> {
     scalars: HashMap<(NodeId, Key), Scalar>,
     arrays: HashMap<(ArrayId, Key), Rc<Tensor>>,
     /// The states of a loop, from the first.
-    states: HashMap<(LoopId, Key), Vec<Rc<[Rc<Tensor>]>>>,
+    states: HashMap<(LoopId, Key), Vec<State>>,
     reals: u64,
     others: u64,
 }
@@ -272,7 +275,7 @@ impl Machine<'_> {
     }
 
     /// The state of a loop after so many iterations.
-    fn state(&mut self, l: LoopId, after: i64) -> Run<Rc<[Rc<Tensor>]>> {
+    fn state(&mut self, l: LoopId, after: i64) -> Run<State> {
         let known = self.graph.loop_(l);
         let free = known.carries.iter().fold(Axes::default(), |free, carry| {
             let own = &self.graph.array_facts(carry.init).free;

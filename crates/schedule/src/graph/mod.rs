@@ -10,7 +10,7 @@ mod read;
 mod syntax;
 mod walk;
 
-pub use axes::Axes;
+pub use axes::{Axes, AxisId};
 pub use build::{Around, Builder};
 pub use check::check;
 pub use copy::{Rule, cleaned, rebuilt, rewritten};
@@ -18,8 +18,8 @@ pub use eval::{Outcome, eval};
 pub use print::print;
 pub use read::read;
 pub use syntax::{
-    Array, ArrayId, Axis, AxisId, Carry, Effect, Facts, Graph, Input, Loop, LoopId, Node, NodeId,
-    Output, Term,
+    Array, ArrayId, Axis, Carry, Effect, Facts, Graph, Input, Loop, LoopId, Node, NodeId, Output,
+    Term,
 };
 pub use walk::Part;
 

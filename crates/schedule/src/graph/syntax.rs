@@ -6,15 +6,11 @@ use std::rc::Rc;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
-use super::Axes;
+use super::{Axes, AxisId};
 
 /// Index of a scalar definition in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
-
-/// Index of an axis in [`Graph::axes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AxisId(pub u32);
 
 /// Index of an array in [`Graph::arrays`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -223,14 +219,26 @@ impl Graph {
 
     /// The constant, if it is one.
     pub fn lit(&self, id: NodeId) -> Option<Scalar> {
-        match self.node(id) {
-            Node::Lit(value) => Some(*value),
-            Node::Index(_)
-            | Node::Prim(..)
-            | Node::Choose(..)
-            | Node::At(..)
-            | Node::Reduce(..) => None,
+        if let Node::Lit(value) = self.node(id) { Some(*value) } else { None }
+    }
+
+    /// The operation and its operands, if it is a primitive.
+    pub fn operation(&self, id: NodeId) -> Option<(Prim, &[NodeId])> {
+        if let Node::Prim(op, args) = self.node(id) { Some((*op, args)) } else { None }
+    }
+
+    /// The operation, the axes and the terms, if it is a reduction.
+    pub fn reduction(&self, id: NodeId) -> Option<(ReduceOp, &Axes, NodeId)> {
+        if let Node::Reduce(op, axes, body) = self.node(id) {
+            Some((*op, axes, *body))
+        } else {
+            None
         }
+    }
+
+    /// The axis, if it is the index of one.
+    pub fn index(&self, id: NodeId) -> Option<AxisId> {
+        if let Node::Index(axis) = self.node(id) { Some(*axis) } else { None }
     }
 
     /// The axes whose indices an axis runs with: itself, and those that its extent depends on.

@@ -7,10 +7,8 @@ impl Restorer<'_> {
     pub(super) fn state(&self, l: LoopId, k: u32) -> Option<Atom> {
         let axis = self.graph.loop_(l).axis;
         let inner = self.levels.iter().rev().find(|level| level.index(axis).is_some())?;
-        match &inner.around {
-            Around::Loop(own, _, _, state) if *own == l => Some(state[k as usize]),
-            Around::Loop(..) | Around::Axis(..) | Around::Nothing | Around::Branch => None,
-        }
+        let Around::Loop(own, _, _, state) = &inner.around else { return None };
+        (*own == l).then(|| state[k as usize])
     }
 
     /// The states after the last iteration.
@@ -27,7 +25,7 @@ impl Restorer<'_> {
     }
 
     /// The state at the beginning of an iteration, in another loop.
-    pub(super) fn from_tape(&mut self, id: ArrayId, l: LoopId, k: u32) -> Atom {
+    pub(super) fn taped(&mut self, id: ArrayId, l: LoopId, k: u32) -> Atom {
         let home = self.home_of_loop(l);
         let known = self.known(home, |level| level.tapes.get(&l).cloned());
         let tapes = known.unwrap_or_else(|| {

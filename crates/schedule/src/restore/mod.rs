@@ -286,7 +286,7 @@ impl Restorer<'_> {
                 self.map(axes, *body, &ty)
             }
             Array::Scatter(init, terms) => self.scatter(id, *init, terms),
-            Array::Carried(l, k) => self.from_tape(id, *l, *k),
+            Array::Carried(l, k) => self.taped(id, *l, *k),
             Array::Final(l, k) => self.last(*l)[*k as usize],
         }
     }
