@@ -1,7 +1,7 @@
 //! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the operands of a commutative operation, nested reductions.
 //! They make equal what is written differently, so that it is computed once.
 //!
-//! *Gives* a graph in which a sign stands outside of products and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
+//! *Gives* a graph in which a sign stands outside of products, where that is no more operations, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
 //! the order of their terms.
 
 use lambada_prim::{Prim, ReduceOp};
@@ -25,16 +25,19 @@ fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
 
 fn prim(to: &mut Builder, op: Prim, mut args: Vec<NodeId>) -> NodeId {
     let minus = |k: usize| args.get(k).and_then(|arg| negated(to, *arg));
+    // A sign that is there for fewer indices than the product stays where it is.
+    let free = |k: usize| to.graph.free(args[k]);
+    let leaves = |k: usize| matches!(op, Prim::Mul | Prim::Div) && free(1 - k).is_subset(free(k));
     match (op, minus(0), minus(1)) {
         (Prim::Neg, Some(x), _) => x,
         // The sign of a product and of a quotient is exact.
         (Prim::Mul | Prim::Div, Some(x), Some(y)) => prim(to, op, vec![x, y]),
-        (Prim::Mul | Prim::Div, Some(x), None) => {
+        (Prim::Mul | Prim::Div, Some(x), None) if leaves(0) => {
             let y = args[1];
             let product = prim(to, op, vec![x, y]);
             to.prim(Prim::Neg, [product])
         }
-        (Prim::Mul | Prim::Div, None, Some(y)) => {
+        (Prim::Mul | Prim::Div, None, Some(y)) if leaves(1) => {
             let x = args[0];
             let product = prim(to, op, vec![x, y]);
             to.prim(Prim::Neg, [product])

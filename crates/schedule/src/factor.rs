@@ -83,6 +83,10 @@ impl Factor<'_> {
         let opened = self.opened(&plain);
         let chosen = match opened {
             Some(opened) if self.is_cheaper(&opened, &plain) => opened,
+            // Where no index has a smaller domain than all of them, the products stay as they are: others may use them.
+            Some(_) | None if plain.constant == 1.0 && !self.saves(&plain, body) => {
+                return self.to.reduce(ReduceOp::Add, axes.clone(), body);
+            }
             Some(_) | None => plain,
         };
         self.eliminated(chosen)
@@ -95,7 +99,8 @@ impl Factor<'_> {
         };
         let (op, a, b) = (*op, args[0], args[1]);
         let all = |node| axes.is_subset(self.free(node));
-        if self.leave == Leave::Finite || all(a) && all(b) {
+        // A body that something else needs is not saved.
+        if self.leave == Leave::Finite || all(a) && all(b) || self.shared.contains(&body) {
             return None;
         }
         let (a, b) = (self.sum(axes, a), self.sum(axes, b));
@@ -166,6 +171,11 @@ impl Factor<'_> {
             plain.factors.iter().copied().filter(|f| self.shared.contains(f)).collect();
         let after = [&opened.factors[..], &kept].concat();
         self.plan(opened) + self.inner(&after) < self.plan(plain) + self.inner(&both)
+    }
+
+    /// Is eliminating the indices one after the other cheaper than all at once?
+    fn saves(&self, product: &Product, body: NodeId) -> bool {
+        self.plan(product) < self.volume(&product.axes.union(self.free(body)))
     }
 
     /// What the inner sums cost, each once.
