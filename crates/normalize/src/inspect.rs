@@ -32,12 +32,7 @@ impl Evaluator<'_> {
             places.into_iter().zip(numbers).for_each(|(place, number)| leaves[place] = number);
             leaves.extend(columns);
         }
-<<<<<<< HEAD:crates/normalize/src/eval/inspect.rs
-        let inspection =
-            Inspection { site: site.clone(), layout: Layout::with_table(shape, table) };
-=======
         let inspection = (site.clone(), Layout::with_table(shape, table));
->>>>>>> in-ins:crates/normalize/src/inspect.rs
         let number = self.inspection_number(inspection);
         let label = site.message.clone();
         self.emit.push(Vec::new(), Op::Inspect { number, label, values: leaves });

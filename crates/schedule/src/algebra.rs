@@ -1,0 +1,78 @@
+//! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the operands of a commutative operation, nested reductions.
+//! They make equal what is written differently, so that it is computed once.
+//!
+//! *Gives* a graph in which a sign stands outside of products, where that is no more operations, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
+//! the order of their terms.
+
+use lambada_prim::{Prim, ReduceOp};
+
+use crate::graph::{Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
+
+/// The graph with the laws applied.
+pub fn simplified(graph: &Graph) -> Graph {
+    rewritten(graph, &mut |to, _, node| match node {
+        Node::Prim(op, args) => prim(to, op, args),
+        Node::Reduce(op, axes, body) => reduce(to, op, axes, body),
+        node => rebuilt(to, node),
+    })
+}
+
+/// `-x`, if it is that.
+fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
+    let (op, args) = to.graph.operation(node)?;
+    (op == Prim::Neg).then(|| args[0])
+}
+
+fn prim(to: &mut Builder, op: Prim, mut args: Vec<NodeId>) -> NodeId {
+    let minus = |k: usize| args.get(k).and_then(|arg| negated(to, *arg));
+    // A sign that is there for fewer indices than the product stays where it is.
+    let free = |k: usize| to.graph.free(args[k]);
+    let leaves = |k: usize| matches!(op, Prim::Mul | Prim::Div) && free(1 - k).is_subset(free(k));
+    match (op, minus(0), minus(1)) {
+        (Prim::Neg, Some(x), _) => x,
+        // The sign of a product and of a quotient is exact.
+        (Prim::Mul | Prim::Div, Some(x), Some(y)) => prim(to, op, vec![x, y]),
+        (Prim::Mul | Prim::Div, Some(x), None) if leaves(0) => {
+            let y = args[1];
+            let product = prim(to, op, vec![x, y]);
+            to.prim(Prim::Neg, [product])
+        }
+        (Prim::Mul | Prim::Div, None, Some(y)) if leaves(1) => {
+            let x = args[0];
+            let product = prim(to, op, vec![x, y]);
+            to.prim(Prim::Neg, [product])
+        }
+        (Prim::Add, _, Some(y)) => {
+            let x = args[0];
+            prim(to, Prim::Sub, vec![x, y])
+        }
+        (Prim::Add, Some(x), None) => {
+            let y = args[1];
+            prim(to, Prim::Sub, vec![y, x])
+        }
+        (Prim::Sub, _, Some(y)) => {
+            let x = args[0];
+            prim(to, Prim::Add, vec![x, y])
+        }
+        (Prim::Add | Prim::Mul | Prim::AddInt | Prim::MulInt | Prim::And | Prim::Or, _, _) => {
+            args.sort_unstable();
+            to.prim(op, args)
+        }
+        (op, _, _) => to.prim(op, args),
+    }
+}
+
+fn reduce(to: &mut Builder, op: ReduceOp, axes: Axes, body: NodeId) -> NodeId {
+    if let Node::Reduce(inner_op, inner, term) = to.graph.node(body)
+        && *inner_op == op
+        && !inner.meets(&axes)
+    {
+        let (inner, term) = (inner.clone(), *term);
+        let both = axes.union(&inner);
+        let depends = |axis| to.graph.free(to.graph.axis(axis).extent).meets(&both);
+        if !both.iter().any(depends) {
+            return to.reduce(op, both, term);
+        }
+    }
+    to.reduce(op, axes, body)
+}

@@ -1,0 +1,55 @@
+//! What definitions cost: how many indices there are. Extents that are not known have nominal values; decisions rest on them, values do not.
+
+use std::collections::HashMap;
+
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
+
+/// The nominal value of a size of which nothing is known.
+pub const USUAL: i64 = 32;
+
+/// Nominal values of inputs that are `int`s.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nominal {
+    inputs: HashMap<u32, i64>,
+}
+
+impl Nominal {
+    /// The given values, by the numbers of the inputs.
+    pub fn of(inputs: impl IntoIterator<Item = (u32, i64)>) -> Nominal {
+        Nominal { inputs: inputs.into_iter().collect() }
+    }
+
+    /// How many indices an axis has; of one that depends on others, about.
+    pub fn extent(&self, graph: &Graph, axis: AxisId) -> f64 {
+        self.int(graph, graph.axis(axis).extent).max(1) as f64
+    }
+
+    /// How many combinations of indices there are.
+    pub fn volume(&self, graph: &Graph, axes: &Axes) -> f64 {
+        axes.iter().map(|axis| self.extent(graph, axis)).product()
+    }
+
+    fn int(&self, graph: &Graph, node: NodeId) -> i64 {
+        match graph.node(node) {
+            Node::Lit(Scalar::Int(value)) => *value,
+            Node::Index(axis) => self.int(graph, graph.axis(*axis).extent) / 2,
+            Node::Prim(op, args) if is_on_ints(*op) => {
+                let args: Vec<Scalar> =
+                    args.iter().map(|a| Scalar::Int(self.int(graph, *a))).collect();
+                op.eval(&args).int()
+            }
+            Node::At(array, _) => {
+                let known = |k: &u32| self.inputs.get(k).copied();
+                let input = if let Array::Input(k) = graph.array(*array) { known(k) } else { None };
+                input.unwrap_or(USUAL)
+            }
+            Node::Lit(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => USUAL,
+        }
+    }
+}
+
+fn is_on_ints(op: Prim) -> bool {
+    op.result() == ScalarTy::Int && op.args().iter().all(|ty| *ty == ScalarTy::Int)
+}

@@ -1,0 +1,90 @@
+//! Arrays as values: a part of an array is the array with the indices so far.
+
+use lambada_anf::{Atom, Param};
+use lambada_prim::Scalar;
+
+use super::{Distributor, Value};
+use crate::graph::{ArrayId, Axis, AxisId, NodeId};
+
+/// `base[prefix]`
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    pub(super) base: ArrayId,
+    pub(super) prefix: Vec<NodeId>,
+}
+
+impl View {
+    pub(super) fn of(base: ArrayId) -> View {
+        View { base, prefix: Vec::new() }
+    }
+}
+
+impl Distributor<'_> {
+    pub(super) fn rank(&self, view: &View) -> usize {
+        self.to.graph.rank(view.base) - view.prefix.len()
+    }
+
+    pub(super) fn dims(&mut self, view: &View) -> Vec<NodeId> {
+        self.to.dims(view.base).split_off(view.prefix.len())
+    }
+
+    pub(super) fn element(&mut self, view: &View, index: &[NodeId]) -> NodeId {
+        self.to.at(view.base, [&view.prefix, index].concat())
+    }
+
+    pub(super) fn indexed(&mut self, view: &View, index: &[NodeId]) -> Value {
+        let part = View { base: view.base, prefix: [&view.prefix, index].concat() };
+        match self.rank(view) - index.len() {
+            0 => Value::Scalar(self.element(view, index)),
+            _ => Value::Array(part),
+        }
+    }
+
+    /// Axes for all that is left of an array, other than those that are taken.
+    pub(super) fn axes_along(&mut self, view: &View, taken: &mut Vec<AxisId>) -> Vec<AxisId> {
+        (0..self.rank(view)).map(|k| self.axis_along(view, k, taken)).collect()
+    }
+
+    /// The element at the indices of axes.
+    pub(super) fn element_at(&mut self, view: &View, axes: &[AxisId]) -> NodeId {
+        let index: Vec<NodeId> = axes.iter().map(|axis| self.to.index(*axis)).collect();
+        self.element(view, &index)
+    }
+
+    /// A part of an array as an array.
+    pub(super) fn whole(&mut self, view: &View) -> ArrayId {
+        if view.prefix.is_empty() {
+            return view.base;
+        }
+        let axes = self.axes_along(view, &mut Vec::new());
+        let body = self.element_at(view, &axes);
+        self.to.map(axes, body)
+    }
+
+    /// `[a, b, c]`, of scalars or of arrays of equal sizes.
+    pub(super) fn literal(&mut self, p: &Param, items: &[Atom]) {
+        let values: Vec<Value> = items.iter().map(|item| self.value(*item)).collect();
+        let mut axes = match &values[0] {
+            Value::Scalar(_) => Vec::new(),
+            Value::Array(view) => {
+                let view = view.clone();
+                self.axes_along(&view, &mut Vec::new())
+            }
+        };
+        let element = |value: &Value| match value {
+            Value::Scalar(node) => *node,
+            Value::Array(view) => self.element_at(view, &axes),
+        };
+        let elements = values.iter().map(element).collect();
+        let mut array = self.to.items(elements);
+        if !axes.is_empty() {
+            let extent = self.to.lit(Scalar::Int(items.len() as i64));
+            let outer = self.to.axis(Axis { hint: "k".into(), extent, sequential: false });
+            let index = self.to.index(outer);
+            let body = self.to.at(array, vec![index]);
+            axes.insert(0, outer);
+            array = self.to.map(axes, body);
+        }
+        self.bind_array(p, array);
+    }
+}

@@ -1,0 +1,280 @@
+//! P0: Γ ⊢ statements  becomes  a graph of scalar definitions, by distributing every nest completely.
+//!
+//! A scalar inside of `for i { for c { … } }` becomes a function of the indices that it depends on; an array is its elements; `array[index]` is what has been
+//! written there, where that is evident. Accumulators become sums, where each place is one index, and scatters else. Checks keep their order.
+//!
+//! *Assumes* a region, see [`crate::regions`]. *Gives* a graph whose inputs are the variables from outside. *Keeps* values up to the order of sums,
+//! and failures. It is legal because values are immutable, iterations of `for` independent, and reductions and additions commutative.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
+use lambada_prim::{Prim, ReduceOp};
+
+use crate::graph::{
+    Around, Array, ArrayId, Axes, AxisId, Builder, Effect, Graph, Input, NodeId, Output, cleaned,
+};
+use crate::regions::Region;
+
+mod accumulators;
+mod arrays;
+mod axes;
+mod nests;
+
+use accumulators::Accumulator;
+use arrays::View;
+use axes::Ranges;
+
+/// A region as a graph.
+#[derive(Debug)]
+pub struct Distributed {
+    /// The graph; its outputs are those of the region.
+    pub graph: Graph,
+    /// The variables that its inputs stand for.
+    pub inputs: Vec<Var>,
+    /// The variables that its outputs stand for.
+    pub outputs: Vec<Var>,
+}
+
+/// The graph of a region.
+pub fn distribute(names: &Names, region: &Region) -> Distributed {
+    let mut bound = HashSet::new();
+    for stm in region.stms {
+        bound.extend(stm.binds.iter().map(|p| p.var));
+        bound.extend(stm.exp.bound());
+        stm.exp.blocks().into_iter().for_each(|block| block.bound(&mut |v| _ = bound.insert(v)));
+    }
+    let mut distributor = Distributor {
+        names,
+        types: region.types,
+        bound,
+        to: Builder::default(),
+        values: HashMap::new(),
+        accumulators: HashMap::new(),
+        inputs: Vec::new(),
+        ranges: Ranges::default(),
+        around: Vec::new(),
+        effects: vec![Vec::new()],
+    };
+    region.stms.iter().for_each(|stm| distributor.statement(stm));
+    distributor.finish(&region.outputs)
+}
+
+/// What a variable stands for.
+#[derive(Clone, Debug)]
+enum Value {
+    Scalar(NodeId),
+    Array(View),
+}
+
+/// A construct around the statement that is being distributed.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Axis(AxisId),
+    /// A branch that is taken if this holds.
+    Branch(NodeId),
+}
+
+struct Distributor<'a> {
+    names: &'a Names,
+    types: &'a HashMap<Var, Ty>,
+    /// The variables that the region binds.
+    bound: HashSet<Var>,
+    to: Builder,
+    values: HashMap<Var, Value>,
+    accumulators: HashMap<Var, Accumulator>,
+    inputs: Vec<Var>,
+    ranges: Ranges,
+    around: Vec<Place>,
+    /// The effects of the blocks around, the innermost last.
+    effects: Vec<Vec<Effect>>,
+}
+
+impl Distributor<'_> {
+    fn finish(mut self, outputs: &[Param]) -> Distributed {
+        for p in outputs {
+            let array = match self.var(p.var) {
+                Value::Scalar(node) => self.to.scalar(node),
+                Value::Array(view) => self.whole(&view),
+            };
+            self.to.graph.outputs.push(Output { hint: self.names.hint(p.var), array });
+        }
+        self.to.graph.effects = self.effects.pop().unwrap_or_default();
+        let outputs = outputs.iter().map(|p| p.var).collect();
+        Distributed { graph: cleaned(&self.to.graph), inputs: self.inputs, outputs }
+    }
+
+    // Variables
+
+    fn var(&mut self, var: Var) -> Value {
+        if let Some(value) = self.values.get(&var) {
+            return value.clone();
+        }
+        let ty = self.types[&var].clone();
+        let dims: Vec<NodeId> = ty.dims.iter().map(|d| self.scalar(*d)).collect();
+        let rank = dims.len();
+        let input = Input { hint: self.names.hint(var), elem: ty.elem.scalar(), dims };
+        // What comes from outside is there in every branch.
+        let around = std::mem::take(&mut self.to.around);
+        let array = self.to.input(input);
+        self.inputs.push(var);
+        let value = match rank {
+            0 => Value::Scalar(self.to.at(array, Vec::new())),
+            _ => Value::Array(View::of(array)),
+        };
+        self.to.around = around;
+        self.values.insert(var, value.clone());
+        value
+    }
+
+    fn scalar(&mut self, atom: Atom) -> NodeId {
+        match atom {
+            Atom::Lit(value) => self.to.lit(value),
+            Atom::Var(var) => match self.var(var) {
+                Value::Scalar(node) => node,
+                Value::Array(_) => unreachable!("{var:?} is an array where a scalar is asked for"),
+            },
+        }
+    }
+
+    fn scalars(&mut self, atoms: &[Atom]) -> Vec<NodeId> {
+        atoms.iter().map(|a| self.scalar(*a)).collect()
+    }
+
+    fn view(&mut self, var: Var) -> View {
+        match self.var(var) {
+            Value::Array(view) => view,
+            Value::Scalar(_) => unreachable!("{var:?} is a scalar where an array is asked for"),
+        }
+    }
+
+    fn value(&mut self, atom: Atom) -> Value {
+        match atom {
+            Atom::Lit(value) => Value::Scalar(self.to.lit(value)),
+            Atom::Var(var) => self.var(var),
+        }
+    }
+
+    /// An atom as an array, of rank 0 if it is a scalar.
+    fn array(&mut self, atom: Atom) -> ArrayId {
+        match self.value(atom) {
+            Value::Scalar(node) => self.to.scalar(node),
+            Value::Array(view) => self.whole(&view),
+        }
+    }
+
+    fn bind(&mut self, p: &Param, value: Value) {
+        self.values.insert(p.var, value);
+    }
+
+    /// Binds an array, or what is in one of rank 0.
+    fn bind_array(&mut self, p: &Param, array: ArrayId) {
+        let value = match p.ty.rank() {
+            0 => Value::Scalar(self.to.at(array, Vec::new())),
+            _ => Value::Array(View::of(array)),
+        };
+        self.bind(p, value);
+    }
+
+    // Places
+
+    /// Distributes what is inside of a construct; gives its effects.
+    fn inside<T>(&mut self, place: Place, inside: impl FnOnce(&mut Self) -> T) -> (T, Vec<Effect>) {
+        self.around.push(place);
+        self.to.around.push(match place {
+            Place::Axis(axis) => Around::Axis(axis),
+            Place::Branch(_) => Around::Branch,
+        });
+        self.effects.push(Vec::new());
+        let result = inside(self);
+        let effects = self.effects.pop().unwrap_or_default();
+        self.to.around.pop();
+        self.around.pop();
+        (result, effects)
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        self.effects.last_mut().expect("the block of the region").push(effect);
+    }
+
+    // Statements
+
+    fn block(&mut self, block: &Block) -> Vec<Value> {
+        block.stms.iter().for_each(|stm| self.statement(stm));
+        block.results.iter().map(|a| self.value(*a)).collect()
+    }
+
+    fn statement(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Op(op) => self.op(stm, op),
+            Exp::Nest(nest) => self.nest(stm, nest),
+        }
+    }
+
+    fn op(&mut self, stm: &Stm, op: &Op) {
+        match op {
+            Op::Prim(op, args) => {
+                let args = self.scalars(args);
+                let node = self.to.prim(*op, args);
+                self.bind(&stm.binds[0], Value::Scalar(node));
+            }
+            Op::Index(x, index) => {
+                let (view, index) = (self.view(*x), self.scalars(index));
+                let value = self.indexed(&view, &index);
+                self.bind(&stm.binds[0], value);
+            }
+            Op::Fill(value) => {
+                let value = self.scalar(*value);
+                let axes = self.axes_of(&stm.binds[0].ty, None);
+                let array = self.to.map(axes, value);
+                self.bind_array(&stm.binds[0], array);
+            }
+            Op::Array(items) => self.literal(&stm.binds[0], items),
+            Op::Constant(tensor) => {
+                let array = self.to.constant(tensor);
+                self.bind_array(&stm.binds[0], array);
+            }
+            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::Accumulator(value) => self.accumulator(stm.binds[0].var, *value),
+            Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
+            Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
+            Op::Check { cond, site, values } => {
+                let (cond, values) = (self.scalar(*cond), self.scalars(values));
+                self.effect(Effect::Check { cond, site: site.clone(), values });
+            }
+            Op::Update { .. }
+            | Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => unreachable!("such statements belong to no region"),
+        }
+    }
+
+    fn matmul(&mut self, p: &Param, a: Var, b: Var) {
+        let (a, b) = (self.view(a), self.view(b));
+        let (rank_a, rank_b) = (self.rank(&a), self.rank(&b));
+        let mut taken = Vec::new();
+        let inner = self.axis_along(&a, rank_a - 1, &mut taken);
+        let rows: Vec<AxisId> =
+            (0..rank_a - 1).map(|k| self.axis_along(&a, k, &mut taken)).collect();
+        let columns: Vec<AxisId> =
+            (1..rank_b).map(|k| self.axis_along(&b, k, &mut taken)).collect();
+        let mut at = |axes: &[AxisId], view: &View| {
+            let index: Vec<NodeId> = axes.iter().map(|axis| self.to.index(*axis)).collect();
+            self.element(view, &index)
+        };
+        let x = at(&[&rows[..], &[inner]].concat(), &a);
+        let y = at(&[&[inner], &columns[..]].concat(), &b);
+        let product = self.to.prim(Prim::Mul, [x, y]);
+        let sum = self.to.reduce(ReduceOp::Add, Axes::one(inner), product);
+        let array = self.to.map([rows, columns].concat(), sum);
+        self.bind_array(p, array);
+    }
+
+    /// The axes that an array has been written with. One that is an input or has been made by a loop has none.
+    fn own_axes(&self, array: ArrayId) -> &[AxisId] {
+        if let Array::Map(axes, _) = self.to.graph.array(array) { axes } else { &[] }
+    }
+}

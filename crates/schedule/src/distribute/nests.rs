@@ -1,0 +1,141 @@
+//! The constructs with blocks: `for` is an axis, `loop` a state, `if` a choice of scalars.
+
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Block, LoopKind, Nest, Out, Param, Stm, Var};
+use lambada_prim::Prim;
+
+use super::{Distributor, Place, Value, View};
+use crate::graph::{ArrayId, Axes, AxisId, Effect, NodeId};
+
+impl Distributor<'_> {
+    pub(super) fn nest(&mut self, stm: &Stm, nest: &Nest) {
+        match nest {
+            Nest::For { index, extent, outs, body } => self.for_(stm, *index, *extent, outs, body),
+            Nest::Loop { params, inits, kind: LoopKind::For { index, extent, .. }, body } => {
+                self.loop_(stm, (params, inits), (*index, *extent), body)
+            }
+            Nest::Loop { kind: LoopKind::While(_), .. } => {
+                unreachable!("a `while` belongs to no region")
+            }
+            Nest::If { cond, then, otherwise } => self.if_(stm, *cond, then, otherwise),
+        }
+    }
+
+    fn bind_index(&mut self, index: Var, axis: AxisId) {
+        let node = self.to.index(axis);
+        self.values.insert(index, Value::Scalar(node));
+    }
+
+    fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) {
+        let extent = self.scalar(extent);
+        let axis = self.axis_of_loop(index, extent, body, false);
+        let (results, effects) = self.inside(Place::Axis(axis), |d| {
+            d.bind_index(index, axis);
+            let results = d.block(body);
+            let outs = outs.iter().zip(results);
+            outs.map(|(out, result)| d.element_of(*out, result)).collect::<Vec<_>>()
+        });
+        if !effects.is_empty() {
+            self.effect(Effect::For(axis, effects));
+        }
+        for ((p, out), (axes, node)) in stm.binds.iter().zip(outs).zip(results) {
+            match out {
+                Out::Collect => {
+                    let axes = [&[axis], &axes[..]].concat();
+                    let array = self.to.map(axes, node);
+                    self.bind_array(p, array);
+                }
+                Out::Reduce(op) => {
+                    let total = self.to.reduce(*op, Axes::one(axis), node);
+                    self.bind(p, Value::Scalar(total));
+                }
+            }
+        }
+    }
+
+    /// What an iteration gives to an out: an element of it, and the axes of the array that it is an element of.
+    fn element_of(&mut self, out: Out, result: Value) -> (Vec<AxisId>, NodeId) {
+        match (out, result) {
+            (Out::Collect | Out::Reduce(_), Value::Scalar(node)) => (Vec::new(), node),
+            (Out::Collect | Out::Reduce(_), Value::Array(view)) => {
+                let axes = self.axes_along(&view, &mut Vec::new());
+                let node = self.element_at(&view, &axes);
+                (axes, node)
+            }
+        }
+    }
+
+    fn loop_(
+        &mut self,
+        stm: &Stm,
+        (params, inits): (&[Param], &[Atom]),
+        (index, extent): (Var, Atom),
+        body: &Block,
+    ) {
+        let extent = self.scalar(extent);
+        let inits: Vec<(Rc<str>, ArrayId)> = params
+            .iter()
+            .zip(inits)
+            .map(|(p, a)| (self.names.hint(p.var), self.array(*a)))
+            .collect();
+        let axis = self.axis_of_loop(index, extent, body, true);
+        let axes = self.around.iter().filter_map(|place| match place {
+            Place::Axis(axis) => Some(*axis),
+            Place::Branch(_) => None,
+        });
+        let reaching = axes.fold(Axes::default(), |all, a| all.union(&self.to.graph.reach(a)));
+        let l = self.to.open(axis, &inits, &reaching);
+        let (nexts, effects) = self.inside(Place::Axis(axis), |d| {
+            d.bind_index(index, axis);
+            for (k, p) in params.iter().enumerate() {
+                let state = d.to.carried(l, k as u32);
+                d.bind_array(p, state);
+            }
+            body.stms.iter().for_each(|stm| d.statement(stm));
+            body.results.iter().map(|a| d.array(*a)).collect::<Vec<ArrayId>>()
+        });
+        self.to.close(l, &nexts);
+        if !effects.is_empty() {
+            self.effect(Effect::For(axis, effects));
+        }
+        for (k, p) in stm.binds.iter().enumerate() {
+            let last = self.to.last(l, k as u32);
+            self.bind_array(p, last);
+        }
+    }
+
+    fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
+        let cond = self.scalar(cond);
+        let not = self.to.prim(Prim::Not, [cond]);
+        let (yes, if_so) = self.inside(Place::Branch(cond), |d| d.block(then));
+        let (no, if_not) = self.inside(Place::Branch(not), |d| d.block(otherwise));
+        if !if_so.is_empty() || !if_not.is_empty() {
+            self.effect(Effect::If(cond, if_so, if_not));
+        }
+        for ((p, yes), no) in stm.binds.iter().zip(yes).zip(no) {
+            let value = match (yes, no) {
+                (Value::Array(yes), Value::Array(no)) => {
+                    Value::Array(self.chosen(p, cond, &yes, &no))
+                }
+                (Value::Scalar(yes), Value::Scalar(no)) => {
+                    Value::Scalar(self.to.choose(cond, yes, no))
+                }
+                (Value::Scalar(_), Value::Array(_)) | (Value::Array(_), Value::Scalar(_)) => {
+                    unreachable!("the branches of an `if` have one type")
+                }
+            };
+            self.bind(p, value);
+        }
+    }
+
+    fn chosen(&mut self, p: &Param, cond: NodeId, yes: &View, no: &View) -> View {
+        let axes = self.axes_of(&p.ty, Some(yes));
+        let ((a, _), (b, _)) = (
+            self.inside(Place::Branch(cond), |d| d.element_at(yes, &axes)),
+            self.inside(Place::Branch(cond), |d| d.element_at(no, &axes)),
+        );
+        let body = self.to.choose(cond, a, b);
+        View::of(self.to.map(axes, body))
+    }
+}

@@ -1,0 +1,27 @@
+//! The language of scalar definitions with free indices: what a program computes, apart from how its loops are nested.
+
+mod axes;
+mod build;
+mod check;
+mod copy;
+mod eval;
+mod print;
+mod read;
+mod syntax;
+mod walk;
+
+pub use axes::{Axes, AxisId};
+pub use build::{Around, Builder};
+pub use check::check;
+pub use copy::{Rule, cleaned, rebuilt, rewritten};
+pub use eval::{Outcome, eval};
+pub use print::print;
+pub use read::read;
+pub use syntax::{
+    Array, ArrayId, Axis, Carry, Effect, Facts, Graph, Input, Loop, LoopId, Node, NodeId, Output,
+    Term,
+};
+pub use walk::Part;
+
+#[cfg(test)]
+mod tests;

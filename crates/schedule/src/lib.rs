@@ -1,0 +1,50 @@
+//! From array programs to scalar definitions with free indices, and back.
+
+pub mod graph;
+
+mod algebra;
+mod clamp;
+mod cost;
+mod distribute;
+mod factor;
+mod phases;
+mod regions;
+mod restore;
+
+use lambada_anf::{Function, Library};
+
+pub use algebra::simplified;
+pub use clamp::clamp;
+pub use cost::{Nominal, USUAL};
+pub use distribute::{Distributed, distribute};
+pub use factor::{Leave, factored};
+pub use phases::Phases;
+pub use regions::{Region, Replaced, replace_regions};
+pub use restore::restore;
+
+use graph::Graph;
+
+/// Rewrites the graph of each region of a function, and places the definitions as simply as possible.
+pub fn through_graphs(function: &mut Function, rewrite: &mut dyn FnMut(Graph) -> Graph) {
+    replace_regions(function, &mut |names, region| {
+        let Distributed { graph, inputs, .. } = distribute(names, region);
+        restore(names, &rewrite(graph), &inputs)
+    });
+    clamp(function);
+}
+
+/// A program that is one region, as a graph that takes its parameters.
+pub fn whole(function: &Function) -> Option<Distributed> {
+    let mut whole = None;
+    let mut copy = Function { library: Library::default(), ..function.clone() };
+    replace_regions(&mut copy, &mut |names, region| {
+        if region.stms == &function.body.stms[..] {
+            whole = Some(distribute(names, region));
+        }
+        (region.stms.to_vec(), region.outputs.iter().map(|p| p.var.into()).collect())
+    });
+    whole
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Regions: maximal runs of statements of a block that can be written as a graph. What is between them (calls, nodes, `while`, updates in place)
+//! stays as it is, with the regions in its own blocks.
+//!
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its variables from outside, and those that are needed outside.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{
+    Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
+};
+
+/// A maximal run of statements.
+#[derive(Debug)]
+pub struct Region<'a> {
+    /// The statements.
+    pub stms: &'a [Stm],
+    /// What they bind that is needed elsewhere, sizes before the arrays that have them.
+    pub outputs: Vec<Param>,
+    /// The types of all variables of the function.
+    pub types: &'a HashMap<Var, Ty>,
+}
+
+/// What takes the place of a region: statements, and an atom for each output.
+pub type Replaced = (Vec<Stm>, Vec<Atom>);
+
+/// Replaces each region of a function and of its library.
+pub fn replace_regions(
+    function: &mut Function,
+    replace: &mut dyn FnMut(&mut Names, &Region) -> Replaced,
+) {
+    for callee in function.library.functions.iter_mut().flatten() {
+        replace_regions(callee, replace);
+    }
+    let (types, mentions) = (types(function), mentions(function));
+    let mut body = std::mem::take(&mut function.body);
+    let mut pass = Pass {
+        types: &types,
+        mentions: &mentions,
+        names: &mut function.names,
+        replace,
+        renaming: Renaming::new(),
+    };
+    pass.block(&mut body);
+    let renaming = pass.renaming;
+    renaming.apply(&mut body);
+    function.results = function.results.iter().map(|ty| renaming.ty(ty)).collect();
+    function.body = body;
+}
+
+/// The types of all variables.
+fn types(function: &Function) -> HashMap<Var, Ty> {
+    let mut types: HashMap<Var, Ty> = function.sizes.iter().map(|s| (*s, Ty::int())).collect();
+    let given = function.params.iter().chain(&function.accumulators);
+    types.extend(given.map(|p| (p.var, p.ty.clone())));
+    function.body.each(&mut |stm| {
+        types.extend(stm.binds.iter().map(|p| (p.var, p.ty.clone())));
+        match &stm.exp {
+            Exp::Op(_) | Exp::Nest(Nest::If { .. }) => {}
+            Exp::Nest(Nest::For { index, .. }) => _ = types.insert(*index, Ty::int()),
+            Exp::Nest(Nest::Loop { params, kind, .. }) => {
+                types.extend(params.iter().map(|p| (p.var, p.ty.clone())));
+                if let LoopKind::For { index, .. } = kind {
+                    types.insert(*index, Ty::int());
+                }
+            }
+        }
+    });
+    types
+}
+
+/// How often each variable is mentioned.
+fn mentions(function: &Function) -> HashMap<Var, usize> {
+    let mut count = HashMap::new();
+    let mut add = |var: Var| *count.entry(var).or_default() += 1;
+    function.body.stms.iter().for_each(|stm| stm.mentioned(&mut add));
+    let sizes = function.results.iter().flat_map(|ty| &ty.dims);
+    let given = function.body.results.iter().chain(sizes);
+    given.filter_map(|a| a.as_var()).for_each(add);
+    count
+}
+
+struct Pass<'a> {
+    types: &'a HashMap<Var, Ty>,
+    mentions: &'a HashMap<Var, usize>,
+    names: &'a mut Names,
+    replace: &'a mut dyn FnMut(&mut Names, &Region) -> Replaced,
+    renaming: Renaming,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, block: &mut Block) {
+        let mut stms = std::mem::take(&mut block.stms);
+        let fitting = fitting(&stms);
+        let mut at = 0;
+        while at < stms.len() {
+            let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
+            let run = at..at + len;
+            if fitting[at] {
+                let region = &stms[run];
+                let outputs = self.outputs(region);
+                let region = Region { stms: region, outputs, types: self.types };
+                let (new, atoms) = (self.replace)(self.names, &region);
+                for (output, atom) in region.outputs.iter().zip(atoms) {
+                    // It may be an input, which has been replaced itself.
+                    self.renaming.insert(output.var, self.renaming.atom(atom));
+                }
+                block.stms.extend(new);
+            } else {
+                for stm in &mut stms[run.clone()] {
+                    stm.exp.blocks_mut().into_iter().for_each(|inner| self.block(inner));
+                }
+                block.stms.extend_from_slice(&stms[run]);
+            }
+            at += len;
+        }
+    }
+
+    fn outputs(&self, stms: &[Stm]) -> Vec<Param> {
+        let mut inside: HashMap<Var, usize> = HashMap::new();
+        stms.iter().for_each(|stm| stm.mentioned(&mut |var| *inside.entry(var).or_default() += 1));
+        let accumulates = |stm: &&Stm| !matches!(stm.exp, Exp::Op(Op::Accumulator(_)));
+        let bound: Vec<&Param> = stms.iter().filter(accumulates).flat_map(|s| &s.binds).collect();
+        let count = |of: &HashMap<Var, usize>, var: Var| of.get(&var).copied().unwrap_or(0);
+        let outside = |p: &&&Param| count(self.mentions, p.var) > count(&inside, p.var);
+        let mut needed: HashSet<Var> = bound.iter().filter(outside).map(|p| p.var).collect();
+        // The sizes of what is needed are mentioned in its type.
+        for p in bound.iter().rev() {
+            if needed.contains(&p.var) {
+                needed.extend(p.ty.dims.iter().filter_map(|d| d.as_var()));
+            }
+        }
+        bound.into_iter().filter(|p| needed.contains(&p.var)).cloned().collect()
+    }
+}
+
+/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run.
+fn fitting(stms: &[Stm]) -> Vec<bool> {
+    let makes = |stm: &Stm| match &stm.exp {
+        Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
+        Exp::Op(_) | Exp::Nest(_) => None,
+    };
+    let mut own: HashSet<Var> = stms.iter().filter_map(makes).collect();
+    loop {
+        let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own)).collect();
+        let before = own.len();
+        let (mut run, mut runs) = (0, HashMap::new());
+        for (stm, fits) in stms.iter().zip(&fitting) {
+            run += usize::from(!fits);
+            let place = (run, *fits);
+            stm.mentioned(&mut |var| {
+                if own.contains(&var) && (!fits || *runs.entry(var).or_insert(place) != place) {
+                    runs.insert(var, (usize::MAX, false));
+                }
+            });
+            if let Some(acc) = makes(stm) {
+                runs.insert(acc, place);
+            }
+        }
+        own.retain(|acc| runs.get(acc).is_some_and(|(_, fits)| *fits));
+        if own.len() == before {
+            return fitting;
+        }
+    }
+}
+
+/// Can the statement be written as a graph, with additions to these accumulators?
+fn fits(stm: &Stm, accumulators: &HashSet<Var>) -> bool {
+    let scalars = |params: &[Param]| params.iter().all(|p| matches!(p.ty.elem, Elem::Scalar(_)));
+    if !scalars(&stm.binds) {
+        return false;
+    }
+    match &stm.exp {
+        Exp::Op(op) => match op {
+            Op::Prim(..)
+            | Op::Index(..)
+            | Op::Fill(_)
+            | Op::Array(_)
+            | Op::Constant(_)
+            | Op::MatMul(..)
+            | Op::Check { .. } => true,
+            Op::Accumulator(_) => accumulators.contains(&stm.binds[0].var),
+            Op::Accumulate { acc, .. } | Op::Freeze(acc) => accumulators.contains(acc),
+            Op::Update { .. }
+            | Op::Call { .. }
+            | Op::Node { .. }
+            | Op::Tag(_)
+            | Op::Field { .. }
+            | Op::Open { .. }
+            | Op::Cell { .. } => false,
+        },
+        Exp::Nest(nest) => {
+            let state = match nest {
+                Nest::For { .. } | Nest::If { .. } => true,
+                Nest::Loop { kind: LoopKind::While(_), .. } => false,
+                Nest::Loop { params, .. } => {
+                    let own: HashSet<Atom> = params.iter().map(|p| p.var.into()).collect();
+                    let sizes = params.iter().chain(&stm.binds).flat_map(|p| &p.ty.dims);
+                    let bound: HashSet<Atom> = stm.binds.iter().map(|p| p.var.into()).collect();
+                    scalars(params)
+                        && !sizes.into_iter().any(|d| own.contains(d) || bound.contains(d))
+                }
+            };
+            state && nest.blocks().into_iter().all(|block| block_fits(block, accumulators))
+        }
+    }
+}
+
+fn block_fits(block: &Block, accumulators: &HashSet<Var>) -> bool {
+    let mut known = accumulators.clone();
+    known.extend(block.accumulators());
+    block.stms.iter().all(|stm| fits(stm, &known))
+}

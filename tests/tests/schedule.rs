@@ -1,0 +1,221 @@
+//! Programs as graphs of scalar definitions: each program under `tests/programs` and its first derivatives give the same when their regions become
+//! graphs and come back; one that is a single region gives the same as a graph.
+
+use std::path::Path;
+
+use lambada::operators::{self, Operator};
+use lambada::{Data, Executable, Session, Tensor};
+use lambada_anf as anf;
+use lambada_core::{self as core, DefId, Program};
+use lambada_prim::Scalar;
+use lambada_schedule::{
+    Distributed, Leave, Nominal, factored, graph, simplified, through_graphs, whole,
+};
+use lambada_testkit::{Random, Tolerance, all_close, parallel};
+use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
+use lambada_tests::oracle::differentiable;
+
+/// A program with arguments.
+struct Case {
+    name: String,
+    program: Program,
+    entry: DefId,
+    args: Vec<Data>,
+}
+
+/// How many programs were compared, and how many of them are one region.
+#[derive(Default)]
+struct Count {
+    compared: usize,
+    whole: usize,
+    failures: usize,
+}
+
+/// The results, or the message of the failure.
+type Given = Result<Vec<Tensor>, String>;
+
+fn same(what: &str, expected: &Given, found: &Given) {
+    match (expected, found) {
+        (Ok(a), Ok(b)) => {
+            for (k, (a, b)) in a.iter().zip(b).enumerate() {
+                assert_eq!(a.dims, b.dims, "{what}: the sizes of result {k}");
+                let reals = |t: &Tensor| match &t.data {
+                    lambada::Elements::Real(xs) => xs.clone(),
+                    lambada::Elements::Int(xs) => xs.iter().map(|x| *x as f64).collect(),
+                    lambada::Elements::Bool(xs) => xs.iter().map(|x| f64::from(*x)).collect(),
+                };
+                let compared = all_close(&"result", &reals(b), &reals(a), Tolerance::mixed(1e-9));
+                compared.unwrap_or_else(|e| panic!("{what}: {e}"));
+            }
+        }
+        (Err(a), Err(b)) if a == b => {}
+        (_, _) => panic!("{what}: {found:?} instead of {expected:?}"),
+    }
+}
+
+/// What the graph of a whole program gives.
+fn run_graph(f: &anf::Function, whole: &Distributed, args: &[Tensor]) -> Given {
+    let value = |var: anf::Var| {
+        let size = |(p, arg): (&anf::Param, &Tensor)| {
+            let k = p.ty.dims.iter().position(|d| *d == anf::Atom::Var(var))?;
+            Some(Tensor::scalar(Scalar::Int(arg.dims[k] as i64)))
+        };
+        let param = f.params.iter().position(|p| p.var == var).map(|k| args[k].clone());
+        param.or_else(|| f.params.iter().zip(args).find_map(size))
+    };
+    let inputs: Vec<Tensor> =
+        whole.inputs.iter().map(|var| value(*var).expect("an input of the program")).collect();
+    let found = graph::eval(&whole.graph, &inputs).map_err(|failure| failure.message)?.results;
+    let result = |atom: &anf::Atom| match atom {
+        anf::Atom::Lit(value) => Tensor::scalar(*value),
+        anf::Atom::Var(var) => {
+            let output = whole.outputs.iter().position(|known| known == var);
+            output.map(|k| found[k].clone()).or_else(|| value(*var)).expect("a result")
+        }
+    };
+    Ok(f.body.results.iter().map(result).collect())
+}
+
+fn compare(case: &Case, count: &mut Count) {
+    let Ok(arrays) = lambada::arrays(&case.program, case.entry) else { return };
+    let [_, optimized, _] = Executable::stages(&arrays);
+    let Ok(tensors) = optimized.tensors(&case.args) else { return };
+    for (stage, f) in
+        [("normalized", &arrays.normalized.function), ("optimized", &*arrays.optimized)]
+    {
+        let what = format!("{}, {stage}", case.name);
+        // Sizes come first.
+        let args = &tensors[tensors.len() - f.params.len()..];
+        let run = |f: &anf::Function| -> Given {
+            anf::eval(f, args).map(|o| o.results).map_err(|failure| failure.message)
+        };
+        let expected = run(f);
+        let mut back = f.clone();
+        through_graphs(&mut back, &mut |region| {
+            graph::check(&region)
+                .unwrap_or_else(|e| panic!("{what}: {e}\n{}", graph::print(&region)));
+            region
+        });
+        anf::check(&back).unwrap_or_else(|e| {
+            panic!("{what}: {e}\nbefore:\n{}\nafter:\n{}", anf::print(f), anf::print(&back))
+        });
+        same(&format!("{what}, there and back"), &expected, &run(&back));
+        if let Some(graph) = whole(f) {
+            same(&format!("{what}, as a graph"), &expected, &run_graph(f, &graph, args));
+            count.whole += 1;
+        }
+        count.compared += 1;
+        count.failures += usize::from(expected.is_err());
+    }
+}
+
+/// The value and, where there are any, the forward and the reverse derivative.
+fn cases(name: &str, program: Program, entry: DefId, args: Vec<Data>) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let wrt = differentiable(&program, entry).unwrap_or_default();
+    let value = core::eval::run(&program, entry, &args);
+    let mut random = Random(11);
+    let mut like =
+        |data: &Data| lambada::vectors::with_reals(data, &mut || random.between(-1.0, 1.0));
+    if let (Ok(value), false) = (&value, wrt.is_empty()) {
+        let point = match &wrt[..] {
+            [single] => args[*single].clone(),
+            several => Data::Tuple(several.iter().map(|k| args[*k].clone()).collect()),
+        };
+        for (operator, seed) in [(Operator::Jvp, like(&point)), (Operator::Vjp, like(value))] {
+            let mut program = program.clone();
+            if let Ok(entry) = operators::derive(&mut program, entry, operator, &wrt) {
+                let args = args.iter().cloned().chain([seed]).collect();
+                cases.push(Case { name: format!("{name} {operator:?}"), program, entry, args });
+            }
+        }
+    }
+    cases.push(Case { name: name.into(), program, entry, args });
+    cases
+}
+
+fn file(path: &Path) -> Count {
+    let mut count = Count::default();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let unit = Session::new().load(path).unwrap_or_else(|p| panic!("{}: {p:?}", path.display()));
+    let runs = |e: &Expectation| !matches!(e.kind, Kind::Check);
+    for promise in expectations(&text).iter().filter(|e| runs(e)) {
+        let name = format!("{}:{}", path.display(), promise.line + 1);
+        let args = arguments(&unit, promise).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (program, entry) = unit.definition(&promise.entry).expect("a definition");
+        cases(&name, program, entry, args).iter().for_each(|case| compare(case, &mut count));
+    }
+    count
+}
+
+#[test]
+fn programs_come_back_from_graphs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut files = [programs(&folder), programs(&folder.join("recursion"))].concat();
+    files.retain(|path| path.to_string_lossy().contains(&only));
+    let counts = parallel(&files, |path| file(path));
+    let total = counts.iter().fold(Count::default(), |all, count| Count {
+        compared: all.compared + count.compared,
+        whole: all.whole + count.whole,
+        failures: all.failures + count.failures,
+    });
+    println!("{} programs, {} graphs, {} failures", total.compared, total.whole, total.failures);
+    assert!(total.compared > 1000 && total.whole > 500 || !only.is_empty());
+}
+
+/// The gradient of a Gaussian mixture, as `normalize` gives it and optimized, is one region. Factored, it gives the same with no more operations.
+#[test]
+fn the_gradient_of_a_mixture_is_one_graph() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/gmm.lam");
+    let unit = Session::new().load(&path).unwrap_or_else(|p| panic!("{p:?}"));
+    let (n, k, d) = (60, 3, 8);
+    let mut random = Random(3);
+    let mut reals = |dims: &[usize]| {
+        let data = (0..dims.iter().product()).map(|_| random.between(-1.0, 1.0)).collect();
+        Data::Tensor(Tensor::reals(dims.to_vec(), data))
+    };
+    let mut args: Vec<Data> = [&[k][..], &[k, d], &[k, d], &[k, d * (d - 1) / 2], &[n, d]]
+        .iter()
+        .map(|dims| reals(dims))
+        .collect();
+    args.extend([Data::from(1.0), Data::Tensor(Tensor::scalar(Scalar::Int(0))), Data::from(1.0)]);
+    let (mut program, entry) = unit.definition("objective").expect("a definition");
+    let wrt = [0, 1, 2, 3];
+    let entry = operators::derive(&mut program, entry, Operator::Vjp, &wrt).expect("a derivative");
+    let arrays = lambada::arrays(&program, entry).expect("array code");
+    let [_, optimized, _] = Executable::stages(&arrays);
+    let tensors = optimized.tensors(&args).expect("tensors");
+    let mut compared = 0;
+    for (stage, f) in
+        [("normalized", &arrays.normalized.function), ("optimized", &*arrays.optimized)]
+    {
+        let args = &tensors[tensors.len() - f.params.len()..];
+        let Some(whole) = whole(f) else { continue };
+        let size = |var: &anf::Var| {
+            let found = f.params.iter().zip(args).find_map(|(p, arg)| {
+                let at = p.ty.dims.iter().position(|dim| *dim == anf::Atom::Var(*var))?;
+                Some(arg.dims[at] as i64)
+            });
+            found.unwrap_or(1)
+        };
+        let nominal = Nominal::of((0..).zip(whole.inputs.iter().map(size)));
+        let simple = simplified(&whole.graph);
+        let after = simplified(&factored(&simple, &nominal, Leave::All));
+        graph::check(&after).unwrap_or_else(|e| panic!("{e}"));
+        let run = |graph: &graph::Graph| {
+            let value = |var: &anf::Var| {
+                let param = f.params.iter().position(|p| p.var == *var).map(|at| args[at].clone());
+                param.unwrap_or_else(|| Tensor::scalar(Scalar::Int(size(var))))
+            };
+            let inputs: Vec<Tensor> = whole.inputs.iter().map(value).collect();
+            graph::eval(graph, &inputs).unwrap_or_else(|e| panic!("{stage}: {}", e.message))
+        };
+        let (before, after) = (run(&whole.graph), run(&after));
+        same(stage, &Ok(before.results), &Ok(after.results));
+        println!("{stage}: {} operations, {} when factored", before.reals, after.reals);
+        assert!(after.reals <= before.reals, "{stage}: factoring costs operations");
+        compared += 1;
+    }
+    assert!(compared > 0, "the gradient is no longer one region");
+}
