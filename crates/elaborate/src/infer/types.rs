@@ -13,9 +13,9 @@ use lambada_surface::visit::children_mut;
 use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
 use crate::solve::ty::{Node, Ty};
-use crate::typed::{Claim, Exp, ExpKind, GlobalId, LocalId, Said, Step};
+use crate::typed::{Claim, Exp, ExpKind, LocalId, Said, Step};
 
-use super::{Entry, Infer, State, TypeEntry};
+use super::{Entry, Infer, TypeEntry};
 
 /// Where in a parameter a type stands, if its sizes can be found there when the program runs.
 #[derive(Clone)]
@@ -117,16 +117,11 @@ impl<'a> Infer<'a> {
         for name in names {
             let known = bound(&name.text)
                 || self.env.get(&name.text).is_some()
-                || self.global_named(&name.text).is_some_and(|id| !self.is_started(id));
+                || self.global_named(&name.text).is_some();
             if !known {
                 self.declare_size(&name);
             }
         }
-    }
-
-    /// Is the definition being elaborated? Then the signature at hand is its own, or one that it needs, and no size is called after it.
-    fn is_started(&self, id: GlobalId) -> bool {
-        matches!(self.globals[id.0 as usize].state, State::Started(_))
     }
 
     /// A type as written. With a place, what it says of sizes is claimed there.
