@@ -186,7 +186,8 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>) -> bool {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => false,
+            | Op::Cell { .. }
+            | Op::Inspect { .. } => false,
         },
         Exp::Nest(nest) => {
             let state = match nest {

@@ -248,7 +248,8 @@ impl Distributor<'_> {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => unreachable!("such statements belong to no region"),
+            | Op::Cell { .. }
+            | Op::Inspect { .. } => unreachable!("such statements belong to no region"),
         }
     }
 
