@@ -89,8 +89,9 @@ fn all_programs_keep_their_promises() {
     let folder = std::env::var_os("PROGRAMS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"), PathBuf::from);
     let mut files = programs(&folder);
-    let rules = folder.join("rules");
-    files.extend(if rules.is_dir() { programs(&rules) } else { Vec::new() });
+    for part in ["rules", "sparse"].map(|part| folder.join(part)) {
+        files.extend(if part.is_dir() { programs(&part) } else { Vec::new() });
+    }
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
     assert!(files.len() >= 60 || !only.is_empty(), "only {} programs", files.len());

@@ -34,7 +34,7 @@ pub struct Chapter {
 }
 
 /// What cannot be written in Lambada, nor is a scalar function: names, types, and what they mean.
-const BUILTINS: [(&str, &str, &str); 11] = [
+const BUILTINS: [(&str, &str, &str); 12] = [
     ("pi", "real", "The ratio of a circle's circumference to its diameter."),
     ("inf", "real", "Infinity."),
     ("nan", "real", "Not a number."),
@@ -69,6 +69,11 @@ const BUILTINS: [(&str, &str, &str); 11] = [
         "jacobian",
         "([n]real -> [m]real) -> [n]real -> [m][n]real",
         "The matrix of partial derivatives, by the cheaper mode: `jacobian (\\x -> [x[0] * x[1]]) [2.0, 3.0]` is `[[3.0, 2.0]]`.",
+    ),
+    (
+        "inspect",
+        "a -> a",
+        "Its argument, which it prints with its place on standard error, once for each evaluation: `inspect (1 + 2)` is `3.0`. `inspect_as \"name\" e` prints it under a name.",
     ),
 ];
 

@@ -57,6 +57,13 @@ pub fn free_variables(def: &Def) -> Vec<Rc<str>> {
     free.found
 }
 
+/// Those among them that are mentioned only as sizes in types, each by itself.
+pub fn free_sizes(def: &Def) -> HashSet<Rc<str>> {
+    let mut free = Free::default();
+    walk_scopes(def, &mut free);
+    free.found.into_iter().filter(|name| !free.values.contains(name)).collect()
+}
+
 #[derive(Default)]
 struct Free {
     /// How often each name is bound where the walk is.
@@ -66,6 +73,18 @@ struct Free {
     scopes: Vec<usize>,
     seen: HashSet<Rc<str>>,
     found: Vec<Rc<str>>,
+    /// What is mentioned elsewhere than as a size.
+    values: HashSet<Rc<str>>,
+}
+
+impl Free {
+    fn found(&mut self, name: &Rc<str>) -> bool {
+        let bound = self.bound.get(name).is_some_and(|times| *times > 0);
+        if !bound && self.seen.insert(name.clone()) {
+            self.found.push(name.clone());
+        }
+        !bound
+    }
 }
 
 impl Scopes for Free {
@@ -86,10 +105,13 @@ impl Scopes for Free {
     }
 
     fn mention(&mut self, name: &Rc<str>, _: Span) {
-        let bound = self.bound.get(name).is_some_and(|times| *times > 0);
-        if !bound && self.seen.insert(name.clone()) {
-            self.found.push(name.clone());
+        if self.found(name) {
+            self.values.insert(name.clone());
         }
+    }
+
+    fn mention_size(&mut self, name: &Rc<str>, _: Span) {
+        self.found(name);
     }
 }
 

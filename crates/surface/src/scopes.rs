@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::Span;
 
 use crate::ast::{
-    Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, TypeExpr,
+    Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, TypeExpr, TypeKind,
 };
 use crate::visit::{Visit, children, walk_pattern, walk_type};
 
@@ -42,6 +42,10 @@ pub trait Scopes {
     fn bind(&mut self, name: &Name, by: Binder);
     /// A name is mentioned: a variable, or a size.
     fn mention(&mut self, name: &Rc<str>, span: Span);
+    /// A name is mentioned as the size in a type, by itself.
+    fn mention_size(&mut self, name: &Rc<str>, span: Span) {
+        self.mention(name, span);
+    }
     /// An expression, before what is in it. The body of a `let` is not told apart from the `let`.
     fn at(&mut self, _: &Expr) {}
 }
@@ -57,6 +61,14 @@ struct Walk<'s> {
 }
 
 impl Walk<'_> {
+    fn size(&mut self, size: &Expr) {
+        if let ExprKind::Var(name) = &size.kind {
+            self.scopes.mention_size(name, size.span);
+        } else {
+            self.expr(size);
+        }
+    }
+
     fn bind(&mut self, pattern: &Pattern, by: Binder) {
         self.pattern(pattern);
         pattern.names().iter().for_each(|name| self.scopes.bind(name, by));
@@ -205,6 +217,14 @@ impl Visit for Walk<'_> {
     }
 
     fn type_expr(&mut self, ty: &TypeExpr) {
-        walk_type(self, ty);
+        if let TypeKind::Name(_, sizes, parts) = &ty.kind {
+            sizes.iter().flatten().for_each(|size| self.size(size));
+            parts.iter().for_each(|part| self.type_expr(part));
+        } else if let TypeKind::Array(size, element) = &ty.kind {
+            size.iter().for_each(|size| self.size(size));
+            self.type_expr(element);
+        } else {
+            walk_type(self, ty);
+        }
     }
 }

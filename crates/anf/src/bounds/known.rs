@@ -3,7 +3,7 @@
 use lambada_prim::{Prim, ScalarTy};
 
 use super::{Bounds, Comparison, Frame, Learned, Place, TRIED};
-use crate::{Atom, Exp, Function, LoopKind, Nest, Op, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Stm, Ty, Var};
 
 /// The blocks around the place, and what holds in them.
 #[derive(Clone, Debug)]
@@ -134,6 +134,13 @@ impl Known {
                 if p.ty == Ty::bool() {
                     self.bounds.connect(p.var, *cond, *a, *b);
                 }
+                if p.ty == Ty::int() {
+                    let other = self.checked_equal(otherwise, *b);
+                    let same = self.checked_equal(then, *a).into_iter().find(|x| other.contains(x));
+                    if let Some(same) = same {
+                        self.assume_comparison(Comparison::Equal(p.var.into(), same));
+                    }
+                }
             }
         }
         if let Some(extent) = nest.extent() {
@@ -141,6 +148,22 @@ impl Known {
                 self.learn_in_range(stm.binds[k].var.into(), extent);
             }
         }
+    }
+
+    /// An atom, and what the checks of a block say that it is equal to.
+    fn checked_equal(&self, block: &Block, atom: Atom) -> Vec<Atom> {
+        let mut equal = vec![atom];
+        for stm in &block.stms {
+            let Exp::Op(Op::Check { cond, .. }) = stm.exp else { continue };
+            for comparison in self.bounds.comparisons(cond, true) {
+                match comparison {
+                    Comparison::Equal(a, b) if a == atom => equal.push(b),
+                    Comparison::Equal(a, b) if b == atom => equal.push(a),
+                    Comparison::Equal(..) | Comparison::AtLeast(..) | Comparison::Never => {}
+                }
+            }
+        }
+        equal
     }
 
     /// Learns what holds in the body of a loop.

@@ -4,6 +4,7 @@
 //! What a signature leaves open is one type for the whole group. Sizes are not: each call has its own, as they are checked when the program
 //! runs. A function whose signature says everything may be called at other types, too (polymorphic recursion).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -43,15 +44,21 @@ impl<'a> Infer<'a> {
             ids.into_iter().filter(|id| self.globals[id.0 as usize].module == module).collect();
         let position: HashMap<GlobalId, usize> =
             ids.iter().enumerate().map(|(k, id)| (*id, k)).collect();
-        let among = |names: Vec<Rc<str>>| -> Vec<usize> {
-            let defs = &self.scopes[module].defs;
-            names.iter().filter_map(|name| Some(position[defs.get(name)?])).collect()
-        };
         let syntax = |id: &GlobalId| self.globals[id.0 as usize].syntax;
-        let edges: Vec<Vec<usize>> =
-            ids.iter().map(|id| among(lambada_surface::free_variables(syntax(id)))).collect();
+        // What is only called as a size is, in a size, no function.
+        let among = |def: &Def| -> Vec<usize> {
+            let defs = &self.scopes[module].defs;
+            let sizes = lambada_surface::free_sizes(def);
+            let meant = |name: &Rc<str>| {
+                let id = defs.get(name)?;
+                let a_size = sizes.contains(name) && !syntax(id).params.is_empty();
+                (!a_size).then(|| position[id])
+            };
+            lambada_surface::free_variables(def).iter().filter_map(meant).collect()
+        };
+        let edges: Vec<Vec<usize>> = ids.iter().map(|id| among(syntax(id))).collect();
         let bodies: Vec<Vec<usize>> =
-            ids.iter().map(|id| among(without_rules(syntax(id)))).collect();
+            ids.iter().map(|id| among(&without_rules(syntax(id)))).collect();
         for group in components(&edges) {
             if group.len() == 1 && !edges[group[0]].contains(&group[0]) {
                 continue;
@@ -402,12 +409,12 @@ pub(super) fn growing_edges(nodes: usize, edges: &[(usize, usize, bool)]) -> Vec
     (0..edges.len()).filter(|k| on_cycle(&edges[*k])).collect()
 }
 
-/// What a definition mentions outside of its derivative rules.
-fn without_rules(def: &Def) -> Vec<Rc<str>> {
+/// A definition without its derivative rules.
+fn without_rules(def: &Def) -> Cow<'_, Def> {
     if def.rules.is_empty() {
-        return lambada_surface::free_variables(def);
+        return Cow::Borrowed(def);
     }
-    lambada_surface::free_variables(&Def { rules: Vec::new(), ..def.clone() })
+    Cow::Owned(Def { rules: Vec::new(), ..def.clone() })
 }
 
 fn is_lambda(body: &Expr) -> bool {

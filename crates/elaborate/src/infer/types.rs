@@ -106,6 +106,11 @@ fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
 }
 
 impl<'a> Infer<'a> {
+    /// May the definition be a size? A function is none, so its name is free for a size variable.
+    fn may_be_size(&self, id: crate::typed::GlobalId) -> bool {
+        self.globals[id.0 as usize].syntax.params.is_empty()
+    }
+
     /// Sizes that types name by themselves and that nothing in scope is called: size variables of the current signature.
     pub(super) fn declare_sizes_in(
         &mut self,
@@ -117,7 +122,7 @@ impl<'a> Infer<'a> {
         for name in names {
             let known = bound(&name.text)
                 || self.env.get(&name.text).is_some()
-                || self.global_named(&name.text).is_some();
+                || self.global_named(&name.text).is_some_and(|id| self.may_be_size(id));
             if !known {
                 self.declare_size(&name);
             }

@@ -282,13 +282,13 @@ pub(crate) fn unknown_entry(name: &str, known: &[&str]) -> Problem {
 }
 
 pub(crate) fn inspect_without_name(span: Span) -> Problem {
-    Problem::error("E0480", "`inspect_as` needs a name in quotes", span, "no name follows")
+    Problem::error("E0281", "`inspect_as` needs a name in quotes", span, "no name follows")
         .hint("write `inspect_as \"name\" x`, or `inspect x`, which needs no name")
 }
 
 pub(crate) fn takes_one_by_one(name: &str, span: Span, better: &str) -> Problem {
     Problem::error(
-        "E0481",
+        "E0282",
         format!("`{name}` gives this function its arguments one by one"),
         span,
         "this one takes a tuple",
