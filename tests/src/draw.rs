@@ -67,7 +67,8 @@ pub fn draw_wild(seed: u64) -> Drawn {
 fn program(seed: u64, wild: bool) -> Drawn {
     let mut random = Random(Random(seed).bits());
     let symbolic = !random.once_in(3);
-    let mut d = Draw { random, next: 0, symbolic, wild, recursions: 0, features: BTreeSet::new() };
+    let recursions = if random.once_in(2) { 0 } else { recursive::MOST };
+    let mut d = Draw { random, next: 0, symbolic, wild, recursions, features: BTreeSet::new() };
     let params = [
         ("x", Ty::Real),
         ("y", Ty::Real),

@@ -7,7 +7,7 @@ use lambada::operators::Operator;
 use lambada::vectors::{numbers, with_reals};
 use lambada::{Data, Engine, Executable, Session, Unit};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
-use lambada_tests::draw::draw;
+use lambada_tests::draw::{Feature, draw};
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
 use lambada_tests::oracle::differentiable;
 
@@ -131,7 +131,9 @@ fn printed_derivatives_are_the_derivatives() {
 #[test]
 fn so_are_those_of_drawn_programs() {
     let (mut compared, mut failing, mut complaints) = (0, 0, Vec::new());
-    let seeds: Vec<u64> = (0..200).collect();
+    // Derivatives of recursive programs have no form as source where they hand accumulators on.
+    let plain = |seed: &u64| !draw(*seed).features.contains(&Feature::Recursion);
+    let seeds: Vec<u64> = (0..).filter(plain).take(200).collect();
     for (seed, found) in seeds.iter().zip(parallel(&seeds, |seed| drawn(*seed))) {
         match found {
             Ok(Some(count)) => compared += count,

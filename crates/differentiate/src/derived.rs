@@ -101,6 +101,8 @@ pub(crate) struct Context {
     pub(crate) prepare: Prepare,
     /// The transposes of rules.
     pub(crate) transposes: HashMap<FnId, FnId>,
+    /// The rules that are being transposed, inside of each other.
+    pub(crate) transposing: Vec<FnId>,
     /// What is wrong with the rules of the program: the first problem.
     pub(crate) problem: Option<Box<Problem>>,
     /// Are tangents marks, by the rules of [`crate::reach`]?
@@ -124,6 +126,7 @@ impl Context {
             queue: Vec::new(),
             prepare,
             transposes: HashMap::new(),
+            transposing: Vec::new(),
             problem: None,
             reach: false,
             whiles: Whiles::default(),

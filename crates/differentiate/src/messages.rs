@@ -41,6 +41,19 @@ pub(crate) fn not_linear(
     problem.hint(format!("give a `{missing}` rule, too"))
 }
 
+/// A rule whose transpose would need itself.
+pub(crate) fn without_end(name: &str, rule: Span, given: &str, missing: &str) -> Problem {
+    let title = format!(
+        "the `{given}` rule of `{name}` applies `{name}` again, so no `{missing}` rule follows from it"
+    );
+    let what = match given {
+        "jvp" => "tangent",
+        _ => "cotangent",
+    };
+    let label = format!("this would be transposed inside of its own transposition, for `{name}` is applied to the {what}");
+    Problem::error("E0545", title, rule, label).hint(format!("give a `{missing}` rule, too"))
+}
+
 /// A tangent or cotangent that is not of the shape of the data that it belongs to.
 pub(crate) fn another_constructor() -> Site {
     let message = "this tangent or cotangent is not built by the same constructors as the value that it belongs to";

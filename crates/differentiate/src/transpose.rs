@@ -5,7 +5,8 @@
 //! ```
 //!
 //! * Assumes: the rule is complete. Whether it is linear is decided by [`crate::linear`].
-//! * Gives: a function of the library, once for each rule; while it is being made it can be called.
+//! * Gives: a function of the library, once for each rule. A rule that applies its own function to what is linear would have a transpose that calls
+//!   itself, without end unless the function is recursive, so it is refused.
 
 use lambada_anf::{Atom, Block, Builder, FnId, Function, Lambda, Renaming, Reverse, Rule};
 
@@ -15,24 +16,34 @@ use crate::linear::fault;
 use crate::messages;
 use crate::trim::trim_first;
 
+/// The rule that follows from the one that is given.
+fn missing(given: &str) -> &'static str {
+    if given == "jvp" { "vjp" } else { "jvp" }
+}
+
 impl Context {
     /// The transpose of the given rule, `jvp` or `vjp`, of a function.
     pub(crate) fn transposed(&mut self, id: FnId, rule: &Rule, given: &'static str) -> FnId {
-        if let Some(known) = self.transposes.get(&rule.function) {
-            return *known;
+        let f = self.primal(id).clone();
+        if let Some(known) = self.transposes.get(&rule.function).copied() {
+            if self.transposing.contains(&rule.function) {
+                self.refuse(messages::without_end(&f.name, rule.span, given, missing(given)));
+            }
+            return known;
         }
         let new = self.new_function();
         self.transposes.insert(rule.function, new);
-        let f = self.primal(id).clone();
         let first = f.params.len() + f.results.len();
         let g = self.primal(rule.function).clone();
         if let Some(place) = fault(&self.library, &g, first) {
-            let missing = if given == "jvp" { "vjp" } else { "jvp" };
-            let problem = messages::not_linear(&f.name, rule.span, given, missing, place);
+            let problem =
+                messages::not_linear(&f.name, rule.span, given, missing(given), place);
             self.refuse(problem);
         }
         let points = f.rules.map_or_else(Vec::new, |rules| self.points(id, &rules, given));
+        self.transposing.push(rule.function);
         let function = self.transpose(g, first, &points);
+        self.transposing.pop();
         self.complete(new, function);
         new
     }

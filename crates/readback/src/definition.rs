@@ -32,9 +32,7 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
         let var = atom.as_var().filter(|v| function.params.iter().any(|p| p.var == *v))?;
         Some(build::var(identifier(&function.names.hint(var))))
     };
-    // A size that is no parameter has no name in the head.
-    let known = |ty: &Ty| ty.dims.iter().all(|d| d.as_lit().is_some() || size(*d).is_some());
-    let named = function.results.iter().all(known);
+    // A size that is no parameter has no name in the head: `[]`, which holds for calls of the function inside of itself, too.
     let result = |ty: &Ty| words.ty(ty, &size);
     let compose = |results: Vec<Expr>| build::tuple(results);
     let params = function.params.iter();
@@ -48,7 +46,7 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
         leaves: (0..function.params.len())
             .map(|param| Leaf { param, reading: Reading::Whole })
             .collect(),
-        result: named.then(|| build::tuple_ty(function.results.iter().map(result).collect())),
+        result: Some(build::tuple_ty(function.results.iter().map(result).collect())),
         results: Vec::new(),
         linear: true,
         compose: &compose,

@@ -1,12 +1,12 @@
 //! Recursion: functions that call themselves, lists, trees, functions in data, continuations.
 //!
-//! A program has at most [`MOST`] of these forms, since each is code that derivatives grow by. Depths are small numbers or lengths of small lists.
+//! Half of the programs have at most [`MOST`] of these forms, since each is code that derivatives grow by. Depths are small numbers or lengths of small lists.
 //! What a call gives stands in a `let` before it is used, so no call of a function is inside a derivative that the function itself takes.
 
 use super::{Draw, Feature, Ty};
 
-/// So many forms a program has.
-const MOST: usize = 2;
+/// So many forms a program has, if it has any.
+pub(super) const MOST: usize = 2;
 
 /// The types of recursive data.
 pub(super) const TYPES: &str = "type list = Nil | Cons real list\n\
