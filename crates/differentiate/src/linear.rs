@@ -161,10 +161,11 @@ impl<'a> Checker<'a> {
             Op::Index(x, _) => self.kind((*x).into()),
             Op::Fill(value) | Op::Accumulator(value) => self.kind(*value),
             Op::Array(items) => self.all(items.iter().copied(), stm),
-            Op::Constant(tensor) => match &tensor.data {
-                Data::Real(values) if values.iter().all(|x| *x == 0.0) => Zero,
-                Data::Real(_) | Data::Int(_) | Data::Bool(_) => Other,
-            },
+            Op::Constant(tensor) => {
+                let nothing =
+                    matches!(&tensor.data, Data::Real(xs) if xs.iter().all(|x| *x == 0.0));
+                if nothing { Zero } else { Other }
+            }
             Op::Update { array, value, .. } => self.all([(*array).into(), *value], stm),
             Op::MatMul(a, b) => self.product(stm, (*a).into(), (*b).into()),
             Op::Freeze(acc) => self.kind((*acc).into()),

@@ -50,7 +50,9 @@ pub(crate) fn without_end(name: &str, rule: Span, given: &str, missing: &str) ->
         "jvp" => "tangent",
         _ => "cotangent",
     };
-    let label = format!("this would be transposed inside of its own transposition, for `{name}` is applied to the {what}");
+    let label = format!(
+        "this would be transposed inside of its own transposition, for `{name}` is applied to the {what}"
+    );
     Problem::error("E0545", title, rule, label).hint(format!("give a `{missing}` rule, too"))
 }
 

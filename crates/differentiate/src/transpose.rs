@@ -36,8 +36,7 @@ impl Context {
         let first = f.params.len() + f.results.len();
         let g = self.primal(rule.function).clone();
         if let Some(place) = fault(&self.library, &g, first) {
-            let problem =
-                messages::not_linear(&f.name, rule.span, given, missing(given), place);
+            let problem = messages::not_linear(&f.name, rule.span, given, missing(given), place);
             self.refuse(problem);
         }
         let points = f.rules.map_or_else(Vec::new, |rules| self.points(id, &rules, given));

@@ -156,10 +156,9 @@ impl Known {
         for stm in &block.stms {
             let Exp::Op(Op::Check { cond, .. }) = stm.exp else { continue };
             for comparison in self.bounds.comparisons(cond, true) {
-                match comparison {
-                    Comparison::Equal(a, b) if a == atom => equal.push(b),
-                    Comparison::Equal(a, b) if b == atom => equal.push(a),
-                    Comparison::Equal(..) | Comparison::AtLeast(..) | Comparison::Never => {}
+                if let Comparison::Equal(a, b) = comparison {
+                    equal.extend((a == atom).then_some(b));
+                    equal.extend((b == atom).then_some(a));
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! A scalar is computed in the loops over the axes that it depends on, as far out as these allow, and in a branch if the program has computed it
 //! only there; an array that is read at other places than it is written is stored. Each output has nests of its own.
 //!
-//! *Gives* statements whose accesses may lack evidence: see [`crate::clamp`]. *Keeps* values and failures, and up to a constant factor the number of
+//! *Gives* statements whose accesses may lack evidence: see [`mod@crate::clamp`]. *Keeps* values and failures, and up to a constant factor the number of
 //! operations. It is the proof that nothing is lost in a graph.
 
 use std::collections::HashMap;
