@@ -9,6 +9,7 @@
 mod case;
 mod features;
 mod recursive;
+mod ruled;
 mod wild;
 
 use std::collections::BTreeSet;
@@ -472,8 +473,9 @@ impl Draw {
     }
 
     fn real(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        match self.random.below(if self.wild { 19 + wild::FORMS } else { 19 }) {
-            form @ 19.. => self.wild(form - 19, size, scope),
+        match self.random.below(if self.wild { 20 + wild::FORMS } else { 19 }) {
+            form @ 20.. => self.wild(form - 20, size, scope),
+            19 => self.ruled(size, scope),
             0 | 1 => format!(
                 "({} + {})",
                 self.expr(&Ty::Real, size, scope),

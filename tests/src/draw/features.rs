@@ -39,10 +39,12 @@ pub enum Feature {
     RecursiveData,
     /// Functions as fields of recursive data.
     FunctionsInData,
+    /// Functions with derivative rules, which only the campaign draws.
+    Rules,
 }
 
 impl Feature {
-    /// All of them.
+    /// All that the suite's programs have.
     pub const ALL: [Feature; 18] = [
         Feature::HigherOrder,
         Feature::Arrays,
