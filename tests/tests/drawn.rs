@@ -27,8 +27,8 @@ fn verdict(seed: u64, drawn: &Drawn) -> Verdict {
     if let (Err(complaint), Some(seconds)) = (&verdict, seconds) {
         let until = Instant::now() + Duration::from_secs(seconds);
         let program = Program { text: drawn.text.clone(), args: drawn.args.clone() };
-        let same = |p: &Program| run(&p.text, &p.args).is_err_and(|e| alike(&e, complaint));
-        let small = reduce(&program, until, &mut { same });
+        let mut same = |p: &Program| run(&p.text, &p.args).is_err_and(|e| alike(&e, complaint));
+        let small = reduce(&program, until, &mut same);
         println!("seed {seed}: {complaint}\n{}\n-- {:?}", small.text, small.args);
     }
     verdict
