@@ -132,10 +132,7 @@ pub fn forward_with(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Lambda, Box<Problem>> {
-    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
-    let derivative = boundary::forward(&mut cx, names, f);
-    *library = cx.library;
-    cx.problem.map_or(Ok(derivative), Err)
+    derived(prepare, library, f, |cx| boundary::forward(cx, names, f))
 }
 
 /// `D→f` with marks in place of tangents: from the parameters and their marks to the results and the marks of those that have some. Functions of
@@ -149,11 +146,10 @@ pub fn reach_with(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Lambda, Box<Problem>> {
-    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
-    cx.reach = true;
-    let derivative = boundary::forward(&mut cx, names, f);
-    *library = cx.library;
-    cx.problem.map_or(Ok(derivative), Err)
+    derived(prepare, library, f, |cx| {
+        cx.reach = true;
+        boundary::forward(cx, names, f)
+    })
 }
 
 /// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the parameters.
@@ -178,10 +174,7 @@ pub fn reverse_with(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Reverse, Box<Problem>> {
-    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
-    let derivative = boundary::reverse(&mut cx, names, f);
-    *library = cx.library;
-    cx.problem.map_or(Ok(derivative), Err)
+    derived(prepare, library, f, |cx| boundary::reverse(cx, names, f))
 }
 
 /// The same for a derivative that becomes source, where a tape is an array: a `while` is counted before it runs.
@@ -194,9 +187,21 @@ pub fn reverse_as_source(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Reverse, Box<Problem>> {
+    derived(prepare, library, f, |cx| {
+        cx.whiles = Whiles::Counted;
+        boundary::reverse(cx, names, f)
+    })
+}
+
+/// A derivative of a function that calls those of the library, which grows by what the derivative calls.
+fn derived<T>(
+    prepare: Prepare,
+    library: &mut Library,
+    f: &Lambda,
+    derive: impl FnOnce(&mut Context) -> T,
+) -> Result<T, Box<Problem>> {
     let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
-    cx.whiles = Whiles::Counted;
-    let derivative = boundary::reverse(&mut cx, names, f);
+    let derivative = derive(&mut cx);
     *library = cx.library;
     cx.problem.map_or(Ok(derivative), Err)
 }

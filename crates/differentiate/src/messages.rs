@@ -17,6 +17,11 @@ pub(crate) fn captured(function: &Function, rules: &Rules, captured: Var) -> Pro
     .hint(format!("make `{captured}` a parameter of `{name}`: rules speak of parameters only"))
 }
 
+/// What a rule maps.
+fn mapped(rule: &str) -> &'static str {
+    if rule == "jvp" { "tangent" } else { "cotangent" }
+}
+
 /// A rule that would have to be transposed, and is not linear.
 pub(crate) fn not_linear(
     name: &str,
@@ -28,10 +33,7 @@ pub(crate) fn not_linear(
     let title = format!(
         "the `{given}` rule of `{name}` is not linear, so no `{missing}` rule follows from it"
     );
-    let what = match given {
-        "jvp" => "tangent",
-        _ => "cotangent",
-    };
+    let what = mapped(given);
     let problem =
         Problem::error("E0541", title, rule, format!("the result is not linear in the {what}"));
     let problem = match place {
@@ -46,10 +48,7 @@ pub(crate) fn without_end(name: &str, rule: Span, given: &str, missing: &str) ->
     let title = format!(
         "the `{given}` rule of `{name}` applies `{name}` again, so no `{missing}` rule follows from it"
     );
-    let what = match given {
-        "jvp" => "tangent",
-        _ => "cotangent",
-    };
+    let what = mapped(given);
     let label = format!(
         "this would be transposed inside of its own transposition, for `{name}` is applied to the {what}"
     );

@@ -28,8 +28,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
-        anf::name_values(names, &f.body);
+        let f = prepare(library, names, f);
         timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
     }
 
@@ -39,8 +38,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
-        anf::name_values(names, &f.body);
+        let f = prepare(library, names, f);
         timed(&FORWARD, || lambada_differentiate::reach_with(prepare, library, names, &f))
     }
 
@@ -50,8 +48,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
-        anf::name_values(names, &f.body);
+        let f = prepare(library, names, f);
         timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))
     }
 
@@ -98,7 +95,7 @@ impl anf::Derivatives for Readable {
     }
 }
 
-/// What is done to a function of the library before it is derived.
+/// What is done to a function before it is derived, those of the library too.
 fn prepare(library: &anf::Library, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
     let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
     anf::name_values(names, &f.body);
