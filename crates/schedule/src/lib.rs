@@ -14,6 +14,7 @@ mod phases;
 mod place;
 mod regions;
 mod restore;
+mod tile;
 mod worth;
 
 use lambada_anf::{Function, Library};

@@ -8,6 +8,7 @@ use crate::cost::Nominal;
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 use crate::place::place;
 use crate::placed::{Content, Item, Nest, Placed};
+use crate::tile::tiled;
 
 /// A division, a root, a function, in additions.
 const COSTLY: f64 = 12.0;
@@ -35,7 +36,7 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
             best = Some((cost, placed));
         }
     }
-    best.filter(|(cost, _)| *cost < CHEAPER * plain).map(|(_, placed)| placed)
+    best.filter(|(cost, _)| *cost < CHEAPER * plain).map(|(_, placed)| tiled(placed))
 }
 
 /// An axis of unknown or large extent.

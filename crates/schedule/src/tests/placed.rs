@@ -8,13 +8,16 @@ use super::{agree, inputs_of};
 use crate::cost::Nominal;
 use crate::graph::{self, AxisId, Graph};
 use crate::placed::{self, Placed};
+use crate::tile::tiled;
 use crate::{Outputs, emit, place, placeable, whole};
 
 /// All placements.
 fn placements(graph: &Graph) -> Vec<Placed> {
     let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
     let blocks = std::iter::once(None).chain(axes);
-    blocks.filter_map(|block| place(graph, block, &Nominal::default())).collect()
+    let plain: Vec<Placed> =
+        blocks.filter_map(|block| place(graph, block, &Nominal::default())).collect();
+    plain.into_iter().flat_map(|placed| [placed.clone(), tiled(placed)]).collect()
 }
 
 /// Every placement gives what the graph gives, evaluated and as loops.
