@@ -242,8 +242,13 @@ impl Distributor<'_> {
                 let (cond, values) = (self.scalar(*cond), self.scalars(values));
                 self.effect(Effect::Check { cond, site: site.clone(), values });
             }
-            Op::Update { .. }
-            | Op::Call { .. }
+            Op::Update { array, index, value } => {
+                let (init, index) = (self.view(*array), self.scalars(index));
+                let (init, part) = (self.whole(&init), self.array(*value));
+                let array = self.to.update(init, index, part);
+                self.bind_array(&stm.binds[0], array);
+            }
+            Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
             | Op::Field { .. }

@@ -18,6 +18,8 @@ pub enum Around {
     Axis(AxisId),
     /// A branch that may not be taken.
     Branch,
+    /// A condition on the index of the axis; what does not depend on the index is computed where the axis is run through.
+    Part(AxisId),
 }
 
 /// Builds a graph.
@@ -93,9 +95,14 @@ impl Builder {
                     return *item;
                 }
             }
+            Array::Update(_, at, part) if index.starts_with(at) => {
+                let (at, part) = (at.len(), *part);
+                return self.at(part, index[at..].to_vec());
+            }
             Array::Input(_)
             | Array::Constant(_)
             | Array::Scatter(..)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => {}
         }
@@ -149,6 +156,11 @@ impl Builder {
         if terms.is_empty() { init } else { self.array(Array::Scatter(init, terms)) }
     }
 
+    /// An array with another part at an index.
+    pub fn update(&mut self, init: ArrayId, index: Vec<NodeId>, part: ArrayId) -> ArrayId {
+        self.array(Array::Update(init, index, part))
+    }
+
     /// A loop whose next states are not known yet; it depends on the given axes at most.
     pub fn open(&mut self, axis: AxisId, inits: &[(Rc<str>, ArrayId)], free: &Axes) -> LoopId {
         let carry = |(hint, init): &(Rc<str>, ArrayId)| Carry {
@@ -198,7 +210,7 @@ impl Builder {
                 vec![self.lit(Scalar::Int(len))]
             }
             Array::Map(axes, _) => axes.iter().map(|a| self.graph.axis(*a).extent).collect(),
-            Array::Scatter(init, _) => self.dims(*init),
+            Array::Scatter(init, _) | Array::Update(init, ..) => self.dims(*init),
             Array::Carried(l, k) | Array::Final(l, k) => {
                 self.dims(self.graph.loop_(*l).carries[*k as usize].init)
             }
@@ -219,7 +231,11 @@ impl Builder {
     fn is_lazy(&self, free: &Axes) -> bool {
         let needed = |around: &Around| matches!(around, Around::Axis(a) if free.contains(*a));
         let inner = self.around.iter().rposition(needed).map_or(0, |k| k + 1);
-        self.around[inner..].contains(&Around::Branch)
+        self.around[inner..].iter().any(|around| match around {
+            Around::Axis(_) => false,
+            Around::Branch => true,
+            Around::Part(axis) => free.contains(*axis),
+        })
     }
 
     /// Is there such a node?
@@ -304,6 +320,12 @@ impl Builder {
                     self.bound(term.over.iter().copied(), &self.all_free(inside.copied()))
                 };
                 (facts.elem, terms.iter().fold(facts.free.clone(), |all, t| all.union(&of(t))))
+            }
+            Array::Update(init, index, part) => {
+                let facts = graph.array_facts(*init);
+                let inside = self.all_free(index.iter().copied());
+                let free = facts.free.union(&inside).union(&graph.array_facts(*part).free);
+                (facts.elem, free)
             }
             Array::Carried(l, k) | Array::Final(l, k) => {
                 unreachable!("the part {k} of the loop {} has been made by `open`", l.0)

@@ -188,6 +188,7 @@ impl Machine<'_> {
             Array::Input(_)
             | Array::Constant(_)
             | Array::Scatter(..)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => {
                 let tensor = self.whole(array)?;
@@ -210,7 +211,7 @@ impl Machine<'_> {
                 let t = self.extent(graph.loop_(*l).axis)?;
                 return Ok(self.state(*l, t)?[*k as usize].clone());
             }
-            Array::Items(_) | Array::Map(..) | Array::Scatter(..) => {}
+            Array::Items(_) | Array::Map(..) | Array::Scatter(..) | Array::Update(..) => {}
         }
         let key = (id, self.key(&graph.array_facts(id).free));
         if let Some(tensor) = self.arrays.get(&key) {
@@ -226,6 +227,7 @@ impl Machine<'_> {
             }
             Array::Map(axes, body) => self.map(axes, *body)?,
             Array::Scatter(init, terms) => self.scatter(*init, terms)?,
+            Array::Update(init, index, part) => self.update(*init, index, *part)?,
             Array::Input(_) | Array::Constant(_) | Array::Carried(..) | Array::Final(..) => {
                 return internal("an array that has been given above");
             }
@@ -265,6 +267,15 @@ impl Machine<'_> {
                 Ok(())
             })?;
         }
+        Ok(tensor)
+    }
+
+    fn update(&mut self, init: ArrayId, index: &[NodeId], part: ArrayId) -> Run<Tensor> {
+        let mut tensor = (*self.whole(init)?).clone();
+        let part = self.whole(part)?;
+        let index = index.iter().map(|i| self.int(*i)).collect::<Run<Vec<_>>>()?;
+        let first = place(&tensor.dims[..index.len()], &index)? * part.data.len();
+        (0..part.data.len()).for_each(|k| tensor.data.set(first + k, part.data.get(k)));
         Ok(tensor)
     }
 
