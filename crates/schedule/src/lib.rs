@@ -2,6 +2,7 @@
 
 pub mod graph;
 
+mod affine;
 mod algebra;
 mod clamp;
 mod cost;

@@ -18,8 +18,9 @@ pub enum Around {
     Axis(AxisId),
     /// A branch that may not be taken.
     Branch,
-    /// A condition on the index of the axis; what does not depend on the index is computed where the axis is run through.
-    Part(AxisId),
+    /// A condition on the indices of two axes, the first of which is inside of the other. What does not depend on the first one is
+    /// computed outside; what does not depend on the second one, too, if it surely has a value for each index.
+    Part(AxisId, AxisId),
 }
 
 /// Builds a graph.
@@ -172,7 +173,7 @@ impl Builder {
         self.graph.loops.push(Loop { axis, carries });
         let id = LoopId((self.graph.loops.len() - 1) as u32);
         let bound = free.without(&Axes::one(axis));
-        let lazy = self.is_lazy(&bound);
+        let lazy = self.is_lazy(&bound, false);
         self.graph.of_loops.push((bound.clone(), lazy));
         for k in 0..inits.len() as u32 {
             self.loop_array(Array::Carried(id, k), bound.union(&self.graph.reach(axis)));
@@ -221,21 +222,42 @@ impl Builder {
         let (Array::Carried(l, k) | Array::Final(l, k)) = &array else { return };
         let init = self.graph.loop_(*l).carries[*k as usize].init;
         let elem = self.graph.array_facts(init).elem;
-        let lazy = self.is_lazy(&free);
+        let lazy = self.is_lazy(&free, false);
         self.graph.arrays.push(array.clone());
         self.graph.of_arrays.push(Facts { elem, free, lazy });
         self.arrays.insert(array, ArrayId((self.graph.arrays.len() - 1) as u32));
     }
 
     /// Is there a branch between the loops that something depends on, and this place?
-    fn is_lazy(&self, free: &Axes) -> bool {
+    fn is_lazy(&self, free: &Axes, total: bool) -> bool {
         let needed = |around: &Around| matches!(around, Around::Axis(a) if free.contains(*a));
         let inner = self.around.iter().rposition(needed).map_or(0, |k| k + 1);
         self.around[inner..].iter().any(|around| match around {
             Around::Axis(_) => false,
             Around::Branch => true,
-            Around::Part(axis) => free.contains(*axis),
+            Around::Part(inner, outer) => {
+                free.contains(*inner) && (free.contains(*outer) || !total)
+            }
         })
+    }
+
+    /// Is a node in range for each index of its axes?
+    fn is_total(&self, node: &Node) -> bool {
+        let graph = &self.graph;
+        let index = |i: &NodeId, size: Option<&NodeId>| {
+            let extent = graph.index(*i).map(|axis| graph.axis(axis).extent);
+            extent.is_some() && extent.as_ref() == size
+        };
+        match node {
+            Node::Lit(_) | Node::Index(_) => true,
+            Node::Prim(_, parts) => parts.iter().all(|p| !graph.facts(*p).lazy),
+            Node::At(array, at) => {
+                let Array::Input(k) = graph.array(*array) else { return false };
+                let dims = &graph.inputs[*k as usize].dims;
+                at.iter().enumerate().all(|(k, i)| index(i, dims.get(k)))
+            }
+            Node::Choose(..) | Node::Reduce(..) => false,
+        }
     }
 
     /// Is there such a node?
@@ -246,12 +268,12 @@ impl Builder {
     /// The node, new or known.
     pub fn node(&mut self, node: Node) -> NodeId {
         if let Some(id) = self.nodes.get(&node).copied() {
-            let lazy = self.is_lazy(self.graph.free(id));
+            let lazy = self.is_lazy(self.graph.free(id), self.is_total(&node));
             self.graph.of_nodes[id.0 as usize].lazy &= lazy;
             return id;
         }
         let (elem, free) = self.of_node(&node);
-        let lazy = self.is_lazy(&free);
+        let lazy = self.is_lazy(&free, self.is_total(&node));
         self.graph.of_nodes.push(Facts { elem, free, lazy });
         self.graph.nodes.push(node.clone());
         let id = NodeId((self.graph.nodes.len() - 1) as u32);
@@ -261,12 +283,12 @@ impl Builder {
 
     fn array(&mut self, array: Array) -> ArrayId {
         if let Some(id) = self.arrays.get(&array).copied() {
-            let lazy = self.is_lazy(&self.graph.array_facts(id).free);
+            let lazy = self.is_lazy(&self.graph.array_facts(id).free, false);
             self.graph.of_arrays[id.0 as usize].lazy &= lazy;
             return id;
         }
         let (elem, free) = self.of_array(&array);
-        let lazy = self.is_lazy(&free);
+        let lazy = self.is_lazy(&free, false);
         self.graph.of_arrays.push(Facts { elem, free, lazy });
         self.graph.arrays.push(array.clone());
         let id = ArrayId((self.graph.arrays.len() - 1) as u32);

@@ -133,12 +133,22 @@ impl Machine<'_> {
         let mut total = op.unit(elem);
         let axes: Vec<AxisId> = axes.iter().collect();
         self.each(&axes, &mut |machine, _| {
+            if machine.is_none(body, op)? {
+                return Ok(());
+            }
             let value = machine.node(body)?;
             total = op.prim(elem).eval(&[total, value]);
             machine.count(elem);
             Ok(())
         })?;
         Ok(total)
+    }
+
+    /// Is a term left out by a condition? It is the unit of the reduction then, and takes no operation.
+    fn is_none(&mut self, body: NodeId, op: ReduceOp) -> Run<bool> {
+        let Node::Choose(cond, _, none) = self.graph.node(body) else { return Ok(false) };
+        let unit = op.unit(self.graph.facts(body).elem);
+        Ok(self.graph.lit(*none) == Some(unit) && !self.node(*cond)?.bool())
     }
 
     /// For each combination of indices of the axes, in order.
