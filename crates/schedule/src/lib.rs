@@ -3,6 +3,7 @@
 pub mod graph;
 pub mod placed;
 
+mod affine;
 mod algebra;
 mod clamp;
 mod cost;

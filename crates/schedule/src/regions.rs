@@ -1,4 +1,4 @@
-//! Regions: maximal runs of statements of a block that can be written as a graph. What is between them (calls, nodes, `while`, updates in place)
+//! Regions: maximal runs of statements of a block that can be written as a graph. What is between them (calls, nodes, `while`)
 //! stays as it is, with the regions in its own blocks.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its variables from outside, and those that are needed outside.
@@ -178,11 +178,11 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
             | Op::Array(_)
             | Op::Constant(_)
             | Op::MatMul(..)
+            | Op::Update { .. }
             | Op::Check { .. } => true,
             Op::Accumulator(_) => accumulators.contains(&stm.binds[0].var),
             Op::Accumulate { acc, .. } | Op::Freeze(acc) => accumulators.contains(acc),
-            Op::Update { .. }
-            | Op::Call { .. }
+            Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
             | Op::Field { .. }
