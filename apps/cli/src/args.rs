@@ -29,12 +29,16 @@ pub struct Args {
     #[arg(long, global = true, display_order = 91)]
     pub check: bool,
 
+    /// Run arithmetic over arrays as nests with lanes, where that seems to be worth it
+    #[arg(long, global = true, display_order = 92)]
+    pub nests: bool,
+
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has unless given
-    #[arg(long, global = true, value_name = "SIZE", display_order = 92)]
+    #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
     pub max_memory: Option<String>,
 
     /// Tell on standard error how long each pass of the compiler took
-    #[arg(long, global = true, display_order = 93)]
+    #[arg(long, global = true, display_order = 94)]
     pub timings: bool,
 }
 

@@ -19,6 +19,7 @@ pub fn run(args: Args) -> Result<(), Report> {
     if args.check {
         lambada::request_checks();
     }
+    lambada::request_nests(args.nests);
     if args.timings {
         lambada::request_timings();
     }

@@ -15,6 +15,7 @@ use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
 use crate::messages::running as messages;
+use crate::nests::Lanes;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
 
 /// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
@@ -175,8 +176,10 @@ pub(crate) fn optimized(
 
 /// anf → loops
 pub fn lower(arrays: &Arrays) -> loops::Function {
+    let nests: &dyn lambada_lower::Nests =
+        if crate::nests::requested() { &Lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
-        let lowered = timed(&LOWER, || lambada_lower::lower(&arrays.optimized));
+        let lowered = timed(&LOWER, || lambada_lower::lower_with(&arrays.optimized, nests));
         verify("lower", || loops::check(&lowered), || loops::print(&lowered));
         lowered
     })

@@ -1,15 +1,22 @@
 //! From array programs to scalar definitions with free indices, and back.
 
 pub mod graph;
+pub mod placed;
 
+mod affine;
 mod algebra;
 mod clamp;
 mod cost;
 mod distribute;
+mod emit;
 mod factor;
+mod kernels;
 mod phases;
+mod place;
 mod regions;
 mod restore;
+mod tile;
+mod worth;
 
 use lambada_anf::{Function, Library};
 
@@ -17,10 +24,14 @@ pub use algebra::simplified;
 pub use clamp::clamp;
 pub use cost::{Nominal, USUAL};
 pub use distribute::{Distributed, distribute};
+pub use emit::{Outputs, emit};
 pub use factor::{Leave, factored};
 pub use phases::Phases;
+pub use kernels::{Kernel, kernels};
+pub use place::{place, placeable};
 pub use regions::{Region, Replaced, replace_regions};
 pub use restore::restore;
+pub use worth::best;
 
 use graph::Graph;
 

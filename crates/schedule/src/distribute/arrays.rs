@@ -29,7 +29,7 @@ impl Distributor<'_> {
     }
 
     pub(super) fn element(&mut self, view: &View, index: &[NodeId]) -> NodeId {
-        self.to.at(view.base, [&view.prefix, index].concat())
+        self.read(view.base, [&view.prefix, index].concat())
     }
 
     pub(super) fn indexed(&mut self, view: &View, index: &[NodeId]) -> Value {

@@ -155,6 +155,12 @@ impl Copy<'_> {
                 self.laziness(lazy);
                 self.to.scatter(init, terms)
             }
+            Array::Update(init, index, part) => {
+                let (init, index) = (self.array(*init), self.all(index));
+                let part = self.array(*part);
+                self.laziness(lazy);
+                self.to.update(init, index, part)
+            }
             Array::Carried(l, k) => {
                 let l = self.loop_(*l);
                 self.laziness(lazy);
@@ -307,6 +313,9 @@ impl Free<'_> {
                     free = free.union(&self.bound(&over, &inside));
                 }
                 free
+            }
+            Array::Update(init, index, part) => {
+                self.array(*init).union(&self.all(index)).union(&self.array(*part))
             }
             Array::Carried(l, _) => {
                 self.known[l.0 as usize].union(&graph.reach(graph.loop_(*l).axis))
