@@ -102,11 +102,11 @@ fn is_zero(block: &Block, x: Atom) -> bool {
         Atom::Var(var) => var,
     };
     let stm = block.stms.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
-    match stm.map(|stm| &stm.exp) {
-        Some(Exp::Op(Op::Fill(value))) => is_zero(block, *value),
-        Some(Exp::Op(Op::Array(items))) => items.iter().all(|item| is_zero(block, *item)),
-        _ => false,
-    }
+    let filled = |stm: &Stm| match &stm.exp {
+        Exp::Op(Op::Fill(value)) => Some(*value),
+        Exp::Op(_) | Exp::Nest(_) => None,
+    };
+    stm.and_then(filled).is_some_and(|value| is_zero(block, value))
 }
 
 /// The node types from which fields with the property are reached.
