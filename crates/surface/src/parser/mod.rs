@@ -48,6 +48,16 @@ pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
     (expr, parser.problems)
 }
 
+/// Does a text end before it is complete? It could then go on, as `def f x =` and `let x = 1` could.
+pub fn is_incomplete(text: &str) -> bool {
+    let mut items = Parser::new(text, FileId::default());
+    items.module();
+    let mut expr = Parser::new(text, FileId::default());
+    let _ = expr.only_expr();
+    let complete = |parser: &Parser| parser.problems.is_empty();
+    !complete(&items) && !complete(&expr) && (items.ended || expr.ended)
+}
+
 /// The syntax tree of a single type, as messages show it; nothing where it is none.
 pub fn parse_type(text: &str) -> Option<TypeExpr> {
     let mut parser = Parser::new(text, FileId::default());
@@ -90,6 +100,8 @@ struct Parser<'a> {
     /// Reserved words reported as names in this item; told once.
     reserved: Vec<Keyword>,
     names: HashMap<&'a str, Rc<str>>,
+    /// Was the first problem that the text ends?
+    ended: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -114,6 +126,7 @@ impl<'a> Parser<'a> {
             recovered: usize::MAX,
             reserved: Vec::new(),
             names: HashMap::new(),
+            ended: false,
         }
     }
 
@@ -208,6 +221,7 @@ impl<'a> Parser<'a> {
         let lexical =
             problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
         if self.at != self.recovered && !lexical {
+            self.ended |= self.problems.is_empty() && self.kind() == TokenKind::End;
             self.problems.push(problem);
         }
     }
