@@ -5,14 +5,15 @@ use std::rc::Rc;
 
 use lambada::paper;
 use lambada::{
-    Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Sparse, Unit, Verify,
+    Data, Ended, Engine, Executable, Expression, Inputs, Operator, Problem, RESULT, Session, Sparse,
+    Unit, Verify,
 };
 
-use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
+use crate::args::{self, Args, Command, DataArgs, Look, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::{messages, report};
 
 /// What to print on standard error where a command did not succeed.
-type Report = String;
+pub(crate) type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
@@ -64,7 +65,13 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Derive { file, entry, mode, stage, wrt } => {
             shell.derive(&file, &entry, mode, stage, &wrt)
         }
-        Command::Explain { what, entry: Some(entry), mode: Some(mode), step } => {
+        Command::Eval { expression, words, data } => shell.eval(&expression, &words, &data),
+        Command::Repl { file, engine, look } => crate::repl::run(shell, file.as_deref(), engine, look),
+        Command::Fmt { files, check } => shell.format(&files, check),
+        Command::New { name } => crate::new::run(&name),
+        Command::Completions { shell } => crate::pages::completions(shell),
+        Command::Man { folder } => crate::pages::manual(folder.as_deref()),
+        Command::Explain { what, entry: Some(entry), mode, step } => {
             shell.explain(&what, &entry, mode, step)
         }
         Command::Explain { what, .. } => shell.explain_code(&what),
@@ -75,20 +82,20 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Verify { file, words, files, wrt, engine } => shell.verify(
             &file,
             words,
-            &DataArgs { files, output: None, engine, trap_nan: false },
+            &DataArgs { files, output: None, engine, trap_nan: false, look: Look::default() },
             &wrt,
         ),
         Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
 }
 
-struct Shell {
-    session: Session,
-    color: bool,
+pub(crate) struct Shell {
+    pub(crate) session: Session,
+    pub(crate) color: bool,
 }
 
 impl Shell {
-    fn told(&self, problems: impl Into<Vec<Problem>>) -> Report {
+    pub(crate) fn told(&self, problems: impl Into<Vec<Problem>>) -> Report {
         report::problems(&self.session, &problems.into(), self.color)
     }
 
@@ -117,7 +124,7 @@ impl Shell {
         let entry = named.map_or_else(|| "main".to_string(), |k| words.remove(k));
         let target = Target { file: file.to_path_buf(), entry, words };
         let result = self.apply(&unit, &target, data, Operator::Value, None, |_, _| Ok(()))?;
-        self.show_result(data, result.value, |value| format!("{value}\n"))
+        self.show_value(data, result.value)
     }
 
     /// A derivative that takes nothing but the arguments.
@@ -213,6 +220,39 @@ impl Shell {
         self.show_pair(data, result, "cotangent")
     }
 
+    /// An expression, whose parameters are the values that it mentions.
+    fn eval(&mut self, text: &str, words: &[String], data: &DataArgs) -> Result<(), Report> {
+        let inputs = self.inputs(data, words)?;
+        let expression = Expression { text, inputs: Some(&inputs), ..Expression::default() };
+        let unit = self
+            .session
+            .load_expression("<expression>", &expression)
+            .map_err(|p| self.told(p))?;
+        report::tell(&self.told(unit.warnings.clone()));
+        let call = unit.call(RESULT, Operator::Value, None).map_err(|p| self.told(p))?;
+        let value = self.value(call, &inputs, data.engine, data.trap_nan)?;
+        self.show_value(data, value)
+    }
+
+    /// Runs a call that takes nothing but the definition's arguments.
+    pub(crate) fn value(
+        &self,
+        call: lambada::Call,
+        inputs: &Inputs,
+        choice: args::Engine,
+        trap_nan: bool,
+    ) -> Result<Data, Report> {
+        let args = call.arguments(inputs).map_err(|p| self.told(p))?;
+        let session = self.session.clone();
+        let compile = if trap_nan { Executable::trapping } else { Executable::new };
+        let executable = compile(call.program, call.entry, engine(choice))
+            .map_err(|p| self.told(p))?
+            .with_observer(Rc::new(move |site, value| {
+                report::tell(&session.inspected(site, value));
+            }));
+        executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))
+    }
+
     /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
     fn apply(
         &mut self,
@@ -256,13 +296,17 @@ impl Shell {
         lambada::spaced_assignment(words).map_or(Ok(()), |problem| Err(self.told([problem])))
     }
 
-    fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
+    pub(crate) fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
         let mut inputs = Inputs::new();
         self.assignments(words)?;
         let mut wrong = Vec::new();
         wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
         wrong.extend(words.iter().filter_map(|word| inputs.read_argument(word).err()));
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
+    }
+
+    fn show_value(&self, data: &DataArgs, value: Data) -> Result<(), Report> {
+        self.show_result(data, value, |value| value.show(report::style(data.look)) + "\n")
     }
 
     fn show_result(
@@ -289,17 +333,18 @@ impl Shell {
             (derivative.into(), second.clone()),
             ("value".into(), first.clone()),
         ]);
+        let style = report::style(data.look);
         self.show_result(data, both, |_| {
             let lines = match (&second, outcome.names.len() > 1) {
                 (Data::Record(fields), true) => fields
                     .iter()
                     .map(|(name, value)| {
-                        report::named(&format!("{derivative} {name}"), value) + "\n"
+                        report::named(&format!("{derivative} {name}"), value, style) + "\n"
                     })
                     .collect(),
-                _ => report::named(derivative, &second) + "\n",
+                _ => report::named(derivative, &second, style) + "\n",
             };
-            format!("{}\n{lines}", report::named("value", &first))
+            format!("{}\n{lines}", report::named("value", &first, style))
         })
     }
 
@@ -439,7 +484,7 @@ fn paper_mode(mode: Mode) -> paper::Mode {
     }
 }
 
-fn engine(choice: args::Engine) -> Engine {
+pub(crate) fn engine(choice: args::Engine) -> Engine {
     match choice {
         args::Engine::Native => Engine::Native,
         args::Engine::Loops => Engine::Loops,

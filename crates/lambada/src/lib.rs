@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 mod call;
 mod data;
+mod evaluate;
 mod explain;
 mod fit;
+mod format;
 mod gradbench;
 mod library;
 mod manual;
@@ -28,12 +30,13 @@ mod verify;
 
 pub use call::Call;
 pub use data::{
-    Format, Inputs, Raw, is_definition, is_identifier, json_text, spaced_assignment, split_names,
+    Format, Inputs, Raw, is_definition, is_identifier, json_text, replace_file, spaced_assignment, split_names,
     to_json, write_file, write_sparse,
 };
+pub use evaluate::{Expression, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use gradbench::{Ended, gradbench};
-pub use lambada_core::data::Data;
+pub use lambada_core::data::{Data, Style};
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
 pub use lambada_run::output_was_closed;
 pub use lambada_source::{Failure, Problem, Severity, suggest};

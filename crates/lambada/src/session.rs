@@ -23,7 +23,7 @@ use crate::passes::{ELABORATE, timed};
 /// All files read so far.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
-    sources: Sources,
+    pub(crate) sources: Sources,
 }
 
 /// A checked file.

@@ -2,7 +2,7 @@
 
 use lambada_anf as anf;
 use lambada_source::{Problem, stack};
-use lambada_surface::ast::{Item, Module};
+use lambada_surface::ast::Item;
 
 use crate::messages::running as messages;
 use crate::operators::Operator;
@@ -64,8 +64,8 @@ impl Unit {
     /// A definition as it is written, reprinted.
     fn written(&self, entry: &str) -> String {
         let is_entry = |item: &&Item| matches!(item, Item::Def(def) if &*def.name.text == entry);
-        let items = self.module.items.iter().filter(is_entry).cloned().collect();
-        lambada_surface::print_module(&Module { items, ..Module::default() })
+        let item = self.module.items.iter().find(is_entry);
+        item.map_or_else(String::new, |item| lambada_surface::print_item(&self.module, item))
     }
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {

@@ -68,7 +68,7 @@ impl Unit {
             self.type_definitions(&call.program, types, &head).map_err(|problem| vec![problem])?;
         items.extend(library);
         items.push(Item::Def(def));
-        Ok(print_module(&Module { doc: None, items }))
+        Ok(print_module(&Module { items, ..Module::default() }))
     }
 }
 

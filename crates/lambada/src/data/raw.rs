@@ -25,11 +25,11 @@ pub enum Raw {
 /// Values by parameter name, with where each comes from.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    pub(super) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Nothing: that of the parameter at its place among the values without names.
     pub name: Option<String>,
     pub value: Raw,
