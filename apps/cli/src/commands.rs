@@ -1,11 +1,12 @@
 //! One function per command.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada::paper;
 use lambada::{
-    Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Sparse, Unit, Verify,
+    Data, Disk, Ended, Engine, Executable, Inputs, Operator, Options, Problem, Session, Sparse,
+    Unit, Verify,
 };
 
 use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
@@ -16,22 +17,20 @@ type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
-    if args.check {
-        lambada::request_checks();
-    }
-    if args.timings {
-        lambada::request_timings();
-    }
-    let limited = args
-        .max_memory
-        .as_deref()
-        .map_or_else(lambada::check_environment, lambada::limit_memory_to);
     let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
-    limited.map_err(|problem| shell.told([problem]))?;
-    let result = dispatch(&mut shell, args.command);
-    if args.timings {
-        report::tell(&lambada::timings());
+    let limited = match args.max_memory.as_deref() {
+        Some(text) => lambada::memory_size(text).map(Some),
+        None => lambada::check_environment().map(|()| None),
+    };
+    let max_memory = limited.map_err(|problem| shell.told([problem]))?;
+    let usual = Options::default();
+    let options = Options { checks: args.check || usual.checks, max_memory, ..usual };
+    shell.session = Session::with(Arc::new(Disk), options);
+    if !args.timings {
+        return dispatch(&mut shell, args.command);
     }
+    let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, args.command));
+    report::tell(&timings);
     result
 }
 
@@ -239,15 +238,20 @@ impl Shell {
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let session = self.session.clone();
-        let compile = if data.trap_nan { Executable::trapping } else { Executable::new };
-        let executable = compile(call.program, call.entry, engine(data.engine))
+        let options = self.options(data);
+        let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
-            .with_observer(Rc::new(move |site, value| {
+            .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         let value =
             executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
+    }
+
+    fn options(&self, data: &DataArgs) -> Options {
+        let (engine, trap_nan) = (engine(data.engine), data.trap_nan);
+        Options { engine, trap_nan, ..self.session.options().clone() }
     }
 
     /// No argument is torn apart by spaces.
@@ -256,7 +260,7 @@ impl Shell {
     }
 
     fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
-        let mut inputs = Inputs::new();
+        let mut inputs = Inputs::new().with_memory(self.session.options().max_memory);
         self.assignments(words)?;
         let mut wrong = Vec::new();
         wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
@@ -386,7 +390,8 @@ impl Shell {
     fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {
         let (from, to) = (std::io::stdin().lock(), std::io::stdout().lock());
         let to = std::io::BufWriter::with_capacity(1 << 16, to);
-        match lambada::gradbench(folder, engine(choice), from, to) {
+        let options = Options { engine: engine(choice), ..self.session.options().clone() };
+        match lambada::gradbench(folder, &options, from, to) {
             Ok(()) => Ok(()),
             Err(Ended::Problem(problem)) => Err(self.told([*problem])),
             Err(Ended::Io(error)) => report::ended(&error),

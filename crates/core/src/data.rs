@@ -5,7 +5,7 @@ mod close;
 mod text;
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 
@@ -23,13 +23,13 @@ pub enum Data {
     /// `(a, b)`; `()` has no components.
     Tuple(Vec<Data>),
     /// `{x = a, y = b}`, alphabetical.
-    Record(Vec<(Rc<str>, Data)>),
+    Record(Vec<(Arc<str>, Data)>),
     /// An array whose elements are tuples, records or variants, or arrays of those.
     Array(Vec<Data>),
     /// A constructor and its arguments.
     Con {
         /// Its name.
-        name: Rc<str>,
+        name: Arc<str>,
         /// Its position in the definition of the type.
         tag: usize,
         /// Its arguments.
