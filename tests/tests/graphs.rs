@@ -52,9 +52,8 @@ fn inputs(f: &anf::Function, whole: &Distributed, args: &[Tensor]) -> Vec<Tensor
             Some(int(arg.dims[k]))
         })
     };
-    let param = |var: &anf::Var| {
-        f.params.iter().position(|p| p.var == *var).map(|k| args[k].clone())
-    };
+    let param =
+        |var: &anf::Var| f.params.iter().position(|p| p.var == *var).map(|k| args[k].clone());
     whole.inputs.iter().map(|var| param(var).or_else(|| size(var)).expect("an input")).collect()
 }
 
@@ -137,7 +136,8 @@ fn the_gradient_of_a_mixture_has_two_products_per_point() {
             for reals in gmm.operations(&mixture(n, k, d), leave) {
                 let (n, k, d) = (n as u64, k as u64, d as u64);
                 let pairs = d * (d - 1) / 2;
-                let most = n * k * (4 * pairs + 14 * d + 10) + 8 * k * (d * d + d + 1) + 8 * (n + d);
+                let most =
+                    n * k * (4 * pairs + 14 * d + 10) + 8 * k * (d * d + d + 1) + 8 * (n + d);
                 assert!(reals <= most, "{reals} of {most} at {n} {k} {d}");
             }
         }

@@ -1,12 +1,12 @@
 //! One function per command.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada::paper;
 use lambada::{
-    Data, Ended, Engine, Executable, Expression, Inputs, Operator, Problem, RESULT, Session, Sparse,
-    Unit, Verify,
+    Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem, RESULT,
+    Session, Sparse, Unit, Verify,
 };
 
 use crate::args::{self, Args, Command, DataArgs, Look, Mode, Of, PaperStage, Stage, Target, Wrt};
@@ -17,23 +17,21 @@ pub(crate) type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
-    if args.check {
-        lambada::request_checks();
-    }
-    lambada::request_nests(args.nests);
-    if args.timings {
-        lambada::request_timings();
-    }
-    let limited = args
-        .max_memory
-        .as_deref()
-        .map_or_else(lambada::check_environment, lambada::limit_memory_to);
     let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
-    limited.map_err(|problem| shell.told([problem]))?;
-    let result = dispatch(&mut shell, args.command);
-    if args.timings {
-        report::tell(&lambada::timings());
+    let limited = match args.max_memory.as_deref() {
+        Some(text) => lambada::memory_size(text).map(Some),
+        None => lambada::check_environment().map(|()| None),
+    };
+    let max_memory = limited.map_err(|problem| shell.told([problem]))?;
+    let usual = Options::default();
+    let options =
+        Options { checks: args.check || usual.checks, max_memory, nests: args.nests, ..usual };
+    shell.session = Session::with(Arc::new(Disk), options);
+    if !args.timings {
+        return dispatch(&mut shell, args.command);
     }
+    let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, args.command));
+    report::tell(&timings);
     result
 }
 
@@ -66,7 +64,9 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.derive(&file, &entry, mode, stage, &wrt)
         }
         Command::Eval { expression, words, data } => shell.eval(&expression, &words, &data),
-        Command::Repl { file, engine, look } => crate::repl::run(shell, file.as_deref(), engine, look),
+        Command::Repl { file, engine, look } => {
+            crate::repl::run(shell, file.as_deref(), engine, look)
+        }
         Command::Fmt { files, check } => shell.format(&files, check),
         Command::New { name } => crate::new::run(&name),
         Command::Completions { shell } => crate::pages::completions(shell),
@@ -224,10 +224,8 @@ impl Shell {
     fn eval(&mut self, text: &str, words: &[String], data: &DataArgs) -> Result<(), Report> {
         let inputs = self.inputs(data, words)?;
         let expression = Expression { text, inputs: Some(&inputs), ..Expression::default() };
-        let unit = self
-            .session
-            .load_expression("<expression>", &expression)
-            .map_err(|p| self.told(p))?;
+        let unit =
+            self.session.load_expression("<expression>", &expression).map_err(|p| self.told(p))?;
         report::tell(&self.told(unit.warnings.clone()));
         let call = unit.call(RESULT, Operator::Value, None).map_err(|p| self.told(p))?;
         let value = self.value(call, &inputs, data.engine, data.trap_nan)?;
@@ -280,15 +278,20 @@ impl Shell {
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let session = self.session.clone();
-        let compile = if data.trap_nan { Executable::trapping } else { Executable::new };
-        let executable = compile(call.program, call.entry, engine(data.engine))
+        let options = self.options(data);
+        let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
-            .with_observer(Rc::new(move |site, value| {
+            .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         let value =
             executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
+    }
+
+    fn options(&self, data: &DataArgs) -> Options {
+        let (engine, trap_nan) = (engine(data.engine), data.trap_nan);
+        Options { engine, trap_nan, ..self.session.options().clone() }
     }
 
     /// No argument is torn apart by spaces.
@@ -297,7 +300,7 @@ impl Shell {
     }
 
     pub(crate) fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
-        let mut inputs = Inputs::new();
+        let mut inputs = Inputs::new().with_memory(self.session.options().max_memory);
         self.assignments(words)?;
         let mut wrong = Vec::new();
         wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
@@ -432,7 +435,8 @@ impl Shell {
     fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {
         let (from, to) = (std::io::stdin().lock(), std::io::stdout().lock());
         let to = std::io::BufWriter::with_capacity(1 << 16, to);
-        match lambada::gradbench(folder, engine(choice), from, to) {
+        let options = Options { engine: engine(choice), ..self.session.options().clone() };
+        match lambada::gradbench(folder, &options, from, to) {
             Ok(()) => Ok(()),
             Err(Ended::Problem(problem)) => Err(self.told([*problem])),
             Err(Ended::Io(error)) => report::ended(&error),

@@ -5,7 +5,7 @@ mod close;
 mod text;
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 
@@ -24,13 +24,13 @@ pub enum Data {
     /// `(a, b)`; `()` has no components.
     Tuple(Vec<Data>),
     /// `{x = a, y = b}`, alphabetical.
-    Record(Vec<(Rc<str>, Data)>),
+    Record(Vec<(Arc<str>, Data)>),
     /// An array whose elements are tuples, records or variants, or arrays of those.
     Array(Vec<Data>),
     /// A constructor and its arguments.
     Con {
         /// Its name.
-        name: Rc<str>,
+        name: Arc<str>,
         /// Its position in the definition of the type.
         tag: usize,
         /// Its arguments.
@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn records_stand_in_tables() {
-        let record = |x: f64, n: i64| Data::Record(vec![("mean".into(), x.into()), ("n".into(), n.into())]);
+        let record =
+            |x: f64, n: i64| Data::Record(vec![("mean".into(), x.into()), ("n".into(), n.into())]);
         let records = Data::Array(vec![record(0.5, 10), record(12.25, 7)]);
         let style = |width| Style { width: Some(width), ..Style::default() };
         assert_eq!(records.show(style(100)), "[{mean = 0.5, n = 10}, {mean = 12.25, n = 7}]");

@@ -1,22 +1,10 @@
-//! Runs of statements as nests with lanes, where that has been requested: what `lower` asks, and who answers.
+//! Runs of statements as nests with lanes, where the options say so: what `lower` asks, and who answers.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use lambada_anf::{Function, Var};
 use lambada_lower::{Kernel, Nests};
 use lambada_run::Target;
-
-static REQUESTED: AtomicBool = AtomicBool::new(false);
-
-/// From now on, programs that are compiled have what is worth it as nests with lanes, or not.
-pub fn request_nests(requested: bool) {
-    REQUESTED.store(requested, Ordering::Relaxed);
-}
-
-pub(crate) fn requested() -> bool {
-    REQUESTED.load(Ordering::Relaxed)
-}
 
 /// Nests with as many lanes as the processor has.
 #[derive(Clone, Copy, Debug)]

@@ -72,7 +72,9 @@ impl Renaming {
             | Step::Constant(buf, _)
             | Step::Fill { buf, .. }
             | Step::Open { buf, .. } => self.buf(buf),
-            Step::View { buf: a, base: b, .. } | Step::Swap(a, b) | Step::Copy { to: a, from: b, .. } => {
+            Step::View { buf: a, base: b, .. }
+            | Step::Swap(a, b)
+            | Step::Copy { to: a, from: b, .. } => {
                 self.buf(a);
                 self.buf(b);
             }

@@ -293,7 +293,11 @@ impl Placer<'_> {
                 let unsafe_ = !is_safe(graph, *array, index);
                 let packed = self.is_strided(index) && domain.len() > free.len();
                 let stored = (unsafe_ || packed) && !free.is_empty();
-                stored.then_some(if self.is_given(*array) && self.blocks(free) { pass } else { own })
+                stored.then_some(if self.is_given(*array) && self.blocks(free) {
+                    pass
+                } else {
+                    own
+                })
             }
             Node::Prim(..) | Node::Choose(..) => {
                 if own != pass {
@@ -515,9 +519,11 @@ impl Placer<'_> {
         let Content::Node(node) = content else { return false };
         match self.graph.node(node) {
             Node::At(array, index) => !is_safe(self.graph, *array, index),
-            Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
-                false
-            }
+            Node::Lit(_)
+            | Node::Index(_)
+            | Node::Prim(..)
+            | Node::Choose(..)
+            | Node::Reduce(..) => false,
         }
     }
 }

@@ -34,7 +34,8 @@ fn axis(placed: &Placed, nest: &Nest) -> Option<AxisId> {
         }
     }
     results.retain(|axis| Some(*axis) != nest.vector && is_long(graph, *axis));
-    let mut body = Body { graph, found: HashSet::new(), reads: Vec::new(), operations: 0, costly: false };
+    let mut body =
+        Body { graph, found: HashSet::new(), reads: Vec::new(), operations: 0, costly: false };
     body.found.extend(placed.found(nest).into_iter().map(|(content, _)| content));
     let mut seen = HashSet::new();
     for item in &nest.items {
@@ -43,7 +44,8 @@ fn axis(placed: &Placed, nest: &Nest) -> Option<AxisId> {
     if body.costly || body.operations > SMALL {
         return None;
     }
-    let depends = |axis: AxisId| body.reads.iter().filter(|n| graph.free(**n).contains(axis)).count();
+    let depends =
+        |axis: AxisId| body.reads.iter().filter(|n| graph.free(**n).contains(axis)).count();
     let saves = |axis: AxisId| body.reads.len() - depends(axis);
     results.retain(|axis| depends(*axis) > 0 && saves(*axis) > 0);
     results.into_iter().max_by_key(|axis| saves(*axis))

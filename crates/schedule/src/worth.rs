@@ -84,7 +84,8 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
     let block = |axis: AxisId| sizes.extent(&placed.graph, axis);
     let mut total = 0.0;
     for pass in &placed.passes {
-        let blocks = placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
+        let blocks =
+            placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
         for nest in &pass.nests {
             let work = Work { placed, nest, sizes, lanes: f64::from(lanes), seen: HashSet::new() };
             total += BEGIN * blocks + work.total();

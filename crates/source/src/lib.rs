@@ -11,6 +11,7 @@ mod suggest;
 mod words;
 
 pub use doc::{Doc, Rewrite};
+pub use messages::failed;
 pub use problem::{Failure, Label, Problem, Severity};
 pub use render::{render, render_failure};
 pub use span::{FileId, Site, Source, Sources, Span};

@@ -125,7 +125,9 @@ impl Machine<'_> {
     fn offset(&mut self, id: BufferId) -> usize {
         let axes = &self.placed.buffer(id).axes;
         let dims = &self.buffers[id.0 as usize].as_ref().expect("prepared").dims;
-        axes.iter().zip(dims).fold(0, |at, (axis, dim)| at * dim + self.at[axis.0 as usize] as usize)
+        axes.iter()
+            .zip(dims)
+            .fold(0, |at, (axis, dim)| at * dim + self.at[axis.0 as usize] as usize)
     }
 
     fn set(&mut self, id: BufferId, at: usize, value: Scalar) {
