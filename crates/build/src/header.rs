@@ -187,11 +187,7 @@ fn output_text(output: &Output) -> String {
         }
         Dims::Found(names) => {
             let dims: String = names.iter().map(|name| format!("[{name}]")).collect();
-            format!(
-                "gives {dims}{}, {}{tags}; in the context, with its sizes",
-                output.elem,
-                output.role.text()
-            )
+            format!("gives {dims}{}, {}{tags}, in the context", output.elem, output.role.text())
         }
     }
 }

@@ -84,9 +84,13 @@ fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
             entry.derivatives.iter().map(|(operator, wrt)| (*operator, wrt.as_deref()));
         for (operator, wrt) in value.into_iter().chain(derivatives) {
             let name = format!("{}{}", names::identifier(&entry.name), suffix(operator));
-            let what = match suffix(operator) {
-                "" => format!("that of `{}`", entry.name),
-                suffix => format!("the {} of `{}`", suffix.trim_start_matches('_'), entry.name),
+            let what = match operator {
+                Operator::Value => format!("that of `{}`", entry.name),
+                Operator::Grad => format!("the gradient of `{}`", entry.name),
+                Operator::Jvp => format!("the forward derivative of `{}`", entry.name),
+                Operator::Vjp => format!("the reverse derivative of `{}`", entry.name),
+                Operator::Jacobian => format!("the Jacobian of `{}`", entry.name),
+                Operator::Hessian => format!("the Hessian of `{}`", entry.name),
             };
             if let Some(first) = known.get(&name) {
                 return Err(vec![messages::taken(&name, first, &what)]);
