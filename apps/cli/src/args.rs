@@ -2,7 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
+use clap::error::Error;
+use clap::{
+    Arg, ArgAction, ArgMatches, Args as ArgGroup, Command as Interface, FromArgMatches, Parser,
+    Subcommand, ValueEnum,
+};
+use lambada::Operator;
+use lambada_build::Entry;
 
 const EXAMPLES: &str = "Examples:
   lambada check model.lam
@@ -12,6 +18,11 @@ const EXAMPLES: &str = "Examples:
   lambada eval 'grad (\\x -> x ** 3) 2'
 
 `lambada COMMAND --help` tells more about a command.";
+
+const BUILD: &str = "A derivative is of the definitions that stand before it, back to the derivatives of others:
+  lambada build model.lam loss --grad w,b --jvp x predict -o out --name model
+offers model_loss, model_loss_grad (by w and b), model_loss_jvp (by x) and model_predict. With `all` in the place
+of names, it is by all parameters that hold reals.";
 
 /// Differentiable functional programs: check them, run them, differentiate them, and read their derivatives.
 #[derive(Clone, Debug, Parser)]
@@ -254,6 +265,26 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Engine::Native)]
         engine: Engine,
     },
+    /// Compile definitions and their derivatives to a C library, with header, static and shared library, and pkg-config file
+    #[command(
+        override_usage = "lambada build FILE ENTRY... [--grad W] [--jvp W] [--vjp W] [ENTRY...] [OPTIONS]",
+        after_help = BUILD
+    )]
+    Build {
+        /// The program
+        file: PathBuf,
+        #[command(flatten)]
+        offered: Offered,
+        /// The folder that the files are written to
+        #[arg(long, short, value_name = "FOLDER", default_value = ".")]
+        output: PathBuf,
+        /// What the library is called; every name in it begins so. The name of the program unless given
+        #[arg(long)]
+        name: Option<String>,
+        /// Make code for all processors of this architecture, not only for this one's kind
+        #[arg(long)]
+        portable: bool,
+    },
     /// Be a tool of the GradBench suite: a message per line on standard input, the answer per line on standard output
     Gradbench {
         /// The folder with a program for each eval
@@ -319,6 +350,104 @@ impl Wrt {
             self.wrt.iter().flat_map(|names| lambada::split_names(names)).collect();
         (!names.is_empty()).then_some(names)
     }
+}
+
+/// What a library offers: definitions with derivatives, as their order says.
+#[derive(Clone, Debug)]
+pub struct Offered {
+    /// The definitions.
+    pub entries: Vec<Entry>,
+}
+
+/// The options that stand for derivatives.
+const DERIVATIVES: [(&str, Operator, &str); 3] = [
+    ("grad", Operator::Grad, "Offer value and gradient, by these parameters"),
+    (
+        "jvp",
+        Operator::Jvp,
+        "Offer value and tangent (forward mode), for tangents of these parameters",
+    ),
+    ("vjp", Operator::Vjp, "Offer value and cotangents (reverse mode) of these parameters"),
+];
+
+impl ArgGroup for Offered {
+    fn augment_args(interface: Interface) -> Interface {
+        let entries = Arg::new("entries")
+            .value_name("ENTRY")
+            .num_args(1..)
+            .action(ArgAction::Append)
+            .help("The definitions");
+        let derivative = |(name, _, help): (&'static str, Operator, &'static str)| {
+            Arg::new(name).long(name).value_name("NAMES").action(ArgAction::Append).help(help)
+        };
+        interface.arg(entries).args(DERIVATIVES.map(derivative))
+    }
+
+    fn augment_args_for_update(interface: Interface) -> Interface {
+        Offered::augment_args(interface)
+    }
+}
+
+/// What stands at a place of the command line.
+enum Word {
+    Entry(String),
+    Derivative(Operator, String),
+}
+
+impl FromArgMatches for Offered {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Offered, Error> {
+        let of = |name: &str| -> Vec<(usize, String)> {
+            let places = matches.indices_of(name).into_iter().flatten();
+            places.zip(matches.get_many(name).into_iter().flatten().cloned()).collect()
+        };
+        let mut words: Vec<(usize, Word)> =
+            of("entries").into_iter().map(|(k, name)| (k, Word::Entry(name))).collect();
+        for (name, operator, _) in DERIVATIVES {
+            let options = of(name).into_iter();
+            words.extend(options.map(|(k, names)| (k, Word::Derivative(operator, names))));
+        }
+        words.sort_by_key(|(k, _)| *k);
+        Ok(Offered { entries: grouped(words.into_iter().map(|(_, word)| word)) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Offered::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Derivatives belong to the run of definitions before them; those in front of all, to the first run.
+fn grouped(words: impl Iterator<Item = Word>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let (mut first, mut open, mut early) = (0, false, Vec::new());
+    for word in words {
+        match word {
+            Word::Entry(name) => {
+                if !open {
+                    (first, open) = (entries.len(), true);
+                }
+                let mut entry = Entry::new(name);
+                if first == 0 {
+                    let all: &[(Operator, String)] = &early;
+                    all.iter().for_each(|(operator, names)| entry.derive(*operator, wrt(names)));
+                }
+                entries.push(entry);
+            }
+            Word::Derivative(operator, names) if entries.is_empty() => {
+                early.push((operator, names))
+            }
+            Word::Derivative(operator, names) => {
+                open = false;
+                entries[first..].iter_mut().for_each(|entry| entry.derive(operator, wrt(&names)));
+            }
+        }
+    }
+    entries
+}
+
+/// The parameters of these names; `all` stands for all that hold reals.
+fn wrt(names: &str) -> Option<Vec<String>> {
+    (names != "all").then(|| lambada::split_names(names))
 }
 
 /// A mode of differentiation.

@@ -9,6 +9,8 @@ use lambada::{
     Session, Sparse, Unit, Verify,
 };
 
+use lambada_build::{Entry, Request};
+
 use crate::args::{self, Args, Command, DataArgs, Look, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::{messages, report};
 
@@ -85,6 +87,9 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             &DataArgs { files, output: None, engine, trap_nan: false, look: Look::default() },
             &wrt,
         ),
+        Command::Build { file, offered, output, name, portable } => {
+            shell.build(&file, offered.entries, &output, name, portable)
+        }
         Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
 }
@@ -430,6 +435,27 @@ impl Shell {
         report::result(&found.to_string())?;
         let problems = found.problems();
         if problems.is_empty() { Ok(()) } else { Err(self.told(problems)) }
+    }
+
+    /// A C library; prints the paths of its files.
+    fn build(
+        &mut self,
+        file: &Path,
+        entries: Vec<Entry>,
+        folder: &Path,
+        name: Option<String>,
+        portable: bool,
+    ) -> Result<(), Report> {
+        let unit = self.load(file)?;
+        let name = name.unwrap_or_else(|| lambada_build::name_of(file));
+        let request = Request { name, entries, portable };
+        let source = file.display().to_string();
+        let made = lambada_build::library(&self.session, &unit, &source, &request);
+        let made = made.map_err(|problems| self.told(problems))?;
+        let files = lambada_build::write_library(&made, folder);
+        let files = files.map_err(|problem| self.told([problem]))?;
+        let lines = files.iter().map(|path| format!("{}\n", path.display()));
+        report::result(&lines.collect::<String>())
     }
 
     fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {

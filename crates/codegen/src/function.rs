@@ -170,7 +170,7 @@ impl<'a> Printer<'a> {
             Param::Buffer(_) | Param::Owned(_) | Param::Shared(_) => format!(", args[{k}].data"),
         };
         let args: String = function.params.iter().enumerate().map(arg).collect();
-        self.line(&format!("\nint {symbol}(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results) {{"));
+        self.line(&format!("\n@export int {symbol}(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results) {{"));
         self.depth += 1;
         if !function.library.functions.is_empty() {
             self.needs.calls();

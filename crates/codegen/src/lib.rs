@@ -85,22 +85,40 @@ pub enum Memory {
     Exact,
 }
 
+/// Who sees the names of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Linkage {
+    /// All that it is linked with.
+    External,
+    /// What stands behind it in the same file.
+    Internal,
+}
+
 /// Several functions as one unit of C, and how they are called.
 pub fn unit(functions: &[&Function]) -> Unit {
-    printed(functions, PART, Memory::Arena)
+    printed(functions, PART, Memory::Arena, Linkage::External)
 }
+
+/// As [`unit()`], but no name is seen outside of the file: for libraries whose own functions stand behind this text. Macros that it defines are those
+/// of [`MACROS`].
+pub fn internal_unit(functions: &[&Function]) -> Unit {
+    printed(functions, PART, Memory::Arena, Linkage::Internal)
+}
+
+/// What a unit may define as macros.
+pub const MACROS: &[&str] = &["unlikely", "INFINITY", "NAN", "INT64_MAX", "INT64_MIN"];
 
 /// As [`unit()`]; functions that are much larger are cut into parts of about so many statements, each a C function.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
-    printed(functions, part, Memory::Arena)
+    printed(functions, part, Memory::Arena, Linkage::External)
 }
 
 /// As [`unit()`], with other memory.
 pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
-    printed(functions, PART, memory)
+    printed(functions, PART, memory, Linkage::External)
 }
 
-fn printed(functions: &[&Function], part: usize, memory: Memory) -> Unit {
+fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkage) -> Unit {
     let mut needs = Needs::default();
     let mut names = Names::new([
         "context_open",
@@ -121,7 +139,12 @@ fn printed(functions: &[&Function], part: usize, memory: Memory) -> Unit {
         symbols.push(symbol);
     }
     let body = texts.join("\n");
-    let text = format!("{}\n{}\n{body}", head(functions, &symbols), needs.text(&body, memory));
+    let (head, exported) = match linkage {
+        Linkage::External => (head(functions, &symbols), ""),
+        Linkage::Internal => (String::new(), "static __attribute__((unused)) "),
+    };
+    let text = format!("{head}\n{}\n{body}", needs.text(&body, memory));
+    let text = text.replace("@export ", exported);
     Unit { text, symbols }
 }
 

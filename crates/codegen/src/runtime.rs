@@ -1,5 +1,5 @@
 //! The fixed parts of the C text: the interface, the arena, and what programs with calls and nodes need. A line that begins with `@` stands for
-//! what only these have.
+//! what only these have; `@export` before a function says that it is called from outside.
 
 use crate::Memory;
 
@@ -205,7 +205,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
     else if (ctx->first) lam_enter_chunk(ctx, ctx->first, ctx->first->start);
 }
 
-struct lambada_context *lambada_context_open(void) {
+@export struct lambada_context *lambada_context_open(void) {
     struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
     if (ctx) ctx->limit = INT64_MAX;
 @open
@@ -213,17 +213,17 @@ struct lambada_context *lambada_context_open(void) {
 }
 
 /* Arrays may take so many bytes from now on. */
-void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
+@export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
     ctx->limit = bytes;
 }
 
 /* The most bytes that arrays have taken at a time. */
-uint64_t lambada_context_peak(struct lambada_context *ctx) {
+@export uint64_t lambada_context_peak(struct lambada_context *ctx) {
     lam_note_peak(ctx);
     return ctx->peak;
 }
 
-void lambada_context_close(struct lambada_context *ctx) {
+@export void lambada_context_close(struct lambada_context *ctx) {
     for (struct lam_chunk *chunk = ctx->first, *next; chunk; chunk = next) {
         next = chunk->next;
         __builtin_free(chunk);
@@ -304,7 +304,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
     lam_free_until(ctx, mark.last);
 }
 
-struct lambada_context *lambada_context_open(void) {
+@export struct lambada_context *lambada_context_open(void) {
     struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
     if (ctx) ctx->limit = INT64_MAX;
 @open
@@ -312,16 +312,16 @@ struct lambada_context *lambada_context_open(void) {
 }
 
 /* Arrays may take so many bytes from now on. */
-void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
+@export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
     ctx->limit = bytes;
 }
 
 /* The most bytes that arrays have taken at a time. */
-uint64_t lambada_context_peak(struct lambada_context *ctx) {
+@export uint64_t lambada_context_peak(struct lambada_context *ctx) {
     return ctx->peak;
 }
 
-void lambada_context_close(struct lambada_context *ctx) {
+@export void lambada_context_close(struct lambada_context *ctx) {
     lam_free_until(ctx, 0);
     __builtin_free(ctx);
 }
@@ -330,7 +330,7 @@ void lambada_context_close(struct lambada_context *ctx) {
 /// Values that are shown.
 pub(crate) const INSPECTIONS: &str = "\
 /* What is inspected is given to this function from now on: its number and its values, as results are. */
-void lambada_context_seen(struct lambada_context *ctx, void (*seen)(const void *, int64_t, const union lambada_word *), const void *who) {
+@export void lambada_context_seen(struct lambada_context *ctx, void (*seen)(const void *, int64_t, const union lambada_word *), const void *who) {
     ctx->seen = seen;
     ctx->who = who;
 }
@@ -343,7 +343,7 @@ static __attribute__((cold, noinline)) void lam_inspect(const struct lambada_con
 /// Functions that call each other: how deep they may.
 pub(crate) const CALLS: &str = "\
 /* Calls may use so many bytes of the stack from now on. */
-void lambada_context_stack(struct lambada_context *ctx, uint64_t bytes) {
+@export void lambada_context_stack(struct lambada_context *ctx, uint64_t bytes) {
     ctx->stack = bytes;
 }
 

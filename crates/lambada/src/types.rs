@@ -44,6 +44,13 @@ impl Unit {
         }
         files.items(&needed)
     }
+
+    /// The order in which a type of the program declares the fields of a record, if one does; without one they stand in the order of the alphabet.
+    pub fn field_order(&self, labels: &[&str]) -> Option<Vec<String>> {
+        let labels = labels.iter().map(|label| (*label).into()).collect();
+        let order = Files::of(self).field_order(&labels)?;
+        Some(order.iter().map(|label| label.to_string()).collect())
+    }
 }
 
 fn sized_variants(program: &Program, ty: &SizedTy, all: &mut BTreeSet<TypeId>) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::{Settings, Target};
+use crate::Settings;
 
 /// A C compiler that runs.
 #[derive(Clone, Debug)]
@@ -57,11 +57,8 @@ impl Compiler {
             let off = flag == "-ffp-contract=fast" && !settings.contract;
             if off { "-ffp-contract=off" } else { flag }
         };
-        let target = match settings.target {
-            Target::Here => flags_here(),
-            Target::Any => &[],
-        };
-        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target.iter().copied()).collect()
+        let target = settings.target.flags().iter().copied();
+        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target).collect()
     }
 
     /// All that machine code depends on besides the C text: compiler, flags, and the machine that `native` stands for.
@@ -109,7 +106,7 @@ fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
 }
 
 /// Code for the processor that it will run on.
-fn flags_here() -> &'static [&'static str] {
+pub(crate) fn flags_here() -> &'static [&'static str] {
     if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
         &["-march=native"]
     } else if cfg!(target_arch = "aarch64") {

@@ -58,6 +58,14 @@ impl Target {
             Target::Any => 2,
         }
     }
+
+    /// What tells a C compiler so.
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            Target::Here => compiler::flags_here(),
+            Target::Any => &[],
+        }
+    }
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

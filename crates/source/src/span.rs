@@ -96,6 +96,11 @@ impl Sources {
         &self.files[id.0 as usize]
     }
 
+    /// All files, in the order in which they have been added.
+    pub fn files(&self) -> impl Iterator<Item = &Source> {
+        self.files.iter()
+    }
+
     /// The text that a span covers.
     pub fn text(&self, span: Span) -> &str {
         &self.get(span.file).text[span.start as usize..span.end as usize]

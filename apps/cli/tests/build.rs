@@ -1,0 +1,217 @@
+//! Libraries of C, as programs in C, C++ and Fortran use them: values, derivatives, mistakes, threads, no memory, nothing half-written.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/build");
+
+/// What C compilers are asked to complain of.
+const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
+
+fn lambada(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
+    command.args(args).current_dir(FOLDER);
+    command
+}
+
+fn output(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+fn succeeds(command: &mut Command) -> String {
+    let output = output(command);
+    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{told}", output.status);
+    told
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with the libraries `model` and `other`, made once.
+fn folder() -> &'static Path {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = TempDir::new().expect("a folder");
+        let out = folder.path().display().to_string();
+        let entries = "loss --grad w,b --jvp x area total --grad all positive --vjp xs areas turned pick table triangle wider same depth careful";
+        let mut args = vec!["build", "model.lam"];
+        args.extend(entries.split(' '));
+        args.extend(["-o", &out, "--portable"]);
+        let told = succeeds(&mut lambada(&args));
+        assert_eq!(told.lines().count(), 5, "{told}");
+        succeeds(&mut lambada(&["build", "other.lam", "loss", "-o", &out]));
+        folder
+    })
+    .path()
+}
+
+/// Is there a program of this name?
+fn there_is(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Compiles with a compiler; gives the program.
+fn program(compiler: &str, name: &str, args: &[&str], libraries: &[&str]) -> PathBuf {
+    let place = folder().join(format!("program-{name}"));
+    let mut command = Command::new(compiler);
+    command.current_dir(folder()).arg("-I.").args(args).arg("-o").arg(&place).args(libraries);
+    succeeds(&mut command);
+    place
+}
+
+fn source(name: &str) -> String {
+    format!("{FOLDER}/{name}")
+}
+
+#[test]
+fn c_calls_all_that_is_offered() {
+    let file = source("model.c");
+    let strict = [&["-std=c99", &*file][..], &STRICT].concat();
+    let made = program("cc", "c", &strict, &["libmodel.a", "-lm"]);
+    succeeds(&mut Command::new(made));
+}
+
+#[test]
+fn cpp_calls_all_that_is_offered() {
+    if !there_is("c++") {
+        return println!("skipped: no C++ compiler");
+    }
+    let file = source("model.c");
+    let strict = [&["-std=c++11", "-x", "c++", &*file, "-x", "none"][..], &STRICT].concat();
+    let made = program("c++", "cpp", &strict, &["libmodel.a", "-lm"]);
+    succeeds(&mut Command::new(made));
+}
+
+#[test]
+fn the_text_itself_compiles_strictly_and_passes_the_sanitizers() {
+    let file = source("model.c");
+    let sanitized = [
+        "-std=c99",
+        "-g",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        &*file,
+        "model.c",
+    ];
+    let all = [&sanitized[..], &STRICT].concat();
+    let made = program("cc", "sanitized", &all, &["-lm"]);
+    succeeds(&mut Command::new(made));
+}
+
+#[test]
+fn two_models_and_threads_in_one_program() {
+    let file = source("threads.c");
+    let made = program(
+        "cc",
+        "threads",
+        &["-std=c99", "-pthread", "-D_GNU_SOURCE", &file],
+        &["libmodel.a", "libother.a", "-lm"],
+    );
+    succeeds(&mut Command::new(made));
+}
+
+#[test]
+fn no_memory_is_a_code() {
+    let made = program("cc", "memory", &[&source("memory.c")], &["libmodel.a", "-lm"]);
+    succeeds(
+        Command::new("sh").arg("-c").arg(format!("ulimit -v 1000000 && exec {}", made.display())),
+    );
+}
+
+#[test]
+fn fortran_calls_a_gradient() {
+    if !there_is("gfortran") {
+        return println!("skipped: no gfortran");
+    }
+    let made = program("gfortran", "fortran", &[&source("gradient.f90")], &["libmodel.a", "-lm"]);
+    succeeds(&mut Command::new(made));
+}
+
+/// The examples fit the same line.
+#[test]
+fn the_examples_run() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let out = folder().display().to_string();
+    let model = format!("{examples}/c/line.lam");
+    succeeds(&mut lambada(&["build", &model, "loss", "--grad", "w,b", "-o", &out, "--portable"]));
+    let sources = [
+        ("cc", "c/line.c", &["-std=c99"][..]),
+        ("c++", "cpp/line.cpp", &["-std=c++17"]),
+        ("gfortran", "fortran/line.f90", &[]),
+        ("mpicc", "c/sum.c", &["-std=c99"]),
+    ];
+    let mut run = 0;
+    for (compiler, source, flags) in sources {
+        if !there_is(compiler) {
+            println!("skipped: no {compiler}");
+            continue;
+        }
+        let file = format!("{examples}/{source}");
+        let name = format!("example-{}", source.replace('/', "-"));
+        let made = program(compiler, &name, &[flags, &[&*file]].concat(), &["libline.a", "-lm"]);
+        let told = succeeds(&mut Command::new(made));
+        let told: String = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("w = 2.0000 3.0000, b = 1.0000"), "{source}: {told}");
+        run += 1;
+    }
+    assert!(run >= 1, "there is no C compiler");
+}
+
+#[test]
+fn pkg_config_tells_how_to_link() {
+    if !there_is("pkg-config") {
+        return println!("skipped: no pkg-config");
+    }
+    let mut command = Command::new("pkg-config");
+    command.env("PKG_CONFIG_PATH", folder()).args(["--cflags", "--libs", "model"]);
+    let told = succeeds(&mut command);
+    let flags: Vec<&str> = told.split_whitespace().collect();
+    let made = program("cc", "packaged", &[&source("model.c")], &flags);
+    succeeds(&mut Command::new(made));
+}
+
+#[test]
+fn every_name_begins_with_that_of_the_library() {
+    if !there_is("nm") {
+        return println!("skipped: no nm");
+    }
+    let told = succeeds(
+        Command::new("nm").args(["-g", "--defined-only"]).arg(folder().join("libmodel.a")),
+    );
+    let symbols: Vec<&str> =
+        told.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    assert!(symbols.len() > 15, "{told}");
+    assert!(
+        symbols.iter().all(|symbol| symbol.trim_start_matches('_').starts_with("model_")),
+        "{symbols:?}"
+    );
+}
+
+#[test]
+fn what_fails_leaves_nothing() {
+    let folder = TempDir::new().expect("a folder");
+    let out = folder.path().join("out");
+    let args = ["build", "other.lam", "loss", "-o", &out.display().to_string()].map(str::to_string);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let fails = |command: &mut Command, code: &str| {
+        let output = output(command);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(output.stdout.is_empty() && text(&output.stderr).contains(code), "{output:?}");
+    };
+    fails(lambada(&args).env("LAMBADA_CC", "no-such-compiler"), "E0483");
+    fails(lambada(&args).env("AR", "false"), "E0484");
+    assert!(!out.exists());
+    std::fs::create_dir_all(out.join("other.h")).expect("a folder");
+    fails(&mut lambada(&args), "E0485");
+    let left: Vec<_> = std::fs::read_dir(&out)
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(left, ["other.h"]);
+}

@@ -1,0 +1,103 @@
+//! Declarations in Fortran, for `iso_c_binding`. Its arrays are column-major, so the sizes of an array stand in the opposite order there.
+
+use lambada_prim::ScalarTy;
+
+use crate::describe::{Dims, Function, Library};
+use crate::sizes::{Extent, Spelling};
+
+/// Columns of a line; Fortran allows 132.
+const WIDTH: usize = 100;
+
+/// What all libraries have.
+pub(crate) fn common(library: &Library) -> String {
+    let name = &library.name;
+    format!(
+        "interface\n\
+         \x20 type(c_ptr) function {name}_open() bind(c)\n\
+         \x20   import :: c_ptr\n\
+         \x20 end function\n\
+         \x20 subroutine {name}_close(context) bind(c)\n\
+         \x20   import :: c_ptr\n\
+         \x20   type(c_ptr), value :: context\n\
+         \x20 end subroutine\n\
+         \x20 type(c_ptr) function {name}_message(context) bind(c)  ! characters that a null ends\n\
+         \x20   import :: c_ptr\n\
+         \x20   type(c_ptr), value :: context\n\
+         \x20 end function\n\
+         \x20 subroutine {name}_limit(context, bytes) bind(c)\n\
+         \x20   import :: c_ptr, c_int64_t\n\
+         \x20   type(c_ptr), value :: context\n\
+         \x20   integer(c_int64_t), value :: bytes\n\
+         \x20 end subroutine\n\
+         end interface\n"
+    )
+}
+
+/// One function.
+pub(crate) fn declaration(library: &Library, function: &Function) -> String {
+    let mut names = vec!["context".to_string()];
+    names.extend(function.inputs.iter().map(|input| input.name.clone()));
+    let mut lines = vec!["type(c_ptr), value :: context".to_string()];
+    for input in &function.inputs {
+        let ty = scalar(input.elem);
+        lines.push(if input.dims.is_empty() {
+            format!("{ty}, value :: {}", input.name)
+        } else {
+            format!("{ty}, intent(in) :: {}({})", input.name, dims(&input.dims))
+        });
+    }
+    for output in &function.outputs {
+        let (name, ty) = (&output.name, scalar(output.elem));
+        names.push(name.clone());
+        match &output.dims {
+            Dims::Known(known) if known.is_empty() => {
+                lines.push(format!("{ty}, intent(out) :: {name}"));
+            }
+            Dims::Known(known) => {
+                lines.push(format!("{ty}, intent(out) :: {name}({})", dims(known)))
+            }
+            Dims::Found(sizes) => {
+                lines.push(format!("type(c_ptr), intent(out) :: {name}  ! for c_f_pointer"));
+                lines.push(format!("integer(c_int64_t), intent(out) :: {}", sizes.join(", ")));
+                names.extend(sizes.iter().cloned());
+            }
+        }
+    }
+    let kinds = ["c_ptr", "c_int", "c_int64_t", "c_double", "c_bool"];
+    let used = |kind: &&str| {
+        **kind == *"c_int" || lines.iter().any(|line| line.contains(&format!("({kind})")))
+    };
+    let kinds: Vec<&str> = kinds.into_iter().filter(used).collect();
+    let head = format!("  integer(c_int) function {}_{}(", library.name, function.name);
+    let mut text =
+        format!("interface\n{} bind(c)\n    import :: {}\n", list(&head, &names), kinds.join(", "));
+    lines.iter().for_each(|line| text += &format!("    {line}\n"));
+    text + "  end function\nend interface\n"
+}
+
+/// `head a, b, c)`, on several lines if need be.
+fn list(head: &str, names: &[String]) -> String {
+    let mut lines = vec![head.to_string()];
+    for (k, name) in names.iter().enumerate() {
+        let word = if k + 1 < names.len() { format!("{name}, ") } else { format!("{name})") };
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() <= WIDTH => line.push_str(&word),
+            Some(_) | None => lines.push(format!("      {word}")),
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join(" &\n")
+}
+
+fn dims(dims: &[Extent]) -> String {
+    let texts: Vec<String> = dims.iter().rev().map(|dim| dim.text(Spelling::Fortran)).collect();
+    texts.join(", ")
+}
+
+fn scalar(elem: ScalarTy) -> &'static str {
+    match elem {
+        ScalarTy::Real => "real(c_double)",
+        ScalarTy::Int => "integer(c_int64_t)",
+        ScalarTy::Bool => "logical(c_bool)",
+    }
+}

@@ -1,0 +1,241 @@
+//! The header of a library: what it offers, for C, C++, and people; and how it is declared in Fortran.
+
+use lambada::Operator;
+use lambada_prim::ScalarTy;
+
+use crate::describe::{Dims, Function, Input, Library, Output, Role, Rows};
+use crate::fortran;
+use crate::sizes::{Extent, Spelling};
+
+/// Columns of a comment.
+const WIDTH: usize = 110;
+
+/// The text of `NAME.h`.
+pub fn header(library: &Library) -> String {
+    let (name, big) = (&library.name, library.name.to_uppercase());
+    let mut text = format!("/* {}\n */\n", lines(&introduction(library)));
+    text += &format!(
+        "#ifndef {big}_H\n#define {big}_H\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
+    );
+    text += &format!(
+        "/* The version of Lambada that has made this. */\n#define {big}_VERSION \"{}\"\n\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    text += &format!(
+        "/* What functions return that fail; {name}_message tells more. */\n\
+         #define {big}_ERROR_CHECK 1    /* a check of the program: an index out of range, sizes that differ, its own conditions */\n\
+         #define {big}_ERROR_MEMORY 2   /* no memory for an array, a value or another call */\n\
+         #define {big}_ERROR_SIZE 3     /* a size that is negative or too large */\n\
+         #define {big}_ERROR_ARGUMENT 4 /* a null pointer, or a tag that is no constructor */\n\n"
+    );
+    text += &tags(library);
+    text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    text += &format!(
+        "/* Memory that calls use again. One thread at a time may use a context; any number of them may have one each. */\n\
+         typedef struct {name}_context {name}_context;\n\n\
+         /* A new context; null if the system has no memory. */\n{name}_context *{name}_open(void);\n\n\
+         /* Frees a context and the results that it holds; null is nothing to free. */\nvoid {name}_close({name}_context *);\n\n\
+         /* What went wrong in the last call that used the context, and where in the source; empty if nothing. Valid until the next call. */\n\
+         const char *{name}_message(const {name}_context *);\n\n\
+         /* From now on the arrays of calls may take so many bytes at a time; arguments and the caller's own results do not count. */\n\
+         void {name}_limit({name}_context *, uint64_t bytes);\n"
+    );
+    for function in &library.functions {
+        text += &format!(
+            "\n/* {}\n */\n{};\n",
+            lines(&documentation(library, function)),
+            prototype(library, function)
+        );
+    }
+    text + &format!("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {big}_H */\n")
+}
+
+/// Text as the inside of a comment.
+pub(crate) fn comment(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *")
+}
+
+/// Lines of a comment, after its first ` * `.
+fn lines(text: &str) -> String {
+    let lines: Vec<String> = comment(text)
+        .lines()
+        .map(|line| if line.is_empty() { " *".to_string() } else { format!(" * {line}") })
+        .collect();
+    lines.join("\n").trim_start_matches(" * ").to_string()
+}
+
+fn introduction(library: &Library) -> String {
+    let name = &library.name;
+    let doc = library.doc.as_ref().map(|doc| format!("{doc}\n\n")).unwrap_or_default();
+    format!(
+        "{name}: made by Lambada {} from {}. Do not edit.\n\n{doc}\
+         Each function takes a context ({name}_open), then sizes, parameters, and where its results go, and returns 0 or one of the\n\
+         errors below. Arrays are dense and row-major: the last index runs fastest. They are not changed, and may be null if they have\n\
+         no elements. A result that is null is not given. Results may not overlap arguments. Where a result is a pointer to a pointer, it\n\
+         is set to an array in the context, which is there until the next call with the context.\n\n\
+         Compile with `pkg-config --cflags --libs {name}`, or link with lib{name}.a and -lm.\n\n\
+         In Fortran, inside of a module or a program, after `use, intrinsic :: iso_c_binding`:\n\n{}",
+        env!("CARGO_PKG_VERSION"),
+        library.source,
+        indented(&fortran::common(library)),
+    )
+}
+
+fn indented(text: &str) -> String {
+    let line = |line: &str| if line.is_empty() { String::new() } else { format!("  {line}") };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What the tags of variants mean.
+fn tags(library: &Library) -> String {
+    let mut all: Vec<(String, usize)> = Vec::new();
+    for function in &library.functions {
+        let inputs = function.inputs.iter().map(|input| &input.constructors);
+        let outputs = function.outputs.iter().map(|output| &output.constructors);
+        for constructors in inputs.chain(outputs) {
+            for (k, name) in constructors.iter().enumerate() {
+                let own = (crate::names::identifier(name).to_uppercase(), k);
+                if !all.contains(&own) {
+                    all.push(own);
+                }
+            }
+        }
+    }
+    if all.is_empty() {
+        return String::new();
+    }
+    let big = library.name.to_uppercase();
+    let defined = all.iter().map(|(name, k)| {
+        // Two types may have a constructor of one name at different places; then the comments of the functions tell.
+        let alone = all.iter().filter(|(other, _)| other == name).count() == 1;
+        if alone { format!("#define {big}_TAG_{name} {k}\n") } else { String::new() }
+    });
+    format!(
+        "/* The constructors of variants, as their tags say them. */\n{}\n",
+        defined.collect::<String>()
+    )
+}
+
+/// What a caller has to know about a function.
+fn documentation(library: &Library, function: &Function) -> String {
+    let mut text = String::new();
+    let of = &function.entry;
+    text += &match function.operator {
+        Operator::Value => String::new(),
+        Operator::Grad => format!("Value and gradient of `{of}`.\n\n"),
+        Operator::Jvp => format!(
+            "Value of `{of}`, and its tangent for tangents of the parameters (forward mode).\n\n"
+        ),
+        Operator::Vjp => format!(
+            "Value of `{of}`, and the cotangents of the parameters for a cotangent of the value (reverse mode).\n\n"
+        ),
+        Operator::Jacobian => format!("Value and Jacobian of `{of}`.\n\n"),
+        Operator::Hessian => format!("Value and Hessian of `{of}`.\n\n"),
+    };
+    if let Some(doc) = &function.doc {
+        text += &format!("{doc}\n\n");
+    }
+    text += &format!("  {of} : {}\n\n", function.ty);
+    let width = function.inputs.iter().map(|input| input.name.len());
+    let width =
+        width.chain(function.outputs.iter().map(|output| output.name.len())).max().unwrap_or(0);
+    for input in &function.inputs {
+        text += &row(&input.name, width, &input_text(input));
+    }
+    for output in &function.outputs {
+        text += &row(&output.name, width, &output_text(output));
+    }
+    for rows in &function.rows {
+        text += &rows_text(rows);
+    }
+    format!("{text}\nIn Fortran:\n\n{}", indented(&fortran::declaration(library, function)))
+}
+
+fn row(name: &str, width: usize, text: &str) -> String {
+    debug_assert!(width < WIDTH);
+    format!("  {name:width$}  {text}\n")
+}
+
+fn shape(elem: ScalarTy, dims: &[Extent]) -> String {
+    let dims: String = dims.iter().map(|dim| format!("[{}]", dim.text(Spelling::Plain))).collect();
+    format!("{dims}{elem}")
+}
+
+fn choices(constructors: &[String]) -> String {
+    let all: Vec<String> =
+        constructors.iter().enumerate().map(|(k, name)| format!("{k} {name}")).collect();
+    if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
+}
+
+fn input_text(input: &Input) -> String {
+    let shape = shape(input.elem, &input.dims);
+    let tags = choices(&input.constructors);
+    match &input.role {
+        Role::Size => "size".to_string(),
+        Role::Value(of) if *of == input.name => format!("{shape}{tags}"),
+        Role::Value(_) | Role::Tangent(_) | Role::Cotangent(_) | Role::Rows(_) => {
+            format!("{shape}, {}{tags}", input.role.text())
+        }
+    }
+}
+
+fn output_text(output: &Output) -> String {
+    let tags = choices(&output.constructors);
+    match &output.dims {
+        Dims::Known(dims) => {
+            format!("gives {}, {}{tags}", shape(output.elem, dims), output.role.text())
+        }
+        Dims::Found(names) => {
+            let dims: String = names.iter().map(|name| format!("[{name}]")).collect();
+            format!("gives {dims}{}, {}{tags}, in the context", output.elem, output.role.text())
+        }
+    }
+}
+
+/// How values of recursive types are written as rows.
+fn rows_text(rows: &Rows) -> String {
+    let name = &rows.name;
+    let mut text = format!(
+        "\nValues of recursive types are rows, numbered from 1, each after those that it contains: {name}_constructors says which constructor a row\n\
+         is, {name}_ints_at and {name}_reals_at where its fields begin in {name}_ints (integers, truth values, sizes, numbers of rows) and in\n\
+         {name}_reals. The constructors with their fields:\n"
+    );
+    for (k, (constructor, fields)) in rows.constructors.iter().enumerate() {
+        let fields: String = fields.iter().map(|field| format!("; {field}")).collect();
+        text += &format!("  {k} {constructor}{fields}\n");
+    }
+    text
+}
+
+/// The type of a scalar in C.
+pub(crate) fn scalar_type(elem: ScalarTy) -> &'static str {
+    match elem {
+        ScalarTy::Real => "double",
+        ScalarTy::Int => "int64_t",
+        ScalarTy::Bool => "bool",
+    }
+}
+
+/// The declaration of a function, without a semicolon.
+pub(crate) fn prototype(library: &Library, function: &Function) -> String {
+    let mut params = vec![format!("{}_context *context", library.name)];
+    for input in &function.inputs {
+        let ty = scalar_type(input.elem);
+        params.push(if input.dims.is_empty() {
+            format!("{ty} {}", input.name)
+        } else {
+            format!("const {ty} *{}", input.name)
+        });
+    }
+    for output in &function.outputs {
+        let ty = scalar_type(output.elem);
+        match &output.dims {
+            Dims::Known(_) => params.push(format!("{ty} *{}", output.name)),
+            Dims::Found(sizes) => {
+                params.push(format!("const {ty} **{}", output.name));
+                params.extend(sizes.iter().map(|size| format!("int64_t *{size}")));
+            }
+        }
+    }
+    format!("int {}_{}({})", library.name, function.name, params.join(", "))
+}

@@ -1,0 +1,152 @@
+//! A value as arguments of C: the arrays of scalars that it consists of, with names, records in the order of their declaration.
+
+use lambada_core::Size;
+use lambada_normalize::{Layout, Shape};
+use lambada_prim::ScalarTy;
+
+/// An array of scalars, or a scalar.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf {
+    /// `p_x` for the field `x` of `p`.
+    pub name: String,
+    pub elem: ScalarTy,
+    /// For each axis its declared size, and what it is called where it has no name.
+    pub axes: Vec<(Size, String)>,
+    pub kind: Kind,
+    /// Its number among the leaves of the layout.
+    pub place: usize,
+}
+
+/// What a leaf is for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    /// Numbers of the program.
+    Data,
+    /// The constructor of a variant: its place among these.
+    Tag(Vec<String>),
+    /// The number of a row, from 1, that stands for a value of a recursive type.
+    Number,
+    /// A column of these rows.
+    Column,
+}
+
+impl Leaf {
+    /// Does it carry derivatives?
+    pub fn is_real(&self) -> bool {
+        self.elem == ScalarTy::Real
+    }
+}
+
+/// The order in which the fields of a record are declared, if they are.
+pub(crate) type Order<'a> = &'a dyn Fn(&[&str]) -> Option<Vec<String>>;
+
+/// The leaves of a value that is called `name`; the rows of recursive types come last.
+pub(crate) fn leaves(layout: &Layout, name: &str, order: Order) -> Vec<Leaf> {
+    let mut walk = Walk { order, next: 0 };
+    let mut leaves = walk.value(layout.shape(), name, &[]);
+    leaves.extend(walk.columns(layout, name));
+    leaves
+}
+
+/// The same for the components of a tuple, each with a name; the rows have the name `rest`.
+pub(crate) fn components(
+    layout: &Layout,
+    names: &[String],
+    rest: &str,
+    order: Order,
+) -> (Vec<Vec<Leaf>>, Vec<Leaf>) {
+    let mut walk = Walk { order, next: 0 };
+    let values = match layout.shape() {
+        Shape::Tuple(items) if items.len() == names.len() => {
+            items.iter().zip(names).map(|(item, name)| walk.value(item, name, &[])).collect()
+        }
+        shape => names.iter().take(1).map(|name| walk.value(shape, name, &[])).collect(),
+    };
+    let columns = walk.columns(layout, rest);
+    (values, columns)
+}
+
+struct Walk<'a> {
+    order: Order<'a>,
+    next: usize,
+}
+
+impl Walk<'_> {
+    fn leaf(&mut self, name: &str, elem: ScalarTy, axes: &[(Size, String)], kind: Kind) -> Leaf {
+        self.next += 1;
+        Leaf { name: name.to_string(), elem, axes: axes.to_vec(), kind, place: self.next - 1 }
+    }
+
+    fn value(&mut self, shape: &Shape, name: &str, axes: &[(Size, String)]) -> Vec<Leaf> {
+        match shape {
+            Shape::Scalar(elem) => vec![self.leaf(name, *elem, axes, Kind::Data)],
+            Shape::Node(_) => {
+                vec![self.leaf(&format!("{name}_row"), ScalarTy::Int, axes, Kind::Number)]
+            }
+            Shape::Tuple(items) => {
+                let items = items.iter().enumerate();
+                items.flat_map(|(k, item)| self.value(item, &format!("{name}_{k}"), axes)).collect()
+            }
+            Shape::Record(fields) => {
+                let labels: Vec<&str> = fields.iter().map(|(label, _)| &**label).collect();
+                let mut parts: Vec<(&str, Vec<Leaf>)> = fields
+                    .iter()
+                    .map(|(label, t)| (&**label, self.value(t, &format!("{name}_{label}"), axes)))
+                    .collect();
+                if let Some(order) = (self.order)(&labels) {
+                    parts.sort_by_key(|(label, _)| order.iter().position(|known| known == label));
+                }
+                parts.into_iter().flat_map(|(_, leaves)| leaves).collect()
+            }
+            Shape::Array(..) => self.array(shape, name, axes),
+            Shape::Variant(constructors) => {
+                let all = constructors.iter().map(|(label, _)| label.to_string()).collect();
+                let tag = format!("{name}_tag");
+                let mut leaves = vec![self.leaf(&tag, ScalarTy::Int, axes, Kind::Tag(all))];
+                for (label, fields) in constructors.iter() {
+                    let label = format!("{name}_{}", label.to_lowercase());
+                    for (k, field) in fields.iter().enumerate() {
+                        let part =
+                            if fields.len() == 1 { label.clone() } else { format!("{label}_{k}") };
+                        leaves.extend(self.value(field, &part, axes));
+                    }
+                }
+                leaves
+            }
+        }
+    }
+
+    /// An array, with the arrays that are its elements.
+    fn array(&mut self, shape: &Shape, name: &str, axes: &[(Size, String)]) -> Vec<Leaf> {
+        let (mut sizes, mut elem) = (Vec::new(), shape);
+        while let Shape::Array(size, inner) = elem {
+            sizes.push(size.clone());
+            elem = inner;
+        }
+        let label = |k: usize| match sizes.len() {
+            1 => format!("{name}_size"),
+            _ => format!("{name}_size_{k}"),
+        };
+        let own = sizes.iter().enumerate().map(|(k, size)| (size.clone(), label(k)));
+        let axes: Vec<(Size, String)> = axes.iter().cloned().chain(own).collect();
+        self.value(elem, name, &axes)
+    }
+
+    fn columns(&mut self, layout: &Layout, name: &str) -> Vec<Leaf> {
+        if layout.table().types.is_empty() {
+            return Vec::new();
+        }
+        let columns = [
+            ("constructors", ScalarTy::Int, "rows"),
+            ("ints_at", ScalarTy::Int, "rows"),
+            ("reals_at", ScalarTy::Int, "rows"),
+            ("ints", ScalarTy::Int, "ints_size"),
+            ("reals", ScalarTy::Real, "reals_size"),
+        ];
+        let column = |(part, elem, size): (&str, ScalarTy, &str)| {
+            let axis = (Size::Any, format!("{name}_{size}"));
+            self.leaf(&format!("{name}_{part}"), elem, &[axis], Kind::Column)
+        };
+        columns.map(column).into()
+    }
+}

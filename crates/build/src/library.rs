@@ -1,0 +1,118 @@
+//! A library from a program: its description, header and C text. Nothing is compiled or written here.
+
+use std::collections::BTreeMap;
+
+use lambada::{Operator, Session, Unit};
+use lambada_source::{Problem, stack};
+
+use crate::describe::Library;
+use crate::header::header;
+use crate::interface::{Target, interface};
+use crate::request::{Entry, Request, suffix};
+use crate::text::{Part, text};
+use crate::{messages, names};
+
+/// A library as text and as data.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// What it offers.
+    pub library: Library,
+    /// `NAME.c`
+    pub code: String,
+    /// `NAME.h`
+    pub header: String,
+}
+
+/// The functions that all libraries have, besides those of their entries.
+const COMMON: [&str; 5] = ["open", "close", "message", "limit", "context"];
+
+/// Makes the C text and the description of a library.
+///
+/// # Errors
+/// Definitions that do not exist or take functions, derivatives that are not there, names that would be taken twice.
+pub fn library(
+    session: &Session,
+    unit: &Unit,
+    file: &str,
+    request: &Request,
+) -> Result<Sources, Vec<Problem>> {
+    stack::roomy(|| written(session, unit, file, request))
+}
+
+fn written(
+    session: &Session,
+    unit: &Unit,
+    file: &str,
+    request: &Request,
+) -> Result<Sources, Vec<Problem>> {
+    if !names::is_prefix(&request.name) {
+        return Err(vec![messages::no_prefix(&request.name)]);
+    }
+    if request.entries.is_empty() {
+        return Err(vec![messages::nothing_to_offer()]);
+    }
+    let functions = functions(&request.entries)?;
+    let mut parts = Vec::new();
+    for (name, entry, operator, wrt) in functions {
+        parts.push(part(unit, &name, entry, operator, wrt)?);
+    }
+    let library = Library {
+        name: request.name.clone(),
+        source: file.to_string(),
+        doc: unit.module.doc.as_ref().map(|doc| doc.to_string()),
+        portable: request.portable,
+        functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
+    };
+    let code = text(&library, &parts, session.sources());
+    let header = header(&library);
+    Ok(Sources { library, code, header })
+}
+
+/// What a function is called, and what it computes.
+type Wanted<'a> = (String, &'a str, Operator, Option<&'a [String]>);
+
+/// The functions of a library, each under a name of its own.
+fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
+    let mut known: BTreeMap<String, String> = COMMON
+        .iter()
+        .map(|name| (name.to_string(), "one that every library has".to_string()))
+        .collect();
+    let mut functions = Vec::new();
+    for entry in entries {
+        let value = [(Operator::Value, None)];
+        let derivatives =
+            entry.derivatives.iter().map(|(operator, wrt)| (*operator, wrt.as_deref()));
+        for (operator, wrt) in value.into_iter().chain(derivatives) {
+            let name = format!("{}{}", names::identifier(&entry.name), suffix(operator));
+            let what = match operator {
+                Operator::Value => format!("that of `{}`", entry.name),
+                Operator::Grad => format!("the gradient of `{}`", entry.name),
+                Operator::Jvp => format!("the forward derivative of `{}`", entry.name),
+                Operator::Vjp => format!("the reverse derivative of `{}`", entry.name),
+                Operator::Jacobian => format!("the Jacobian of `{}`", entry.name),
+                Operator::Hessian => format!("the Hessian of `{}`", entry.name),
+            };
+            if let Some(first) = known.get(&name) {
+                return Err(vec![messages::taken(&name, first, &what)]);
+            }
+            known.insert(name.clone(), what);
+            functions.push((name, &*entry.name, operator, wrt));
+        }
+    }
+    Ok(functions)
+}
+
+fn part(
+    unit: &Unit,
+    name: &str,
+    entry: &str,
+    operator: Operator,
+    wrt: Option<&[String]>,
+) -> Result<Part, Vec<Problem>> {
+    let call = unit.call(entry, operator, wrt)?;
+    let wrt = call.wrt_names().iter().map(|name| name.to_string()).collect();
+    let arrays = lambada::arrays(&call.program, call.entry)?;
+    let target = Target { unit, entry, operator, wrt };
+    let interface = interface(&target, name, &arrays)?;
+    Ok(Part { interface, code: lambada::lower(&arrays) })
+}

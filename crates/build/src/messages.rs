@@ -1,0 +1,50 @@
+//! What is said where a library cannot be made.
+
+use std::path::Path;
+
+use lambada_source::Problem;
+
+/// The tangents of two recursive values would share their rows.
+pub(crate) fn several_recursive(entry: &str) -> Problem {
+    Problem::general("E0480", format!("`{entry}` has no forward derivative in C by several parameters of which one is of a recursive type"))
+        .hint("ask for it by one parameter at a time, or for the reverse derivative: --vjp")
+}
+
+/// A name in C would stand for two things.
+pub(crate) fn taken(name: &str, first: &str, second: &str) -> Problem {
+    Problem::general(
+        "E0481",
+        format!("the library would have two functions `{name}`: {first} and {second}"),
+    )
+    .hint("rename a definition, or leave one of them out")
+}
+
+/// The name of a library begins every name in it.
+pub(crate) fn no_prefix(name: &str) -> Problem {
+    Problem::general(
+        "E0482",
+        format!("`{name}` cannot be the name of a library: it begins the names of C functions"),
+    )
+    .hint("use letters, digits and underscores, first a letter; --name sets it")
+}
+
+pub(crate) fn no_compiler() -> Problem {
+    Problem::general("E0483", "a C library needs a C compiler, and there is none".to_string())
+        .hint("install gcc or clang, or set LAMBADA_CC")
+}
+
+pub(crate) fn no_tool(command: &str, said: &str) -> Problem {
+    Problem::general("E0484", format!("the library cannot be put together: `{command}` {said}"))
+        .hint("`ar` comes with binutils; AR sets another one, LAMBADA_CC sets the C compiler")
+}
+
+pub(crate) fn not_written(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::general("E0485", format!("cannot write `{}`: {error}", path.display()))
+        .hint("nothing has been written; -o names another folder")
+}
+
+/// There is no definition to offer.
+pub(crate) fn nothing_to_offer() -> Problem {
+    Problem::general("E0486", "a library offers at least one definition".to_string())
+        .hint("name the definitions behind the file: lambada build model.lam loss --grad w,b")
+}

@@ -1,0 +1,346 @@
+//! The C of a library: the code of its functions, then what their callers see.
+
+use lambada_loops::{Buf, Function as Loops};
+use lambada_prim::{ScalarTy, TOO_DEEP};
+use lambada_source::{Sources, Span};
+
+use crate::describe::{Dims, Function, Library, Output};
+use crate::header::{prototype, scalar_type};
+use crate::interface::{Interface, Word};
+use crate::sizes::{Extent, Spelling};
+
+/// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
+const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
+
+const RUNTIME: &str = include_str!("runtime.c");
+const STACK: &str = include_str!("stack.c");
+const FUNCTIONS: &str = include_str!("functions.c");
+
+/// What C compilers say of code that is made and not written.
+const QUIET: &str = "\
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored \"-Wpedantic\"
+#pragma GCC diagnostic ignored \"-Wunused-function\"
+#pragma GCC diagnostic ignored \"-Wunused-parameter\"
+#pragma GCC diagnostic ignored \"-Wunused-variable\"
+#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"
+#pragma GCC diagnostic ignored \"-Wsign-compare\"
+#endif
+#if defined(__clang__)
+#pragma GCC diagnostic ignored \"-Wtypedef-redefinition\"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"
+#pragma GCC optimize (\"wrapv\")
+#endif
+";
+
+/// A function with its code.
+pub(crate) struct Part {
+    pub interface: Interface,
+    pub code: Loops,
+}
+
+/// The text of `NAME.c`.
+pub(crate) fn text(library: &Library, parts: &[Part], sources: &Sources) -> String {
+    let codes: Vec<&Loops> = parts.iter().map(|part| &part.code).collect();
+    let unit = lambada_codegen::internal_unit(&codes);
+    let undefined: String =
+        lambada_codegen::MACROS.iter().map(|name| format!("#undef {name}\n")).collect();
+    let named =
+        |text: &str| text.replace("@@", &library.name.to_uppercase()).replace('@', &library.name);
+    let calls = codes.iter().any(|code| !code.library.functions.is_empty());
+    let tables = parts.iter().enumerate().map(|(k, part)| Tables::of(k, part, sources));
+    let tables: Vec<Tables> = tables.collect();
+    let longest = tables.iter().map(|tables| tables.longest).max().unwrap_or_default();
+    let mut text = format!(
+        "{}{}{QUIET}{}\n{undefined}#define LAM_MESSAGE {}\n\n#include \"{}.h\"\n\n",
+        head(library),
+        if calls {
+            "#define _GNU_SOURCE\n#include <pthread.h>\n#if defined(__linux__)\n#pragma weak pthread_getattr_np\n#endif\n"
+        } else {
+            ""
+        },
+        unit.text,
+        longest + 400,
+        library.name,
+    );
+    text += &named(RUNTIME);
+    if calls {
+        text += &format!("\n{}", named(STACK));
+    }
+    text += &named(FUNCTIONS);
+    for ((part, tables), symbol) in parts.iter().zip(&tables).zip(&unit.symbols) {
+        text += &format!("\n{}\n", tables.text);
+        text += &Wrapper { library, part, symbol, tables, out: String::new() }.print();
+    }
+    text
+}
+
+fn head(library: &Library) -> String {
+    let flags =
+        lambada_codegen::FLAGS.iter().filter(|flag| !["-fPIC", "-shared", "-w"].contains(flag));
+    let flags: Vec<&str> = flags.copied().collect();
+    let native = if library.portable { "" } else { " -march=native" };
+    format!(
+        "/* {}, made by Lambada {} from {}: what it offers is declared and described in {}.h. Compile it with\n *   cc {}{native} -c {}.c\n * and link with -lm. */\n",
+        library.name,
+        env!("CARGO_PKG_VERSION"),
+        crate::header::comment(&library.source),
+        library.name,
+        flags.join(" "),
+        library.name,
+    )
+}
+
+/// What is said where a function fails.
+struct Tables {
+    text: String,
+    sites: String,
+    arrays: String,
+    /// How long a message may be.
+    longest: usize,
+}
+
+impl Tables {
+    fn of(number: usize, part: &Part, sources: &Sources) -> Tables {
+        let code = &part.code;
+        let place = |span: Span| {
+            if span == Span::default() {
+                return String::new();
+            }
+            let (line, column) = sources.line_column(span);
+            format!("{}:{line}:{column}: ", sources.get(span.file).name)
+        };
+        let (sites_name, arrays_name) =
+            (format!("lam_sites_{number}"), format!("lam_arrays_{number}"));
+        let mut longest = 0;
+        let mut sites = String::new();
+        for site in code.all_sites() {
+            let place = place(site.span);
+            longest = longest.max(place.len() + 24 * (site.message.len() + 1));
+            // Calls that go too deep lack memory.
+            let error = if *site.message == *TOO_DEEP { 2 } else { 1 };
+            sites +=
+                &format!("    {{{}, {}, {error}}},\n", literal(&place), literal(&site.message));
+        }
+        let mut arrays = String::new();
+        for function in code.all() {
+            for (k, (elem, _)) in (0..).zip(&function.bufs) {
+                let place = place(function.origins.get(&Buf(k)).copied().unwrap_or_default());
+                longest = longest.max(place.len());
+                arrays += &format!("    {{{}, {}}},\n", literal(&place), bytes(*elem));
+            }
+        }
+        let table = |ty: &str, name: &str, rows: &str| {
+            let rows = if rows.is_empty() { "    {0},\n" } else { rows };
+            format!("static const struct {ty} {name}[] = {{\n{rows}}};\n")
+        };
+        let text = table("lam_site", &sites_name, &sites)
+            + "\n"
+            + &table("lam_array_site", &arrays_name, &arrays);
+        Tables { text, sites: sites_name, arrays: arrays_name, longest }
+    }
+}
+
+/// A string of C: in all dialects, with trigraphs too.
+fn literal(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out += "\\\"",
+            '\\' => out += "\\\\",
+            '?' => out += "\\?",
+            '\n' => out += "\\n",
+            '\t' => out += "\\t",
+            c if c.is_control() => out += &format!("\\{:03o}", c as u32 & 0o777),
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+fn bytes(elem: ScalarTy) -> i64 {
+    match elem {
+        ScalarTy::Real | ScalarTy::Int => 8,
+        ScalarTy::Bool => 1,
+    }
+}
+
+/// A function of the library.
+struct Wrapper<'a> {
+    library: &'a Library,
+    part: &'a Part,
+    /// What the code is called.
+    symbol: &'a str,
+    tables: &'a Tables,
+    out: String,
+}
+
+impl Wrapper<'_> {
+    fn function(&self) -> &Function {
+        &self.part.interface.function
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out += &format!("    {text}\n");
+    }
+
+    fn print(mut self) -> String {
+        let words = self.part.interface.words.len().max(1);
+        let results = lambada_codegen::result_words(&self.part.code).max(1);
+        self.out = format!("{} {{\n", prototype(self.library, self.function()));
+        self.line(&format!("union lambada_word lam_args[{words}], lam_results[{results}];"));
+        self.line("int lam_status;");
+        let error = format!("{}_ERROR", self.library.name.to_uppercase());
+        self.line(&format!("if (!context) return {error}_ARGUMENT;"));
+        self.line("context->message[0] = 0;");
+        self.sizes(&error);
+        self.arguments(&error);
+        self.words(&error);
+        if !self.part.code.library.functions.is_empty() {
+            self.line("lambada_context_stack(context->memory, lam_stack(context));");
+        }
+        self.line(&format!(
+            "lam_status = {}(context->memory, lam_args, lam_results);",
+            self.symbol
+        ));
+        self.line(&format!(
+            "if (lam_status) return lam_explain(context, lam_status, lam_results, {}, {});",
+            self.tables.sites, self.tables.arrays
+        ));
+        self.results(&error);
+        self.line("return 0;");
+        self.out + "}\n"
+    }
+
+    /// Sizes are in range.
+    fn sizes(&mut self, error: &str) {
+        let words = self.part.interface.words.clone();
+        let mut seen = Vec::new();
+        for word in &words {
+            let Word::Size(extent) = word else { continue };
+            let text = extent.text(Spelling::C);
+            if matches!(extent, Extent::Constant(_)) || seen.contains(&text) {
+                continue;
+            }
+            let what = literal(&format!(
+                "{}: the size {} is ",
+                self.function().name,
+                extent.text(Spelling::Plain)
+            ));
+            let why = literal(&format!(", which is not between 0 and {LONGEST_AXIS}"));
+            self.line(&format!("if ({text} < 0 || {text} > {LONGEST_AXIS}) return lam_refuse_argument(context, {error}_SIZE, {what}, {text}, {why});"));
+            seen.push(text);
+        }
+    }
+
+    /// Arrays are there, and tags are constructors.
+    fn arguments(&mut self, error: &str) {
+        let function = self.function().clone();
+        for input in &function.inputs {
+            let name = &input.name;
+            let all = input.constructors.len();
+            if input.dims.is_empty() {
+                if all > 0 {
+                    let what = literal(&format!("{}: `{name}` is ", function.name));
+                    let why = literal(&format!(", and its constructors are 0 to {}", all - 1));
+                    self.line(&format!("if ({name} < 0 || {name} >= {all}) return lam_refuse_argument(context, {error}_ARGUMENT, {what}, {name}, {why});"));
+                }
+                continue;
+            }
+            let count = count(&input.dims);
+            let empty: Vec<String> =
+                input.dims.iter().map(|dim| format!("{} > 0", dim.text(Spelling::C))).collect();
+            let null = literal(&format!("{}: `{name}` is a null pointer", function.name));
+            self.line(&format!(
+                "if (!{name} && {}) return lam_refuse_null(context, {null});",
+                empty.join(" && ")
+            ));
+            if all > 0 {
+                let what = literal(&format!("{}: the element of `{name}` at ", function.name));
+                let why = literal(&format!(" is no constructor: these are 0 to {}", all - 1));
+                self.line(&format!("if (lam_wrong_tag({name}, {count}, {all}) >= 0) return lam_refuse_argument(context, {error}_ARGUMENT, {what}, lam_wrong_tag({name}, {count}, {all}), {why});"));
+            }
+        }
+    }
+
+    fn words(&mut self, error: &str) {
+        let words = self.part.interface.words.clone();
+        for (k, word) in words.iter().enumerate() {
+            let text = match word {
+                Word::Size(extent) => format!("integer = {}", extent.text(Spelling::C)),
+                Word::Scalar(name, ScalarTy::Real) => format!("real = {name}"),
+                Word::Scalar(name, ScalarTy::Int) => format!("integer = {name}"),
+                Word::Scalar(name, ScalarTy::Bool) => format!("integer = {name} ? 1 : 0"),
+                Word::Array(name) => format!("data = {name}"),
+                Word::Zero(ScalarTy::Real, dims) if dims.is_empty() => "real = 0.0".to_string(),
+                Word::Zero(ScalarTy::Int | ScalarTy::Bool, dims) if dims.is_empty() => {
+                    "integer = 0".to_string()
+                }
+                Word::Zero(elem, dims) => {
+                    format!("data = lam_nothing(context, {}, {})", count(dims), bytes(*elem))
+                }
+            };
+            self.line(&format!("lam_args[{k}].{text};"));
+            if let Word::Zero(_, dims) = word
+                && !dims.is_empty()
+            {
+                let what = literal(&format!("{}: out of memory", self.function().name));
+                self.line(&format!("if (!lam_args[{k}].data) {{ lam_say(context->message, {what}); return {error}_MEMORY; }}"));
+            }
+        }
+    }
+
+    fn results(&mut self, error: &str) {
+        let function = self.function().clone();
+        let mut word = 0;
+        let given = self.part.interface.results.clone();
+        for (rank, place) in given {
+            if let Some(output) = place.and_then(|place| function.outputs.get(place)) {
+                self.result(output, word, rank, error);
+            }
+            word += 1 + rank;
+        }
+    }
+
+    fn result(&mut self, output: &Output, word: usize, rank: usize, error: &str) {
+        let (name, ty) = (&output.name, scalar_type(output.elem));
+        if rank == 0 {
+            let value = match output.elem {
+                ScalarTy::Real => format!("lam_results[{word}].real"),
+                ScalarTy::Int => format!("lam_results[{word}].integer"),
+                ScalarTy::Bool => format!("lam_results[{word}].integer != 0"),
+            };
+            return self.line(&format!("if ({name}) *{name} = {value};"));
+        }
+        let sizes: Vec<String> =
+            (1..=rank).map(|axis| format!("lam_results[{}].integer", word + axis)).collect();
+        let count = sizes.join(" * ");
+        let size = bytes(output.elem);
+        match &output.dims {
+            Dims::Known(_) => self.line(&format!(
+                "if ({name} && {count} > 0) __builtin_memmove({name}, lam_results[{word}].data, (uint64_t)({count} * {size}));"
+            )),
+            Dims::Found(names) => {
+                let what = literal(&format!("{}: out of memory: there is no room for `{name}`", self.function().name));
+                self.line(&format!("if ({name}) {{"));
+                self.line(&format!("    *{name} = (const {ty} *)lam_kept(context, lam_results[{word}].data, {count}, {size});"));
+                self.line(&format!("    if (!*{name}) {{ lam_say(context->message, {what}); return {error}_MEMORY; }}"));
+                self.line("}");
+                for (size_name, size) in names.iter().zip(&sizes) {
+                    self.line(&format!("if ({size_name}) *{size_name} = {size};"));
+                }
+            }
+        }
+    }
+}
+
+/// How many elements an array of these sizes has.
+fn count(dims: &[Extent]) -> String {
+    let factor = |dim: &Extent| {
+        let text = dim.text(Spelling::C);
+        if matches!(dim, Extent::Computed(..)) { format!("({text})") } else { text }
+    };
+    let factors: Vec<String> = dims.iter().map(factor).collect();
+    if factors.is_empty() { "1".to_string() } else { factors.join(" * ") }
+}
