@@ -189,13 +189,12 @@ impl Distributor<'_> {
         let Term { mut over, mut when, index, mut value } = term;
         let own = |i: &NodeId| self.to.graph.index(*i).is_some_and(|axis| over.contains(&axis));
         let is_evident = index.iter().all(own);
-        let conditions = when;
         let around = self.to.around.len();
         self.to.around.extend(when.map(|_| Around::Branch));
         for axis in over.clone().into_iter().rev() {
             let graph = &self.to.graph;
             let extents = over.iter().map(|a| &graph.axis(*a).extent);
-            let place = index.iter().chain(&conditions).chain(extents);
+            let place = index.iter().chain(&when).chain(extents);
             if !place.into_iter().any(|n| graph.free(*n).contains(axis)) {
                 value = self.to.reduce(ReduceOp::Add, Axes::one(axis), value);
                 over.retain(|other| *other != axis);
