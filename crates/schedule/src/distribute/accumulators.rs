@@ -5,6 +5,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::{Distributor, Place, Value};
 use crate::affine::Affine;
+use crate::reads::read;
 use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
 
 /// An accumulator that has not been frozen.
@@ -162,7 +163,7 @@ impl Distributor<'_> {
         }
         let axes: Vec<AxisId> = inverses.iter().map(|i| i.place).collect();
         let index = axes.iter().map(|axis| self.to.index(*axis)).collect();
-        let before = self.read(array, index);
+        let before = read(&mut self.to, array, index);
         if before != zero {
             let add: Prim = ReduceOp::Add.prim(self.to.graph.facts(sum).elem);
             sum = self.to.prim(add, [before, sum]);
@@ -179,7 +180,7 @@ impl Distributor<'_> {
         let around = self.to.around.len();
         self.to.around.extend(conditional.then_some(Around::Branch));
         let elements = self.to.map(moved.iter().map(|i| i.axis).collect(), node);
-        let element = self.read(elements, moved.iter().map(|i| i.index).collect());
+        let element = read(&mut self.to, elements, moved.iter().map(|i| i.index).collect());
         self.to.around.truncate(around);
         element
     }
