@@ -6,7 +6,7 @@ use lambada::{Elements, Session, Tensor};
 use lambada_anf as anf;
 use lambada_prim::Scalar;
 use lambada_schedule::graph::{self, Graph, Outcome};
-use lambada_schedule::{Distributed, Leave, Nominal, factored, simplified, whole};
+use lambada_schedule::{Distributed, Leave, Nominal, prepared, whole};
 use lambada_testkit::{Random, Tolerance, all_close};
 
 /// A program of the suite as graphs, without and with the optimizer.
@@ -102,7 +102,7 @@ impl Program {
             let inputs = inputs(f, whole, args);
             let nominal = nominal(&inputs);
             let plain = run(&what, &whole.graph, &inputs);
-            let graph = simplified(&factored(&simplified(&whole.graph), &nominal, leave));
+            let graph = prepared(&whole.graph, &nominal, leave);
             let after = run(&what, &graph, &inputs);
             if let Ok(folder) = std::env::var("GRAPHS") {
                 let file = format!("{folder}/{}.{stage}.{leave:?}", self.name);
@@ -140,6 +140,47 @@ fn the_gradient_of_a_mixture_has_two_products_per_point() {
                     n * k * (4 * pairs + 14 * d + 10) + 8 * k * (d * d + d + 1) + 8 * (n + d);
                 assert!(reals <= most, "{reals} of {most} at {n} {k} {d}");
             }
+        }
+    }
+}
+
+fn case(file: &str) -> (Program, Case) {
+    let mut random = Random(7);
+    let mut real = |dims: &[usize]| reals(&mut random, dims);
+    match file {
+        "gmm" => (program("gmm", "jacobian"), mixture(9, 3, 4)),
+        "lse" => (program("lse", "gradient"), Case { args: vec![real(&[13])] }),
+        "llsq" => (program("llsq", "gradient"), Case { args: vec![real(&[6]), int(11)] }),
+        "kmeans" => (program("kmeans", "dir"), Case { args: vec![real(&[17, 3]), real(&[4, 3])] }),
+        "lstm" => {
+            let args = vec![real(&[4, 12]), real(&[3, 3]), real(&[4, 3]), real(&[6, 3])];
+            (program("lstm", "jacobian"), Case { args })
+        }
+        "ba" => {
+            let ints = |xs: &[i64]| {
+                let data = lambada::Elements::Int(xs.to_vec());
+                Tensor { dims: vec![xs.len()], data }
+            };
+            let args = vec![
+                real(&[2, 11]),
+                real(&[3, 3]),
+                real(&[5]),
+                real(&[5, 2]),
+                ints(&[0, 1, 0, 1, 1]),
+                ints(&[2, 0, 1, 2, 0]),
+            ];
+            (program("ba", "jacobian"), Case { args })
+        }
+        other => panic!("no program {other}"),
+    }
+}
+
+#[test]
+fn all_programs_are_graphs_with_the_same_results() {
+    for file in ["gmm", "lse", "llsq", "kmeans", "lstm", "ba"] {
+        let (program, case) = case(file);
+        for leave in [Leave::All, Leave::Checked, Leave::Finite] {
+            program.operations(&case, leave);
         }
     }
 }

@@ -62,6 +62,13 @@ impl Affine {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The node that it is, if it is one.
+    pub(crate) fn single(&self) -> Option<NodeId> {
+        let mut terms = self.terms.iter();
+        let (node, times) = terms.next()?;
+        (*times == 1 && self.constant == 0 && terms.next().is_none()).then_some(*node)
+    }
+
     /// `coefficient · axis + rest`, if there is one such axis among those given, and the rest depends on none of them.
     pub(crate) fn along(&self, graph: &Graph, axes: &Axes) -> Option<(i64, AxisId, Affine)> {
         let mut depending = self.terms.iter().filter(|(node, _)| graph.free(**node).meets(axes));

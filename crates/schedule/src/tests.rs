@@ -11,7 +11,7 @@ use lambada_source::Failure;
 use lambada_testkit::Tolerance;
 
 use crate::graph::{self, Graph};
-use crate::{through_graphs, whole};
+use crate::{Leave, Nominal, prepared, through_graphs, whole};
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);
@@ -112,6 +112,14 @@ fn generated_programs_come_back() {
     for seed in 0..600 {
         let (f, args) = generate(seed);
         agrees(&f, &args, &mut |graph| graph);
+    }
+}
+
+#[test]
+fn generated_programs_are_prepared() {
+    for seed in 2_000..2_600 {
+        let (f, args) = generate(seed);
+        agrees(&f, &args, &mut |graph| prepared(&graph, &Nominal::default(), Leave::Checked));
     }
 }
 

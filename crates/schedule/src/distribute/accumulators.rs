@@ -5,6 +5,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::{Distributor, Place, Value};
 use crate::affine::Affine;
+use crate::reads::read;
 use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
 
 /// An accumulator that has not been frozen.
@@ -162,7 +163,7 @@ impl Distributor<'_> {
         }
         let axes: Vec<AxisId> = inverses.iter().map(|i| i.place).collect();
         let index = axes.iter().map(|axis| self.to.index(*axis)).collect();
-        let before = self.read(array, index);
+        let before = read(&mut self.to, array, index);
         if before != zero {
             let add: Prim = ReduceOp::Add.prim(self.to.graph.facts(sum).elem);
             sum = self.to.prim(add, [before, sum]);
@@ -179,7 +180,7 @@ impl Distributor<'_> {
         let around = self.to.around.len();
         self.to.around.extend(conditional.then_some(Around::Branch));
         let elements = self.to.map(moved.iter().map(|i| i.axis).collect(), node);
-        let element = self.read(elements, moved.iter().map(|i| i.index).collect());
+        let element = read(&mut self.to, elements, moved.iter().map(|i| i.index).collect());
         self.to.around.truncate(around);
         element
     }
@@ -189,13 +190,12 @@ impl Distributor<'_> {
         let Term { mut over, mut when, index, mut value } = term;
         let own = |i: &NodeId| self.to.graph.index(*i).is_some_and(|axis| over.contains(&axis));
         let is_evident = index.iter().all(own);
-        let conditions = when;
         let around = self.to.around.len();
         self.to.around.extend(when.map(|_| Around::Branch));
         for axis in over.clone().into_iter().rev() {
             let graph = &self.to.graph;
             let extents = over.iter().map(|a| &graph.axis(*a).extent);
-            let place = index.iter().chain(&conditions).chain(extents);
+            let place = index.iter().chain(&when).chain(extents);
             if !place.into_iter().any(|n| graph.free(*n).contains(axis)) {
                 value = self.to.reduce(ReduceOp::Add, Axes::one(axis), value);
                 over.retain(|other| *other != axis);

@@ -21,7 +21,6 @@ mod arrays;
 mod axes;
 mod effects;
 mod nests;
-mod reads;
 
 use accumulators::Accumulator;
 use arrays::View;

@@ -35,6 +35,22 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Builds on.
+    pub fn of(graph: Graph) -> Builder {
+        let nodes = graph.nodes.iter().cloned().zip((0..).map(NodeId)).collect();
+        let arrays = graph.arrays.iter().cloned().zip((0..).map(ArrayId)).collect();
+        Builder { graph, around: Vec::new(), nodes, arrays }
+    }
+
+    /// What has been built. An axis without a loop has no order.
+    pub fn finish(mut self) -> Graph {
+        let ordered: Axes = self.graph.loops.iter().map(|l| l.axis).collect();
+        for (k, axis) in self.graph.axes.iter_mut().enumerate() {
+            axis.sequential &= ordered.contains(AxisId(k as u32));
+        }
+        self.graph
+    }
+
     /// A new input.
     pub fn input(&mut self, input: Input) -> ArrayId {
         self.graph.inputs.push(input);

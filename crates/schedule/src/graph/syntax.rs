@@ -214,6 +214,11 @@ impl Graph {
         &self.of_loops[id.0 as usize]
     }
 
+    /// The same for all loops.
+    pub fn loop_facts_all(&self) -> &[(Axes, bool)] {
+        &self.of_loops
+    }
+
     /// The axes that a node depends on.
     pub fn free(&self, id: NodeId) -> &Axes {
         &self.facts(id).free
