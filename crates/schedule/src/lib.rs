@@ -10,6 +10,7 @@ mod cost;
 mod distribute;
 mod emit;
 mod factor;
+mod guards;
 mod kernels;
 mod phases;
 mod place;
