@@ -11,7 +11,7 @@ use lambada_loops::Function as Loops;
 use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::factor::{Leave, factored};
-use crate::graph::{Array, Effect, Graph, Node, NodeId, Part};
+use crate::graph::{Graph, Node, NodeId};
 use crate::place::placeable;
 use crate::regions::{Region, fitting, mentions, needed, types};
 use crate::worth::best;
@@ -100,14 +100,11 @@ impl Finder<'_> {
         outputs.retain(|p| !known.contains(&p.var));
         let region = Region { stms, outputs, types: &self.types };
         let Distributed { graph, inputs, .. } = distribute(&self.function.names, &region);
-        if !plain_checks(&graph) {
-            return None;
-        }
         let sizes = Nominal::default();
         let graph = algebra::simplified(&graph);
         let graph = factored(&graph, &sizes, Leave::Finite);
         let graph = algebra::simplified(&graph);
-        if !placeable(&graph) {
+        if !placeable(&graph) || steps_outside(&graph) {
             return None;
         }
         let placed = best(&graph, &sizes, self.lanes)?;
@@ -141,28 +138,15 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     Some(before)
 }
 
-/// Do all checks ask only for what needs no nest?
-fn plain_checks(graph: &Graph) -> bool {
-    let mut wanted = Vec::new();
-    graph.effects.iter().for_each(|effect: &Effect| effect.parts(&mut |part| wanted.push(part)));
-    let mut seen: HashSet<NodeId> = HashSet::new();
-    while let Some(part) = wanted.pop() {
-        match part {
-            Part::Node(node) if seen.insert(node) => {
-                if matches!(graph.node(node), Node::Reduce(..)) {
-                    return false;
-                }
-                graph.node(node).parts(&mut |part| wanted.push(part));
-            }
-            Part::Axis(axis) => wanted.push(Part::Node(graph.axis(axis).extent)),
-            Part::Array(array) => {
-                if !matches!(graph.array(array), Array::Input(_) | Array::Constant(_)) {
-                    return false;
-                }
-            }
-            Part::Loop(_) => return false,
-            Part::Node(_) => {}
+/// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.
+fn steps_outside(graph: &Graph) -> bool {
+    let chosen = |i: &NodeId| graph.free(*i).is_empty() && graph.lit(*i).is_none();
+    graph.nodes.iter().any(|node| match node {
+        Node::At(_, index) => {
+            index.iter().any(chosen) && index.iter().any(|i| !graph.free(*i).is_empty())
         }
-    }
-    true
+        Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
+            false
+        }
+    })
 }

@@ -6,13 +6,14 @@
 //! *Assumes* a graph without sequential loops and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
 //! of sums. What the program computes only in a branch is computed always, if it is cheap; else there is no placement.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lambada_prim::{Cost, Prim};
 use lambada_source::stack;
 
 use crate::cost::Nominal;
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId, Part};
+use crate::guards::guards;
 use crate::phases::Phases;
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
@@ -35,6 +36,7 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
         block,
         phases,
         sizes,
+        guards: guards(graph),
         definitions: Vec::new(),
         known: HashMap::new(),
         order,
@@ -51,19 +53,50 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
 /// Is it a graph that we place?
 pub fn placeable(graph: &Graph) -> bool {
     let simple = |axis: &crate::graph::Axis| graph.free(axis.extent).is_empty();
+    let guarded = guards(graph);
     let costly = |k: usize| {
         let node = NodeId(k as u32);
-        graph.facts(node).lazy && graph.reduction(node).is_some()
+        let lazy = graph.facts(node).lazy && graph.reduction(node).is_some();
+        lazy && !guarded.contains_key(&node)
     };
     let array = |k: usize| {
         let (array, facts) = (&graph.arrays[k], graph.array_facts(ArrayId(k as u32)));
         let given = matches!(array, Array::Input(_) | Array::Constant(_));
-        given || !facts.lazy && facts.free.is_empty()
+        let map = matches!(array, Array::Map(..));
+        let updated = matches!(array, Array::Update(..));
+        given || !updated && !facts.lazy && (map || facts.free.is_empty())
     };
     graph.loops.is_empty()
         && graph.axes.iter().all(simple)
         && !(0..graph.nodes.len()).any(costly)
         && (0..graph.arrays.len()).all(array)
+        && plain_checks(graph)
+}
+
+/// Do all checks ask only for what needs no nest?
+fn plain_checks(graph: &Graph) -> bool {
+    let mut wanted = Vec::new();
+    graph.effects.iter().for_each(|effect: &Effect| effect.parts(&mut |part| wanted.push(part)));
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    while let Some(part) = wanted.pop() {
+        match part {
+            Part::Node(node) if seen.insert(node) => {
+                if matches!(graph.node(node), Node::Reduce(..)) {
+                    return false;
+                }
+                graph.node(node).parts(&mut |part| wanted.push(part));
+            }
+            Part::Axis(axis) => wanted.push(Part::Node(graph.axis(axis).extent)),
+            Part::Array(array) => {
+                if !matches!(graph.array(array), Array::Input(_) | Array::Constant(_)) {
+                    return false;
+                }
+            }
+            Part::Loop(_) => return false,
+            Part::Node(_) => {}
+        }
+    }
+    true
 }
 
 /// P6: the axes, those first that are contiguous in most of what is read and written; the blocked one before all.
@@ -94,7 +127,11 @@ pub(crate) fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
         Array::Input(k) => graph.inputs[*k as usize].dims.iter().copied().map(Some).collect(),
         Array::Map(axes, _) => axes.iter().map(|axis| Some(graph.axis(*axis).extent)).collect(),
         Array::Scatter(init, _) => return is_safe(graph, *init, index),
-        Array::Constant(_) | Array::Items(_) | Array::Carried(..) | Array::Final(..) => {
+        Array::Constant(_)
+        | Array::Items(_)
+        | Array::Update(..)
+        | Array::Carried(..)
+        | Array::Final(..) => {
             vec![None; index.len()]
         }
     };
@@ -117,6 +154,8 @@ struct Definition {
     /// The passes in which it is read.
     readers: BTreeSet<u32>,
     kind: Kind,
+    /// It is asked for only where the condition holds, or where it does not.
+    guard: Option<(NodeId, bool)>,
 }
 
 /// What the nest of a definition does.
@@ -134,6 +173,7 @@ struct Placer<'a> {
     block: Option<AxisId>,
     phases: Option<Phases<'a>>,
     sizes: &'a Nominal,
+    guards: HashMap<NodeId, (NodeId, bool)>,
     definitions: Vec<Definition>,
     known: HashMap<(Content, u32), usize>,
     order: Vec<AxisId>,
@@ -176,8 +216,12 @@ impl Placer<'_> {
             Some(body) => self.visit(body, pass, &domain, &mut needs)?,
             None => self.parts(node, pass, &domain, &mut needs)?,
         }
+        let guard = self.guards.get(&node).copied();
+        if let Some((cond, _)) = guard {
+            self.visit(cond, pass, &domain, &mut needs)?;
+        }
         let readers = BTreeSet::new();
-        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind }))
+        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind, guard }))
     }
 
     /// The definition of an array.
@@ -190,10 +234,12 @@ impl Placer<'_> {
         let (mut needs, mut domain) = (BTreeSet::new(), Axes::default());
         let kind = match graph.array(array) {
             Array::Map(axes, body) => {
-                domain = axes.iter().copied().collect();
-                if domain.len() != axes.len() {
+                let own: Axes = axes.iter().copied().collect();
+                let free = &graph.array_facts(array).free;
+                if own.len() != axes.len() || own.meets(free) {
                     return None;
                 }
+                domain = own.union(free);
                 self.visit(*body, pass, &domain, &mut needs)?;
                 Kind::Store
             }
@@ -225,12 +271,16 @@ impl Placer<'_> {
                 }
                 Kind::Scatter(all)
             }
-            Array::Input(_) | Array::Constant(_) | Array::Carried(..) | Array::Final(..) => {
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => {
                 return None;
             }
         };
-        let (reduced, readers) = (Axes::default(), BTreeSet::new());
-        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind }))
+        let (reduced, readers, guard) = (Axes::default(), BTreeSet::new(), None);
+        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind, guard }))
     }
 
     /// The last pass before one over blocks.
@@ -291,7 +341,8 @@ impl Placer<'_> {
             Node::Reduce(..) => Some(own),
             Node::At(array, index) => {
                 let unsafe_ = !is_safe(graph, *array, index);
-                let packed = self.is_strided(index) && domain.len() > free.len();
+                let packed =
+                    self.is_given(*array) && self.is_strided(index) && domain.len() > free.len();
                 let stored = (unsafe_ || packed) && !free.is_empty();
                 stored.then_some(if self.is_given(*array) && self.blocks(free) {
                     pass
@@ -386,28 +437,35 @@ impl Placer<'_> {
         let axes = match definition.content {
             Content::Node(node) => self.layout(self.graph.free(node)),
             Content::Array(array) => match self.graph.array(array) {
-                Array::Map(axes, _) => axes.clone(),
+                Array::Map(axes, _) if self.graph.array_facts(array).free.is_empty() => {
+                    axes.clone()
+                }
+                Array::Map(..) => self.layout(&definition.domain),
                 Array::Scatter(init, _) => match self.graph.array(*init) {
                     Array::Map(axes, _) => axes.clone(),
                     Array::Input(_)
                     | Array::Constant(_)
                     | Array::Items(_)
                     | Array::Scatter(..)
+                    | Array::Update(..)
                     | Array::Carried(..)
                     | Array::Final(..) => Vec::new(),
                 },
                 Array::Input(_)
                 | Array::Constant(_)
                 | Array::Items(_)
+                | Array::Update(..)
                 | Array::Carried(..)
                 | Array::Final(..) => Vec::new(),
             },
         };
         let own = |pass: &u32| *pass == definition.pass;
-        let local = matches!(definition.content, Content::Node(_))
-            && definition.pass % 2 == 1
-            && self.block.is_some_and(|block| axes.contains(&block))
-            && definition.readers.iter().all(own);
+        let parts = match definition.content {
+            Content::Node(node) => self.graph.free(node),
+            Content::Array(array) => &self.graph.array_facts(array).free,
+        };
+        let local =
+            self.blocks(parts) && definition.pass % 2 == 1 && definition.readers.iter().all(own);
         Buffer { content: definition.content, axes, local }
     }
 
@@ -437,7 +495,8 @@ impl Placer<'_> {
             let alone = self.is_scalar(definition.content);
             let at = (first..all.len()).find(|at| !alone && all[*at].takes(definition));
             let at = at.unwrap_or_else(|| {
-                all.push(Built { alone, ..Built::new(definition.domain.clone()) });
+                let guard = definition.guard;
+                all.push(Built { alone, guard, ..Built::new(definition.domain.clone()) });
                 all.len() - 1
             });
             let item = match definition.kind {
@@ -505,7 +564,7 @@ impl Placer<'_> {
             (built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
-        Nest { axes, vector, unroll: None, reads, items: built.items }
+        Nest { axes, vector, guard: built.guard, unroll: None, reads, items: built.items }
     }
 
     /// Has it perhaps enough indices for lanes?
@@ -535,6 +594,7 @@ struct Built {
     needs: BTreeSet<usize>,
     items: Vec<Item>,
     alone: bool,
+    guard: Option<(NodeId, bool)>,
 }
 
 impl Built {
@@ -545,12 +605,14 @@ impl Built {
             needs: BTreeSet::new(),
             items: Vec::new(),
             alone: false,
+            guard: None,
         }
     }
 
     fn takes(&self, definition: &Definition) -> bool {
         let reduced = &definition.reduced;
         !self.alone
+            && self.guard == definition.guard
             && self.domain == definition.domain
             && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
     }

@@ -178,8 +178,8 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
             | Op::Array(_)
             | Op::Constant(_)
             | Op::MatMul(..)
-            | Op::Update { .. }
             | Op::Check { .. } => true,
+            Op::Update { .. } => loops,
             Op::Accumulator(_) => accumulators.contains(&stm.binds[0].var),
             Op::Accumulate { acc, .. } | Op::Freeze(acc) => accumulators.contains(acc),
             Op::Call { .. }

@@ -24,7 +24,8 @@ const CHEAPER: f64 = 0.7;
 /// The cheapest placement, if it is cheaper than the program as it is.
 pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
     let plain = plain(graph, sizes);
-    if plain < LITTLE {
+    let known = |axis: &crate::graph::Axis| graph.lit(axis.extent).is_some();
+    if plain < LITTLE && graph.axes.iter().all(known) {
         return None;
     }
     let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
@@ -73,6 +74,7 @@ fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
         Array::Input(_)
         | Array::Constant(_)
         | Array::Items(_)
+        | Array::Update(..)
         | Array::Carried(..)
         | Array::Final(..) => 0.0,
     });

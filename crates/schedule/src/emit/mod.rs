@@ -140,6 +140,7 @@ impl<'a> Emitter<'a> {
             Array::Items(_)
             | Array::Map(..)
             | Array::Scatter(..)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => {
                 let id = self.found.get(&Content::Array(array)).expect("the nest reads it");
@@ -214,13 +215,13 @@ impl<'a> Emitter<'a> {
             }
         };
         let dims: Vec<Operand> = match buffer.content {
-            Content::Node(_) => {
+            Content::Array(array) if graph.array_facts(array).free.is_empty() => self.dims(array),
+            Content::Node(_) | Content::Array(_) => {
                 let blocked = |axis| buffer.local && Some(axis) == self.placed.block;
                 let len = self.block_len;
                 let axes = buffer.axes.iter();
                 axes.map(|a| if blocked(*a) { len } else { self.extent(*a) }).collect()
             }
-            Content::Array(array) => self.dims(array),
         };
         if dims.is_empty() {
             return Slot::Cell(self.code.cell(Ty::scalar(elem), Operand::Lit(first)));

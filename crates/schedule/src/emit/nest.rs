@@ -4,7 +4,7 @@ use lambada_loops::{Cell, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::{Bound, Emitter, Slot};
-use crate::graph::{Array, AxisId, NodeId, Term};
+use crate::graph::{Array, AxisId, Node, NodeId, Term};
 use crate::placed::{BufferId, Content, Item, Nest};
 
 /// A reduction in registers.
@@ -38,6 +38,10 @@ impl Emitter<'_> {
     fn loops(&mut self, nest: &Nest, depth: usize, sums: &mut Vec<Sum>) {
         let axis = nest.axes.get(depth).copied();
         let begins = sums.is_empty() && axis.is_some_and(|axis| self.reduces(nest, axis));
+        let guard = if begins { self.guard(nest) } else { None };
+        if guard.is_some() {
+            self.code.open();
+        }
         if begins {
             *sums = self.sums(nest, depth);
         }
@@ -58,6 +62,30 @@ impl Emitter<'_> {
             let all = std::mem::take(sums);
             all.into_iter().for_each(|sum| self.total(&sum));
         }
+        if let Some(cond) = guard {
+            let then = self.code.close();
+            self.code.push(Loops::If { cond, then, otherwise: Vec::new() });
+        }
+    }
+
+    /// Is what is reduced here asked for, of any copy? Lanes are not told apart.
+    fn guard(&mut self, nest: &Nest) -> Option<Operand> {
+        let (cond, holds) = nest.guard?;
+        let lanes = nest.vector.is_some_and(|axis| self.graph().free(cond).contains(axis));
+        if lanes {
+            return None;
+        }
+        let mut any = None;
+        for copy in 0..self.copies {
+            let value = self.node(cond, copy);
+            let value = if holds { value } else { self.code.prim(Prim::Not, &[value]) };
+            any = Some(match any {
+                None => value,
+                Some(others) if others == value => others,
+                Some(others) => self.code.prim(Prim::Or, &[others, value]),
+            });
+        }
+        any
     }
 
     /// The indices of an axis: all, or those of the block.
@@ -229,10 +257,7 @@ impl Emitter<'_> {
                 }
                 Item::Reduce(id) => {
                     let sum = sums.iter().find(|sum| sum.buffer == id);
-                    let sum = sum.expect("a reduction has cells");
-                    for (copy, (one, all)) in sum.cells.iter().enumerate() {
-                        self.combine(sum.op, sum.body, copy, *one, *all);
-                    }
+                    self.terms(sum.expect("a reduction has cells"));
                 }
                 Item::List(id) => self.list(id),
                 Item::Copy(id) => self.copied(id),
@@ -241,15 +266,56 @@ impl Emitter<'_> {
         }
     }
 
-    fn combine(&mut self, op: ReduceOp, body: NodeId, copy: usize, one: Cell, all: Option<Cell>) {
-        let value = self.node(body, copy);
-        let ty = self.code.ty(value);
-        // A value that all lanes share is combined once for each of them.
-        let lanes = self.axes.values().any(|bound| bound.lanes > 1);
-        let cell = all.filter(|_| lanes).unwrap_or(one);
-        let old = self.code.get(cell);
-        let new = self.code.prim(op.prim(ty.elem), &[old, value]);
-        self.code.push(Step::Set(cell, new));
+    /// Combines a term of each copy. Terms that are units where a condition does not hold are left out there: at once, if it holds for all copies.
+    fn terms(&mut self, sum: &Sum) {
+        let Some((cond, then)) = self.optional(sum) else {
+            self.every(sum, sum.body, 0..sum.cells.len());
+            return;
+        };
+        let conds: Vec<Operand> = (0..sum.cells.len()).map(|copy| self.node(cond, copy)).collect();
+        let mut all = conds[0];
+        for cond in &conds[1..] {
+            all = if all == *cond { all } else { self.code.prim(Prim::And, &[all, *cond]) };
+        }
+        self.code.open();
+        self.every(sum, then, 0..sum.cells.len());
+        let together = self.code.close();
+        self.code.open();
+        if conds.iter().any(|cond| *cond != all) {
+            for (copy, cond) in conds.into_iter().enumerate() {
+                self.code.open();
+                self.every(sum, then, copy..copy + 1);
+                let then = self.code.close();
+                self.code.push(Loops::If { cond, then, otherwise: Vec::new() });
+            }
+        }
+        let otherwise = self.code.close();
+        self.code.push(Loops::If { cond: all, then: together, otherwise });
+    }
+
+    /// The condition of terms that are units where it does not hold, if all lanes share it, and the terms where it does.
+    fn optional(&self, sum: &Sum) -> Option<(NodeId, NodeId)> {
+        let graph = self.graph();
+        let Node::Choose(cond, then, otherwise) = graph.node(sum.body) else { return None };
+        let unit = graph.lit(*otherwise) == Some(sum.op.unit(graph.facts(sum.body).elem));
+        let lanes = |axis: AxisId| self.axes.get(&axis).is_some_and(|bound| bound.lanes > 1);
+        let shared = !graph.free(*cond).iter().any(lanes);
+        let plain = !self.found.contains_key(&Content::Node(sum.body));
+        (unit && shared && plain).then_some((*cond, *then))
+    }
+
+    fn every(&mut self, sum: &Sum, body: NodeId, copies: std::ops::Range<usize>) {
+        for copy in copies {
+            let (one, all) = sum.cells[copy];
+            let value = self.node(body, copy);
+            let elem = self.code.ty(value).elem;
+            // A value that all lanes share is combined once for each of them.
+            let lanes = self.axes.values().any(|bound| bound.lanes > 1);
+            let cell = all.filter(|_| lanes).unwrap_or(one);
+            let old = self.code.get(cell);
+            let new = self.code.prim(sum.op.prim(elem), &[old, value]);
+            self.code.push(Step::Set(cell, new));
+        }
     }
 
     fn list(&mut self, id: BufferId) {

@@ -1,6 +1,6 @@
 //! Scalars of the graph: written out, or read from buffers.
 
-use lambada_loops::Operand;
+use lambada_loops::{Buf, Operand};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::stack;
 
@@ -93,7 +93,25 @@ impl Emitter<'_> {
                 (buf, if given { 0 } else { self.since })
             }
         };
+        if let (Array::Map(..), Some(id)) =
+            (graph.array(array), self.found.get(&Content::Array(array)).copied())
+        {
+            return self.part((array, id, buf), index, copy);
+        }
         let dims = self.dims(array);
+        let (at, contiguous) = self.indices(index, copy);
+        let offset = self.offset(&at, &dims);
+        if is_safe(graph, array, index) {
+            let lanes = contiguous.unwrap_or(self.code.ty(offset).lanes);
+            return self.code.load(buf, offset, lanes, since);
+        }
+        let cond = self.in_range(&at, &dims);
+        self.code.load_if(cond, buf, offset, since)
+    }
+
+    /// Indices, of which the last is that of the first lane where lanes are consecutive; and how many then.
+    fn indices(&mut self, index: &[NodeId], copy: usize) -> (Vec<Operand>, Option<u16>) {
+        let graph = self.graph();
         let lane = index.last().and_then(|i| graph.index(*i)).filter(|axis| self.lanes(*axis) > 1);
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
         let contiguous = lane.filter(|axis| !inner.iter().any(|i| graph.free(*i).contains(*axis)));
@@ -103,23 +121,62 @@ impl Emitter<'_> {
             Some(axis) => self.first(axis, copy),
             None => self.node(*last, copy),
         });
-        let offset = self.offset(&at, &dims);
-        if is_safe(graph, array, index) {
-            let lanes = contiguous.map_or(self.code.ty(offset).lanes, |axis| self.lanes(axis));
-            return self.code.load(buf, offset, lanes, since);
-        }
-        let mut cond = Operand::Lit(Scalar::Bool(true));
-        for (i, dim) in at.iter().zip(&dims) {
+        (at, contiguous.map(|axis| self.lanes(axis)))
+    }
+
+    fn in_range(&mut self, at: &[Operand], dims: &[Operand]) -> Operand {
+        let mut cond = None;
+        for (i, dim) in at.iter().zip(dims) {
             let low = self.code.prim(Prim::LeInt, &[Operand::int(0), *i]);
             let high = self.code.prim(Prim::LtInt, &[*i, *dim]);
             let both = self.code.prim(Prim::And, &[low, high]);
-            cond = if cond == Operand::Lit(Scalar::Bool(true)) {
-                both
-            } else {
-                self.code.prim(Prim::And, &[cond, both])
-            };
+            cond = Some(cond.map_or(both, |cond| self.code.prim(Prim::And, &[cond, both])));
         }
-        self.code.load_if(cond, buf, offset, since)
+        cond.unwrap_or(Operand::Lit(Scalar::Bool(true)))
+    }
+
+    /// An element of an array that has been stored, for the current indices of the axes that it depends on.
+    fn part(
+        &mut self,
+        (array, id, buf): (ArrayId, BufferId, Buf),
+        index: &[NodeId],
+        copy: usize,
+    ) -> Operand {
+        let (axes, local) = {
+            let buffer = self.placed.buffer(id);
+            (buffer.axes.clone(), buffer.local)
+        };
+        let positions = self.placed.positions(array, id);
+        let (mut at, mut dims, mut lanes) = (Vec::new(), Vec::new(), None);
+        for (k, (axis, position)) in axes.iter().zip(&positions).enumerate() {
+            let blocked = local && Some(*axis) == self.placed.block;
+            dims.push(if blocked { self.block_len } else { self.extent(*axis) });
+            let own = position.map_or(Some(*axis), |p| self.graph().index(index[p]));
+            let lane = own.filter(|a| k + 1 == axes.len() && self.lanes(*a) > 1);
+            let alone = |a: &AxisId| {
+                let others = axes.iter().zip(&positions).take(k);
+                !others.into_iter().any(|(axis, position)| match position {
+                    Some(p) => self.graph().free(index[*p]).contains(*a),
+                    None => axis == a,
+                })
+            };
+            let lane = lane.filter(alone);
+            lanes = lane.map(|a| self.lanes(a));
+            let value = match (lane, position) {
+                (Some(a), _) => self.first(a, copy),
+                (None, Some(p)) => self.node(index[*p], copy),
+                (None, None) => self.index(*axis, copy),
+            };
+            let start = self.block_start;
+            at.push(if blocked { self.within(value, start) } else { value });
+        }
+        let offset = self.offset(&at, &dims);
+        if is_safe(self.graph(), array, index) {
+            let lanes = lanes.unwrap_or(self.code.ty(offset).lanes);
+            return self.code.load(buf, offset, lanes, self.since);
+        }
+        let cond = self.in_range(&at, &dims);
+        self.code.load_if(cond, buf, offset, self.since)
     }
 
     /// Row-major.
@@ -151,7 +208,7 @@ impl Emitter<'_> {
             Array::Items(items) => vec![Operand::int(items.len() as i64)],
             Array::Map(axes, _) => axes.iter().map(|axis| self.extent(*axis)).collect(),
             Array::Scatter(init, _) => self.dims(*init),
-            Array::Carried(..) | Array::Final(..) => {
+            Array::Update(..) | Array::Carried(..) | Array::Final(..) => {
                 unreachable!("sequential loops are not placed")
             }
         }

@@ -68,6 +68,7 @@ impl Checker<'_> {
         }
         let found = found.into_iter().map(|(content, _)| content).collect();
         let mut inside = Inside { placed: self.placed, nest, domain, found, seen: HashSet::new() };
+        nest.guard.iter().try_for_each(|(cond, _)| inside.node(*cond))?;
         nest.items.iter().try_for_each(|item| inside.item(*item, block))
     }
 }
@@ -98,6 +99,8 @@ impl Inside<'_> {
                 let split = block.is_none_or(|b| !axes.contains(b) || !buffer.axes.contains(&b));
                 ensure(split, || "a total for each block".into())?;
                 self.grouped(buffer, axes)?;
+                let inner = self.nest.guard.is_some_and(|(cond, _)| graph.free(cond).meets(axes));
+                ensure(!inner, || "a guard of what is reduced".into())?;
                 self.value(self.placed.value(item))
             }
             (Item::List(_), Content::Array(array)) => match graph.array(array) {
@@ -161,6 +164,8 @@ impl Inside<'_> {
             Node::At(array, index) => {
                 if !matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {
                     self.reads(Content::Array(*array))?;
+                    let free = &graph.array_facts(*array).free;
+                    ensure(free.is_subset(&self.domain), || "a part of no array".into())?;
                 }
                 index.iter().try_for_each(|i| self.node(*i))
             }

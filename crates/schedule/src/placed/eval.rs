@@ -69,6 +69,7 @@ impl Machine<'_> {
             Array::Items(_)
             | Array::Map(..)
             | Array::Scatter(..)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => None,
         }
@@ -101,6 +102,9 @@ impl Machine<'_> {
         self.found = self.placed.found(nest).into_iter().collect();
         self.run(&nest.axes, block, &mut |machine| {
             machine.known.clear();
+            if nest.guard.is_some_and(|(cond, holds)| machine.node(cond).bool() != holds) {
+                return;
+            }
             nest.items.iter().for_each(|item| machine.item(*item));
         });
     }
@@ -214,10 +218,20 @@ impl Machine<'_> {
             }
             Node::At(array, index) => {
                 let index: Vec<i64> = index.iter().map(|i| self.node(*i).int()).collect();
-                let content = Content::Array(*array);
-                let from = self.given(*array);
-                let from = from.unwrap_or_else(|| self.whole(self.found[&content]));
                 let zero = graph.facts(id).elem.zero();
+                let (from, index) = match self.given(*array) {
+                    Some(from) => (from, index),
+                    None => {
+                        let buffer = self.found[&Content::Array(*array)];
+                        let axes = &self.placed.buffer(buffer).axes;
+                        let at = |k: usize| self.at[axes[k].0 as usize];
+                        let positions = self.placed.positions(*array, buffer);
+                        let index =
+                            |(k, p): (usize, Option<usize>)| p.map_or_else(|| at(k), |p| index[p]);
+                        let index = positions.into_iter().enumerate().map(index).collect();
+                        (self.whole(buffer), index)
+                    }
+                };
                 place(&from.dims, &index).map_or(zero, |at| from.data.get(at))
             }
             Node::Reduce(..) => unreachable!("a reduction is read from its buffer"),

@@ -57,6 +57,9 @@ impl Names {
         if let Some(axis) = nest.vector {
             let _ = write!(head, " lanes {}", self.axis(axis));
         }
+        if let Some((cond, holds)) = nest.guard {
+            let _ = write!(head, " {} node {}", if holds { "if" } else { "unless" }, cond.0);
+        }
         if let Some((axis, count)) = nest.unroll {
             let _ = write!(head, " {count} of {}", self.axis(axis));
         }

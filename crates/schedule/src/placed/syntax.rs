@@ -50,6 +50,8 @@ pub struct Nest {
     pub axes: Vec<AxisId>,
     /// The one whose indices are lanes.
     pub vector: Option<AxisId>,
+    /// What it reduces is asked for only where the condition holds, or where it does not.
+    pub guard: Option<(NodeId, bool)>,
     /// Several iterations of an axis at once.
     pub unroll: Option<(AxisId, u8)>,
     /// What it reads instead of computing it.
@@ -129,8 +131,26 @@ impl Placed {
             Array::Input(_)
             | Array::Constant(_)
             | Array::Items(_)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => None,
+        }
+    }
+
+    /// By axis of the buffer of an array: which of the indices of an access it is; none if the array depends on it.
+    pub fn positions(&self, array: ArrayId, id: BufferId) -> Vec<Option<usize>> {
+        match self.graph.array(array) {
+            Array::Map(own, _) => {
+                let position = |axis: &AxisId| own.iter().position(|other| other == axis);
+                self.buffer(id).axes.iter().map(position).collect()
+            }
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Items(_)
+            | Array::Scatter(..)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => (0..self.graph.rank(array)).map(Some).collect(),
         }
     }
 
