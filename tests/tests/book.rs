@@ -133,3 +133,23 @@ fn the_page_on_kinks_has_the_table_of_the_compiler() {
         assert_eq!(&page[start..end], table, "BLESS=1 rewrites the table of docs/src/kinks.md");
     }
 }
+
+/// The page has all of them, and cites tests that the checklist knows: what that one says is collected from the code.
+#[test]
+fn the_errata_cite_tests_that_there_are() {
+    let page = read(&root().join("docs/src/errata.md"));
+    let checklist = read(&root().join("docs/src/paper-checklist.md"));
+    let rows = || page.lines().filter(|line| line.starts_with("| E"));
+    let number = |row: &str| row.split('|').nth(1).map(|id| id.trim().to_string());
+    let mut ids: Vec<String> = rows().filter_map(number).collect();
+    ids.sort_by_key(|id| id[1..].parse::<u32>().unwrap_or_default());
+    assert_eq!(ids, (1..=27).map(|k| format!("E{k}")).collect::<Vec<_>>());
+    let cited = |row: &str| {
+        let quoted = row.split('`').skip(1).step_by(2).filter(|text| text.contains("::"));
+        quoted.map(str::to_string).collect::<Vec<_>>()
+    };
+    let unknown: Vec<String> =
+        rows().flat_map(cited).filter(|test| !checklist.contains(&format!("`{test}`"))).collect();
+    assert!(unknown.is_empty(), "the checklist does not have {unknown:?}");
+    assert_eq!(rows().filter(|row| cited(row).is_empty() && !row.contains("| none: ")).count(), 0);
+}

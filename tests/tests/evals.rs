@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lambada::{Engine, gradbench};
+use lambada::{Engine, Options, gradbench};
 use lambada_testkit::Tolerance;
 use serde_json::{Value, json};
 
@@ -26,8 +26,13 @@ fn recorded(case: &str) -> Value {
 fn talk(engine: Engine, messages: &[Value]) -> Vec<Value> {
     let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
     let mut answers = Vec::new();
-    gradbench(&root().join("examples/gradbench"), engine, lines.as_bytes(), &mut answers)
-        .unwrap_or_else(|ended| panic!("{ended:?}"));
+    gradbench(
+        &root().join("examples/gradbench"),
+        &Options { engine, ..Options::default() },
+        lines.as_bytes(),
+        &mut answers,
+    )
+    .unwrap_or_else(|ended| panic!("{ended:?}"));
     let text = String::from_utf8(answers).expect("answers are text");
     text.lines().map(|line| serde_json::from_str(line).expect("answers are JSON")).collect()
 }

@@ -14,7 +14,8 @@ const EXAMPLES: &str = "Examples:
   lambada check model.lam
   lambada run model.lam main x=1.5 'ys=[1, 2, 3]'
   lambada grad model.lam loss --data data.json --wrt w,b
-  lambada derive model.lam loss --mode reverse
+  lambada derive model.lam loss
+  lambada eval 'grad (\\x -> x ** 3) 2'
 
 `lambada COMMAND --help` tells more about a command.";
 
@@ -40,12 +41,16 @@ pub struct Args {
     #[arg(long, global = true, display_order = 91)]
     pub check: bool,
 
+    /// Run arithmetic over arrays as nests with lanes, where that seems to be worth it
+    #[arg(long, global = true, display_order = 92)]
+    pub nests: bool,
+
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has unless given
-    #[arg(long, global = true, value_name = "SIZE", display_order = 92)]
+    #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
     pub max_memory: Option<String>,
 
     /// Tell on standard error how long each pass of the compiler took
-    #[arg(long, global = true, display_order = 93)]
+    #[arg(long, global = true, display_order = 94)]
     pub timings: bool,
 }
 
@@ -142,6 +147,51 @@ pub enum Command {
         #[arg(long)]
         sparse: bool,
     },
+    /// Evaluate an expression
+    Eval {
+        /// The expression; it may use what the library defines
+        #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+        expression: String,
+        /// Values in JSON of names that it mentions
+        #[arg(value_name = "NAME=VALUE")]
+        words: Vec<String>,
+        #[command(flatten)]
+        data: DataArgs,
+    },
+    /// Read definitions and expressions from a terminal, or from standard input, and evaluate them
+    Repl {
+        /// A program whose definitions are known from the beginning
+        file: Option<PathBuf>,
+        /// How to run what is typed
+        #[arg(long, value_enum, default_value_t = Engine::Loops)]
+        engine: Engine,
+        #[command(flatten)]
+        look: Look,
+    },
+    /// Write programs in the one canonical layout
+    Fmt {
+        /// Programs, folders of programs, or standard input (-), which goes to standard output
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Write nothing, but name the files whose layout is another; then the exit code is 1
+        #[arg(long)]
+        check: bool,
+    },
+    /// Make a folder with a small program, its data and how to run it
+    New {
+        /// The folder, which must not exist
+        name: PathBuf,
+    },
+    /// Print what a shell needs to complete commands and options
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands into a folder
+    Man {
+        /// The folder
+        folder: Option<PathBuf>,
+    },
     /// Print the derivative of a definition as Lambada source
     Derive {
         /// The program
@@ -149,7 +199,7 @@ pub enum Command {
         /// The definition
         entry: String,
         /// Tangents along with values, or cotangents back through them
-        #[arg(long, value_enum)]
+        #[arg(long, value_enum, default_value_t = Mode::Reverse)]
         mode: Mode,
         /// Which form: what the compiler makes, or a stage of the paper's own construction
         #[arg(long, value_enum, default_value_t = PaperStage::Simplified)]
@@ -159,18 +209,17 @@ pub enum Command {
     },
     /// Tell what the code of a message means, or walk through the paper's derivation of a definition's derivative
     #[command(
-        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY --mode MODE [--step N]"
+        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY [--mode MODE] [--step N]"
     )]
     Explain {
         /// The code of a message, such as E0301; or the program
         #[arg(value_name = "CODE|FILE")]
         what: PathBuf,
         /// The definition
-        #[arg(requires = "mode")]
         entry: Option<String>,
         /// Tangents along with values, or cotangents back through them
-        #[arg(long, value_enum, requires = "entry")]
-        mode: Option<Mode>,
+        #[arg(long, value_enum, default_value_t = Mode::Reverse, requires = "entry")]
+        mode: Mode,
         /// Only the step of this number
         #[arg(long, value_name = "N", requires = "entry")]
         step: Option<usize>,
@@ -274,6 +323,16 @@ pub struct DataArgs {
     /// Fail at the first operation that makes a NaN out of numbers, and say where it is
     #[arg(long)]
     pub trap_nan: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+/// How results look on standard output.
+#[derive(Clone, Copy, Debug, Default, ArgGroup)]
+pub struct Look {
+    /// Print reals with at most so many significant digits
+    #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(1..=17))]
+    pub precision: Option<u8>,
 }
 
 /// The parameters to differentiate with respect to.

@@ -1,39 +1,39 @@
 //! One function per command.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada::paper;
 use lambada::{
-    Data, Ended, Engine, Executable, Inputs, Operator, Problem, Session, Sparse, Unit, Verify,
+    Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem, RESULT,
+    Session, Sparse, Unit, Verify,
 };
 
 use lambada_build::{Entry, Request};
 
-use crate::args::{self, Args, Command, DataArgs, Mode, Of, PaperStage, Stage, Target, Wrt};
+use crate::args::{self, Args, Command, DataArgs, Look, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::{messages, report};
 
 /// What to print on standard error where a command did not succeed.
-type Report = String;
+pub(crate) type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
-    if args.check {
-        lambada::request_checks();
-    }
-    if args.timings {
-        lambada::request_timings();
-    }
-    let limited = args
-        .max_memory
-        .as_deref()
-        .map_or_else(lambada::check_environment, lambada::limit_memory_to);
     let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
-    limited.map_err(|problem| shell.told([problem]))?;
-    let result = dispatch(&mut shell, args.command);
-    if args.timings {
-        report::tell(&lambada::timings());
+    let limited = match args.max_memory.as_deref() {
+        Some(text) => lambada::memory_size(text).map(Some),
+        None => lambada::check_environment().map(|()| None),
+    };
+    let max_memory = limited.map_err(|problem| shell.told([problem]))?;
+    let usual = Options::default();
+    let options =
+        Options { checks: args.check || usual.checks, max_memory, nests: args.nests, ..usual };
+    shell.session = Session::with(Arc::new(Disk), options);
+    if !args.timings {
+        return dispatch(&mut shell, args.command);
     }
+    let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, args.command));
+    report::tell(&timings);
     result
 }
 
@@ -65,7 +65,15 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Derive { file, entry, mode, stage, wrt } => {
             shell.derive(&file, &entry, mode, stage, &wrt)
         }
-        Command::Explain { what, entry: Some(entry), mode: Some(mode), step } => {
+        Command::Eval { expression, words, data } => shell.eval(&expression, &words, &data),
+        Command::Repl { file, engine, look } => {
+            crate::repl::run(shell, file.as_deref(), engine, look)
+        }
+        Command::Fmt { files, check } => shell.format(&files, check),
+        Command::New { name } => crate::new::run(&name),
+        Command::Completions { shell } => crate::pages::completions(shell),
+        Command::Man { folder } => crate::pages::manual(folder.as_deref()),
+        Command::Explain { what, entry: Some(entry), mode, step } => {
             shell.explain(&what, &entry, mode, step)
         }
         Command::Explain { what, .. } => shell.explain_code(&what),
@@ -76,7 +84,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Verify { file, words, files, wrt, engine } => shell.verify(
             &file,
             words,
-            &DataArgs { files, output: None, engine, trap_nan: false },
+            &DataArgs { files, output: None, engine, trap_nan: false, look: Look::default() },
             &wrt,
         ),
         Command::Build { file, offered, output, name, portable } => {
@@ -86,13 +94,13 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
     }
 }
 
-struct Shell {
-    session: Session,
-    color: bool,
+pub(crate) struct Shell {
+    pub(crate) session: Session,
+    pub(crate) color: bool,
 }
 
 impl Shell {
-    fn told(&self, problems: impl Into<Vec<Problem>>) -> Report {
+    pub(crate) fn told(&self, problems: impl Into<Vec<Problem>>) -> Report {
         report::problems(&self.session, &problems.into(), self.color)
     }
 
@@ -121,7 +129,7 @@ impl Shell {
         let entry = named.map_or_else(|| "main".to_string(), |k| words.remove(k));
         let target = Target { file: file.to_path_buf(), entry, words };
         let result = self.apply(&unit, &target, data, Operator::Value, None, |_, _| Ok(()))?;
-        self.show_result(data, result.value, |value| format!("{value}\n"))
+        self.show_value(data, result.value)
     }
 
     /// A derivative that takes nothing but the arguments.
@@ -217,6 +225,37 @@ impl Shell {
         self.show_pair(data, result, "cotangent")
     }
 
+    /// An expression, whose parameters are the values that it mentions.
+    fn eval(&mut self, text: &str, words: &[String], data: &DataArgs) -> Result<(), Report> {
+        let inputs = self.inputs(data, words)?;
+        let expression = Expression { text, inputs: Some(&inputs), ..Expression::default() };
+        let unit =
+            self.session.load_expression("<expression>", &expression).map_err(|p| self.told(p))?;
+        report::tell(&self.told(unit.warnings.clone()));
+        let call = unit.call(RESULT, Operator::Value, None).map_err(|p| self.told(p))?;
+        let value = self.value(call, &inputs, data.engine, data.trap_nan)?;
+        self.show_value(data, value)
+    }
+
+    /// Runs a call that takes nothing but the definition's arguments.
+    pub(crate) fn value(
+        &self,
+        call: lambada::Call,
+        inputs: &Inputs,
+        choice: args::Engine,
+        trap_nan: bool,
+    ) -> Result<Data, Report> {
+        let args = call.arguments(inputs).map_err(|p| self.told(p))?;
+        let session = self.session.clone();
+        let compile = if trap_nan { Executable::trapping } else { Executable::new };
+        let executable = compile(call.program, call.entry, engine(choice))
+            .map_err(|p| self.told(p))?
+            .with_observer(Rc::new(move |site, value| {
+                report::tell(&session.inspected(site, value));
+            }));
+        executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))
+    }
+
     /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
     fn apply(
         &mut self,
@@ -244,10 +283,10 @@ impl Shell {
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let session = self.session.clone();
-        let compile = if data.trap_nan { Executable::trapping } else { Executable::new };
-        let executable = compile(call.program, call.entry, engine(data.engine))
+        let options = self.options(data);
+        let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
-            .with_observer(Rc::new(move |site, value| {
+            .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         let value =
@@ -255,18 +294,27 @@ impl Shell {
         Ok(Outcome { value, names, operator })
     }
 
+    fn options(&self, data: &DataArgs) -> Options {
+        let (engine, trap_nan) = (engine(data.engine), data.trap_nan);
+        Options { engine, trap_nan, ..self.session.options().clone() }
+    }
+
     /// No argument is torn apart by spaces.
     fn assignments(&self, words: &[String]) -> Result<(), Report> {
         lambada::spaced_assignment(words).map_or(Ok(()), |problem| Err(self.told([problem])))
     }
 
-    fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
-        let mut inputs = Inputs::new();
+    pub(crate) fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
+        let mut inputs = Inputs::new().with_memory(self.session.options().max_memory);
         self.assignments(words)?;
         let mut wrong = Vec::new();
         wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
         wrong.extend(words.iter().filter_map(|word| inputs.read_argument(word).err()));
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
+    }
+
+    fn show_value(&self, data: &DataArgs, value: Data) -> Result<(), Report> {
+        self.show_result(data, value, |value| value.show(report::style(data.look)) + "\n")
     }
 
     fn show_result(
@@ -293,17 +341,18 @@ impl Shell {
             (derivative.into(), second.clone()),
             ("value".into(), first.clone()),
         ]);
+        let style = report::style(data.look);
         self.show_result(data, both, |_| {
             let lines = match (&second, outcome.names.len() > 1) {
                 (Data::Record(fields), true) => fields
                     .iter()
                     .map(|(name, value)| {
-                        report::named(&format!("{derivative} {name}"), value) + "\n"
+                        report::named(&format!("{derivative} {name}"), value, style) + "\n"
                     })
                     .collect(),
-                _ => report::named(derivative, &second) + "\n",
+                _ => report::named(derivative, &second, style) + "\n",
             };
-            format!("{}\n{lines}", report::named("value", &first))
+            format!("{}\n{lines}", report::named("value", &first, style))
         })
     }
 
@@ -412,7 +461,8 @@ impl Shell {
     fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {
         let (from, to) = (std::io::stdin().lock(), std::io::stdout().lock());
         let to = std::io::BufWriter::with_capacity(1 << 16, to);
-        match lambada::gradbench(folder, engine(choice), from, to) {
+        let options = Options { engine: engine(choice), ..self.session.options().clone() };
+        match lambada::gradbench(folder, &options, from, to) {
             Ok(()) => Ok(()),
             Err(Ended::Problem(problem)) => Err(self.told([*problem])),
             Err(Ended::Io(error)) => report::ended(&error),
@@ -464,7 +514,7 @@ fn paper_mode(mode: Mode) -> paper::Mode {
     }
 }
 
-fn engine(choice: args::Engine) -> Engine {
+pub(crate) fn engine(choice: args::Engine) -> Engine {
     match choice {
         args::Engine::Native => Engine::Native,
         args::Engine::Loops => Engine::Loops,

@@ -2,7 +2,11 @@
 
 mod args;
 mod commands;
+mod fmt;
 mod messages;
+mod new;
+mod pages;
+mod repl;
 mod report;
 
 use std::process::ExitCode;
@@ -12,13 +16,16 @@ use clap::Parser as _;
 /// Deeply nested programs are walked by recursion; the address space is reserved, not used. Where that is scarce, less has to do.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 
+/// The exit code of a command that is not one.
+const USAGE: u8 = 2;
+
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(mut told) => {
             messages::without_far_suggestions(&mut told);
             let _ = told.print();
-            return ExitCode::from(u8::from(told.use_stderr()));
+            return if told.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
         }
     };
     report::tell_panics_in_a_line();

@@ -1,5 +1,7 @@
 //! What the command itself says, where there is no program to speak of.
 
+use std::time::Duration;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The worker that everything runs on cannot be started.
@@ -39,4 +41,72 @@ pub fn without_far_suggestions(error: &mut clap::Error) {
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::Suggested);
     }
+}
+
+/// A program that cannot be read.
+pub fn not_read(name: &str, error: &std::io::Error) -> String {
+    format!("error: cannot read `{name}`: {error}\n")
+}
+
+/// A file or folder that cannot be written.
+pub fn not_written(name: &str, error: &std::io::Error) -> String {
+    format!("error: cannot write `{name}`: {error}\n")
+}
+
+/// Programs that are not in canonical layout.
+pub fn other_layout(count: usize) -> String {
+    let (files, are) = match count {
+        1 => ("1 file".to_string(), "is"),
+        _ => (format!("{count} files"), "are"),
+    };
+    format!(
+        "error: {files} {are} not in canonical layout; `lambada fmt` without --check writes it\n"
+    )
+}
+
+/// A path that names no new folder.
+pub fn no_folder_name(path: &str) -> String {
+    format!("error: `{path}` is no name for a new folder\n")
+}
+
+/// A new project where something is.
+pub fn there_already(path: &str) -> String {
+    format!("error: `{path}` is there already; a new folder needs another name\n")
+}
+
+/// A new project.
+pub fn made(path: &str) -> String {
+    format!("made `{path}`; try: cd {path} && lambada run main.lam --data data.json\n")
+}
+
+/// The first words to a person.
+pub const WELCOME: &str = "Lambada. An expression, a definition, or :help\n";
+
+/// What can be typed besides commands.
+pub const WHAT_TO_TYPE: &str = "  1 + 2                        an expression is evaluated
+  f x = x * x                  a definition is remembered; a new one of the same name replaces it
+  import \"std/linalg\"          so is an import
+";
+
+/// A terminal that cannot be read from.
+pub fn no_terminal(error: &dyn std::fmt::Display) -> String {
+    format!("error: cannot read from the terminal: {error}\n")
+}
+
+/// A word behind a colon that is no command.
+pub fn no_such_command(word: &str, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("error: there is no command `{word}`; did you mean `{near}`?\n"),
+        None => format!("error: there is no command `{word}`; `:help` lists them\n"),
+    }
+}
+
+/// A command without what it is about.
+pub fn needs_an_argument(command: &str, argument: &str) -> String {
+    format!("error: `{command}` needs an argument: {command} {argument}\n")
+}
+
+/// How long the parts of an evaluation took.
+pub fn times(checked: Duration, compiled: Duration, ran: Duration) -> String {
+    format!("checked in {checked:.1?}, compiled in {compiled:.1?}, ran in {ran:.1?}\n")
 }

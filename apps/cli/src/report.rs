@@ -4,9 +4,9 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lambada::{Data, Failure, Problem, Session};
+use lambada::{Data, Failure, Problem, Session, Style};
 
-use crate::args::Color;
+use crate::args::{Color, Look};
 use crate::messages;
 
 /// Colors on this stream?
@@ -69,9 +69,30 @@ pub fn failure(session: &Session, failure: &Failure, color: bool) -> String {
     session.render_failure(failure, color)
 }
 
+/// How long the lines of a result are.
+const WIDTH: usize = 100;
+
+/// How many elements of an array a person is shown; a file or another program gets all.
+const MOST: usize = 100;
+
+/// How a result is printed.
+pub fn style(look: Look) -> Style {
+    Style {
+        width: Some(WIDTH),
+        precision: look.precision.map(usize::from),
+        most: std::io::stdout().is_terminal().then_some(MOST),
+    }
+}
+
 /// `name = value`, with long values on lines of their own.
-pub fn named(name: &str, value: &Data) -> String {
-    let text = value.to_string();
+pub fn named(name: &str, value: &Data, style: Style) -> String {
+    let room = style.width.map(|width| width.saturating_sub(name.chars().count() + 3));
+    let text = value.show(Style { width: room, ..style });
+    let text = if text.contains('\n') {
+        value.show(Style { width: style.width.map(|width| width - 2), ..style })
+    } else {
+        text
+    };
     if text.contains('\n') {
         format!("{name} =\n{}", indented(&text))
     } else {

@@ -5,12 +5,13 @@ mod close;
 mod text;
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 
 pub use args::Args;
 pub use close::close;
+pub use text::Style;
 
 /// How a function is shown in what `inspect` prints.
 pub const FUNCTION: &str = "<function>";
@@ -23,13 +24,13 @@ pub enum Data {
     /// `(a, b)`; `()` has no components.
     Tuple(Vec<Data>),
     /// `{x = a, y = b}`, alphabetical.
-    Record(Vec<(Rc<str>, Data)>),
+    Record(Vec<(Arc<str>, Data)>),
     /// An array whose elements are tuples, records or variants, or arrays of those.
     Array(Vec<Data>),
     /// A constructor and its arguments.
     Con {
         /// Its name.
-        name: Rc<str>,
+        name: Arc<str>,
         /// Its position in the definition of the type.
         tag: usize,
         /// Its arguments.
@@ -93,6 +94,11 @@ impl Data {
         }
     }
 
+    /// As readable text, of several lines if it has matrices or is longer than a line of the style.
+    pub fn show(&self, style: Style) -> String {
+        text::text(self, style)
+    }
+
     /// Is it equal but for reals that differ by at most `rtol` relative to the larger (absolutely, if both are below 1)?
     /// NaN equals NaN. Names the first position that differs otherwise.
     pub fn close(&self, other: &Data, rtol: f64) -> Result<(), String> {
@@ -102,7 +108,7 @@ impl Data {
 
 impl fmt::Display for Data {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text::text(self))
+        f.write_str(&text::text(self, Style::default()))
     }
 }
 
@@ -145,6 +151,41 @@ mod tests {
             Data::Tuple(vec![1.into(), Data::matrix(&[&[1.0], &[2.0]])]),
             "(1,\n [[1.0],\n  [2.0]])",
         );
+    }
+
+    #[test]
+    fn long_values_are_wrapped_and_shortened() {
+        let narrow = Style { width: Some(20), ..Style::default() };
+        let numbers = |count: i32| Data::from((0..count).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(numbers(3).show(narrow), "[0.0, 1.0, 2.0]");
+        assert_eq!(numbers(6).show(narrow), "[0.0, 1.0, 2.0,\n 3.0, 4.0, 5.0]");
+        let few = Style { most: Some(3), ..narrow };
+        assert_eq!(numbers(1000).show(few), "[0.0, 1.0, 2.0, … 997 more]");
+        let pair = Data::Tuple(vec![numbers(3), numbers(3)]);
+        assert_eq!(pair.show(narrow), "([0.0, 1.0, 2.0],\n [0.0, 1.0, 2.0])");
+        let matrix = Data::matrix(&[&[1.0, 2.0], &[3.0, 4.0], &[5.0, 6.0]]);
+        let two = Style { most: Some(2), ..narrow };
+        assert_eq!(matrix.show(two), "[[1.0, 2.0],\n [3.0, 4.0],\n … 1 more]");
+    }
+
+    #[test]
+    fn records_stand_in_tables() {
+        let record =
+            |x: f64, n: i64| Data::Record(vec![("mean".into(), x.into()), ("n".into(), n.into())]);
+        let records = Data::Array(vec![record(0.5, 10), record(12.25, 7)]);
+        let style = |width| Style { width: Some(width), ..Style::default() };
+        assert_eq!(records.show(style(100)), "[{mean = 0.5, n = 10}, {mean = 12.25, n = 7}]");
+        assert_eq!(records.show(style(30)), " mean   n\n  0.5  10\n12.25   7");
+    }
+
+    #[test]
+    fn digits_are_significant() {
+        let style = Style { precision: Some(3), ..Style::default() };
+        let shown = |x: f64| Data::from(x).show(style);
+        assert_eq!(shown(std::f64::consts::PI), "3.14");
+        assert_eq!(shown(123456.0), "123000.0");
+        assert_eq!(shown(1.0 / 3e10), "3.33e-11");
+        assert_eq!(shown(f64::INFINITY), "inf");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_source::Span;
 
@@ -76,9 +77,9 @@ pub enum Size {
     /// `[3]`.
     Const(u64),
     /// `[n]`: a size variable or an `int` parameter.
-    Var(Rc<str>),
+    Var(Arc<str>),
     /// `[d*(d-1)/2]`: as text; the equation is checked by the program itself.
-    Expr(Rc<str>),
+    Expr(Arc<str>),
 }
 
 impl Program {

@@ -23,6 +23,8 @@ use crate::{Term, TermKind, Ty};
 pub struct Ruled {
     /// What the user called it.
     pub name: Rc<str>,
+    /// Is it the library's?
+    pub library: bool,
     /// The function: one λ for each parameter.
     pub function: Term,
     /// From tangents of the parameters to the tangent of the result.
@@ -53,6 +55,19 @@ impl Ruled {
             ty = to;
         }
         (params, ty.clone())
+    }
+
+    /// Does the rule `jvp` mention no tangent? Then it says that there is no derivative, whatever the function is.
+    pub fn is_constant(&self) -> bool {
+        let Some(rule) = &self.jvp else { return false };
+        let (mut params, mut body) = (Vec::new(), &rule.function);
+        while let TermKind::Lam(param, inner) = body.kind() {
+            params.push(param.id);
+            body = inner;
+        }
+        let first = self.signature().0.len() + usize::from(rule.takes_value);
+        let tangents = &params[first.min(params.len())..];
+        !body.free_vars().iter().any(|x| tangents.contains(&x.id))
     }
 
     /// The rules that there are, in this order: `jvp`, `vjp`.

@@ -210,7 +210,13 @@ fn rebuild_ruled(ruled: &Ruled, with: &mut dyn Rebuild) -> TermKind {
     let function = with.term(&ruled.function);
     let mut rule = |rule: &Rule| Rule { function: with.term(&rule.function), ..rule.clone() };
     let (jvp, vjp) = (ruled.jvp.as_ref().map(&mut rule), ruled.vjp.as_ref().map(&mut rule));
-    TermKind::Ruled(Box::new(Ruled { name: ruled.name.clone(), function, jvp, vjp }))
+    TermKind::Ruled(Box::new(Ruled {
+        name: ruled.name.clone(),
+        library: ruled.library,
+        function,
+        jvp,
+        vjp,
+    }))
 }
 
 fn rebuild_loop(

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Elem, Exp, Field, FnId, Function, Library, Nest, NodeId, Op, Param, Rules, Stm,
-    Var,
+    Atom, Block, Elem, Exp, Field, FnId, Function, Library, Nest, NodeId, Op, Param, Rule, Rules,
+    Stm, Var, differentiable,
 };
 
 use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
@@ -19,7 +19,7 @@ pub(crate) fn known(library: &Library, block: &Block) -> Known {
     while std::mem::take(&mut changed) {
         for id in &functions {
             let Some(function) = library.function(*id) else { continue };
-            let flows = flows_of(&known, function);
+            let flows = flows_of(&known, library, function);
             changed |= known.flows.get(id) != Some(&flows);
             known.flows.insert(*id, flows);
         }
@@ -28,7 +28,7 @@ pub(crate) fn known(library: &Library, block: &Block) -> Known {
 }
 
 /// What depends on which parameters of a function.
-fn flows_of(known: &Known, function: &Function) -> Flows {
+fn flows_of(known: &Known, library: &Library, function: &Function) -> Flows {
     let mut graph = Flow::new(known);
     graph.params(&function.params);
     graph.params(&function.accumulators);
@@ -58,20 +58,55 @@ fn flows_of(known: &Known, function: &Function) -> Flows {
         }
     }
     if let Some(rules) = &function.rules {
-        by_rules(known, function, rules, &mut flows);
+        by_rules(known, library, function, rules, &mut flows);
     }
     flows
 }
 
-/// A rule may let each result depend on each parameter of its own, whatever the body does.
-fn by_rules(known: &Known, function: &Function, rules: &Rules, flows: &mut Flows) {
+/// A rule may let each result depend on each parameter of its own, whatever the body does; unless it says that there is no derivative.
+fn by_rules(
+    known: &Known,
+    library: &Library,
+    function: &Function,
+    rules: &Rules,
+    flows: &mut Flows,
+) {
+    let zeros = |rule: &Option<Rule>| {
+        let rule = rule.and_then(|rule| library.function(rule.function));
+        rule.map(|rule| rule.body.results.iter().map(|x| is_zero(&rule.body, *x)).collect())
+    };
+    let (tangents, cotangents): (Option<Vec<bool>>, Option<Vec<bool>>) =
+        (zeros(&rules.jvp), zeros(&rules.vjp));
+    let says_zero = |zeros: &Option<Vec<bool>>, k: usize| zeros.as_ref().map(|zeros| zeros[k]);
     let own = function.params.iter().enumerate().skip(rules.captured);
-    let own: Vec<usize> = own.filter(|(_, p)| known.carries(p.ty.elem)).map(|(k, _)| k).collect();
-    for (inputs, ty) in flows.results.iter_mut().zip(&function.results) {
-        if known.carries(ty.elem) {
-            inputs.extend(&own);
+    let own = own.filter(|(_, p)| differentiable(&p.ty)).enumerate();
+    let own: Vec<(usize, usize)> =
+        own.filter(|(_, (_, p))| known.carries(p.ty.elem)).map(|(nth, (k, _))| (nth, k)).collect();
+    let results = flows.results.iter_mut().zip(&function.results);
+    let results = results.filter(|(_, ty)| differentiable(ty)).enumerate();
+    for (nth, (inputs, _)) in results.filter(|(_, (_, ty))| known.carries(ty.elem)) {
+        for (place, k) in &own {
+            let said = [says_zero(&tangents, nth), says_zero(&cotangents, *place)];
+            match said.iter().flatten().all(|zero| *zero) && said.iter().any(Option::is_some) {
+                true => inputs.remove(k),
+                false => inputs.insert(*k),
+            };
         }
     }
+}
+
+/// Is a result of a block evidently zero: a literal, or an array that is filled with one?
+fn is_zero(block: &Block, x: Atom) -> bool {
+    let var = match x {
+        Atom::Lit(value) => return value == Elem::REAL.zero(),
+        Atom::Var(var) => var,
+    };
+    let stm = block.stms.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
+    let filled = |stm: &Stm| match &stm.exp {
+        Exp::Op(Op::Fill(value)) => Some(*value),
+        Exp::Op(_) | Exp::Nest(_) => None,
+    };
+    stm.and_then(filled).is_some_and(|value| is_zero(block, value))
 }
 
 /// The node types from which fields with the property are reached.

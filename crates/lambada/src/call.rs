@@ -87,6 +87,19 @@ impl Call {
         data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
     }
 
+    /// The definition.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The derivative of this derivative along a tangent of the same parameters.
+    pub(crate) fn along_tangent(mut self) -> Result<Call, Vec<Problem>> {
+        let operator = Operator::Jvp;
+        self.entry = operators::derive(&mut self.program, self.entry, operator, &self.wrt)
+            .map_err(|problem| vec![problem])?;
+        Ok(self)
+    }
+
     /// The parameters of the definition, with their types.
     pub(crate) fn signature(&self) -> &Signature {
         &self.signature
@@ -158,7 +171,7 @@ impl Call {
 }
 
 /// Zeros of the same shape; constructors and integers stay as they are (integers carry no derivative, and count for nothing).
-fn zeros_like(data: &Data) -> Data {
+pub(crate) fn zeros_like(data: &Data) -> Data {
     match data {
         Data::Tensor(t) => Data::Tensor(Tensor::zeros(t.elem(), t.dims.clone())),
         Data::Tuple(items) => Data::Tuple(items.iter().map(zeros_like).collect()),

@@ -4,7 +4,7 @@
 //! own concern.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_anf::bounds::LONGEST_AXIS;
 use lambada_core::{Data, Signature, Size, SizedTy};
@@ -21,9 +21,9 @@ struct Axis<'a> {
 }
 
 /// Compares the sizes of the leaves of all arguments with the layouts of the parameters, and fills in those that cannot be seen.
-pub(crate) fn fit(params: &[(Rc<str>, Layout)], leaves: &mut [Tensor]) -> Result<(), Failure> {
+pub(crate) fn fit(params: &[(Arc<str>, Layout)], leaves: &mut [Tensor]) -> Result<(), Failure> {
     let axes = axes(params);
-    let mut known: HashMap<Rc<str>, (usize, &str)> = HashMap::new();
+    let mut known: HashMap<Arc<str>, (usize, &str)> = HashMap::new();
     for axis in axes.iter().filter(|a| seen(&leaves[a.leaf], a.axis)) {
         let found = leaves[axis.leaf].dims[axis.axis];
         match &axis.size {
@@ -58,7 +58,7 @@ pub(crate) fn fit(params: &[(Rc<str>, Layout)], leaves: &mut [Tensor]) -> Result
     Ok(())
 }
 
-fn axes(params: &[(Rc<str>, Layout)]) -> Vec<Axis<'_>> {
+fn axes(params: &[(Arc<str>, Layout)]) -> Vec<Axis<'_>> {
     let leaves = params
         .iter()
         .flat_map(|(name, layout)| layout.leaves().into_iter().map(move |leaf| (&**name, leaf)));
@@ -88,7 +88,7 @@ pub(crate) fn fit_data(signature: &Signature, args: &[Data]) -> Result<Vec<Data>
 
 /// The sizes that names stand for, and the argument that each was found in first.
 struct DataSizes<'s> {
-    known: HashMap<Rc<str>, (usize, &'s str)>,
+    known: HashMap<Arc<str>, (usize, &'s str)>,
     argument: &'s str,
 }
 
@@ -184,7 +184,7 @@ impl DataSizes<'_> {
 }
 
 /// The right number of arguments?
-pub(crate) fn count(params: &[(Rc<str>, Layout)], found: usize) -> Result<(), Failure> {
+pub(crate) fn count(params: &[(Arc<str>, Layout)], found: usize) -> Result<(), Failure> {
     right_number(params.len(), found)
 }
 

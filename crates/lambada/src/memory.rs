@@ -1,43 +1,24 @@
-//! The limit on the memory for arrays: what [`limit_memory`] says, else the environment variable `LAMBADA_MAX_MEMORY`, else most of what the machine
-//! has.
-
-use std::sync::atomic::{AtomicU64, Ordering};
+//! The limit on the memory for arrays, where [`Options`](crate::Options) say nothing: the environment variable `LAMBADA_MAX_MEMORY`, else most of what the
+//! machine has.
 
 use lambada_prim::Memory;
 use lambada_source::Problem;
 
 use crate::messages::running as messages;
 
-/// Nothing has been said.
-const UNSET: u64 = u64::MAX;
-static LIMIT: AtomicU64 = AtomicU64::new(UNSET);
-
-/// From now on, arrays may take so many bytes, in programs that are made ready after this and in data that are read.
-pub fn limit_memory(bytes: u64) {
-    LIMIT.store(bytes.min(UNSET - 1), Ordering::Relaxed);
-}
-
-/// The same with a size as people write it: `500MB`, `4GB`.
+/// A number of bytes as people write it: `500MB`, `4GB`.
 ///
 /// # Errors
 /// A text that is no size.
-pub fn limit_memory_to(text: &str) -> Result<(), Problem> {
-    let bytes =
-        lambada_run::parse_size(text).ok_or_else(|| messages::no_size("--max-memory", text))?;
-    limit_memory(bytes);
-    Ok(())
+pub fn memory_size(text: &str) -> Result<u64, Problem> {
+    lambada_run::parse_size(text).ok_or_else(|| messages::no_size("--max-memory", text))
 }
 
-/// The limit in force.
+/// The limit where nothing else is said.
 pub(crate) fn limit() -> Memory {
-    match LIMIT.load(Ordering::Relaxed) {
-        UNSET => {
-            let said = std::env::var(lambada_run::MAX_MEMORY).ok();
-            let said = said.and_then(|text| lambada_run::parse_size(&text));
-            said.map_or_else(lambada_run::available, |limit| Memory { limit })
-        }
-        limit => Memory { limit },
-    }
+    let said = std::env::var(lambada_run::MAX_MEMORY).ok();
+    let said = said.and_then(|text| lambada_run::parse_size(&text));
+    said.map_or_else(lambada_run::available, |limit| Memory { limit })
 }
 
 /// Is what the environment says a size?

@@ -1,7 +1,6 @@
 //! The passes of the compiler: what they are called, what they do, and how long they take.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A pass of the compiler.
@@ -73,10 +72,9 @@ pub fn passes() -> Vec<Pass> {
     passes
 }
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
-
 thread_local! {
-    static CLOCK: RefCell<Clock> = RefCell::default();
+    /// The clock of the [`timed_passes`] that this thread is in.
+    static CLOCK: RefCell<Option<Clock>> = const { RefCell::new(None) };
 }
 
 #[derive(Default)]
@@ -88,6 +86,16 @@ struct Clock {
 }
 
 impl Clock {
+    /// A line for each pass that ran, in the order of the table.
+    fn text(&self) -> String {
+        let lines = passes().into_iter().filter_map(|pass| {
+            let (_, time, runs) = self.spent.iter().find(|(name, _, _)| *name == pass.name)?;
+            let times = if *runs == 1 { String::new() } else { format!("  in {runs} runs") };
+            Some(format!("{:>10.3} ms  {}{times}\n", time.as_secs_f64() * 1e3, pass.name))
+        });
+        lines.collect()
+    }
+
     fn spend(&mut self, name: &'static str, time: Duration) {
         match self.spent.iter_mut().find(|(known, _, _)| *known == name) {
             Some((_, total, runs)) => {
@@ -99,21 +107,26 @@ impl Clock {
     }
 }
 
-/// From now on, the time that each pass takes is recorded.
-pub fn request_timings() {
-    REQUESTED.store(true, Ordering::Relaxed);
+/// Runs something and gives how long each pass took that ran meanwhile on this thread, in the order of the table, a line each.
+pub fn timed_passes<T>(run: impl FnOnce() -> T) -> (T, String) {
+    let outer = CLOCK.replace(Some(Clock::default()));
+    let result = run();
+    let clock = CLOCK.replace(outer).unwrap_or_default();
+    (result, clock.text())
 }
 
-/// Runs a pass, and records its time if that has been requested.
+/// Does something with the clock, if passes are timed.
+fn on_clock(tell: impl FnOnce(&mut Clock)) {
+    CLOCK.with_borrow_mut(|clock| clock.as_mut().map_or((), tell));
+}
+
+/// Runs a pass, and records its time if passes are timed.
 pub(crate) fn timed<T>(pass: &Pass, run: impl FnOnce() -> T) -> T {
-    if !REQUESTED.load(Ordering::Relaxed) {
-        return run();
-    }
-    CLOCK.with_borrow_mut(|clock| clock.inside.push(Duration::ZERO));
+    on_clock(|clock| clock.inside.push(Duration::ZERO));
     let start = Instant::now();
     let result = run();
     let elapsed = start.elapsed();
-    CLOCK.with_borrow_mut(|clock| {
+    on_clock(|clock| {
         let inside = clock.inside.pop().unwrap_or_default();
         clock.spend(pass.name, elapsed.saturating_sub(inside));
         if let Some(outer) = clock.inside.last_mut() {
@@ -134,26 +147,13 @@ impl Lap {
 
     /// A pass has run since the last call.
     pub(crate) fn ran(&mut self, name: &'static str) {
-        if REQUESTED.load(Ordering::Relaxed) {
-            CLOCK.with_borrow_mut(|clock| clock.spend(name, self.0.elapsed()));
-        }
+        on_clock(|clock| clock.spend(name, self.0.elapsed()));
     }
 
     /// What happened since the last call belongs to no pass.
     pub(crate) fn restart(&mut self) {
         self.0 = Instant::now();
     }
-}
-
-/// The times recorded on this thread, a line for each pass that ran, in the order of the table.
-pub fn timings() -> String {
-    let spent = CLOCK.with_borrow(|clock| clock.spent.clone());
-    let lines = passes().into_iter().filter_map(|pass| {
-        let (_, time, runs) = spent.iter().find(|(name, _, _)| *name == pass.name)?;
-        let times = if *runs == 1 { String::new() } else { format!("  in {runs} runs") };
-        Some(format!("{:>10.3} ms  {}{times}\n", time.as_secs_f64() * 1e3, pass.name))
-    });
-    lines.collect()
 }
 
 /// The table of passes, as the book has it.

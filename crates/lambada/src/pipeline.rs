@@ -1,6 +1,6 @@
 //! The pipeline on one screen: from a core program to something that runs.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use lambada_anf as anf;
@@ -14,7 +14,9 @@ use lambada_run::Kernel;
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
+use crate::Options;
 use crate::messages::running as messages;
+use crate::nests::Lanes;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
 
 /// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
@@ -127,33 +129,62 @@ pub struct Arrays {
 
 impl Arrays {
     /// The same with checks for NaNs.
-    fn trapping(self) -> Arrays {
+    fn trapping(self, options: &Options) -> Arrays {
         let mut function = (*self.optimized).clone();
         anf::trap(&mut function);
-        verify("trap", || anf::check(&function), || anf::print(&function));
+        verify(options, "trap", || anf::check(&function), || anf::print(&function));
         Arrays { optimized: function.into(), ..self }
     }
 }
 
+/// With checks for NaNs, if these are wanted.
+pub(crate) fn trapped(arrays: Arrays, options: &Options) -> Arrays {
+    if options.trap_nan { arrays.trapping(options) } else { arrays }
+}
+
 /// core → anf → anf
 pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry, &Staged))
+    arrays_with(program, entry, &Options::default())
+}
+
+/// The same as the options say.
+pub(crate) fn arrays_with(
+    program: &Program,
+    entry: DefId,
+    options: &Options,
+) -> Result<Arrays, Vec<Problem>> {
+    stack::roomy(|| optimized_arrays(program, entry, &Staged, options))
 }
 
 /// The same for source that people read.
-pub(crate) fn readable_arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry, &Readable))
+pub(crate) fn readable_arrays(
+    program: &Program,
+    entry: DefId,
+    options: &Options,
+) -> Result<Arrays, Vec<Problem>> {
+    stack::roomy(|| optimized_arrays(program, entry, &Readable, options))
 }
 
 fn optimized_arrays(
     program: &Program,
     entry: DefId,
     derivatives: &dyn anf::Derivatives,
+    options: &Options,
 ) -> Result<Arrays, Vec<Problem>> {
-    verify("elaborate", || lambada_core::check(program), || lambada_core::print_program(program));
+    verify(
+        options,
+        "elaborate",
+        || lambada_core::check(program),
+        || lambada_core::print_program(program),
+    );
     let normalized = timed(&NORMALIZE, || normalize(program, entry, derivatives))?;
-    verify("normalize", || anf::check(&normalized.function), || anf::print(&normalized.function));
-    let optimized = optimized(&normalized.function, &mut |_, _| {});
+    verify(
+        options,
+        "normalize",
+        || anf::check(&normalized.function),
+        || anf::print(&normalized.function),
+    );
+    let optimized = optimized(&normalized.function, options, &mut |_, _| {});
     // Always, in release builds too: what is not evidently in range never becomes machine code.
     anf::check(&optimized).map_err(|complaint| vec![messages::broken_program(&complaint)])?;
     Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
@@ -162,12 +193,13 @@ fn optimized_arrays(
 /// Optimizes, and shows what each pass gives.
 pub(crate) fn optimized(
     function: &anf::Function,
+    options: &Options,
     observe: &mut dyn FnMut(&'static str, &anf::Function),
 ) -> anf::Function {
     let mut lap = Lap::new();
     lambada_optimize::optimize_observed(function.clone(), &mut |pass, after| {
         lap.ran(pass.name);
-        verify(pass.name, || anf::check(after), || anf::print(after));
+        verify(options, pass.name, || anf::check(after), || anf::print(after));
         observe(pass.name, after);
         lap.restart();
     })
@@ -175,16 +207,28 @@ pub(crate) fn optimized(
 
 /// anf → loops
 pub fn lower(arrays: &Arrays) -> loops::Function {
+    lower_with(arrays, &Options::default())
+}
+
+/// The same as the options say.
+pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function {
+    let nests: &dyn lambada_lower::Nests =
+        if options.nests { &Lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
-        let lowered = timed(&LOWER, || lambada_lower::lower(&arrays.optimized));
-        verify("lower", || loops::check(&lowered), || loops::print(&lowered));
+        let lowered = timed(&LOWER, || lambada_lower::lower_with(&arrays.optimized, nests));
+        verify(options, "lower", || loops::check(&lowered), || loops::print(&lowered));
         lowered
     })
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
-fn verify(pass: &str, check: impl FnOnce() -> Result<(), String>, text: impl FnOnce() -> String) {
-    if !crate::checks_requested() {
+fn verify(
+    options: &Options,
+    pass: &str,
+    check: impl FnOnce() -> Result<(), String>,
+    text: impl FnOnce() -> String,
+) {
+    if !options.checks {
         return;
     }
     if let Err(complaint) = check() {
@@ -194,7 +238,7 @@ fn verify(pass: &str, check: impl FnOnce() -> Result<(), String>, text: impl FnO
 
 /// A program that is ready to run.
 pub struct Executable {
-    params: Vec<(Rc<str>, Layout)>,
+    params: Vec<(Arc<str>, Layout)>,
     result: Layout,
     /// Where the sizes are that the code takes; core takes none.
     sizes: Vec<SizeSource>,
@@ -208,7 +252,7 @@ pub struct Executable {
 }
 
 /// Who is told of the values of `inspect`, in the order of evaluation: where it is with what the value is called, and the value.
-pub type Observer = Rc<dyn Fn(&Site, &Data)>;
+pub type Observer = Arc<dyn Fn(&Site, &Data) + Send + Sync>;
 
 enum Code {
     Native(Kernel),
@@ -221,15 +265,15 @@ enum Code {
 
 /// Where a size of the program is found: an axis of an argument.
 #[derive(Clone, Copy, Debug)]
-struct SizeSource {
-    argument: usize,
-    axis: usize,
+pub(crate) struct SizeSource {
+    pub argument: usize,
+    pub axis: usize,
 }
 
 impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
-        Executable::compiled(program, entry, engine, false)
+        Executable::with(program, entry, &Options { engine, ..Options::default() })
     }
 
     /// The same, but the program fails at the first operation that makes a NaN out of numbers.
@@ -238,42 +282,45 @@ impl Executable {
         entry: DefId,
         engine: Engine,
     ) -> Result<Executable, Vec<Problem>> {
-        Executable::compiled(program, entry, engine, true)
+        Executable::with(program, entry, &Options { engine, trap_nan: true, ..Options::default() })
     }
 
-    fn compiled(
+    /// Compiles a program as the options say.
+    pub fn with(
         program: Program,
         entry: DefId,
-        engine: Engine,
-        trap_nan: bool,
+        options: &Options,
     ) -> Result<Executable, Vec<Problem>> {
-        stack::roomy(|| {
+        let made = stack::roomy(|| {
             let arrays = || {
-                let arrays = arrays(&program, entry)?;
-                Ok::<_, Vec<Problem>>(if trap_nan { arrays.trapping() } else { arrays })
+                let arrays = arrays_with(&program, entry, options)?;
+                Ok::<_, Vec<Problem>>(trapped(arrays, options))
             };
-            match engine {
+            match options.engine {
                 Engine::Native => {
                     let arrays = arrays()?;
-                    let kernel = compiled(&lower(&arrays))?;
+                    let kernel = compiled(&lower_with(&arrays, options), options)?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
                 }
                 Engine::Loops => {
                     let arrays = arrays()?;
-                    Ok(Executable::optimized(&arrays, Code::Loops(lower(&arrays))))
+                    let lowered = lower_with(&arrays, options);
+                    Ok(Executable::optimized(&arrays, Code::Loops(lowered)))
                 }
                 Engine::Anf => {
                     let arrays = arrays()?;
                     Ok(Executable::optimized(&arrays, Code::Anf((*arrays.optimized).clone())))
                 }
-                Engine::Core => Ok(Executable { trap_nan, ..Executable::core(program, entry)? }),
+                Engine::Core => Executable::core(program, entry, options),
             }
-        })
+        })?;
+        Ok(made.limited(options.memory()))
     }
 
     /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs too.
-    fn core(program: Program, entry: DefId) -> Result<Executable, Vec<Problem>> {
+    fn core(program: Program, entry: DefId, options: &Options) -> Result<Executable, Vec<Problem>> {
         verify(
+            options,
             "elaborate",
             || lambada_core::check(&program),
             || lambada_core::print_program(&program),
@@ -286,11 +333,9 @@ impl Executable {
             (params, result, Code::Core(program, entry))
         };
         let (sizes, memory, code) = (Vec::new(), Memory::default(), code.into());
-        let (inspections, observer): (_, Observer) = (Vec::new(), Rc::new(|_, _| {}));
-        let trap_nan = false;
-        let executable =
-            Executable { params, result, sizes, code, memory, inspections, observer, trap_nan };
-        Ok(executable.limited(crate::memory::limit()))
+        let (inspections, observer): (_, Observer) = (Vec::new(), Arc::new(|_, _| {}));
+        let trap_nan = options.trap_nan;
+        Ok(Executable { params, result, sizes, code, memory, inspections, observer, trap_nan })
     }
 
     /// Three stages of one program, which are compiled once, for their evaluators: as `normalize` gives it, optimized, and as loops. They are
@@ -317,7 +362,7 @@ impl Executable {
             code: code.into(),
             memory: Memory::default(),
             inspections: interface.inspections.clone(),
-            observer: Rc::new(|_, _| {}),
+            observer: Arc::new(|_, _| {}),
             trap_nan: false,
         }
         .limited(crate::memory::limit())
@@ -448,7 +493,7 @@ impl Executable {
     }
 }
 
-fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
+pub(crate) fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
     let find = |size: &anf::Var| {
         let places = function.params.iter().enumerate().flat_map(|(argument, p)| {
             p.ty.dims
@@ -462,7 +507,17 @@ fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
     function.sizes.iter().map(find).collect()
 }
 
-fn compiled(function: &loops::Function) -> Result<Kernel, Vec<Problem>> {
-    timed(&COMPILE, || Kernel::compile(function))
+pub(crate) fn compiled(
+    function: &loops::Function,
+    options: &Options,
+) -> Result<Kernel, Vec<Problem>> {
+    let cache = options.cache.as_deref();
+    let engine = match options.engine {
+        Engine::Native => lambada_run::Engine::Native,
+        Engine::Loops | Engine::Anf | Engine::Core => lambada_run::Engine::Interpreter,
+    };
+    let settings = lambada_run::Settings { engine, ..Default::default() };
+    timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
+        .map(|mut kernels| kernels.remove(0))
         .map_err(|e| vec![messages::broken_compilation(&e)])
 }

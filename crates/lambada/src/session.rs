@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
@@ -15,15 +16,25 @@ use lambada_source::{
 use lambada_surface::ast::{Item, Module};
 
 use crate::data::STANDARD_INPUT;
+use crate::files::{Disk, Files};
 use crate::library::{MODULES, PRELUDE, module_text, module_with};
 use crate::messages::program as messages;
 use crate::operators::Operator;
+use crate::options::Options;
 use crate::passes::{ELABORATE, timed};
 
-/// All files read so far.
-#[derive(Clone, Debug, Default)]
+/// All files read so far, where others are found, and how programs are compiled.
+#[derive(Clone, Debug)]
 pub struct Session {
-    sources: Sources,
+    pub(crate) sources: Sources,
+    files: Arc<dyn Files>,
+    options: Options,
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        Session::new()
+    }
 }
 
 /// A checked file.
@@ -40,26 +51,35 @@ pub struct Unit {
     pub warnings: Vec<Problem>,
     /// The files, to say where something stands.
     pub(crate) sources: Sources,
+    /// How it is compiled.
+    pub(crate) options: Options,
 }
 
 impl Session {
-    /// No files.
+    /// Files of the system, and the usual options.
     pub fn new() -> Session {
-        Session::default()
+        Session::with(Arc::new(Disk), Options::default())
+    }
+
+    /// Files from elsewhere, and other options.
+    pub fn with(files: Arc<dyn Files>, options: Options) -> Session {
+        Session { sources: Sources::default(), files, options }
+    }
+
+    /// How programs are compiled.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Reads and checks a file and all that it imports; `-` is standard input. All problems are reported at once.
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
+        let text = self.files.read(path).map_err(|e| vec![messages::unreadable(path, &e)])?;
         if path == Path::new(STANDARD_INPUT) {
-            let text = std::io::read_to_string(std::io::stdin())
-                .map_err(|e| vec![messages::unreadable(path, &e)])?;
             return self.load_text("<stdin>", &text, None);
         }
-        let text =
-            std::fs::read_to_string(path).map_err(|e| vec![messages::unreadable(path, &e)])?;
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let name = path.display().to_string();
-        let canonical = std::fs::canonicalize(path).ok();
+        let canonical = self.files.canonical(path).ok();
         timed(&ELABORATE, || self.load_from(&name, &text, &parent, canonical))
     }
 
@@ -100,6 +120,7 @@ impl Session {
         let (module, problems) = lambada_surface::parse(text, file);
         let mut loader = Loader {
             sources: &mut self.sources,
+            files: &*self.files,
             folder,
             loaded: Vec::new(),
             open: path.into_iter().collect(),
@@ -136,6 +157,7 @@ impl Session {
             checked: checked.into(),
             warnings: problems,
             sources: self.sources.clone(),
+            options: self.options.clone(),
         })
     }
 
@@ -171,6 +193,7 @@ impl Session {
 /// Reads the files that a program imports, each once.
 struct Loader<'a> {
     sources: &'a mut Sources,
+    files: &'a dyn Files,
     /// The program's; paths of imports are relative to it, or to the file that has the import.
     folder: &'a Path,
     loaded: Vec<(Rc<str>, Module)>,
@@ -203,7 +226,7 @@ impl Loader<'_> {
     fn import_module(&mut self, key: &str, name: &str, span: Span) {
         let Some(text) = module_text(name) else {
             let known = MODULES.map(|(module, _)| module);
-            let own = self.folder.join(format!("std/{name}.lam")).is_file();
+            let own = self.files.is_file(&self.folder.join(format!("std/{name}.lam")));
             let own = own.then(|| format!("./std/{name}"));
             let problem = elaboration::unknown_module(name, span, &known, own.as_deref());
             return self.problems.push(problem);
@@ -222,8 +245,7 @@ impl Loader<'_> {
 
     fn import_file(&mut self, key: &str, path: &str, span: Span) {
         let file = self.folder.join(format!("{key}.lam"));
-        let text = std::fs::read_to_string(&file)
-            .and_then(|text| Ok((text, std::fs::canonicalize(&file)?)));
+        let text = self.files.read(&file).and_then(|text| Ok((text, self.files.canonical(&file)?)));
         let (text, place) = match text {
             Ok(found) => found,
             Err(error) => {
@@ -272,7 +294,7 @@ pub fn label(operator: Operator, names: &[Rc<str>], derivative: Data) -> Data {
 fn by_name(names: &[Rc<str>], derivative: Data) -> Data {
     match derivative {
         Data::Tuple(items) if names.len() > 1 && items.len() == names.len() => {
-            Data::Record(names.iter().cloned().zip(items).collect())
+            Data::Record(names.iter().map(|name| Arc::from(&**name)).zip(items).collect())
         }
         single => single,
     }

@@ -2,12 +2,12 @@
 
 use lambada_anf as anf;
 use lambada_source::{Problem, stack};
-use lambada_surface::ast::{Item, Module};
+use lambada_surface::ast::Item;
 
 use crate::messages::running as messages;
 use crate::operators::Operator;
 use crate::passes::NORMALIZE;
-use crate::pipeline::{arrays, lower, optimized};
+use crate::pipeline::{arrays_with, lower_with, optimized};
 use crate::{Call, Unit};
 
 /// A form of the program.
@@ -51,31 +51,36 @@ impl Unit {
             (Stage::Anf, Some(pass)) => self.show_after(&call, pass),
             (Stage::Surface, _) => Ok(self.written(entry)),
             (Stage::Core, _) => Ok(lambada_core::print_program(&call.program)),
-            (Stage::Anf, None) => Ok(anf::print(&arrays(&call.program, call.entry)?.optimized)),
-            (Stage::Loops, _) => {
-                Ok(lambada_loops::print(&lower(&arrays(&call.program, call.entry)?)))
+            (Stage::Anf, None) => {
+                Ok(anf::print(&arrays_with(&call.program, call.entry, &self.options)?.optimized))
             }
-            (Stage::C, _) => {
-                Ok(lambada_codegen::c_source(&lower(&arrays(&call.program, call.entry)?)))
-            }
+            (Stage::Loops, _) => Ok(lambada_loops::print(&lower_with(
+                &arrays_with(&call.program, call.entry, &self.options)?,
+                &self.options,
+            ))),
+            (Stage::C, _) => Ok(lambada_codegen::c_source(&lower_with(
+                &arrays_with(&call.program, call.entry, &self.options)?,
+                &self.options,
+            ))),
         }
     }
 
     /// A definition as it is written, reprinted.
     fn written(&self, entry: &str) -> String {
         let is_entry = |item: &&Item| matches!(item, Item::Def(def) if &*def.name.text == entry);
-        let items = self.module.items.iter().filter(is_entry).cloned().collect();
-        lambada_surface::print_module(&Module { items, ..Module::default() })
+        let item = self.module.items.iter().find(is_entry);
+        item.map_or_else(String::new, |item| lambada_surface::print_item(&self.module, item))
     }
 
     fn show_after(&self, call: &Call, pass: &str) -> Result<String, Vec<Problem>> {
-        let function = arrays(&call.program, call.entry)?.normalized.into_inner().function;
+        let function =
+            arrays_with(&call.program, call.entry, &self.options)?.normalized.into_inner().function;
         if pass == "none" || pass == NORMALIZE.name {
             return Ok(anf::print(&function));
         }
         // What it gave when it ran last.
         let mut shown = None;
-        optimized(&function, &mut |ran, after| {
+        optimized(&function, &self.options, &mut |ran, after| {
             if ran == pass {
                 shown = Some(anf::print(after));
             }

@@ -43,7 +43,7 @@ impl Unit {
             let why = "its parameters or its result have a recursive type";
             return Err(vec![messages::no_source_form(entry, why)]);
         }
-        let mut function = readable_arrays(&call.program, call.entry)?.optimized;
+        let mut function = readable_arrays(&call.program, call.entry, &self.options)?.optimized;
         let Function { names, body, library, .. } = &mut *function;
         name_values(names, body);
         for called in library.functions.iter_mut().flatten() {
@@ -68,7 +68,7 @@ impl Unit {
             self.type_definitions(&call.program, types, &head).map_err(|problem| vec![problem])?;
         items.extend(library);
         items.push(Item::Def(def));
-        Ok(print_module(&Module { doc: None, items }))
+        Ok(print_module(&Module { items, ..Module::default() }))
     }
 }
 
@@ -252,7 +252,7 @@ impl Source<'_> {
                 let size = match size {
                     Size::Any => None,
                     Size::Const(n) => Some(build::int(i64::try_from(*n).unwrap_or(i64::MAX))),
-                    Size::Var(name) => Some(build::var(name.clone())),
+                    Size::Var(name) => Some(build::var(&**name)),
                     Size::Expr(text) => Some(lambada_surface::parse_expr(text, FileId(0)).0),
                 };
                 build::ty(TypeKind::Array(size.map(Box::new), Box::new(self.ty(elem))))

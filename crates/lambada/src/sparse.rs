@@ -17,7 +17,7 @@ use crate::messages::derivatives as messages;
 use crate::{Unit, operators};
 
 /// Which matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sparse {
     /// Of a definition whose result is a vector.
     Jacobian,

@@ -1,7 +1,6 @@
 //! `inspect` shows the same values in the same order on every engine, once per evaluation, in derivatives too.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use lambada::{Data, Engine, Executable, Operator, Session};
 
@@ -15,15 +14,15 @@ fn shown(text: &str, operator: Operator, args: &[Data]) -> String {
         .unwrap_or_else(|problems| panic!("{}", session.render(&problems, false)));
     let on = |engine| {
         let call = unit.call("f", operator, None).unwrap_or_else(|p| panic!("{p:?}"));
-        let (told, session) = (Rc::new(RefCell::new(String::new())), session.clone());
+        let (told, session) = (Arc::new(Mutex::new(String::new())), session.clone());
         let to = told.clone();
         let observer =
-            move |site: &_, value: &Data| *to.borrow_mut() += &session.inspected(site, value);
+            move |site: &_, value: &Data| *to.lock().unwrap() += &session.inspected(site, value);
         let executable = Executable::new(call.program, call.entry, engine)
             .unwrap_or_else(|p| panic!("{p:?}"))
-            .with_observer(Rc::new(observer));
+            .with_observer(Arc::new(observer));
         let outcome = executable.run(args).map(|_| ()).map_err(|failure| failure.message);
-        let told = told.borrow().clone();
+        let told = told.lock().unwrap().clone();
         (told, outcome)
     };
     let all: Vec<(String, Result<(), String>)> = ENGINES.into_iter().map(on).collect();

@@ -54,7 +54,7 @@ fn programs_that_do_not_parse() {
 
 #[test]
 fn programs_that_do_not_check() {
-    check("types", 49);
+    check("types", 51);
 }
 
 #[test]

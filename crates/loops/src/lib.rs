@@ -7,6 +7,7 @@ mod names;
 mod nodes;
 mod print;
 mod read;
+mod rename;
 mod syntax;
 mod walk;
 
@@ -18,6 +19,7 @@ pub use names::{Names, identifier};
 pub use nodes::{Field, FieldId, FnId, NodeId, NodeType};
 pub use print::print;
 pub use read::read;
+pub use rename::Renaming;
 pub use syntax::{
     Arg, Buf, Cell, Function, Given, Library, Mode, Nest, Op, Operand, Param, Part, Reg, Return,
     Step, Stmt, Ty, While,

@@ -17,18 +17,28 @@ impl<'a> Lower<'a> {
     /// are not, the caller moves them.
     pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
         self.plan(block, wants);
-        for (k, stm) in block.stms.iter().enumerate() {
+        let mut k = 0;
+        while let Some(stm) = block.stms.get(k) {
             self.env.arrive(k);
             let own = stm.binds.first().and_then(|bind| self.env.origin(bind.var));
             let around = self.code.come_from(own);
-            self.statement(stm);
+            k += match self.kernel(stm) {
+                Some(kernel) => {
+                    self.nests(&block.stms[k..], k, &kernel);
+                    kernel.statements
+                }
+                None => {
+                    self.statement(stm);
+                    1
+                }
+            };
             self.code.go_back(around);
         }
         self.env.arrive(block.stms.len());
         block.results.iter().map(|a| self.env.value(*a)).collect()
     }
 
-    fn statement(&mut self, stm: &'a Stm) {
+    pub(crate) fn statement(&mut self, stm: &'a Stm) {
         match &stm.exp {
             Exp::Op(op) => self.op(stm, op),
             Exp::Nest(Nest::For { index, extent, outs, body }) => {

@@ -6,6 +6,7 @@
 //! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again.
 
 mod library;
+mod splice;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -127,7 +128,7 @@ impl Code {
     }
 
     /// The number of a site; equal ones are one.
-    fn site(&mut self, site: &Site) -> u32 {
+    pub(crate) fn site(&mut self, site: &Site) -> u32 {
         if let Some(known) = self.sites.get(site) {
             return *known;
         }

@@ -27,12 +27,16 @@ mod liveness;
 mod matmul;
 mod memory;
 mod moves;
+mod nests;
 mod nodes;
 mod offsets;
 mod ownership;
 mod scalars;
 mod signatures;
 mod states;
+
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use lambada_anf::{Block, Function, Library, Ty, Var};
 use lambada_loops::{Function as Loops, Library as LoopsLibrary, Operand, Return};
@@ -41,13 +45,19 @@ use lambada_prim::ScalarTy;
 use code::Code;
 use env::Env;
 use memory::{Memory, Place, Value};
+pub use nests::{Kernel, Nests, NoNests};
 use signatures::{Signature, Signatures};
 
 /// Lowers a function and its library.
 pub fn lower(source: &Function) -> Loops {
+    lower_with(source, &NoNests)
+}
+
+/// The same, where somebody else makes loops for some runs of statements.
+pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let library = &source.library;
     let signatures = Signatures::of(library);
-    let mut lower = Lower::new(source, library, &signatures);
+    let mut lower = Lower::new(source, library, &signatures, nests);
     lower.parameters(source);
     let body = &source.body;
     lower.within(body, &[], |lower| {
@@ -57,7 +67,7 @@ pub fn lower(source: &Function) -> Loops {
     let function = |(k, function): (u32, &Option<Function>)| match function {
         Some(function) => {
             let signature: &Signature = signatures.get(lambada_anf::FnId(k));
-            Lower::new(function, library, &signatures).function(function, signature)
+            Lower::new(function, library, &signatures, nests).function(function, signature)
         }
         None => Loops::new("incomplete"),
     };
@@ -77,16 +87,25 @@ struct Lower<'a> {
     /// What is called.
     library: &'a Library,
     signatures: &'a Signatures,
+    /// The loops that somebody else has made, by the first variable of the statements that they are for.
+    kernels: HashMap<Var, Rc<Kernel>>,
 }
 
 impl<'a> Lower<'a> {
-    fn new(source: &'a Function, library: &'a Library, signatures: &'a Signatures) -> Lower<'a> {
+    fn new(
+        source: &'a Function,
+        library: &'a Library,
+        signatures: &'a Signatures,
+        nests: &dyn Nests,
+    ) -> Lower<'a> {
+        let kernels = nests.of(source).into_iter().map(|(var, k)| (var, Rc::new(k))).collect();
         Lower {
             env: Env::new(source, signatures),
             code: Code::new(&lambada_loops::identifier(&source.name)),
             memory: Memory::default(),
             library,
             signatures,
+            kernels,
         }
     }
 

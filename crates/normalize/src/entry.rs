@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_anf::{Atom, Derivatives, Elem, Function, Param, Ty, Var};
 use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy, TypeId};
@@ -23,7 +24,7 @@ pub struct Normalized {
     /// The code. Its parameters are the leaves of `params` in order, its results those of `result`.
     pub function: Function,
     /// The parameters of the entry point.
-    pub params: Vec<(Rc<str>, Layout)>,
+    pub params: Vec<(Arc<str>, Layout)>,
     /// Its result.
     pub result: Layout,
     /// What is shown of which values, by number.
@@ -49,7 +50,7 @@ pub fn layouts(program: &Program, entry: DefId) -> Result<Layouts, Vec<Problem>>
 }
 
 /// The layouts of parameters, with their names, and that of the result.
-pub type Layouts = (Vec<(Rc<str>, Layout)>, Layout);
+pub type Layouts = (Vec<(Arc<str>, Layout)>, Layout);
 
 /// The entry point as first-order code.
 ///
@@ -93,7 +94,7 @@ const ATTEMPTS: usize = 8;
 
 /// What an entry point takes and gives.
 struct Interface {
-    params: Vec<(Rc<str>, Layout)>,
+    params: Vec<(Arc<str>, Layout)>,
     result: Layout,
     result_ty: CoreTy,
 }
@@ -122,14 +123,14 @@ impl Interface {
                 ),
             };
             match shape.and_then(|shape| layout(program, shape)) {
-                Ok(layout) => params.push((name, layout)),
+                Ok(layout) => params.push((Arc::from(&*name), layout)),
                 Err(unfit) => {
                     problems.push(unfit_problem(
                         unfit,
                         &format!("the parameter `{name}` of `{}`", def.name),
                         def,
                     ));
-                    params.push((name, Layout::new(Shape::Tuple(Vec::new()))));
+                    params.push((Arc::from(&*name), Layout::new(Shape::Tuple(Vec::new()))));
                 }
             }
             ty = to;
@@ -180,7 +181,7 @@ fn result_span(body: &Term) -> Span {
 #[derive(Default)]
 struct Inputs {
     sizes: Vec<Var>,
-    named: HashMap<Rc<str>, Var>,
+    named: HashMap<Arc<str>, Var>,
     params: Vec<Param>,
 }
 
@@ -190,7 +191,7 @@ impl Inputs {
         &mut self,
         evaluator: &mut Evaluator,
         entry: DefId,
-        params: &[(Rc<str>, Layout)],
+        params: &[(Arc<str>, Layout)],
         result: &Layout,
         result_ty: &CoreTy,
     ) -> Eval<Vec<Atom>> {
@@ -256,7 +257,7 @@ impl Inputs {
         if let Some(var) = name.as_ref().and_then(|n| self.named.get(n)) {
             return (*var).into();
         }
-        let var = evaluator.emit.fresh(name.clone().unwrap_or_else(|| "n".into()), Ty::int());
+        let var = evaluator.emit.fresh(name.as_deref().unwrap_or("n"), Ty::int());
         evaluator.emit.facts.size(var);
         self.sizes.push(var);
         self.named.extend(name.map(|n| (n, var)));
@@ -292,7 +293,7 @@ impl Inputs {
                 Val::tuple(items.iter().enumerate().map(&mut item).collect::<Vec<_>>())
             }
             Shape::Record(fields) => {
-                let mut field = |(label, t): &(Rc<str>, Shape)| {
+                let mut field = |(label, t): &(Arc<str>, Shape)| {
                     self.param(evaluator, t, &format!("{name}_{label}"), axes)
                 };
                 Val::tuple(fields.iter().map(&mut field).collect::<Vec<_>>())

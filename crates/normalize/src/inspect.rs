@@ -1,6 +1,7 @@
 //! `inspect`: a value is its own parts, in front of a statement that shows them. What cannot be shown, such as a function, is shown by a name.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_anf::{Atom, Op};
 use lambada_core::data::FUNCTION;
@@ -34,7 +35,7 @@ impl Evaluator<'_> {
         }
         let inspection = (site.clone(), Layout::with_table(shape, table));
         let number = self.inspection_number(inspection);
-        let label = site.message.clone();
+        let label = site.message.as_ref().into();
         self.emit.push(Vec::new(), Op::Inspect { number, label, values: leaves });
         Ok(())
     }
@@ -55,13 +56,13 @@ impl Evaluator<'_> {
             Ty::Scalar(elem) => Shape::Scalar(*elem),
             Ty::Tuple(items) => Shape::Tuple(items.iter().map(|t| self.picture(t)).collect()),
             Ty::Record(fields) => {
-                let field = |(name, t): &(Rc<str>, Ty)| (name.clone(), self.picture(t));
+                let field = |(name, t): &(Rc<str>, Ty)| (Arc::from(&**name), self.picture(t));
                 Shape::Record(fields.iter().map(field).collect())
             }
             Ty::Array(elem) => {
                 let elem = self.picture(elem);
                 let has_leaves = !elem.leaves().is_empty();
-                if has_leaves { Shape::Array(Size::Any, Rc::new(elem)) } else { named(VALUE) }
+                if has_leaves { Shape::Array(Size::Any, Arc::new(elem)) } else { named(VALUE) }
             }
             Ty::Fun(..) => named(FUNCTION),
             Ty::Variant(id) => self.variant_picture(*id),
@@ -71,7 +72,7 @@ impl Evaluator<'_> {
     fn variant_picture(&self, id: TypeId) -> Shape {
         if !self.types.is_recursive(id) {
             let constructor = |(name, args): &(Rc<str>, Vec<Ty>)| {
-                (name.clone(), args.iter().map(|t| self.picture(t)).collect())
+                (Arc::from(&**name), args.iter().map(|t| self.picture(t)).collect())
             };
             let constructors = &self.program.type_decl(id).constructors;
             return Shape::Variant(constructors.iter().map(constructor).collect());
@@ -88,7 +89,7 @@ impl Evaluator<'_> {
 
 /// The shape of what is shown by a name.
 fn named(name: &str) -> Shape {
-    Shape::Variant(Rc::from([(name.into(), Vec::new())]))
+    Shape::Variant(Arc::from([(name.into(), Vec::new())]))
 }
 
 /// Is this the shape of what is shown by a name?

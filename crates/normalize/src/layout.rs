@@ -362,14 +362,14 @@ fn part(tensor: &Tensor, at: &[usize]) -> Tensor {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
+    use std::sync::Arc;
 
     use lambada_core::Size;
 
     use super::*;
 
     fn array(elem: Shape) -> Shape {
-        Shape::Array(Size::Any, Rc::new(elem))
+        Shape::Array(Size::Any, Arc::new(elem))
     }
 
     fn real() -> Shape {
@@ -378,7 +378,7 @@ mod tests {
 
     /// `Circle real | Poly []real | Dot`
     fn figure() -> Shape {
-        Shape::Variant(Rc::from([
+        Shape::Variant(Arc::from([
             ("Circle".into(), vec![real()]),
             ("Poly".into(), vec![array(real())]),
             ("Dot".into(), vec![]),

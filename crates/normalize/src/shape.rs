@@ -1,6 +1,7 @@
 //! First-order types with sizes: the shapes of what an entry point takes and gives.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_core::{Program, Size, SizedTy, Ty, TypeId};
 use lambada_prim::ScalarTy;
@@ -15,11 +16,11 @@ pub enum Shape {
     /// `(a, b)`.
     Tuple(Vec<Shape>),
     /// `{x : a}`, in alphabetical order.
-    Record(Vec<(Rc<str>, Shape)>),
+    Record(Vec<(Arc<str>, Shape)>),
     /// `[n]a`.
-    Array(Size, Rc<Shape>),
+    Array(Size, Arc<Shape>),
     /// The constructors with their fields.
-    Variant(Rc<[Constructor]>),
+    Variant(Arc<[Constructor]>),
     /// A value of a recursive type: the number of its row in the table of the layout, from 1.
     Node(TypeId),
 }
@@ -33,7 +34,7 @@ pub struct Table {
 }
 
 /// A constructor and its fields.
-pub type Constructor = (Rc<str>, Vec<Shape>);
+pub type Constructor = (Arc<str>, Vec<Shape>);
 
 /// An array of scalars that a value consists of.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +64,7 @@ impl Shape {
             )),
             SizedTy::Record(fields) => {
                 let field = |(name, t): &(Rc<str>, SizedTy)| {
-                    Ok((name.clone(), Shape::of_sized(program, t)?))
+                    Ok((Arc::from(&**name), Shape::of_sized(program, t)?))
                 };
                 Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
             }
@@ -84,7 +85,7 @@ impl Shape {
             )),
             Ty::Record(fields) => {
                 let field =
-                    |(name, t): &(Rc<str>, Ty)| Ok((name.clone(), Shape::of_ty(program, t)?));
+                    |(name, t): &(Rc<str>, Ty)| Ok((Arc::from(&**name), Shape::of_ty(program, t)?));
                 Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
             }
             Ty::Array(elem) => Shape::array(Size::Any, Shape::of_ty(program, elem)?),
@@ -109,7 +110,7 @@ impl Shape {
         if elem.is_empty() {
             Err(Unfit::ArrayOfNothing)
         } else {
-            Ok(Shape::Array(size, Rc::new(elem)))
+            Ok(Shape::Array(size, Arc::new(elem)))
         }
     }
 
@@ -238,7 +239,7 @@ fn constructors(program: &Program, id: TypeId) -> Result<Vec<Constructor>, Unfit
     let constructors = program.type_decl(id).constructors.iter();
     let constructors = constructors.map(|(name, fields)| {
         let fields = fields.iter().map(|t| Shape::of_ty(program, t));
-        Ok((name.clone(), fields.collect::<Result<_, _>>()?))
+        Ok((Arc::from(&**name), fields.collect::<Result<_, _>>()?))
     });
     constructors.collect()
 }

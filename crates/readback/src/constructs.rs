@@ -429,7 +429,7 @@ impl Printer<'_> {
             None => {
                 let cond = self.atom(cond);
                 let (then, otherwise) = (branch(self, then), branch(self, otherwise));
-                build::if_(cond, then, otherwise)
+                conditional(cond, then, otherwise)
             }
         };
         let used: Vec<Var> =
@@ -442,5 +442,18 @@ impl Printer<'_> {
                 lines.push(Line::several(names, value, used));
             }
         }
+    }
+}
+
+/// `if c then a else b`; `c && a` where `b` is `false`, `c || b` where `a` is `true`.
+fn conditional(cond: Expr, then: Expr, otherwise: Expr) -> Expr {
+    let short =
+        |e: &Expr| !matches!(e.kind, ExprKind::Let(..) | ExprKind::Match(..) | ExprKind::Loop(..));
+    match (&then.kind, &otherwise.kind) {
+        (ExprKind::Bool(true), _) if short(&otherwise) => {
+            build::binary(BinaryOp::Or, cond, otherwise)
+        }
+        (_, ExprKind::Bool(false)) if short(&then) => build::binary(BinaryOp::And, cond, then),
+        _ => build::if_(cond, then, otherwise),
     }
 }

@@ -187,6 +187,28 @@ fn scalars() {
 }
 
 #[test]
+fn conditions_are_joined() {
+    let f = function(|b, _, _, x| {
+        let truth = Ty::bool();
+        let less = |b: &mut Builder, bound: f64| b.prim(Prim::Lt, [x.into(), Atom::real(bound)]);
+        let either = |b: &mut Builder, cond: Atom, known: bool, bound: f64| {
+            let constant = b.block(|_| vec![Atom::bool(known)]);
+            let other = b.block(|b| vec![less(b, bound)]);
+            let (then, otherwise) = if known { (constant, other) } else { (other, constant) };
+            b.bind("t", truth.clone(), Nest::If { cond, then, otherwise })
+        };
+        let first = less(b, 1.0);
+        let both = either(b, first, false, 2.0);
+        let any = either(b, both, true, 3.0);
+        vec![(any, truth.clone())]
+    });
+    assert_eq!(
+        shown(&f, &[]),
+        "def g [n] (xs : [n]real) (x : real) : bool = x < 1.0 && x < 2.0 || x < 3.0"
+    );
+}
+
+#[test]
 fn names_that_are_called_are_not_taken() {
     let mut f = function(|b, n, xs, x| {
         let ty = Ty::real().array_of(n.into());

@@ -31,10 +31,11 @@ pub(crate) fn library(
     compiler: &Compiler,
     text: &str,
     settings: Settings,
+    kept: Option<&Path>,
 ) -> Result<Entry, CompileError> {
     let text = format!("/* {} */\n{text}", compiler.identity(settings).replace("*/", "* /"));
     let key = format!("{:032x}", hash(text.as_bytes()));
-    let home = directory();
+    let home = kept.map(Path::to_path_buf).or_else(directory);
     if let Some(home) = &home
         && let Some(entry) = find(&home.join(&key), &text)
     {

@@ -2,7 +2,7 @@
 //!
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
-//! - `native`: loaded units, and calls into them;
+//! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is;
@@ -10,6 +10,7 @@
 //! - here: [`Kernel`], which runs a function in whichever way is available.
 
 mod cache;
+mod call;
 mod compiler;
 mod memory;
 mod messages;
@@ -18,13 +19,14 @@ mod prune;
 mod stack;
 mod streams;
 
+use std::path::Path;
 use std::sync::Once;
-use std::time::Instant;
 
 use lambada_loops::{Function, Program, Seen};
-use lambada_prim::{Memory, Tensor};
+use lambada_prim::{Memory, ScalarTy, Tensor};
 use lambada_source::Failure;
 
+pub use call::{Call, Elements, Got, Lent, Results};
 pub use compiler::Compiler;
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use streams::output_was_closed;
@@ -135,6 +137,9 @@ impl std::error::Error for CompileError {}
 /// A function that is ready to run, any number of times. It keeps the memory of its arrays from call to call.
 #[derive(Debug)]
 pub struct Kernel {
+    name: String,
+    /// The type of each parameter, and whether it is a scalar.
+    params: Vec<(ScalarTy, bool)>,
     code: Code,
     limit: Memory,
 }
@@ -161,6 +166,15 @@ impl Kernel {
         functions: &[&Function],
         settings: Settings,
     ) -> Result<Vec<Kernel>, CompileError> {
+        Kernel::compile_in(functions, settings, None)
+    }
+
+    /// The same with another place where compiled units are kept.
+    pub fn compile_in(
+        functions: &[&Function],
+        settings: Settings,
+        kept: Option<&Path>,
+    ) -> Result<Vec<Kernel>, CompileError> {
         for function in functions {
             lambada_loops::check(function).map_err(|complaint| messages::malformed(&complaint))?;
         }
@@ -169,9 +183,12 @@ impl Kernel {
             Engine::Interpreter => return Ok(interpret(functions)),
         };
         match compiler {
-            Some(compiler) => match native::compile(compiler, functions, settings) {
+            Some(compiler) => match native::compile(compiler, functions, settings, kept) {
                 Ok(natives) => {
-                    Ok(natives.into_iter().map(|it| Kernel::new(Code::Native(it))).collect())
+                    let natives = functions.iter().zip(natives);
+                    Ok(natives
+                        .map(|(function, it)| Kernel::new(function, Code::Native(it)))
+                        .collect())
                 }
                 Err(error) if error.fault == Fault::System => {
                     warn_once(Some(&error));
@@ -186,8 +203,9 @@ impl Kernel {
         }
     }
 
-    fn new(code: Code) -> Kernel {
-        Kernel { code, limit: Memory::default() }
+    fn new(function: &Function, code: Code) -> Kernel {
+        let (name, params) = (function.name.clone(), lambada_loops::param_types(function));
+        Kernel { name, params, code, limit: Memory::default() }
     }
 
     /// Limits the memory for arrays in all calls from now on, those among the arguments not counted.
@@ -214,47 +232,74 @@ impl Kernel {
         }
     }
 
-    /// Runs it on its arguments: first the sizes, as scalars of type `int`, then the parameters of the source. The sizes must be those of the
-    /// arrays: the code relies on it.
+    /// Begins a call: what comes next are the arguments, first the sizes, as scalars of type `int`, then the parameters of the source. The sizes
+    /// must be those of the arrays: the code relies on it. Calls from several threads, or several at a time, have memory of their own.
+    ///
+    /// # Errors
+    /// The system has no memory for a call.
+    pub fn begin(&self) -> Result<Call<'_>, Failure> {
+        match &self.code {
+            Code::Native(native) => native.begin().map(Call::native),
+            Code::Interpreted(program) => Ok(Call::interpreted(program, self.limit)),
+        }
+    }
+
+    /// Runs it on its arguments, as [`begin`](Kernel::begin) takes them.
+    ///
+    /// # Errors
+    /// What the program fails with.
     pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
         self.call_seen(args, &|_, _| {})
     }
 
     /// As `call`; `seen` is told of what is inspected, in order: its number, and its parts.
+    ///
+    /// # Errors
+    /// What the program fails with.
     pub fn call_seen(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
-        match &self.code {
-            Code::Native(native) => native.call(args, seen),
-            Code::Interpreted(program) => program.run_within(args, self.limit, seen),
-        }
+        let mut call = self.given(args)?;
+        call.run(seen)?;
+        call.results().map(|result| result.map(Got::tensor)).collect()
     }
 
     /// As `call`, and the nanoseconds that the function itself took, without passing arguments and copying results.
+    ///
+    /// # Errors
+    /// What the program fails with.
     pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
-        match &self.code {
-            Code::Native(native) => native.call_timed(args),
-            Code::Interpreted(program) => {
-                let start = Instant::now();
-                let results = program.run_within(args, self.limit, &|_, _| {})?;
-                Ok((results, start.elapsed().as_nanos() as u64))
-            }
-        }
+        let mut call = self.given(args)?;
+        let nanoseconds = call.timed()?;
+        let results: Result<_, _> = call.results().map(|result| result.map(Got::tensor)).collect();
+        Ok((results?, nanoseconds))
     }
 
     /// Runs it so many times on the same arguments and gives the nanoseconds of each, of the function itself; results are not copied.
+    ///
+    /// # Errors
+    /// What the program fails with.
     pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
-        match &self.code {
-            Code::Native(native) => native.time(args, repetitions),
-            Code::Interpreted(_) => (0..repetitions)
-                .map(|_| self.call_timed(args).map(|(_, nanoseconds)| nanoseconds))
-                .collect(),
+        let mut call = self.given(args)?;
+        (0..repetitions).map(|_| call.timed()).collect()
+    }
+
+    /// A call with these arguments.
+    fn given<'a>(&'a self, args: &'a [Tensor]) -> Result<Call<'a>, Failure> {
+        lambada_loops::check_arguments(&self.name, self.params.iter().copied(), args)?;
+        let mut call = self.begin()?;
+        for ((_, scalar), arg) in self.params.iter().zip(args) {
+            match scalar {
+                true => call.scalar(arg.data.get(0))?,
+                false => call.array(&arg.dims, (&arg.data).into())?,
+            }
         }
+        Ok(call)
     }
 }
 
 fn interpret(functions: &[&Function]) -> Vec<Kernel> {
     functions
         .iter()
-        .map(|function| Kernel::new(Code::Interpreted(Program::new(function))))
+        .map(|function| Kernel::new(function, Code::Interpreted(Program::new(function))))
         .collect()
 }
 

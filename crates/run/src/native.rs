@@ -2,20 +2,18 @@
 
 #![allow(unsafe_code)]
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use lambada_loops::{
-    Buf, Function, Operand, Return, Seen, Step, Stmt, check_arguments, internal, param_types, sizes,
-};
-use lambada_prim::{Data, Memory, Scalar, ScalarTy, Tensor};
+use lambada_loops::{Buf, Function, Operand, Return, Seen, Step, Stmt, internal, param_types};
+use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
+use crate::call::{Elements, Got, Lent};
 use crate::stack::Stack;
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
@@ -29,18 +27,18 @@ type See = unsafe extern "C" fn(*const c_void, i64, *const u64);
 type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
 type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
-/// A loaded function and its context.
+/// A loaded function. Calls from several threads have a context each.
 #[derive(Debug)]
 pub(crate) struct Native {
     name: String,
     entry: Entry,
-    context: Context,
+    open: Open,
     close: Close,
     set_limit: Limit,
     peak: Peak,
     limit: Memory,
     /// Of a program whose functions call each other.
-    deep: Option<Deep>,
+    set_stack: Option<SetStack>,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
     /// Of the results, or of the numbers of a failing check.
@@ -50,15 +48,34 @@ pub(crate) struct Native {
     shows: Option<Shows>,
     /// By buffer: the type of its elements, and what in the program makes it.
     arrays: Vec<(ScalarTy, Span)>,
+    /// The contexts that no call is using.
+    idle: Mutex<Vec<Box<Owned>>>,
     /// Keeps the code; shared by the functions of a unit.
-    _library: Rc<Library>,
+    library: Arc<Library>,
 }
 
-/// How a program whose functions call each other gets its stack, which is reserved when it is called first.
+/// A context: the memory of a call, which is kept for the next one.
 #[derive(Debug)]
-struct Deep {
-    set: SetStack,
-    stack: OnceCell<Option<Stack>>,
+struct Owned {
+    context: Context,
+    close: Close,
+    /// Of a program whose functions call each other, reserved when it is called first.
+    stack: Option<Stack>,
+    /// One word per argument.
+    args: Vec<u64>,
+    /// The results, or the numbers of a failing check.
+    words: Vec<u64>,
+    _library: Arc<Library>,
+}
+
+// SAFETY: a context is memory that nothing else refers to, and machine code keeps nothing outside of it, so it may be used by one thread after another.
+unsafe impl Send for Owned {}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the context has been opened by the library, which is still loaded, and is closed once.
+        unsafe { (self.close)(self.context) }
+    }
 }
 
 /// How a program is told who is to see its values, and what these are, by number.
@@ -88,9 +105,10 @@ pub(crate) fn compile(
     compiler: &Compiler,
     functions: &[&Function],
     settings: Settings,
+    kept: Option<&Path>,
 ) -> Result<Vec<Native>, CompileError> {
     let unit = lambada_codegen::unit_in_parts(functions, settings.part);
-    let library = Rc::new(open(compiler, &unit.text, settings)?);
+    let library = Arc::new(open(compiler, &unit.text, settings, kept)?);
     functions
         .iter()
         .zip(&unit.symbols)
@@ -99,11 +117,16 @@ pub(crate) fn compile(
 }
 
 /// The library of a unit. An entry of the cache that cannot be loaded is made again.
-fn open(compiler: &Compiler, text: &str, settings: Settings) -> Result<Library, CompileError> {
-    let entry = cache::library(compiler, text, settings)?;
+fn open(
+    compiler: &Compiler,
+    text: &str,
+    settings: Settings,
+    kept: Option<&Path>,
+) -> Result<Library, CompileError> {
+    let entry = cache::library(compiler, text, settings, kept)?;
     load(&entry.library).or_else(|_| {
         cache::forget(&entry);
-        let entry = cache::library(compiler, text, settings)?;
+        let entry = cache::library(compiler, text, settings, kept)?;
         load(&entry.library).map_err(|error| messages::not_loaded(&entry.library, &error))
     })
 }
@@ -121,122 +144,88 @@ fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
 }
 
 impl Native {
-    fn new(library: &Rc<Library>, function: &Function, name: &str) -> Result<Native, CompileError> {
-        let (open, close) = (
-            symbol::<Open>(library, "lambada_context_open")?,
-            symbol::<Close>(library, "lambada_context_close")?,
-        );
-        let (set_limit, peak) = (
-            symbol::<Limit>(library, "lambada_context_limit")?,
-            symbol::<Peak>(library, "lambada_context_peak")?,
-        );
-        let entry = symbol::<Entry>(library, name)?;
-        let deep = if function.library.functions.is_empty() {
-            None
-        } else {
-            let set = symbol::<SetStack>(library, "lambada_context_stack")?;
-            Some(Deep { set, stack: OnceCell::new() })
+    fn new(
+        library: &Arc<Library>,
+        function: &Function,
+        name: &str,
+    ) -> Result<Native, CompileError> {
+        let set_stack = match function.library.functions.is_empty() {
+            true => None,
+            false => Some(symbol::<SetStack>(library, "lambada_context_stack")?),
         };
-        // SAFETY: it takes nothing and gives a context, or null.
-        let context = unsafe { open() };
-        if context.is_null() {
-            return Err(messages::no_memory());
-        }
-        Ok(Native {
+        let native = Native {
             name: function.name.clone(),
-            entry,
-            context,
-            close,
-            set_limit,
-            peak,
+            entry: symbol::<Entry>(library, name)?,
+            open: symbol::<Open>(library, "lambada_context_open")?,
+            close: symbol::<Close>(library, "lambada_context_close")?,
+            set_limit: symbol::<Limit>(library, "lambada_context_limit")?,
+            peak: symbol::<Peak>(library, "lambada_context_peak")?,
             limit: Memory::default(),
-            deep,
+            set_stack,
             params: param_types(function),
             results: function.results.iter().map(|result| Output::of(function, result)).collect(),
             words: lambada_codegen::result_words(function),
             sites: function.all_sites(),
             shows: Shows::of(library, function)?,
             arrays: function.all().flat_map(arrays).collect(),
-            _library: library.clone(),
-        })
-    }
-
-    pub fn call(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
-        let Some(shows) = &self.shows else {
-            return self.call_timed(args).map(|(results, _)| results);
+            idle: Mutex::default(),
+            library: library.clone(),
         };
-        let watch = Watch { name: &self.name, values: &shows.values, seen };
-        // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
-        unsafe { (shows.set)(self.context, Some(see), (&raw const watch).cast()) };
-        let results = self.call_timed(args);
-        // SAFETY: as above.
-        unsafe { (shows.set)(self.context, None, std::ptr::null()) };
-        results.map(|(results, _)| results)
+        let context = native.opened().ok_or_else(messages::no_memory)?;
+        native.put_back(context);
+        Ok(native)
     }
 
-    pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
-        let mut words = vec![0; self.words];
-        let nanoseconds = self.enter(&self.arguments(args)?, &mut words)?;
-        Ok((outputs(&self.name, &self.results, &words)?, nanoseconds))
-    }
-
-    pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
-        let args = self.arguments(args)?;
-        let mut words = vec![0; self.words];
-        (0..repetitions).map(|_| self.enter(&args, &mut words)).collect()
-    }
-
-    /// One word per argument. Arrays are lent: the words are good as long as the tensors.
-    fn arguments(&self, args: &[Tensor]) -> Result<Vec<u64>, Failure> {
-        check_arguments(&self.name, self.params.iter().copied(), args)?;
-        let word = |((_, scalar), arg): (&(ScalarTy, bool), &Tensor)| {
-            if *scalar { word(arg.data.get(0)) } else { address(&arg.data) }
-        };
-        Ok(self.params.iter().zip(args).map(word).collect())
-    }
-
-    /// Calls the function and gives the nanoseconds that it took.
-    fn enter(&self, args: &[u64], words: &mut [u64]) -> Result<u64, Failure> {
-        let stack = self.deep.as_ref().and_then(|deep| self.stack(deep));
-        let start = Instant::now();
-        // SAFETY: the context is ours alone, since `Native` is not `Sync`. There are as many arguments, of the types, as the function has, the
-        // arrays among them outlive the call, and there is room for its results. It only touches these and the memory of its context: the
-        // function has been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::call` demands.
-        let mut call = || unsafe { (self.entry)(self.context, args.as_ptr(), words.as_mut_ptr()) };
-        let status = match stack {
-            None => call(),
-            Some(stack) => stack.run(call),
-        };
-        let nanoseconds = start.elapsed().as_nanos() as u64;
-        match status {
-            0 => Ok(nanoseconds),
-            1 => Err(self.failure(words)),
-            2 => Err(self.no_memory(words)),
-            3 => Err(self.no_node(words)),
-            status => Err(internal(format!("`{}` returned {status}", self.name))),
+    /// A new context, if there is memory for it.
+    fn opened(&self) -> Option<Box<Owned>> {
+        // SAFETY: it takes nothing and gives a context, or null.
+        let context = unsafe { (self.open)() };
+        if context.is_null() {
+            return None;
         }
+        // SAFETY: the context is open and ours, and no call is using it.
+        unsafe { (self.set_limit)(context, self.limit.limit) };
+        Some(Box::new(Owned {
+            context,
+            close: self.close,
+            stack: None,
+            args: Vec::with_capacity(self.params.len()),
+            words: vec![0; self.words],
+            _library: self.library.clone(),
+        }))
     }
 
-    /// The stack, of which the program may use as much as it may use of memory.
-    fn stack<'a>(&self, deep: &'a Deep) -> Option<&'a Stack> {
-        let stack = deep.stack.get_or_init(Stack::new).as_ref()?;
-        let room = (stack.room() as u64).min(self.limit.limit);
-        // SAFETY: the context is open and ours, and no call is using it.
-        unsafe { (deep.set)(self.context, room) };
-        Some(stack)
+    /// The contexts that no call is using. What a thread that has panicked left is in order: it is put and taken as a whole.
+    fn idle(&self) -> MutexGuard<'_, Vec<Box<Owned>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put_back(&self, context: Box<Owned>) {
+        self.idle().push(context);
+    }
+
+    /// Begins a call.
+    pub fn begin(&self) -> Result<NativeCall<'_>, Failure> {
+        let kept = self.idle().pop();
+        let owned = kept.or_else(|| self.opened());
+        let mut owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
+        owned.args.clear();
+        Ok(NativeCall { native: self, owned: Some(owned) })
     }
 
     /// Limits the memory for arrays.
     pub fn limit(&mut self, limit: Memory) {
         self.limit = limit;
-        // SAFETY: the context is open and ours, and no call is using it.
-        unsafe { (self.set_limit)(self.context, limit.limit) }
+        for owned in self.idle().iter() {
+            // SAFETY: the context is open and ours, and no call is using it.
+            unsafe { (self.set_limit)(owned.context, limit.limit) }
+        }
     }
 
     /// The most bytes that arrays have taken at a time.
     pub fn peak(&self) -> u64 {
         // SAFETY: as above.
-        unsafe { (self.peak)(self.context) }
+        self.idle().iter().map(|owned| unsafe { (self.peak)(owned.context) }).max().unwrap_or(0)
     }
 
     fn no_memory(&self, words: &[u64]) -> Failure {
@@ -270,23 +259,161 @@ impl Native {
     }
 }
 
-/// Values from words.
-fn outputs(name: &str, outputs: &[Output], words: &[u64]) -> Result<Vec<Tensor>, Failure> {
-    let mut words = words.iter().copied();
-    let mut next = || words.next().expect("as many words as results");
-    let mut tensors = Vec::new();
-    for result in outputs {
-        tensors.push(match result {
-            Output::Scalar(elem) => Tensor::scalar(scalar(*elem, next())),
-            Output::Buffer(elem, rank) => {
-                let data = next();
-                let dims: Vec<i64> = (0..*rank).map(|_| next() as i64).collect();
-                let (dims, len) = sizes(name, &dims)?;
-                Tensor { dims, data: copy(*elem, data, len) }
-            }
-        });
+fn failed_to_open(name: &str) -> Failure {
+    Failure {
+        span: Span::default(),
+        message: format!("out of memory: the system has none for a call of `{name}`"),
     }
-    Ok(tensors)
+}
+
+/// A call that is being prepared or has run. It has a context of its own, which it gives back.
+pub(crate) struct NativeCall<'a> {
+    native: &'a Native,
+    /// Until it is dropped.
+    owned: Option<Box<Owned>>,
+}
+
+impl Drop for NativeCall<'_> {
+    fn drop(&mut self) {
+        if let Some(owned) = self.owned.take() {
+            self.native.put_back(owned);
+        }
+    }
+}
+
+impl<'a> NativeCall<'a> {
+    fn owned(&mut self) -> &mut Owned {
+        self.owned.as_mut().expect("the context is there until the call is dropped")
+    }
+
+    /// The next argument, a scalar.
+    pub fn scalar(&mut self, value: Scalar) -> Result<(), Failure> {
+        self.argument(value.ty(), true)?;
+        self.owned().args.push(word(value));
+        Ok(())
+    }
+
+    /// The next argument, an array, which is lent.
+    pub fn array(&mut self, elements: Lent<'a>) -> Result<(), Failure> {
+        self.argument(elements.ty(), false)?;
+        self.owned().args.push(elements.address());
+        Ok(())
+    }
+
+    /// Is this what comes next?
+    fn argument(&mut self, elem: ScalarTy, scalar: bool) -> Result<(), Failure> {
+        let k = self.owned().args.len();
+        if self.native.params.get(k) == Some(&(elem, scalar)) {
+            return Ok(());
+        }
+        let what = if scalar { "a scalar" } else { "an array" };
+        let name = &self.native.name;
+        Err(internal(format!("argument {k} of `{name}` is {what} of type {elem}")))
+    }
+
+    /// Calls the function, which tells `seen` of what is inspected.
+    pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
+        let Some(shows) = &self.native.shows else { return self.enter() };
+        let watch = Watch { name: &self.native.name, values: &shows.values, seen };
+        let context = self.owned().context;
+        // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
+        unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
+        let ended = self.enter();
+        // SAFETY: as above.
+        unsafe { (shows.set)(context, None, std::ptr::null()) };
+        ended
+    }
+
+    /// Calls the function and gives the nanoseconds that it took.
+    pub fn timed(&mut self) -> Result<u64, Failure> {
+        let start = Instant::now();
+        self.enter()?;
+        Ok(start.elapsed().as_nanos() as u64)
+    }
+
+    fn enter(&mut self) -> Result<(), Failure> {
+        let native = self.native;
+        let owned = self.owned();
+        if owned.args.len() != native.params.len() {
+            return Err(internal(format!(
+                "`{}` takes {} arguments but is given {}",
+                native.name,
+                native.params.len(),
+                owned.args.len()
+            )));
+        }
+        if let Some(set) = native.set_stack {
+            owned.reserve(set, native.limit);
+        }
+        let (context, args) = (owned.context, owned.args.as_ptr());
+        let words = owned.words.as_mut_ptr();
+        // SAFETY: the context is this call's alone. There are as many arguments, of the types, as the function has, the arrays among them are lent
+        // for longer than the call, and there is room for its results. It only touches these and the memory of its context: the function has
+        // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::begin` demands.
+        let call = || unsafe { (native.entry)(context, args, words) };
+        let status = match &owned.stack {
+            None => call(),
+            Some(stack) => stack.run(call),
+        };
+        match status {
+            0 => Ok(()),
+            1 => Err(native.failure(&owned.words)),
+            2 => Err(native.no_memory(&owned.words)),
+            3 => Err(native.no_node(&owned.words)),
+            status => Err(internal(format!("`{}` returned {status}", native.name))),
+        }
+    }
+
+    /// The results of the run, in order, where they are.
+    pub fn results(&self) -> Results<'_> {
+        let words = self.owned.as_ref().map_or(&[][..], |owned| &owned.words);
+        Results { name: &self.native.name, outputs: self.native.results.iter(), words }
+    }
+}
+
+impl Owned {
+    /// The stack, of which the program may use as much as it may use of memory.
+    fn reserve(&mut self, set: SetStack, limit: Memory) {
+        if self.stack.is_none() {
+            self.stack = Stack::new();
+        }
+        if let Some(stack) = &self.stack {
+            // SAFETY: the context is open and ours, and no call is using it.
+            unsafe { set(self.context, (stack.room() as u64).min(limit.limit)) };
+        }
+    }
+}
+
+/// Values from words.
+pub(crate) struct Results<'a> {
+    name: &'a str,
+    outputs: std::slice::Iter<'a, Output>,
+    words: &'a [u64],
+}
+
+impl<'a> Iterator for Results<'a> {
+    type Item = Result<Got<'a>, Failure>;
+
+    fn next(&mut self) -> Option<Result<Got<'a>, Failure>> {
+        let output = self.outputs.next()?;
+        let (words, rest) = self.words.split_at(output.words());
+        self.words = rest;
+        Some(match output {
+            Output::Scalar(elem) => Ok(Got::Scalar(scalar(*elem, words[0]))),
+            Output::Buffer(elem, _) => {
+                let dims = &words[1..];
+                let len = dims.iter().try_fold(1usize, |len, size| {
+                    usize::try_from(*size as i64).ok().and_then(|size| len.checked_mul(size))
+                });
+                match len {
+                    Some(len) => Ok(Got::Array(dims, lent(*elem, words[0], len))),
+                    None => {
+                        Err(internal(format!("`{}` gives an array of impossible sizes", self.name)))
+                    }
+                }
+            }
+        })
+    }
 }
 
 /// What machine code calls to show values.
@@ -302,7 +429,8 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
         // SAFETY: the code passes as many words as the values of this number take.
         _ => unsafe { std::slice::from_raw_parts(words, count) },
     };
-    if let Ok(tensors) = outputs(watch.name, values, words) {
+    let parts = Results { name: watch.name, outputs: values.iter(), words };
+    if let Ok(tensors) = parts.map(|part| part.map(Got::tensor)).collect() {
         (watch.seen)(number as u32, tensors);
     }
 }
@@ -322,13 +450,6 @@ impl Shows {
             return Ok(None);
         }
         Ok(Some(Shows { set: symbol::<SetSeen>(library, "lambada_context_seen")?, values }))
-    }
-}
-
-impl Drop for Native {
-    fn drop(&mut self) {
-        // SAFETY: the context has been opened by the same library, which is still loaded, and is closed once.
-        unsafe { (self.close)(self.context) }
     }
 }
 
@@ -376,37 +497,23 @@ fn scalar(elem: ScalarTy, word: u64) -> Scalar {
     }
 }
 
-/// A `bool` of Rust is a byte that is 0 or 1, as in C.
-fn address(data: &Data) -> u64 {
-    match data {
-        Data::Real(values) => values.as_ptr() as u64,
-        Data::Int(values) => values.as_ptr() as u64,
-        Data::Bool(values) => values.as_ptr() as u64,
-    }
-}
-
 /// The elements of a result.
-fn copy(elem: ScalarTy, data: u64, len: usize) -> Data {
+fn lent<'a>(elem: ScalarTy, data: u64, len: usize) -> Elements<'a> {
     if len == 0 {
-        return Data::zeros(elem, 0);
+        return match elem {
+            ScalarTy::Real => Elements::Real(&[]),
+            ScalarTy::Int => Elements::Int(&[]),
+            ScalarTy::Bool => Elements::Bool(&[]),
+        };
     }
     let data = data as *const c_void;
     // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the sizes say, and they stay until the next call
-    // or the end of the arguments, neither of which can happen before this returns.
+    // in the same context or the end of the arguments: the call that lends them holds both.
     unsafe {
         match elem {
-            ScalarTy::Real => {
-                Data::Real(std::slice::from_raw_parts(data.cast::<f64>(), len).to_vec())
-            }
-            ScalarTy::Int => {
-                Data::Int(std::slice::from_raw_parts(data.cast::<i64>(), len).to_vec())
-            }
-            ScalarTy::Bool => Data::Bool(
-                std::slice::from_raw_parts(data.cast::<u8>(), len)
-                    .iter()
-                    .map(|byte| *byte != 0)
-                    .collect(),
-            ),
+            ScalarTy::Real => Elements::Real(std::slice::from_raw_parts(data.cast::<f64>(), len)),
+            ScalarTy::Int => Elements::Int(std::slice::from_raw_parts(data.cast::<i64>(), len)),
+            ScalarTy::Bool => Elements::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len)),
         }
     }
 }

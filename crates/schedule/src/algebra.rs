@@ -1,10 +1,10 @@
 //! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the operands of a commutative operation, nested reductions.
 //! They make equal what is written differently, so that it is computed once.
 //!
-//! *Gives* a graph in which a sign stands outside of products, where that is no more operations, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
+//! *Gives* a graph in which a sign stands outside of products, where that is no more operations, constants are folded, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
 //! the order of their terms.
 
-use lambada_prim::{Prim, ReduceOp};
+use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use crate::graph::{Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 
@@ -23,7 +23,29 @@ fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
     (op == Prim::Neg).then(|| args[0])
 }
 
+/// Operations on constants that all engines round in the same way.
+fn folded(to: &mut Builder, op: Prim, args: &[NodeId]) -> Option<NodeId> {
+    let exact = matches!(op, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::ToReal);
+    let values = args.iter().map(|a| to.graph.lit(*a)).collect::<Option<Vec<_>>>()?;
+    let value = exact.then(|| op.eval(&values))?;
+    Some(to.lit(value))
+}
+
+/// `x` of `1·x` and `x / 1`.
+fn of_one(to: &Builder, op: Prim, args: &[NodeId]) -> Option<NodeId> {
+    let one = |k: usize| to.graph.lit(args[k]) == Some(Scalar::Real(1.0));
+    let is_product = op == Prim::Mul;
+    if is_product && one(0) {
+        Some(args[1])
+    } else {
+        ((is_product || op == Prim::Div) && one(1)).then(|| args[0])
+    }
+}
+
 fn prim(to: &mut Builder, op: Prim, mut args: Vec<NodeId>) -> NodeId {
+    if let Some(known) = folded(to, op, &args).or_else(|| of_one(to, op, &args)) {
+        return known;
+    }
     let minus = |k: usize| args.get(k).and_then(|arg| negated(to, *arg));
     // A sign that is there for fewer indices than the product stays where it is.
     let free = |k: usize| to.graph.free(args[k]);

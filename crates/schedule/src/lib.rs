@@ -1,28 +1,55 @@
 //! From array programs to scalar definitions with free indices, and back.
 
 pub mod graph;
+pub mod placed;
 
+mod affine;
 mod algebra;
 mod clamp;
 mod cost;
 mod distribute;
+mod emit;
+mod extrema;
 mod factor;
+mod kernels;
+mod merge;
 mod phases;
+mod place;
+mod reads;
 mod regions;
 mod restore;
+mod states;
+mod tile;
+mod worth;
 
 use lambada_anf::{Function, Library};
 
 pub use algebra::simplified;
+pub use extrema::without_places;
+pub use merge::merged;
 pub use clamp::clamp;
 pub use cost::{Nominal, USUAL};
 pub use distribute::{Distributed, distribute};
+pub use emit::{Outputs, emit};
 pub use factor::{Leave, factored};
+pub use kernels::{Kernel, kernels};
 pub use phases::Phases;
+pub use place::{place, placeable};
+pub use reads::pushed;
 pub use regions::{Region, Replaced, replace_regions};
 pub use restore::restore;
+pub use states::settled;
+pub use worth::best;
 
-use graph::Graph;
+use graph::{Graph, deferred};
+
+/// A graph with the costs that its definitions need, whatever the loops of the program were: no order where none is needed, no index twice,
+/// and nothing in a sum that can stand outside.
+pub fn prepared(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
+    let graph = pushed(&settled(&without_places(graph)));
+    let graph = simplified(&merged(&graph));
+    deferred(&simplified(&factored(&graph, nominal, leave)))
+}
 
 /// Rewrites the graph of each region of a function, and places the definitions as simply as possible.
 pub fn through_graphs(function: &mut Function, rewrite: &mut dyn FnMut(Graph) -> Graph) {

@@ -132,6 +132,7 @@ impl<'a> Phases<'a> {
                 Array::Input(_)
                 | Array::Constant(_)
                 | Array::Items(_)
+                | Array::Update(..)
                 | Array::Carried(..)
                 | Array::Final(..) => Axes::default(),
             },

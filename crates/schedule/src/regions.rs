@@ -1,4 +1,4 @@
-//! Regions: maximal runs of statements of a block that can be written as a graph. What is between them (calls, nodes, `while`, updates in place)
+//! Regions: maximal runs of statements of a block that can be written as a graph. What is between them (calls, nodes, `while`)
 //! stays as it is, with the regions in its own blocks.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its variables from outside, and those that are needed outside.
@@ -48,7 +48,7 @@ pub fn replace_regions(
 }
 
 /// The types of all variables.
-fn types(function: &Function) -> HashMap<Var, Ty> {
+pub(crate) fn types(function: &Function) -> HashMap<Var, Ty> {
     let mut types: HashMap<Var, Ty> = function.sizes.iter().map(|s| (*s, Ty::int())).collect();
     let given = function.params.iter().chain(&function.accumulators);
     types.extend(given.map(|p| (p.var, p.ty.clone())));
@@ -69,7 +69,7 @@ fn types(function: &Function) -> HashMap<Var, Ty> {
 }
 
 /// How often each variable is mentioned.
-fn mentions(function: &Function) -> HashMap<Var, usize> {
+pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
     let mut count = HashMap::new();
     let mut add = |var: Var| *count.entry(var).or_default() += 1;
     function.body.stms.iter().for_each(|stm| stm.mentioned(&mut add));
@@ -90,14 +90,14 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         let mut stms = std::mem::take(&mut block.stms);
-        let fitting = fitting(&stms);
+        let fitting = fitting(&stms, true);
         let mut at = 0;
         while at < stms.len() {
             let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
             let run = at..at + len;
             if fitting[at] {
                 let region = &stms[run];
-                let outputs = self.outputs(region);
+                let outputs = needed(region, self.mentions);
                 let region = Region { stms: region, outputs, types: self.types };
                 let (new, atoms) = (self.replace)(self.names, &region);
                 for (output, atom) in region.outputs.iter().zip(atoms) {
@@ -114,34 +114,35 @@ impl Pass<'_> {
             at += len;
         }
     }
-
-    fn outputs(&self, stms: &[Stm]) -> Vec<Param> {
-        let mut inside: HashMap<Var, usize> = HashMap::new();
-        stms.iter().for_each(|stm| stm.mentioned(&mut |var| *inside.entry(var).or_default() += 1));
-        let accumulates = |stm: &&Stm| !matches!(stm.exp, Exp::Op(Op::Accumulator(_)));
-        let bound: Vec<&Param> = stms.iter().filter(accumulates).flat_map(|s| &s.binds).collect();
-        let count = |of: &HashMap<Var, usize>, var: Var| of.get(&var).copied().unwrap_or(0);
-        let outside = |p: &&&Param| count(self.mentions, p.var) > count(&inside, p.var);
-        let mut needed: HashSet<Var> = bound.iter().filter(outside).map(|p| p.var).collect();
-        // The sizes of what is needed are mentioned in its type.
-        for p in bound.iter().rev() {
-            if needed.contains(&p.var) {
-                needed.extend(p.ty.dims.iter().filter_map(|d| d.as_var()));
-            }
-        }
-        bound.into_iter().filter(|p| needed.contains(&p.var)).cloned().collect()
-    }
 }
 
-/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run.
-fn fitting(stms: &[Stm]) -> Vec<bool> {
+/// What a run of statements binds that is needed elsewhere.
+pub(crate) fn needed(stms: &[Stm], mentions: &HashMap<Var, usize>) -> Vec<Param> {
+    let mut inside: HashMap<Var, usize> = HashMap::new();
+    stms.iter().for_each(|stm| stm.mentioned(&mut |var| *inside.entry(var).or_default() += 1));
+    let accumulates = |stm: &&Stm| !matches!(stm.exp, Exp::Op(Op::Accumulator(_)));
+    let bound: Vec<&Param> = stms.iter().filter(accumulates).flat_map(|s| &s.binds).collect();
+    let count = |of: &HashMap<Var, usize>, var: Var| of.get(&var).copied().unwrap_or(0);
+    let outside = |p: &&&Param| count(mentions, p.var) > count(&inside, p.var);
+    let mut needed: HashSet<Var> = bound.iter().filter(outside).map(|p| p.var).collect();
+    // The sizes of what is needed are mentioned in its type.
+    for p in bound.iter().rev() {
+        if needed.contains(&p.var) {
+            needed.extend(p.ty.dims.iter().filter_map(|d| d.as_var()));
+        }
+    }
+    bound.into_iter().filter(|p| needed.contains(&p.var)).cloned().collect()
+}
+
+/// Which statements of a block belong to a region, perhaps with sequential loops. An accumulator does if all that is about it is in one run.
+pub(crate) fn fitting(stms: &[Stm], loops: bool) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,
     };
     let mut own: HashSet<Var> = stms.iter().filter_map(makes).collect();
     loop {
-        let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own)).collect();
+        let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own, loops)).collect();
         let before = own.len();
         let (mut run, mut runs) = (0, HashMap::new());
         for (stm, fits) in stms.iter().zip(&fitting) {
@@ -164,7 +165,7 @@ fn fitting(stms: &[Stm]) -> Vec<bool> {
 }
 
 /// Can the statement be written as a graph, with additions to these accumulators?
-fn fits(stm: &Stm, accumulators: &HashSet<Var>) -> bool {
+fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
     let scalars = |params: &[Param]| params.iter().all(|p| matches!(p.ty.elem, Elem::Scalar(_)));
     if !scalars(&stm.binds) {
         return false;
@@ -177,11 +178,11 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>) -> bool {
             | Op::Array(_)
             | Op::Constant(_)
             | Op::MatMul(..)
+            | Op::Update { .. }
             | Op::Check { .. } => true,
             Op::Accumulator(_) => accumulators.contains(&stm.binds[0].var),
             Op::Accumulate { acc, .. } | Op::Freeze(acc) => accumulators.contains(acc),
-            Op::Update { .. }
-            | Op::Call { .. }
+            Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
             | Op::Field { .. }
@@ -193,6 +194,7 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>) -> bool {
             let state = match nest {
                 Nest::For { .. } | Nest::If { .. } => true,
                 Nest::Loop { kind: LoopKind::While(_), .. } => false,
+                Nest::Loop { .. } if !loops => false,
                 Nest::Loop { params, .. } => {
                     let own: HashSet<Atom> = params.iter().map(|p| p.var.into()).collect();
                     let sizes = params.iter().chain(&stm.binds).flat_map(|p| &p.ty.dims);
@@ -201,13 +203,13 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>) -> bool {
                         && !sizes.into_iter().any(|d| own.contains(d) || bound.contains(d))
                 }
             };
-            state && nest.blocks().into_iter().all(|block| block_fits(block, accumulators))
+            state && nest.blocks().into_iter().all(|block| block_fits(block, accumulators, loops))
         }
     }
 }
 
-fn block_fits(block: &Block, accumulators: &HashSet<Var>) -> bool {
+fn block_fits(block: &Block, accumulators: &HashSet<Var>, loops: bool) -> bool {
     let mut known = accumulators.clone();
     known.extend(block.accumulators());
-    block.stms.iter().all(|stm| fits(stm, &known))
+    block.stms.iter().all(|stm| fits(stm, &known, loops))
 }

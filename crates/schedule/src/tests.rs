@@ -3,14 +3,15 @@
 mod axes;
 mod factor;
 mod phases;
+mod placed;
 
-use lambada_anf::{Atom, Function, check, eval, generate, generate_with_library, print};
+use lambada_anf::{Atom, Function, Var, check, eval, generate, generate_with_library, print};
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::Failure;
 use lambada_testkit::Tolerance;
 
 use crate::graph::{self, Graph};
-use crate::{through_graphs, whole};
+use crate::{Leave, Nominal, prepared, through_graphs, whole};
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);
@@ -34,21 +35,33 @@ pub(crate) fn agree(
     }
 }
 
+/// The inputs of a graph, for arguments of the function that it was.
+pub(crate) fn inputs_of(
+    function: &Function,
+    graph: &crate::Distributed,
+    args: &[Tensor],
+) -> Vec<Tensor> {
+    let param = |var| function.params.iter().position(|p| p.var == var).map(|k| args[k].clone());
+    let input = |v: &Var| param(*v).or_else(|| size_of(function, args, *v)).expect("an input");
+    graph.inputs.iter().map(input).collect()
+}
+
+fn size_of(function: &Function, args: &[Tensor], var: Var) -> Option<Tensor> {
+    function.params.iter().zip(args).find_map(|(p, arg)| {
+        let k = p.ty.dims.iter().position(|d| *d == Atom::Var(var))?;
+        Some(Tensor::scalar(Scalar::Int(arg.dims[k] as i64)))
+    })
+}
+
 /// What a graph gives for the arguments of the function that it was.
 pub(crate) fn run_graph(
     function: &Function,
     graph: &crate::Distributed,
     args: &[Tensor],
 ) -> Result<Vec<Tensor>, Failure> {
-    let size = |var| {
-        function.params.iter().zip(args).find_map(|(p, arg)| {
-            let k = p.ty.dims.iter().position(|d| *d == Atom::Var(var))?;
-            Some(Tensor::scalar(Scalar::Int(arg.dims[k] as i64)))
-        })
-    };
+    let size = |var| size_of(function, args, var);
     let param = |var| function.params.iter().position(|p| p.var == var).map(|k| args[k].clone());
-    let inputs: Vec<Tensor> =
-        graph.inputs.iter().map(|v| param(*v).or_else(|| size(*v)).expect("an input")).collect();
+    let inputs = inputs_of(function, graph, args);
     let found = graph::eval(&graph.graph, &inputs)?.results;
     let result = |atom: &Atom| match atom {
         Atom::Lit(value) => Tensor::scalar(*value),
@@ -99,6 +112,14 @@ fn generated_programs_come_back() {
     for seed in 0..600 {
         let (f, args) = generate(seed);
         agrees(&f, &args, &mut |graph| graph);
+    }
+}
+
+#[test]
+fn generated_programs_are_prepared() {
+    for seed in 2_000..2_600 {
+        let (f, args) = generate(seed);
+        agrees(&f, &args, &mut |graph| prepared(&graph, &Nominal::default(), Leave::Checked));
     }
 }
 

@@ -30,6 +30,20 @@ enum Node {
     Fill(Vec<Doc>),
     /// The first where the group around it is broken, else the second.
     IfBroken(Doc, Doc),
+    /// Text for the end of the line, whatever else comes on it.
+    Trailing(String),
+}
+
+/// What [`Doc::rewrite`] asks at each place of a document, from left to right.
+pub trait Rewrite {
+    /// What stands in place of a text.
+    fn text(&mut self, text: &str) -> Doc;
+
+    /// What stands in place of a line break that is `line`.
+    fn line(&mut self, line: &Doc) -> Doc;
+
+    /// What ends the element of a fill before a possible break, and what begins the one after it.
+    fn between(&mut self) -> (Doc, Doc);
 }
 
 impl Doc {
@@ -113,6 +127,45 @@ impl Doc {
         Doc::new(Node::IfBroken(broken, flat), hard)
     }
 
+    /// Text without line breaks for the end of the line on which it stands; it takes no room, and the next line break breaks only if it has to.
+    pub fn trailing(text: impl Into<String>) -> Doc {
+        Doc::new(Node::Trailing(text.into()), false)
+    }
+
+    /// Nothing, but every group around it is broken.
+    pub fn breaking() -> Doc {
+        Doc::new(Node::Concat(Vec::new()), true)
+    }
+
+    /// The same with other texts and line breaks. What depends on whether a group is broken stays as it is.
+    #[must_use]
+    pub fn rewrite(&self, by: &mut dyn Rewrite) -> Doc {
+        match &*self.node {
+            Node::Text(text) => by.text(text),
+            Node::Line(_) | Node::HardLine => by.line(self),
+            Node::EmptyLine | Node::IfBroken(..) | Node::Trailing(_) => self.clone(),
+            Node::Concat(docs) => {
+                let whole = Doc::concat(docs.iter().map(|doc| doc.rewrite(by)).collect::<Vec<_>>());
+                if self.broken { Doc::breaking() + whole } else { whole }
+            }
+            Node::Nest(indent, doc) => doc.rewrite(by).nest(*indent),
+            Node::Group(doc) => doc.rewrite(by).group(),
+            Node::Fill(docs) => {
+                let mut parts: Vec<Doc> = Vec::new();
+                for doc in docs {
+                    let Some(last) = parts.pop() else {
+                        parts.push(doc.rewrite(by));
+                        continue;
+                    };
+                    let (end, start) = by.between();
+                    parts.push(last + end);
+                    parts.push(start + doc.rewrite(by));
+                }
+                Doc::fill(parts)
+            }
+        }
+    }
+
     /// `open items, items close`: on one line, or one item a line.
     pub fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
         let inner = Doc::join(&(Doc::text(",") + Doc::line()), items);
@@ -122,7 +175,7 @@ impl Doc {
 
     /// The text with lines of at most `width` characters where the breaks allow it.
     pub fn render(&self, width: usize) -> String {
-        Layout { width, column: 0, out: String::new() }.run(self)
+        Layout { width, column: 0, trailing: Vec::new(), out: String::new() }.run(self)
     }
 }
 
@@ -151,6 +204,8 @@ enum Work<'a> {
 struct Layout {
     width: usize,
     column: usize,
+    /// What is still to come on this line, at its end.
+    trailing: Vec<String>,
     out: String,
 }
 
@@ -169,12 +224,14 @@ impl Layout {
                 }
             }
         }
+        self.end_line();
         self.out
     }
 
     fn put<'a>(&mut self, stack: &mut Vec<Work<'a>>, indent: usize, flat: bool, doc: &'a Doc) {
         match &*doc.node {
             Node::Text(text) => self.text(text),
+            Node::Trailing(text) => self.trailing.push(text.clone()),
             Node::Line(text) if flat => self.text(text),
             Node::Line(_) | Node::HardLine => self.new_line(indent),
             Node::EmptyLine => self.new_line(0),
@@ -205,7 +262,16 @@ impl Layout {
     }
 
     /// Trailing spaces are never wanted.
+    fn end_line(&mut self) {
+        for text in std::mem::take(&mut self.trailing) {
+            self.out.truncate(self.out.trim_end_matches(' ').len());
+            self.text(" ");
+            self.text(&text);
+        }
+    }
+
     fn new_line(&mut self, indent: usize) {
+        self.end_line();
         self.out.truncate(self.out.trim_end_matches(' ').len());
         self.out.push('\n');
         self.out.extend(std::iter::repeat_n(' ', indent));
@@ -234,6 +300,7 @@ impl Layout {
                     None => return false,
                 },
                 Node::Line(_) | Node::HardLine | Node::EmptyLine => return true,
+                Node::Trailing(_) => {}
                 Node::Concat(docs) => stack.extend(docs.iter().rev().map(|doc| (flat, doc))),
                 Node::Fill(docs) => {
                     stack.extend(docs.iter().rev().map(|doc| (flat, doc)));
@@ -296,6 +363,13 @@ mod tests {
             80,
             "a\n\n  b",
         );
+    }
+
+    #[test]
+    fn what_trails_comes_at_the_end_of_its_line() {
+        let list = |gap: Doc| Doc::brackets("[", [Doc::from("a") + gap, "b".into()], "]");
+        check(&list(Doc::trailing("-- c")), 80, "[a, b] -- c");
+        check(&list(Doc::trailing("-- c") + Doc::breaking()), 80, "[\n  a, -- c\n  b\n]");
     }
 
     #[test]

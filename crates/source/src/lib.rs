@@ -10,7 +10,8 @@ pub mod stack;
 mod suggest;
 mod words;
 
-pub use doc::Doc;
+pub use doc::{Doc, Rewrite};
+pub use messages::failed;
 pub use problem::{Failure, Label, Problem, Severity};
 pub use render::{render, render_failure};
 pub use span::{FileId, Site, Source, Sources, Span};

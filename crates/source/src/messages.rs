@@ -3,7 +3,7 @@
 use crate::{Failure, Problem, Span};
 
 /// What went wrong while a program ran; a failure without a place has its message only.
-pub(crate) fn failed(failure: &Failure) -> Problem {
+pub fn failed(failure: &Failure) -> Problem {
     let mut problem = Problem::general("E0700", "run-time error");
     if failure.span == Span::default() {
         problem.title = format!("{}: {}", problem.title, failure.message);

@@ -1,6 +1,6 @@
 //! Source files and places in them.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Which file of a [`Sources`] a place is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,12 +45,12 @@ pub struct Site {
     /// The place in the program to blame.
     pub span: Span,
     /// The message, with `{k}` for the k-th run-time integer.
-    pub message: Rc<str>,
+    pub message: Arc<str>,
 }
 
 impl Site {
     /// A site that says `message` at `span`.
-    pub fn new(span: Span, message: impl Into<Rc<str>>) -> Site {
+    pub fn new(span: Span, message: impl Into<Arc<str>>) -> Site {
         Site { span, message: message.into() }
     }
 
@@ -70,7 +70,7 @@ pub struct Source {
     /// The path as given, or a name in angle brackets for text that is not a file.
     pub name: String,
     /// The contents.
-    pub text: Rc<str>,
+    pub text: Arc<str>,
 }
 
 /// All files of one compilation.
@@ -86,7 +86,7 @@ impl Sources {
     }
 
     /// Adds a file.
-    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Rc<str>>) -> FileId {
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         self.files.push(Source { name: name.into(), text: text.into() });
         FileId((self.files.len() - 1) as u16)
     }

@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use lambada_source::Span;
 
+use crate::token::Written;
+
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
@@ -20,6 +22,8 @@ pub struct Module {
     pub doc: Option<Rc<str>>,
     /// The items in the order of the file.
     pub items: Vec<Item>,
+    /// Comments, empty lines and spellings, if the tree comes from a text and stands for it.
+    pub written: Option<Rc<Written>>,
 }
 
 /// A top-level item.
@@ -37,6 +41,17 @@ pub enum Item {
         /// The whole item.
         span: Span,
     },
+}
+
+impl Item {
+    /// The place of the whole item, without its comments.
+    pub fn span(&self) -> Span {
+        match self {
+            Item::Def(def) => def.span,
+            Item::Type(def) => def.span,
+            Item::Import { span, .. } => *span,
+        }
+    }
 }
 
 /// `def rec f [n] (x : [n]real) : real = e with jvp dx = e with vjp dy = e`; also a local function, `let f x = e in …`.

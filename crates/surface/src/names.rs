@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_source::Span;
 
-use crate::ast::{BinaryOp, Def, Expr, ExprKind, Name, Pattern, PatternKind};
+use crate::ast::{BinaryOp, Def, Expr, ExprKind, Item, Name, Pattern, PatternKind, TypeBody};
 use crate::scopes::{Binder, Scopes, walk_scopes};
 use crate::visit::{Visit, walk_def, walk_pattern};
 
@@ -33,6 +33,22 @@ impl Pattern {
             | PatternKind::Bool(_)
             | PatternKind::Error => {}
         }
+    }
+}
+
+/// What an item defines: a value, or a type and its constructors.
+pub fn defined(item: &Item) -> Vec<Rc<str>> {
+    match item {
+        Item::Def(def) => vec![def.name.text.clone()],
+        Item::Type(def) => {
+            let constructors = match &def.body {
+                TypeBody::Alias(_) => &[][..],
+                TypeBody::Variant(constructors) => &constructors[..],
+            };
+            let names = std::iter::once(&def.name).chain(constructors.iter().map(|(name, _)| name));
+            names.map(|name| name.text.clone()).collect()
+        }
+        Item::Import { .. } => Vec::new(),
     }
 }
 

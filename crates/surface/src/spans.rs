@@ -10,6 +10,7 @@ use crate::visit::children_mut;
 
 /// Sets every span to the default, and leaves comments out.
 pub fn erase_spans(module: &mut Module) {
+    module.written = None;
     for item in &mut module.items {
         match item {
             Item::Def(def) => erase_def(def),

@@ -2,9 +2,10 @@
 
 mod common;
 
-use lambada_source::{FileId, Sources, render};
+use lambada_source::{FileId, Sources, Span, render};
 use lambada_surface::ast::Module;
 use lambada_surface::lexer::tokenize;
+use lambada_surface::token::{Bracket, Keyword, TokenKind};
 use lambada_surface::{erase_spans, format, parse, print_module};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -105,35 +106,90 @@ fn programs_in(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Formatting keeps the tree and every comment, and changes nothing the second time.
-fn check_format(text: &str) {
-    let formatted = format(text, FileId(0)).expect("no problems");
-    assert!(tree(&formatted) == tree(text), "{formatted}");
-    assert_eq!(format(&formatted, FileId(0)).as_ref(), Ok(&formatted));
-    let comments = |text: &str| {
-        let spans = tokenize(text, FileId(0)).comments;
-        let comments = spans
-            .iter()
-            .map(|span| text[span.start as usize..span.end as usize].trim_end().to_string());
-        comments.collect::<Vec<_>>()
-    };
-    assert_eq!(comments(&formatted), comments(text));
+/// The tokens that the canonical layout keeps: all but parentheses around parentheses, `in` before `let`, the first bar and `= x` of `x = x`.
+fn kept(text: &str) -> Vec<String> {
+    let tokens = tokenize(text, FileId(0)).tokens;
+    let word = |k: usize| &text[tokens[k].span.start as usize..tokens[k].span.end as usize];
+    let mut out = Vec::new();
+    for k in 0..tokens.len() - 1 {
+        let next = tokens[k + 1].kind;
+        let dropped = match tokens[k].kind {
+            TokenKind::Keyword(Keyword::In) => next == TokenKind::Keyword(Keyword::Let),
+            TokenKind::Open(Bracket::Round) | TokenKind::Close(Bracket::Round) => true,
+            TokenKind::Bar | TokenKind::Equals => true,
+            _ => false,
+        };
+        let again = k >= 2 && tokens[k - 1].kind == TokenKind::Equals && word(k) == word(k - 2);
+        if !dropped && !again {
+            out.push(word(k).to_string());
+        }
+    }
+    out
 }
 
-/// What is well formed in this repository stays what it is when it is printed. Programs with mistakes are told by their
-/// folder or their comments.
+fn comments(text: &str) -> Vec<&str> {
+    let spans = tokenize(text, FileId(0)).comments;
+    let comment = |span: &Span| text[span.start as usize..span.end as usize].trim_end();
+    spans.iter().map(comment).collect()
+}
+
+/// Formatting keeps the tree, the tokens and every comment, and changes nothing the second time.
+fn check_format(text: &str) {
+    let (module, _) = parse(text, FileId(0));
+    let printed = print_module(&module);
+    let formatted = format(text, FileId(0)).expect("no problems");
+    assert_eq!(formatted, printed, "what is printed is not the same program:\n{printed}");
+    assert!(tree(&formatted) == tree(text), "{formatted}");
+    assert_eq!(format(&formatted, FileId(0)).as_ref(), Ok(&formatted), "not the same again");
+    assert_eq!(comments(&formatted), comments(text), "{formatted}");
+    assert_eq!(kept(&formatted), kept(text), "{formatted}");
+}
+
+/// The text with a comment before some of its tokens, on a line of its own or at the end of one, and with empty lines.
+fn commented(text: &str, seed: u64) -> String {
+    let (mut out, mut end, mut random) = (String::new(), 0, seed);
+    let end_of = |k: usize, comments: &[Span]| comments.iter().any(|c| c.start as usize == k);
+    let tokens = tokenize(text, FileId(0));
+    for (k, token) in tokens.tokens.iter().enumerate() {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let start = token.span.start as usize;
+        out.push_str(&text[end..start]);
+        end = start;
+        let choice = (random >> 33) % 12;
+        if k == 0 || token.touches || token.column == 0 || end_of(start, &tokens.comments) {
+            continue;
+        }
+        let indent = " ".repeat(token.column.clamp(1, 20) as usize);
+        match choice {
+            0 => out.push_str(&format!("\n{indent}-- own {k}\n{indent}")),
+            1 => out.push_str(&format!(" -- end {k}\n{indent}")),
+            2 => out.push_str(&format!("\n\n{indent}")),
+            _ => {}
+        }
+    }
+    out + &text[end..]
+}
+
+/// What is well formed in this repository stays what it is when it is printed, also with comments in odd places. Programs with mistakes are told
+/// by their folder or their comments.
 #[test]
 fn repository() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
-    for folder in ["prelude", "examples", "tests/programs", "benches"] {
+    for folder in ["prelude", "std", "examples", "tests", "benches"] {
         programs_in(&root.join(folder), &mut paths);
     }
-    for path in paths {
-        let text = std::fs::read_to_string(&path).expect("a program");
-        if !text.contains("-- error:") {
-            check_tree(&tree(&text));
-            check_format(&text);
+    paths.sort();
+    assert!(paths.len() > 250, "{}", paths.len());
+    for (k, path) in paths.iter().enumerate() {
+        let text = std::fs::read_to_string(path).expect("a program");
+        if !parse(&text, FileId(0)).1.is_empty() {
+            assert!(path.components().any(|part| part.as_os_str() == "errors"), "{path:?}");
+            continue;
         }
+        println!("{}", path.display());
+        check_tree(&tree(&text));
+        check_format(&text);
+        check_format(&commented(&text, k as u64));
     }
 }

@@ -5,9 +5,24 @@ use lambada_source::stack;
 
 use super::Data;
 
+/// How values are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Lines are at most so long, where values have places to break.
+    pub width: Option<usize>,
+    /// Reals have at most so many significant digits.
+    pub precision: Option<usize>,
+    /// An array shows at most so many elements, and how many there are more.
+    pub most: Option<usize>,
+}
+
 /// The text of a value that begins a line.
-pub(super) fn text(data: &Data) -> String {
-    let mut writer = Writer { out: String::new(), column: 0, tall: is_tall(data) };
+pub(super) fn text(data: &Data, style: Style) -> String {
+    if let Some(table) = table(data, style) {
+        return table;
+    }
+    let tall = flat(data, style, usize::MAX).is_none() || style.width.is_some();
+    let mut writer = Writer { out: String::new(), column: 0, style, tall };
     writer.data(data);
     writer.out
 }
@@ -16,9 +31,13 @@ struct Writer {
     out: String,
     /// That of the next character.
     column: usize,
-    /// Does the text have more than one line?
+    style: Style,
+    /// May the text have more than one line?
     tall: bool,
 }
+
+/// An item of a list, and what it is called.
+type Item<'a> = (&'a str, &'a Data);
 
 impl Writer {
     fn push(&mut self, text: &str) {
@@ -31,12 +50,20 @@ impl Writer {
 
     fn data(&mut self, data: &Data) {
         match data {
-            Data::Tensor(tensor) => self.push(&tensor_text(tensor, self.column)),
-            Data::Tuple(items) => self.list("(", items.iter().map(|item| ("", item)), ")"),
-            Data::Record(fields) => {
-                self.list("{", fields.iter().map(|(name, item)| (&**name, item)), "}")
+            Data::Tensor(tensor) => self.push(&tensor_text(tensor, self.column, self.style)),
+            Data::Tuple(items) => {
+                self.list(data, "(", items.iter().map(|item| ("", item)), 0, ")");
             }
-            Data::Array(items) => self.list("[", items.iter().map(|item| ("", item)), "]"),
+            Data::Record(fields) => {
+                let fields = fields.iter().map(|(name, item)| (&**name, item));
+                self.list(data, "{", fields, 0, "}");
+            }
+            Data::Array(items) => {
+                let shown = shown(items.len(), self.style);
+                let left = items.len() - shown;
+                let items = items[..shown].iter().map(|item| ("", item));
+                self.list(data, "[", items, left, "]");
+            }
             Data::Con { name, tag: _, args } => {
                 self.push(name);
                 for arg in args.iter() {
@@ -49,12 +76,7 @@ impl Writer {
 
     /// An argument of a constructor, in parentheses where it is not atomic.
     fn argument(&mut self, arg: &Data) {
-        let atomic = match arg {
-            Data::Tensor(tensor) => tensor.as_scalar().is_none_or(|x| !show(x).starts_with('-')),
-            Data::Tuple(_) | Data::Record(_) | Data::Array(_) => true,
-            Data::Con { args, .. } => args.is_empty(),
-        };
-        if atomic {
+        if is_atomic(arg) {
             return self.data(arg);
         }
         self.push("(");
@@ -62,46 +84,101 @@ impl Writer {
         self.push(")");
     }
 
-    /// Items between brackets: on one line if each of them is on one.
+    /// Items between brackets: on one line if each of them is on one and they fit; and how many there are besides.
     fn list<'a>(
         &mut self,
+        whole: &Data,
         open: &str,
-        items: impl Iterator<Item = (&'a str, &'a Data)> + Clone,
+        items: impl Iterator<Item = Item<'a>>,
+        left: usize,
         close: &str,
     ) {
-        let tall = self.tall && items.clone().any(|(_, item)| is_tall(item));
+        let room = self.style.width.map_or(usize::MAX, |width| width.saturating_sub(self.column));
+        let tall = self.tall && flat(whole, self.style, room).is_none();
         self.push(open);
         let column = self.column;
+        let separator = if tall { format!(",\n{}", " ".repeat(column)) } else { ", ".to_string() };
         for (k, (label, item)) in items.enumerate() {
-            match (k, tall) {
-                (0, _) => {}
-                (_, true) => self.push(&format!(",\n{}", " ".repeat(column))),
-                (_, false) => self.push(", "),
+            if k > 0 {
+                self.push(&separator);
             }
             if !label.is_empty() {
                 self.push(&format!("{label} = "));
             }
             stack::deeper(|| self.data(item));
         }
+        if left > 0 {
+            self.push(&separator);
+            self.push(&more(left));
+        }
         self.push(close);
     }
 }
 
-/// Does its text have more than one line?
-fn is_tall(data: &Data) -> bool {
-    match data {
-        Data::Tensor(tensor) => {
-            let outer = tensor.dims.split_last().map_or(&[][..], |(_, outer)| outer);
-            outer.iter().take_while(|size| **size > 0).any(|size| *size > 1)
-        }
-        Data::Tuple(items) | Data::Array(items) => any_tall(items),
-        Data::Record(fields) => fields.iter().any(|(_, item)| stack::deeper(|| is_tall(item))),
-        Data::Con { args, .. } => any_tall(args),
+/// How many of so many elements are shown.
+fn shown(count: usize, style: Style) -> usize {
+    style.most.map_or(count, |most| count.min(most))
+}
+
+/// What stands for elements that are not shown.
+fn more(count: usize) -> String {
+    format!("… {count} more")
+}
+
+fn is_atomic(arg: &Data) -> bool {
+    match arg {
+        Data::Tensor(tensor) => tensor.as_scalar().is_none_or(|x| !show(x).starts_with('-')),
+        Data::Tuple(_) | Data::Record(_) | Data::Array(_) => true,
+        Data::Con { args, .. } => args.is_empty(),
     }
 }
 
-fn any_tall(items: &[Data]) -> bool {
-    items.iter().any(|item| stack::deeper(|| is_tall(item)))
+/// How much room a value takes on one line, if it is on one and there is as much. Looks at no more than fits.
+fn flat(data: &Data, style: Style, room: usize) -> Option<usize> {
+    match data {
+        Data::Tensor(tensor) => flat_tensor(tensor, style, room),
+        Data::Tuple(items) => flat_all(items.iter().map(|item| ("", item)), style, room),
+        Data::Array(items) => {
+            let items = &items[..shown(items.len(), style)];
+            flat_all(items.iter().map(|item| ("", item)), style, room)
+        }
+        Data::Record(fields) => {
+            flat_all(fields.iter().map(|(name, item)| (&**name, item)), style, room)
+        }
+        Data::Con { name, args, .. } => {
+            let mut used = name.chars().count();
+            for arg in args.iter() {
+                used += 1 + 2 * usize::from(!is_atomic(arg));
+                used += stack::deeper(|| flat(arg, style, room.checked_sub(used)?))?;
+            }
+            (used <= room).then_some(used)
+        }
+    }
+}
+
+fn flat_all<'a>(items: impl Iterator<Item = Item<'a>>, style: Style, room: usize) -> Option<usize> {
+    let mut used = 2;
+    for (k, (label, item)) in items.enumerate() {
+        let label = if label.is_empty() { 0 } else { label.chars().count() + 3 };
+        used += label + 2 * usize::from(k > 0);
+        used += stack::deeper(|| flat(item, style, room.checked_sub(used)?))?;
+    }
+    (used <= room).then_some(used)
+}
+
+fn flat_tensor(tensor: &Tensor, style: Style, room: usize) -> Option<usize> {
+    let outer = tensor.dims.split_last().map_or(&[][..], |(_, outer)| outer);
+    if outer.iter().take_while(|size| **size > 0).any(|size| *size > 1) {
+        return None;
+    }
+    let mut used = 2 * tensor.dims.len();
+    for k in 0..shown(tensor.data.len(), style) {
+        if used > room {
+            return None;
+        }
+        used += 2 * usize::from(k > 0) + shown_scalar(tensor.data.get(k), style).len();
+    }
+    (used <= room).then_some(used)
 }
 
 /// A scalar as Lambada writes it.
@@ -114,10 +191,27 @@ pub(super) fn show(value: Scalar) -> String {
     }
 }
 
-fn tensor_text(tensor: &Tensor, column: usize) -> String {
-    let elements: Vec<String> = (0..tensor.data.len()).map(|k| show(tensor.data.get(k))).collect();
+/// The same with as many digits as are wanted.
+fn shown_scalar(value: Scalar, style: Style) -> String {
+    match (value, style.precision) {
+        (Scalar::Real(x), Some(digits)) if x.is_finite() => {
+            let rounded = format!("{x:.*e}", digits.clamp(1, 17) - 1).parse().unwrap_or(x);
+            show(Scalar::Real(rounded))
+        }
+        (value, _) => show(value),
+    }
+}
+
+fn tensor_text(tensor: &Tensor, column: usize, style: Style) -> String {
+    let elements: Vec<String> = match &tensor.dims[..] {
+        [count] => (0..shown(*count, style)).collect::<Vec<_>>(),
+        _ => (0..tensor.data.len()).collect(),
+    }
+    .into_iter()
+    .map(|k| shown_scalar(tensor.data.get(k), style))
+    .collect();
     let widths = column_widths(&tensor.dims, &elements);
-    rows(&tensor.dims, &elements, &widths, column)
+    rows(&tensor.dims, &elements, &widths, column, style)
 }
 
 /// How wide the columns of a matrix are, so that they align; nothing for a vector.
@@ -132,22 +226,93 @@ fn column_widths(dims: &[usize], elements: &[String]) -> Vec<usize> {
     widths
 }
 
-fn rows(dims: &[usize], elements: &[String], widths: &[usize], column: usize) -> String {
+fn rows(
+    dims: &[usize],
+    elements: &[String],
+    widths: &[usize],
+    column: usize,
+    style: Style,
+) -> String {
     match dims {
         [] => elements[0].clone(),
-        [_] => {
-            let row =
-                elements.iter().zip(widths).map(|(element, width)| format!("{element:>width$}"));
-            format!("[{}]", row.collect::<Vec<_>>().join(", "))
-        }
+        [count] => row(&elements[..shown(*count, style)], *count, widths, column, style),
         [outer, inner @ ..] => {
             let size: usize = inner.iter().product();
-            let parts = (0..*outer)
-                .map(|k| rows(inner, &elements[k * size..(k + 1) * size], widths, column + 1));
-            format!(
-                "[{}]",
-                parts.collect::<Vec<_>>().join(&format!(",\n{}", " ".repeat(column + 1)))
-            )
+            let shown = shown(*outer, style);
+            let part = |k: usize| {
+                rows(inner, &elements[k * size..(k + 1) * size], widths, column + 1, style)
+            };
+            let mut parts: Vec<String> = (0..shown).map(part).collect();
+            if shown < *outer {
+                parts.push(more(outer - shown));
+            }
+            format!("[{}]", parts.join(&format!(",\n{}", " ".repeat(column + 1))))
         }
+    }
+}
+
+/// Elements side by side; those of a row that is too long for a line stand in columns below each other.
+fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style: Style) -> String {
+    let padded = |(element, width): (&String, &usize)| format!("{element:>width$}");
+    let mut parts: Vec<String> = elements.iter().zip(widths).map(padded).collect();
+    let length = parts.iter().map(|part| part.len() + 2).sum::<usize>();
+    let widest = parts.iter().map(String::len).max().unwrap_or(0);
+    let fits = style.width.is_none_or(|width| column + length <= width);
+    let a_line = match style.width {
+        Some(width) if !fits => (width.saturating_sub(column + 1) / (widest + 2)).max(1),
+        Some(_) | None => usize::MAX,
+    };
+    if !fits {
+        parts = parts.iter().map(|part| format!("{part:>widest$}")).collect();
+    }
+    let left = count - elements.len();
+    let mut lines: Vec<String> = parts.chunks(a_line).map(|line| line.join(", ")).collect();
+    if left > 0 {
+        lines.push(more(left));
+    }
+    let separator = if lines.len() > 1 && !fits || left > 0 && a_line < usize::MAX {
+        format!(",\n{}", " ".repeat(column + 1))
+    } else {
+        ", ".to_string()
+    };
+    format!("[{}]", lines.join(&separator))
+}
+
+/// An array of records of scalars that is too long for a line: a line for each record below a line with the names of the fields.
+fn table(data: &Data, style: Style) -> Option<String> {
+    let Data::Array(records) = data else { return None };
+    if flat(data, style, style.width?).is_some() {
+        return None;
+    }
+    let Data::Record(fields) = records.first()? else { return None };
+    let mut columns: Vec<Vec<String>> =
+        fields.iter().map(|(name, _)| vec![name.to_string()]).collect();
+    for record in &records[..shown(records.len(), style)] {
+        let Data::Record(fields) = record else { return None };
+        for (column, (_, value)) in columns.iter_mut().zip(fields) {
+            column.push(cell(value, style)?);
+        }
+    }
+    let width = |column: &Vec<String>| column.iter().map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = columns.iter().map(|column| width(column).unwrap_or(0)).collect();
+    let count = columns.first()?.len();
+    let line = |k: usize| {
+        let cells = columns.iter().zip(&widths);
+        let cells = cells.map(|(column, width)| format!("{:>width$}", column[k]));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    let mut lines: Vec<String> = (0..count).map(line).collect();
+    if count - 1 < records.len() {
+        lines.push(more(records.len() - (count - 1)));
+    }
+    Some(lines.join("\n"))
+}
+
+/// A scalar, or a constructor without arguments.
+fn cell(value: &Data, style: Style) -> Option<String> {
+    match value {
+        Data::Tensor(tensor) => Some(shown_scalar(tensor.as_scalar()?, style)),
+        Data::Con { name, args, .. } if args.is_empty() => Some(name.to_string()),
+        Data::Con { .. } | Data::Tuple(_) | Data::Record(_) | Data::Array(_) => None,
     }
 }

@@ -1,6 +1,7 @@
 //! Data to values and back, by the type.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::stack;
@@ -40,7 +41,7 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
             components(program, items.iter().zip(types.iter()))
         }
         (Ty::Record(types), Data::Record(fields))
-            if types.iter().map(|(name, _)| name).eq(fields.iter().map(|(name, _)| name)) =>
+            if types.iter().map(|(name, _)| &**name).eq(fields.iter().map(|(name, _)| &**name)) =>
         {
             components(
                 program,
@@ -134,7 +135,7 @@ fn data(program: &Program, value: &Value, ty: &Ty, function: Option<&Data>) -> O
         (Ty::Record(types), value) => {
             let items = value.clone().into_components();
             let field = |(item, (name, ty)): (&Value, &(Rc<str>, Ty))| {
-                Some((name.clone(), data(program, item, ty, function)?))
+                Some((Arc::from(&**name), data(program, item, ty, function)?))
             };
             items.iter().zip(types.iter()).map(field).collect::<Option<_>>().map(Data::Record)
         }
@@ -146,7 +147,7 @@ fn data(program: &Program, value: &Value, ty: &Ty, function: Option<&Data>) -> O
                 .zip(types)
                 .map(|(arg, ty)| stack::deeper(|| data(program, arg, ty, function)))
                 .collect::<Option<_>>()?;
-            Some(Data::Con { name: name.clone(), tag: con.tag, args })
+            Some(Data::Con { name: Arc::from(&**name), tag: con.tag, args })
         }
         (Ty::Array(_) | Ty::Variant(_), value) => unreachable!("ill-typed core: {value:?}"),
     }

@@ -124,8 +124,8 @@ impl<'a> Infer<'a> {
         self.settle_sizes(0);
         let (mut scheme, stuck) = self.solver.generalize(ty, mark, &|atom| left.classify(atom));
         self.forget_results(&scheme);
-        self.report_stuck(&stuck);
         self.report_failed();
+        self.report_stuck(&stuck, before);
         if self.problems.len() > before {
             scheme = self.failed_scheme(ty);
         }

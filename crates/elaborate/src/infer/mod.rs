@@ -30,6 +30,7 @@ use lambada_surface::ast::{self, Def, Item, Module};
 use crate::input::{Input, import_key, library_module};
 use crate::messages;
 use crate::solve::Solver;
+use crate::solve::constraint::Failed;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
@@ -256,6 +257,7 @@ impl<'a> Infer<'a> {
             level: std::mem::take(&mut self.solver.level),
             here: self.solver.here,
             undecided: std::mem::take(&mut self.solver.undecided),
+            failed: std::mem::take(&mut self.solver.failed),
         }
     }
 
@@ -273,6 +275,7 @@ impl<'a> Infer<'a> {
             level: self.solver.level,
             here: self.solver.here,
             undecided: self.solver.undecided.clone(),
+            failed: self.solver.failed.clone(),
         }
     }
 
@@ -289,6 +292,7 @@ impl<'a> Infer<'a> {
         self.solver.level = outside.level;
         self.solver.here = outside.here;
         self.solver.undecided = outside.undecided;
+        self.solver.failed = outside.failed;
     }
 
     fn in_library(&self) -> bool {
@@ -308,4 +312,6 @@ struct Outside {
     level: u32,
     here: Span,
     undecided: Vec<(Poly, Poly, Span)>,
+    /// What is wrong there is told there, and does not make a definition fail that is elaborated meanwhile.
+    failed: Vec<Failed>,
 }

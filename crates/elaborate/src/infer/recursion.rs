@@ -13,6 +13,7 @@ use lambada_surface::ast::{Def, Expr, ExprKind, Pattern};
 
 use crate::components::{components, cycle};
 use crate::messages;
+use crate::solve::constraint::Constraint;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::{Classify, Quantified, Scheme};
 use crate::solve::size::AtomKind;
@@ -114,8 +115,9 @@ impl<'a> Infer<'a> {
         self.settle_sizes(0);
         let own_calls = std::mem::replace(&mut self.own_calls, calls);
         self.check_own_calls(&own_calls);
-        let schemes = self.generalize_group(&bodies, mark);
+        let (schemes, stuck) = self.generalize_group(&bodies, mark);
         self.report_failed();
+        self.report_stuck(&stuck, before);
         let failed = self.problems.len() > before;
         self.solver.undecided.clear();
         for ((id, (function, ty, _)), scheme) in members.iter().zip(bodies).zip(schemes) {
@@ -125,7 +127,11 @@ impl<'a> Infer<'a> {
         self.enter(outside);
     }
 
-    fn generalize_group(&mut self, bodies: &[(Function, Ty, Left)], mark: usize) -> Vec<Scheme> {
+    fn generalize_group(
+        &mut self,
+        bodies: &[(Function, Ty, Left)],
+        mark: usize,
+    ) -> (Vec<Scheme>, Vec<Constraint>) {
         let classify: Vec<_> =
             bodies.iter().map(|(_, _, left)| |atom: Atom| left.classify(atom)).collect();
         let types: Vec<(Ty, Classify)> = bodies
@@ -135,8 +141,7 @@ impl<'a> Infer<'a> {
             .collect();
         let (schemes, stuck) = self.solver.generalize_all(&types, mark);
         schemes.iter().for_each(|scheme| self.forget_results(scheme));
-        self.report_stuck(&stuck);
-        schemes
+        (schemes, stuck)
     }
 
     fn finished(
@@ -353,7 +358,8 @@ impl<'a> Infer<'a> {
         self.settle_sizes(undecided);
         let own_calls = std::mem::replace(&mut self.own_calls, calls);
         self.check_own_calls(&own_calls);
-        let schemes = self.generalize_group(&bodies, mark);
+        let (schemes, stuck) = self.generalize_group(&bodies, mark);
+        self.report_stuck(&stuck, self.problems.len());
         self.env.restore(scope);
         let mut functions = Vec::new();
         for (((def, (id, _)), (function, ..)), scheme) in

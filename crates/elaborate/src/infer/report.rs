@@ -232,9 +232,19 @@ impl Infer<'_> {
         }
     }
 
-    /// Fields and components of what stayed unknown.
-    pub(super) fn report_stuck(&mut self, stuck: &[Constraint]) {
+    /// Fields and components of what stayed unknown, once for each type. Where something else is wrong since there were `before` problems, that may
+    /// be why it is not known.
+    pub(super) fn report_stuck(&mut self, stuck: &[Constraint], before: usize) {
+        if self.problems.len() > before {
+            return;
+        }
+        let mut told = Vec::new();
         for constraint in stuck {
+            let unknown = self.solver.root(constraint.types()[0]);
+            if told.contains(&unknown) {
+                continue;
+            }
+            told.push(unknown);
             let what = match constraint {
                 Constraint::Component { index, .. } => {
                     (format!("the component `.{index}`"), "(t : (real, real))")
@@ -272,9 +282,15 @@ impl Infer<'_> {
     fn field_meant(&self, name: &str) -> Option<String> {
         let function =
             self.scopes[0].defs.contains_key(name) || Builtin::find(name, false).is_some();
+        let imported = || {
+            let modules = self.scopes[self.module].imports.iter();
+            let with = modules.filter(|(_, id)| self.scopes[**id].defs.contains_key(name));
+            with.map(|(module, _)| messages::hidden_module(module, name)).min()
+        };
         match foreign::field(name) {
             Some(cure) => Some(cure.to_string()),
-            None => function.then(|| messages::function_first(name)),
+            None if function => Some(messages::function_first(name)),
+            None => imported(),
         }
     }
 

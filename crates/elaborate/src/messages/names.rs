@@ -30,6 +30,13 @@ pub(crate) fn qualified(module: &str, name: &str) -> String {
     format!("the import `{module}` defines it: write `{module}.{name}`")
 }
 
+/// A definition of an import, read from a variable of the same name.
+pub(crate) fn hidden_module(module: &str, name: &str) -> String {
+    format!(
+        "a variable called `{module}` hides the import `{module}`, which defines `{name}`; give it another name"
+    )
+}
+
 /// A function with the module that it has in another language; `known` says whether there is one of this name.
 pub(crate) fn foreign_module(module: &str, name: &str, span: Span, known: bool) -> Problem {
     let problem = Problem::error("E0125", format!("`{module}` is no module"), span, "not defined");

@@ -77,7 +77,7 @@ impl Specialize<'_> {
 
     /// A value that is printed under a name.
     pub(super) fn inspect(&mut self, label: Rc<str>, value: Term, span: Span) -> Term {
-        core::inspect(Site::new(self.span(span), label), value)
+        core::inspect(Site::new(self.span(span), &*label), value)
     }
 
     /// The function that does so.

@@ -21,7 +21,9 @@ impl Specialize<'_> {
         let jvp = rules.jvp.as_ref().map(|rule| self.jvp_rule(function, rule, &result));
         let vjp = rules.vjp.as_ref().map(|rule| self.vjp_rule(function, rule, &result));
         let (ty, span) = (bare.ty().clone(), bare.span());
-        let ruled = Ruled { name: rules.name.clone(), function: bare, jvp, vjp };
+        // Inside of the library there is a place outside of it to blame.
+        let library = self.scope.blame.is_some();
+        let ruled = Ruled { name: rules.name.clone(), library, function: bare, jvp, vjp };
         Term::new(TermKind::Ruled(Box::new(ruled)), ty, span)
     }
 

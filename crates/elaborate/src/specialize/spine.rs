@@ -1,6 +1,7 @@
 //! What stands around a term: `let`s and checks, in order, so that long programs are not deep.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_core::{self as core, Term, TermKind, Var};
 use lambada_source::{Site, Span};
@@ -54,7 +55,7 @@ impl Specialize<'_> {
         spine: &mut Spine,
         cond: Term,
         span: Span,
-        message: impl Into<Rc<str>>,
+        message: impl Into<Arc<str>>,
         values: Vec<Term>,
     ) {
         self.failing += 1;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
@@ -194,7 +195,7 @@ fn print_size(size: &Size) -> String {
 /// What size variables are equal to, and where that comes from.
 #[derive(Default)]
 struct Sizes {
-    known: HashMap<Rc<str>, (usize, String)>,
+    known: HashMap<Arc<str>, (usize, String)>,
 }
 
 impl Sizes {
@@ -405,7 +406,7 @@ impl Reader<'_> {
         }
         types
             .iter()
-            .map(|(n, t)| Ok((n.clone(), self.json(t, &members[&**n])?)))
+            .map(|(n, t)| Ok((Arc::from(&**n), self.json(t, &members[&**n])?)))
             .collect::<Result<_, _>>()
             .map(Data::Record)
     }
@@ -438,7 +439,7 @@ impl Reader<'_> {
             .zip(args)
             .map(|(t, v)| stack::deeper(|| self.json(&unsized_ty(t), v)))
             .collect::<Result<_, _>>()?;
-        Ok(Data::Con { name: constructor.clone(), tag, args })
+        Ok(Data::Con { name: Arc::from(&**constructor), tag, args })
     }
 
     fn tensor(&self, ty: &SizedTy, tensor: &Tensor) -> Result<Data, Problem> {

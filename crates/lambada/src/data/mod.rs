@@ -18,4 +18,4 @@ pub use names::{
 pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
 pub(crate) use stream::{Json, Typed};
-pub use write::{Format, json_text, to_json, write_file, write_sparse};
+pub use write::{Format, json_text, replace_file, to_json, write_file, write_sparse};

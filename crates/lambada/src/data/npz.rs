@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read, Seek, Write};
 
-use lambada_prim::{Data as Elements, Tensor, elements};
+use lambada_prim::{Data as Elements, Memory, Tensor, elements};
 use lambada_source::Problem;
 use ndarray::{ArrayD, IxDyn};
 use ndarray_npy::{NpzWriter, ReadNpyExt, WriteNpyExt};
@@ -12,7 +12,11 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::messages::data as messages;
 
 /// All arrays of an archive, by name, in alphabetical order.
-pub fn read_npz(file: impl Read + Seek, origin: &str) -> Result<Vec<(String, Tensor)>, Problem> {
+pub fn read_npz(
+    file: impl Read + Seek,
+    origin: &str,
+    Memory { limit }: Memory,
+) -> Result<Vec<(String, Tensor)>, Problem> {
     let broken = |e: &dyn std::fmt::Display| messages::not_an_archive(origin, e);
     let mut archive = ZipArchive::new(file).map_err(|e| broken(&e))?;
     let mut names: Vec<String> = archive.file_names().map(str::to_string).collect();
@@ -20,7 +24,6 @@ pub fn read_npz(file: impl Read + Seek, origin: &str) -> Result<Vec<(String, Ten
     let mut arrays = Vec::with_capacity(names.len());
     for name in names {
         let mut bytes = Vec::new();
-        let limit = crate::memory::limit().limit;
         let member = archive.by_name(&name).map_err(|e| broken(&e))?;
         // One more than is allowed, to see that there is more.
         member.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| broken(&e))?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lambada_prim::Tensor;
+use lambada_prim::{Memory, Tensor};
 use lambada_source::Problem;
 use lambada_source::stack::Deep;
 use serde_json::Value;
@@ -25,11 +25,13 @@ pub enum Raw {
 /// Values by parameter name, with where each comes from.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    pub(super) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
+    /// Arrays of files may take so much memory, if it is said.
+    limit: Option<Memory>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Nothing: that of the parameter at its place among the values without names.
     pub name: Option<String>,
     pub value: Raw,
@@ -42,6 +44,16 @@ impl Inputs {
     /// No values.
     pub fn new() -> Inputs {
         Inputs::default()
+    }
+
+    /// The same with a limit on the memory for arrays of files, in bytes; it is that of [`Options::max_memory`](crate::Options) unless it is said.
+    #[must_use]
+    pub fn with_memory(self, bytes: Option<u64>) -> Inputs {
+        Inputs { limit: bytes.map(|limit| Memory { limit }), ..self }
+    }
+
+    fn memory(&self) -> Memory {
+        self.limit.unwrap_or_else(crate::memory::limit)
     }
 
     /// No values?
@@ -83,7 +95,7 @@ impl Inputs {
             "json" => self.read_json(&text(path)?, &origin),
             "npz" => {
                 let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
-                for (name, tensor) in npz::read_npz(file, &origin)? {
+                for (name, tensor) in npz::read_npz(file, &origin, self.memory())? {
                     self.push(Some(name), Raw::Tensor(tensor), origin.clone(), true);
                 }
                 Ok(())

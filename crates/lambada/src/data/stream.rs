@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_core::data::Data;
 use lambada_core::{Program, SizedTy};
@@ -134,7 +135,7 @@ fn record<'de, A: MapAccess<'de>>(
     of: Typed,
     types: &[(Rc<str>, SizedTy)],
     members: &mut A,
-) -> Result<Vec<(Rc<str>, Data)>, A::Error> {
+) -> Result<Vec<(Arc<str>, Data)>, A::Error> {
     let mut found: Vec<Option<Data>> = vec![None; types.len()];
     while let Some(name) = members.next_key::<String>()? {
         match types.iter().position(|(known, _)| **known == *name) {
@@ -144,7 +145,7 @@ fn record<'de, A: MapAccess<'de>>(
     }
     let fields = types.iter().zip(found).map(|((name, _), value)| {
         let value = value.ok_or_else(|| A::Error::custom(format_args!("no member `{name}`")))?;
-        Ok((name.clone(), value))
+        Ok((Arc::from(&**name), value))
     });
     fields.collect()
 }

@@ -59,7 +59,7 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
                 .map_err(|e| messages::io(path, "write", e))?;
         }
     }
-    replace(path, &bytes).map_err(|e| messages::io(path, "write", e))
+    replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
 /// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
@@ -74,13 +74,17 @@ pub fn write_sparse(path: &Path, name: &str, value: &Data, matrix: &Data) -> Res
             leaves(value, "value", &mut named)?;
             let mut cursor = std::io::Cursor::new(Vec::new());
             npz::write_coo(&mut cursor, &named).map_err(|e| messages::io(path, "write", e))?;
-            replace(path, &cursor.into_inner()).map_err(|e| messages::io(path, "write", e))
+            replace_file(path, &cursor.into_inner()).map_err(|e| messages::io(path, "write", e))
         }
     }
 }
 
-/// Replaces the file; where the name is that of a link, the file that it leads to. What is no file, such as a pipe, is written to.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Replaces the file at once, with the permissions that it had; where the name is that of a link, the file that it leads to. What is no file, such as
+/// a pipe, is written to.
+///
+/// # Errors
+/// What the system says; then the file is what it was.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let target = target(path)?;
     if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
         return std::fs::write(&target, bytes);
@@ -89,6 +93,9 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = temporary().tempfile_in(folder)?;
     file.write_all(bytes)?;
+    if let Ok(there) = std::fs::metadata(path) {
+        file.as_file().set_permissions(there.permissions())?;
+    }
     file.persist(path).map(drop).map_err(|e| e.error)
 }
 

@@ -10,12 +10,13 @@ mod module;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use lambada_source::Problem;
 use serde_json::json;
 
 use crate::messages::gradbench as messages;
-use crate::{Engine, Session};
+use crate::{Disk, Options, Session};
 
 use crate::data::Json;
 use message::Header;
@@ -48,14 +49,14 @@ impl From<io::Error> for Ended {
 /// A folder that does not exist, a line without a number to answer to, and broken pipes. All else is said in an answer.
 pub fn gradbench(
     folder: &Path,
-    engine: Engine,
+    options: &Options,
     mut from: impl BufRead,
     mut to: impl Write,
 ) -> Result<(), Ended> {
     if !folder.is_dir() {
         return Err(messages::no_programs(folder).into());
     }
-    let mut tool = Tool { folder, engine, modules: HashMap::new() };
+    let mut tool = Tool { folder, options, modules: HashMap::new() };
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
         if !line.trim_ascii().is_empty() {
@@ -71,7 +72,7 @@ pub fn gradbench(
 
 struct Tool<'a> {
     folder: &'a Path,
-    engine: Engine,
+    options: &'a Options,
     modules: HashMap<String, Module>,
 }
 
@@ -104,8 +105,8 @@ impl Tool<'_> {
 
     /// Reads and compiles the program of an eval; or says why not.
     fn define(&mut self, name: &str) -> Result<(), String> {
-        let mut session = Session::new();
-        let module = Module::load(&mut session, self.folder, name, self.engine)
+        let mut session = Session::with(Arc::new(Disk), self.options.clone());
+        let module = Module::load(&mut session, self.folder, name)
             .map_err(|problems| session.render(&problems, false))?;
         self.modules.insert(name.to_string(), module);
         Ok(())

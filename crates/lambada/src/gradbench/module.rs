@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use lambada_core::data::Data;
@@ -10,7 +11,7 @@ use lambada_core::{Program, SizedTy};
 use lambada_source::{Failure, Problem};
 
 use crate::messages::gradbench as messages;
-use crate::{Engine, Executable, Operator, Session, Unit};
+use crate::{Executable, Operator, Session, Unit};
 
 use super::message::Input;
 
@@ -64,25 +65,20 @@ pub(super) struct Outcome {
 
 impl Module {
     /// Reads the program of an eval and compiles all that will be run.
-    pub fn load(
-        session: &mut Session,
-        folder: &Path,
-        name: &str,
-        engine: Engine,
-    ) -> Result<Module, Vec<Problem>> {
+    pub fn load(session: &mut Session, folder: &Path, name: &str) -> Result<Module, Vec<Problem>> {
         let evals = EVALS.map(|(name, _)| name);
         let eval = EVALS.iter().find(|(known, _)| *known == name);
         let (_, names) = eval.ok_or_else(|| vec![messages::no_such_eval(name, &evals)])?;
         let unit = session.load(&folder.join(name).with_extension("lam"))?;
         let function = |name: &'static str| {
-            let entry = Entry::compile(&unit, name, engine)?;
-            let output = Entry::find(&unit, &format!("{name}_output"), engine)?;
+            let entry = Entry::compile(&unit, name)?;
+            let output = Entry::find(&unit, &format!("{name}_output"))?;
             Ok::<_, Vec<Problem>>((name, Function { entry, output }))
         };
         Ok(Module {
             name: name.to_string(),
             functions: names.iter().map(|name| function(name)).collect::<Result<_, _>>()?,
-            prepare: Entry::find(&unit, PREPARE, engine)?,
+            prepare: Entry::find(&unit, PREPARE)?,
             session: session.clone(),
         })
     }
@@ -122,25 +118,25 @@ impl Module {
 }
 
 impl Entry {
-    fn compile(unit: &Unit, name: &str, engine: Engine) -> Result<Entry, Vec<Problem>> {
+    fn compile(unit: &Unit, name: &str) -> Result<Entry, Vec<Problem>> {
         let call = unit.call(name, Operator::Value, None)?;
         let params = call.signature().params.clone();
-        let executable = Executable::new(call.program.clone(), call.entry, engine)?;
+        let executable = Executable::with(call.program.clone(), call.entry, &unit.options)?;
         Ok(Entry { program: call.program, params, executable })
     }
 
     /// A definition that need not be there.
-    fn find(unit: &Unit, name: &str, engine: Engine) -> Result<Option<Entry>, Vec<Problem>> {
+    fn find(unit: &Unit, name: &str) -> Result<Option<Entry>, Vec<Problem>> {
         let defined = unit.definitions().iter().any(|def| &*def.name == name);
-        defined.then(|| Entry::compile(unit, name, engine)).transpose()
+        defined.then(|| Entry::compile(unit, name)).transpose()
     }
 
     /// The arguments, from a record that has them all.
     fn select(&self, name: &str, prepared: Data) -> Result<Vec<Data>, Problem> {
         let fields = if let Data::Record(fields) = prepared { fields } else { Vec::new() };
-        let mut fields: HashMap<Rc<str>, Data> = fields.into_iter().collect();
+        let mut fields: HashMap<Arc<str>, Data> = fields.into_iter().collect();
         let params = self.params.iter().map(|(param, _)| {
-            fields.remove(param).ok_or_else(|| messages::not_prepared(name, param))
+            fields.remove(&**param).ok_or_else(|| messages::not_prepared(name, param))
         });
         params.collect()
     }

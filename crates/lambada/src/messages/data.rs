@@ -75,7 +75,15 @@ pub fn too_large(what: &str, limit: u64) -> Problem {
         .hint("--max-memory sets the limit")
 }
 
-/// A parameter without a value; `identifier` says whether it can be named in a shell without quotes.
+/// A parameter without a value.
+pub fn no_value(definition: &str, name: &str, expected: &str) -> Problem {
+    Problem::general(
+        "E0606",
+        format!("`{definition}` needs a value for its parameter `{name} : {expected}`"),
+    )
+}
+
+/// The same on the command line; `identifier` says whether it can be named in a shell without quotes.
 pub fn missing(
     definition: &str,
     name: &str,
@@ -88,10 +96,7 @@ pub fn missing(
     } else {
         format!("at its place or as `'{name}=…'`")
     };
-    let problem = Problem::general(
-        "E0606",
-        format!("`{definition}` needs a value for its parameter `{name} : {expected}`"),
-    );
+    let problem = no_value(definition, name, expected);
     let problem = match near {
         Some((origin, near)) => {
             problem.hint(format!("{origin} has a member \"{near}\"; is `{name}` meant?"))

@@ -13,7 +13,7 @@ use lambada_testkit::{Confirmed, Random, Tolerance, confirm_above};
 
 use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};
-use crate::{Engine, Executable};
+use crate::{Executable, Options};
 
 /// So many elements of a gradient are compared one by one.
 const ELEMENTS: usize = 8;
@@ -69,14 +69,14 @@ impl Derivatives {
         program: &Program,
         entry: DefId,
         wrt: Vec<usize>,
-        engine: Engine,
+        options: &Options,
     ) -> Result<Derivatives, Vec<Problem>> {
         let derived = |program: &Program, entry, operator| {
             let mut program = program.clone();
             let id = operators::derive(&mut program, entry, operator, &wrt).map_err(|p| vec![p])?;
             Ok::<_, Vec<Problem>>((program, id))
         };
-        let compiled = |(program, id): (Program, DefId)| Executable::new(program, id, engine);
+        let compiled = |(program, id): (Program, DefId)| Executable::with(program, id, options);
         let reverse = derived(program, entry, Operator::Vjp)?;
         let second = compiled(derived(&reverse.0, reverse.1, Operator::Jvp)?)?;
         let value = compiled((program.clone(), entry))?;

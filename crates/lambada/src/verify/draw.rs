@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, TypeId};
@@ -59,7 +60,7 @@ struct Draw<'a> {
     program: &'a Program,
     random: &'a mut Random,
     reals: Range<f64>,
-    sizes: HashMap<Rc<str>, i64>,
+    sizes: HashMap<Arc<str>, i64>,
 }
 
 impl Draw<'_> {
@@ -73,7 +74,8 @@ impl Draw<'_> {
                 Data::Tuple(types.iter().map(|ty| self.value(ty, depth)).collect())
             }
             SizedTy::Record(fields) => {
-                let field = |(name, ty): &(Rc<str>, SizedTy)| (name.clone(), self.value(ty, depth));
+                let field =
+                    |(name, ty): &(Rc<str>, SizedTy)| (Arc::from(&**name), self.value(ty, depth));
                 Data::Record(fields.iter().map(field).collect())
             }
             SizedTy::Array(size, elem) => {
@@ -118,7 +120,7 @@ impl Draw<'_> {
         };
         let (name, types) = &constructors[tag];
         let args = types.iter().map(|ty| self.value(&unsized_ty(ty), depth + 1)).collect();
-        Data::Con { name: name.clone(), tag, args }
+        Data::Con { name: Arc::from(&**name), tag, args }
     }
 
     fn size(&mut self, size: &Size) -> usize {
@@ -131,12 +133,12 @@ impl Draw<'_> {
         drawn.and_then(|n| usize::try_from(n).ok()).unwrap_or(UNNAMED)
     }
 
-    fn size_named(&mut self, name: &Rc<str>) -> i64 {
+    fn size_named(&mut self, name: &str) -> i64 {
         if let Some(known) = self.sizes.get(name) {
             return *known;
         }
         let drawn = 2 + self.random.below(3) as i64;
-        self.sizes.insert(name.clone(), drawn);
+        self.sizes.insert(name.into(), drawn);
         drawn
     }
 

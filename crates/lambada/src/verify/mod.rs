@@ -14,7 +14,7 @@ use lambada_testkit::Random;
 use crate::messages::verify as messages;
 use crate::operators::{self, Operator};
 use crate::vectors::reals;
-use crate::{Call, Engine, Inputs, Unit};
+use crate::{Call, Engine, Inputs, Options, Unit};
 
 pub use checks::Finding as Check;
 use checks::{CHECKS, Derivatives};
@@ -123,7 +123,8 @@ impl Unit {
             }
             Err(_) => None,
         };
-        let derivatives = Derivatives::compile(program, entry, wrt, what.engine)?;
+        let options = Options { engine: what.engine, ..self.options.clone() };
+        let derivatives = Derivatives::compile(program, entry, wrt, &options)?;
         let is_given = given.is_some();
         let points = match given {
             Some(args) => match derivatives.value(&args) {

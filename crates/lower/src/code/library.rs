@@ -1,6 +1,7 @@
 //! Parameters of functions of the library, nodes and calls.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Op, Operand, Param, Part, Reg, Step};
 use lambada_prim::ScalarTy;
@@ -24,7 +25,7 @@ impl Code {
     }
 
     /// What is blamed at a place in the program, or near it.
-    fn blamed(&mut self, origin: Option<Span>, message: impl Into<Rc<str>>) -> u32 {
+    fn blamed(&mut self, origin: Option<Span>, message: impl Into<Arc<str>>) -> u32 {
         let span = origin.or(self.near).unwrap_or_default();
         self.site(&Site::new(span, message))
     }

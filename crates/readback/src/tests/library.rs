@@ -29,7 +29,7 @@ fn shown(f: &Function) -> Result<String, String> {
         seeds: Vec::new(),
         place: &|_| None,
     };
-    let text = print_module(&Module { doc: None, items: items(f, &interface)? });
+    let text = print_module(&Module { items: items(f, &interface)?, ..Module::default() });
     let (_, problems) = parse(&text, FileId(0));
     assert!(problems.is_empty(), "{problems:?}\n{text}");
     Ok(text)

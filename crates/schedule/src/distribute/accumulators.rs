@@ -1,10 +1,12 @@
-//! Accumulators: `Σ over loops` where each place is added to by its own index, a scatter else.
+//! Accumulators: `Σ over loops` where each place is added to by its own index, or by one that is an affine function of its own; a scatter else.
 
 use lambada_anf::{Atom, Param, Var};
-use lambada_prim::{Prim, ReduceOp};
+use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::{Distributor, Place, Value};
-use crate::graph::{ArrayId, Axes, AxisId, NodeId, Term};
+use crate::affine::Affine;
+use crate::reads::read;
+use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
 
 /// An accumulator that has not been frozen.
 pub(super) struct Accumulator {
@@ -13,6 +15,18 @@ pub(super) struct Accumulator {
     /// How many constructs are around it.
     depth: usize,
 }
+
+/// Where something is added along an axis, seen from the place: `place` runs over all places, and the index of `axis` that
+/// adds there is `index`, if it is one of its indices.
+struct Inverse {
+    axis: AxisId,
+    place: AxisId,
+    index: NodeId,
+    in_range: Vec<NodeId>,
+}
+
+/// How much longer than an axis the array may be whose places it adds to, for all places to be asked which index adds to them.
+const SLACK: i64 = 4;
 
 impl Distributor<'_> {
     pub(super) fn accumulator(&mut self, acc: Var, value: Atom) {
@@ -28,20 +42,14 @@ impl Distributor<'_> {
         for place in around {
             match place {
                 Place::Axis(axis) => over.push(axis),
-                // The inner condition may only be asked for where the outer one holds.
-                Place::Branch(cond) => {
-                    when = Some(when.map_or(cond, |outer| {
-                        let no = self.to.lit(lambada_prim::Scalar::Bool(false));
-                        self.to.choose(outer, cond, no)
-                    }));
-                }
+                Place::Branch(cond) | Place::Part(_, _, cond) => when = self.both(when, cond),
             }
         }
         let mut index = self.scalars(index);
         let value = match self.value(value) {
             Value::Scalar(node) => node,
             Value::Array(view) => {
-                let axes = self.axes_along(&view, &mut Vec::new());
+                let axes = self.axes_along(&view, &mut over.clone());
                 index.extend(axes.iter().map(|axis| self.to.index(*axis)));
                 over.extend(&axes);
                 self.element_at(&view, &axes)
@@ -51,52 +59,157 @@ impl Distributor<'_> {
         known.terms.push(Term { over, when, index, value });
     }
 
+    /// The second condition may only be asked for where the first one holds.
+    fn both(&mut self, first: Option<NodeId>, second: NodeId) -> Option<NodeId> {
+        Some(first.map_or(second, |first| {
+            let no = self.to.lit(Scalar::Bool(false));
+            self.to.choose(first, second, no)
+        }))
+    }
+
     pub(super) fn freeze(&mut self, p: &Param, acc: Var) {
         let known = self.accumulators.remove(&acc).expect("it has been made in the region");
         let mut array = known.init;
         let mut others = Vec::new();
         for term in known.terms {
-            match self.own_places(&term, array) {
-                Some(axes) => array = self.summed(array, &axes, &term),
-                None => others.push(term),
+            match self.inverses(&term, array) {
+                Some(inverses) => array = self.summed(array, &inverses, &term),
+                None => others.push(self.summed_first(term)),
             }
         }
         let array = self.to.scatter(array, others);
         self.bind_array(p, array);
     }
 
-    /// The axes whose indices are the place, if each place is that of one index and every one is reached.
-    fn own_places(&mut self, term: &Term, array: ArrayId) -> Option<Vec<AxisId>> {
+    /// For each index which axis adds there, if there is one, and another one for each.
+    fn inverses(&mut self, term: &Term, array: ArrayId) -> Option<Vec<Inverse>> {
         let dims = self.to.dims(array);
-        let graph = &self.to.graph;
         let over: Axes = term.over.iter().copied().collect();
-        let axis = |(i, size): (&NodeId, &NodeId)| {
-            let axis = graph.index(*i)?;
-            let extent = graph.axis(axis).extent;
-            let fits = over.contains(axis) && extent == *size;
-            (fits && !graph.free(extent).meets(&over)).then_some(axis)
-        };
-        let axes = term.index.iter().zip(&dims).map(axis).collect::<Option<Vec<AxisId>>>()?;
-        let distinct: Axes = axes.iter().copied().collect();
-        let free = &graph.array_facts(array).free;
-        (distinct.len() == axes.len() && !free.meets(&distinct)).then_some(axes)
+        let mut taken = term.over.clone();
+        let mut inverses: Vec<Inverse> = Vec::new();
+        for (index, size) in term.index.iter().zip(&dims) {
+            let inverse = self.inverse(*index, *size, &over, &mut taken)?;
+            if inverses.iter().any(|known| known.axis == inverse.axis) {
+                return None;
+            }
+            inverses.push(inverse);
+        }
+        let places: Axes = inverses.iter().flat_map(|i| [i.axis, i.place]).collect();
+        (!self.to.graph.array_facts(array).free.meets(&places)).then_some(inverses)
     }
 
-    /// `array[axes] + Σ value`
-    fn summed(&mut self, array: ArrayId, axes: &[AxisId], term: &Term) -> ArrayId {
-        let elem = self.to.graph.facts(term.value).elem;
-        let mut sum = term.value;
-        if let Some(when) = term.when {
-            let zero = self.to.lit(elem.zero());
-            sum = self.to.choose(when, sum, zero);
+    fn inverse(
+        &mut self,
+        index: NodeId,
+        size: NodeId,
+        over: &Axes,
+        taken: &mut Vec<AxisId>,
+    ) -> Option<Inverse> {
+        let graph = &self.to.graph;
+        let (sign, axis, rest) = Affine::of(graph, index).along(graph, over)?;
+        let extent = graph.axis(axis).extent;
+        if graph.free(extent).meets(over) || sign.abs() != 1 {
+            return None;
         }
-        for axis in term.over.iter().rev().filter(|axis| !axes.contains(axis)) {
+        let (size_sum, extent_sum) = (Affine::of(graph, size), Affine::of(graph, extent));
+        let longer = size_sum.plus(-1, &extent_sum).known()?;
+        if longer > SLACK {
+            return None;
+        }
+        if sign == 1 && rest.known() == Some(0) && longer == 0 {
+            return Some(Inverse { axis, place: axis, index, in_range: Vec::new() });
+        }
+        let place = self.free_axis("k".into(), size, taken);
+        taken.push(place);
+        let own = self.to.index(place);
+        // index = sign · axis + rest, so axis = sign · (place − rest).
+        let found = Affine::default().plus(sign, &Affine::of(&self.to.graph, own).plus(-1, &rest));
+        let at = |own: &Affine| Affine::default().plus(sign, &own.plus(-1, &rest));
+        let (first, last) = (at(&Affine::default()), at(&size_sum.plus_constant(-1)));
+        let (low, high) = if sign == 1 { (first, last) } else { (last, first) };
+        let is_surely_positive = |sum: Affine| sum.known().is_some_and(|least| least >= 0);
+        let room = extent_sum.plus_constant(-1).plus(-1, &high);
+        let index = found.node(&mut self.to);
+        let mut in_range = Vec::new();
+        if !is_surely_positive(low) {
+            let none = self.to.lit(Scalar::Int(0));
+            in_range.push(self.to.prim(Prim::LeInt, [none, index]));
+        }
+        if !is_surely_positive(room) {
+            in_range.push(self.to.prim(Prim::LtInt, [index, extent]));
+        }
+        Some(Inverse { axis, place, index, in_range })
+    }
+
+    /// `array[places] + Σ value`. That nothing is added to a zero changes the sign of a zero at most.
+    fn summed(&mut self, array: ArrayId, inverses: &[Inverse], term: &Term) -> ArrayId {
+        let zero = self.to.graph.facts(term.value).elem.zero();
+        let mut cond = None;
+        for known in inverses.iter().flat_map(|i| &i.in_range) {
+            cond = self.both(cond, *known);
+        }
+        if let Some(when) = term.when {
+            let when = self.at_places(when, inverses, cond.is_some());
+            cond = self.both(cond, when);
+        }
+        let mut sum = self.at_places(term.value, inverses, cond.is_some());
+        let zero = self.to.lit(zero);
+        if let Some(cond) = cond {
+            sum = self.to.choose(cond, sum, zero);
+        }
+        let own: Axes = inverses.iter().map(|i| i.axis).collect();
+        for axis in term.over.iter().rev().filter(|axis| !own.contains(**axis)) {
             sum = self.to.reduce(ReduceOp::Add, Axes::one(*axis), sum);
         }
+        let axes: Vec<AxisId> = inverses.iter().map(|i| i.place).collect();
         let index = axes.iter().map(|axis| self.to.index(*axis)).collect();
-        let before = self.to.at(array, index);
-        let add: Prim = ReduceOp::Add.prim(elem);
-        let body = self.to.prim(add, [before, sum]);
-        self.to.map(axes.to_vec(), body)
+        let before = read(&mut self.to, array, index);
+        if before != zero {
+            let add: Prim = ReduceOp::Add.prim(self.to.graph.facts(sum).elem);
+            sum = self.to.prim(add, [before, sum]);
+        }
+        self.to.map(axes, sum)
+    }
+
+    /// What there is for the indices that add to a place.
+    fn at_places(&mut self, node: NodeId, inverses: &[Inverse], conditional: bool) -> NodeId {
+        let moved: Vec<&Inverse> = inverses.iter().filter(|i| i.axis != i.place).collect();
+        if moved.is_empty() {
+            return node;
+        }
+        let around = self.to.around.len();
+        self.to.around.extend(conditional.then_some(Around::Branch));
+        let elements = self.to.map(moved.iter().map(|i| i.axis).collect(), node);
+        let element = read(&mut self.to, elements, moved.iter().map(|i| i.index).collect());
+        self.to.around.truncate(around);
+        element
+    }
+
+    /// The same with what is added to a place by several indices added first.
+    fn summed_first(&mut self, term: Term) -> Term {
+        let Term { mut over, mut when, index, mut value } = term;
+        let own = |i: &NodeId| self.to.graph.index(*i).is_some_and(|axis| over.contains(&axis));
+        let is_evident = index.iter().all(own);
+        let around = self.to.around.len();
+        self.to.around.extend(when.map(|_| Around::Branch));
+        for axis in over.clone().into_iter().rev() {
+            let graph = &self.to.graph;
+            let extents = over.iter().map(|a| &graph.axis(*a).extent);
+            let place = index.iter().chain(&when).chain(extents);
+            if !place.into_iter().any(|n| graph.free(*n).contains(axis)) {
+                value = self.to.reduce(ReduceOp::Add, Axes::one(axis), value);
+                over.retain(|other| *other != axis);
+                // The place need not be there if nothing was added to it.
+                if !is_evident {
+                    let extent = self.to.graph.axis(axis).extent;
+                    let none = self.to.lit(Scalar::Int(0));
+                    let runs = self.to.prim(Prim::LtInt, [none, extent]);
+                    let no = self.to.lit(Scalar::Bool(false));
+                    when = Some(when.map_or(runs, |when| self.to.choose(runs, when, no)));
+                }
+            }
+        }
+        self.to.around.truncate(around);
+        Term { over, when, index, value }
     }
 }

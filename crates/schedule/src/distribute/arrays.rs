@@ -5,6 +5,7 @@ use lambada_prim::Scalar;
 
 use super::{Distributor, Value};
 use crate::graph::{ArrayId, Axis, AxisId, NodeId};
+use crate::reads::read;
 
 /// `base[prefix]`
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ impl Distributor<'_> {
     }
 
     pub(super) fn element(&mut self, view: &View, index: &[NodeId]) -> NodeId {
-        self.to.at(view.base, [&view.prefix, index].concat())
+        read(&mut self.to, view.base, [&view.prefix, index].concat())
     }
 
     pub(super) fn indexed(&mut self, view: &View, index: &[NodeId]) -> Value {

@@ -68,6 +68,11 @@ impl Distributor<'_> {
         taken
     }
 
+    /// An axis of that extent other than those that are taken.
+    pub(super) fn free_axis(&mut self, hint: Rc<str>, extent: NodeId, taken: &[AxisId]) -> AxisId {
+        self.axis(hint, extent, false, &[], taken)
+    }
+
     fn vote(&self, (indexed, k): (Indexed, usize)) -> Option<AxisId> {
         let own = match indexed {
             Indexed::Array(array) => self.own_axes(array).get(k).copied(),
@@ -88,7 +93,7 @@ impl Distributor<'_> {
         let used = |axis: AxisId| {
             let around = |place: &Place| match place {
                 Place::Axis(other) => *other == axis,
-                Place::Branch(_) => false,
+                Place::Branch(_) | Place::Part(..) => false,
             };
             taken.contains(&axis) || self.around.iter().any(around)
         };

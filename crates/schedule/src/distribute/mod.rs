@@ -19,11 +19,13 @@ use crate::regions::Region;
 mod accumulators;
 mod arrays;
 mod axes;
+mod effects;
 mod nests;
 
 use accumulators::Accumulator;
 use arrays::View;
 use axes::Ranges;
+use effects::Passed;
 
 /// A region as a graph.
 #[derive(Debug)]
@@ -73,6 +75,8 @@ enum Place {
     Axis(AxisId),
     /// A branch that is taken if this holds.
     Branch(NodeId),
+    /// The indices of an axis for which this holds, which depends on the second axis.
+    Part(AxisId, AxisId, NodeId),
 }
 
 struct Distributor<'a> {
@@ -99,7 +103,8 @@ impl Distributor<'_> {
             };
             self.to.graph.outputs.push(Output { hint: self.names.hint(p.var), array });
         }
-        self.to.graph.effects = self.effects.pop().unwrap_or_default();
+        let effects = self.effects.pop().unwrap_or_default();
+        self.to.graph.effects = Passed::default().without(effects);
         let outputs = outputs.iter().map(|p| p.var).collect();
         Distributed { graph: cleaned(&self.to.graph), inputs: self.inputs, outputs }
     }
@@ -184,6 +189,7 @@ impl Distributor<'_> {
         self.to.around.push(match place {
             Place::Axis(axis) => Around::Axis(axis),
             Place::Branch(_) => Around::Branch,
+            Place::Part(inner, outer, _) => Around::Part(inner, outer),
         });
         self.effects.push(Vec::new());
         let result = inside(self);
@@ -242,8 +248,13 @@ impl Distributor<'_> {
                 let (cond, values) = (self.scalar(*cond), self.scalars(values));
                 self.effect(Effect::Check { cond, site: site.clone(), values });
             }
-            Op::Update { .. }
-            | Op::Call { .. }
+            Op::Update { array, index, value } => {
+                let (init, index) = (self.view(*array), self.scalars(index));
+                let (init, part) = (self.whole(&init), self.array(*value));
+                let array = self.to.update(init, index, part);
+                self.bind_array(&stm.binds[0], array);
+            }
+            Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
             | Op::Field { .. }

@@ -6,6 +6,7 @@ use lambada_anf::{Atom, Block, LoopKind, Nest, Out, Param, Stm, Var};
 use lambada_prim::Prim;
 
 use super::{Distributor, Place, Value, View};
+use crate::affine::Affine;
 use crate::graph::{ArrayId, Axes, AxisId, Effect, NodeId};
 
 impl Distributor<'_> {
@@ -29,16 +30,18 @@ impl Distributor<'_> {
 
     fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) {
         let extent = self.scalar(extent);
-        let axis = self.axis_of_loop(index, extent, body, false);
+        let collects = outs.iter().any(|out| matches!(out, Out::Collect));
+        let bound = if collects { None } else { self.bound(extent) };
+        let size = bound.map_or(extent, |outer| self.to.graph.axis(outer).extent);
+        let axis = self.axis_of_loop(index, size, body, false);
         let (results, effects) = self.inside(Place::Axis(axis), |d| {
             d.bind_index(index, axis);
-            let results = d.block(body);
-            let outs = outs.iter().zip(results);
-            outs.map(|(out, result)| d.element_of(*out, result)).collect::<Vec<_>>()
+            match bound {
+                None => d.elements(outs, body),
+                Some(outer) => d.elements_below((axis, outer), extent, outs, body),
+            }
         });
-        if !effects.is_empty() {
-            self.effect(Effect::For(axis, effects));
-        }
+        self.effects_along(axis, effects);
         for ((p, out), (axes, node)) in stm.binds.iter().zip(outs).zip(results) {
             match out {
                 Out::Collect => {
@@ -52,6 +55,63 @@ impl Distributor<'_> {
                 }
             }
         }
+    }
+
+    fn elements(&mut self, outs: &[Out], body: &Block) -> Vec<(Vec<AxisId>, NodeId)> {
+        let results = self.block(body);
+        outs.iter().zip(results).map(|(out, result)| self.element_of(*out, result)).collect()
+    }
+
+    /// The same for the indices below a limit; the others give the unit of the reduction.
+    fn elements_below(
+        &mut self,
+        (axis, outer): (AxisId, AxisId),
+        limit: NodeId,
+        outs: &[Out],
+        body: &Block,
+    ) -> Vec<(Vec<AxisId>, NodeId)> {
+        let index = self.to.index(axis);
+        let below = self.to.prim(Prim::LtInt, [index, limit]);
+        let (mut elements, effects) =
+            self.inside(Place::Part(axis, outer, below), |d| d.elements(outs, body));
+        if !effects.is_empty() {
+            self.effect(Effect::If(below, effects, Vec::new()));
+        }
+        for (out, (_, node)) in outs.iter().zip(&mut elements) {
+            if let Out::Reduce(op) = out {
+                let unit = self.to.lit(op.unit(self.to.graph.facts(*node).elem));
+                *node = self.to.choose(below, *node, unit);
+            }
+        }
+        elements
+    }
+
+    /// An axis around whose extent is not below the one given, which depends on its index: `for i < j` runs over a part of the
+    /// extent of `j`. So triangles have the axes of squares, and conditions.
+    fn bound(&self, extent: NodeId) -> Option<AxisId> {
+        let graph = &self.to.graph;
+        let around: Axes = self
+            .around
+            .iter()
+            .filter_map(|place| match place {
+                Place::Axis(axis) => Some(*axis),
+                Place::Branch(_) | Place::Part(..) => None,
+            })
+            .collect();
+        let (sign, axis, rest) = Affine::of(graph, extent).along(graph, &around)?;
+        let outer = graph.axis(axis).extent;
+        if graph.free(outer).meets(&around) {
+            return None;
+        }
+        let size = Affine::of(graph, outer);
+        let least_is = |sum: &Affine| sum.known().is_some_and(|room| room >= 0);
+        // The largest extent is `rest + size − 1`, or `rest` where it falls.
+        let largest = match sign {
+            1 => rest.plus(1, &size).plus_constant(-1),
+            -1 => rest,
+            _ => return None,
+        };
+        least_is(&size.plus(-1, &largest)).then_some(axis)
     }
 
     /// What an iteration gives to an out: an element of it, and the axes of the array that it is an element of.
@@ -82,7 +142,7 @@ impl Distributor<'_> {
         let axis = self.axis_of_loop(index, extent, body, true);
         let axes = self.around.iter().filter_map(|place| match place {
             Place::Axis(axis) => Some(*axis),
-            Place::Branch(_) => None,
+            Place::Branch(_) | Place::Part(..) => None,
         });
         let reaching = axes.fold(Axes::default(), |all, a| all.union(&self.to.graph.reach(a)));
         let l = self.to.open(axis, &inits, &reaching);
@@ -96,9 +156,7 @@ impl Distributor<'_> {
             body.results.iter().map(|a| d.array(*a)).collect::<Vec<ArrayId>>()
         });
         self.to.close(l, &nexts);
-        if !effects.is_empty() {
-            self.effect(Effect::For(axis, effects));
-        }
+        self.effects_along(axis, effects);
         for (k, p) in stm.binds.iter().enumerate() {
             let last = self.to.last(l, k as u32);
             self.bind_array(p, last);

@@ -18,6 +18,9 @@ pub enum Around {
     Axis(AxisId),
     /// A branch that may not be taken.
     Branch,
+    /// A condition on the indices of two axes, the first of which is inside of the other. What does not depend on the first one is
+    /// computed outside; what does not depend on the second one, too, if it surely has a value for each index.
+    Part(AxisId, AxisId),
 }
 
 /// Builds a graph.
@@ -32,6 +35,22 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Builds on.
+    pub fn of(graph: Graph) -> Builder {
+        let nodes = graph.nodes.iter().cloned().zip((0..).map(NodeId)).collect();
+        let arrays = graph.arrays.iter().cloned().zip((0..).map(ArrayId)).collect();
+        Builder { graph, around: Vec::new(), nodes, arrays }
+    }
+
+    /// What has been built. An axis without a loop has no order.
+    pub fn finish(mut self) -> Graph {
+        let ordered: Axes = self.graph.loops.iter().map(|l| l.axis).collect();
+        for (k, axis) in self.graph.axes.iter_mut().enumerate() {
+            axis.sequential &= ordered.contains(AxisId(k as u32));
+        }
+        self.graph
+    }
+
     /// A new input.
     pub fn input(&mut self, input: Input) -> ArrayId {
         self.graph.inputs.push(input);
@@ -93,9 +112,14 @@ impl Builder {
                     return *item;
                 }
             }
+            Array::Update(_, at, part) if index.starts_with(at) => {
+                let (at, part) = (at.len(), *part);
+                return self.at(part, index[at..].to_vec());
+            }
             Array::Input(_)
             | Array::Constant(_)
             | Array::Scatter(..)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => {}
         }
@@ -149,6 +173,11 @@ impl Builder {
         if terms.is_empty() { init } else { self.array(Array::Scatter(init, terms)) }
     }
 
+    /// An array with another part at an index.
+    pub fn update(&mut self, init: ArrayId, index: Vec<NodeId>, part: ArrayId) -> ArrayId {
+        self.array(Array::Update(init, index, part))
+    }
+
     /// A loop whose next states are not known yet; it depends on the given axes at most.
     pub fn open(&mut self, axis: AxisId, inits: &[(Rc<str>, ArrayId)], free: &Axes) -> LoopId {
         let carry = |(hint, init): &(Rc<str>, ArrayId)| Carry {
@@ -160,7 +189,7 @@ impl Builder {
         self.graph.loops.push(Loop { axis, carries });
         let id = LoopId((self.graph.loops.len() - 1) as u32);
         let bound = free.without(&Axes::one(axis));
-        let lazy = self.is_lazy(&bound);
+        let lazy = self.is_lazy(&bound, false);
         self.graph.of_loops.push((bound.clone(), lazy));
         for k in 0..inits.len() as u32 {
             self.loop_array(Array::Carried(id, k), bound.union(&self.graph.reach(axis)));
@@ -198,7 +227,7 @@ impl Builder {
                 vec![self.lit(Scalar::Int(len))]
             }
             Array::Map(axes, _) => axes.iter().map(|a| self.graph.axis(*a).extent).collect(),
-            Array::Scatter(init, _) => self.dims(*init),
+            Array::Scatter(init, _) | Array::Update(init, ..) => self.dims(*init),
             Array::Carried(l, k) | Array::Final(l, k) => {
                 self.dims(self.graph.loop_(*l).carries[*k as usize].init)
             }
@@ -209,17 +238,42 @@ impl Builder {
         let (Array::Carried(l, k) | Array::Final(l, k)) = &array else { return };
         let init = self.graph.loop_(*l).carries[*k as usize].init;
         let elem = self.graph.array_facts(init).elem;
-        let lazy = self.is_lazy(&free);
+        let lazy = self.is_lazy(&free, false);
         self.graph.arrays.push(array.clone());
         self.graph.of_arrays.push(Facts { elem, free, lazy });
         self.arrays.insert(array, ArrayId((self.graph.arrays.len() - 1) as u32));
     }
 
     /// Is there a branch between the loops that something depends on, and this place?
-    fn is_lazy(&self, free: &Axes) -> bool {
+    fn is_lazy(&self, free: &Axes, total: bool) -> bool {
         let needed = |around: &Around| matches!(around, Around::Axis(a) if free.contains(*a));
         let inner = self.around.iter().rposition(needed).map_or(0, |k| k + 1);
-        self.around[inner..].contains(&Around::Branch)
+        self.around[inner..].iter().any(|around| match around {
+            Around::Axis(_) => false,
+            Around::Branch => true,
+            Around::Part(inner, outer) => {
+                free.contains(*inner) && (free.contains(*outer) || !total)
+            }
+        })
+    }
+
+    /// Is a node in range for each index of its axes?
+    fn is_total(&self, node: &Node) -> bool {
+        let graph = &self.graph;
+        let index = |i: &NodeId, size: Option<&NodeId>| {
+            let extent = graph.index(*i).map(|axis| graph.axis(axis).extent);
+            extent.is_some() && extent.as_ref() == size
+        };
+        match node {
+            Node::Lit(_) | Node::Index(_) => true,
+            Node::Prim(_, parts) => parts.iter().all(|p| !graph.facts(*p).lazy),
+            Node::At(array, at) => {
+                let Array::Input(k) = graph.array(*array) else { return false };
+                let dims = &graph.inputs[*k as usize].dims;
+                at.iter().enumerate().all(|(k, i)| index(i, dims.get(k)))
+            }
+            Node::Choose(..) | Node::Reduce(..) => false,
+        }
     }
 
     /// Is there such a node?
@@ -230,12 +284,12 @@ impl Builder {
     /// The node, new or known.
     pub fn node(&mut self, node: Node) -> NodeId {
         if let Some(id) = self.nodes.get(&node).copied() {
-            let lazy = self.is_lazy(self.graph.free(id));
+            let lazy = self.is_lazy(self.graph.free(id), self.is_total(&node));
             self.graph.of_nodes[id.0 as usize].lazy &= lazy;
             return id;
         }
         let (elem, free) = self.of_node(&node);
-        let lazy = self.is_lazy(&free);
+        let lazy = self.is_lazy(&free, self.is_total(&node));
         self.graph.of_nodes.push(Facts { elem, free, lazy });
         self.graph.nodes.push(node.clone());
         let id = NodeId((self.graph.nodes.len() - 1) as u32);
@@ -245,12 +299,12 @@ impl Builder {
 
     fn array(&mut self, array: Array) -> ArrayId {
         if let Some(id) = self.arrays.get(&array).copied() {
-            let lazy = self.is_lazy(&self.graph.array_facts(id).free);
+            let lazy = self.is_lazy(&self.graph.array_facts(id).free, false);
             self.graph.of_arrays[id.0 as usize].lazy &= lazy;
             return id;
         }
         let (elem, free) = self.of_array(&array);
-        let lazy = self.is_lazy(&free);
+        let lazy = self.is_lazy(&free, false);
         self.graph.of_arrays.push(Facts { elem, free, lazy });
         self.graph.arrays.push(array.clone());
         let id = ArrayId((self.graph.arrays.len() - 1) as u32);
@@ -304,6 +358,12 @@ impl Builder {
                     self.bound(term.over.iter().copied(), &self.all_free(inside.copied()))
                 };
                 (facts.elem, terms.iter().fold(facts.free.clone(), |all, t| all.union(&of(t))))
+            }
+            Array::Update(init, index, part) => {
+                let facts = graph.array_facts(*init);
+                let inside = self.all_free(index.iter().copied());
+                let free = facts.free.union(&inside).union(&graph.array_facts(*part).free);
+                (facts.elem, free)
             }
             Array::Carried(l, k) | Array::Final(l, k) => {
                 unreachable!("the part {k} of the loop {} has been made by `open`", l.0)

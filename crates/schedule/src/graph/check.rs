@@ -182,6 +182,14 @@ impl Checker<'_> {
                 }
                 (graph.array_facts(*init).elem, free)
             }
+            Array::Update(init, index, part) => {
+                let (facts, own) = (graph.array_facts(*init), graph.array_facts(*part));
+                let fits = graph.rank(*init) == index.len() + graph.rank(*part);
+                all(fits, || "a part of another rank".into())?;
+                all(facts.elem == own.elem, || format!("a part of {}s", own.elem))?;
+                index.iter().try_for_each(|i| self.typed(*i, ScalarTy::Int))?;
+                (facts.elem, facts.free.union(&self.free(index)).union(&own.free))
+            }
             // What a loop depends on is not less than what is said of it: see `loop_`.
             Array::Carried(l, k) | Array::Final(l, k) => {
                 let carry = graph.loop_(*l).carries.get(*k as usize).ok_or("no such state")?;

@@ -1,26 +1,51 @@
 //! Copies what a program needs into a new one, with a rule for scalars: most passes are such rules.
 //!
-//! *Gives* a program without definitions that nothing needs, in which the free axes of loops are exact. *Keeps* what the rule keeps.
+//! *Gives* a program without definitions and states that nothing needs, in which the free axes of loops are exact. *Keeps* what the rule keeps.
 
 use std::collections::HashMap;
 
 use lambada_source::stack;
 
 use super::{
-    Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Effect, Graph, Input, LoopId, Node,
-    NodeId, Output, Term,
+    Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Effect, Graph, Input, LoopId,
+    Node, NodeId, Output, Term,
 };
+use super::live::Live;
 
 /// What becomes of a scalar, whose parts have been copied already.
 pub type Rule<'a> = &'a mut dyn FnMut(&mut Builder, NodeId, Node) -> NodeId;
 
 /// The program with the rule applied everywhere, inside out.
 pub fn rewritten(from: &Graph, rule: Rule) -> Graph {
+    copied(from, rule, &Aliases::new(), HashMap::new())
+}
+
+/// The program with other arrays in the places of some.
+pub fn aliased(from: &Graph, aliases: &Aliases) -> Graph {
+    copied(from, &mut |to, _, node| rebuilt(to, node), aliases, HashMap::new())
+}
+
+/// The program with one axis in the place of another one, which is not bound or free where the first one is.
+pub fn merged(from: &Graph, axis: AxisId, into: AxisId) -> Graph {
+    let merged = HashMap::from([(axis, into)]);
+    copied(from, &mut |to, _, node| rebuilt(to, node), &Aliases::new(), merged)
+}
+
+fn copied(
+    from: &Graph,
+    rule: Rule,
+    aliases: &Aliases,
+    merged: HashMap<AxisId, AxisId>,
+) -> Graph {
+    let live = Live::of(from, aliases);
     let mut copy = Copy {
         from,
+        aliases,
+        merged,
         to: Builder::default(),
         rule,
-        free_of_loops: loops_free(from),
+        free_of_loops: loops_free(from, &live, aliases),
+        live,
         nodes: HashMap::new(),
         arrays: HashMap::new(),
         axes: HashMap::new(),
@@ -32,7 +57,7 @@ pub fn rewritten(from: &Graph, rule: Rule) -> Graph {
         let array = copy.array(output.array);
         copy.to.graph.outputs.push(Output { hint: output.hint.clone(), array });
     }
-    copy.to.graph
+    copy.to.finish()
 }
 
 /// The program without what nothing needs.
@@ -52,6 +77,11 @@ pub fn rebuilt(to: &mut Builder, node: Node) -> NodeId {
 
 struct Copy<'a> {
     from: &'a Graph,
+    aliases: &'a Aliases,
+    /// The states that are needed.
+    live: Live,
+    /// Axes in the places of others.
+    merged: HashMap<AxisId, AxisId>,
     to: Builder,
     rule: Rule<'a>,
     free_of_loops: Vec<Axes>,
@@ -73,6 +103,7 @@ impl Copy<'_> {
     }
 
     fn axis(&mut self, axis: AxisId) -> AxisId {
+        let axis = self.merged.get(&axis).copied().unwrap_or(axis);
         if let Some(copied) = self.axes.get(&axis) {
             return *copied;
         }
@@ -129,6 +160,7 @@ impl Copy<'_> {
     }
 
     fn array(&mut self, array: ArrayId) -> ArrayId {
+        let array = self.aliases.get(&array).copied().unwrap_or(array);
         if let Some(copied) = self.arrays.get(&array) {
             return *copied;
         }
@@ -155,15 +187,21 @@ impl Copy<'_> {
                 self.laziness(lazy);
                 self.to.scatter(init, terms)
             }
-            Array::Carried(l, k) => {
-                let l = self.loop_(*l);
+            Array::Update(init, index, part) => {
+                let (init, index) = (self.array(*init), self.all(index));
+                let part = self.array(*part);
                 self.laziness(lazy);
-                self.to.carried(l, *k)
+                self.to.update(init, index, part)
+            }
+            Array::Carried(l, k) => {
+                let (l, k) = (self.loop_(*l), self.live.number(*l, *k));
+                self.laziness(lazy);
+                self.to.carried(l, k)
             }
             Array::Final(l, k) => {
-                let l = self.loop_(*l);
+                let (l, k) = (self.loop_(*l), self.live.number(*l, *k));
                 self.laziness(lazy);
-                self.to.last(l, *k)
+                self.to.last(l, k)
             }
         };
         self.arrays.insert(array, copied);
@@ -185,14 +223,15 @@ impl Copy<'_> {
         }
         let old = self.from.loop_(l);
         let axis = self.axis(old.axis);
+        let carries = self.live.carries(self.from, l);
         let inits: Vec<_> =
-            old.carries.iter().map(|c| (c.hint.clone(), self.array(c.init))).collect();
+            carries.iter().map(|c| (c.hint.clone(), self.array(c.init))).collect();
         let free = self.free_of_loops[l.0 as usize].clone();
         let free = self.set(&free);
         self.laziness(self.from.loop_facts(l).1);
         let copied = self.to.open(axis, &inits, &free);
         self.loops.insert(l, copied);
-        let nexts: Vec<ArrayId> = old.carries.iter().map(|c| self.array(c.next)).collect();
+        let nexts: Vec<ArrayId> = carries.iter().map(|c| self.array(c.next)).collect();
         self.to.close(copied, &nexts);
         copied
     }
@@ -217,11 +256,13 @@ impl Copy<'_> {
 }
 
 /// The axes that each loop depends on: the smallest sets that fit.
-fn loops_free(graph: &Graph) -> Vec<Axes> {
+fn loops_free(graph: &Graph, live: &Live, aliases: &Aliases) -> Vec<Axes> {
     let mut known = vec![Axes::default(); graph.loops.len()];
     loop {
-        let mut free = Free { graph, known: &known, nodes: HashMap::new(), arrays: HashMap::new() };
-        let found: Vec<Axes> = graph.loops.iter().map(|l| free.of_loop(l)).collect();
+        let (nodes, arrays) = (HashMap::new(), HashMap::new());
+        let mut free = Free { graph, live, aliases, known: &known, nodes, arrays };
+        let loops = (0..graph.loops.len() as u32).map(LoopId);
+        let found: Vec<Axes> = loops.map(|l| free.of_loop(l)).collect();
         if found == known {
             return found;
         }
@@ -232,16 +273,19 @@ fn loops_free(graph: &Graph) -> Vec<Axes> {
 /// The free axes of definitions where those of loops are known.
 struct Free<'a> {
     graph: &'a Graph,
+    live: &'a Live,
+    aliases: &'a Aliases,
     known: &'a [Axes],
     nodes: HashMap<NodeId, Axes>,
     arrays: HashMap<ArrayId, Axes>,
 }
 
 impl Free<'_> {
-    fn of_loop(&mut self, l: &super::Loop) -> Axes {
-        let own = Axes::one(l.axis);
-        let mut free = self.node(self.graph.axis(l.axis).extent);
-        for carry in &l.carries {
+    fn of_loop(&mut self, l: LoopId) -> Axes {
+        let axis = self.graph.loop_(l).axis;
+        let own = Axes::one(axis);
+        let mut free = self.node(self.graph.axis(axis).extent);
+        for carry in self.live.carries(self.graph, l) {
             free = free.union(&self.array(carry.init));
             free = free.union(&self.array(carry.next).without(&own));
         }
@@ -282,6 +326,7 @@ impl Free<'_> {
     }
 
     fn array(&mut self, array: ArrayId) -> Axes {
+        let array = self.aliases.get(&array).copied().unwrap_or(array);
         if self.graph.array_facts(array).free.is_empty() {
             return Axes::default();
         }
@@ -307,6 +352,9 @@ impl Free<'_> {
                     free = free.union(&self.bound(&over, &inside));
                 }
                 free
+            }
+            Array::Update(init, index, part) => {
+                self.array(*init).union(&self.all(index)).union(&self.array(*part))
             }
             Array::Carried(l, _) => {
                 self.known[l.0 as usize].union(&graph.reach(graph.loop_(*l).axis))

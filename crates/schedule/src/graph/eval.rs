@@ -133,12 +133,22 @@ impl Machine<'_> {
         let mut total = op.unit(elem);
         let axes: Vec<AxisId> = axes.iter().collect();
         self.each(&axes, &mut |machine, _| {
+            if machine.is_none(body, op)? {
+                return Ok(());
+            }
             let value = machine.node(body)?;
             total = op.prim(elem).eval(&[total, value]);
             machine.count(elem);
             Ok(())
         })?;
         Ok(total)
+    }
+
+    /// Is a term left out by a condition? It is the unit of the reduction then, and takes no operation.
+    fn is_none(&mut self, body: NodeId, op: ReduceOp) -> Run<bool> {
+        let Node::Choose(cond, _, none) = self.graph.node(body) else { return Ok(false) };
+        let unit = op.unit(self.graph.facts(body).elem);
+        Ok(self.graph.lit(*none) == Some(unit) && !self.node(*cond)?.bool())
     }
 
     /// For each combination of indices of the axes, in order.
@@ -188,6 +198,7 @@ impl Machine<'_> {
             Array::Input(_)
             | Array::Constant(_)
             | Array::Scatter(..)
+            | Array::Update(..)
             | Array::Carried(..)
             | Array::Final(..) => {
                 let tensor = self.whole(array)?;
@@ -210,7 +221,7 @@ impl Machine<'_> {
                 let t = self.extent(graph.loop_(*l).axis)?;
                 return Ok(self.state(*l, t)?[*k as usize].clone());
             }
-            Array::Items(_) | Array::Map(..) | Array::Scatter(..) => {}
+            Array::Items(_) | Array::Map(..) | Array::Scatter(..) | Array::Update(..) => {}
         }
         let key = (id, self.key(&graph.array_facts(id).free));
         if let Some(tensor) = self.arrays.get(&key) {
@@ -226,6 +237,7 @@ impl Machine<'_> {
             }
             Array::Map(axes, body) => self.map(axes, *body)?,
             Array::Scatter(init, terms) => self.scatter(*init, terms)?,
+            Array::Update(init, index, part) => self.update(*init, index, *part)?,
             Array::Input(_) | Array::Constant(_) | Array::Carried(..) | Array::Final(..) => {
                 return internal("an array that has been given above");
             }
@@ -265,6 +277,15 @@ impl Machine<'_> {
                 Ok(())
             })?;
         }
+        Ok(tensor)
+    }
+
+    fn update(&mut self, init: ArrayId, index: &[NodeId], part: ArrayId) -> Run<Tensor> {
+        let mut tensor = (*self.whole(init)?).clone();
+        let part = self.whole(part)?;
+        let index = index.iter().map(|i| self.int(*i)).collect::<Run<Vec<_>>>()?;
+        let first = place(&tensor.dims[..index.len()], &index)? * part.data.len();
+        (0..part.data.len()).for_each(|k| tensor.data.set(first + k, part.data.get(k)));
         Ok(tensor)
     }
 

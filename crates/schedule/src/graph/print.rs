@@ -36,8 +36,8 @@ struct Printer<'a> {
 
 /// What nothing is called.
 const WORDS: &[&str] = &[
-    "true", "false", "inf", "NaN", "map", "items", "constant", "scatter", "choose", "reduce",
-    "loop",
+    "true", "false", "inf", "NaN", "map", "items", "constant", "scatter", "update", "choose",
+    "reduce", "loop",
 ];
 
 /// A constant as text.
@@ -196,6 +196,10 @@ impl<'a> Printer<'a> {
                     format!("map [{}] {body}", self.ranges(axes.iter().copied()))
                 }
                 Array::Scatter(init, _) => format!("scatter {}", self.array(*init)),
+                Array::Update(init, index, part) => {
+                    let (init, index) = (self.array(*init), self.list(index));
+                    format!("update {init}, [{index}], {}", self.array(*part))
+                }
             },
         );
         if let Array::Scatter(_, added) = self.graph.array(array) {

@@ -263,7 +263,7 @@ impl Reader {
                 let node = self.to.reduce(op, axes, body);
                 self.nodes.insert(name, node);
             }
-            "constant" | "items" | "map" | "scatter" => {
+            "constant" | "items" | "map" | "scatter" | "update" => {
                 let array = self.new_array(&word)?;
                 self.arrays.insert(name, array);
                 return if word == "scatter" { Ok(()) } else { self.end_of_line() };
@@ -304,6 +304,15 @@ impl Reader {
             "map" => {
                 let (axes, body) = (self.axes()?, self.node()?);
                 Ok(self.to.map(axes, body))
+            }
+            "update" => {
+                let init = self.array()?;
+                self.expect(",")?;
+                self.expect("[")?;
+                let index = self.list(Some("]"), Self::node)?;
+                self.expect(",")?;
+                let part = self.array()?;
+                Ok(self.to.update(init, index, part))
             }
             _ => {
                 let init = self.array()?;

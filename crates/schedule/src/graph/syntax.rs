@@ -63,6 +63,8 @@ pub enum Array {
     Map(Vec<AxisId>, NodeId),
     /// An array to which terms are added at computed places.
     Scatter(ArrayId, Vec<Term>),
+    /// An array of which the part at an index is another one.
+    Update(ArrayId, Vec<NodeId>, ArrayId),
     /// The k-th part of the state of a loop at the beginning of an iteration; the axis of the loop is free in it.
     Carried(LoopId, u32),
     /// The k-th part of the state after the last iteration.
@@ -212,6 +214,11 @@ impl Graph {
         &self.of_loops[id.0 as usize]
     }
 
+    /// The same for all loops.
+    pub fn loop_facts_all(&self) -> &[(Axes, bool)] {
+        &self.of_loops
+    }
+
     /// The axes that a node depends on.
     pub fn free(&self, id: NodeId) -> &Axes {
         &self.facts(id).free
@@ -253,7 +260,7 @@ impl Graph {
             Array::Constant(k) => self.constants[*k as usize].dims.len(),
             Array::Items(_) => 1,
             Array::Map(axes, _) => axes.len(),
-            Array::Scatter(init, _) => self.rank(*init),
+            Array::Scatter(init, _) | Array::Update(init, ..) => self.rank(*init),
             Array::Carried(l, k) | Array::Final(l, k) => {
                 self.rank(self.loop_(*l).carries[*k as usize].init)
             }

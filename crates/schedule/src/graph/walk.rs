@@ -53,6 +53,11 @@ impl Array {
                     inside.for_each(|n| f(Part::Node(*n)));
                 }
             }
+            Array::Update(init, index, part) => {
+                f(Part::Array(*init));
+                index.iter().for_each(|n| f(Part::Node(*n)));
+                f(Part::Array(*part));
+            }
             Array::Carried(l, _) | Array::Final(l, _) => f(Part::Loop(*l)),
         }
     }

@@ -232,7 +232,7 @@ impl Restorer<'_> {
             }
             Array::Items(items) => vec![Atom::int(items.len() as i64)],
             Array::Map(axes, _) => axes.iter().map(|a| self.node(graph.axis(*a).extent)).collect(),
-            Array::Scatter(init, _) => self.dims(*init),
+            Array::Scatter(init, _) | Array::Update(init, ..) => self.dims(*init),
             Array::Carried(l, k) | Array::Final(l, k) => {
                 self.dims(graph.loop_(*l).carries[*k as usize].init)
             }
@@ -255,7 +255,11 @@ impl Restorer<'_> {
                     return state;
                 }
             }
-            Array::Map(..) | Array::Constant(_) | Array::Items(_) | Array::Scatter(..) => {}
+            Array::Map(..)
+            | Array::Constant(_)
+            | Array::Items(_)
+            | Array::Scatter(..)
+            | Array::Update(..) => {}
         }
         let facts = graph.array_facts(id);
         let home = self.home(&facts.free, facts.lazy);
@@ -286,6 +290,12 @@ impl Restorer<'_> {
                 self.map(axes, *body, &ty)
             }
             Array::Scatter(init, terms) => self.scatter(id, *init, terms),
+            Array::Update(init, index, part) => {
+                let (ty, array, index) = (self.ty(id), self.array(*init), self.all(index));
+                let array = array.as_var().expect("an array is a variable");
+                let value = self.array(*part);
+                self.bind("a", ty, Op::Update { array, index, value })
+            }
             Array::Carried(l, k) => self.taped(id, *l, *k),
             Array::Final(l, k) => self.last(*l)[*k as usize],
         }

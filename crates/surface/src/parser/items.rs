@@ -39,7 +39,7 @@ impl Parser<'_> {
                 Err(Halt) => self.next_item(start),
             }
         }
-        Module { doc, items }
+        Module { doc, items, written: None }
     }
 
     /// The first doc comment belongs to the file if an empty line follows it.

@@ -23,7 +23,7 @@ use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
 use crate::lexer::tokenize;
 use crate::messages::forms as messages;
 use crate::messages::syntax::{self, Missing, Place};
-use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
+use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Written};
 
 /// How many constructs may stand inside each other, `let`s, `else if`s and `;` not counted.
 const DEPTH: usize = 256;
@@ -35,8 +35,10 @@ const LENGTH: usize = 10_000;
 /// definition with a problem is one `Error`, so that later phases say nothing about it.
 pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
-    let module = parser.module();
-    (module, parser.problems)
+    let mut module = parser.module();
+    let Parser { tokens, comments, problems, .. } = parser;
+    module.written = Some(Rc::new(Written { text: text.into(), tokens, comments }));
+    (module, problems)
 }
 
 /// The syntax tree of a single expression, as typed into a shell, and everything wrong with it.
@@ -44,6 +46,16 @@ pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let expr = parser.only_expr();
     (expr, parser.problems)
+}
+
+/// Does a text end before it is complete? It could then go on, as `def f x =` and `let x = 1` could.
+pub fn is_incomplete(text: &str) -> bool {
+    let mut items = Parser::new(text, FileId::default());
+    items.module();
+    let mut expr = Parser::new(text, FileId::default());
+    let _ = expr.only_expr();
+    let complete = |parser: &Parser| parser.problems.is_empty();
+    !complete(&items) && !complete(&expr) && (items.ended || expr.ended)
 }
 
 /// The syntax tree of a single type, as messages show it; nothing where it is none.
@@ -63,6 +75,7 @@ struct Parser<'a> {
     text: &'a str,
     file: FileId,
     tokens: Vec<Token>,
+    comments: Vec<Span>,
     docs: Vec<DocComment>,
     /// The current token.
     at: usize,
@@ -87,6 +100,8 @@ struct Parser<'a> {
     /// Reserved words reported as names in this item; told once.
     reserved: Vec<Keyword>,
     names: HashMap<&'a str, Rc<str>>,
+    /// Was the first problem that the text ends?
+    ended: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -96,6 +111,7 @@ impl<'a> Parser<'a> {
             text,
             file,
             tokens: lexed.tokens,
+            comments: lexed.comments,
             docs: lexed.docs,
             at: 0,
             lexical: lexed.problems.len(),
@@ -110,6 +126,7 @@ impl<'a> Parser<'a> {
             recovered: usize::MAX,
             reserved: Vec::new(),
             names: HashMap::new(),
+            ended: false,
         }
     }
 
@@ -204,6 +221,7 @@ impl<'a> Parser<'a> {
         let lexical =
             problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
         if self.at != self.recovered && !lexical {
+            self.ended |= self.problems.is_empty() && self.kind() == TokenKind::End;
             self.problems.push(problem);
         }
     }

@@ -9,7 +9,8 @@ use super::operators::{chain, is_negative, left_level, level, right_level};
 use super::types::{param, pattern, ty};
 use super::{equation, function, let_param};
 use crate::ast::{
-    Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, UnaryOp,
+    Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, PatternKind,
+    UnaryOp,
 };
 use crate::parser::{ADDITIVE, PIPE, POWER, UNARY, is_open};
 
@@ -33,11 +34,25 @@ impl Follow {
 
 /// An expression in a place that needs a level, followed by something.
 pub(super) fn expr(e: &Expr, least: u8, follow: Follow) -> Doc {
+    if is_not(e) {
+        return "(not)".into();
+    }
     if needs_parentheses(e, least, follow) {
         parens(bare(e, Follow::NOTHING))
     } else {
         bare(e, follow)
     }
+}
+
+/// Is it the function `not`, which the parser reads as `\x -> not x` of one place?
+fn is_not(e: &Expr) -> bool {
+    let ExprKind::Lambda(params, body) = &e.kind else { return false };
+    let ExprKind::Unary(UnaryOp::Not, operand) = &body.kind else { return false };
+    let x = |name: &str| name == "x";
+    let [Param { pattern, ty: None }] = &params[..] else { return false };
+    matches!(&pattern.kind, PatternKind::Var(name) if x(name))
+        && matches!(&operand.kind, ExprKind::Var(name) if x(name))
+        && pattern.span == operand.span
 }
 
 fn parens(doc: Doc) -> Doc {
@@ -219,7 +234,9 @@ fn application(e: &Expr, follow: Follow) -> Doc {
         function = inner;
     }
     let last = *arguments.first().unwrap_or(&function);
-    let trailing = matches!(last.kind, ExprKind::Lambda(..)) && !needs_parentheses(last, 0, follow);
+    let trailing = matches!(last.kind, ExprKind::Lambda(..))
+        && !is_not(last)
+        && !needs_parentheses(last, 0, follow);
     let hanging = matches!(last.kind, ExprKind::For(..));
     let plain = arguments
         .iter()
@@ -238,6 +255,9 @@ fn application(e: &Expr, follow: Follow) -> Doc {
 
 /// An argument: a λ needs parentheses unless it is the last thing there is, and so do the other forms.
 fn self_contained(e: &Expr) -> Doc {
+    if is_not(e) {
+        return "not".into();
+    }
     expr(e, POWER + 2, Follow::OPERATOR)
 }
 

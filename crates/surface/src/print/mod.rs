@@ -5,6 +5,8 @@
 mod expr;
 mod operators;
 mod types;
+mod weave;
+mod whole;
 
 use std::rc::Rc;
 
@@ -19,8 +21,24 @@ use types::{argument_type, param, pattern, ty};
 /// The width that the printer keeps to where it can.
 pub const WIDTH: usize = 100;
 
-/// The text of a file. Its doc comments are kept; other comments are not in the tree.
+/// The text of a file: if the tree comes from a text, with all that this has besides the tree.
 pub fn print_module(module: &Module) -> String {
+    match &module.written {
+        Some(written) => whole::file(module, written).render(WIDTH),
+        None => plain(module).render(WIDTH),
+    }
+}
+
+/// The text of an item of a file, with the comments that belong to it.
+pub fn print_item(module: &Module, one: &Item) -> String {
+    match &module.written {
+        Some(written) => whole::one(written, one).render(WIDTH),
+        None => (item(one) + Doc::hard_line()).render(WIDTH),
+    }
+}
+
+/// A tree that nobody has written.
+fn plain(module: &Module) -> Doc {
     let mut parts: Vec<Doc> = Vec::new();
     if let Some(doc) = &module.doc {
         parts.push(comment(doc));
@@ -32,17 +50,16 @@ pub fn print_module(module: &Module) -> String {
         }
         parts.push(item(one) + Doc::hard_line());
     }
-    Doc::concat(parts).render(WIDTH)
+    Doc::concat(parts)
 }
 
-/// The text of an item without its doc comment.
-pub(crate) fn print_bare_item(one: &Item) -> String {
-    let doc = match one {
+/// An item without its doc comment.
+fn bare_item(one: &Item) -> Doc {
+    match one {
         Item::Def(d) => bare_def(d),
         Item::Type(d) => bare_type_def(d),
         Item::Import { .. } => item(one),
-    };
-    doc.render(WIDTH)
+    }
 }
 
 /// The text of a definition, with its doc comment.

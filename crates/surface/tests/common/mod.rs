@@ -83,7 +83,7 @@ impl<'a> Draw<'a> {
 
     pub fn module(&mut self) -> Module {
         let items = self.many(1, Self::item);
-        Module { doc: self.some(Self::doc), items }
+        Module { doc: self.some(Self::doc), items, written: None }
     }
 
     fn doc(&mut self) -> Rc<str> {

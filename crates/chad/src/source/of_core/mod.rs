@@ -327,6 +327,10 @@ impl Reader<'_> {
             }
             TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
             TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
+            // The library's rules say better what the macros derive from its definitions, but for what is a constant by its rule alone.
+            TermKind::Ruled(ruled) if ruled.library && !ruled.is_constant() => {
+                return self.read(&ruled.function, args);
+            }
             TermKind::Ruled(_) => return outside(span, "a function with rules", RULES),
             TermKind::Reach(..) => return outside(span, "`reach`", DERIVATIVES),
         };

@@ -1,0 +1,84 @@
+//! `lambada fmt`: programs in canonical layout, in place.
+
+use std::path::{Path, PathBuf};
+
+use crate::commands::{Report, Shell};
+use crate::{messages, report};
+
+impl Shell {
+    /// Formats files, those in folders too. One that cannot be formatted does not keep the others from it.
+    pub(crate) fn format(&mut self, files: &[PathBuf], check: bool) -> Result<(), Report> {
+        let mut told = Report::new();
+        let mut changed = Vec::new();
+        for file in programs(files, &mut told) {
+            match self.format_file(&file, check) {
+                Ok(true) => changed.push(file),
+                Ok(false) => {}
+                Err(report) => told += &report,
+            }
+        }
+        if check && !changed.is_empty() {
+            let names = changed.iter().map(|file| format!("{}\n", file.display()));
+            report::result(&names.collect::<String>())?;
+            told += &messages::other_layout(changed.len());
+        }
+        if told.is_empty() { Ok(()) } else { Err(told) }
+    }
+
+    /// Formats one file; says whether it was another before.
+    fn format_file(&mut self, file: &Path, check: bool) -> Result<bool, Report> {
+        let standard = file == Path::new("-");
+        let name = if standard { "<stdin>".to_string() } else { file.display().to_string() };
+        let text = if standard {
+            std::io::read_to_string(std::io::stdin())
+        } else {
+            std::fs::read_to_string(file)
+        };
+        let text = text.map_err(|error| messages::not_read(&name, &error))?;
+        let formatted = self.session.format(&name, &text).map_err(|p| self.told(p))?;
+        let changed = formatted != text;
+        if check {
+            return Ok(changed);
+        }
+        if standard {
+            report::result(&formatted)?;
+        } else if changed {
+            lambada::replace_file(file, formatted.as_bytes())
+                .map_err(|error| messages::not_written(&name, &error))?;
+        }
+        Ok(changed)
+    }
+}
+
+/// The files, with the programs of folders in place of these, in order.
+fn programs(paths: &[PathBuf], told: &mut Report) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            in_folder(path, &mut all, told);
+        } else {
+            all.push(path.clone());
+        }
+    }
+    all
+}
+
+fn in_folder(folder: &Path, all: &mut Vec<PathBuf>, told: &mut Report) {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            *told += &messages::not_read(&folder.display().to_string(), &error);
+            return;
+        }
+    };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        if path.is_dir() && !link {
+            in_folder(&path, all, told);
+        } else if path.extension().is_some_and(|extension| extension == "lam") && path.is_file() {
+            all.push(path);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `lambada repl`: reads definitions, expressions and commands, from a terminal or from a file, and answers each.
+
+mod commands;
+mod input;
+mod state;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use crate::args::{Engine, Look};
+use crate::commands::{Report, Shell};
+use crate::{messages, report};
+use input::{Input, Read};
+use state::State;
+
+/// What is to be done after an answer.
+enum Next {
+    Continue,
+    Quit,
+}
+
+/// Answers until there is no input any more. What goes wrong is told and the next input is read; the exit code remembers it, unless a person has seen it.
+pub fn run(
+    shell: &mut Shell,
+    file: Option<&Path>,
+    engine: Engine,
+    look: Look,
+) -> Result<(), Report> {
+    let mut input = Input::new()?;
+    let mut state = State::new(shell, engine, look);
+    if let Some(file) = file {
+        report::result(&state.load(file)?)?;
+    }
+    if input.terminal() {
+        report::result(messages::WELCOME)?;
+    }
+    let mut failed = false;
+    loop {
+        let text = match input.read(&state.names())? {
+            Read::Text(text) => text,
+            Read::Nothing => continue,
+            Read::End => break,
+        };
+        let answer = catch_unwind(AssertUnwindSafe(|| state.answer(&text)));
+        match answer {
+            Ok(Ok((text, Next::Continue))) => report::result(&text)?,
+            Ok(Ok((_, Next::Quit))) => break,
+            Ok(Err(told)) => {
+                failed = true;
+                report::tell(&told);
+            }
+            Err(_) => failed = true, // told by the hook
+        }
+    }
+    if failed && !input.terminal() { Err(Report::new()) } else { Ok(()) }
+}

@@ -1,0 +1,106 @@
+//! The commands: words that begin with a colon.
+
+use std::path::Path;
+
+use lambada::Operator;
+
+use super::Next;
+use super::state::State;
+use crate::commands::Report;
+use crate::messages;
+
+/// A command, as `:help` lists it.
+pub struct Command {
+    /// The word.
+    pub name: &'static str,
+    /// What follows it.
+    argument: &'static str,
+    /// What it does.
+    about: &'static str,
+    does: Does,
+}
+
+#[derive(Clone, Copy)]
+enum Does {
+    Type,
+    Derive,
+    Time,
+    Doc,
+    Load,
+    Help,
+    Quit,
+}
+
+/// All of them.
+pub const COMMANDS: [Command; 7] = [
+    command(":type", "EXPR", "the type of an expression", Does::Type),
+    command(
+        ":derive",
+        "F [forward|reverse]",
+        "the derivative of a function, as source",
+        Does::Derive,
+    ),
+    command(":time", "EXPR", "how long an expression takes, as native code", Does::Time),
+    command(":doc", "[NAME]", "what a name of the library, or one of yours, is for", Does::Doc),
+    command(":load", "FILE", "take in the definitions of a file", Does::Load),
+    command(":help", "", "this list", Does::Help),
+    command(":quit", "", "the end; so is Ctrl-D", Does::Quit),
+];
+
+const fn command(
+    name: &'static str,
+    argument: &'static str,
+    about: &'static str,
+    does: Does,
+) -> Command {
+    Command { name, argument, about, does }
+}
+
+impl State<'_> {
+    /// The answer to a line that begins with a colon; a command may be shortened.
+    pub(super) fn command(&mut self, line: &str) -> Result<(String, Next), Report> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let found = COMMANDS.iter().find(|command| command.name == word).or_else(|| {
+            COMMANDS.iter().find(|command| word.len() > 1 && command.name.starts_with(word))
+        });
+        let Some(command) = found else {
+            let near = lambada::suggest(word, COMMANDS.iter().map(|command| command.name));
+            return Err(messages::no_such_command(word, near.as_deref()));
+        };
+        let needs = !command.argument.is_empty() && !command.argument.starts_with('[');
+        if needs && rest.is_empty() {
+            return Err(messages::needs_an_argument(command.name, command.argument));
+        }
+        let answer = match command.does {
+            Does::Type => self.type_of(rest),
+            Does::Derive => {
+                let (function, operator) = mode(rest);
+                self.derive(function, operator)
+            }
+            Does::Time => self.time(rest),
+            Does::Doc => self.doc(rest),
+            Does::Load => self.load(Path::new(rest)),
+            Does::Help => Ok(help()),
+            Does::Quit => return Ok((String::new(), Next::Quit)),
+        };
+        Ok((answer?, Next::Continue))
+    }
+}
+
+/// What to derive, and how.
+fn mode(text: &str) -> (&str, Operator) {
+    match text.rsplit_once(char::is_whitespace) {
+        Some((function, "forward")) => (function.trim_end(), Operator::Jvp),
+        Some((function, "reverse")) => (function.trim_end(), Operator::Vjp),
+        Some(_) | None => (text, Operator::Vjp),
+    }
+}
+
+fn help() -> String {
+    let head = |command: &Command| format!("{} {}", command.name, command.argument);
+    let width = COMMANDS.iter().map(|command| head(command).len()).max().unwrap_or(0);
+    let line = |command: &Command| format!("  {:<width$}  {}\n", head(command), command.about);
+    let commands: String = COMMANDS.iter().map(line).collect();
+    format!("{}{commands}", messages::WHAT_TO_TYPE)
+}

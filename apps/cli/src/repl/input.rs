@@ -1,0 +1,217 @@
+//! Where inputs come from: a terminal with history and completion, or a file of which each input is a paragraph that is complete.
+
+use std::collections::VecDeque;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
+
+use super::commands::COMMANDS;
+use crate::commands::Report;
+use crate::messages;
+
+const PROMPT: &str = "> ";
+
+/// A source of inputs.
+pub enum Input {
+    /// A person.
+    Terminal(Box<Editor<Names, FileHistory>>, Option<PathBuf>),
+    /// Lines that are there already.
+    Lines(VecDeque<String>),
+}
+
+/// What a source gives.
+pub enum Read {
+    /// An input.
+    Text(String),
+    /// A line that has been given up.
+    Nothing,
+    /// There is no more.
+    End,
+}
+
+impl Input {
+    /// A terminal if standard input is one.
+    pub fn new() -> Result<Input, Report> {
+        if !std::io::stdin().is_terminal() {
+            let text = std::io::read_to_string(std::io::stdin())
+                .map_err(|error| messages::not_read("<stdin>", &error))?;
+            return Ok(Input::Lines(text.lines().map(str::to_string).collect()));
+        }
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            .auto_add_history(true)
+            .history_ignore_space(true)
+            .build();
+        let no_terminal = |error: ReadlineError| messages::no_terminal(&error);
+        let mut editor = Editor::with_config(config).map_err(no_terminal)?;
+        editor.set_helper(Some(Names::default()));
+        let history = history_file();
+        if let Some(file) = &history {
+            // Without a history there is nothing to remember.
+            let _ = editor.load_history(file);
+        }
+        Ok(Input::Terminal(Box::new(editor), history))
+    }
+
+    /// Does a person type it?
+    pub fn terminal(&self) -> bool {
+        matches!(self, Input::Terminal(..))
+    }
+
+    /// The next input; `names` can be completed.
+    pub fn read(&mut self, names: &[String]) -> Result<Read, Report> {
+        match self {
+            Input::Lines(lines) => Ok(paragraph(lines)),
+            Input::Terminal(editor, history) => {
+                if let Some(helper) = editor.helper_mut() {
+                    helper.0 = names.to_vec();
+                }
+                let read = match editor.readline(PROMPT) {
+                    Ok(text) => Read::Text(text),
+                    Err(ReadlineError::Interrupted) => Read::Nothing,
+                    Err(ReadlineError::Eof) => Read::End,
+                    Err(error) => return Err(messages::no_terminal(&error)),
+                };
+                if let Some(file) = history {
+                    // A history that cannot be kept is forgotten.
+                    let _ = editor.save_history(file);
+                }
+                Ok(read)
+            }
+        }
+    }
+}
+
+/// The next lines that belong together: up to an empty line, or a line that is complete and that no indented line follows.
+fn paragraph(lines: &mut VecDeque<String>) -> Read {
+    let mut text = String::new();
+    while let Some(line) = lines.pop_front() {
+        if line.trim().is_empty() {
+            if text.is_empty() {
+                continue;
+            }
+            break;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&line);
+        let goes_on = lines.front().is_some_and(|next| {
+            !next.trim().is_empty() && next.starts_with(|c: char| c.is_whitespace() || c == '|')
+        });
+        let comment = line.starts_with("--");
+        if !goes_on && !comment && !unfinished(&text) {
+            break;
+        }
+    }
+    if text.is_empty() { Read::End } else { Read::Text(text) }
+}
+
+/// Does more have to come?
+fn unfinished(text: &str) -> bool {
+    !text.trim_start().starts_with(':') && lambada::is_incomplete(text)
+}
+
+/// Where the history is kept.
+fn history_file() -> Option<PathBuf> {
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home)?;
+    let folder = state.join("lambada");
+    std::fs::create_dir_all(&folder).ok()?;
+    Some(folder.join("history"))
+}
+
+/// Names that can be completed.
+#[derive(Default)]
+pub struct Names(Vec<String>);
+
+impl Completer for Names {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        let part = |c: char| c.is_alphanumeric() || "_.':".contains(c);
+        let start = line[..at]
+            .rfind(|c| !part(c))
+            .map_or(0, |k| k + line[k..].chars().next().map_or(1, char::len_utf8));
+        let word = &line[start..at];
+        let commands = COMMANDS.iter().map(|command| command.name.to_string());
+        let commands = commands.filter(|_| start == 0);
+        let all = self.0.iter().cloned().chain(commands);
+        let mut found: Vec<String> =
+            all.filter(|name| !word.is_empty() && name.starts_with(word)).collect();
+        found.sort();
+        found.dedup();
+        Ok((start, found))
+    }
+}
+
+impl Validator for Names {
+    /// An input of several lines ends with an empty one, or with one that is not indented.
+    fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
+        let text = context.input();
+        let last = text.rsplit('\n').next().unwrap_or_default();
+        let inside =
+            text.contains('\n') && last.starts_with(|c: char| c.is_whitespace() || c == '|');
+        let given_up = text.contains('\n') && last.trim().is_empty();
+        let open = !given_up && (inside || unfinished(text));
+        Ok(if open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Highlighter for Names {}
+
+impl Hinter for Names {
+    type Hint = String;
+}
+
+impl Helper for Names {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_belong_together() {
+        let check = |text: &str, expect: &[&str]| {
+            let mut lines: VecDeque<String> = text.lines().map(str::to_string).collect();
+            let mut found = Vec::new();
+            while let Read::Text(text) = paragraph(&mut lines) {
+                found.push(text);
+            }
+            assert_eq!(found, expect, "{text}");
+        };
+        check("1 + 1\n2", &["1 + 1", "2"]);
+        check("def f x =\n  x\nf 2", &["def f x =\n  x", "f 2"]);
+        check("(1,\n2)\n:help", &["(1,\n2)", ":help"]);
+        check("let x = 1\nin x + 1", &["let x = 1\nin x + 1"]);
+        check(
+            "def g s = match s\n| 0 -> 1\n| _ -> 2\ng 0",
+            &["def g s = match s\n| 0 -> 1\n| _ -> 2", "g 0"],
+        );
+        check("1 +\n\n3", &["1 +", "3"]);
+    }
+
+    #[test]
+    fn names_are_completed() {
+        let names = Names(vec!["softmax".into(), "sort".into(), "linalg.solve".into()]);
+        let history = FileHistory::new();
+        let complete =
+            |line: &str| names.complete(line, line.len(), &Context::new(&history)).expect("names");
+        assert_eq!(complete("1 + so"), (4, vec!["softmax".to_string(), "sort".to_string()]));
+        assert_eq!(complete("(linalg.s"), (1, vec!["linalg.solve".to_string()]));
+        assert_eq!(complete(":ty"), (0, vec![":type".to_string()]));
+        assert_eq!(complete("").1, Vec::<String>::new());
+    }
+}

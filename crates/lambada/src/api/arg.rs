@@ -1,0 +1,467 @@
+//! Arguments of calls, from what Rust programs have: numbers, slices, arrays of `ndarray`, tuples, and data.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use lambada_core::Data;
+use lambada_prim::{Data as Elements, Scalar, Tensor};
+use lambada_run::Lent;
+use ndarray::{ArrayBase, ArrayRef, Dimension, OwnedRepr, RawData, ViewRepr};
+
+use super::few::Few;
+use crate::Value;
+
+/// A value for a parameter. What is dense and of 64-bit elements is lent and not copied.
+#[derive(Clone, Debug)]
+pub struct Arg<'a>(pub(crate) Given<'a>);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Given<'a> {
+    Scalar(Scalar),
+    Array(Dims, Lent<'a>),
+    Data(Cow<'a, Data>),
+}
+
+/// The sizes of an array.
+#[derive(Clone, Debug)]
+pub(crate) enum Dims {
+    Few([usize; 4], u8),
+    Many(Box<[usize]>),
+}
+
+impl Dims {
+    pub(crate) fn of(dims: &[usize]) -> Dims {
+        let mut few = [0; 4];
+        match few.get_mut(..dims.len()) {
+            Some(place) => {
+                place.copy_from_slice(dims);
+                Dims::Few(few, dims.len() as u8)
+            }
+            None => Dims::Many(dims.into()),
+        }
+    }
+
+    pub(crate) fn all(&self) -> &[usize] {
+        match self {
+            Dims::Few(few, rank) => &few[..usize::from(*rank)],
+            Dims::Many(dims) => dims,
+        }
+    }
+}
+
+impl<'a> Arg<'a> {
+    /// An array of these sizes, outermost first, with its elements in row-major order; nothing if there are more or fewer elements.
+    pub fn reals(dims: &[usize], elements: &'a [f64]) -> Option<Arg<'a>> {
+        Arg::lent(dims, elements.len(), Lent::Real(elements))
+    }
+
+    /// The same for integers.
+    pub fn ints(dims: &[usize], elements: &'a [i64]) -> Option<Arg<'a>> {
+        Arg::lent(dims, elements.len(), Lent::Int(elements))
+    }
+
+    /// The same for truth values.
+    pub fn bools(dims: &[usize], elements: &'a [bool]) -> Option<Arg<'a>> {
+        Arg::lent(dims, elements.len(), Lent::Bool(elements))
+    }
+
+    fn lent(dims: &[usize], count: usize, elements: Lent<'a>) -> Option<Arg<'a>> {
+        let wanted = dims.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
+        (wanted == Some(count)).then(|| Arg(Given::Array(Dims::of(dims), elements)))
+    }
+
+    /// The same as data of its own.
+    pub(crate) fn data(&self) -> Cow<'_, Data> {
+        match &self.0 {
+            Given::Scalar(value) => Cow::Owned(Data::from(*value)),
+            Given::Array(dims, elements) => {
+                let data = match elements {
+                    Lent::Real(values) => Elements::Real(values.to_vec()),
+                    Lent::Int(values) => Elements::Int(values.to_vec()),
+                    Lent::Bool(values) => Elements::Bool(values.to_vec()),
+                };
+                Cow::Owned(Data::Tensor(Tensor { dims: dims.all().to_vec(), data }))
+            }
+            Given::Data(data) => Cow::Borrowed(data),
+        }
+    }
+}
+
+/// What can be an argument.
+///
+/// | Rust | Lambada |
+/// |---|---|
+/// | `f64`, `f32`, integers | `real`, or `int` for integers |
+/// | `i64`, `i32`, … | `int` |
+/// | `bool` | `bool` |
+/// | `&[T]`, `&Vec<T>`, `Vec<T>`, `&[T; N]`, `[T; N]` | `[n]T` |
+/// | arrays and views of `ndarray`, of any strides | `[n][m]T` |
+/// | tuples | tuples |
+/// | [`Data`], [`Value`], and references to them | anything: records, variants, recursive data |
+pub trait IntoArg<'a> {
+    /// The argument.
+    fn into_arg(self) -> Arg<'a>;
+}
+
+/// Elements of arrays.
+pub trait Element: Copy + 'static {
+    /// The elements, if Lambada has the same type.
+    fn lend(elements: &[Self]) -> Option<Lent<'_>>;
+
+    /// Copies of the elements, of the nearest type that Lambada has.
+    fn copied(elements: impl Iterator<Item = Self>) -> Elements;
+}
+
+macro_rules! element {
+    ($kind:ident: $own:ty; $($other:ty),*) => {
+        impl Element for $own {
+            fn lend(elements: &[$own]) -> Option<Lent<'_>> {
+                Some(Lent::$kind(elements))
+            }
+
+            fn copied(elements: impl Iterator<Item = $own>) -> Elements {
+                Elements::$kind(elements.collect())
+            }
+        }
+        element!(scalar $kind: $own; $own $(, $other)*);
+        $(impl Element for $other {
+            fn lend(_: &[$other]) -> Option<Lent<'_>> {
+                None
+            }
+
+            fn copied(elements: impl Iterator<Item = $other>) -> Elements {
+                Elements::$kind(elements.map(<$own>::from).collect())
+            }
+        })*
+    };
+    (scalar $kind:ident: $own:ty; $($ty:ty),*) => {
+        $(impl<'a> IntoArg<'a> for $ty {
+            fn into_arg(self) -> Arg<'a> {
+                Arg(Given::Scalar(Scalar::$kind(<$own>::from(self))))
+            }
+        }
+
+        impl<'a> IntoArg<'a> for &$ty {
+            fn into_arg(self) -> Arg<'a> {
+                (*self).into_arg()
+            }
+        })*
+    };
+}
+
+element!(Real: f64; f32);
+element!(Int: i64; i32, i16, i8, u32, u16, u8);
+element!(Bool: bool;);
+
+impl<'a> IntoArg<'a> for usize {
+    fn into_arg(self) -> Arg<'a> {
+        Arg(Given::Scalar(Scalar::Int(i64::try_from(self).unwrap_or(i64::MAX))))
+    }
+}
+
+fn owned<'a>(dims: &[usize], data: Elements) -> Arg<'a> {
+    Arg(Given::Data(Cow::Owned(Data::Tensor(Tensor { dims: dims.to_vec(), data }))))
+}
+
+fn slice<'a, T: Element>(dims: &[usize], elements: &'a [T]) -> Arg<'a> {
+    match T::lend(elements) {
+        Some(lent) => Arg(Given::Array(Dims::of(dims), lent)),
+        None => owned(dims, T::copied(elements.iter().copied())),
+    }
+}
+
+impl<'a, T: Element> IntoArg<'a> for &'a [T] {
+    fn into_arg(self) -> Arg<'a> {
+        slice(&[self.len()], self)
+    }
+}
+
+impl<'a, T: Element> IntoArg<'a> for &'a Vec<T> {
+    fn into_arg(self) -> Arg<'a> {
+        slice(&[self.len()], self)
+    }
+}
+
+impl<'a, T: Element, const N: usize> IntoArg<'a> for &'a [T; N] {
+    fn into_arg(self) -> Arg<'a> {
+        slice(&[N], self)
+    }
+}
+
+impl<'a, T: Element, const N: usize, const M: usize> IntoArg<'a> for &'a [[T; M]; N] {
+    fn into_arg(self) -> Arg<'a> {
+        slice(&[N, M], self.as_flattened())
+    }
+}
+
+impl<'a, T: Element> IntoArg<'a> for Vec<T> {
+    fn into_arg(self) -> Arg<'a> {
+        owned(&[self.len()], T::copied(self.into_iter()))
+    }
+}
+
+impl<'a, T: Element, const N: usize> IntoArg<'a> for [T; N] {
+    fn into_arg(self) -> Arg<'a> {
+        owned(&[N], T::copied(self.into_iter()))
+    }
+}
+
+impl<'a, T: Element, const N: usize, const M: usize> IntoArg<'a> for [[T; M]; N] {
+    fn into_arg(self) -> Arg<'a> {
+        owned(&[N, M], T::copied(self.into_iter().flatten()))
+    }
+}
+
+impl<'a, A: Element, D: Dimension> IntoArg<'a> for &'a ArrayRef<A, D> {
+    fn into_arg(self) -> Arg<'a> {
+        match self.as_slice() {
+            Some(elements) => slice(self.shape(), elements),
+            None => owned(self.shape(), A::copied(self.iter().copied())),
+        }
+    }
+}
+
+impl<'a, S, D> IntoArg<'a> for &'a ArrayBase<S, D>
+where
+    S: ndarray::Data + RawData<Elem: Element>,
+    D: Dimension,
+{
+    fn into_arg(self) -> Arg<'a> {
+        let array: &'a ArrayRef<S::Elem, D> = self;
+        array.into_arg()
+    }
+}
+
+impl<'a, A: Element, D: Dimension> IntoArg<'a> for ArrayBase<ViewRepr<&'a A>, D> {
+    fn into_arg(self) -> Arg<'a> {
+        match self.to_slice() {
+            Some(elements) => slice(self.shape(), elements),
+            None => owned(self.shape(), A::copied(self.iter().copied())),
+        }
+    }
+}
+
+impl<'a, A: Element, D: Dimension> IntoArg<'a> for ArrayBase<OwnedRepr<A>, D> {
+    fn into_arg(self) -> Arg<'a> {
+        owned(self.shape(), A::copied(self.iter().copied()))
+    }
+}
+
+impl<'a> IntoArg<'a> for Data {
+    fn into_arg(self) -> Arg<'a> {
+        Arg(Given::Data(Cow::Owned(self)))
+    }
+}
+
+impl<'a> IntoArg<'a> for &'a Data {
+    fn into_arg(self) -> Arg<'a> {
+        match self {
+            Data::Tensor(tensor) if !tensor.dims.is_empty() => {
+                Arg(Given::Array(Dims::of(&tensor.dims), (&tensor.data).into()))
+            }
+            data => Arg(Given::Data(Cow::Borrowed(data))),
+        }
+    }
+}
+
+impl<'a> IntoArg<'a> for Value {
+    fn into_arg(self) -> Arg<'a> {
+        self.into_data().into_arg()
+    }
+}
+
+impl<'a> IntoArg<'a> for &'a Value {
+    fn into_arg(self) -> Arg<'a> {
+        self.data().into_arg()
+    }
+}
+
+impl<'a> IntoArg<'a> for Arg<'a> {
+    fn into_arg(self) -> Arg<'a> {
+        self
+    }
+}
+
+impl<'a> IntoArg<'a> for &'a Arg<'a> {
+    fn into_arg(self) -> Arg<'a> {
+        self.clone()
+    }
+}
+
+macro_rules! tuples {
+    ($($item:ident),+) => {
+        impl<'a, $($item: IntoArg<'a>),+> IntoArg<'a> for ($($item,)+) {
+            fn into_arg(self) -> Arg<'a> {
+                #[allow(non_snake_case)] // the items are called as their types
+                let ($($item,)+) = self;
+                let items = vec![$($item.into_arg().data().into_owned()),+];
+                Arg(Given::Data(Cow::Owned(Data::Tuple(items))))
+            }
+        }
+    };
+}
+
+tuples!(A, B);
+tuples!(A, B, C);
+tuples!(A, B, C, D);
+tuples!(A, B, C, D, E);
+tuples!(A, B, C, D, E, F);
+
+/// The arguments of a call, by place or by name; [`args!`](crate::args) makes them.
+///
+/// ```
+/// use lambada::{Args, Model, args};
+///
+/// let model = Model::compile("f.lam", "def f (a : real) (b : real) = a - b")?;
+/// let f = model.function("f")?;
+/// let by_name: f64 = f.call(args![b: 1.0, a: 3.0])?.try_into()?;
+/// let made: f64 = f.call(Args::new().with("b", 1.0).with("a", 3.0))?.try_into()?;
+/// assert_eq!((by_name, made), (2.0, 2.0));
+/// # Ok::<(), lambada::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Args<'a> {
+    items: Vec<(Option<Cow<'a, str>>, Arg<'a>)>,
+}
+
+impl<'a> From<Vec<(Option<Cow<'a, str>>, Arg<'a>)>> for Args<'a> {
+    fn from(items: Vec<(Option<Cow<'a, str>>, Arg<'a>)>) -> Args<'a> {
+        Args { items }
+    }
+}
+
+impl<'a> Args<'a> {
+    /// No arguments.
+    pub fn new() -> Args<'a> {
+        Args::default()
+    }
+
+    /// No arguments?
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// One more, for the next parameter that has none.
+    pub fn push(&mut self, arg: impl IntoArg<'a>) {
+        self.items.push((None, arg.into_arg()));
+    }
+
+    /// One more, for the parameter of this name.
+    pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, arg: impl IntoArg<'a>) {
+        self.items.push((Some(name.into()), arg.into_arg()));
+    }
+
+    /// The same with one more for the parameter of this name.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<Cow<'a, str>>, arg: impl IntoArg<'a>) -> Args<'a> {
+        self.insert(name, arg);
+        self
+    }
+
+    /// The arguments in the order of the parameters, as far as there are any.
+    pub(crate) fn in_order<'s>(
+        &'s self,
+        names: impl ExactSizeIterator<Item = &'s str> + Clone,
+    ) -> Result<Ordered<'s>, Misplaced<'s>> {
+        let mut ordered: Ordered = names.clone().map(|_| None).collect();
+        let mut next = 0;
+        for (name, arg) in &self.items {
+            let place = match name {
+                None => {
+                    let free = ordered.all()[next..].iter().position(Option::is_none);
+                    next += free.ok_or(Misplaced::TooMany)?;
+                    next
+                }
+                Some(name) => {
+                    let name: &'s str = name;
+                    let same = |known: &&str| *known == name || matches(known, name);
+                    // Most come in the order of the parameters.
+                    let here = names.clone().nth(next).is_some_and(|known| same(&known));
+                    match here {
+                        true => next,
+                        false => {
+                            let found = names.clone().position(|known| same(&known));
+                            found.ok_or(Misplaced::Unknown(name))?
+                        }
+                    }
+                }
+            };
+            let slot = &mut ordered.all_mut()[place];
+            if slot.is_some() {
+                return Err(Misplaced::Twice(name.as_deref().unwrap_or_default()));
+            }
+            *slot = Some(arg);
+            next = if place == next { next + 1 } else { next };
+        }
+        Ok(ordered)
+    }
+}
+
+/// Names of parameters that are patterns are the same whatever their spaces.
+fn matches(known: &str, name: &str) -> bool {
+    known.len() != name.len() && crate::data::names_match(known, name)
+}
+
+/// One place for each parameter.
+pub(crate) type Ordered<'s> = Few<Option<&'s Arg<'s>>, 12>;
+
+/// An argument that belongs nowhere.
+pub(crate) enum Misplaced<'s> {
+    Unknown(&'s str),
+    Twice(&'s str),
+    TooMany,
+}
+
+/// A record, to be an argument or a part of one: fields by name.
+pub fn record<'a, const N: usize>(fields: [(&str, Arg<'a>); N]) -> Data {
+    let field = |(name, arg): (&str, Arg)| (Arc::from(name), arg.data().into_owned());
+    let mut fields: Vec<(Arc<str>, Data)> = fields.into_iter().map(field).collect();
+    fields.sort_by(|a, b| a.0.cmp(&b.0));
+    Data::Record(fields)
+}
+
+/// A value of a variant type: a constructor and what it takes.
+pub fn variant<'a, const N: usize>(name: &str, args: [Arg<'a>; N]) -> Data {
+    let args: Vec<Data> = args.into_iter().map(|arg| arg.data().into_owned()).collect();
+    Data::Con { name: name.into(), tag: 0, args: args.into() }
+}
+
+/// The arguments of a call, by place or by name: `args![&xs, gamma: 1.0]`. Anything that is [`IntoArg`] will do.
+#[macro_export]
+macro_rules! args {
+    // One expression, so that what is borrowed in it lives as long as the call.
+    (@list [$($done:tt)*]) => { $crate::Args::from(::std::vec![$($done)*]) };
+    (@list [$($done:tt)*] $name:ident : $value:expr $(, $($rest:tt)*)?) => {
+        $crate::args!(@list [
+            $($done)*
+            (
+                ::std::option::Option::Some(::std::borrow::Cow::Borrowed(stringify!($name))),
+                $crate::IntoArg::into_arg($value),
+            ),
+        ] $($($rest)*)?)
+    };
+    (@list [$($done:tt)*] $value:expr $(, $($rest:tt)*)?) => {
+        $crate::args!(@list [
+            $($done)*
+            (::std::option::Option::None, $crate::IntoArg::into_arg($value)),
+        ] $($($rest)*)?)
+    };
+    ($($all:tt)*) => { $crate::args!(@list [] $($all)*) };
+}
+
+/// A record: `record! { mu: 0.5, sigma: &sigma }`.
+#[macro_export]
+macro_rules! record {
+    ($($name:ident : $value:expr),* $(,)?) => {
+        $crate::record([$((stringify!($name), $crate::IntoArg::into_arg($value))),*])
+    };
+}
+
+/// A value of a variant type: `variant!(Circle(2.0))`, `variant!(Empty)`.
+#[macro_export]
+macro_rules! variant {
+    ($name:ident) => { $crate::variant(stringify!($name), []) };
+    ($name:ident ( $($value:expr),* $(,)? )) => {
+        $crate::variant(stringify!($name), [$($crate::IntoArg::into_arg($value)),*])
+    };
+}

@@ -1,0 +1,221 @@
+//! A program that is ready to be called, from any number of threads.
+
+use std::sync::Arc;
+
+use lambada_normalize::{Inspection, Layout, Shape};
+use lambada_prim::{Memory, Scalar, Tensor};
+use lambada_run::{Call, Got, Kernel};
+use lambada_source::{Failure, Problem, Sources, stack};
+
+use super::arg::{Arg, Args, Misplaced, Ordered};
+use super::error::Error;
+use super::output::{Output, Parts};
+use super::plan::{Leaf, Plan};
+use super::value::Value;
+use crate::messages::data as messages;
+use crate::pipeline::{arrays_with, lower_with, size_sources, trapped};
+use crate::{Call as Prepared, Engine, Observer, Options};
+
+/// A compiled program with its interface.
+pub(crate) struct Compiled {
+    /// The definition, for messages.
+    name: Arc<str>,
+    pub(crate) plan: Plan,
+    result: Layout,
+    kernel: Kernel,
+    inspections: Vec<Inspection>,
+    sources: Sources,
+}
+
+impl Compiled {
+    /// Compiles a program whose last `extra` parameters are those of a derivative, a tuple of as many values as there are `wrt`.
+    pub(crate) fn new(
+        call: &Prepared,
+        extra: Extra,
+        sources: &Sources,
+        options: &Options,
+    ) -> Result<Compiled, Vec<Problem>> {
+        stack::roomy(|| Compiled::made(call, extra, sources, options))
+    }
+
+    fn made(
+        call: &Prepared,
+        extra: Extra,
+        sources: &Sources,
+        options: &Options,
+    ) -> Result<Compiled, Vec<Problem>> {
+        let arrays = trapped(arrays_with(&call.program, call.entry, options)?, options);
+        let function = lower_with(&arrays, options);
+        let kernel = crate::pipeline::compiled(&function, options)?;
+        let types = &call.program.def(call.entry).signature.params;
+        let mut params = Vec::new();
+        for ((name, layout), (_, ty)) in arrays.normalized.params.iter().zip(types) {
+            let expected = crate::data::print_type(&call.program, ty);
+            params.push((name.clone(), expected, layout.clone()));
+        }
+        let params = extra.split(params);
+        let sizes = size_sources(&arrays.optimized);
+        let sizes = sizes.iter().map(|source| (source.argument, source.axis)).collect();
+        Ok(Compiled {
+            name: (&*call.name()).into(),
+            plan: Plan::new(params, sizes),
+            result: arrays.normalized.result.clone(),
+            kernel: limited(kernel, options.memory()),
+            inspections: arrays.normalized.inspections.clone(),
+            sources: sources.clone(),
+        })
+    }
+
+    /// What runs it.
+    pub(crate) fn engine(&self) -> Engine {
+        match self.kernel.engine() {
+            lambada_run::Engine::Native => Engine::Native,
+            lambada_run::Engine::Interpreter => Engine::Loops,
+        }
+    }
+
+    /// The arguments for the parameters from `from` to `to`, in order, each there or not.
+    pub(crate) fn ordered<'s>(
+        &'s self,
+        args: &'s Args<'_>,
+        from: usize,
+        to: usize,
+    ) -> Result<Ordered<'s>, Error> {
+        let slots = &self.plan.slots[from..to];
+        args.in_order(slots.iter().map(|slot| &*slot.name)).map_err(|misplaced| {
+            let known: Vec<&str> = slots.iter().map(|slot| &*slot.name).collect();
+            Error::call(&match misplaced {
+                Misplaced::Unknown(name) => messages::unknown(&self.name, name, "the call", &known),
+                Misplaced::Twice(name) if name.is_empty() => {
+                    messages::too_many(&self.name, "the last of the call", &known)
+                }
+                Misplaced::Twice(name) => messages::twice(name, "its place", "its name"),
+                Misplaced::TooMany => {
+                    messages::too_many(&self.name, "the last of the call", &known)
+                }
+            })
+        })
+    }
+
+    /// The parameter has no value.
+    pub(crate) fn missing(&self, slot: usize) -> Error {
+        let slot = &self.plan.slots[slot];
+        Error::call(&messages::no_value(&self.name, &slot.name, slot.expected()))
+    }
+
+    /// Runs the program on one argument per parameter, and has somebody look at the results.
+    pub(crate) fn run<R>(
+        &self,
+        given: &[Option<&Arg<'_>>],
+        observer: Option<&Observer>,
+        take: impl FnOnce(&Call<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let copies = self.plan.copies(given).map_err(|problem| Error::call(&problem))?;
+        let leaves = self.plan.leaves(given, &copies).map_err(|problem| Error::call(&problem))?;
+        let failed = |failure: Failure| Error::running(&self.sources, &failure);
+        let mut call = self.kernel.begin().map_err(failed)?;
+        for size in self.plan.sizes(&leaves) {
+            call.scalar(Scalar::Int(size)).map_err(failed)?;
+        }
+        for leaf in leaves.leaves.all() {
+            match *leaf {
+                Leaf::Scalar(value) => call.scalar(value),
+                Leaf::Array(elements, from, to) => {
+                    call.array(&leaves.dims.all()[from..to], elements)
+                }
+            }
+            .map_err(failed)?;
+        }
+        let seen = |number: u32, parts: Vec<Tensor>| {
+            if let (Some(observer), Some(shown)) = (observer, self.inspections.get(number as usize))
+            {
+                observer(&shown.site, &shown.layout.unflatten(&mut parts.into_iter()));
+            }
+        };
+        match self.kernel.engine() {
+            lambada_run::Engine::Native => call.run(&seen),
+            lambada_run::Engine::Interpreter => stack::roomy(|| call.run(&seen)),
+        }
+        .map_err(failed)?;
+        take(&call)
+    }
+
+    /// The result as a value.
+    pub(crate) fn value(
+        &self,
+        given: &[Option<&Arg<'_>>],
+        observer: Option<&Observer>,
+    ) -> Result<Value, Error> {
+        self.run(given, observer, |call| {
+            let parts = call.results().map(|part| part.map(Got::tensor));
+            let parts: Result<Vec<Tensor>, Failure> = parts.collect();
+            let parts = parts.map_err(|failure| Error::running(&self.sources, &failure))?;
+            Ok(Value::from(self.result.unflatten(&mut parts.into_iter())))
+        })
+    }
+
+    /// The result, written where it belongs.
+    pub(crate) fn write(
+        &self,
+        given: &[Option<&Arg<'_>>],
+        observer: Option<&Observer>,
+        output: &mut dyn Output,
+    ) -> Result<(), Error> {
+        self.run(given, observer, |call| {
+            let mut results = call.results();
+            let mut next = || {
+                let part = results.next()?;
+                Some(part.map_err(|failure| Error::running(&self.sources, &failure)))
+            };
+            output.receive(&mut Parts::new(&mut next))?;
+            match next() {
+                None => Ok(()),
+                Some(_) => Err(Error::misuse("the result has more parts than are taken".into())),
+            }
+        })
+    }
+}
+
+fn limited(mut kernel: Kernel, memory: Memory) -> Kernel {
+    kernel.limit(memory);
+    kernel
+}
+
+/// What a derivative takes besides the arguments of the definition.
+#[derive(Clone, Debug)]
+pub(crate) enum Extra {
+    /// Nothing.
+    None,
+    /// A tangent of each of these parameters.
+    Tangents(Vec<Arc<str>>),
+    /// A cotangent of the result.
+    Cotangent,
+}
+
+/// A parameter: name, type and layout.
+type Param = (Arc<str>, String, Layout);
+
+impl Extra {
+    /// The parameters, in which a tuple of tangents is as many parameters, of the names of those that they are tangents of.
+    fn split(&self, mut params: Vec<Param>) -> Vec<Param> {
+        let Extra::Tangents(names) = self else { return params };
+        let Some((name, expected, layout)) = params.pop() else { return params };
+        let of = |name: &Arc<str>, params: &[Param]| {
+            let param = params.iter().find(|(known, _, _)| known == name);
+            param.map_or_else(String::new, |(_, expected, _)| expected.clone())
+        };
+        match (layout.shape(), &names[..]) {
+            (_, [single]) => params.push((single.clone(), expected, layout)),
+            (Shape::Tuple(shapes), names)
+                if layout.table().types.is_empty() && shapes.len() == names.len() =>
+            {
+                for (name, shape) in names.iter().zip(shapes) {
+                    let expected = of(name, &params);
+                    params.push((name.clone(), expected, Layout::new(shape.clone())));
+                }
+            }
+            _ => params.push((name, expected, layout)),
+        }
+        params
+    }
+}

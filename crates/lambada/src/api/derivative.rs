@@ -1,0 +1,456 @@
+//! Derivatives of functions: each is compiled once, and may be called often, from many threads.
+
+use std::sync::Arc;
+
+use lambada_core::Data;
+
+use super::arg::{Arg, Args, IntoArg, Ordered};
+use super::compiled::Compiled;
+use super::error::Error;
+use super::function::{Function, complete};
+use super::output::Output;
+use super::value::Value;
+use crate::Observer;
+use crate::call::zeros_like;
+
+/// One value for each parameter that is differentiated with respect to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    parts: Vec<(Arc<str>, Value)>,
+}
+
+impl Gradient {
+    fn new(names: &[Arc<str>], value: Value) -> Gradient {
+        let parts = match value.into_data() {
+            Data::Tuple(items) if names.len() != 1 => items.into_iter().map(Value::from).collect(),
+            single => vec![Value::from(single)],
+        };
+        Gradient { parts: names.iter().cloned().zip(parts).collect() }
+    }
+
+    /// What belongs to a parameter: `gradient.get("alpha")?.view::<Ix1>()`.
+    ///
+    /// # Errors
+    /// It is no parameter that is differentiated with respect to.
+    pub fn get(&self, name: &str) -> Result<&Value, Error> {
+        let part = self.parts.iter().find(|(known, _)| crate::data::names_match(known, name));
+        part.map(|(_, value)| value).ok_or_else(|| {
+            let names: Vec<&str> = self.parts.iter().map(|(name, _)| &**name).collect();
+            let names = lambada_source::quoted(&names);
+            Error::misuse(format!("there is no derivative by `{name}`, but by {names}"))
+        })
+    }
+
+    /// All parameters and what belongs to them, in the order in which they were named.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.parts.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// The only one, if there is one parameter; a tuple of all otherwise.
+    pub fn into_value(mut self) -> Value {
+        match self.parts.len() {
+            1 => self.parts.remove(0).1,
+            _ => Data::Tuple(self.parts.into_iter().map(|(_, value)| value.into_data()).collect())
+                .into(),
+        }
+    }
+}
+
+/// A compiled derivative, and the names that it is taken with respect to.
+#[derive(Clone)]
+struct Derivative {
+    compiled: Arc<Compiled>,
+    wrt: Arc<[Arc<str>]>,
+    observer: Option<Observer>,
+}
+
+impl Derivative {
+    fn new(compiled: Arc<Compiled>, wrt: &[&str], observer: Option<Observer>) -> Derivative {
+        Derivative { compiled, wrt: wrt.iter().map(|name| Arc::from(*name)).collect(), observer }
+    }
+
+    /// The value, and the derivative that comes with it.
+    fn pair(&self, given: &[Option<&Arg<'_>>]) -> Result<(Value, Value), Error> {
+        let both = self.compiled.value(given, self.observer.as_ref())?;
+        Ok((both.item(0)?, both.item(1)?))
+    }
+
+    fn call(&self, args: &Args<'_>) -> Result<(Value, Value), Error> {
+        complete(&self.compiled, args, |given| self.pair(given))
+    }
+
+    fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
+        complete(&self.compiled, args, |given| {
+            self.compiled.write(given, self.observer.as_ref(), output)
+        })
+    }
+
+    /// How many parameters the definition has itself.
+    fn own(&self) -> usize {
+        let slots = &self.compiled.plan.slots;
+        let names = self.wrt.len();
+        let split = slots.len() >= names
+            && slots[slots.len() - names..].iter().map(|slot| &slot.name).eq(self.wrt.iter());
+        slots.len() - if split { names } else { 1 }
+    }
+
+    /// Runs something on arguments and tangents; those that are not given are zero.
+    fn along<R>(
+        &self,
+        args: &Args<'_>,
+        tangents: &Args<'_>,
+        run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let (own, all) = (self.own(), self.compiled.plan.slots.len());
+        let point = self.compiled.ordered(args, 0, own)?;
+        if let Some(slot) = point.all().iter().position(Option::is_none) {
+            return Err(self.compiled.missing(slot));
+        }
+        let tangent = match all - own == self.wrt.len() {
+            true => self.compiled.ordered(tangents, own, all)?,
+            false => return self.packed(tangents, &point, run),
+        };
+        let zero = |(name, tangent): (&Arc<str>, &Option<&Arg>)| match tangent {
+            None => Some(self.zeros(name, &point)),
+            Some(_) => None,
+        };
+        let zeros: Vec<Option<Arg>> = self.wrt.iter().zip(tangent.all()).map(zero).collect();
+        let tangents =
+            tangent.all().iter().zip(&zeros).map(|(given, zero)| given.or(zero.as_ref()));
+        let given: Ordered = point.all().iter().copied().chain(tangents).collect();
+        run(given.all())
+    }
+
+    /// The same where all tangents are one argument, since they hold recursive data.
+    fn packed<R>(
+        &self,
+        tangents: &Args<'_>,
+        point: &Ordered<'_>,
+        run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let given = tangents.in_order(self.wrt.iter().map(|name| &**name));
+        let Ok(given) = given else {
+            return Err(Error::misuse("a tangent belongs to none of the parameters".into()));
+        };
+        let item = |(name, tangent): (&Arc<str>, &Option<&Arg>)| match tangent {
+            Some(tangent) => tangent.data().into_owned(),
+            None => self.zeros(name, point).data().into_owned(),
+        };
+        let items: Vec<Data> = self.wrt.iter().zip(given.all()).map(item).collect();
+        let packed = Data::Tuple(items).into_arg();
+        let given: Ordered = point.all().iter().copied().chain([Some(&packed)]).collect();
+        run(given.all())
+    }
+
+    /// A tangent that is zero at the point.
+    fn zeros(&self, name: &Arc<str>, point: &Ordered<'_>) -> Arg<'static> {
+        let slot = self.compiled.plan.slots.iter().position(|slot| slot.name == *name);
+        let at = slot.and_then(|slot| point.all().get(slot).copied().flatten());
+        at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at.data()).into_arg())
+    }
+}
+
+macro_rules! derivative {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $name(Derivative);
+
+        impl $name {
+            pub(crate) fn new(
+                compiled: Arc<Compiled>,
+                wrt: &[&str],
+                observer: Option<Observer>,
+            ) -> $name {
+                $name(Derivative::new(compiled, wrt, observer))
+            }
+        }
+    };
+}
+
+derivative! {
+    /// The value and the gradient of a function; see [`Function::value_and_grad`].
+    ValueAndGrad
+}
+derivative! {
+    /// The value and the tangent of a function; see [`Function::jvp`].
+    Jvp
+}
+derivative! {
+    /// The value and the Jacobian of a function; see [`Function::jacobian`].
+    Jacobian
+}
+derivative! {
+    /// The value and the Hessian of a function; see [`Function::hessian`].
+    Hessian
+}
+derivative! {
+    /// The Hessian of a function times a tangent; see [`Function::hvp`].
+    Hvp
+}
+
+impl ValueAndGrad {
+    /// The value and the gradient.
+    ///
+    /// # Errors
+    /// Arguments that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>) -> Result<(f64, Gradient), Error> {
+        let (value, gradient) = self.0.call(&args)?;
+        Ok((value.try_into()?, Gradient::new(&self.0.wrt, gradient)))
+    }
+
+    /// The same, written where it belongs: first the value, then what belongs to each parameter.
+    ///
+    /// ```
+    /// use lambada::{Model, args};
+    /// use ndarray::{Array1, array};
+    ///
+    /// let model = Model::compile("f.lam", "def f [n] (x : [n]real) = sum (x * x)")?;
+    /// let gradient = model.function("f")?.value_and_grad(&["x"])?;
+    /// let mut out = (0.0, Array1::zeros(3));
+    /// for k in 0..3 {
+    ///     gradient.call_into(&args![&[0.0, 1.0, k as f64]], &mut out)?;
+    /// }
+    /// assert_eq!(out, (5.0, array![0.0, 2.0, 4.0]));
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments that do not fit, what the program fails with, and places of another type or size than the result.
+    pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
+        self.0.call_into(args, output)
+    }
+}
+
+impl Jvp {
+    /// The value, and its tangent along tangents of the parameters; those that are not given are zero.
+    ///
+    /// ```
+    /// use lambada::{Model, args};
+    ///
+    /// let model = Model::compile("f.lam", "def f (x : real) (y : real) = x * y")?;
+    /// let along = model.function("f")?.jvp(&["x", "y"])?;
+    /// let (value, tangent) = along.call(args![3.0, 4.0], args![y: 1.0])?;
+    /// assert_eq!((f64::try_from(value)?, f64::try_from(tangent)?), (12.0, 3.0));
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments or tangents that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<(Value, Value), Error> {
+        self.0.along(&args, &tangents, |given| self.0.pair(given))
+    }
+
+    /// The same, written where it belongs.
+    ///
+    /// # Errors
+    /// As above, and places of another type or size than the result.
+    pub fn call_into(
+        &self,
+        args: &Args<'_>,
+        tangents: &Args<'_>,
+        output: &mut dyn Output,
+    ) -> Result<(), Error> {
+        self.0.along(args, tangents, |given| {
+            self.0.compiled.write(given, self.0.observer.as_ref(), output)
+        })
+    }
+}
+
+impl Hvp {
+    /// The gradient's derivative along tangents of the parameters; those that are not given are zero.
+    ///
+    /// # Errors
+    /// Arguments or tangents that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<Gradient, Error> {
+        self.0.along(&args, &tangents, |given| {
+            let (_, second) = self.0.pair(given)?;
+            Ok(Gradient::new(&self.0.wrt, second.item(1)?))
+        })
+    }
+}
+
+impl Jacobian {
+    /// The value, and the Jacobian by each parameter.
+    ///
+    /// # Errors
+    /// Arguments that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>) -> Result<(Value, Gradient), Error> {
+        let (value, jacobian) = self.0.call(&args)?;
+        Ok((value, Gradient::new(&self.0.wrt, jacobian)))
+    }
+}
+
+impl Hessian {
+    /// The value, and for each parameter the derivatives of its gradient by each parameter.
+    ///
+    /// ```
+    /// use lambada::{Model, args};
+    /// use ndarray::{Ix2, array};
+    ///
+    /// let model = Model::compile("f.lam", "def f [n] (x : [n]real) = product x")?;
+    /// let (value, hessian) = model.function("f")?.hessian(&["x"])?.call(args![&[2.0, 3.0]])?;
+    /// assert_eq!((value, hessian.get("x", "x")?.view::<Ix2>()), (6.0, array![[0.0, 1.0], [1.0, 0.0]].view()));
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>) -> Result<(f64, Blocks), Error> {
+        let (value, hessian) = self.0.call(&args)?;
+        let rows = Gradient::new(&self.0.wrt, hessian).parts.into_iter();
+        let rows = rows.map(|(name, row)| (name, Gradient::new(&self.0.wrt, row))).collect();
+        Ok((value.try_into()?, Blocks { rows }))
+    }
+}
+
+/// Second derivatives by pairs of parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blocks {
+    rows: Vec<(Arc<str>, Gradient)>,
+}
+
+impl Blocks {
+    /// The derivative by `column` of the gradient by `row`.
+    ///
+    /// # Errors
+    /// It is no parameter that is differentiated with respect to.
+    pub fn get(&self, row: &str, column: &str) -> Result<&Value, Error> {
+        let found = self.rows.iter().find(|(known, _)| crate::data::names_match(known, row));
+        match (found, self.rows.first()) {
+            (Some((_, gradient)), _) | (None, Some((_, gradient))) if found.is_some() => {
+                gradient.get(column)
+            }
+            (_, Some((_, gradient))) => gradient.get(row),
+            (_, None) => Err(Error::misuse("there are no second derivatives".into())),
+        }
+    }
+
+    /// All rows, by parameter.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Gradient)> {
+        self.rows.iter().map(|(name, row)| (&**name, row))
+    }
+}
+
+/// The value and the pullback of a function; see [`Function::vjp`].
+#[derive(Clone)]
+pub struct Vjp {
+    function: Function,
+    derivative: Derivative,
+}
+
+impl Vjp {
+    pub(crate) fn new(function: Function, compiled: Arc<Compiled>, wrt: &[&str]) -> Vjp {
+        let derivative = Derivative::new(compiled, wrt, None);
+        Vjp { function, derivative }
+    }
+
+    /// The value, and the pullback at the arguments, which it keeps.
+    ///
+    /// ```
+    /// use lambada::{Model, args};
+    /// use ndarray::{Ix1, array};
+    ///
+    /// let model = Model::compile("f.lam", "def f [n] (x : [n]real) = x * x")?;
+    /// let (value, pullback) = model.function("f")?.vjp(&["x"])?.call(args![&[1.0, 2.0]])?;
+    /// assert_eq!(value.view::<Ix1>(), array![1.0, 4.0]);
+    /// for k in 0..2 {
+    ///     let cotangent = if k == 0 { [1.0, 0.0] } else { [0.0, 1.0] };
+    ///     let gradient = pullback.call(&cotangent)?;
+    ///     assert_eq!(gradient.get("x")?.view::<Ix1>()[k], 2.0 * (k + 1) as f64);
+    /// }
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>) -> Result<(Value, Pullback), Error> {
+        let own = self.derivative.compiled.plan.slots.len() - 1;
+        let point = self.derivative.compiled.ordered(&args, 0, own)?;
+        let kept = point.all().iter().flatten().map(|arg| arg.data().into_owned());
+        let kept: Vec<Data> = kept.collect();
+        let value = self.function.call(args)?;
+        Ok((value, Pullback { derivative: self.derivative.clone(), point: kept }))
+    }
+
+    /// The value and the cotangents of the parameters for one cotangent of the result, in one run.
+    ///
+    /// # Errors
+    /// Arguments or a cotangent that do not fit, and what the program fails with.
+    pub fn at<'a>(
+        &self,
+        args: Args<'_>,
+        cotangent: impl IntoArg<'a>,
+    ) -> Result<(Value, Gradient), Error> {
+        let cotangent = cotangent.into_arg();
+        let own = self.derivative.compiled.plan.slots.len() - 1;
+        let point = self.derivative.compiled.ordered(&args, 0, own)?;
+        if let Some(slot) = point.all().iter().position(Option::is_none) {
+            return Err(self.derivative.compiled.missing(slot));
+        }
+        let given: Ordered = point.all().iter().copied().chain([Some(&cotangent)]).collect();
+        let (value, cotangents) = self.derivative.pair(given.all())?;
+        Ok((value, Gradient::new(&self.derivative.wrt, cotangents)))
+    }
+}
+
+/// From cotangents of a result to cotangents of parameters, at the arguments of a call. It may be called any number of times, and each time runs the
+/// function forward and back.
+#[derive(Clone)]
+pub struct Pullback {
+    derivative: Derivative,
+    point: Vec<Data>,
+}
+
+impl Pullback {
+    /// The cotangents of the parameters, for a cotangent of the result.
+    ///
+    /// # Errors
+    /// A cotangent that does not fit, and what the program fails with.
+    pub fn call<'a>(&self, cotangent: impl IntoArg<'a>) -> Result<Gradient, Error> {
+        let cotangent = cotangent.into_arg();
+        let point: Vec<Arg> = self.point.iter().map(IntoArg::into_arg).collect();
+        let given: Ordered = point.iter().chain([&cotangent]).map(Some).collect();
+        let (_, cotangents) = self.derivative.pair(given.all())?;
+        Ok(Gradient::new(&self.derivative.wrt, cotangents))
+    }
+}
+
+/// A sparse matrix of derivatives; see [`Function::sparse_jacobian`].
+#[derive(Clone)]
+pub struct SparseMatrix(Derivative);
+
+/// The entries of a sparse matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Triplets {
+    /// Rows and columns.
+    pub shape: (usize, usize),
+    /// The row of each entry, from 0.
+    pub rows: Vec<i64>,
+    /// The column of each entry, from 0.
+    pub cols: Vec<i64>,
+    /// The entries.
+    pub values: Vec<f64>,
+}
+
+impl SparseMatrix {
+    pub(crate) fn new(compiled: Arc<Compiled>, observer: Option<Observer>) -> SparseMatrix {
+        SparseMatrix(Derivative::new(compiled, &[], observer))
+    }
+
+    /// The value, and the entries of the matrix.
+    ///
+    /// # Errors
+    /// Arguments that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>) -> Result<(Value, Triplets), Error> {
+        let (value, matrix) = self.0.call(&args)?;
+        let (rows, cols): (i64, i64) = matrix.field("shape")?.try_into()?;
+        let triplets = Triplets {
+            shape: (rows as usize, cols as usize),
+            rows: matrix.field("rows")?.try_into()?,
+            cols: matrix.field("cols")?.try_into()?,
+            values: matrix.field("values")?.try_into()?,
+        };
+        Ok((value, triplets))
+    }
+}

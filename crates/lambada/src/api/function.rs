@@ -1,0 +1,353 @@
+//! A definition of a program, ready to be called.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::arg::{Arg, Args};
+use super::compiled::Compiled;
+use super::derivative::{Hessian, Hvp, Jacobian, Jvp, SparseMatrix, ValueAndGrad, Vjp};
+use super::error::Error;
+use super::model::{Model, Parameter, Task, What};
+use super::output::Output;
+use super::ty::Type;
+use super::value::Value;
+use crate::paper::{Mode, PaperStage};
+use crate::{Engine, Observer, Operator, Sparse, Stage, Verification, Verify};
+
+/// A definition of a program. It is compiled when it is called first, and may be called from many threads, each of which has memory of its own.
+///
+/// `wrt` are the names of parameters to differentiate with respect to; none at all stand for all parameters that hold reals.
+#[derive(Clone)]
+pub struct Function {
+    about: Arc<About>,
+    compiled: Arc<OnceLock<Arc<Compiled>>>,
+    observer: Option<Observer>,
+}
+
+struct About {
+    model: Model,
+    name: Arc<str>,
+    parameters: Vec<Parameter>,
+    result: Option<Type>,
+}
+
+/// How a derivative is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Tangents from arguments to results.
+    Forward,
+    /// Cotangents from results to arguments.
+    Reverse,
+}
+
+/// As what a derivative is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivation {
+    /// As a program that runs, simplified.
+    Simplified,
+    /// As the paper has it, at one of its stages.
+    Paper(PaperStage),
+}
+
+impl Function {
+    pub(crate) fn new(
+        model: Model,
+        name: &str,
+        parameters: Vec<Parameter>,
+        result: Option<Type>,
+    ) -> Function {
+        let about = Arc::new(About { model, name: name.into(), parameters, result });
+        Function { about, compiled: Arc::default(), observer: None }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.about.name
+    }
+
+    /// Its doc comment.
+    pub fn doc(&self) -> Option<&str> {
+        let definitions = self.about.model.definitions();
+        definitions.iter().find(|def| *def.name == *self.about.name)?.doc.as_deref()
+    }
+
+    /// Its parameters, with their types.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.about.parameters
+    }
+
+    /// The type of its result, if its signature has as many parameters as it takes.
+    pub fn result(&self) -> Option<&Type> {
+        self.about.result.as_ref()
+    }
+
+    /// The program.
+    pub fn model(&self) -> &Model {
+        &self.about.model
+    }
+
+    /// The same function with somebody who is told of what it inspects.
+    #[must_use]
+    pub fn with_observer(&self, observer: Observer) -> Function {
+        Function { observer: Some(observer), ..self.clone() }
+    }
+
+    /// Compiles it, unless it has been.
+    ///
+    /// # Errors
+    /// It cannot be compiled.
+    pub fn prepare(&self) -> Result<(), Error> {
+        self.ready().map(|_| ())
+    }
+
+    /// What runs it: native code, or the interpreter where there is no C compiler. It is compiled first.
+    ///
+    /// # Errors
+    /// It cannot be compiled.
+    pub fn engine(&self) -> Result<Engine, Error> {
+        Ok(self.ready()?.engine())
+    }
+
+    fn ready(&self) -> Result<&Compiled, Error> {
+        if let Some(compiled) = self.compiled.get() {
+            return Ok(compiled);
+        }
+        let compiled = self.task(What::Plain(Operator::Value), None)?;
+        Ok(self.compiled.get_or_init(|| compiled))
+    }
+
+    fn task(&self, what: What, wrt: Option<&[&str]>) -> Result<Arc<Compiled>, Error> {
+        let wrt = wrt.map(|names| names.iter().map(ToString::to_string).collect());
+        self.about.model.compiled(&Task { entry: self.about.name.clone(), what, wrt })
+    }
+
+    /// Calls it: `f.call(args![x: &x, gamma: 1.0])`.
+    ///
+    /// # Errors
+    /// Arguments that do not fit, and what the program fails with.
+    pub fn call(&self, args: Args<'_>) -> Result<Value, Error> {
+        let compiled = self.ready()?;
+        complete(compiled, &args, |given| compiled.value(given, self.observer.as_ref()))
+    }
+
+    /// Calls it and writes the result where it belongs. When it has been called with values of the same sizes, this allocates nothing.
+    ///
+    /// ```
+    /// use lambada::{Model, args};
+    ///
+    /// let model = Model::compile("f.lam", "def f [n] (x : [n]real) = (sum x, 2.0 * x)")?;
+    /// let (mut total, mut twice) = (0.0, vec![0.0; 2]);
+    /// model.function("f")?.call_into(&args![&[1.0, 2.0]], &mut (&mut total, &mut twice))?;
+    /// assert_eq!((total, twice), (3.0, vec![2.0, 4.0]));
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments that do not fit, what the program fails with, and places of another type or size than the result.
+    pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
+        let compiled = self.ready()?;
+        complete(compiled, args, |given| compiled.write(given, self.observer.as_ref(), output))
+    }
+
+    /// The value and the gradient of a function whose result is a real.
+    ///
+    /// # Errors
+    /// Its result is no real, or a parameter does not exist or holds no reals.
+    pub fn value_and_grad(&self, wrt: &[&str]) -> Result<ValueAndGrad, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Grad), Some(&wrt))?;
+        Ok(ValueAndGrad::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// Value and tangent.
+    ///
+    /// # Errors
+    /// A parameter does not exist or holds no reals.
+    pub fn jvp(&self, wrt: &[&str]) -> Result<Jvp, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Jvp), Some(&wrt))?;
+        Ok(Jvp::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// Value and pullback of cotangents.
+    ///
+    /// # Errors
+    /// A parameter does not exist or holds no reals.
+    pub fn vjp(&self, wrt: &[&str]) -> Result<Vjp, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Vjp), Some(&wrt))?;
+        self.prepare()?;
+        Ok(Vjp::new(self.clone(), compiled, &wrt))
+    }
+
+    /// The Jacobian of a function whose result is a real or an array of reals: the axes of the result, then those of the parameter.
+    ///
+    /// # Errors
+    /// Its result holds anything else, or a parameter does not exist or holds no reals.
+    pub fn jacobian(&self, wrt: &[&str]) -> Result<Jacobian, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Jacobian), Some(&wrt))?;
+        Ok(Jacobian::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// The Hessian of a function whose result is a real, by pairs of parameters.
+    ///
+    /// # Errors
+    /// Its result is no real, or a parameter does not exist or is no array of reals.
+    pub fn hessian(&self, wrt: &[&str]) -> Result<Hessian, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Hessian), Some(&wrt))?;
+        Ok(Hessian::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost of the value.
+    ///
+    /// # Errors
+    /// Its result is no real, or a parameter does not exist or holds no reals.
+    pub fn hvp(&self, wrt: &[&str]) -> Result<Hvp, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Hvp, Some(&wrt))?;
+        Ok(Hvp::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// The sparse Jacobian of a function from a vector, its one parameter of `wrt`, to a vector.
+    ///
+    /// # Errors
+    /// The result or the parameter is no vector of reals.
+    pub fn sparse_jacobian(&self, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        self.sparse(Sparse::Jacobian, wrt)
+    }
+
+    /// The sparse Hessian of a function from a vector, its one parameter of `wrt`, to a real.
+    ///
+    /// # Errors
+    /// The result is no real, or the parameter no vector of reals.
+    pub fn sparse_hessian(&self, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        self.sparse(Sparse::Hessian, wrt)
+    }
+
+    fn sparse(&self, matrix: Sparse, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Sparse(matrix), Some(&wrt))?;
+        Ok(SparseMatrix::new(compiled, self.observer.clone()))
+    }
+
+    /// The parameters to differentiate with respect to, in the order of `wrt`.
+    fn wrt<'n>(&'n self, wrt: &[&'n str]) -> Result<Vec<&'n str>, Error> {
+        if !wrt.is_empty() {
+            let mut names: Vec<&str> = Vec::new();
+            for name in wrt {
+                let known = self.parameters().iter().map(|param| &*param.name);
+                let known = known.into_iter().find(|known| crate::data::names_match(known, name));
+                // A name that is none is told when the derivative is prepared.
+                let name = known.unwrap_or(name);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            return Ok(names);
+        }
+        let real = self.parameters().iter().filter(|param| param.is_real);
+        let real: Vec<&str> = real.map(|param| &*param.name).collect();
+        if real.is_empty() {
+            let of = |unit: &crate::Unit| unit.call(self.name(), Operator::Jvp, None).map(|_| ());
+            self.about.model.with_unit(of)?;
+        }
+        Ok(real)
+    }
+
+    /// Its derivative as source text.
+    ///
+    /// # Errors
+    /// It has none in this form.
+    pub fn derive(
+        &self,
+        direction: Direction,
+        wrt: &[&str],
+        stage: Derivation,
+    ) -> Result<String, Error> {
+        let wrt: Vec<String> = wrt.iter().map(ToString::to_string).collect();
+        let wrt = (!wrt.is_empty()).then_some(&wrt[..]);
+        self.about.model.with_unit(|unit| match (stage, direction) {
+            (Derivation::Simplified, Direction::Forward) => {
+                unit.derivative_source(self.name(), Operator::Jvp, wrt)
+            }
+            (Derivation::Simplified, Direction::Reverse) => {
+                unit.derivative_source(self.name(), Operator::Vjp, wrt)
+            }
+            (Derivation::Paper(stage), Direction::Forward) => {
+                unit.paper_stage(self.name(), Mode::Forward, stage, wrt)
+            }
+            (Derivation::Paper(stage), Direction::Reverse) => {
+                unit.paper_stage(self.name(), Mode::Reverse, stage, wrt)
+            }
+        })
+    }
+
+    /// It, or what is derived of it, in one form of the compiler.
+    ///
+    /// # Errors
+    /// It cannot be compiled so far.
+    pub fn show(&self, stage: Stage, of: Operator, wrt: &[&str]) -> Result<String, Error> {
+        let wrt: Vec<String> = wrt.iter().map(ToString::to_string).collect();
+        let wrt = (!wrt.is_empty()).then_some(&wrt[..]);
+        self.about.model.with_unit(|unit| unit.show(self.name(), stage, of, wrt, None))
+    }
+
+    /// Compares its derivatives with others that share nothing with them: at the arguments, or at points drawn at random if there are none.
+    ///
+    /// # Errors
+    /// It cannot be differentiated, arguments do not fit, or no point is found at which it has a finite value. Derivatives that are wrong are
+    /// told by [`Verification::problems`].
+    pub fn verify(&self, args: &Args<'_>) -> Result<Verification, Error> {
+        let mut inputs = crate::Inputs::new();
+        if !args.is_empty() {
+            let ordered = self.ready()?.ordered(args, 0, self.parameters().len())?;
+            for (param, arg) in self.parameters().iter().zip(ordered.all()) {
+                if let Some(arg) = arg {
+                    let value = crate::to_json(&arg.data());
+                    let value = crate::Raw::Json(value.into());
+                    inputs.insert(&*param.name, value, "the call");
+                }
+            }
+        }
+        let options = self.about.model.options();
+        self.about.model.with_unit(|unit| {
+            let (entry, engine) = (Some(self.name()), options.engine);
+            unit.verify(&Verify { entry, wrt: None, inputs: &inputs, engine, drawing: &|_| {} })
+        })
+    }
+}
+
+/// Runs something on a complete list of arguments.
+pub(crate) fn complete<R>(
+    compiled: &Compiled,
+    args: &Args<'_>,
+    run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let ordered = compiled.ordered(args, 0, compiled.plan.slots.len())?;
+    match ordered.all().iter().position(Option::is_none) {
+        Some(slot) => Err(compiled.missing(slot)),
+        None => run(ordered.all()),
+    }
+}
+
+impl fmt::Display for Function {
+    /// As it could be declared: `f (x : [n]real) : real`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        for Parameter { name, ty, .. } in self.parameters() {
+            write!(f, " ({name} : {ty})")?;
+        }
+        match self.result() {
+            Some(result) => write!(f, " : {result}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Function({self})")
+    }
+}

@@ -1,0 +1,45 @@
+//! The interface for programs: a [`Model`] is a checked program, a [`Function`] one of its definitions, and each derivative of it something that is
+//! compiled once and called often. Everything here is `Send + Sync`.
+//!
+//! - `model`: programs, and what is kept of them; `function`, `derivative`: what is called;
+//! - `arg`, `value`, `output`: what goes in and what comes out; `ty`: types; `error`: what goes wrong;
+//! - `plan`, `compiled`: how arguments become those of machine code; `few`: lists without memory of their own.
+
+mod arg;
+mod compiled;
+mod derivative;
+mod error;
+mod few;
+mod function;
+mod model;
+mod output;
+mod plan;
+mod ty;
+mod value;
+
+pub use arg::{Arg, Args, Element, IntoArg, record, variant};
+pub use derivative::{
+    Blocks, Gradient, Hessian, Hvp, Jacobian, Jvp, Pullback, SparseMatrix, Triplets, ValueAndGrad,
+    Vjp,
+};
+pub use error::{Diagnostic, Error, ErrorKind};
+pub use function::{Derivation, Direction, Function};
+pub use model::{Builder, Definition, Model, Parameter};
+pub use output::{Output, Parts};
+pub use ty::Type;
+pub use value::Value;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_may_be_used_from_many_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Model>();
+        check::<Function>();
+        check::<(ValueAndGrad, Jvp, Vjp, Pullback, Jacobian, Hessian, Hvp, SparseMatrix)>();
+        check::<(Value, Gradient, Blocks, Triplets, Args<'_>)>();
+        check::<(Error, Diagnostic, Type, crate::Options, crate::Session)>();
+    }
+}

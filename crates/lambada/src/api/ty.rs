@@ -1,0 +1,103 @@
+//! Types of parameters and results, as the signature of a definition has them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lambada_core::{Program, Size, SizedTy};
+use lambada_prim::ScalarTy;
+
+use crate::types::Files;
+
+/// A type of Lambada, with the sizes that a signature names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// `real`
+    Real,
+    /// `int`
+    Int,
+    /// `bool`
+    Bool,
+    /// `(a, b)`
+    Tuple(Vec<Type>),
+    /// `{x : a, y : b}`, in the order of the declaration, if there is one.
+    Record(Vec<(Arc<str>, Type)>),
+    /// `[n]a`: the size as it is written, and the elements.
+    Array(Arc<str>, Box<Type>),
+    /// A variant type, by its name.
+    Variant(Arc<str>),
+    /// `a -> b`
+    Function(Box<Type>, Box<Type>),
+}
+
+impl Type {
+    /// The type of core, where records have the order in which files declare them.
+    pub(crate) fn of(program: &Program, files: &Files, ty: &SizedTy) -> Type {
+        let inside = |ty: &SizedTy| Type::of(program, files, ty);
+        match ty {
+            SizedTy::Scalar(ScalarTy::Real) => Type::Real,
+            SizedTy::Scalar(ScalarTy::Int) => Type::Int,
+            SizedTy::Scalar(ScalarTy::Bool) => Type::Bool,
+            SizedTy::Tuple(items) => Type::Tuple(items.iter().map(inside).collect()),
+            SizedTy::Record(fields) => {
+                let field = |(name, ty): &(Rc<str>, SizedTy)| (Arc::from(&**name), inside(ty));
+                let mut fields: Vec<(Arc<str>, Type)> = fields.iter().map(field).collect();
+                let labels: BTreeSet<Rc<str>> =
+                    fields.iter().map(|(name, _)| Rc::from(&**name)).collect();
+                if let Some(order) = files.field_order(&labels) {
+                    fields
+                        .sort_by_key(|(name, _)| order.iter().position(|label| **label == **name));
+                }
+                Type::Record(fields)
+            }
+            SizedTy::Array(size, elem) => {
+                let size = match size {
+                    Size::Any => Arc::from(""),
+                    Size::Const(size) => Arc::from(size.to_string()),
+                    Size::Var(text) | Size::Expr(text) => text.clone(),
+                };
+                Type::Array(size, Box::new(inside(elem)))
+            }
+            SizedTy::Variant(id) => Type::Variant(Arc::from(&*program.type_decl(*id).name)),
+            SizedTy::Fun(from, to) => Type::Function(Box::new(inside(from)), Box::new(inside(to))),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Real => f.write_str("real"),
+            Type::Int => f.write_str("int"),
+            Type::Bool => f.write_str("bool"),
+            Type::Tuple(items) => {
+                f.write_str("(")?;
+                separated(f, items, |f, item| item.fmt(f))?;
+                f.write_str(")")
+            }
+            Type::Record(fields) => {
+                f.write_str("{")?;
+                separated(f, fields, |f, (name, ty)| write!(f, "{name} : {ty}"))?;
+                f.write_str("}")
+            }
+            Type::Array(size, elem) => write!(f, "[{size}]{elem}"),
+            Type::Variant(name) => f.write_str(name),
+            Type::Function(from, to) if matches!(**from, Type::Function(..)) => {
+                write!(f, "({from}) -> {to}")
+            }
+            Type::Function(from, to) => write!(f, "{from} -> {to}"),
+        }
+    }
+}
+
+fn separated<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    show: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    items.iter().enumerate().try_for_each(|(k, item)| {
+        f.write_str(if k == 0 { "" } else { ", " })?;
+        show(f, item)
+    })
+}

@@ -1,0 +1,258 @@
+//! Results, and what Rust programs make of them.
+
+use std::fmt;
+
+use lambada_core::Data;
+use lambada_prim::{Data as Elements, Scalar, Tensor};
+use ndarray::{Array, ArrayView, Dimension, IxDyn};
+
+use super::error::Error;
+
+/// A result of a call: a number, an array, or anything else that Lambada has. `try_into` makes the Rust value of it:
+/// `f64`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any number of axes, tuples of those, [`Data`].
+///
+/// ```
+/// use lambada::{Model, args};
+/// use ndarray::{Array1, array};
+///
+/// let model = Model::compile("f.lam", "def f [n] (x : [n]real) = (n, 2.0 * x)")?;
+/// let (n, twice): (i64, Array1<f64>) = model.function("f")?.call(args![&[1.0, 2.0]])?.try_into()?;
+/// assert_eq!((n, twice), (2, array![2.0, 4.0]));
+/// # Ok::<(), lambada::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value(Data);
+
+impl Value {
+    /// The data.
+    pub fn data(&self) -> &Data {
+        &self.0
+    }
+
+    /// The data by itself.
+    pub fn into_data(self) -> Data {
+        self.0
+    }
+
+    /// An array of reals where it is, with so many axes: `value.view::<Ix1>()`. A real has none.
+    ///
+    /// # Panics
+    /// If it is no array of reals, or one of another number of axes; see [`try_view`](Value::try_view).
+    pub fn view<D: Dimension>(&self) -> ArrayView<'_, f64, D> {
+        match self.try_view() {
+            Ok(view) => view,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The same, if it is one.
+    ///
+    /// # Errors
+    /// It is no array of reals, or one of another number of axes.
+    pub fn try_view<D: Dimension>(&self) -> Result<ArrayView<'_, f64, D>, Error> {
+        viewed(self, self.tensor("an array of reals")?, "an array of reals")
+    }
+
+    /// An array of integers where it is.
+    ///
+    /// # Errors
+    /// It is no array of integers, or one of another number of axes.
+    pub fn ints<D: Dimension>(&self) -> Result<ArrayView<'_, i64, D>, Error> {
+        viewed(self, self.tensor("an array of integers")?, "an array of integers")
+    }
+
+    /// An array of truth values where it is.
+    ///
+    /// # Errors
+    /// It is no array of truth values, or one of another number of axes.
+    pub fn bools<D: Dimension>(&self) -> Result<ArrayView<'_, bool, D>, Error> {
+        viewed(self, self.tensor("an array of truth values")?, "an array of truth values")
+    }
+
+    /// The component of a tuple, or the element of an array of structures, of this number, from 0.
+    ///
+    /// # Errors
+    /// It has none of the number.
+    pub fn item(&self, k: usize) -> Result<Value, Error> {
+        let items = match &self.0 {
+            Data::Tuple(items) | Data::Array(items) => &items[..],
+            Data::Tensor(_) | Data::Record(_) | Data::Con { .. } => &[],
+        };
+        let item = items.get(k).cloned().map(Value);
+        item.ok_or_else(|| self.is_not(&format!("something with an item {k}")))
+    }
+
+    /// The field of a record.
+    ///
+    /// # Errors
+    /// It has no field of the name.
+    pub fn field(&self, name: &str) -> Result<Value, Error> {
+        let fields = match &self.0 {
+            Data::Record(fields) => &fields[..],
+            Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => &[],
+        };
+        let field = fields.iter().find(|(known, _)| **known == *name);
+        let field = field.map(|(_, data)| Value(data.clone()));
+        field.ok_or_else(|| self.is_not(&format!("a record with a field `{name}`")))
+    }
+
+    /// The constructor of a value of a variant type, and what it holds.
+    ///
+    /// # Errors
+    /// It is of no variant type.
+    pub fn constructor(&self) -> Result<(&str, Vec<Value>), Error> {
+        match &self.0 {
+            Data::Con { name, args, .. } => Ok((name, args.iter().cloned().map(Value).collect())),
+            Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Array(_) => {
+                Err(self.is_not("a value of a variant type"))
+            }
+        }
+    }
+
+    fn tensor(&self, wanted: &str) -> Result<&Tensor, Error> {
+        match &self.0 {
+            Data::Tensor(tensor) => Ok(tensor),
+            Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
+                Err(self.is_not(wanted))
+            }
+        }
+    }
+
+    fn scalar(&self, wanted: &str) -> Result<Scalar, Error> {
+        self.0.as_scalar().ok_or_else(|| self.is_not(wanted))
+    }
+
+    fn is_not(&self, wanted: &str) -> Error {
+        Error::misuse(format!("the result is {}, not {wanted}", described(&self.0)))
+    }
+}
+
+/// What it is, without its numbers.
+pub(crate) fn described(data: &Data) -> String {
+    match data {
+        Data::Tensor(tensor) => {
+            let dims: String = tensor.dims.iter().map(|size| format!("[{size}]")).collect();
+            format!("`{dims}{}`", tensor.elem())
+        }
+        Data::Tuple(items) => format!("a tuple of {}", items.len()),
+        Data::Record(fields) => {
+            let names: Vec<&str> = fields.iter().map(|(name, _)| &**name).collect();
+            format!("a record with {}", lambada_source::quoted(&names))
+        }
+        Data::Array(items) => format!("an array of {} values", items.len()),
+        Data::Con { name, .. } => format!("`{name}`"),
+    }
+}
+
+/// What the elements of arrays are made into.
+trait Kind: Copy {
+    fn slice(elements: &Elements) -> Option<&[Self]>;
+}
+
+macro_rules! kind {
+    ($($kind:ident: $ty:ty, $scalar:literal;)*) => {$(
+        impl Kind for $ty {
+            fn slice(elements: &Elements) -> Option<&[$ty]> {
+                if let Elements::$kind(elements) = elements { Some(elements) } else { None }
+            }
+        }
+
+        impl TryFrom<Value> for $ty {
+            type Error = Error;
+
+            fn try_from(value: Value) -> Result<$ty, Error> {
+                let scalar = value.scalar($scalar)?;
+                if let Scalar::$kind(number) = scalar { Ok(number) } else { Err(value.is_not($scalar)) }
+            }
+        }
+
+        impl<D: Dimension> TryFrom<Value> for Array<$ty, D> {
+            type Error = Error;
+
+            fn try_from(value: Value) -> Result<Array<$ty, D>, Error> {
+                let wanted = concat!("an array of ", stringify!($ty));
+                viewed(&value, value.tensor(wanted)?, wanted).map(|view| view.to_owned())
+            }
+        }
+
+        impl TryFrom<Value> for Vec<$ty> {
+            type Error = Error;
+
+            fn try_from(value: Value) -> Result<Vec<$ty>, Error> {
+                let wanted = concat!("a vector of ", stringify!($ty));
+                let tensor = value.tensor(wanted)?;
+                let elements = <$ty>::slice(&tensor.data).filter(|_| tensor.dims.len() == 1);
+                elements.map(<[$ty]>::to_vec).ok_or_else(|| value.is_not(wanted))
+            }
+        }
+
+        impl From<$ty> for Value {
+            fn from(number: $ty) -> Value {
+                Value(Data::from(Scalar::$kind(number)))
+            }
+        }
+    )*};
+}
+
+kind! {
+    Real: f64, "a real";
+    Int: i64, "an int";
+    Bool: bool, "a bool";
+}
+
+fn viewed<'a, T: Kind, D: Dimension>(
+    value: &Value,
+    tensor: &'a Tensor,
+    wanted: &str,
+) -> Result<ArrayView<'a, T, D>, Error> {
+    let elements = T::slice(&tensor.data);
+    let view = elements.and_then(|e| ArrayView::from_shape(IxDyn(&tensor.dims), e).ok());
+    let view = view.and_then(|view| view.into_dimensionality::<D>().ok());
+    view.ok_or_else(|| match D::NDIM {
+        Some(rank) => value
+            .is_not(&format!("{wanted} with {rank} {}", if rank == 1 { "axis" } else { "axes" })),
+        None => value.is_not(wanted),
+    })
+}
+
+macro_rules! tuples {
+    ($count:literal: $($item:ident),+) => {
+        impl<$($item: TryFrom<Value, Error: Into<Error>>),+> TryFrom<Value> for ($($item,)+) {
+            type Error = Error;
+
+            fn try_from(value: Value) -> Result<($($item,)+), Error> {
+                match value.0 {
+                    Data::Tuple(items) if items.len() == $count => {
+                        let mut items = items.into_iter().map(Value);
+                        let mut next = || items.next().unwrap_or_else(|| Value(Data::unit()));
+                        Ok(($($item::try_from(next()).map_err(Into::into)?,)+))
+                    }
+                    data => Err(Value(data).is_not(concat!("a tuple of ", $count))),
+                }
+            }
+        }
+    };
+}
+
+tuples!(2: A, B);
+tuples!(3: A, B, C);
+tuples!(4: A, B, C, D);
+tuples!(5: A, B, C, D, E);
+
+impl From<Data> for Value {
+    fn from(data: Data) -> Value {
+        Value(data)
+    }
+}
+
+impl From<Value> for Data {
+    fn from(value: Value) -> Data {
+        value.0
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

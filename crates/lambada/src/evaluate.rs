@@ -1,0 +1,153 @@
+//! Expressions by themselves: `e` with values for names that it mentions is the definition `def it x … = e` with these values as its arguments.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use lambada_prim::ScalarTy;
+use lambada_source::{FileId, Problem, stack};
+use lambada_surface::ast::{Item, Module};
+use lambada_surface::free_variables;
+use serde_json::Value;
+
+use crate::data::{Inputs, Raw, is_identifier};
+use crate::{Session, Unit};
+
+/// What the definition of an expression is called.
+pub const RESULT: &str = "it";
+
+/// A text that is an expression, and what is known where it stands.
+#[derive(Clone, Debug, Default)]
+pub struct Expression<'a> {
+    /// The expression.
+    pub text: &'a str,
+    /// Items that it may use, as text.
+    pub definitions: &'a str,
+    /// Values by name; those that it mentions are its parameters.
+    pub inputs: Option<&'a Inputs>,
+    /// Where imports are looked for.
+    pub folder: PathBuf,
+}
+
+impl Session {
+    /// Checks an expression: a file that defines [`RESULT`].
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn load_expression(
+        &mut self,
+        name: &str,
+        expression: &Expression,
+    ) -> Result<Unit, Vec<Problem>> {
+        let parameters = stack::roomy(|| parameters(expression));
+        let text = |choose: fn(&Parameter) -> &Option<String>| {
+            let parameters = parameters.iter().map(|p| match choose(p) {
+                Some(ty) => format!(" ({} : {ty})", p.name),
+                None => format!(" {}", p.name),
+            });
+            let head = parameters.collect::<String>();
+            format!("def {RESULT}{head} = {}\n\n{}", expression.text.trim(), expression.definitions)
+        };
+        let folder = || Some(expression.folder.clone());
+        let first = self.load_text(name, &text(|p| &p.real), folder());
+        if first.is_ok() || parameters.iter().all(|p| p.real == p.int) {
+            return first;
+        }
+        // Numbers without fractions may be integers, which only the expression knows.
+        self.load_text(name, &text(|p| &p.int), folder()).or(first)
+    }
+}
+
+/// Is the text the beginning of an expression or of items, of which more may follow?
+pub fn is_incomplete(text: &str) -> bool {
+    stack::roomy(|| lambada_surface::is_incomplete(text))
+}
+
+/// The names that items define, with the place of each item and its comments in the text; or nothing, if it has other things than items.
+pub fn items(text: &str) -> Option<Vec<(Vec<Rc<str>>, std::ops::Range<usize>)>> {
+    let (module, problems) = stack::roomy(|| lambada_surface::parse(text, FileId::default()));
+    (problems.is_empty() && !module.items.is_empty()).then(|| places(&module, text))
+}
+
+fn places(module: &Module, text: &str) -> Vec<(Vec<Rc<str>>, std::ops::Range<usize>)> {
+    let mut end = 0;
+    let mut all = Vec::new();
+    for (k, item) in module.items.iter().enumerate() {
+        let next = item.span().end as usize;
+        let next = if k + 1 == module.items.len() { text.len() } else { next };
+        all.push((lambada_surface::defined(item), end..next));
+        end = next;
+    }
+    all
+}
+
+/// A name that an expression mentions and that has a value, with its type if numbers are reals or integers.
+struct Parameter {
+    name: String,
+    real: Option<String>,
+    int: Option<String>,
+}
+
+fn parameters(expression: &Expression) -> Vec<Parameter> {
+    let Some(inputs) = expression.inputs else { return Vec::new() };
+    let text = format!("def {RESULT} = {}", expression.text);
+    let (module, _) = lambada_surface::parse(&text, FileId::default());
+    let mentioned: BTreeSet<Rc<str>> = match module.items.first() {
+        Some(Item::Def(def)) => free_variables(def).into_iter().collect(),
+        Some(Item::Type(_) | Item::Import { .. }) | None => BTreeSet::new(),
+    };
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for entry in &inputs.entries {
+        let Some(name) = entry.name.as_deref().filter(|name| is_identifier(name)) else { continue };
+        let wanted = !entry.shared || mentioned.contains(name);
+        if wanted && parameters.iter().all(|known| known.name != name) {
+            let (real, int) = types(&entry.value);
+            parameters.push(Parameter { name: name.to_string(), real, int });
+        }
+    }
+    parameters
+}
+
+/// The type of a value, with reals and with integers where it has numbers; nothing where only uses can tell.
+fn types(value: &Raw) -> (Option<String>, Option<String>) {
+    let array = |rank: usize, elem: &str| Some(format!("{}{elem}", "[]".repeat(rank)));
+    match value {
+        Raw::Tensor(tensor) => {
+            let rank = tensor.dims.len();
+            let own = array(rank, &tensor.elem().to_string());
+            match tensor.elem() {
+                ScalarTy::Int => (array(rank, "real"), own),
+                ScalarTy::Real | ScalarTy::Bool => (own.clone(), own),
+            }
+        }
+        Raw::Json(value) => {
+            let mut rank = 0;
+            let mut at: &Value = value;
+            while let Value::Array(items) = at {
+                rank += 1;
+                match items.first() {
+                    Some(first) => at = first,
+                    None => return (array(rank, "real"), array(rank, "real")),
+                }
+            }
+            match at {
+                Value::Number(_) | Value::String(_) if rank > 0 => {
+                    let numbers = matches!(at, Value::Number(_));
+                    let int = if numbers && whole(value) { "int" } else { "real" };
+                    (array(rank, "real"), array(rank, int))
+                }
+                Value::Bool(_) => (array(rank, "bool"), array(rank, "bool")),
+                _ => (None, None),
+            }
+        }
+    }
+}
+
+/// Are all numbers in it integers?
+fn whole(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(whole),
+        Value::Number(number) => number.is_i64(),
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Object(_) => false,
+    }
+}

@@ -1,0 +1,141 @@
+//! Where source files are: on the disk, or in memory. The library reads sources from nowhere else.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Source files by path.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    fn read(&self, path: &Path) -> io::Result<String>;
+
+    /// The path that two names of one file have in common.
+    ///
+    /// # Errors
+    /// There is no such file.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Is there such a file?
+    fn is_file(&self, path: &Path) -> bool {
+        self.canonical(path).is_ok()
+    }
+}
+
+/// The files of the system; `-` is standard input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        match path == Path::new(crate::data::STANDARD_INPUT) {
+            true => io::read_to_string(io::stdin()),
+            false => std::fs::read_to_string(path),
+        }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+}
+
+/// Files in memory.
+///
+/// ```
+/// use lambada::{Files as _, InMemory};
+/// use std::path::Path;
+///
+/// let files = InMemory::new().with("lib/kernel.lam", "def k (x : real) = exp (-x)");
+/// assert!(files.read(Path::new("lib/../lib/kernel.lam")).is_ok());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InMemory {
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl InMemory {
+    /// No files.
+    pub fn new() -> InMemory {
+        InMemory::default()
+    }
+
+    /// One more file; one of the same path gives way.
+    #[must_use]
+    pub fn with(mut self, path: impl AsRef<Path>, text: impl Into<String>) -> InMemory {
+        self.files.insert(plain(path.as_ref()), text.into());
+        self
+    }
+}
+
+impl Files for InMemory {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        let found = self.files.get(&plain(path)).cloned();
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        let path = plain(path);
+        let found = self.files.contains_key(&path).then_some(path);
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+    }
+}
+
+/// The path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            Component::ParentDir
+            | Component::Normal(_)
+            | Component::RootDir
+            | Component::Prefix(_) => plain.push(part),
+        }
+        plain
+    })
+}
+
+/// Files of which a copy is kept as they are read, so that a program can be loaded again as it was.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    files: Arc<dyn Files>,
+    read: Mutex<InMemory>,
+}
+
+impl Recorded {
+    pub(crate) fn new(files: Arc<dyn Files>) -> Recorded {
+        Recorded { files, read: Mutex::default() }
+    }
+
+    /// What has been read.
+    pub(crate) fn copy(&self) -> InMemory {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Files for Recorded {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        let text = self.files.read(path)?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.files.insert(plain(path), text.clone());
+        Ok(text)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.files.canonical(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.files.is_file(path)
+    }
+}

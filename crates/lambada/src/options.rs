@@ -1,0 +1,52 @@
+//! How programs are compiled and run, as a value: a session has one, and what it loads keeps it.
+
+use std::path::PathBuf;
+
+use lambada_prim::Memory;
+
+use crate::Engine;
+
+/// How programs are compiled and run.
+///
+/// ```
+/// use lambada::{Engine, Options};
+///
+/// let careful = Options { checks: true, engine: Engine::Loops, ..Options::default() };
+/// assert_eq!(careful.max_memory, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// What runs programs.
+    pub engine: Engine,
+    /// Do the checkers of the intermediate languages run after every pass? They always do in debug builds.
+    pub checks: bool,
+    /// How many bytes arrays may take. If nothing is said, it is what the environment variable `LAMBADA_MAX_MEMORY` says, or else most of what
+    /// the machine has.
+    pub max_memory: Option<u64>,
+    /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it?
+    pub nests: bool,
+    /// Does a program fail at the first operation that makes a NaN out of numbers?
+    pub trap_nan: bool,
+    /// Where compiled units are kept from run to run. If nothing is said, in `$LAMBADA_CACHE`, or in the user's directory for caches.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            engine: Engine::default(),
+            checks: cfg!(debug_assertions),
+            max_memory: None,
+            nests: false,
+            trap_nan: false,
+            cache: None,
+        }
+    }
+}
+
+impl Options {
+    /// The limit on the memory for arrays.
+    pub(crate) fn memory(&self) -> Memory {
+        self.max_memory.map_or_else(crate::memory::limit, |limit| Memory { limit })
+    }
+}

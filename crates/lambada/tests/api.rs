@@ -1,0 +1,358 @@
+//! The interface for programs: what comes back, on native code and in the interpreter, and what is said of wrong calls.
+
+use lambada::{
+    Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, Model, Operator,
+    Options, Stage, Type, args, record, variant,
+};
+use ndarray::{Array1, Array2, Ix1, Ix2, Ix3, array, s};
+
+/// The function `f` of a program, on each engine that models have.
+fn functions(text: &str) -> [Function; 2] {
+    [Engine::Native, Engine::Loops].map(|engine| {
+        let options = Options { engine, ..Options::default() };
+        let model = Model::builder().options(options).compile("m.lam", text);
+        model.and_then(|model| model.function("f")).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+/// What is said of a call of `f` that is wrong.
+fn refused(text: &str, args: Args<'_>) -> String {
+    let [native, loops] = functions(text);
+    let error = native.call(args.clone()).expect_err("the call is wrong");
+    assert_eq!(error.kind(), ErrorKind::Call);
+    assert_eq!(error.to_string(), loops.call(args).unwrap_err().to_string());
+    error.to_string().lines().next().unwrap_or_default().to_string()
+}
+
+const LOSS: &str = "--| A loss.\n\
+    def f [n] [d] (w : [d]real) (x : [n][d]real) (gamma : real) (m : int) : real =\n\
+    \x20 gamma * sum (for i < n => dot w x[i]) + real m";
+
+#[test]
+fn arguments_come_by_place_and_by_name() {
+    let (w, x) = (array![1.0, 2.0], array![[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]);
+    for f in functions(LOSS) {
+        let call = |args: Args<'_>| f64::try_from(f.call(args).unwrap()).unwrap();
+        assert_eq!(call(args![&w, &x, 2.0, 1]), 13.0);
+        assert_eq!(call(args![m: 1, gamma: 2.0, x: x.view(), w: &w]), 13.0);
+        assert_eq!(call(args![&w, gamma: 2, m: 1i64, x: &x]), 13.0);
+        assert_eq!(call(args![m: 1, &w, &x, 2.0f32]), 13.0);
+        assert_eq!(call(args![w.as_slice().unwrap(), [[1.0, 0.0], [0.0, 1.0]], 1.0, 0]), 3.0);
+        assert_eq!(call(args![vec![1.0, 2.0], &[[1.0f64, 0.0]; 1], 1.0, 0u8]), 1.0);
+    }
+}
+
+#[test]
+fn strides_do_not_matter() {
+    let whole = Array2::from_shape_fn((4, 6), |(i, j)| (10 * i + j) as f64);
+    let views = [whole.slice(s![..;2, 1..3]), whole.slice(s![1..3, ..;-3])];
+    for f in functions("def f (x : [][]real) = x") {
+        for view in &views {
+            let back: Array2<f64> = f.call(args![view.view()]).unwrap().try_into().unwrap();
+            assert_eq!(back, view);
+            let back: Array2<f64> = f.call(args![view.t()]).unwrap().try_into().unwrap();
+            assert_eq!(back, view.t());
+        }
+    }
+}
+
+#[test]
+fn a_function_tells_what_it_takes() {
+    let [f, _] = functions(LOSS);
+    assert_eq!(f.to_string(), "f (w : [d]real) (x : [n][d]real) (gamma : real) (m : int) : real");
+    assert_eq!((f.name(), f.doc()), ("f", Some("A loss.")));
+    assert_eq!(f.parameters()[0].ty, Type::Array("d".into(), Type::Real.into()));
+    assert_eq!(
+        f.parameters().iter().map(|p| p.is_real).collect::<Vec<_>>(),
+        [true, true, true, false]
+    );
+    assert_eq!(f.result(), Some(&Type::Real));
+    assert_eq!(f.engine().unwrap(), Engine::Native);
+}
+
+#[test]
+fn gradients_have_the_names_of_parameters() {
+    let (w, x) = (array![1.0, 2.0], array![[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]);
+    for f in functions(LOSS) {
+        let (y, g) =
+            f.value_and_grad(&["gamma", "w"]).unwrap().call(args![&w, &x, 2.0, 1]).unwrap();
+        assert_eq!(y, 13.0);
+        assert_eq!(g.get("w").unwrap().view::<Ix1>(), array![4.0, 4.0]);
+        assert_eq!(f64::try_from(g.get("gamma").unwrap().clone()).unwrap(), 6.0);
+        assert_eq!(g.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["gamma", "w"]);
+        let all = f.value_and_grad(&[]).unwrap().call(args![&w, &x, 2.0, 1]).unwrap().1;
+        assert_eq!(all.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["w", "x", "gamma"]);
+        assert_eq!(all.get("x").unwrap().view::<Ix2>()[[2, 1]], 4.0);
+        let error = g.get("m").unwrap_err();
+        assert_eq!(error.to_string(), "there is no derivative by `m`, but by `gamma` and `w`");
+    }
+}
+
+#[test]
+fn each_derivative_is_the_same_on_both_engines() {
+    let text = "def f [n] (x : [n]real) (a : real) = a * sum (x * x * x)";
+    let x = array![1.0, 2.0];
+    for f in functions(text) {
+        let (y, t) =
+            f.jvp(&["x", "a"]).unwrap().call(args![&x, 2.0], args![x: &[1.0, 0.0]]).unwrap();
+        assert_eq!((f64::try_from(y).unwrap(), f64::try_from(t).unwrap()), (18.0, 6.0));
+        let (y, pullback) = f.vjp(&["x", "a"]).unwrap().call(args![&x, a: 2.0]).unwrap();
+        assert_eq!(f64::try_from(y).unwrap(), 18.0);
+        for cotangent in [1.0, -2.0] {
+            let g = pullback.call(cotangent).unwrap();
+            assert_eq!(g.get("x").unwrap().view::<Ix1>(), array![6.0, 24.0] * cotangent);
+            assert_eq!(f64::try_from(g.get("a").unwrap().clone()).unwrap(), 9.0 * cotangent);
+        }
+        let (y, j) = f.jacobian(&["a"]).unwrap().call(args![&x, 2.0]).unwrap();
+        assert_eq!(f64::try_from(y).unwrap(), 18.0);
+        assert_eq!(f64::try_from(j.get("a").unwrap().clone()).unwrap(), 9.0);
+        let (_, h) = f.hessian(&["x", "a"]).unwrap().call(args![&x, 2.0]).unwrap();
+        assert_eq!(h.get("x", "x").unwrap().view::<Ix2>(), array![[12.0, 0.0], [0.0, 24.0]]);
+        assert_eq!(h.get("x", "a").unwrap().view::<Ix1>(), array![3.0, 12.0]);
+        assert!(h.get("x", "y").is_err() && h.get("y", "x").is_err());
+        let v = array![1.0, -1.0];
+        let hv = f.hvp(&["x"]).unwrap().call(args![&x, 2.0], args![x: &v]).unwrap();
+        assert_eq!(hv.get("x").unwrap().view::<Ix1>(), array![12.0, -24.0]);
+    }
+}
+
+#[test]
+fn sparse_matrices_are_triplets() {
+    for f in functions("def f [n] (x : [n]real) : [n]real = x * x") {
+        let (_, m) = f.sparse_jacobian(&["x"]).unwrap().call(args![&[1.0, 2.0, 3.0]]).unwrap();
+        assert_eq!((m.shape, &*m.values), ((3, 3), &[2.0, 4.0, 6.0][..]));
+        assert_eq!((&*m.rows, &*m.cols), (&[0, 1, 2][..], &[0, 1, 2][..]));
+    }
+}
+
+#[test]
+fn structures_go_in_and_come_out() {
+    let text = "type shape = Circle real | Rect real real\n\
+        type list = Nil | Cons real list\n\
+        type point = {y : real, x : real}\n\
+        def area (s : shape) : real = match s | Circle r -> 3.0 * r * r | Rect a b -> a * b\n\
+        def rec total (l : list) : real = match l | Nil -> 0.0 | Cons x rest -> x + total rest\n\
+        def f (p : point) (s : shape) (l : list) (t : (int, [2]bool)) =\n\
+        \x20 let (k, bs) = t in ({y = p.x, x = p.y + real k}, area s + total l, Rect 1.0 2.0, l, bs)";
+    let list = variant!(Cons(1.5, variant!(Cons(2.5, variant!(Nil)))));
+    for f in functions(text) {
+        let point = record! { x: 1.0, y: 2 };
+        let given = args![point, variant!(Circle(2.0)), &list, (3, [true, false])];
+        let value = f.call(given).unwrap();
+        assert_eq!(f64::try_from(value.item(0).unwrap().field("x").unwrap()).unwrap(), 5.0);
+        assert_eq!(f64::try_from(value.item(1).unwrap()).unwrap(), 16.0);
+        let rect = value.item(2).unwrap();
+        let (name, args) = rect.constructor().unwrap();
+        assert_eq!((name, args.len()), ("Rect", 2));
+        assert_eq!(value.item(3).unwrap().to_string(), "Cons 1.5 (Cons 2.5 Nil)");
+        assert_eq!(Vec::<bool>::try_from(value.item(4).unwrap()).unwrap(), [true, false]);
+        assert_eq!(f.parameters()[0].ty.to_string(), "{y : real, x : real}");
+        let back = f.call(args![
+            value.item(0).unwrap(),
+            &value.item(2).unwrap(),
+            value.item(3).unwrap(),
+            (0, [true, true])
+        ]);
+        assert_eq!(f64::try_from(back.unwrap().item(1).unwrap()).unwrap(), 6.0);
+    }
+}
+
+#[test]
+fn gradients_of_recursive_data() {
+    let text = "type list = Nil | Cons real list\n\
+        def rec f (l : list) : real = match l | Nil -> 0.0 | Cons x rest -> x * x + f rest";
+    let list = variant!(Cons(1.5, variant!(Cons(2.5, variant!(Nil)))));
+    for f in functions(text) {
+        let (y, g) = f.value_and_grad(&["l"]).unwrap().call(args![&list]).unwrap();
+        assert_eq!((y, g.into_value().to_string()), (8.5, "Cons 3.0 (Cons 5.0 Nil)".into()));
+        let tangent = variant!(Cons(1.0, variant!(Cons(0.0, variant!(Nil)))));
+        let (_, t) = f.jvp(&["l"]).unwrap().call(args![&list], args![tangent]).unwrap();
+        assert_eq!(f64::try_from(t).unwrap(), 3.0);
+    }
+}
+
+#[test]
+fn results_are_written_in_place() {
+    for f in functions(
+        "def f [n] (x : [n]real) = (sum x, for i < n => for j < n => x[i] * x[j], length x > 1)",
+    ) {
+        let (mut sum, mut all, mut many) = (0.0, Array2::zeros((0, 0)), false);
+        f.call_into(&args![&[1.0, 2.0]], &mut (&mut sum, &mut all, &mut many)).unwrap();
+        assert_eq!((sum, &all, many), (3.0, &array![[1.0, 2.0], [2.0, 4.0]], true));
+        let mut wide = Array2::from_elem((4, 2), 7.0);
+        let place = wide.slice_mut(s![..;2, ..]);
+        f.call_into(&args![&[3.0, 1.0]], &mut (0.0, place, false)).unwrap();
+        assert_eq!(wide, array![[9.0, 3.0], [7.0, 7.0], [3.0, 1.0], [7.0, 7.0]]);
+        let error = f.call_into(&args![&[1.0]], &mut (0.0, wide.view_mut(), false)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a part of the result is `[1][1]real`, not an array of the sizes [4, 2]"
+        );
+        let mut single = 0.0;
+        assert!(f.call_into(&args![&[1.0]], &mut single).is_err());
+    }
+}
+
+#[test]
+fn many_threads_call_one_function() {
+    let text = "type list = Nil | Cons real list\n\
+        def rec build (n : int) (x : real) : list = if n == 0 then Nil else Cons x (build (n - 1) x)\n\
+        def rec total (l : list) : real = match l | Nil -> 0.0 | Cons x rest -> x + total rest\n\
+        def f (n : int) (x : real) : real = total (build n (x * x))";
+    for f in functions(text) {
+        let gradient = f.value_and_grad(&["x"]).unwrap();
+        std::thread::scope(|scope| {
+            for k in 1..5i64 {
+                let (f, gradient) = (f.clone(), &gradient);
+                scope.spawn(move || {
+                    for n in 0..50i64 {
+                        let y = f64::try_from(f.call(args![n, k]).unwrap()).unwrap();
+                        assert_eq!(y, (n * k * k) as f64);
+                        let (_, g) = gradient.call(args![n, k]).unwrap();
+                        assert_eq!(f64::try_from(g.into_value()).unwrap(), (2 * n * k) as f64);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn wrong_calls_are_told_with_the_parameter() {
+    let (w, x) = (array![1.0, 2.0], Array2::<f64>::zeros((3, 2)));
+    let said = |args| refused(LOSS, args);
+    assert_eq!(
+        said(args![&w, &x, 1.0]),
+        "error[E0606]: `f` needs a value for its parameter `m : int`"
+    );
+    assert_eq!(
+        said(args![&w, &x, 1.0, 2, 3]),
+        "error[E0626]: `f` takes 4 arguments, and the last of the call is one more"
+    );
+    assert_eq!(
+        said(args![&w, &x, 1.0, 2, w: 3.0]),
+        "error[E0608]: the parameter `w` is given twice, by its place and by its name"
+    );
+    assert_eq!(
+        said(args![&w, &x, gama: 1.0, m: 2]),
+        "error[E0607]: `f` has no parameter `gama`, but the call gives it a value"
+    );
+    assert_eq!(
+        said(args![&x, &x, 1.0, 2]),
+        "error[E0609]: the parameter `w` should be `[d]real`, but the data has `[3][2]real`"
+    );
+    assert_eq!(
+        said(args![&w, &x, 1.0, 2.5]),
+        "error[E0609]: the parameter `m` should be `int`, but the data has `real`"
+    );
+    assert_eq!(
+        said(args![&Array1::<f64>::zeros(3), &x, 1.0, 2]),
+        "error[E0611]: the parameter `x` should be `[n][d]real`, but it has 2 where d = 3"
+    );
+    assert_eq!(
+        refused("def f (x : [3]real) = x", args![&w]),
+        "error[E0609]: the parameter `x` should be `[3]real`, but the data has the sizes [2]"
+    );
+    assert_eq!(
+        refused("def f (x : {a : real}) = x", args![record! { b: 1.0 }]),
+        "error[E0609]: the parameter `x` should be `{a : real}`, but the data has a record with `b`"
+    );
+}
+
+#[test]
+fn results_that_are_taken_for_others_are_told() {
+    let [f, _] = functions("def f (x : real) = (x, for i < 2 => i)");
+    let value = f.call(args![1.0]).unwrap();
+    let said = |error: lambada::Error| error.to_string();
+    assert_eq!(
+        said(f64::try_from(value.clone()).unwrap_err()),
+        "the result is a tuple of 2, not a real"
+    );
+    let ints = value.item(1).unwrap();
+    assert_eq!(
+        said(ints.try_view::<Ix1>().unwrap_err()),
+        "the result is `[2]int`, not an array of reals with 1 axis"
+    );
+    assert_eq!(
+        said(ints.ints::<Ix3>().unwrap_err()),
+        "the result is `[2]int`, not an array of integers with 3 axes"
+    );
+    assert!(value.item(2).is_err() && value.field("x").is_err() && value.constructor().is_err());
+}
+
+#[test]
+fn failures_of_the_program_are_told_with_their_place() {
+    for f in functions("def f (x : []real) (k : int) = x[k]") {
+        let error = f.call(args![&[1.0, 2.0], 5]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Running);
+        let problem = &error.problems()[0];
+        assert_eq!(
+            (problem.code, problem.file.as_deref(), problem.line),
+            ("E0700", Some("m.lam"), 1)
+        );
+        assert!(problem.label.contains("index 5"), "{problem:?}");
+        assert_eq!(f64::try_from(f.call(args![&[1.0, 2.0], 1]).unwrap()).unwrap(), 2.0);
+    }
+}
+
+#[test]
+fn programs_that_cannot_be_differentiated_are_refused() {
+    let [f, _] = functions("def f (k : int) : int = k");
+    assert_eq!(f.value_and_grad(&[]).err().map(|e| e.kind()), Some(ErrorKind::Program));
+    assert_eq!(f.jvp(&["q"]).err().map(|e| e.problems().len()), Some(1));
+}
+
+#[test]
+fn files_may_be_in_memory_and_stay_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("main.lam");
+    std::fs::write(&path, "import \"part\"\ndef f (x : real) = part.twice x").unwrap();
+    std::fs::write(folder.path().join("part.lam"), "def twice (x : real) = 2.0 * x").unwrap();
+    let model = Model::load(&path).unwrap();
+    let copy = model.files().clone();
+    drop(folder);
+    let gradient = model.function("f").unwrap().value_and_grad(&["x"]).unwrap();
+    assert_eq!(gradient.call(args![4.0]).unwrap().0, 8.0);
+    let again = Model::builder().files(std::sync::Arc::new(copy)).load(&path).unwrap();
+    let y: f64 = again.function("f").unwrap().call(args![4.0]).unwrap().try_into().unwrap();
+    assert_eq!(y, 8.0);
+    assert!(model.source().starts_with("import"));
+}
+
+#[test]
+fn derivatives_can_be_read_and_verified() {
+    let [f, _] = functions("def f (x : real) = sin x * x");
+    let text = f.derive(Direction::Reverse, &["x"], Derivation::Simplified).unwrap();
+    assert!(text.contains("def f_reverse") && text.contains("cos x"), "{text}");
+    let c = f.show(Stage::C, Operator::Grad, &["x"]).unwrap();
+    assert!(c.contains("cos("), "{c}");
+    assert_eq!(f.verify(&Args::new()).unwrap().problems().len(), 0);
+    assert_eq!(f.verify(&args![0.5]).unwrap().rows[0].drawn, 0);
+}
+
+#[test]
+fn raw_slices_have_the_sizes_that_are_said() {
+    let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    assert!(Arg::reals(&[2, 2], &numbers).is_none());
+    for f in functions("def f (x : [][]real) = x[1, 0]") {
+        let x = Arg::reals(&[2, 3], &numbers).unwrap();
+        assert_eq!(f64::try_from(f.call(args![x]).unwrap()).unwrap(), 4.0);
+    }
+}
+
+#[test]
+fn axes_without_elements_hide_sizes() {
+    for f in functions("def f [n] [m] (x : [n][m]real) (y : [m]real) = (n, m, length y)") {
+        let x = Data::Tensor(lambada::Tensor::reals(vec![0, 0], vec![]));
+        let (n, m, k): (i64, i64, i64) =
+            f.call(args![&x, &[1.0, 2.0]]).unwrap().try_into().unwrap();
+        assert_eq!((n, m, k), (0, 2, 2));
+    }
+}
+
+#[test]
+fn a_gradient_of_several_is_a_tuple() {
+    let [f, _] = functions("def f (x : real) (y : real) = x * y");
+    let g: Gradient = f.value_and_grad(&[]).unwrap().call(args![2.0, 3.0]).unwrap().1;
+    assert_eq!(<(f64, f64)>::try_from(g.into_value()).unwrap(), (3.0, 2.0));
+}

@@ -1,0 +1,117 @@
+//! Statements of one function as statements of another: every name is replaced.
+
+use crate::{Arg, Buf, Cell, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt};
+
+/// What the names of a function become, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Renaming {
+    /// Of registers; one that is bound by a statement becomes a register.
+    pub regs: Vec<Operand>,
+    /// Of cells.
+    pub cells: Vec<Cell>,
+    /// Of buffers.
+    pub bufs: Vec<Buf>,
+    /// Of sites.
+    pub sites: Vec<u32>,
+}
+
+impl Renaming {
+    /// Replaces all names in statements of a function that calls nothing.
+    pub fn apply(&self, body: &mut [Stmt]) {
+        for stmt in body {
+            stmt.operands_mut(&mut |operand| *operand = self.operand(*operand));
+            match stmt {
+                Stmt::Step(step) => self.step(step),
+                Stmt::Nest(Nest::For { index, .. }) => self.bound(index),
+                Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(_)) => {}
+            }
+            stmt.bodies_mut().into_iter().for_each(|body| self.apply(body));
+        }
+    }
+
+    /// What an operand becomes.
+    pub fn operand(&self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Reg(reg) => self.regs[reg.0 as usize],
+            Operand::Lit(_) => operand,
+        }
+    }
+
+    fn bound(&self, reg: &mut Reg) {
+        if let Operand::Reg(new) = self.regs[reg.0 as usize] {
+            *reg = new;
+        }
+    }
+
+    fn buf(&self, buf: &mut Buf) {
+        *buf = self.bufs[buf.0 as usize];
+    }
+
+    fn cell(&self, cell: &mut Cell) {
+        *cell = self.cells[cell.0 as usize];
+    }
+
+    fn site(&self, site: &mut u32) {
+        *site = self.sites[*site as usize];
+    }
+
+    fn step(&self, step: &mut Step) {
+        match step {
+            Step::Let(reg, op) => {
+                self.bound(reg);
+                match op {
+                    Op::Load(buf, _) | Op::LoadSome(buf, _) => self.buf(buf),
+                    Op::Get(cell) => self.cell(cell),
+                    Op::Prim(..) | Op::Fold(..) | Op::Iota | Op::Tag(_) | Op::Field(..) => {}
+                }
+            }
+            Step::Cell(cell, _) | Step::Set(cell, _) => self.cell(cell),
+            Step::Store { buf, .. }
+            | Step::StoreSome { buf, .. }
+            | Step::Alloc { buf, .. }
+            | Step::Constant(buf, _)
+            | Step::Fill { buf, .. }
+            | Step::Open { buf, .. } => self.buf(buf),
+            Step::View { buf: a, base: b, .. }
+            | Step::Swap(a, b)
+            | Step::Copy { to: a, from: b, .. } => {
+                self.buf(a);
+                self.buf(b);
+            }
+            Step::Check { site, .. } => self.site(site),
+            Step::Inspect { values, .. } => {
+                for value in values {
+                    match value {
+                        Return::Scalar(_) => {}
+                        Return::Buffer(buf, _) => self.buf(buf),
+                    }
+                }
+            }
+            Step::Node { reg, fields, site, .. } => {
+                self.bound(reg);
+                self.site(site);
+                for field in fields {
+                    match field {
+                        Part::Scalar(_) => {}
+                        Part::Array(buf, _) => self.buf(buf),
+                    }
+                }
+            }
+            Step::Call { args, results, site, .. } => {
+                self.site(site);
+                for arg in args {
+                    match arg {
+                        Arg::Scalar(_) => {}
+                        Arg::Buffer(buf) => self.buf(buf),
+                    }
+                }
+                for given in results {
+                    match given {
+                        Given::Cell(cell) => self.cell(cell),
+                        Given::Buffer(buf) => self.buf(buf),
+                    }
+                }
+            }
+        }
+    }
+}

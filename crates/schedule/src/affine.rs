@@ -1,0 +1,107 @@
+//! `int`s as sums: `Σ coefficient · node + constant`. Arithmetic wraps, so the two are equal for all values.
+
+use std::collections::BTreeMap;
+
+use lambada_prim::{Prim, Scalar};
+
+use crate::graph::{Axes, AxisId, Builder, Graph, Node, NodeId};
+
+/// A sum of multiples of nodes that are no sums themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Affine {
+    /// No coefficient is zero.
+    terms: BTreeMap<NodeId, i64>,
+    pub(crate) constant: i64,
+}
+
+impl Affine {
+    /// What a node is.
+    pub(crate) fn of(graph: &Graph, node: NodeId) -> Affine {
+        let all = |args: &[NodeId]| args.iter().map(|a| Affine::of(graph, *a)).collect::<Vec<_>>();
+        match graph.node(node) {
+            Node::Lit(Scalar::Int(constant)) => Affine { constant: *constant, ..Affine::default() },
+            Node::Prim(Prim::AddInt, args) => all(args)[0].plus(1, &all(args)[1]),
+            Node::Prim(Prim::SubInt, args) => all(args)[0].plus(-1, &all(args)[1]),
+            Node::Prim(Prim::NegInt, args) => Affine::default().plus(-1, &all(args)[0]),
+            Node::Prim(Prim::MulInt, args) => match &all(args)[..] {
+                [a, b] if a.terms.is_empty() => Affine::default().plus(a.constant, b),
+                [a, b] if b.terms.is_empty() => Affine::default().plus(b.constant, a),
+                _ => Affine::atom(node),
+            },
+            Node::Lit(_)
+            | Node::Index(_)
+            | Node::Prim(..)
+            | Node::Choose(..)
+            | Node::At(..)
+            | Node::Reduce(..) => Affine::atom(node),
+        }
+    }
+
+    fn atom(node: NodeId) -> Affine {
+        Affine { terms: BTreeMap::from([(node, 1)]), constant: 0 }
+    }
+
+    /// `self + times · other`
+    pub(crate) fn plus(&self, times: i64, other: &Affine) -> Affine {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.wrapping_add(times.wrapping_mul(other.constant));
+        for (node, coefficient) in &other.terms {
+            let known = sum.terms.entry(*node).or_default();
+            *known = known.wrapping_add(times.wrapping_mul(*coefficient));
+        }
+        sum.terms.retain(|_, coefficient| *coefficient != 0);
+        sum
+    }
+
+    pub(crate) fn plus_constant(&self, constant: i64) -> Affine {
+        Affine { constant: self.constant.wrapping_add(constant), ..self.clone() }
+    }
+
+    /// The value, if it is the same for all values of the nodes.
+    pub(crate) fn known(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The node that it is, if it is one.
+    pub(crate) fn single(&self) -> Option<NodeId> {
+        let mut terms = self.terms.iter();
+        let (node, times) = terms.next()?;
+        (*times == 1 && self.constant == 0 && terms.next().is_none()).then_some(*node)
+    }
+
+    /// `coefficient · axis + rest`, if there is one such axis among those given, and the rest depends on none of them.
+    pub(crate) fn along(&self, graph: &Graph, axes: &Axes) -> Option<(i64, AxisId, Affine)> {
+        let mut depending = self.terms.iter().filter(|(node, _)| graph.free(**node).meets(axes));
+        let (node, coefficient) = depending.next()?;
+        let axis = graph.index(*node).filter(|axis| axes.contains(*axis))?;
+        let alone = depending.next().is_none() && *graph.free(*node) == Axes::one(axis);
+        let mut rest = self.clone();
+        rest.terms.remove(node);
+        alone.then_some((*coefficient, axis, rest))
+    }
+
+    /// A node with this value.
+    pub(crate) fn node(&self, to: &mut Builder) -> NodeId {
+        let mut sum = None;
+        for (node, coefficient) in &self.terms {
+            let times = to.lit(Scalar::Int(coefficient.wrapping_abs()));
+            let term = if coefficient.wrapping_abs() == 1 {
+                *node
+            } else {
+                to.prim(Prim::MulInt, [times, *node])
+            };
+            sum = Some(match (sum, *coefficient > 0) {
+                (None, true) => term,
+                (None, false) => to.prim(Prim::NegInt, [term]),
+                (Some(sum), true) => to.prim(Prim::AddInt, [sum, term]),
+                (Some(sum), false) => to.prim(Prim::SubInt, [sum, term]),
+            });
+        }
+        let constant = to.lit(Scalar::Int(self.constant));
+        match sum {
+            None => constant,
+            Some(sum) if self.constant == 0 => sum,
+            Some(sum) => to.prim(Prim::AddInt, [sum, constant]),
+        }
+    }
+}

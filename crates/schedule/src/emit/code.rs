@@ -1,0 +1,214 @@
+//! The function under construction: open bodies, and in each what is known there. A primitive stands in the outermost body that knows its operands, so what
+//! does not depend on a loop leaves it; it is total and pure, which makes that right. What is known is not computed again.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_loops::{Buf, Cell, Function, Op, Operand, Reg, Step, Stmt, Ty};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::graph::NodeId;
+
+/// An open body.
+#[derive(Default)]
+struct Level {
+    stmts: Vec<Stmt>,
+    prims: HashMap<(Prim, Vec<Operand>), Operand>,
+    loads: HashMap<(Buf, Operand, u16), Operand>,
+    gets: HashMap<Cell, Operand>,
+    nodes: HashMap<(NodeId, usize), Operand>,
+}
+
+/// A function, and where in it code is being added.
+pub(super) struct Code {
+    pub(super) function: Function,
+    levels: Vec<Level>,
+    /// By register: the level that binds it.
+    level_of: Vec<usize>,
+}
+
+impl Code {
+    pub(super) fn new() -> Code {
+        Code {
+            function: Function::new("nests"),
+            levels: vec![Level::default()],
+            level_of: Vec::new(),
+        }
+    }
+
+    /// The function with the body that is open.
+    pub(super) fn finish(mut self) -> Function {
+        self.function.body = self.close();
+        self.function
+    }
+
+    pub(super) fn open(&mut self) {
+        self.levels.push(Level::default());
+    }
+
+    pub(super) fn close(&mut self) -> Vec<Stmt> {
+        self.levels.pop().map(|level| level.stmts).unwrap_or_default()
+    }
+
+    /// The number of the innermost body.
+    pub(super) fn depth(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    pub(super) fn push(&mut self, stmt: impl Into<Stmt>) {
+        let depth = self.depth();
+        self.levels[depth].stmts.push(stmt.into());
+    }
+
+    pub(super) fn ty(&self, operand: Operand) -> Ty {
+        match operand {
+            Operand::Reg(reg) => self.function.regs[reg.0 as usize].0,
+            Operand::Lit(value) => Ty::scalar(value.ty()),
+        }
+    }
+
+    fn level(&self, operand: Operand) -> usize {
+        match operand {
+            Operand::Reg(reg) => self.level_of[reg.0 as usize],
+            Operand::Lit(_) => 0,
+        }
+    }
+
+    /// A register that is bound in a body.
+    pub(super) fn reg_at(&mut self, level: usize, ty: Ty, hint: impl Into<Rc<str>>) -> Reg {
+        self.level_of.push(level);
+        self.function.reg(ty, hint)
+    }
+
+    /// A register that is bound in the innermost body.
+    pub(super) fn reg(&mut self, ty: Ty, hint: impl Into<Rc<str>>) -> Reg {
+        self.reg_at(self.depth(), ty, hint)
+    }
+
+    /// The value of an operation, here and now.
+    pub(super) fn bind(&mut self, ty: Ty, op: Op) -> Operand {
+        let reg = self.reg(ty, "t");
+        self.push(Step::Let(reg, op));
+        reg.into()
+    }
+
+    fn bind_at(&mut self, level: usize, ty: Ty, op: Op) -> Operand {
+        let reg = self.reg_at(level, ty, "t");
+        self.levels[level].stmts.push(Step::Let(reg, op).into());
+        reg.into()
+    }
+
+    /// `op(args)`, lane by lane.
+    pub(super) fn prim(&mut self, op: Prim, args: &[Operand]) -> Operand {
+        if let Some(simple) = simplify(op, args) {
+            return simple;
+        }
+        let key = (op, args.to_vec());
+        let level = args.iter().map(|arg| self.level(*arg)).max().unwrap_or(0);
+        if let Some(known) = self.levels[level].prims.get(&key) {
+            return *known;
+        }
+        let lanes = args.iter().map(|arg| self.ty(*arg).lanes).max().unwrap_or(1);
+        let ty = Ty { elem: op.result(), lanes };
+        let value = self.bind_at(level, ty, Op::Prim(op, key.1.clone()));
+        self.levels[level].prims.insert(key, value);
+        value
+    }
+
+    pub(super) fn int(&mut self, op: Prim, a: Operand, b: Operand) -> Operand {
+        self.prim(op, &[a, b])
+    }
+
+    /// `0, 1, 2, …`
+    pub(super) fn iota(&mut self, lanes: u16) -> Operand {
+        self.bind(Ty { elem: ScalarTy::Int, lanes }, Op::Iota)
+    }
+
+    /// Elements of a buffer that nobody writes to while bodies from the given one on are open.
+    pub(super) fn load(&mut self, buf: Buf, at: Operand, lanes: u16, since: usize) -> Operand {
+        let level = self.level(at).max(since);
+        let key = (buf, at, lanes);
+        if let Some(known) = self.levels[..=level].iter().find_map(|l| l.loads.get(&key)) {
+            return *known;
+        }
+        let ty = Ty { elem: self.function.bufs[buf.0 as usize].0, lanes };
+        let value = self.bind_at(level, ty, Op::Load(buf, at));
+        self.levels[level].loads.insert(key, value);
+        value
+    }
+
+    /// The same of an element, if a condition holds; else zero.
+    pub(super) fn load_if(
+        &mut self,
+        cond: Operand,
+        buf: Buf,
+        at: Operand,
+        since: usize,
+    ) -> Operand {
+        let level = self.level(at).max(self.level(cond)).max(since);
+        let ty = Ty::scalar(self.function.bufs[buf.0 as usize].0);
+        let cell = self.function.cell(ty, "t");
+        let zero = Operand::Lit(ty.elem.zero());
+        let reg = self.reg_at(level + 1, ty, "t");
+        let then =
+            vec![Step::Let(reg, Op::Load(buf, at)).into(), Step::Set(cell, reg.into()).into()];
+        let stmts = &mut self.levels[level].stmts;
+        stmts.push(Step::Cell(cell, zero).into());
+        let nest = lambada_loops::Nest::If { cond, then, otherwise: Vec::new() };
+        stmts.push(nest.into());
+        self.bind_at(level, ty, Op::Get(cell))
+    }
+
+    /// What a cell holds that nobody sets while bodies from the given one on are open.
+    pub(super) fn held(&mut self, cell: Cell, since: usize) -> Operand {
+        if let Some(known) = self.levels[..=since].iter().find_map(|l| l.gets.get(&cell)) {
+            return *known;
+        }
+        let ty = self.function.cells[cell.0 as usize].0;
+        let value = self.bind_at(since, ty, Op::Get(cell));
+        self.levels[since].gets.insert(cell, value);
+        value
+    }
+
+    /// What a cell holds now.
+    pub(super) fn get(&mut self, cell: Cell) -> Operand {
+        let ty = self.function.cells[cell.0 as usize].0;
+        self.bind(ty, Op::Get(cell))
+    }
+
+    /// A new cell.
+    pub(super) fn cell(&mut self, ty: Ty, first: Operand) -> Cell {
+        let cell = self.function.cell(ty, "sum");
+        self.push(Step::Cell(cell, first));
+        cell
+    }
+
+    // Scalars of the graph that have been computed
+
+    pub(super) fn known(&self, node: NodeId, copy: usize) -> Option<Operand> {
+        self.levels.iter().rev().find_map(|level| level.nodes.get(&(node, copy)).copied())
+    }
+
+    pub(super) fn know(&mut self, node: NodeId, copy: usize, value: Operand) {
+        let level = self.level(value);
+        self.levels[level].nodes.insert((node, copy), value);
+    }
+}
+
+/// Integer arithmetic on constants, and with neutral elements.
+fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
+    let lit = |k: usize| match args[k] {
+        Operand::Lit(Scalar::Int(value)) => Some(value),
+        Operand::Lit(Scalar::Real(_) | Scalar::Bool(_)) | Operand::Reg(_) => None,
+    };
+    match op {
+        Prim::AddInt if lit(0) == Some(0) => Some(args[1]),
+        Prim::AddInt | Prim::SubInt if lit(1) == Some(0) => Some(args[0]),
+        Prim::MulInt if lit(0) == Some(1) => Some(args[1]),
+        Prim::MulInt if lit(1) == Some(1) => Some(args[0]),
+        Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt => {
+            Some(Operand::Lit(op.eval(&[Scalar::Int(lit(0)?), Scalar::Int(lit(1)?)])))
+        }
+        _ => None, // left as it is
+    }
+}

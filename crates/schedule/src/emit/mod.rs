@@ -1,0 +1,309 @@
+//! Placed programs  becomes  counted loops with lanes.
+//!
+//! *Assumes* a program that [`crate::placed::check`] accepts. *Gives* a function whose parameters are the inputs, dense and row-major, and then memory for
+//! the outputs that are arrays; its results are the others. Checks come before all accesses. *Keeps* values up to the order of reductions: of the same
+//! program with the same lanes, and the same sizes, the same.
+
+use std::collections::HashMap;
+
+use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
+use lambada_prim::{Prim, ScalarTy};
+
+use crate::graph::{Array, ArrayId, AxisId, Effect, Graph};
+use crate::placed::{BufferId, Content, Item, Pass, Placed};
+
+mod code;
+mod nest;
+mod value;
+
+use code::Code;
+
+/// How many elements of all local buffers together fit a cache: half a megabyte.
+const CACHED: i64 = 1 << 16;
+/// The smallest and the largest block.
+const BLOCKS: [i64; 2] = [16, 1024];
+
+/// Where a definition is.
+#[derive(Clone, Copy)]
+enum Slot {
+    Scalar(Operand),
+    Cell(Cell),
+    Memory(Buf),
+}
+
+/// Who makes the memory of outputs?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outputs {
+    /// The caller: it is a parameter.
+    Given,
+    /// The function: it is a result.
+    Made,
+}
+
+/// The indices that an axis has at the place where code is being added.
+struct Bound {
+    /// By copy: that of the first lane.
+    copies: Vec<Operand>,
+    lanes: u16,
+}
+
+struct Emitter<'a> {
+    placed: &'a Placed,
+    outputs: Outputs,
+    code: Code,
+    lanes: u16,
+    iota: Option<Operand>,
+    inputs: Vec<Slot>,
+    constants: Vec<Option<Buf>>,
+    slots: Vec<Slot>,
+    axes: HashMap<AxisId, Bound>,
+    /// What the current nest reads.
+    found: HashMap<Content, BufferId>,
+    /// The body that the current nest stands in.
+    since: usize,
+    blocked: bool,
+    block_len: Operand,
+    block_start: Operand,
+    block_end: Operand,
+    unrolled: Option<AxisId>,
+    copies: usize,
+}
+
+/// The loops of a program, for so many lanes.
+pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
+    let mut emitter = Emitter {
+        placed,
+        outputs,
+        code: Code::new(),
+        lanes,
+        iota: None,
+        inputs: Vec::new(),
+        constants: Vec::new(),
+        slots: Vec::new(),
+        axes: HashMap::new(),
+        found: HashMap::new(),
+        since: 0,
+        blocked: false,
+        block_len: Operand::int(BLOCKS[0]),
+        block_start: Operand::int(0),
+        block_end: Operand::int(0),
+        unrolled: None,
+        copies: 1,
+    };
+    emitter.parameters();
+    emitter.effects(&placed.graph.effects);
+    emitter.memory();
+    placed.passes.iter().for_each(|pass| emitter.pass(pass));
+    emitter.results();
+    emitter.code.finish()
+}
+
+impl<'a> Emitter<'a> {
+    fn graph(&self) -> &'a Graph {
+        &self.placed.graph
+    }
+
+    fn parameters(&mut self) {
+        let graph = self.graph();
+        for input in &graph.inputs {
+            let (param, slot) = if input.dims.is_empty() {
+                let reg = self.code.reg_at(0, Ty::scalar(input.elem), input.hint.clone());
+                (Param::Scalar(reg), Slot::Scalar(reg.into()))
+            } else {
+                let buf = self.code.function.buf(input.elem, input.hint.clone());
+                (Param::Buffer(buf), Slot::Memory(buf))
+            };
+            self.code.function.params.push(param);
+            self.inputs.push(slot);
+        }
+        for tensor in &graph.constants {
+            let buf = (!tensor.dims.is_empty()).then(|| {
+                let buf = self.code.function.buf(tensor.elem(), "constant");
+                self.code.push(Step::Constant(buf, tensor.clone()));
+                buf
+            });
+            self.constants.push(buf);
+        }
+        if self.lanes > 1 {
+            self.iota = Some(self.code.iota(self.lanes));
+        }
+    }
+
+    /// Where an array is.
+    fn array(&self, array: ArrayId) -> Slot {
+        match self.graph().array(array) {
+            Array::Input(k) => self.inputs[*k as usize],
+            Array::Constant(k) => match self.constants[*k as usize] {
+                Some(buf) => Slot::Memory(buf),
+                None => Slot::Scalar(Operand::Lit(self.graph().constants[*k as usize].data.get(0))),
+            },
+            Array::Items(_)
+            | Array::Map(..)
+            | Array::Scatter(..)
+            | Array::Carried(..)
+            | Array::Final(..) => {
+                let id = self.found.get(&Content::Array(array)).expect("the nest reads it");
+                self.slots[id.0 as usize]
+            }
+        }
+    }
+
+    // Checks
+
+    fn effects(&mut self, effects: &[Effect]) {
+        effects.iter().for_each(|effect| self.effect(effect));
+    }
+
+    fn effect(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Check { cond, site, values } => {
+                let cond = self.node(*cond, 0);
+                let values = values.iter().map(|value| self.node(*value, 0)).collect();
+                let site = self.code.function.site(site.clone());
+                self.code.push(Step::Check { cond, site, values });
+            }
+            Effect::For(axis, body) => {
+                let end = self.extent(*axis);
+                self.code.open();
+                let hint = self.graph().axis(*axis).hint.clone();
+                let index = self.code.reg(Ty::scalar(ScalarTy::Int), hint);
+                let bound = Bound { copies: vec![index.into()], lanes: 1 };
+                let outer = self.axes.insert(*axis, bound);
+                self.effects(body);
+                self.axes.remove(axis);
+                self.axes.extend(outer.map(|bound| (*axis, bound)));
+                let body = self.code.close();
+                let (start, mode) = (Operand::int(0), Mode::Sequential);
+                self.code.push(Loops::For { index, start, end, step: 1, mode, body });
+            }
+            Effect::If(cond, then, otherwise) => {
+                let cond = self.node(*cond, 0);
+                let mut branch = |effects: &[Effect]| {
+                    self.code.open();
+                    self.effects(effects);
+                    self.code.close()
+                };
+                let (then, otherwise) = (branch(then), branch(otherwise));
+                self.code.push(Loops::If { cond, then, otherwise });
+            }
+        }
+    }
+
+    // Memory
+
+    fn memory(&mut self) {
+        self.block_size();
+        for k in 0..self.placed.buffers.len() {
+            let id = BufferId(k as u32);
+            let slot = self.slot(id);
+            self.slots.push(slot);
+        }
+    }
+
+    fn slot(&mut self, id: BufferId) -> Slot {
+        let graph = self.graph();
+        let buffer = self.placed.buffer(id);
+        let (elem, first) = match buffer.content {
+            Content::Node(node) => {
+                let elem = graph.facts(node).elem;
+                (elem, graph.reduction(node).map_or(elem.zero(), |(op, _, _)| op.unit(elem)))
+            }
+            Content::Array(array) => {
+                let elem = graph.array_facts(array).elem;
+                (elem, elem.zero())
+            }
+        };
+        let dims: Vec<Operand> = match buffer.content {
+            Content::Node(_) => {
+                let blocked = |axis| buffer.local && Some(axis) == self.placed.block;
+                let len = self.block_len;
+                let axes = buffer.axes.iter();
+                axes.map(|a| if blocked(*a) { len } else { self.extent(*a) }).collect()
+            }
+            Content::Array(array) => self.dims(array),
+        };
+        if dims.is_empty() {
+            return Slot::Cell(self.code.cell(Ty::scalar(elem), Operand::Lit(first)));
+        }
+        let buf = self.code.function.buf(elem, "nest");
+        if self.outputs == Outputs::Given && self.placed.outputs.contains(&id) {
+            return Slot::Memory(buf);
+        }
+        self.code.push(Step::Alloc { buf, dims });
+        Slot::Memory(buf)
+    }
+
+    /// As many indices as fit the cache, a multiple of the lanes.
+    fn block_size(&mut self) {
+        let Some(block) = self.placed.block else { return };
+        let mut each = Operand::int(1);
+        for k in 0..self.placed.buffers.len() {
+            let buffer = self.placed.buffer(BufferId(k as u32));
+            if buffer.local {
+                let others: Vec<AxisId> =
+                    buffer.axes.iter().copied().filter(|axis| *axis != block).collect();
+                let dims: Vec<Operand> = others.iter().map(|axis| self.extent(*axis)).collect();
+                let size = self.product(&dims);
+                each = self.code.int(Prim::AddInt, each, size);
+            }
+        }
+        let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
+        let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
+        let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
+        let low = self.code.int(Prim::MaxInt, whole, Operand::int(BLOCKS[0]));
+        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(BLOCKS[1]));
+    }
+
+    // Passes
+
+    fn pass(&mut self, pass: &Pass) {
+        let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
+            pass.nests.iter().for_each(|nest| self.nest(nest, false));
+            return;
+        };
+        for nest in &pass.nests {
+            for item in &nest.items {
+                let total = !self.placed.buffer(item.buffer()).axes.contains(&block);
+                if matches!(item, Item::Reduce(_)) && total {
+                    self.units(item.buffer());
+                }
+            }
+        }
+        let end = self.extent(block);
+        // Blocks are counted, since their length is known only when the program runs.
+        let above = self.code.int(Prim::AddInt, end, self.block_len);
+        let above = self.code.int(Prim::SubInt, above, Operand::int(1));
+        let count = self.code.int(Prim::DivInt, above, self.block_len);
+        self.code.open();
+        let index = self.code.reg(Ty::scalar(ScalarTy::Int), "block");
+        self.block_start = self.code.int(Prim::MulInt, index.into(), self.block_len);
+        let next = self.code.int(Prim::AddInt, self.block_start, self.block_len);
+        self.block_end = self.code.int(Prim::MinInt, next, end);
+        pass.nests.iter().for_each(|nest| self.nest(nest, true));
+        let body = self.code.close();
+        let (start, mode) = (Operand::int(0), Mode::Sequential);
+        self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
+    }
+
+    fn results(&mut self) {
+        for id in &self.placed.outputs {
+            match self.slots[id.0 as usize] {
+                Slot::Memory(buf) if self.outputs == Outputs::Given => {
+                    self.code.function.params.push(Param::Owned(buf));
+                }
+                Slot::Memory(buf) => {
+                    let Content::Array(array) = self.placed.buffer(*id).content else { continue };
+                    let dims = self.dims(array);
+                    let natural = |e: &mut Self, d| e.code.int(Prim::MaxInt, d, Operand::int(0));
+                    let dims = dims.into_iter().map(|d| natural(self, d)).collect();
+                    self.code.function.results.push(Return::Buffer(buf, dims));
+                }
+                Slot::Cell(cell) => {
+                    let value = self.code.get(cell);
+                    self.code.function.results.push(Return::Scalar(value));
+                }
+                Slot::Scalar(value) => self.code.function.results.push(Return::Scalar(value)),
+            }
+        }
+    }
+}

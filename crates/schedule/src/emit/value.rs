@@ -1,0 +1,209 @@
+//! Scalars of the graph: written out, or read from buffers.
+
+use lambada_loops::Operand;
+use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_source::stack;
+
+use super::{Emitter, Slot};
+use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
+use crate::place::is_safe;
+use crate::placed::{BufferId, Content};
+
+impl Emitter<'_> {
+    /// A scalar, for the given one of the iterations that are computed at once.
+    pub(super) fn node(&mut self, node: NodeId, copy: usize) -> Operand {
+        let graph = self.graph();
+        let copy =
+            if self.unrolled.is_some_and(|a| graph.free(node).contains(a)) { copy } else { 0 };
+        match graph.node(node) {
+            Node::Lit(value) => return Operand::Lit(*value),
+            Node::Index(axis) => return self.index(*axis, copy),
+            Node::Prim(..) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {}
+        }
+        if let Some(known) = self.code.known(node, copy) {
+            return known;
+        }
+        let value = match self.found.get(&Content::Node(node)).copied() {
+            Some(buffer) => self.read(buffer, copy),
+            None => stack::deeper(|| self.compute(node, copy)),
+        };
+        self.code.know(node, copy, value);
+        value
+    }
+
+    fn nodes(&mut self, nodes: &[NodeId], copy: usize) -> Vec<Operand> {
+        nodes.iter().map(|node| self.node(*node, copy)).collect()
+    }
+
+    fn compute(&mut self, node: NodeId, copy: usize) -> Operand {
+        let graph = self.graph();
+        match graph.node(node) {
+            Node::Lit(value) => Operand::Lit(*value),
+            Node::Index(axis) => self.index(*axis, copy),
+            Node::Prim(op, args) => {
+                let args = self.nodes(args, copy);
+                self.code.prim(*op, &args)
+            }
+            // Both sides are total.
+            Node::Choose(c, a, b) => {
+                let args = self.nodes(&[*c, *a, *b], copy);
+                let op = match graph.facts(node).elem {
+                    ScalarTy::Real => Prim::Select,
+                    ScalarTy::Int => Prim::SelectInt,
+                    ScalarTy::Bool => Prim::SelectBool,
+                };
+                self.code.prim(op, &args)
+            }
+            Node::At(array, index) => self.at(*array, index, copy),
+            Node::Reduce(..) => unreachable!("a reduction is read from its buffer"),
+        }
+    }
+
+    /// The index of an axis: one for each lane.
+    fn index(&mut self, axis: AxisId, copy: usize) -> Operand {
+        let bound = &self.axes[&axis];
+        let (first, lanes) = (bound.copies[copy.min(bound.copies.len() - 1)], bound.lanes);
+        if lanes == 1 {
+            return first;
+        }
+        let iota = self.iota;
+        self.code.prim(Prim::AddInt, &[first, iota.expect("lanes have numbers")])
+    }
+
+    /// The index of the first lane.
+    fn first(&self, axis: AxisId, copy: usize) -> Operand {
+        let bound = &self.axes[&axis];
+        bound.copies[copy.min(bound.copies.len() - 1)]
+    }
+
+    fn lanes(&self, axis: AxisId) -> u16 {
+        self.axes.get(&axis).map_or(1, |bound| bound.lanes)
+    }
+
+    // Arrays
+
+    fn at(&mut self, array: ArrayId, index: &[NodeId], copy: usize) -> Operand {
+        let graph = self.graph();
+        let slot = self.array(array);
+        let (buf, since) = match slot {
+            Slot::Scalar(value) => return value,
+            Slot::Cell(cell) => return self.code.held(cell, self.since),
+            Slot::Memory(buf) => {
+                let given = matches!(graph.array(array), Array::Input(_) | Array::Constant(_));
+                (buf, if given { 0 } else { self.since })
+            }
+        };
+        let dims = self.dims(array);
+        let lane = index.last().and_then(|i| graph.index(*i)).filter(|axis| self.lanes(*axis) > 1);
+        let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
+        let contiguous = lane.filter(|axis| !inner.iter().any(|i| graph.free(*i).contains(*axis)));
+        let mut at = self.nodes(inner, copy);
+        let last = index.last().expect("the array has axes");
+        at.push(match contiguous {
+            Some(axis) => self.first(axis, copy),
+            None => self.node(*last, copy),
+        });
+        let offset = self.offset(&at, &dims);
+        if is_safe(graph, array, index) {
+            let lanes = contiguous.map_or(self.code.ty(offset).lanes, |axis| self.lanes(axis));
+            return self.code.load(buf, offset, lanes, since);
+        }
+        let mut cond = Operand::Lit(Scalar::Bool(true));
+        for (i, dim) in at.iter().zip(&dims) {
+            let low = self.code.prim(Prim::LeInt, &[Operand::int(0), *i]);
+            let high = self.code.prim(Prim::LtInt, &[*i, *dim]);
+            let both = self.code.prim(Prim::And, &[low, high]);
+            cond = if cond == Operand::Lit(Scalar::Bool(true)) {
+                both
+            } else {
+                self.code.prim(Prim::And, &[cond, both])
+            };
+        }
+        self.code.load_if(cond, buf, offset, since)
+    }
+
+    /// Row-major.
+    pub(super) fn offset(&mut self, index: &[Operand], dims: &[Operand]) -> Operand {
+        let mut offset = Operand::int(0);
+        for (i, dim) in index.iter().zip(dims) {
+            let row = self.code.int(Prim::MulInt, offset, *dim);
+            offset = self.code.int(Prim::AddInt, row, *i);
+        }
+        offset
+    }
+
+    pub(super) fn product(&mut self, dims: &[Operand]) -> Operand {
+        let one = Operand::int(1);
+        dims.iter().fold(one, |all, dim| self.code.int(Prim::MulInt, all, *dim))
+    }
+
+    /// The sizes of an array.
+    pub(super) fn dims(&mut self, array: ArrayId) -> Vec<Operand> {
+        let graph = self.graph();
+        match graph.array(array) {
+            Array::Input(k) => {
+                graph.inputs[*k as usize].dims.iter().map(|d| self.node(*d, 0)).collect()
+            }
+            Array::Constant(k) => {
+                let dims = &graph.constants[*k as usize].dims;
+                dims.iter().map(|d| Operand::int(*d as i64)).collect()
+            }
+            Array::Items(items) => vec![Operand::int(items.len() as i64)],
+            Array::Map(axes, _) => axes.iter().map(|axis| self.extent(*axis)).collect(),
+            Array::Scatter(init, _) => self.dims(*init),
+            Array::Carried(..) | Array::Final(..) => {
+                unreachable!("sequential loops are not placed")
+            }
+        }
+    }
+
+    pub(super) fn extent(&mut self, axis: AxisId) -> Operand {
+        self.node(self.graph().axis(axis).extent, 0)
+    }
+
+    // Buffers
+
+    /// Where the buffer's element is for the current indices, and how many lanes are consecutive from there on.
+    pub(super) fn place(&mut self, id: BufferId, copy: usize) -> (Operand, Option<u16>) {
+        let buffer = self.placed.buffer(id);
+        let (axes, local) = (buffer.axes.clone(), buffer.local);
+        let (mut index, mut dims) = (Vec::new(), Vec::new());
+        let mut consecutive = None;
+        for (k, axis) in axes.iter().enumerate() {
+            let (is_last, lanes) = (k + 1 == axes.len(), self.lanes(*axis));
+            let blocked = local && Some(*axis) == self.placed.block;
+            dims.push(if blocked { self.block_len } else { self.extent(*axis) });
+            let global = match (is_last, lanes) {
+                (true, 2..) => {
+                    consecutive = Some(lanes);
+                    self.first(*axis, copy)
+                }
+                (_, _) => self.index(*axis, copy),
+            };
+            index.push(if blocked {
+                let start = self.block_start;
+                // In the block, the index is counted from its start.
+                self.within(global, start)
+            } else {
+                global
+            });
+        }
+        (self.offset(&index, &dims), consecutive)
+    }
+
+    fn within(&mut self, index: Operand, start: Operand) -> Operand {
+        self.code.int(Prim::SubInt, index, start)
+    }
+
+    fn read(&mut self, id: BufferId, copy: usize) -> Operand {
+        match self.slots[id.0 as usize] {
+            Slot::Scalar(value) => value,
+            Slot::Cell(cell) => self.code.held(cell, self.since),
+            Slot::Memory(buf) => {
+                let (at, consecutive) = self.place(id, copy);
+                let lanes = consecutive.unwrap_or(self.code.ty(at).lanes);
+                self.code.load(buf, at, lanes, self.since)
+            }
+        }
+    }
+}

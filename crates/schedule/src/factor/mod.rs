@@ -1,0 +1,248 @@
+//! P2: linear maps leave sums. `Σ over S of a product`  becomes  products of sums in which each index is summed over as little as possible.
+//!
+//! A sum is a product of factors, of conditions and of inner sums. Its indices are eliminated one after the other: those factors and conditions that
+//! depend on the index are multiplied and summed, the others wait. Each time the index with the smallest domain is next. Inner sums are opened if that
+//! is cheaper, where a sum that something else needs is not saved; sums of sums are split if each part is then cheaper by itself.
+//!
+//! *Assumes* nothing. *Gives* no more operations, by the nominal sizes, but for the checks of [`Leave::Checked`]. *Keeps* values up to rounding and the
+//! sign of a zero, if factors are finite: see [`Leave`]. Nothing is distributed over a difference of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ w` cancels.
+
+use std::collections::HashSet;
+
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+
+use crate::cost::Nominal;
+use crate::graph::{Around, Array, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
+
+mod plan;
+mod product;
+
+use product::Product;
+
+/// Which factors may leave a sum. One that is infinite or NaN makes a difference: `∞·(x − x)` is NaN, and so is `∞` times the sum of nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// Those that are surely finite: constants, and integers that have been converted.
+    Finite,
+    /// All, where a check when the program runs says that they are finite; else the sum is computed as it was written. So users get what they
+    /// are promised.
+    Checked,
+    /// All, as if each were finite.
+    All,
+}
+
+/// The graph with all sums factored.
+pub fn factored(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
+    let uses = graph.uses();
+    let mut shared = HashSet::new();
+    rewritten(graph, &mut |to, old, node| {
+        let new = match node {
+            Node::Reduce(ReduceOp::Add, axes, body)
+                if to.graph.facts(body).elem == ScalarTy::Real =>
+            {
+                let mut factor = Factor { to, nominal, leave, shared: &shared };
+                factor.sum(&axes, body)
+            }
+            node => rebuilt(to, node),
+        };
+        if uses[old.0 as usize] > 1 {
+            shared.insert(new);
+        }
+        new
+    })
+}
+
+struct Factor<'a> {
+    to: &'a mut Builder,
+    nominal: &'a Nominal,
+    leave: Leave,
+    /// What more than one definition mentions.
+    shared: &'a HashSet<NodeId>,
+}
+
+impl Factor<'_> {
+    fn free(&self, node: NodeId) -> &Axes {
+        self.to.graph.free(node)
+    }
+
+    fn volume(&self, axes: &Axes) -> f64 {
+        self.nominal.volume(&self.to.graph, axes)
+    }
+
+    fn sum(&mut self, axes: &Axes, body: NodeId) -> NodeId {
+        let plain = self.product(axes, body);
+        if let Some(sum) = self.of_parts(&plain) {
+            return sum;
+        }
+        // A product that stays where it is keeps the order of its factors, too.
+        let leaves = plain.constant != 1.0 || plain.factors.iter().any(|f| self.may_leave(*f));
+        if self.leave == Leave::Finite && !leaves {
+            return self.to.reduce(ReduceOp::Add, axes.clone(), body);
+        }
+        let opened = self.opened(&plain).filter(|opened| self.is_cheaper(opened, &plain));
+        let before = self.volume(&axes.union(self.free(body))) + self.inner(&plain.factors);
+        let is_opened = opened.is_some();
+        let chosen = opened.unwrap_or_else(|| plain.clone());
+        let saved = before - self.plan(&chosen) - self.inner(&chosen.factors);
+        // Where no index has a smaller domain than all of them, the products stay as they are: others may use them.
+        if is_opened || saved > 0.0 {
+            let (sum, left) = self.eliminated(chosen);
+            if self.leave != Leave::Checked || left.is_empty() {
+                return sum;
+            }
+            if self.checking(&left) * WORTH <= saved {
+                return self.checked(&left, sum, axes, body);
+            }
+        }
+        if plain.constant == 1.0 {
+            return self.to.reduce(ReduceOp::Add, axes.clone(), body);
+        }
+        let leave = std::mem::replace(&mut self.leave, Leave::Finite);
+        let (sum, _) = self.eliminated(plain);
+        self.leave = leave;
+        sum
+    }
+
+    /// `Σ ±c·x`, where `x` is a sum that is better split, or an element of an array that is better summed as a whole.
+    fn of_parts(&mut self, product: &Product) -> Option<NodeId> {
+        let ([factor], []) = (&product.factors[..], &product.when[..]) else { return None };
+        let sum = match self.to.graph.node(*factor).clone() {
+            Node::Prim(op @ (Prim::Add | Prim::Sub), args) => {
+                if !self.is_better_split(&product.axes, *factor, &args) {
+                    return None;
+                }
+                let (a, b) = (self.sum(&product.axes, args[0]), self.sum(&product.axes, args[1]));
+                self.to.prim(op, [a, b])
+            }
+            Node::At(array, index) => {
+                let Array::Map(axes, body) = self.to.graph.array(array).clone() else {
+                    return None;
+                };
+                if !self.is_read_outside(&product.axes, &axes, body, &index) {
+                    return None;
+                }
+                let sum = self.sum(&product.axes, body);
+                let sums = self.to.map(axes, sum);
+                self.to.at(sums, index)
+            }
+            Node::Lit(_)
+            | Node::Index(_)
+            | Node::Prim(..)
+            | Node::Choose(..)
+            | Node::Reduce(..) => return None,
+        };
+        Some(self.scaled(product.constant, sum))
+    }
+
+    /// `Σ (a ± b)`, where one of them does not depend on all indices, or where both sums are cheaper than theirs.
+    fn is_better_split(&self, axes: &Axes, sum: NodeId, args: &[NodeId]) -> bool {
+        // A body that something else needs is not saved.
+        if self.leave == Leave::Finite || self.shared.contains(&sum) {
+            return false;
+        }
+        let all = |node: &NodeId| axes.is_subset(self.free(*node));
+        if !args.iter().all(all) {
+            return true;
+        }
+        args.iter().map(|arg| self.estimated(axes, *arg)).sum::<f64>()
+            < self.together(axes, sum, args)
+    }
+
+    /// `Σ map(…)[index]`, where the array depends on what is summed over and the index does not: no more elements are summed than are read.
+    fn is_read_outside(&self, axes: &Axes, own: &[AxisId], body: NodeId, index: &[NodeId]) -> bool {
+        let graph = &self.to.graph;
+        let places = index.iter().fold(Axes::default(), |all, i| all.union(graph.free(*i)));
+        let own: Axes = own.iter().copied().collect();
+        let extents = own.iter().map(|axis| graph.axis(axis).extent);
+        axes.is_subset(graph.free(body))
+            && !axes.meets(&places)
+            && !axes.meets(&own)
+            && !extents.into_iter().any(|extent| graph.free(extent).meets(axes))
+            && self.independent(axes, &own)
+            && self.volume(&own) <= self.volume(&places)
+    }
+
+    /// Do no extents depend on the other indices?
+    fn independent(&self, a: &Axes, b: &Axes) -> bool {
+        let graph = &self.to.graph;
+        let depends = |of: &Axes, on: &Axes| {
+            of.iter().any(|axis| graph.free(graph.axis(axis).extent).meets(on))
+        };
+        !depends(a, b) && !depends(b, a)
+    }
+
+    fn may_leave(&self, node: NodeId) -> bool {
+        self.leave != Leave::Finite || self.is_finite(node)
+    }
+
+    /// Is a factor surely finite?
+    fn is_finite(&self, node: NodeId) -> bool {
+        let operation = self.to.graph.operation(node);
+        operation.is_some_and(|(op, _)| op == Prim::ToReal)
+            || matches!(self.to.graph.lit(node), Some(Scalar::Real(x)) if x.is_finite())
+    }
+
+    /// What it takes to check factors.
+    fn checking(&self, left: &[Checked]) -> f64 {
+        let domain = |Checked { factor, when }: &Checked| {
+            let domain =
+                when.iter().fold(self.free(*factor).clone(), |all, c| all.union(self.free(*c)));
+            // The state of a loop is there when the loop has run.
+            let ends = domain.iter().any(|axis| self.to.graph.axis(axis).sequential);
+            if ends { f64::INFINITY } else { self.volume(&domain) }
+        };
+        left.iter().map(domain).sum()
+    }
+
+    /// The sum, if what has left it is finite, and as it was written if not.
+    fn checked(&mut self, left: &[Checked], sum: NodeId, axes: &Axes, body: NodeId) -> NodeId {
+        let mut cond = None;
+        for Checked { factor, when } in left {
+            let all = self.all_finite(*factor, when);
+            cond = Some(cond.map_or(all, |cond| self.to.prim(Prim::And, [cond, all])));
+        }
+        let Some(cond) = cond else { return sum };
+        self.to.around.push(Around::Branch);
+        let written = self.to.reduce(ReduceOp::Add, axes.clone(), body);
+        self.to.around.pop();
+        self.to.choose(cond, sum, written)
+    }
+
+    /// Is a factor finite for all indices for which the conditions hold?
+    fn all_finite(&mut self, factor: NodeId, when: &[NodeId]) -> NodeId {
+        let infinite = self.to.lit(Scalar::Real(f64::INFINITY));
+        let yes = self.to.lit(Scalar::Bool(true));
+        self.to.around.push(Around::Branch);
+        let size = self.to.prim(Prim::Abs, [factor]);
+        let mut all = self.to.prim(Prim::Lt, [size, infinite]);
+        self.to.around.pop();
+        for cond in when.iter().rev() {
+            all = self.to.choose(*cond, all, yes);
+        }
+        // The innermost axes first: extents may depend on those around.
+        let mut axes: Vec<AxisId> = self.free(all).iter().collect();
+        axes.sort_by_key(|axis| self.free(self.to.graph.axis(*axis).extent).len());
+        for axis in axes.into_iter().rev() {
+            all = self.to.reduce(ReduceOp::And, Axes::one(axis), all);
+        }
+        all
+    }
+
+    /// `Σ 1`
+    fn count(&mut self, axis: AxisId) -> NodeId {
+        let extent = self.to.graph.axis(axis).extent;
+        let none = self.to.lit(Scalar::Int(0));
+        let times = self.to.prim(Prim::MaxInt, [extent, none]);
+        self.to.prim(Prim::ToReal, [times])
+    }
+}
+
+/// How many operations a check has to save.
+const WORTH: f64 = 2.0;
+
+/// A factor that has left a sum, and the conditions under which it is there.
+#[derive(Clone, PartialEq)]
+struct Checked {
+    factor: NodeId,
+    when: Vec<NodeId>,
+}

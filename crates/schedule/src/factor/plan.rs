@@ -1,0 +1,124 @@
+//! What sums of products cost, by the sizes of their domains, before any is built.
+
+use std::collections::HashSet;
+
+use lambada_prim::Prim;
+
+use super::Factor;
+use super::product::Product;
+use crate::graph::{Array, Axes, AxisId, Node, NodeId};
+
+/// What the cost of a factor depends on.
+#[derive(Clone)]
+pub(super) struct Shape {
+    free: Axes,
+    leaves: bool,
+    /// Is it there only under the conditions of the product?
+    lazy: bool,
+}
+
+impl Shape {
+    /// Is the factor needed in the sum over the axis? One that is there under a condition does not leave that behind.
+    pub(super) fn stays(&self, axis: AxisId, conditional: bool) -> bool {
+        !self.leaves || self.free.contains(axis) || self.lazy && conditional
+    }
+}
+
+impl Factor<'_> {
+    pub(super) fn shape(&self, factor: NodeId) -> Shape {
+        let facts = self.to.graph.facts(factor);
+        Shape { free: facts.free.clone(), leaves: self.may_leave(factor), lazy: facts.lazy }
+    }
+
+    /// What it takes to sum an expression over indices.
+    pub(super) fn estimated(&self, axes: &Axes, body: NodeId) -> f64 {
+        let body = self.read_through(axes, body);
+        let plain = self.product(axes, body);
+        if let ([factor], []) = (&plain.factors[..], &plain.when[..])
+            && let Some((Prim::Add | Prim::Sub, args)) = self.to.graph.operation(*factor)
+        {
+            let apart: f64 = args.iter().map(|arg| self.estimated(axes, *arg)).sum();
+            return apart.min(self.together(axes, *factor, args));
+        }
+        let cost = |product: &Product| self.plan(product) + self.inner(&product.factors);
+        let opened = self.opened(&plain).map_or(f64::INFINITY, |opened| cost(&opened));
+        opened.min(cost(&plain))
+    }
+
+    /// What it takes to sum a sum term by term.
+    pub(super) fn together(&self, axes: &Axes, sum: NodeId, args: &[NodeId]) -> f64 {
+        let factors = |arg: &NodeId| self.product(axes, self.read_through(axes, *arg)).factors;
+        let inner: Vec<NodeId> = args.iter().flat_map(factors).collect();
+        self.volume(&axes.union(self.free(sum))) + self.inner(&inner)
+    }
+
+    /// The definition of an element of an array that is better summed as a whole.
+    fn read_through(&self, axes: &Axes, node: NodeId) -> NodeId {
+        if let Node::At(array, index) = self.to.graph.node(node)
+            && let Array::Map(own, body) = self.to.graph.array(*array)
+            && self.is_read_outside(axes, own, *body, index)
+        {
+            return *body;
+        }
+        node
+    }
+
+    pub(super) fn is_cheaper(&self, opened: &Product, plain: &Product) -> bool {
+        let both = [&opened.factors[..], &plain.factors[..]].concat();
+        // Sums that are needed elsewhere stay.
+        let kept: Vec<NodeId> =
+            plain.factors.iter().copied().filter(|f| self.shared.contains(f)).collect();
+        let after = [&opened.factors[..], &kept].concat();
+        self.plan(opened) + self.inner(&after) < self.plan(plain) + self.inner(&both)
+    }
+
+    /// What the inner sums cost, each once.
+    pub(super) fn inner(&self, factors: &[NodeId]) -> f64 {
+        let distinct: HashSet<NodeId> = factors.iter().copied().collect();
+        let cost = |f: &NodeId| {
+            let (axes, body) = self.inner_sum(*f)?;
+            Some(self.volume(&self.free(body).union(&axes)))
+        };
+        distinct.iter().filter_map(cost).sum()
+    }
+
+    /// What it costs to eliminate the indices.
+    pub(super) fn plan(&self, product: &Product) -> f64 {
+        let mut factors: Vec<Shape> = product.factors.iter().map(|f| self.shape(*f)).collect();
+        let mut when: Vec<Axes> = product.when.iter().map(|c| self.free(*c).clone()).collect();
+        let (mut axes, mut cost) = (product.axes.clone(), 0.0);
+        while let Some(axis) = self.next(&axes, &factors, &when) {
+            axes = axes.without(&Axes::one(axis));
+            let domain = domain(axis, &factors, &when);
+            cost += self.volume(&domain.union(&Axes::one(axis)));
+            let inside = first_inside(&when, axis);
+            let conditional = inside < when.len();
+            when.truncate(inside);
+            factors.retain(|f| !f.stays(axis, conditional));
+            factors.push(Shape {
+                free: domain.without(&Axes::one(axis)),
+                leaves: self.leave != super::Leave::Finite,
+                lazy: false,
+            });
+        }
+        cost
+    }
+
+    /// The index whose factors have the smallest domain.
+    pub(super) fn next(&self, axes: &Axes, factors: &[Shape], when: &[Axes]) -> Option<AxisId> {
+        let volume = |axis: AxisId| self.volume(&domain(axis, factors, when));
+        axes.iter().min_by(|a, b| volume(*a).total_cmp(&volume(*b)))
+    }
+}
+
+fn first_inside(when: &[Axes], axis: AxisId) -> usize {
+    when.iter().position(|free| free.contains(axis)).unwrap_or(when.len())
+}
+
+/// What is run through to sum over an axis.
+fn domain(axis: AxisId, factors: &[Shape], when: &[Axes]) -> Axes {
+    let conditions = &when[first_inside(when, axis)..];
+    let inside = factors.iter().filter(|f| f.stays(axis, !conditions.is_empty()));
+    let free = inside.map(|f| &f.free).chain(conditions);
+    free.fold(Axes::default(), |all, free| all.union(free))
+}

@@ -1,0 +1,68 @@
+//! What is needed in branches only is computed there: a reduction or an array that nothing needs but one side of a choice, a term under a
+//! condition, or another such definition.
+
+use std::collections::HashSet;
+
+use super::live::{Aliases, reach};
+use super::{Array, Effect, Graph, Node, Part, Term, cleaned};
+
+/// The graph with these definitions marked as lazy.
+pub fn deferred(graph: &Graph) -> Graph {
+    let mut graph = cleaned(graph);
+    let needed = needed(&graph);
+    for (k, node) in graph.nodes.iter().enumerate() {
+        let costs = matches!(node, Node::Reduce(..));
+        graph.of_nodes[k].lazy |= costs && !needed.contains(&Part::Node(super::NodeId(k as u32)));
+    }
+    for (k, array) in graph.arrays.iter().enumerate() {
+        let costs = matches!(array, Array::Map(..) | Array::Scatter(..) | Array::Update(..));
+        graph.of_arrays[k].lazy |= costs && !needed.contains(&Part::Array(super::ArrayId(k as u32)));
+    }
+    graph
+}
+
+/// What is needed whatever conditions hold.
+fn needed(graph: &Graph) -> HashSet<Part> {
+    let mut roots: Vec<Part> = graph.outputs.iter().map(|o| Part::Array(o.array)).collect();
+    effects(&graph.effects, &mut roots);
+    let mut needed = HashSet::new();
+    reach(graph, &Aliases::new(), roots, &mut |part, open| {
+        needed.insert(part);
+        match part {
+            Part::Node(node) => {
+                let Node::Choose(cond, ..) = graph.node(node) else { return true };
+                open.push(Part::Node(*cond));
+                false
+            }
+            Part::Array(array) => {
+                let Array::Scatter(init, terms) = graph.array(array) else { return true };
+                open.push(Part::Array(*init));
+                terms.iter().for_each(|term| always(term, open));
+                false
+            }
+            Part::Axis(_) | Part::Loop(_) => true,
+        }
+    });
+    needed
+}
+
+fn always(term: &Term, open: &mut Vec<Part>) {
+    open.extend(term.over.iter().map(|axis| Part::Axis(*axis)));
+    match term.when {
+        Some(when) => open.push(Part::Node(when)),
+        None => open.extend(term.index.iter().chain([&term.value]).map(|n| Part::Node(*n))),
+    }
+}
+
+fn effects(all: &[Effect], roots: &mut Vec<Part>) {
+    for effect in all {
+        match effect {
+            Effect::Check { .. } => effect.parts(&mut |part| roots.push(part)),
+            Effect::For(axis, body) => {
+                roots.push(Part::Axis(*axis));
+                effects(body, roots);
+            }
+            Effect::If(cond, ..) => roots.push(Part::Node(*cond)),
+        }
+    }
+}

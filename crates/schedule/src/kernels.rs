@@ -1,0 +1,168 @@
+//! Which runs of statements of a function become nests.
+//!
+//! *Assumes* a function that `lambada_anf::check` accepts, which is lowered as it is. *Gives* loops for the runs that are worth it; the others, and what is
+//! around, stay as they are. *Keeps* values up to the order of sums and to the digits in which the vector mathematics differs, and failures.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Param, Stm, Ty, Var};
+use lambada_loops::Function as Loops;
+
+use crate::cost::Nominal;
+use crate::distribute::{Distributed, distribute};
+use crate::factor::{Leave, factored};
+use crate::graph::{Array, Effect, Graph, Node, NodeId, Part};
+use crate::place::placeable;
+use crate::regions::{Region, fitting, mentions, needed, types};
+use crate::worth::best;
+use crate::{Outputs, algebra, emit};
+
+/// Loops for a run of statements.
+#[derive(Debug)]
+pub struct Kernel {
+    /// How many statements.
+    pub statements: usize,
+    /// Those of them that give the sizes of outputs: they are needed before.
+    pub before: Vec<usize>,
+    /// The variables that the parameters stand for, before the memory of those outputs that are arrays.
+    pub inputs: Vec<Var>,
+    /// What is needed elsewhere: of the scalars, the results of the loops, in order.
+    pub outputs: Vec<Param>,
+    /// The loops.
+    pub code: Loops,
+}
+
+/// The kernels of a function, by the first variable that each run binds. Of its library nothing is said.
+pub fn kernels(function: &Function, lanes: u16) -> HashMap<Var, Kernel> {
+    let mut finder = Finder {
+        function,
+        types: types(function),
+        mentions: mentions(function),
+        lanes,
+        found: HashMap::new(),
+    };
+    finder.block(&function.body);
+    finder.found
+}
+
+struct Finder<'a> {
+    function: &'a Function,
+    types: HashMap<Var, Ty>,
+    mentions: HashMap<Var, usize>,
+    lanes: u16,
+    found: HashMap<Var, Kernel>,
+}
+
+impl Finder<'_> {
+    fn block(&mut self, block: &Block) {
+        let fitting = fitting(&block.stms, false);
+        let mut at = 0;
+        while at < block.stms.len() {
+            let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
+            let run = &block.stms[at..at + len];
+            if !fitting[at] || !self.run(run) {
+                run.iter().for_each(|stm| self.statement(stm, fitting[at] && len > 1));
+            }
+            at += len;
+        }
+    }
+
+    /// A statement of a run that is no kernel: perhaps it is one alone, or what is in it.
+    fn statement(&mut self, stm: &Stm, alone: bool) {
+        let one = std::slice::from_ref(stm);
+        if alone && fitting(one, false)[0] && self.run(one) {
+            return;
+        }
+        stm.exp.blocks().into_iter().for_each(|block| self.block(block));
+    }
+
+    /// Does a run become a kernel?
+    fn run(&mut self, stms: &[Stm]) -> bool {
+        // What only checks needs no lanes; and a kernel is known by a variable.
+        let start = stms.iter().position(|stm| !stm.binds.is_empty()).unwrap_or(stms.len());
+        let stms = &stms[start..];
+        if !stms
+            .iter()
+            .any(|stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::MatMul(..))))
+        {
+            return false;
+        }
+        let Some(kernel) = self.kernel(stms) else { return false };
+        self.found.insert(stms[0].binds[0].var, kernel);
+        true
+    }
+
+    fn kernel(&self, stms: &[Stm]) -> Option<Kernel> {
+        let mut outputs = needed(stms, &self.mentions);
+        let before = sizes_before(stms, &outputs)?;
+        let known: HashSet<Var> =
+            before.iter().flat_map(|k| &stms[*k].binds).map(|p| p.var).collect();
+        outputs.retain(|p| !known.contains(&p.var));
+        let region = Region { stms, outputs, types: &self.types };
+        let Distributed { graph, inputs, .. } = distribute(&self.function.names, &region);
+        if !plain_checks(&graph) {
+            return None;
+        }
+        let sizes = Nominal::default();
+        let graph = algebra::simplified(&graph);
+        let graph = factored(&graph, &sizes, Leave::Finite);
+        let graph = algebra::simplified(&graph);
+        if !placeable(&graph) {
+            return None;
+        }
+        let placed = best(&graph, &sizes, self.lanes)?;
+        debug_assert_eq!(crate::placed::check(&placed), Ok(()));
+        let code = emit(&placed, self.lanes, Outputs::Given);
+        let outputs = region.outputs;
+        Some(Kernel { statements: stms.len(), before, inputs, outputs, code })
+    }
+}
+
+/// The statements of a run that give sizes of what it gives, if they are arithmetic.
+fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
+    let by: HashMap<Var, usize> = stms
+        .iter()
+        .enumerate()
+        .flat_map(|(k, stm)| stm.binds.iter().map(move |p| (p.var, k)))
+        .collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut wanted: Vec<Var> =
+        outputs.iter().flat_map(|p| &p.ty.dims).filter_map(|dim| dim.as_var()).collect();
+    while let Some(var) = wanted.pop() {
+        let Some(k) = by.get(&var).copied() else { continue };
+        if before.contains(&k) {
+            continue;
+        }
+        let Exp::Op(Op::Prim(_, args)) = &stms[k].exp else { return None };
+        wanted.extend(args.iter().filter_map(|arg: &Atom| arg.as_var()));
+        before.push(k);
+    }
+    before.sort_unstable();
+    Some(before)
+}
+
+/// Do all checks ask only for what needs no nest?
+fn plain_checks(graph: &Graph) -> bool {
+    let mut wanted = Vec::new();
+    graph.effects.iter().for_each(|effect: &Effect| effect.parts(&mut |part| wanted.push(part)));
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    while let Some(part) = wanted.pop() {
+        match part {
+            Part::Node(node) if seen.insert(node) => {
+                if matches!(graph.node(node), Node::Reduce(..)) {
+                    return false;
+                }
+                graph.node(node).parts(&mut |part| wanted.push(part));
+            }
+            Part::Axis(axis) => wanted.push(Part::Node(graph.axis(axis).extent)),
+            Part::Array(array) => {
+                if !matches!(graph.array(array), Array::Input(_) | Array::Constant(_)) {
+                    return false;
+                }
+            }
+            Part::Loop(_) => return false,
+            Part::Node(_) => {}
+        }
+    }
+    true
+}

@@ -1,0 +1,174 @@
+//! The checker: Γ ⊢ placed program. It shares no code with what places.
+//!
+//! Each buffer is written before it is read, one that is local by the same block; all that is computed and not read has its indices from the nest;
+//! what is reduced is read only when it is finished.
+
+use std::collections::HashSet;
+
+use super::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use crate::graph::{Array, Axes, AxisId, Node, NodeId};
+
+type Checked = Result<(), String>;
+
+/// Says what is wrong with a program.
+pub fn check(placed: &Placed) -> Checked {
+    let mut checker = Checker { placed, ready: HashSet::new(), block: HashSet::new() };
+    for pass in &placed.passes {
+        checker.pass(pass)?;
+    }
+    for id in &placed.outputs {
+        ensure(checker.ready.contains(id), || format!("the output b{} is never written", id.0))?;
+    }
+    Ok(())
+}
+
+struct Checker<'a> {
+    placed: &'a Placed,
+    /// What is complete.
+    ready: HashSet<BufferId>,
+    /// What is there for the block that is computed.
+    block: HashSet<BufferId>,
+}
+
+impl Checker<'_> {
+    fn pass(&mut self, pass: &Pass) -> Checked {
+        let block = self.placed.block.filter(|_| pass.blocked);
+        ensure(pass.blocked == block.is_some(), || "blocks of no axis".into())?;
+        let mut complete = Vec::new();
+        for nest in &pass.nests {
+            self.nest(nest, block).map_err(|problem| format!("{problem} in {nest:?}"))?;
+            for item in &nest.items {
+                let (id, buffer) = (item.buffer(), self.placed.buffer(item.buffer()));
+                ensure(!buffer.local || pass.blocked, || format!("b{} has no block", id.0))?;
+                let total = block.is_some_and(|axis| !buffer.axes.contains(&axis));
+                if !total {
+                    self.block.insert(id);
+                }
+                if !buffer.local {
+                    complete.push(id);
+                }
+                if !pass.blocked {
+                    self.ready.insert(id);
+                }
+            }
+        }
+        self.block.clear();
+        self.ready.extend(complete);
+        Ok(())
+    }
+
+    fn nest(&self, nest: &Nest, block: Option<AxisId>) -> Checked {
+        let domain = nest.domain();
+        ensure(domain.len() == nest.axes.len(), || "an axis twice".into())?;
+        ensure(nest.vector.is_none_or(|axis| domain.contains(axis)), || "lanes of no axis".into())?;
+        let found = self.placed.found(nest);
+        for (_, id) in &found {
+            let there = self.ready.contains(id) || self.block.contains(id);
+            ensure(there, || format!("b{} is read before it is written", id.0))?;
+        }
+        let found = found.into_iter().map(|(content, _)| content).collect();
+        let mut inside = Inside { placed: self.placed, nest, domain, found, seen: HashSet::new() };
+        nest.items.iter().try_for_each(|item| inside.item(*item, block))
+    }
+}
+
+/// A nest that is being checked.
+struct Inside<'a> {
+    placed: &'a Placed,
+    nest: &'a Nest,
+    domain: Axes,
+    found: HashSet<Content>,
+    seen: HashSet<NodeId>,
+}
+
+impl Inside<'_> {
+    fn item(&mut self, item: Item, block: Option<AxisId>) -> Checked {
+        let graph = &self.placed.graph;
+        let buffer = self.placed.buffer(item.buffer());
+        match (item, buffer.content) {
+            (Item::Store(_), _) => {
+                let all: Axes = buffer.axes.iter().copied().collect();
+                ensure(all == self.domain, || "a store for other indices".into())?;
+                self.value(self.placed.value(item))
+            }
+            (Item::Reduce(_), Content::Node(node)) => {
+                let (_, axes, _) = graph.reduction(node).ok_or("no reduction")?;
+                let all = graph.free(node).union(axes);
+                ensure(all == self.domain, || "a reduction over other indices".into())?;
+                let split = block.is_none_or(|b| !axes.contains(b) || !buffer.axes.contains(&b));
+                ensure(split, || "a total for each block".into())?;
+                self.grouped(buffer, axes)?;
+                self.value(self.placed.value(item))
+            }
+            (Item::List(_), Content::Array(array)) => match graph.array(array) {
+                Array::Items(items) => items.iter().try_for_each(|node| self.node(*node)),
+                _ => Err("no list".into()),
+            },
+            (Item::Copy(_), Content::Array(array)) => match graph.array(array) {
+                Array::Scatter(init, _) => match graph.array(*init) {
+                    Array::Input(_) | Array::Constant(_) => Ok(()),
+                    _ => self.reads(Content::Array(*init)),
+                },
+                _ => Err("nothing to copy".into()),
+            },
+            (Item::Add(_, k), Content::Array(array)) => match graph.array(array) {
+                Array::Scatter(_, terms) => {
+                    let term = terms.get(k as usize).ok_or("no such term")?;
+                    let over: Axes = term.over.iter().copied().collect();
+                    ensure(over == self.domain, || "a term over other indices".into())?;
+                    let parts = term.index.iter().chain(&term.when).chain([&term.value]);
+                    parts.copied().collect::<Vec<_>>().into_iter().try_for_each(|n| self.node(n))
+                }
+                _ => Err("nothing is added".into()),
+            },
+            (Item::Reduce(_), Content::Array(_))
+            | (Item::List(_) | Item::Copy(_) | Item::Add(..), Content::Node(_)) => {
+                Err("an item of another content".into())
+            }
+        }
+    }
+
+    /// The axes of a result come before those that are reduced.
+    fn grouped(&self, buffer: &Buffer, reduced: &Axes) -> Checked {
+        let last = self.nest.axes.iter().rposition(|axis| buffer.axes.contains(axis));
+        let first = self.nest.axes.iter().position(|axis| reduced.contains(*axis));
+        ensure(last.is_none() || last < first, || "a result inside of its reduction".into())
+    }
+
+    fn reads(&self, content: Content) -> Checked {
+        ensure(self.found.contains(&content), || format!("{content:?} is not read"))
+    }
+
+    fn value(&mut self, value: Option<NodeId>) -> Checked {
+        // What is stored is computed, though it may be found elsewhere.
+        let Some(value) = value else { return Err("an item without a value".into()) };
+        self.node(value)
+    }
+
+    fn node(&mut self, node: NodeId) -> Checked {
+        if self.found.contains(&Content::Node(node)) || !self.seen.insert(node) {
+            return Ok(());
+        }
+        let graph = &self.placed.graph;
+        match graph.node(node) {
+            Node::Lit(_) => Ok(()),
+            Node::Index(axis) => {
+                let name = &graph.axis(*axis).hint;
+                ensure(self.domain.contains(*axis), || format!("the index {name} is not there"))
+            }
+            Node::Prim(_, args) => args.iter().try_for_each(|arg| self.node(*arg)),
+            Node::Choose(c, a, b) => [c, a, b].into_iter().try_for_each(|n| self.node(*n)),
+            Node::At(array, index) => {
+                if !matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {
+                    self.reads(Content::Array(*array))?;
+                }
+                index.iter().try_for_each(|i| self.node(*i))
+            }
+            Node::Reduce(..) => Err(format!("the reduction {} is not read", node.0)),
+        }
+    }
+}
+
+fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Checked {
+    if condition { Ok(()) } else { Err(problem()) }
+}

@@ -1,0 +1,236 @@
+//! The evaluator: `⟦placed⟧ : tensors → tensors`, for blocks of any size. Checks are those of the graph.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_prim::{Data, Scalar, Tensor};
+use lambada_source::stack;
+
+use super::{BufferId, Content, Item, Nest, Placed};
+use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
+
+/// The outputs of a program whose checks hold, in blocks of so many indices.
+pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
+    let mut machine = Machine {
+        placed,
+        args: args.iter().map(|a| Rc::new(a.clone())).collect(),
+        buffers: vec![None; placed.buffers.len()],
+        at: vec![0; placed.graph.axes.len()],
+        found: HashMap::new(),
+        known: HashMap::new(),
+    };
+    for pass in &placed.passes {
+        let axis = placed.block.filter(|_| pass.blocked);
+        let Some(axis) = axis else {
+            pass.nests.iter().for_each(|nest| machine.nest(nest, None));
+            continue;
+        };
+        let extent = machine.extent(axis);
+        let mut start = 0;
+        // A pass without indices makes the units of its reductions.
+        loop {
+            let end = extent.min(start + block);
+            pass.nests.iter().for_each(|nest| machine.nest(nest, Some((axis, start, end))));
+            start = end;
+            if start >= extent {
+                break;
+            }
+        }
+    }
+    placed.outputs.iter().map(|id| (*machine.whole(*id)).clone()).collect()
+}
+
+struct Machine<'a> {
+    placed: &'a Placed,
+    args: Vec<Rc<Tensor>>,
+    /// Whole, those that are local too; what is not of the block is never read.
+    buffers: Vec<Option<Tensor>>,
+    at: Vec<i64>,
+    found: HashMap<Content, BufferId>,
+    known: HashMap<NodeId, Scalar>,
+}
+
+impl Machine<'_> {
+    fn extent(&mut self, axis: AxisId) -> i64 {
+        let (found, known) = (std::mem::take(&mut self.found), std::mem::take(&mut self.known));
+        let extent = self.node(self.placed.graph.axis(axis).extent).int().max(0);
+        (self.found, self.known) = (found, known);
+        extent
+    }
+
+    fn whole(&self, id: BufferId) -> Rc<Tensor> {
+        Rc::new(self.buffers[id.0 as usize].clone().expect("it has been written"))
+    }
+
+    fn given(&self, array: ArrayId) -> Option<Rc<Tensor>> {
+        match self.placed.graph.array(array) {
+            Array::Input(k) => Some(self.args[*k as usize].clone()),
+            Array::Constant(k) => Some(self.placed.graph.constants[*k as usize].clone()),
+            Array::Items(_)
+            | Array::Map(..)
+            | Array::Scatter(..)
+            | Array::Carried(..)
+            | Array::Final(..) => None,
+        }
+    }
+
+    fn prepare(&mut self, item: Item) {
+        let id = item.buffer();
+        if self.buffers[id.0 as usize].is_some() {
+            return;
+        }
+        let graph = &self.placed.graph;
+        let buffer = self.placed.buffer(id).clone();
+        let dims = buffer.axes.iter().map(|axis| self.extent(*axis) as usize).collect();
+        let (elem, unit) = match buffer.content {
+            Content::Node(node) => {
+                let elem = graph.facts(node).elem;
+                (elem, graph.reduction(node).map(|(op, _, _)| op.unit(elem)))
+            }
+            Content::Array(array) => (graph.array_facts(array).elem, None),
+        };
+        let mut tensor = Tensor::zeros(elem, dims);
+        if let Some(unit) = unit {
+            (0..tensor.data.len()).for_each(|k| tensor.data.set(k, unit));
+        }
+        self.buffers[id.0 as usize] = Some(tensor);
+    }
+
+    fn nest(&mut self, nest: &Nest, block: Option<(AxisId, i64, i64)>) {
+        nest.items.iter().for_each(|item| self.prepare(*item));
+        self.found = self.placed.found(nest).into_iter().collect();
+        self.run(&nest.axes, block, &mut |machine| {
+            machine.known.clear();
+            nest.items.iter().for_each(|item| machine.item(*item));
+        });
+    }
+
+    fn run(
+        &mut self,
+        axes: &[AxisId],
+        block: Option<(AxisId, i64, i64)>,
+        f: &mut dyn FnMut(&mut Self),
+    ) {
+        let [axis, inner @ ..] = axes else { return f(self) };
+        let (start, end) = match block {
+            Some((own, start, end)) if own == *axis => (start, end),
+            Some(_) | None => (0, self.extent(*axis)),
+        };
+        for k in start..end {
+            self.at[axis.0 as usize] = k;
+            self.run(inner, block, f);
+        }
+    }
+
+    fn offset(&mut self, id: BufferId) -> usize {
+        let axes = &self.placed.buffer(id).axes;
+        let dims = &self.buffers[id.0 as usize].as_ref().expect("prepared").dims;
+        axes.iter()
+            .zip(dims)
+            .fold(0, |at, (axis, dim)| at * dim + self.at[axis.0 as usize] as usize)
+    }
+
+    fn set(&mut self, id: BufferId, at: usize, value: Scalar) {
+        self.buffers[id.0 as usize].as_mut().expect("prepared").data.set(at, value);
+    }
+
+    fn data(&self, id: BufferId) -> &Data {
+        &self.buffers[id.0 as usize].as_ref().expect("prepared").data
+    }
+
+    fn item(&mut self, item: Item) {
+        let (id, graph) = (item.buffer(), &self.placed.graph);
+        let value = self.placed.value(item);
+        match (item, self.placed.buffer(id).content) {
+            (Item::Store(_), _) => {
+                let value = value.map(|value| self.node(value)).expect("a value");
+                let at = self.offset(id);
+                self.set(id, at, value);
+            }
+            (Item::Reduce(_), Content::Node(node)) => {
+                let (op, _, _) = graph.reduction(node).expect("a reduction");
+                let value = value.map(|value| self.node(value)).expect("a value");
+                let at = self.offset(id);
+                let old = self.data(id).get(at);
+                self.set(id, at, op.prim(value.ty()).eval(&[old, value]));
+            }
+            (Item::List(_), Content::Array(array)) => {
+                let Array::Items(items) = graph.array(array) else { return };
+                let values: Vec<Scalar> = items.iter().map(|node| self.node(*node)).collect();
+                let mut tensor = Tensor::zeros(graph.array_facts(array).elem, vec![values.len()]);
+                values.iter().enumerate().for_each(|(k, value)| tensor.data.set(k, *value));
+                self.buffers[id.0 as usize] = Some(tensor);
+            }
+            (Item::Copy(_), Content::Array(array)) => {
+                let Array::Scatter(init, _) = graph.array(array) else { return };
+                let from = self.given(*init);
+                let from = from.unwrap_or_else(|| self.whole(self.found[&Content::Array(*init)]));
+                self.buffers[id.0 as usize] = Some((*from).clone());
+            }
+            (Item::Add(_, k), Content::Array(array)) => {
+                let Array::Scatter(_, terms) = graph.array(array) else { return };
+                let term = &terms[k as usize];
+                if term.when.is_some_and(|when| !self.node(when).bool()) {
+                    return;
+                }
+                let index: Vec<i64> = term.index.iter().map(|i| self.node(*i).int()).collect();
+                let value = self.node(term.value);
+                let dims = self.buffers[id.0 as usize].as_ref().expect("prepared").dims.clone();
+                let at = place(&dims, &index).expect("what is added to is in range");
+                let old = self.data(id).get(at);
+                let add = lambada_prim::ReduceOp::Add.prim(value.ty());
+                self.set(id, at, add.eval(&[old, value]));
+            }
+            (Item::Reduce(_), Content::Array(_))
+            | (Item::List(_) | Item::Copy(_) | Item::Add(..), Content::Node(_)) => {}
+        }
+    }
+
+    fn node(&mut self, id: NodeId) -> Scalar {
+        if let Some(buffer) = self.found.get(&Content::Node(id)).copied() {
+            let at = self.offset(buffer);
+            return self.data(buffer).get(at);
+        }
+        if let Some(value) = self.known.get(&id) {
+            return *value;
+        }
+        let value = stack::deeper(|| self.compute(id));
+        self.known.insert(id, value);
+        value
+    }
+
+    fn compute(&mut self, id: NodeId) -> Scalar {
+        let graph = &self.placed.graph;
+        match graph.node(id) {
+            Node::Lit(value) => *value,
+            Node::Index(axis) => Scalar::Int(self.at[axis.0 as usize]),
+            Node::Prim(op, args) => {
+                let args: Vec<Scalar> = args.iter().map(|arg| self.node(*arg)).collect();
+                op.eval(&args)
+            }
+            Node::Choose(c, a, b) => {
+                let taken = if self.node(*c).bool() { a } else { b };
+                self.node(*taken)
+            }
+            Node::At(array, index) => {
+                let index: Vec<i64> = index.iter().map(|i| self.node(*i).int()).collect();
+                let content = Content::Array(*array);
+                let from = self.given(*array);
+                let from = from.unwrap_or_else(|| self.whole(self.found[&content]));
+                let zero = graph.facts(id).elem.zero();
+                place(&from.dims, &index).map_or(zero, |at| from.data.get(at))
+            }
+            Node::Reduce(..) => unreachable!("a reduction is read from its buffer"),
+        }
+    }
+}
+
+/// Where an element is, if it is in range.
+fn place(dims: &[usize], index: &[i64]) -> Option<usize> {
+    let mut at = 0;
+    for (i, dim) in index.iter().zip(dims) {
+        let i = usize::try_from(*i).ok().filter(|i| i < dim)?;
+        at = at * dim + i;
+    }
+    Some(at)
+}

@@ -1,0 +1,143 @@
+//! The syntax. A pass is a sequence of nests. One that is *blocked* runs all of its nests for one block of an axis after the other, so what they hand on to
+//! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
+//! what it does not read is written out.
+
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, NodeId};
+
+/// Index of a buffer in [`Placed::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+/// What a buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Content {
+    /// A scalar, for all indices of its free axes.
+    Node(NodeId),
+    /// The elements of an array.
+    Array(ArrayId),
+}
+
+/// Memory for a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// What it holds.
+    pub content: Content,
+    /// Its axes; the last one is contiguous. None for a `Content::Array` that is no map: its sizes are those of the array.
+    pub axes: Vec<AxisId>,
+    /// Does it hold one block of the blocked axis only?
+    pub local: bool,
+}
+
+/// What a nest does for each combination of indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// `buffer[axes] = value`
+    Store(BufferId),
+    /// `buffer[axes] ⊕= term`, over the axes of the nest that are not the buffer's. Its elements are units before the first term.
+    Reduce(BufferId),
+    /// All elements of an array literal.
+    List(BufferId),
+    /// All elements of the array that is added to.
+    Copy(BufferId),
+    /// The k-th term of an array that is added to.
+    Add(BufferId, u32),
+}
+
+/// Loops in each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nest {
+    /// The axes, outermost first.
+    pub axes: Vec<AxisId>,
+    /// The one whose indices are lanes.
+    pub vector: Option<AxisId>,
+    /// Several iterations of an axis at once.
+    pub unroll: Option<(AxisId, u8)>,
+    /// What it reads instead of computing it.
+    pub reads: Vec<BufferId>,
+    /// What it does.
+    pub items: Vec<Item>,
+}
+
+/// Nests, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pass {
+    /// For one block of the axis after the other, or at once?
+    pub blocked: bool,
+    /// The nests.
+    pub nests: Vec<Nest>,
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// What is computed.
+    pub graph: Graph,
+    /// The axis that is run through in blocks.
+    pub block: Option<AxisId>,
+    /// The buffers.
+    pub buffers: Vec<Buffer>,
+    /// The passes, in order. Checks come before them.
+    pub passes: Vec<Pass>,
+    /// Where the outputs are.
+    pub outputs: Vec<BufferId>,
+}
+
+impl Item {
+    /// What it writes.
+    pub fn buffer(self) -> BufferId {
+        match self {
+            Item::Store(buffer)
+            | Item::Reduce(buffer)
+            | Item::List(buffer)
+            | Item::Copy(buffer)
+            | Item::Add(buffer, _) => buffer,
+        }
+    }
+}
+
+impl Nest {
+    /// Its axes as a set.
+    pub fn domain(&self) -> Axes {
+        self.axes.iter().copied().collect()
+    }
+}
+
+impl Placed {
+    /// A buffer.
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+
+    /// The scalar that an item stores, or whose values it combines.
+    pub fn value(&self, item: Item) -> Option<NodeId> {
+        match (item, self.buffer(item.buffer()).content) {
+            (Item::Store(_), Content::Node(node)) => Some(node),
+            (Item::Store(_), Content::Array(array)) => self.element(array),
+            (Item::Reduce(_), Content::Node(node)) => {
+                self.graph.reduction(node).map(|(_, _, body)| body)
+            }
+            (Item::Reduce(_), Content::Array(_))
+            | (Item::List(_) | Item::Copy(_) | Item::Add(..), _) => None,
+        }
+    }
+
+    /// What stands in an array at first, by index.
+    fn element(&self, array: ArrayId) -> Option<NodeId> {
+        match self.graph.array(array) {
+            Array::Map(_, body) => Some(*body),
+            Array::Scatter(init, _) => self.element(*init),
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Items(_)
+            | Array::Carried(..)
+            | Array::Final(..) => None,
+        }
+    }
+
+    /// What a nest finds in buffers: what it reads, unless it stores that itself.
+    pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
+        let stored = |id: &BufferId| nest.items.contains(&Item::Store(*id));
+        let found = nest.reads.iter().filter(|id| !stored(id));
+        found.map(|id| (self.buffer(*id).content, *id)).collect()
+    }
+}

@@ -1,0 +1,95 @@
+//! β for arrays: an element of an array is the definition at that index, if it is cheap to compute it there again; else it is read.
+
+use lambada_prim::{Prim, ScalarTy};
+
+use crate::affine::Affine;
+use crate::graph::{
+    Around, Array, ArrayId, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten,
+};
+
+/// How many operations on reals, and on others, are cheaper than to write and read an element.
+const CHEAP: (usize, usize) = (3, 12);
+
+/// The indices that take the place of those of axes.
+struct Push {
+    places: Vec<(AxisId, NodeId)>,
+    axes: Axes,
+    left: (usize, usize),
+}
+
+/// The graph with elements computed where they are read, if that is cheap.
+pub fn pushed(graph: &Graph) -> Graph {
+    rewritten(graph, &mut |to, _, node| match node {
+        Node::At(array, index) => read(to, array, index),
+        node => rebuilt(to, node),
+    })
+}
+
+/// An element of an array.
+pub(crate) fn read(to: &mut Builder, array: ArrayId, index: Vec<NodeId>) -> NodeId {
+    if let Array::Map(axes, body) = to.graph.array(array) {
+        let (axes, body) = (axes.clone(), *body);
+        let mut push = Push {
+            places: axes.iter().copied().zip(index.iter().copied()).collect(),
+            axes: axes.iter().copied().collect(),
+            left: CHEAP,
+        };
+        if let Some(element) = push.node(to, body) {
+            return element;
+        }
+    }
+    to.at(array, index)
+}
+
+impl Push {
+    /// The definition at other indices, if it is cheap. Reductions are not, so no index is captured.
+    fn node(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
+        if !to.graph.free(node).meets(&self.axes) {
+            return Some(node);
+        }
+        match to.graph.node(node).clone() {
+            Node::Index(axis) => {
+                self.places.iter().find(|(own, _)| *own == axis).map(|(_, place)| *place)
+            }
+            Node::Prim(op, args) if is_cheap(op) => {
+                let left = match op.result() {
+                    ScalarTy::Real => &mut self.left.0,
+                    ScalarTy::Int | ScalarTy::Bool => &mut self.left.1,
+                };
+                *left = left.checked_sub(1)?;
+                let args = self.all(to, &args)?;
+                let node = to.prim(op, args);
+                // `m − (m − i)` is `i`.
+                let same = Affine::of(&to.graph, node).single();
+                Some(same.unwrap_or(node))
+            }
+            Node::Choose(c, a, b) => {
+                self.left.1 = self.left.1.checked_sub(1)?;
+                let c = self.node(to, c)?;
+                to.around.push(Around::Branch);
+                let sides = self.all(to, &[a, b]);
+                to.around.pop();
+                sides.map(|sides| to.choose(c, sides[0], sides[1]))
+            }
+            Node::At(array, index) if !to.graph.array_facts(array).free.meets(&self.axes) => {
+                let index = self.all(to, &index)?;
+                Some(read(to, array, index))
+            }
+            Node::Lit(_) | Node::Prim(..) | Node::At(..) | Node::Reduce(..) => None,
+        }
+    }
+
+    fn all(&mut self, to: &mut Builder, nodes: &[NodeId]) -> Option<Vec<NodeId>> {
+        nodes.iter().map(|n| self.node(to, *n)).collect()
+    }
+}
+
+/// Additions and the like; comparisons and what is done with `int`s, but for divisions.
+fn is_cheap(op: Prim) -> bool {
+    match op.result() {
+        ScalarTy::Real => {
+            matches!(op, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::ToReal)
+        }
+        ScalarTy::Int | ScalarTy::Bool => true,
+    }
+}

@@ -1,0 +1,193 @@
+//! What a placement costs, in operations on vector registers, and what the program costs without: decisions rest on it, values do not.
+
+use std::collections::HashSet;
+
+use lambada_prim::Cost;
+
+use crate::cost::Nominal;
+use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
+use crate::place::place;
+use crate::placed::{Content, Item, Nest, Placed};
+use crate::tile::tiled;
+
+/// A division, a root, a function, in additions.
+const COSTLY: f64 = 12.0;
+/// An access that goes to memory rather than to a cache, in additions.
+const FAR: f64 = 2.0;
+/// A nest that is begun, once for each block.
+const BEGIN: f64 = 8.0;
+/// Less work than this is not worth blocks and buffers.
+const LITTLE: f64 = 2000.0;
+/// By how much a placement must be cheaper.
+const CHEAPER: f64 = 0.7;
+
+/// The cheapest placement, if it is cheaper than the program as it is.
+pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
+    let plain = plain(graph, sizes);
+    if plain < LITTLE {
+        return None;
+    }
+    let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
+    let blocks = std::iter::once(None).chain(axes.filter(|axis| is_open(graph, *axis)));
+    let mut best: Option<(f64, Placed)> = None;
+    for placed in blocks.filter_map(|block| place(graph, block, sizes)) {
+        let cost = cost(&placed, sizes, lanes);
+        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+            best = Some((cost, placed));
+        }
+    }
+    best.filter(|(cost, _)| *cost < CHEAPER * plain).map(|(_, placed)| tiled(placed))
+}
+
+/// An axis of unknown or large extent.
+fn is_open(graph: &Graph, axis: Option<AxisId>) -> bool {
+    let Some(axis) = axis else { return false };
+    let extent = graph.lit(graph.axis(axis).extent);
+    extent.is_none_or(|extent| extent.int() >= 64)
+}
+
+fn weight(graph: &Graph, node: NodeId) -> f64 {
+    match graph.node(node) {
+        Node::Lit(_) | Node::Index(_) => 0.0,
+        Node::Prim(op, _) => match op.cost() {
+            Cost::Cheap => 1.0,
+            Cost::Costly => COSTLY,
+        },
+        Node::Choose(..) | Node::At(..) | Node::Reduce(..) => 1.0,
+    }
+}
+
+/// Each scalar once for all indices that it depends on.
+fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
+    let all = (0..graph.nodes.len() as u32).map(NodeId);
+    let cost = |node: NodeId| {
+        let inner = graph.reduction(node).map(|(_, axes, _)| axes.clone()).unwrap_or_default();
+        weight(graph, node) * sizes.volume(graph, &graph.free(node).union(&inner))
+    };
+    let stored = graph.arrays.iter().map(|array| match array {
+        Array::Map(axes, _) => sizes.volume(graph, &axes.iter().copied().collect()),
+        Array::Scatter(_, terms) => {
+            let volume = |axes: &[AxisId]| sizes.volume(graph, &axes.iter().copied().collect());
+            terms.iter().map(|term| 2.0 * volume(&term.over)).sum()
+        }
+        Array::Input(_)
+        | Array::Constant(_)
+        | Array::Items(_)
+        | Array::Carried(..)
+        | Array::Final(..) => 0.0,
+    });
+    all.map(cost).sum::<f64>() + stored.sum::<f64>()
+}
+
+/// What a placement costs.
+fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
+    let block = |axis: AxisId| sizes.extent(&placed.graph, axis);
+    let mut total = 0.0;
+    for pass in &placed.passes {
+        let blocks =
+            placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
+        for nest in &pass.nests {
+            let work = Work { placed, nest, sizes, lanes: f64::from(lanes), seen: HashSet::new() };
+            total += BEGIN * blocks + work.total();
+        }
+    }
+    total
+}
+
+/// What a nest costs.
+struct Work<'a> {
+    placed: &'a Placed,
+    nest: &'a Nest,
+    sizes: &'a Nominal,
+    lanes: f64,
+    seen: HashSet<NodeId>,
+}
+
+impl Work<'_> {
+    fn total(mut self) -> f64 {
+        let graph = &self.placed.graph;
+        let found: HashSet<Content> =
+            self.placed.found(self.nest).into_iter().map(|(content, _)| content).collect();
+        let mut total = 0.0;
+        for item in &self.nest.items {
+            let buffer = self.placed.buffer(item.buffer());
+            let near = if buffer.local { 1.0 } else { FAR };
+            match item {
+                Item::Store(_) => {
+                    let value = self.placed.value(*item).into_iter();
+                    total += value.map(|value| self.node(value, &found)).sum::<f64>();
+                    let lane = buffer.axes.last().copied();
+                    total += near * self.access(&self.nest.domain(), lane);
+                }
+                Item::Reduce(_) => {
+                    let value = self.placed.value(*item).into_iter();
+                    total += value.map(|value| self.node(value, &found)).sum::<f64>();
+                    let kept: Axes = buffer.axes.iter().copied().collect();
+                    total += self.volume(&self.nest.domain()) + 8.0 * self.volume(&kept);
+                }
+                Item::List(_) | Item::Copy(_) => total += 4.0,
+                Item::Add(_, k) => {
+                    let Content::Array(array) = buffer.content else { continue };
+                    let Array::Scatter(_, terms) = graph.array(array) else { continue };
+                    let term = &terms[*k as usize];
+                    for part in term.index.iter().chain(&term.when).chain([&term.value]) {
+                        total += self.node(*part, &found);
+                    }
+                    total += 2.0 * self.volume(&self.nest.domain());
+                }
+            }
+        }
+        total
+    }
+
+    /// How often something is computed, in vectors.
+    fn volume(&self, free: &Axes) -> f64 {
+        let axes = &self.nest.axes;
+        let depth = axes.iter().rposition(|axis| free.contains(*axis)).map_or(0, |k| k + 1);
+        let around: Axes = axes[..depth].iter().copied().collect();
+        let all = self.sizes.volume(&self.placed.graph, &around);
+        let vector = self.nest.vector.filter(|axis| around.contains(*axis));
+        let Some(axis) = vector else { return all };
+        let extent = self.sizes.extent(&self.placed.graph, axis);
+        all / extent * (extent / self.lanes).ceil()
+    }
+
+    /// The same of accesses, whose lanes are one after the other along an axis.
+    fn access(&self, free: &Axes, lane: Option<AxisId>) -> f64 {
+        let strided = self.nest.vector.is_some_and(|v| free.contains(v) && lane != Some(v));
+        self.volume(free) * if strided { self.lanes } else { 1.0 }
+    }
+
+    fn node(&mut self, node: NodeId, found: &HashSet<Content>) -> f64 {
+        if !self.seen.insert(node) {
+            return 0.0;
+        }
+        let graph = &self.placed.graph;
+        let free = graph.free(node);
+        let id = Content::Node(node);
+        if found.contains(&id) {
+            let buffer = self.placed.buffers.iter().find(|buffer| buffer.content == id);
+            let (lane, near) = buffer.map_or((None, 1.0), |buffer| {
+                (buffer.axes.last().copied(), if buffer.local { 1.0 } else { FAR })
+            });
+            return near * self.access(free, lane);
+        }
+        match graph.node(node) {
+            Node::Lit(_) | Node::Index(_) => 0.0,
+            Node::Prim(_, args) => {
+                let args: f64 = args.iter().map(|arg| self.node(*arg, found)).sum();
+                args + weight(graph, node) * self.volume(free)
+            }
+            Node::Choose(c, a, b) => {
+                let parts: f64 = [c, a, b].into_iter().map(|n| self.node(*n, found)).sum();
+                parts + self.volume(free)
+            }
+            Node::At(_, index) => {
+                let parts: f64 = index.iter().map(|i| self.node(*i, found)).sum();
+                let lane = index.last().and_then(|i| graph.index(*i));
+                parts + self.access(free, lane)
+            }
+            Node::Reduce(..) => 0.0,
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! What a text has besides its tree, put into the layout of the tree: comments, empty lines, parentheses, spellings of numbers.
+//!
+//! weave : layout of an item × its words in the text ⟶ layout of the item
+//!
+//! Assumes: the layout has the tokens of the text in their order, but for parentheses and what the canonical layout leaves out.
+//! Gives: a layout with every comment but those that are left over. A comment on a line of its own stands before the token that it stood before,
+//! another at the end of the line with the token that it stood behind, as far as there is a line break. Where there are comments, lines break.
+//! Keeps: the tree; so what formatting changes is layout.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use lambada_source::{Doc, FileId, Rewrite};
+
+use crate::lexer::tokenize;
+use crate::token::{Bracket, Keyword, Token, TokenKind, Written};
+
+/// How far ahead the next common token is looked for.
+const WINDOW: usize = 400;
+
+/// A token with its text.
+#[derive(Clone, Debug)]
+struct Word<'a> {
+    kind: TokenKind,
+    text: std::borrow::Cow<'a, str>,
+}
+
+impl Word<'_> {
+    fn is(&self, other: &Word) -> bool {
+        let named = matches!(self.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Text);
+        self.kind == other.kind && (!named || self.text == other.text)
+    }
+
+    fn round(&self) -> bool {
+        matches!(self.kind, TokenKind::Open(Bracket::Round) | TokenKind::Close(Bracket::Round))
+    }
+
+    fn number(&self) -> bool {
+        matches!(self.kind, TokenKind::Int(_) | TokenKind::Real(_))
+    }
+}
+
+/// The layout with what the text has besides it, and the comments, among those in the range, that no line break came for.
+pub(super) fn weave(
+    doc: &Doc,
+    written: &Written,
+    tokens: Range<usize>,
+    comments: Range<usize>,
+) -> (Doc, Range<usize>) {
+    let mut found = Collect::default();
+    let _ = doc.rewrite(&mut found);
+    let source: Vec<Word> = tokens.clone().map(|k| word(written, k)).collect();
+    let matched = Match::of(&source, &found.words);
+    let mut by = Weave {
+        written,
+        first: tokens.start,
+        source: &source,
+        out: &found.words,
+        matched: &matched,
+        breaks: &found.breaks,
+        at: 0,
+        line: 0,
+        comments,
+    };
+    let doc = doc.rewrite(&mut by);
+    (doc, by.comments)
+}
+
+fn word(written: &Written, k: usize) -> Word<'_> {
+    let span = written.tokens[k].span;
+    let text = &written.text[span.start as usize..span.end as usize];
+    Word { kind: written.tokens[k].kind, text: text.into() }
+}
+
+/// The tokens of a piece of a layout. `.0` is part of an expression, not a number.
+fn lex(text: &str) -> Vec<(Token, Range<usize>)> {
+    let dotted = text.starts_with('.');
+    let padded = if dotted { format!("x{text}") } else { text.to_string() };
+    let tokens = tokenize(&padded, FileId::default()).tokens;
+    let pad = usize::from(dotted);
+    let tokens = tokens.into_iter().skip(pad).filter(|token| token.kind != TokenKind::End);
+    tokens
+        .map(|token| (token, token.span.start as usize - pad..token.span.end as usize - pad))
+        .collect()
+}
+
+/// The tokens of a layout, and which of them comes next at each of its breaks.
+#[derive(Default)]
+struct Collect {
+    words: Vec<Word<'static>>,
+    breaks: Vec<usize>,
+}
+
+impl Rewrite for Collect {
+    fn text(&mut self, text: &str) -> Doc {
+        let words = lex(text)
+            .into_iter()
+            .map(|(token, place)| Word { kind: token.kind, text: text[place].to_string().into() });
+        self.words.extend(words);
+        Doc::nil()
+    }
+
+    fn line(&mut self, _: &Doc) -> Doc {
+        self.breaks.push(self.words.len());
+        Doc::nil()
+    }
+
+    fn between(&mut self) -> (Doc, Doc) {
+        self.breaks.push(self.words.len());
+        (Doc::nil(), Doc::nil())
+    }
+}
+
+/// Which tokens of a layout are which tokens of the text.
+struct Match {
+    /// For each token of the layout: the token of the text.
+    source: Vec<Option<usize>>,
+    /// How many parentheses open before a token of the layout, and how many close after it, that the layout has not.
+    parentheses: HashMap<usize, (usize, usize)>,
+}
+
+impl Match {
+    fn of(source: &[Word], out: &[Word]) -> Match {
+        let mut places = vec![None; out.len()];
+        let plain = |words: &[Word]| -> Vec<usize> {
+            (0..words.len()).filter(|k| !words[*k].round()).collect()
+        };
+        let (a, b) = (plain(source), plain(out));
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() && j < b.len() {
+            let same = |di: usize, dj: usize| {
+                i + di < a.len() && j + dj < b.len() && source[a[i + di]].is(&out[b[j + dj]])
+            };
+            let near = (0..WINDOW)
+                .find_map(|d| (0..=d).map(|dj| (d - dj, dj)).find(|(di, dj)| same(*di, *dj)));
+            let Some((di, dj)) = near else { break };
+            (i, j) = (i + di, j + dj);
+            places[b[j]] = Some(a[i]);
+            (i, j) = (i + 1, j + 1);
+        }
+        let mut matched = Match { source: places, parentheses: HashMap::new() };
+        matched.pairs(source, out);
+        matched
+    }
+
+    /// Parentheses around the same tokens are the same. A pair that only the text has is kept, unless another stands around the same.
+    fn pairs(&mut self, source: &[Word], out: &[Word]) {
+        let mut back = vec![None; source.len()];
+        for (k, place) in self.source.iter().enumerate() {
+            if let Some(place) = place {
+                back[*place] = Some(k);
+            }
+        }
+        let own: Vec<Option<usize>> =
+            self.source.iter().enumerate().map(|(k, place)| place.map(|_| k)).collect();
+        let mut known: HashMap<(usize, usize), Vec<(usize, usize)>> = HashMap::new();
+        for pair in pairs(out) {
+            if let Some(inside) = inside(&own, pair) {
+                known.entry(inside).or_default().push(pair);
+            }
+        }
+        let mut seen: HashMap<(usize, usize), usize> = HashMap::new();
+        for (open, close) in pairs(source) {
+            let Some(inside) = inside(&back, (open, close)) else { continue };
+            let nth = seen.entry(inside).or_default();
+            match known.get(&inside).map(|pairs| pairs.get(*nth)) {
+                Some(Some((first, last))) => {
+                    self.source[*first] = Some(open);
+                    self.source[*last] = Some(close);
+                }
+                Some(None) => {}
+                None if *nth == 0 => {
+                    self.parentheses.entry(inside.0).or_default().0 += 1;
+                    self.parentheses.entry(inside.1).or_default().1 += 1;
+                }
+                None => {}
+            }
+            *nth += 1;
+        }
+    }
+}
+
+/// The pairs of parentheses, the outer ones before the inner ones.
+fn pairs(words: &[Word]) -> Vec<(usize, usize)> {
+    let (mut open, mut all) = (Vec::new(), Vec::new());
+    for (k, word) in words.iter().enumerate().filter(|(_, word)| word.round()) {
+        if word.kind == TokenKind::Open(Bracket::Round) {
+            open.push(k);
+        } else if let Some(start) = open.pop() {
+            all.push((start, k));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// The first and the last of the matched tokens in a pair.
+fn inside(places: &[Option<usize>], (open, close): (usize, usize)) -> Option<(usize, usize)> {
+    let mut within = places[open + 1..close].iter();
+    let first = within.find_map(|place| *place)?;
+    Some((first, within.rev().find_map(|place| *place).unwrap_or(first)))
+}
+
+struct Weave<'a> {
+    written: &'a Written,
+    /// The first token of the item in the text.
+    first: usize,
+    source: &'a [Word<'a>],
+    out: &'a [Word<'static>],
+    matched: &'a Match,
+    breaks: &'a [usize],
+    /// The next token of the layout.
+    at: usize,
+    /// The next break of the layout.
+    line: usize,
+    /// The comments that are still to come.
+    comments: Range<usize>,
+}
+
+impl Weave<'_> {
+    /// The token of the text that follows a comment.
+    fn follows(&self, comment: usize) -> usize {
+        let start = self.written.comments[comment].start;
+        let end = self.first + self.source.len();
+        let tokens = &self.written.tokens[self.first..end];
+        tokens.partition_point(|token| token.span.start < start)
+    }
+
+    /// The comments for the break at which we are: one for the end of the line before, and those for lines of their own.
+    fn due(&mut self) -> (Option<usize>, Range<usize>) {
+        let next = self.breaks.get(self.line + 1).copied().unwrap_or(self.out.len());
+        let places = &self.matched.source;
+        let near = places[self.at..].iter().find_map(|place| *place).unwrap_or(self.source.len());
+        let far = places[self.at..next].iter().flatten().max().copied().unwrap_or(near);
+        let before = places[..self.at].iter().rev().find_map(|place| *place);
+        self.line += 1;
+        let start = self.comments.start;
+        while let Some(comment) = self.comments.clone().next() {
+            let follows = self.follows(comment);
+            if follows > near && !(own_line(self.written, comment) && follows <= far) {
+                break;
+            }
+            self.comments.start += 1;
+        }
+        let mut own = start..self.comments.start;
+        let late = |comment: usize| before.is_some_and(|before| self.follows(comment) <= before);
+        let trails = !own.is_empty() && (!own_line(self.written, start) || late(start));
+        let trailing = trails.then(|| own.next()).flatten();
+        (trailing, own)
+    }
+
+    fn comment(&self, k: usize) -> &str {
+        comment_text(self.written, k)
+    }
+
+    /// Is an empty line of the text before the next token kept?
+    fn paragraph(&self) -> bool {
+        let (Some(Some(place)), Some(last)) =
+            (self.matched.source.get(self.at), self.at.checked_sub(1))
+        else {
+            return false;
+        };
+        if opens(self.out[last].kind) {
+            return false;
+        }
+        let binds = matches!(
+            self.out[self.at].kind,
+            TokenKind::Keyword(Keyword::Let | Keyword::In | Keyword::And | Keyword::With)
+                | TokenKind::Bar
+        );
+        let separates = matches!(self.out[last].kind, TokenKind::Comma | TokenKind::Semicolon);
+        (binds || separates) && empty_before(&self.written.text, self.start(*place))
+    }
+
+    /// Where a token of the text starts.
+    fn start(&self, place: usize) -> usize {
+        self.written.tokens[self.first + place].span.start as usize
+    }
+
+    /// Does an empty line of the text stand between the comments before the next token and that token?
+    fn detached(&self) -> bool {
+        let place = self.matched.source.get(self.at).copied().flatten();
+        place.is_some_and(|place| empty_before(&self.written.text, self.start(place)))
+    }
+
+    /// Line breaks and comments on lines of their own, up to where the next token starts.
+    fn own_lines(&self, own: Range<usize>) -> Doc {
+        let opened = self.at > 0 && opens(self.out[self.at - 1].kind);
+        let closes =
+            matches!(self.out.get(self.at).map(|word| word.kind), Some(TokenKind::Close(_)));
+        let mut doc = Doc::nil();
+        for k in own.clone() {
+            let start = self.written.comments[k].start as usize;
+            if empty_before(&self.written.text, start) && !(opened && k == own.start) {
+                doc = doc + Doc::empty_line();
+            }
+            doc = doc + Doc::hard_line() + Doc::text(self.comment(k));
+        }
+        let doc = if closes { doc.nest(2) } else { doc };
+        let empty = !closes && self.detached();
+        doc + if empty { Doc::empty_line() } else { Doc::nil() } + Doc::hard_line()
+    }
+}
+
+/// Does something begin behind this, so that no empty line belongs there?
+fn opens(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::Equals
+            | TokenKind::Arrow
+            | TokenKind::FatArrow
+            | TokenKind::Open(_)
+            | TokenKind::Keyword(Keyword::Do | Keyword::Then | Keyword::Else | Keyword::In)
+    )
+}
+
+impl Rewrite for Weave<'_> {
+    fn text(&mut self, text: &str) -> Doc {
+        let (mut out, mut end) = (String::new(), 0);
+        for (_, place) in lex(text) {
+            out.push_str(&text[end..place.start]);
+            end = place.end;
+            let (open, close) = self.matched.parentheses.get(&self.at).copied().unwrap_or_default();
+            out.push_str(&"(".repeat(open));
+            match self.matched.source[self.at] {
+                Some(source) if self.source[source].number() => {
+                    out.push_str(&self.source[source].text);
+                }
+                Some(_) | None => out.push_str(&text[place]),
+            }
+            out.push_str(&")".repeat(close));
+            self.at += 1;
+        }
+        Doc::text(out + &text[end..])
+    }
+
+    fn line(&mut self, line: &Doc) -> Doc {
+        match self.due() {
+            (None, own) if own.is_empty() => match self.paragraph() {
+                true => Doc::if_broken(Doc::empty_line(), Doc::nil()) + line.clone(),
+                false => line.clone(),
+            },
+            (trailing, own) => {
+                let trailing = trailing.map(|k| Doc::trailing(self.comment(k)));
+                let rest = match own.is_empty() && self.paragraph() {
+                    true => Doc::empty_line() + Doc::hard_line(),
+                    false if own.is_empty() => Doc::hard_line(),
+                    false => self.own_lines(own),
+                };
+                trailing.unwrap_or_else(Doc::nil) + rest
+            }
+        }
+    }
+
+    fn between(&mut self) -> (Doc, Doc) {
+        let (trailing, own) = self.due();
+        if trailing.is_none() && own.is_empty() {
+            return (Doc::nil(), Doc::nil());
+        }
+        let end = trailing.map_or(Doc::nil(), |k| Doc::trailing(self.comment(k)));
+        let own = own.map(|k| Doc::text(self.comment(k)) + Doc::hard_line());
+        (end, Doc::breaking() + Doc::concat(own.collect::<Vec<_>>()))
+    }
+}
+
+/// A comment as it is written.
+pub(super) fn comment_text(written: &Written, k: usize) -> &str {
+    let span = written.comments[k];
+    written.text[span.start as usize..span.end as usize].trim_end()
+}
+
+/// Is there nothing before the comment on its line?
+pub(super) fn own_line(written: &Written, k: usize) -> bool {
+    let before = &written.text[..written.comments[k].start as usize];
+    before[line_start(before)..].trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+/// Is the line above that of this place empty?
+pub(super) fn empty_before(text: &str, at: usize) -> bool {
+    let before = &text[..at];
+    let above = &before[..line_start(before)];
+    let above = above.strip_suffix('\n').unwrap_or(above);
+    !above.is_empty() && above[line_start(above)..].trim().is_empty()
+}
+
+fn line_start(before: &str) -> usize {
+    before.rfind('\n').map_or(0, |k| k + 1)
+}

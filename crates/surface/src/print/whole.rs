@@ -1,0 +1,127 @@
+//! Files and items with their comments: those inside of an item are its own ([`weave`]), those between items stand where they stood.
+
+use std::ops::Range;
+
+use lambada_source::Doc;
+
+use super::weave::{comment_text, empty_before, own_line, weave};
+use super::{bare_item, is_import};
+use crate::ast::{Item, Module};
+use crate::token::Written;
+
+/// A whole file: an empty line between items, but not between imports.
+pub(super) fn file(module: &Module, written: &Written) -> Doc {
+    let mut parts = Parts { written, parts: Vec::new(), comments: 0 };
+    let mut import = false;
+    for one in &module.items {
+        let start = one.span().start as usize;
+        let comments = parts.comments..first_comment(written, start);
+        let joined = import && is_import(one) && comments.is_empty();
+        parts.separate(joined);
+        parts.comments(comments, empty_before(&written.text, start));
+        parts.item(one);
+        import = is_import(one);
+    }
+    let rest = parts.comments..written.comments.len();
+    if !rest.is_empty() {
+        parts.separate(false);
+        parts.comments(rest, false);
+    }
+    Doc::concat(parts.parts)
+}
+
+/// One item with its comments: those directly above it, and its doc comment.
+pub(super) fn one(written: &Written, item: &Item) -> Doc {
+    let start = item.span().start as usize;
+    let documented = match item {
+        Item::Def(def) => def.doc.is_some(),
+        Item::Type(def) => def.doc.is_some(),
+        Item::Import { .. } => false,
+    };
+    let end = first_comment(written, start);
+    let mut first = end;
+    let mut place = start;
+    while first > 0
+        && own_line(written, first - 1)
+        && follows(written, first - 1, start)
+        && (!empty_before(&written.text, place) || (documented && first == end))
+    {
+        first -= 1;
+        place = written.comments[first].start as usize;
+    }
+    let mut parts = Parts { written, parts: Vec::new(), comments: first };
+    parts.comments(first..end, false);
+    parts.item(item);
+    Doc::concat(parts.parts)
+}
+
+/// Is there no token between the comment and the place?
+fn follows(written: &Written, comment: usize, place: usize) -> bool {
+    let start = written.comments[comment].start as usize;
+    let next = written.tokens.partition_point(|token| (token.span.start as usize) < start);
+    written.tokens.get(next).is_none_or(|token| token.span.start as usize >= place)
+}
+
+/// The first comment behind a place.
+fn first_comment(written: &Written, place: usize) -> usize {
+    written.comments.partition_point(|comment| (comment.start as usize) < place)
+}
+
+struct Parts<'a> {
+    written: &'a Written,
+    /// What has been put, with the end of its last line.
+    parts: Vec<Doc>,
+    /// The next comment.
+    comments: usize,
+}
+
+impl Parts<'_> {
+    fn separate(&mut self, joined: bool) {
+        if !self.parts.is_empty() && !joined {
+            self.parts.push(Doc::empty_line());
+        }
+    }
+
+    /// Comments on lines of their own; `detached` says whether an empty line follows.
+    fn comments(&mut self, range: Range<usize>, detached: bool) {
+        for k in range.clone() {
+            let start = self.written.comments[k].start as usize;
+            if k > range.start && empty_before(&self.written.text, start) {
+                self.parts.push(Doc::empty_line());
+            }
+            self.parts.push(Doc::text(comment_text(self.written, k)) + Doc::hard_line());
+        }
+        if detached && !range.is_empty() {
+            self.parts.push(Doc::empty_line());
+        }
+        self.comments = range.end;
+    }
+
+    /// An item, with a comment at the end of its last line.
+    fn item(&mut self, item: &Item) {
+        let span = item.span();
+        let place = |at: u32| self.written.tokens.partition_point(|token| token.span.start < at);
+        let tokens = place(span.start)..place(span.end);
+        let comments = self.comments..first_comment(self.written, span.end as usize);
+        let (doc, left) = weave(&bare_item(item), self.written, tokens, comments);
+        self.comments = left.start;
+        let next = self.comments;
+        let inside = !left.is_empty();
+        let behind = next < self.written.comments.len()
+            && !own_line(self.written, next)
+            && follows_on_line(self.written, span.end as usize, next);
+        let trailing = if inside || behind {
+            self.comments += 1;
+            Doc::trailing(comment_text(self.written, next))
+        } else {
+            Doc::nil()
+        };
+        self.parts.push(doc + trailing + Doc::hard_line());
+    }
+}
+
+/// Is the comment on the line on which an item ends?
+fn follows_on_line(written: &Written, end: usize, comment: usize) -> bool {
+    let start = written.comments[comment].start as usize;
+    start >= end && !written.text[end..start].contains('\n')
+}
