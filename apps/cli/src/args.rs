@@ -21,8 +21,8 @@ const EXAMPLES: &str = "Examples:
 
 const BUILD: &str = "A derivative is of the definitions that stand before it, back to the derivatives of others:
   lambada build model.lam loss --grad w,b --jvp x predict -o out --name model
-offers model_loss, model_loss_grad (by w and b), model_loss_jvp (by x) and model_predict. With `all` in the place
-of names, it is by all parameters that hold reals.";
+offers model_loss, model_loss_grad (by w and b), model_loss_jvp (by x) and model_predict. 
+`all` in the place of names stands for all parameters that hold reals.";
 
 /// Differentiable functional programs: check them, run them, differentiate them, and read their derivatives.
 #[derive(Clone, Debug, Parser)]

@@ -55,20 +55,29 @@ pub(crate) struct Target<'a> {
 impl Target<'_> {
     /// The sizes that the definition binds in brackets, and its documentation.
     fn written(&self) -> (Vec<String>, Option<String>) {
-        let def = self.unit.module.items.iter().find_map(|item| match item {
-            Item::Def(def) if *def.name.text == *self.entry => Some(def),
-            Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
+        let def = self.unit.module.items.iter().find_map(|item| {
+            let Item::Def(def) = item else { return None };
+            (*def.name.text == *self.entry).then_some(def)
         });
         let sizes = def.map(|def| def.sizes.iter().map(|name| name.text.to_string()).collect());
         (sizes.unwrap_or_default(), def.and_then(|def| def.doc.as_ref()).map(|doc| doc.to_string()))
     }
 
-    fn takes_one_more(&self) -> bool {
+    /// What the derivative takes after the parameters.
+    fn extra(&self) -> Option<Extra> {
         match self.operator {
-            Operator::Jvp | Operator::Vjp => true,
-            Operator::Value | Operator::Grad | Operator::Jacobian | Operator::Hessian => false,
+            Operator::Jvp => Some(Extra::Tangent),
+            Operator::Vjp => Some(Extra::Cotangent),
+            Operator::Value | Operator::Grad => None,
+            Operator::Jacobian | Operator::Hessian => None,
         }
     }
+}
+
+/// An argument that a definition does not have, but its derivative.
+enum Extra {
+    Tangent,
+    Cotangent,
 }
 
 /// The function of a target, whose code is `arrays`.
@@ -80,12 +89,10 @@ pub(crate) fn interface(
     let order = |labels: &[&str]| target.unit.field_order(labels);
     let mut builder = Builder::new(target, arrays, &order);
     builder.parameters();
-    if target.takes_one_more() {
-        match target.operator {
-            Operator::Jvp => builder.tangent().map_err(|problem| vec![*problem])?,
-            Operator::Vjp => builder.cotangent(),
-            Operator::Value | Operator::Grad | Operator::Jacobian | Operator::Hessian => {}
-        }
+    match target.extra() {
+        Some(Extra::Tangent) => builder.tangent().map_err(|problem| vec![*problem])?,
+        Some(Extra::Cotangent) => builder.cotangent(),
+        None => {}
     }
     builder.results();
     Ok(builder.finish(name))
@@ -146,7 +153,7 @@ impl<'a> Builder<'a> {
     /// The parameters of the definition, without the tangent or the cotangent.
     fn own(&self) -> &'a [(impl AsRef<str> + 'a, Layout)] {
         let params = &self.arrays.normalized.params;
-        &params[..params.len() - usize::from(self.target.takes_one_more())]
+        &params[..params.len() - usize::from(self.target.extra().is_some())]
     }
 
     /// The sizes of a leaf of the code.
@@ -211,9 +218,10 @@ impl<'a> Builder<'a> {
             if self.sizes.contains_key(var) {
                 continue;
             }
-            let computed = match size {
-                Size::Expr(text) => written(text, &|name| named.get(name).cloned()),
-                Size::Any | Size::Const(_) | Size::Var(_) => None,
+            let computed = if let Size::Expr(text) = size {
+                written(text, &|name| named.get(name).cloned())
+            } else {
+                None
             };
             let extent = computed.unwrap_or_else(|| self.size(label));
             self.sizes.insert(*var, extent);
@@ -578,10 +586,7 @@ fn word(leaf: &Leaf, name: &str) -> Word {
 }
 
 fn constructors(leaf: &Leaf) -> Vec<String> {
-    match &leaf.kind {
-        Kind::Tag(all) => all.clone(),
-        Kind::Data | Kind::Number | Kind::Column => Vec::new(),
-    }
+    if let Kind::Tag(all) = &leaf.kind { all.clone() } else { Vec::new() }
 }
 
 /// The leaves of the value.

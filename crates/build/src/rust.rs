@@ -206,7 +206,8 @@ impl<'a> Printer<'a> {
             }
         }];
         match self.function.operator {
-            Operator::Value | Operator::Jacobian | Operator::Hessian => {}
+            Operator::Value => {}
+            Operator::Jacobian | Operator::Hessian => {}
             Operator::Grad | Operator::Vjp => given.push(self.together(derivatives, &own, true)),
             Operator::Jvp => given.push(self.together(derivatives, &own, false)),
         }
