@@ -404,6 +404,56 @@ fn reading_does_not_cost_the_array() {
     );
 }
 
+/// A recursion that updates one element of its state in each call: a call more costs the same however long the array is, in the value, the
+/// gradient and the derivative of the gradient.
+#[test]
+fn a_call_that_updates_one_element_costs_the_same_in_long_arrays() {
+    let source = "def f [n] (xs : [n]real) (k : int) : real =\n\
+        \x20 let rec go (xs : [n]real) (k : int) : real =\n\
+        \x20   if k == 0 then xs[0] else\n\
+        \x20   let y = 0.1 * xs[(k + 1) % n]\n\
+        \x20   let r = go (xs with [k % n] = 0.5 * xs[k % n] * xs[k % n]) (k - 1)\n\
+        \x20   in r * 1.01 + y\n\
+        \x20 in go xs k\n\
+        def gradient [n] (xs : [n]real) (k : int) : [n]real = grad (\\xs -> f xs k) xs\n\
+        def product [n] (xs : [n]real) (k : int) : [n]real =\n\
+        \x20 (jvp (\\xs -> gradient xs k) xs (for i < n => 1.0)).1\n\
+        def twice [n] (xs : [n]real) (k : int) : [n]real = grad (\\xs -> sum (gradient xs k)) xs\n";
+    let mut session = Session::new();
+    let unit = session.load_text("state.lam", source, None).expect("it is well typed");
+    for entry in ["f", "gradient", "product", "twice"] {
+        let per_call = |n: usize| {
+            let run = |calls: usize| {
+                let args = [reals(&mut Random(1), &[n]), int(calls)];
+                operations(&unit, entry, Operator::Value, None, &args)
+            };
+            let ((few, few_moves), (many, many_moves)) = (run(10), run(110));
+            (many - few, many_moves - few_moves)
+        };
+        let (short, long) = (per_call(200), per_call(20_000));
+        println!("{entry}: {short:?} for 100 calls");
+        assert_eq!(short, long, "{entry}: operations and moves of 100 calls grow with the array");
+    }
+}
+
+/// A function with rules leaves no tape, so a loop that calls it keeps what its `checkpoint` says.
+#[test]
+fn a_checkpoint_holds_where_functions_with_rules_are_called() {
+    let source = "def wave (x : real) : real = sin x with jvp dx = cos x * dx\n\
+        def all [n] (xs : [n]real) (k : int) : real =\n\
+        \x20 sum (loop xs = xs for _i < k do (for x in xs => wave (x * x)))\n\
+        def cut [n] (xs : [n]real) (k : int) : real =\n\
+        \x20 sum (loop xs = xs for _i < k checkpoint sqrt do (for x in xs => wave (x * x)))\n";
+    let mut session = Session::new();
+    let unit = session.load_text("rules.lam", source, None).expect("it is well typed");
+    let peak = |entry: &str| {
+        let args = [reals(&mut Random(1), &[20]), int(400)];
+        counts(&unit, entry, Operator::Grad, Some("xs"), &args).peak
+    };
+    let (all, cut) = (peak("all"), peak("cut"));
+    assert!(5 * cut < all, "{cut} bytes with a checkpoint, {all} without");
+}
+
 /// A sine costs one operation, and two more in reverse. Were the value computed once more for the cells of its nodes, it would be four in all.
 #[test]
 fn the_gradient_of_nodes_runs_the_value_once() {

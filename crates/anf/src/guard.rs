@@ -2,9 +2,10 @@
 //!
 //! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but in other loops, so there the check does
 //! not dominate. It is made again: one comparison, which cannot fail unless the forward sweep has failed before. So is the comparison of
-//! sizes that a call or a node of the library needs: an array is passed with the sizes that the signature says.
+//! sizes that a call or a node of the library needs: an array is passed with the sizes that the signature says. A block that a pass has
+//! copied without its checks compares the sizes of the arrays that it gives with those of what they become; so do updates and additions.
 //!
-//! *Gives* a function in which each index is evidently in range, as [`crate::check()`] asks. *Keeps* all else.
+//! *Gives* a function in which each index is evidently in range and sizes are evidently equal, as [`crate::check()`] asks. *Keeps* all else.
 
 use std::collections::HashMap;
 
@@ -13,8 +14,8 @@ use lambada_source::{Site, Span};
 
 use crate::bounds::Known;
 use crate::{
-    Atom, Block, Exp, Function, Library, LoopKind, NAMELESS, Names, Nest, NodeType, Op, Param, Stm,
-    Ty, Var,
+    Atom, Block, Exp, Function, Library, LoopKind, NAMELESS, Names, Nest, NodeType, Op, Param,
+    Renaming, Stm, Ty, Var,
 };
 
 /// Adds the checks that are missing, in the function and in those of its library; were there any?
@@ -116,7 +117,10 @@ impl<'a> Guards<'a> {
 
     fn statements(&mut self, block: &mut Block) {
         for mut stm in std::mem::take(&mut block.stms) {
-            self.nested(&mut stm.exp);
+            if let Exp::Nest(Nest::Loop { params, inits, .. }) = &stm.exp {
+                self.against(inits, params, 0, &mut block.stms);
+            }
+            self.nested(&mut stm);
             if let Exp::Op(op) = &stm.exp {
                 self.operation(op, &mut block.stms);
             }
@@ -140,10 +144,30 @@ impl<'a> Guards<'a> {
             }
         }
         for (array, wanted) in self.signatures.passed(op) {
-            let sizes = array.as_var().and_then(|x| self.types.get(&x)).cloned();
-            for (size, wanted) in sizes.unwrap_or_default().into_iter().zip(wanted) {
-                self.equal(size, wanted, stms);
-            }
+            self.sizes(array, &wanted, stms);
+        }
+        if let Op::Update { array: to, index, value } | Op::Accumulate { acc: to, index, value } =
+            op
+            && let Some(sizes) = self.types.get(to).cloned()
+        {
+            self.sizes(*value, sizes.get(index.len()..).unwrap_or_default(), stms);
+        }
+    }
+
+    /// Compares the sizes of arrays with those of what they become, without so many outer axes.
+    fn against(&mut self, arrays: &[Atom], targets: &[Param], axes: usize, stms: &mut Vec<Stm>) {
+        let mut naming = Renaming::new();
+        for (array, p) in arrays.iter().zip(targets) {
+            let wanted = naming.ty(&p.ty).dims;
+            naming.insert(p.var, *array);
+            self.sizes(*array, wanted.get(axes..).unwrap_or_default(), stms);
+        }
+    }
+
+    fn sizes(&mut self, array: Atom, wanted: &[Atom], stms: &mut Vec<Stm>) {
+        let sizes = array.as_var().and_then(|x| self.types.get(&x)).cloned();
+        for (size, wanted) in sizes.unwrap_or_default().into_iter().zip(wanted) {
+            self.equal(size, *wanted, stms);
         }
     }
 
@@ -164,11 +188,15 @@ impl<'a> Guards<'a> {
         self.added = true;
     }
 
-    fn nested(&mut self, exp: &mut Exp) {
+    fn nested(&mut self, stm: &mut Stm) {
         let mark = self.known.mark();
-        self.known.enter(exp);
-        match exp {
-            Exp::Nest(Nest::For { body, .. }) => self.statements(body),
+        self.known.enter(&stm.exp);
+        let binds = &stm.binds;
+        match &mut stm.exp {
+            Exp::Nest(Nest::For { body, .. }) => {
+                self.statements(body);
+                self.against(&body.results, binds, 1, &mut body.stms);
+            }
             Exp::Nest(Nest::Loop { params, kind, body, .. }) => {
                 self.declare(params);
                 if let LoopKind::While(cond) = kind {
@@ -176,12 +204,14 @@ impl<'a> Guards<'a> {
                     self.known.assume(cond.results[0], true);
                 }
                 self.statements(body);
+                self.against(&body.results, params, 0, &mut body.stms);
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 for (branch, holds) in [(then, true), (otherwise, false)] {
                     let mark = self.known.mark();
                     self.known.assume(*cond, holds);
                     self.statements(branch);
+                    self.against(&branch.results, binds, 0, &mut branch.stms);
                     self.known.reset(mark);
                 }
             }

@@ -89,7 +89,7 @@ pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Revers
     let scope = scope(cx, f);
     let g = rewritten(cx.whiles, names, &scope, f);
     let activity = Rc::new(Activity::of(&scope, &g));
-    let (g, shadows) = shadowed(cx, names, &activity, &g);
+    let (g, shadows) = shadowed(cx, names, &activity, &g, &[]);
     let Sweeps { forward, params, reverse } = sweeps(cx, names, &activity, &shadows, &g);
     let mut b = Builder::new(names);
     for (p, shadow) in &shadows.params {

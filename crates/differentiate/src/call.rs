@@ -8,7 +8,9 @@
 //!
 //! The two halves of a function are the two sweeps of its body. What the reverse sweep needs of the forward sweep is its tape, one node; what
 //! that is, [`crate::residuals`] decides; parameters are passed again. The cotangent of an array that is passed is added to where the caller
-//! has it: a call that reads one element costs O(1).
+//! has it: a call that reads one element costs O(1). That of an array that is state of the recursion ([`crate::threaded`]) is returned, as
+//! those of scalars are: a call that updates one element costs O(1). Such an array is not passed
+//! again either, as the next call overwrites it: what the reverse sweep reads of it is on the tape.
 //!
 //! A function with rules is not derived: its rules take the place of its derivatives ([`crate::rules`]).
 //!
@@ -18,14 +20,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{
-    Atom, Block, Builder, FnId, Function, Lambda, Names, Op, Param, Renaming, Stm, Ty, Var,
-};
+use lambada_anf::{Atom, Block, Builder, FnId, Function, Lambda, Names, Op, Param, Stm, Ty, Var};
 
 use crate::activity::{Activity, Scope};
 use crate::cotangents::{Cotangents, planned};
 use crate::derived::{Context, Key, Mode, Pullback, Pushforward, Task, is_int};
 use crate::extrema;
+use crate::loop_::naming;
 use crate::prepare::rewritten;
 use crate::residuals::{Body, Place, resolve};
 use crate::shadows::{Shadows, shadowed};
@@ -35,6 +36,10 @@ use crate::trim::trim_first;
 
 fn active<T: Clone>(all: &[T], active: &[bool]) -> Vec<T> {
     all.iter().zip(active).filter(|(_, active)| **active).map(|(x, _)| x.clone()).collect()
+}
+
+fn both(a: &[bool], b: &[bool]) -> Vec<bool> {
+    a.iter().zip(b).map(|(a, b)| *a && *b).collect()
 }
 
 fn is_real(ty: &Ty) -> bool {
@@ -86,7 +91,8 @@ impl Tangents<'_> {
     fn push(&mut self, stm: &Stm, function: FnId, args: &[Atom], accumulators: &[Var]) {
         let params = args.iter().map(|arg| self.get(*arg).is_some()).collect();
         let added = accumulators.iter().map(|acc| self.get_var(*acc).is_some()).collect();
-        let key = Key { function, params, accumulators: added };
+        let returned = vec![false; args.len()];
+        let key = Key { function, params, accumulators: added, returned };
         if !key.is_active() && !self.gives_cells(stm) {
             return self.b.stms.push(stm.clone());
         }
@@ -103,17 +109,17 @@ impl Tangents<'_> {
 
     /// The forward sweep of a call, with its tape.
     fn sweep(&mut self, stm: &Stm, function: FnId, args: &[Atom], accumulators: &[Var]) {
-        let params = args.iter().map(|arg| self.activity.active(*arg)).collect();
+        let params: Vec<bool> = args.iter().map(|arg| self.activity.active(*arg)).collect();
         let added = accumulators.iter().map(|acc| self.activity.active(*acc)).collect();
-        let key = Key { function, params, accumulators: added };
+        let last = stm.binds.first().and_then(|p| self.last_uses.get(&p.var));
+        let returned = last.map_or_else(|| vec![false; args.len()], |last| both(last, &params));
+        let key = Key { function, params, accumulators: added, returned };
         if !key.is_active() && !self.gives_cells(stm) {
             return self.b.stms.push(stm.clone());
         }
         let derived = self.cx.pullback(key);
         let types: Vec<Ty> = self.cx.primal(function).params.iter().map(|p| p.ty.clone()).collect();
-        let formal: Vec<Var> = self.cx.primal(function).params.iter().map(|p| p.var).collect();
-        let mut sizes = Renaming::new();
-        formal.iter().zip(args).for_each(|(x, arg)| sizes.insert(*x, *arg));
+        let sizes = naming(&self.cx.primal(function).params, args);
         let mut all = args.to_vec();
         for ((arg, ty), active) in args.iter().zip(&types).zip(&derived.key.params) {
             if *active && !is_real(ty) {
@@ -141,6 +147,7 @@ impl Cotangents<'_> {
         let f = self.cx.primal(derived.key.function);
         let (count, types) = (f.params.len(), f.params.iter().map(|p| p.ty.clone()));
         let (types, seeds): (Vec<Ty>, Seeds) = (types.collect(), Seeds::of(f, &derived.results));
+        let sizes = naming(&f.params, args);
         let taken: Vec<Option<Atom>> =
             seeds.reals.iter().map(|k| self.take(stm.binds[*k].var)).collect();
         let others = derived
@@ -153,7 +160,9 @@ impl Cotangents<'_> {
         if taken.iter().all(Option::is_none) && !others && !cells && !adds {
             return;
         }
-        let mut all = args.to_vec();
+        let given = (0..count).filter(|k| !derived.key.is_state(*k)).map(|k| args[k]);
+        let shadows = args[count..].iter().copied();
+        let mut all: Vec<Atom> = given.chain(shadows).collect();
         all.extend(seeds.sizes.iter().map(|(k, _)| Atom::from(stm.binds[*k].var)));
         for (k, seed) in seeds.reals.iter().zip(taken) {
             let seed = seed.unwrap_or_else(|| self.b.zero(&stm.binds[*k].ty));
@@ -168,17 +177,17 @@ impl Cotangents<'_> {
         let (mut adds, mut binds, mut sums) = (Vec::new(), Vec::new(), Vec::new());
         for k in (0..count).filter(|k| derived.key.params[*k] && is_real(&types[*k])) {
             let x = args[k].as_var().expect("what is active is a variable");
-            if types[k].dims.is_empty() {
-                let var = self.b.names.fresh(self.hint(x));
-                binds.push(Param { var, ty: Ty::real() });
-                sums.push((x, var));
+            if derived.key.returns(k, &types[k]) {
+                let p = Param { var: self.b.names.fresh(self.hint(x)), ty: sizes.ty(&types[k]) };
+                binds.push(p.clone());
+                sums.push((x, p));
             } else {
                 adds.push(self.accumulator_of(x));
             }
         }
         let call = Op::Call { function: derived.pull, args: all, accumulators: adds };
         self.b.stms.push(Stm::new(binds, call));
-        sums.into_iter().for_each(|(x, sum)| self.add(x.into(), sum.into(), &Ty::real()));
+        sums.into_iter().for_each(|(x, sum)| self.add(x.into(), sum.var.into(), &sum.ty));
     }
 }
 
@@ -277,7 +286,8 @@ fn derive_reverse(cx: &mut Context, derived: &Pullback) {
     let mut names = std::mem::take(&mut f.names);
     let lambda = rewritten(cx.whiles, &mut names, &scope, &lambda);
     let activity = Rc::new(Activity::of(&scope, &lambda));
-    let (lambda, shadows) = shadowed(cx, &mut names, &activity, &lambda);
+    let returned = active(&f.params, &derived.key.returned);
+    let (lambda, shadows) = shadowed(cx, &mut names, &activity, &lambda, &returned);
     let mut params = f.params.clone();
     for p in scope.varied.iter().filter(|p| !is_real(&p.ty)) {
         let known = shadows.params.iter().find(|(of, _)| of.var == p.var);
@@ -315,11 +325,18 @@ impl Subject<'_> {
     ) -> Halves {
         let shadows = &self.params[self.f.params.len()..];
         let others: Vec<Param> = self.f.accumulators.iter().chain(shadows).cloned().collect();
-        planned(&self.lambda, &self.activity, &others, &mut |facts, undo| {
+        let state: Vec<Param> = active(&self.f.params, &self.derived.key.returned);
+        planned(&self.lambda, &self.activity, (&others, &state), &mut |facts, undo| {
             let sweeps = (facts, undo, &self.shadows);
             let mut c = Cotangents::new(cx, names, sweeps, &self.lambda, &others);
             let mut params = sizes.to_vec();
-            let accumulators = c.lend_parameters(&self.scope.varied);
+            let lent = |(k, p): &(usize, &Param)| {
+                let real = self.derived.key.params[*k] && is_real(&p.ty);
+                real && !self.derived.key.returns(*k, &p.ty)
+            };
+            let lent = self.f.params.iter().enumerate().filter(lent).map(|(_, p)| p);
+            let accumulators = c.lend_parameters(lent);
+            c.in_branches = !state.is_empty();
             for k in reals {
                 params.push(c.seed_real(self.lambda.body.results[*k], &self.f.results[*k]));
             }
@@ -329,21 +346,32 @@ impl Subject<'_> {
                 params.push(Param { var, ty: acc.ty.clone() });
             }
             let mut forward = c.stms(&self.lambda.body.stms);
-            let scalars = self.scope.varied.iter().filter(|p| p.ty == Ty::real());
-            let results = scalars.map(|p| c.take_or_zero(p)).collect();
+            let results = self.returned().map(|p| c.take_or_zero(p)).collect();
             let frame = c.pop();
             let mut reverse = Block { stms: frame.stms, results };
             let Cotangents { b, cx, undo, .. } = c;
             let homes: HashMap<Var, Param> = params.iter().map(|p| (p.var, p.clone())).collect();
-            let (none, undone, whole, run_again) = (&[][..], frame.undone, None, None);
-            let place = Place::Tape;
-            let body =
-                Body { stms: &forward, params: none, whole, place, homes, undone, run_again };
+            let (undone, whole, run_again) = (frame.undone, None, None);
+            let (place, stms) = (Place::Tape, &forward[..]);
+            let body = Body { stms, params: &state, whole, place, homes, undone, run_again };
             let residuals = resolve(b.names, cx, facts, undo, body, &mut reverse);
             residuals.keep_in_boxes(&mut forward);
             let kept = residuals.stored.into_iter().map(|residual| residual.value).collect();
             Halves { forward, kept, reverse, params, accumulators }
         })
+    }
+
+    /// The parameters whose cotangents the pullback returns.
+    fn returned(&self) -> impl Iterator<Item = &Param> {
+        let key = &self.derived.key;
+        let params = self.f.params.iter().enumerate();
+        params.filter(|(k, p)| key.returns(*k, &p.ty)).map(|(_, p)| p)
+    }
+
+    /// The parameters of the forward sweep that the pullback has, too. State is not passed again: it may have been overwritten.
+    fn passed(&self) -> impl Iterator<Item = &Param> {
+        let key = &self.derived.key;
+        self.params.iter().enumerate().filter(|(k, _)| !key.is_state(*k)).map(|(_, p)| p)
     }
 
     /// The results that are active handles.
@@ -387,10 +415,10 @@ impl Subject<'_> {
 
         let mut stms = layout.read_all(tape.var.into(), &kept);
         stms.extend(reverse.stms);
-        let results = vec![Ty::real(); reverse.results.len()];
+        let results = self.returned().map(|p| p.ty.clone()).collect();
         let pull = Function {
             name: format!("{}_reverse", self.f.name),
-            params: self.params.iter().cloned().chain(given).chain([tape]).collect(),
+            params: self.passed().cloned().chain(given).chain([tape]).collect(),
             accumulators,
             results,
             body: Block { stms, results: reverse.results },
@@ -403,9 +431,9 @@ impl Subject<'_> {
 
 impl Cotangents<'_> {
     /// The accumulators that a pullback is given for arrays among its parameters.
-    fn lend_parameters(&mut self, params: &[Param]) -> Vec<Param> {
+    fn lend_parameters<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Vec<Param> {
         let mut accumulators = Vec::new();
-        for p in params.iter().filter(|p| is_real(&p.ty) && !p.ty.dims.is_empty()) {
+        for p in params {
             let acc = Param { var: self.b.names.fresh(self.hint(p.var)), ty: p.ty.clone() };
             self.lend(p.var, acc.var);
             accumulators.push(acc);

@@ -55,7 +55,7 @@ pub(crate) fn sweeps(
     shadows: &Shadows,
     f: &Lambda,
 ) -> Sweeps {
-    planned(f, activity, &[], &mut |facts, undo| {
+    planned(f, activity, (&[], &[]), &mut |facts, undo| {
         let mut c = Cotangents::new(cx, names, (facts, undo, shadows), f, &[]);
         let params = c.seeds(f);
         let stms = c.stms(&f.body.stms);
@@ -68,16 +68,17 @@ pub(crate) fn sweeps(
     })
 }
 
-/// Attempts, each by a plan for the arrays that are carried backwards, which may turn out to be impossible.
+/// Attempts, each by a plan for the arrays that are carried backwards, which may turn out to be impossible. What is in scope besides the
+/// parameters, and the parameters that are state of a recursion, are given.
 pub(crate) fn planned<T>(
     f: &Lambda,
     activity: &Rc<Activity>,
-    others: &[Param],
+    (others, state): (&[Param], &[Param]),
     attempt: &mut dyn FnMut(&Facts, &mut Undo) -> T,
 ) -> T {
     let mut plan = Plan::default();
     loop {
-        let mut facts = Facts::of(f, activity, &plan.not_carried);
+        let mut facts = Facts::of(f, activity, state, &plan.not_carried);
         facts.params(others);
         let mut undo = Undo::new(plan.clone());
         let result = attempt(&facts, &mut undo);
@@ -139,6 +140,8 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) shadows: &'a Shadows,
     /// Accumulators of others, which are not frozen: cells, and those that a function is given.
     pub(crate) lent: HashSet<Var>,
+    /// Is the accumulator of an array made in the branch that adds to it, and handed out, if the array belongs to the outermost block?
+    pub(crate) in_branches: bool,
     /// Values, and cotangents so far, that are constant multiples of others.
     pub(crate) multiples: HashMap<Var, (Atom, f64)>,
     /// From the outermost to the current block.
@@ -156,7 +159,9 @@ impl<'a> Cotangents<'a> {
     ) -> Cotangents<'a> {
         let multiples = multiples(&f.body);
         let (b, frames, lent) = (Builder::new(names), Vec::new(), HashSet::new());
-        let mut cotangents = Cotangents { b, facts, undo, cx, shadows, lent, multiples, frames };
+        let in_branches = false;
+        let mut cotangents =
+            Cotangents { b, facts, undo, cx, shadows, lent, in_branches, multiples, frames };
         let bound = f.body.stms.iter().flat_map(|stm| &stm.binds);
         let owned = f.params.iter().chain(others).chain(bound).map(|p| p.var).collect();
         cotangents.push(Kind::Top, owned);
@@ -496,11 +501,25 @@ impl Cotangents<'_> {
                 None => continue,
             };
             let place = self.shadows.place(x).filter(|_| frame.owned.contains(&x));
+            let branch = self.branch_in(depth).filter(|_| self.in_branches && sum.is_none());
+            if let Some(branch) = branch.filter(|_| place.is_none()) {
+                let acc = self.within(branch, |c| c.new_accumulator(x, None, None));
+                let frame = &mut self.frames[branch];
+                frame.entries.insert(x, Cotangent::Accumulator(acc));
+                frame.touched.push(x);
+                return acc;
+            }
             let acc = self.within(depth, |c| c.new_accumulator(x, place, sum));
             self.frames[depth].entries.insert(x, Cotangent::Accumulator(acc));
             return acc;
         }
         unreachable!("an active variable is owned by a frame")
+    }
+
+    /// The innermost branch between which and the outermost block there are only branches.
+    fn branch_in(&self, owner: usize) -> Option<usize> {
+        let inner = self.frames[1..].iter().take_while(|frame| frame.kind == Kind::If).count();
+        (owner == 0 && inner > 0).then_some(inner)
     }
 
     fn new_accumulator(&mut self, x: Var, place: Option<Place>, sum: Option<Atom>) -> Var {

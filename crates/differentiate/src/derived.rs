@@ -53,9 +53,22 @@ pub(crate) struct Key {
     pub(crate) params: Vec<bool>,
     /// Which accumulators of the caller are active.
     pub(crate) accumulators: Vec<bool>,
+    /// Which parameters are arrays whose cotangents the pullback returns; those of others are added to accumulators of the caller.
+    pub(crate) returned: Vec<bool>,
 }
 
 impl Key {
+    /// Is the parameter an array that the recursion threads through its calls?
+    pub(crate) fn is_state(&self, k: usize) -> bool {
+        self.returned.get(k).is_some_and(|returned| *returned)
+    }
+
+    /// Does the pullback return the cotangent of this parameter?
+    pub(crate) fn returns(&self, k: usize, ty: &Ty) -> bool {
+        let real = ty.elem == Elem::REAL;
+        self.params[k] && real && (ty.dims.is_empty() || self.returned[k])
+    }
+
     pub(crate) fn is_active(&self) -> bool {
         self.params.iter().chain(&self.accumulators).any(|active| *active)
     }

@@ -13,7 +13,7 @@ use crate::versions::Versions;
 pub(crate) struct Facts {
     pub(crate) activity: Rc<Activity>,
     types: HashMap<Var, Ty>,
-    /// Arrays in loops that may share memory with an earlier or later state of themselves: reading an element of one is cheap, but keeping
+    /// Arrays in loops and recursions that may share memory with an earlier or later state of themselves: reading an element of one is cheap, but keeping
     /// all of it for each iteration would cost more than the program that made it.
     state: HashSet<Var>,
     settled: HashMap<Var, Var>,
@@ -22,14 +22,20 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// `except`: states that are not to be carried backwards.
-    pub(crate) fn of(f: &Lambda, activity: &Rc<Activity>, except: &HashSet<Var>) -> Facts {
+    /// `state`: parameters that a recursion threads through its calls; `except`: states that are not to be carried backwards.
+    pub(crate) fn of(
+        f: &Lambda,
+        activity: &Rc<Activity>,
+        state: &[Param],
+        except: &HashSet<Var>,
+    ) -> Facts {
         let (activity, settled) = (activity.clone(), settled_reads(f));
         let versions = Versions::of(f, &activity, &settled, except);
         let mut facts =
             Facts { activity, types: HashMap::new(), state: HashSet::new(), settled, versions };
         facts.params(&f.params);
-        facts.block(&f.body, false);
+        facts.state.extend(arrays(state));
+        facts.block(&f.body, !state.is_empty());
         facts
     }
 

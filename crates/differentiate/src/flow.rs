@@ -8,13 +8,15 @@ use lambada_anf::{
 };
 
 use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
+use crate::threaded::threaded;
 
 /// What a block needs to know. Which results depend on which parameters is a fixed point over the calls of functions.
 pub(crate) fn known(library: &Library, block: &Block) -> Known {
     let reals = reaching(library, |field| field.ty.elem == Elem::REAL);
     let cells = reaching(library, |field| field.cell && field.ty.elem == Elem::REAL);
     let functions = called(library, block);
-    let mut known = Known { reals, cells, flows: HashMap::new() };
+    let threaded = threaded(library, &functions);
+    let mut known = Known { reals, cells, flows: HashMap::new(), threaded };
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for id in &functions {

@@ -9,6 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use lambada_anf::{Atom, Block, Elem, Exp, FnId, Library, NodeId, Op, Rules, Var};
 
+use crate::threaded::Threaded;
+
 /// The variable that stands for the content of all cells.
 pub(crate) const CELLS: Var = Var(u32::MAX);
 
@@ -26,6 +28,7 @@ pub(crate) struct Known {
     /// By node type: are cells of reals reached?
     pub(crate) cells: Vec<bool>,
     pub(crate) flows: HashMap<FnId, Flows>,
+    pub(crate) threaded: Threaded,
 }
 
 /// What depends on which parameters of a function.

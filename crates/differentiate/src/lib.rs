@@ -9,8 +9,8 @@
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `while_`, `if_`,
 //!   `update`, `array`, `matmul`, `accumulator`, `node`, `call`;
 //! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the mode that is not given;
-//! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known` and `flow`:
-//!   what is there;
+//! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
+//!   `threaded`: what is there;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
@@ -58,6 +58,7 @@ mod snapshots;
 mod tangents;
 mod tape;
 mod thread;
+mod threaded;
 mod transpose;
 mod trim;
 mod undo;

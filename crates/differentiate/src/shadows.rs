@@ -12,12 +12,15 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Checkpoint, Exp, Lambda, LoopKind, Names, Nest, Param, Var};
+use lambada_anf::{
+    Atom, Block, Checkpoint, Exp, Lambda, Library, LoopKind, Names, Nest, Op, Param, Var,
+};
 
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
 use crate::effects::calls_or_makes;
 use crate::tangents::{Place, Tangents};
+use crate::threaded::last_uses;
 
 /// The shadows of a function's handles.
 #[derive(Debug, Default)]
@@ -40,19 +43,22 @@ impl Shadows {
     }
 }
 
-/// Adds the shadows to a function. Its parameters are still to be given theirs.
+/// Adds the shadows to a function. Its parameters are still to be given theirs. `returned` are those whose cotangents the pullback returns.
 pub(crate) fn shadowed(
     cx: &mut Context,
     names: &mut Names,
     activity: &Activity,
     f: &Lambda,
+    returned: &[Param],
 ) -> (Lambda, Shadows) {
     if cx.library.is_empty() {
         return (f.clone(), Shadows::default());
     }
     let mut f = f.clone();
-    keep_all(&mut f.body);
+    keep_all(&cx.library, &mut f.body);
+    let last_uses = last_uses(&cx.known, &f, returned);
     let mut tangents = Tangents::new(cx, names, activity, Mode::Shadow);
+    tangents.last_uses = last_uses;
     let handles = f.params.iter().filter(|p| activity.handle(p.var));
     let params = handles.map(|p| (p.clone(), tangents.param(p))).collect();
     tangents.stms(&f.body.stms);
@@ -61,15 +67,28 @@ pub(crate) fn shadowed(
     (f, Shadows { params, of, places })
 }
 
-/// Loops that call functions, or make nodes, keep what each iteration needs: they are not run again.
-fn keep_all(block: &mut Block) {
+/// Loops that call functions, or make nodes, keep what each iteration needs: they are not run again. Functions with rules leave no tape.
+fn keep_all(library: &Library, block: &mut Block) {
     for stm in &mut block.stms {
-        let calls = stm.any(&mut |stm| calls_or_makes(&stm.exp));
+        let calls =
+            stm.any(&mut |stm| calls_or_makes(&stm.exp) && !calls_a_rule(library, &stm.exp));
         if let Exp::Nest(Nest::Loop { kind: LoopKind::For { checkpoint, .. }, .. }) = &mut stm.exp
             && calls
         {
             *checkpoint = Checkpoint::All;
         }
-        stm.exp.blocks_mut().into_iter().for_each(keep_all);
+        stm.exp.blocks_mut().into_iter().for_each(|block| keep_all(library, block));
     }
+}
+
+/// Is it a call of a function with rules that may run twice: without nodes and calls, and with nothing to show?
+fn calls_a_rule(library: &Library, exp: &Exp) -> bool {
+    let Exp::Op(Op::Call { function, .. }) = exp else { return false };
+    let Some(function) = library.function(*function).filter(|f| f.rules.is_some()) else {
+        return false;
+    };
+    let mut types = function.params.iter().map(|p| &p.ty).chain(&function.results);
+    let plain = types.all(|ty| ty.elem.node().is_none());
+    let shows = |exp: &Exp| matches!(exp, Exp::Op(Op::Inspect { .. }));
+    plain && !function.body.any(&mut |stm| calls_or_makes(&stm.exp) || shows(&stm.exp))
 }

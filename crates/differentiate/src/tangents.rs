@@ -20,6 +20,7 @@ use lambada_anf::{Atom, Block, Builder, Exp, Names, Nest, Op, Param, Stm, Ty, Va
 
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
+use crate::threaded::LastUses;
 
 /// The forward derivative under construction, and the tangents of what is in scope.
 pub(crate) struct Tangents<'a> {
@@ -33,6 +34,8 @@ pub(crate) struct Tangents<'a> {
     pub(crate) places: HashMap<Var, Place>,
     /// The types of tangents.
     pub(crate) types: HashMap<Var, Ty>,
+    /// With shadows: which calls return the cotangents of arguments.
+    pub(crate) last_uses: LastUses,
 }
 
 /// A cell of a shadow.
@@ -59,6 +62,7 @@ impl<'a> Tangents<'a> {
             of: HashMap::new(),
             places: HashMap::new(),
             types: HashMap::new(),
+            last_uses: LastUses::new(),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0 for the index.
 //! *Keeps* failures: a part that could fail runs only if there is a first iteration, together with all checks that stand before it there, so
-//! whatever fails would have failed first anyway. Additions to outer accumulators are left out.
+//! whatever fails would have failed first anyway. Additions to accumulators that are no part of it are left out; calls make them to a
+//! scratch accumulator, so the copy adds to no accumulator but its own, and freezes all of these.
 
 use std::collections::HashSet;
 
@@ -55,7 +56,7 @@ pub(crate) fn hoist_active_size(
 }
 
 /// The part of the innermost block that some variables need; with its checks, unless it is arithmetic.
-fn slice(emit: &Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
+fn slice(emit: &mut Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
     let stms = Slice::new(wanted).cut(emit, false);
     if stms.iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Prim(..)))) {
         return (stms, true);
@@ -131,14 +132,14 @@ impl Slice {
     }
 
     /// The statements that are needed; `checked`: with all that may fail before the last of them.
-    fn cut(&mut self, emit: &Emit, checked: bool) -> Vec<Stm> {
+    fn cut(&mut self, emit: &mut Emit, checked: bool) -> Vec<Stm> {
         let mut kept = Vec::new();
-        for stm in emit.stms().iter().rev() {
-            if self.needs(stm) || checked && !kept.is_empty() && stm.may_not_return() {
-                let mut stm = stm.clone();
+        for mut stm in emit.stms().to_vec().into_iter().rev() {
+            if self.needs(&stm) || checked && !kept.is_empty() && stm.may_not_return() {
                 self.strip(emit, &mut stm);
-                self.needed.extend(stm.free_vars());
-                kept.push(stm);
+                let stms = self.with_scratch(emit, stm);
+                self.needed.extend(stms.iter().flat_map(Stm::free_vars));
+                kept.extend(stms.into_iter().rev());
             }
         }
         kept.reverse();
@@ -164,5 +165,39 @@ impl Slice {
             | Effect::OpensCell
             | Effect::ReadsCell => true,
         });
+    }
+
+    /// The statement, whose calls add to scratch accumulators where they would add to some that are not needed.
+    fn with_scratch(&self, emit: &mut Emit, mut stm: Stm) -> Vec<Stm> {
+        let mut given: Vec<Var> = Vec::new();
+        stm.each(&mut |stm| {
+            if let Exp::Op(Op::Call { accumulators, .. }) = &stm.exp {
+                given.extend(accumulators);
+            }
+        });
+        given.retain(|acc| emit.in_scope(*acc) && !self.needed.contains(acc));
+        given.sort();
+        given.dedup();
+        let (mut before, mut after, mut scratch) = (Vec::new(), Vec::new(), Renaming::new());
+        for acc in given {
+            let ty = emit.ty(acc.into());
+            let [zeros, made, sum] =
+                [(); 3].map(|()| Param { var: emit.names.again(acc), ty: ty.clone() });
+            scratch.insert(acc, made.var.into());
+            let zero = Atom::Lit(ty.elem.zero());
+            let init = match ty.dims.is_empty() {
+                true => zero,
+                false => zeros.var.into(),
+            };
+            if !ty.dims.is_empty() {
+                before.push(Stm::new(vec![zeros], Op::Fill(zero)));
+            }
+            after.push(Stm::new(vec![sum], Op::Freeze(made.var)));
+            before.push(Stm::new(vec![made], Op::Accumulator(init)));
+        }
+        scratch.apply_stm(&mut stm);
+        before.push(stm);
+        before.extend(after);
+        before
     }
 }

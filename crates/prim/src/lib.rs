@@ -16,7 +16,7 @@ mod vector;
 
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};
-pub use memory::{Memory, TOO_DEEP, elements, made_nan, size};
+pub use memory::{Memory, TOO_DEEP, elements, grow, made_nan, size};
 pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};

@@ -1,6 +1,8 @@
 //! How much memory arrays may take. Every engine multiplies sizes with [`elements`] and asks [`Memory`] before it allocates, so that a program
 //! that wants too much fails with a message instead of aborting the process.
 
+use std::collections::TryReserveError;
+
 use crate::Prim;
 
 /// The memory that a run may use for arrays.
@@ -96,6 +98,18 @@ pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {
     product.filter(|product| *product <= i64::MAX as u64)
 }
 
+/// Room in a vector for so many elements more. It doubles, as vectors do, but takes no more than `spare` bytes beyond what is asked for, so
+/// what is reserved stays within a limit, too.
+pub fn grow<T>(items: &mut Vec<T>, more: usize, spare: u64) -> Result<(), TryReserveError> {
+    let needed = items.len().saturating_add(more);
+    if needed <= items.capacity() {
+        return Ok(());
+    }
+    let spare = usize::try_from(spare / size_of::<T>().max(1) as u64).unwrap_or(usize::MAX);
+    let doubled = items.capacity().saturating_mul(2).min(needed.saturating_add(spare));
+    items.try_reserve_exact(doubled.max(needed) - items.len())
+}
+
 /// `640 bytes`, `12.5 MB`, `800 GB`
 pub fn size(bytes: u64) -> String {
     let scaled = |unit: f64, name: &str| {
@@ -124,6 +138,20 @@ mod tests {
         assert_eq!(elements([i64::MAX, 2]), None);
         assert_eq!(elements([1 << 40, 1 << 40, 0]), Some(0));
         assert_eq!(elements([1 << 40, -1]), Some(0));
+    }
+
+    #[test]
+    fn vectors_grow_within_what_is_spare() {
+        let mut items: Vec<u64> = Vec::new();
+        grow(&mut items, 100, 0).expect("there is room");
+        assert_eq!(items.capacity(), 100);
+        items.resize(100, 0);
+        grow(&mut items, 1, 80).expect("there is room");
+        assert_eq!(items.capacity(), 111);
+        items.resize(111, 0);
+        grow(&mut items, 1, u64::MAX).expect("there is room");
+        assert_eq!(items.capacity(), 222);
+        assert!(grow(&mut items, usize::MAX, 0).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each other to any depth.
 
-use lambada_prim::{ReduceOp, Scalar, ScalarTy, TOO_DEEP};
+use lambada_prim::{ReduceOp, Scalar, ScalarTy, TOO_DEEP, grow};
 use lambada_source::Failure;
 
 use super::nodes::Mark;
@@ -294,8 +294,10 @@ impl<'c> Machine<'c> {
         let bytes = (self.slots.len() + slots) * size_of::<Value>()
             + (self.frames.len() + 1) * size_of::<Frame<'_>>();
         let limit = STACK.min(self.room.limit.limit.saturating_sub(self.room.meter.live()));
-        let room = self.slots.try_reserve(slots).is_ok() && self.frames.try_reserve(1).is_ok();
-        if room && bytes as u64 <= limit {
+        let spare = limit.checked_sub(bytes as u64).map(|spare| spare / 2);
+        if spare.is_some_and(|spare| {
+            grow(&mut self.slots, slots, spare).is_ok() && grow(&mut self.frames, 1, spare).is_ok()
+        }) {
             return Ok(());
         }
         Err(Failure { span: step.spans[0], message: TOO_DEEP.into() })

@@ -1,5 +1,6 @@
 //! Calls: what they say, and how the machine enters functions and leaves them.
 
+use lambada_prim::grow;
 use lambada_source::Failure;
 
 use super::compile::{Code, Compiler};
@@ -8,6 +9,11 @@ use super::items::{Call, Frame, Passed, Taken};
 use super::machine::{Machine, WORD};
 use super::{Output, Range, Slot};
 use crate::{Arg, FnId, Given};
+
+/// How many bytes a caller takes.
+fn bytes(slots: &[u64], ranges: &[Range]) -> u64 {
+    (slots.len() as u64 * WORD) + (size_of_val(ranges) + size_of::<Frame>()) as u64
+}
 
 impl Compiler<'_> {
     pub(super) fn call(&mut self, function: FnId, args: &[Arg], results: &[Given], site: u32) {
@@ -32,9 +38,9 @@ impl<'a, M: Meter> Machine<'a, M> {
     pub(super) fn enter(&mut self, number: u32, at: usize) -> Result<(), Failure> {
         let call = &self.body.calls[number as usize];
         let body = &self.program.functions[call.function];
-        let kept = (self.slots.len() + 3 * self.ranges.len()) as u64 * WORD;
-        let in_use = self.in_use().saturating_add(kept);
-        if in_use > self.limit.limit || self.frames.try_reserve(1).is_err() {
+        let kept = bytes(&self.slots, &self.ranges);
+        let spare = self.limit.limit.checked_sub(self.reserved().saturating_add(kept));
+        if spare.is_none_or(|spare| grow(&mut self.frames, 1, spare / 2).is_err()) {
             return Err(self.failure(call.site, 0, 0));
         }
         let mut slots = body.slots.clone();
@@ -64,7 +70,7 @@ impl<'a, M: Meter> Machine<'a, M> {
     pub(super) fn leave(&mut self) -> Result<Option<usize>, Failure> {
         let Some(frame) = self.frames.pop() else { return Ok(None) };
         let (mut slots, mut ranges) = (frame.slots, frame.ranges);
-        self.kept -= (slots.len() + 3 * ranges.len()) as u64 * WORD;
+        self.kept -= bytes(&slots, &ranges);
         for (taken, result) in frame.call.results.iter().zip(&self.body.results) {
             match (*taken, result) {
                 (Taken::Slot(to), Output::Scalar(_, from)) => {

@@ -1,6 +1,6 @@
 //! Runs instructions.
 
-use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements};
+use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements, grow};
 use lambada_source::Failure;
 
 use super::compile::{Arg, Code, scalar, word};
@@ -417,10 +417,16 @@ impl<'a, M: Meter> Machine<'a, M> {
         let failure = |message| Failure { span, message };
         let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
         let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));
-        self.memory.try_reserve(len).map_err(refused)?;
+        let spare = self.limit.limit.saturating_sub(in_use + len as u64 * WORD);
+        grow(&mut self.memory, len, spare).map_err(refused)?;
         self.memory.resize(low + len, UNWRITTEN);
         self.ranges[buf as usize] = Range { low, high: low + len, origin: low as i64 };
         Ok(())
+    }
+
+    /// How many bytes it has reserved: what arrays and nodes have released stays.
+    pub(super) fn reserved(&self) -> u64 {
+        (self.memory.capacity() - self.own) as u64 * WORD + self.kept
     }
 
     /// How many bytes the run takes for arrays, nodes and callers.

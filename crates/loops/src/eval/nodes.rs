@@ -1,6 +1,7 @@
 //! Nodes: words in memory. The first says of what type a node is and by which constructor, so that a wrong handle is noticed. An array
 //! stands behind its node; of its two words one says where it begins and one where it ends.
 
+use lambada_prim::grow;
 use lambada_source::Failure;
 
 use super::compile::{Code, Compiler};
@@ -89,9 +90,8 @@ impl<M: Meter> Machine<'_, M> {
 
     fn room_for_node(&mut self, words: usize, site: u32) -> Result<(), Failure> {
         let (bytes, in_use) = ((words as u64).saturating_mul(WORD), self.in_use());
-        let is_there = bytes <= self.limit.limit.saturating_sub(in_use)
-            && self.memory.try_reserve(words).is_ok();
-        if is_there {
+        let spare = self.limit.limit.saturating_sub(in_use).checked_sub(bytes);
+        if spare.is_some_and(|spare| grow(&mut self.memory, words, spare).is_ok()) {
             return Ok(());
         }
         let span = self.body.sites[site as usize].span;

@@ -5,6 +5,7 @@ mod accumulate;
 mod arrays;
 mod calls;
 mod cells;
+mod changing;
 mod control;
 mod derivatives;
 mod dynamic;

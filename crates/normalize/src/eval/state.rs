@@ -1,5 +1,6 @@
 //! `loop state = init … do body`: the leaves of the state are the parameters of the loop, its structure is static. The structure is found
 //! by iteration: it starts as that of `init`, and grows by the constructors and closures that the body adds until it is stable.
+//! Sizes inside of variants and closures that an iteration changes are state themselves ([`super::changing`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,14 +9,15 @@ use lambada_anf::{
     Renaming, Ty, Var,
 };
 use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar};
-use lambada_prim::Scalar;
+use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
 use super::Evaluator;
+use super::changing::{Carried, Pairs, differing};
 use super::dynamic::meets_node;
 use crate::Eval;
 use crate::emit::Emit;
-use crate::guards::Guard;
+use crate::guards::{Guard, is_guarded};
 use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
@@ -26,11 +28,14 @@ const ROUNDS: usize = 12;
 /// A loop of at most so many known iterations is unrolled, if its structure grows.
 const UNROLLED: i64 = 256;
 
+const CHANGES: &str = "the loop's state changes size: {0} becomes {1}";
+
 /// One iteration, for a candidate structure of the state.
 struct Iteration {
     /// The state at the beginning; its variable leaves are parameters.
     state: Val,
     params: Vec<Param>,
+    carried: Carried,
     driver: Driver,
     /// The state at the end, and the block that computes it.
     next: Val,
@@ -60,22 +65,26 @@ impl Evaluator<'_> {
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
             return Ok(init);
         }
-        let mut previous: Option<(Val, Val)> = None;
+        let (mut previous, mut changing): (Option<(Val, Val)>, Pairs) = (None, Pairs::new());
         for _ in 0..ROUNDS {
             let parts = match &previous {
                 None => vec![Some(&init)],
                 Some((state, next)) => vec![Some(state), Some(next)],
             };
             self.emit.enter();
-            let iteration = self.iteration(state, &parts, kind, (extent, checkpoint), body)?;
-            if covers(&iteration.state, &iteration.next, &iteration.params) {
+            let driver = (kind, extent, checkpoint);
+            let mut iteration = self.iteration(state, &parts, changing, driver, body)?;
+            changing = self.emit.within(&mut iteration.body, |emit| {
+                differing(emit, &iteration.state, &iteration.next, &iteration.carried)
+            });
+            if changing.is_empty() && covers(&iteration.state, &iteration.next, &iteration.params) {
                 return self.finish(iteration, &init, span);
             }
             self.emit.leave();
             // Functions that become nodes are nodes from the beginning.
             if meets_node(&init, &iteration.next) {
                 init = self.reconciled(init, &iteration.next)?;
-                previous = None;
+                (previous, changing) = (None, Pairs::new());
                 continue;
             }
             previous = Some((iteration.state, iteration.next));
@@ -88,12 +97,13 @@ impl Evaluator<'_> {
         &mut self,
         var: &CoreVar,
         parts: &[Option<&Val>],
-        kind: &LoopKind,
-        (extent, checkpoint): (Atom, Policy),
+        changing: Pairs,
+        (kind, extent, checkpoint): (&LoopKind, Atom, Policy),
         body: &Term,
     ) -> Eval<Iteration> {
-        let mut shape =
-            Shape { level: self.emit.level(), hint: var.hint.clone(), params: Vec::new() };
+        let (level, hint) = (self.emit.level(), var.hint.clone());
+        let (params, carried) = (Vec::new(), Carried::new());
+        let mut shape = Shape { level, hint, params, changing, carried };
         let state = merge(&mut shape, &mut self.emit, parts)?;
         let own: HashSet<_> = shape.params.iter().map(|p| p.var).collect();
         self.name_parts(&state, &var.ty, &var.hint, &|_, var| own.contains(&var));
@@ -115,7 +125,8 @@ impl Evaluator<'_> {
             let next = this.eval(body, None)?;
             let next = this.reconciled(next, &state)?;
             let body = this.emit.leave();
-            Ok(Iteration { state, params: shape.params, driver, next, body })
+            let Shape { params, carried, .. } = shape;
+            Ok(Iteration { state, params, carried, driver, next, body })
         })
     }
 
@@ -174,12 +185,12 @@ impl Evaluator<'_> {
 
     /// Writes the loop. The block of the parameters is open.
     fn finish(&mut self, iteration: Iteration, init: &Val, span: Span) -> Eval<Val> {
-        let Iteration { state, params, driver, next, mut body } = iteration;
-        let mut feed = Feed::new(&params, Some(span));
+        let Iteration { state, params, carried, driver, next, mut body } = iteration;
+        let mut feed = Feed::new(&params, &carried, Some(span));
         self.emit.within(&mut body, |emit| merge(&mut feed, emit, &[Some(&state), Some(&next)]))?;
         let results = feed.results()?;
         let level = self.emit.level();
-        let mut feed = Feed::new(&params, None);
+        let mut feed = Feed::new(&params, &carried, None);
         self.emit.outside(level - 1, |emit| merge(&mut feed, emit, &[Some(&state), Some(init)]))?;
         let inits = feed.results()?;
         self.emit.leave();
@@ -187,18 +198,20 @@ impl Evaluator<'_> {
         let binds: Vec<Param> = kept
             .iter()
             .map(|p| {
-                let var = self.emit.fresh(self.emit.names.hint(p.var), p.ty.clone());
+                let ty = known.ty(&p.ty);
+                let var = self.emit.fresh(self.emit.names.hint(p.var), ty.clone());
                 known.insert(p.var, var.into());
-                Param { var, ty: p.ty.clone() }
+                Param { var, ty }
             })
             .collect();
         let idle = matches!(&exp, Exp::Nest(Nest::Loop { kind: Driver::For { .. }, body, .. }) if binds.is_empty() && body.stms.is_empty());
         if !idle {
             self.emit.push(binds, exp);
         }
+        let known = &known;
         Ok(state
             .map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| {
-                size
+                known.atom(size)
             }))
     }
 
@@ -252,6 +265,7 @@ fn without_constants(
     }
     body.results = next;
     constant.apply(&mut body);
+    kept.iter_mut().for_each(|p| p.ty = constant.ty(&p.ty));
     if let Driver::While(cond) = &mut driver {
         constant.apply(cond);
     }
@@ -265,11 +279,38 @@ struct Shape {
     level: usize,
     hint: std::rc::Rc<str>,
     params: Vec<Param>,
+    /// Sizes that an iteration before has found to change.
+    changing: Pairs,
+    carried: Carried,
+}
+
+impl Shape {
+    fn param(&mut self, emit: &mut Emit, hint: &str, ty: Ty) -> Var {
+        let var = emit.fresh(hint, ty.clone());
+        self.params.push(Param { var, ty });
+        var
+    }
+
+    /// A size that is state itself.
+    fn carried(&mut self, emit: &mut Emit) -> Atom {
+        let hint = self.hint.clone();
+        let known = self.param(emit, &format!("{hint}_sized"), Ty::bool());
+        let size = self.param(emit, &format!("{hint}_size"), Ty::int());
+        emit.facts.nonnegative(size);
+        self.carried.insert(size, known);
+        size.into()
+    }
 }
 
 impl Merge for Shape {
-    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
         let level = self.level;
+        if ways.iter().any(|way| is_guarded(way)) {
+            let first = parts.iter().flatten().next().copied().ok_or_else(ill_typed)?;
+            let changes = matches!(parts, [Some(a), Some(b)] if self.changing.contains(&(*a, *b)));
+            let outer = if changes { None } else { emit.outer_form(first, level) };
+            return Ok(outer.unwrap_or_else(|| self.carried(emit)));
+        }
         let outer = parts.iter().flatten().find_map(|size| emit.outer_form(*size, level));
         outer.ok_or_else(|| Box::new(messages::size_inside()))
     }
@@ -287,8 +328,7 @@ impl Merge for Shape {
         let free = place.is_captured || place.is_tag;
         let axes = if free { joint_axes(parts) } else { vec![true; first.axes.len()] };
         let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &place.extents) };
-        let var = emit.fresh(self.hint.clone(), ty.clone());
-        self.params.push(Param { var, ty });
+        let var = self.param(emit, &self.hint.clone(), ty);
         Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes, node: place.elem.node() })
     }
 }
@@ -342,17 +382,43 @@ fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
 }
 
 /// The parameters of a state, from a value that it covers.
-struct Feed {
+struct Feed<'a> {
     results: Vec<Option<Atom>>,
     positions: HashMap<Var, usize>,
+    carried: &'a Carried,
     /// The loop, where sizes are to be checked.
     span: Option<Span>,
 }
 
-impl Feed {
-    fn new(params: &[Param], span: Option<Span>) -> Feed {
+impl<'a> Feed<'a> {
+    fn new(params: &[Param], carried: &'a Carried, span: Option<Span>) -> Feed<'a> {
         let positions = params.iter().enumerate().map(|(k, p)| (p.var, k)).collect();
-        Feed { results: vec![None; params.len()], positions, span }
+        Feed { results: vec![None; params.len()], positions, carried, span }
+    }
+
+    /// A size that is state: that of the value where it is active, else what it has been.
+    fn carry(
+        &mut self,
+        emit: &mut Emit,
+        (known, size): (Var, Var),
+        new: Option<Atom>,
+        way: &[Guard],
+    ) -> Atom {
+        let active = emit.active(way);
+        let (was, old) = match self.span {
+            Some(_) => (known.into(), size.into()),
+            None => (Atom::bool(false), Atom::int(0)),
+        };
+        let new = new.unwrap_or(old);
+        if let Some(span) = self.span {
+            let both = emit.prim(Prim::And, &[was, active]);
+            emit.check_equal_if(both, old, new, span, CHANGES);
+        }
+        let next = emit.prim(Prim::SelectInt, &[active, new, old]);
+        next.as_var().into_iter().for_each(|next| emit.facts.nonnegative(next));
+        self.results[self.positions[&size]] = Some(next);
+        self.results[self.positions[&known]] = Some(emit.prim(Prim::Or, &[was, active]));
+        next
     }
 
     fn results(self) -> Eval<Vec<Atom>> {
@@ -360,19 +426,17 @@ impl Feed {
     }
 }
 
-impl Merge for Feed {
+impl Merge for Feed<'_> {
     fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
+        let size = parts[0].and_then(Atom::as_var);
+        if let Some((size, known)) = size.and_then(|x| Some((x, *self.carried.get(&x)?))) {
+            return Ok(self.carry(emit, (known, size), parts[1], &ways[1]));
+        }
         if let (Some(span), Some(old), Some(new)) = (self.span, parts[0], parts[1])
             && !emit.facts.equal(old, new)
         {
             let active = emit.active(&ways[1]);
-            emit.check_equal_if(
-                active,
-                old,
-                new,
-                span,
-                "the loop's state changes size: {0} becomes {1}",
-            );
+            emit.check_equal_if(active, old, new, span, CHANGES);
         }
         parts[0].or(parts[1]).ok_or_else(ill_typed)
     }
