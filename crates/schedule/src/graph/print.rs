@@ -233,6 +233,9 @@ impl<'a> Printer<'a> {
         self.graph.loop_facts(l).0.iter().for_each(|outer| _ = self.axis(outer));
         let inits: Vec<String> = known.carries.iter().map(|c| self.array(c.init)).collect();
         // What is found on the way to the first state may have been the loop itself.
+        if let Some(k) = self.loops.get(&l) {
+            return *k;
+        }
         let k = self.loops.len();
         self.loops.insert(l, k);
         self.line(&format!("l{k} = loop {axis} ({})", inits.join(", ")));
