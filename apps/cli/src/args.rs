@@ -312,6 +312,8 @@ pub enum Stage {
     Core,
     /// First-order array code
     Anf,
+    /// Scalar definitions with their indices, and the passes over them
+    Schedule,
     /// Loops over buffers
     Loops,
     /// What the C compiler sees

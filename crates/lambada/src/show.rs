@@ -1,6 +1,7 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
+use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
 use lambada_surface::ast::{Item, Module};
 
@@ -19,6 +20,8 @@ pub enum Stage {
     Core,
     /// First-order array code.
     Anf,
+    /// Scalar definitions with free indices, and the passes over them.
+    Schedule,
     /// Loops over buffers.
     Loops,
     /// What the C compiler sees.
@@ -52,6 +55,7 @@ impl Unit {
             (Stage::Surface, _) => Ok(self.written(entry)),
             (Stage::Core, _) => Ok(lambada_core::print_program(&call.program)),
             (Stage::Anf, None) => Ok(anf::print(&arrays(&call.program, call.entry)?.optimized)),
+            (Stage::Schedule, _) => Ok(scheduled(&arrays(&call.program, call.entry)?.optimized)),
             (Stage::Loops, _) => {
                 Ok(lambada_loops::print(&lower(&arrays(&call.program, call.entry)?)))
             }
@@ -82,4 +86,16 @@ impl Unit {
         });
         shown.ok_or_else(|| vec![messages::no_such_pass(pass)])
     }
+}
+
+/// The graphs of a program, with what each pass over its points computes, for sizes of which nothing is known.
+fn scheduled(function: &anf::Function) -> String {
+    let nominal = schedule::Nominal::default();
+    let mut texts = Vec::new();
+    schedule::through_graphs(&mut function.clone(), &mut |graph| {
+        let prepared = schedule::prepared(&graph, &nominal, schedule::Leave::Checked);
+        texts.push(schedule::described(&prepared, &nominal));
+        graph
+    });
+    texts.join("\n")
 }

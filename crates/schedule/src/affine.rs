@@ -19,9 +19,7 @@ impl Affine {
     pub(crate) fn of(graph: &Graph, node: NodeId) -> Affine {
         let all = |args: &[NodeId]| args.iter().map(|a| Affine::of(graph, *a)).collect::<Vec<_>>();
         match graph.node(node) {
-            Node::Lit(Scalar::Int(constant)) => {
-                Affine { constant: *constant, ..Affine::default() }
-            }
+            Node::Lit(Scalar::Int(constant)) => Affine { constant: *constant, ..Affine::default() },
             Node::Prim(Prim::AddInt, args) => all(args)[0].plus(1, &all(args)[1]),
             Node::Prim(Prim::SubInt, args) => all(args)[0].plus(-1, &all(args)[1]),
             Node::Prim(Prim::NegInt, args) => Affine::default().plus(-1, &all(args)[0]),
@@ -87,8 +85,11 @@ impl Affine {
         let mut sum = None;
         for (node, coefficient) in &self.terms {
             let times = to.lit(Scalar::Int(coefficient.wrapping_abs()));
-            let term =
-                if coefficient.wrapping_abs() == 1 { *node } else { to.prim(Prim::MulInt, [times, *node]) };
+            let term = if coefficient.wrapping_abs() == 1 {
+                *node
+            } else {
+                to.prim(Prim::MulInt, [times, *node])
+            };
             sum = Some(match (sum, *coefficient > 0) {
                 (None, true) => term,
                 (None, false) => to.prim(Prim::NegInt, [term]),

@@ -14,21 +14,23 @@ mod phases;
 mod reads;
 mod regions;
 mod restore;
+mod scopes;
 mod states;
 
 use lambada_anf::{Function, Library};
 
 pub use algebra::simplified;
-pub use extrema::without_places;
-pub use merge::merged;
 pub use clamp::clamp;
 pub use cost::{Nominal, USUAL};
 pub use distribute::{Distributed, distribute};
+pub use extrema::without_places;
 pub use factor::{Leave, factored};
+pub use merge::merged;
 pub use phases::Phases;
 pub use reads::pushed;
 pub use regions::{Region, Replaced, replace_regions};
 pub use restore::restore;
+pub use scopes::{Scopes, described};
 pub use states::settled;
 
 use graph::{Graph, deferred};

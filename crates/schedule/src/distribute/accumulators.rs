@@ -5,8 +5,8 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::{Distributor, Place, Value};
 use crate::affine::Affine;
-use crate::reads::read;
 use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
+use crate::reads::read;
 
 /// An accumulator that has not been frozen.
 pub(super) struct Accumulator {

@@ -12,9 +12,7 @@ use std::collections::HashSet;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::cost::Nominal;
-use crate::graph::{
-    Around, Array, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten,
-};
+use crate::graph::{Around, Array, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 
 mod plan;
 mod product;
@@ -146,14 +144,14 @@ impl Factor<'_> {
         if !args.iter().all(all) {
             return true;
         }
-        args.iter().map(|arg| self.estimated(axes, *arg)).sum::<f64>() < self.together(axes, sum, args)
+        args.iter().map(|arg| self.estimated(axes, *arg)).sum::<f64>()
+            < self.together(axes, sum, args)
     }
 
     /// `Σ map(…)[index]`, where the array depends on what is summed over and the index does not: no more elements are summed than are read.
     fn is_read_outside(&self, axes: &Axes, own: &[AxisId], body: NodeId, index: &[NodeId]) -> bool {
         let graph = &self.to.graph;
-        let places =
-            index.iter().fold(Axes::default(), |all, i| all.union(graph.free(*i)));
+        let places = index.iter().fold(Axes::default(), |all, i| all.union(graph.free(*i)));
         let own: Axes = own.iter().copied().collect();
         let extents = own.iter().map(|axis| graph.axis(axis).extent);
         axes.is_subset(graph.free(body))
@@ -187,7 +185,8 @@ impl Factor<'_> {
     /// What it takes to check factors.
     fn checking(&self, left: &[Checked]) -> f64 {
         let domain = |Checked { factor, when }: &Checked| {
-            let domain = when.iter().fold(self.free(*factor).clone(), |all, c| all.union(self.free(*c)));
+            let domain =
+                when.iter().fold(self.free(*factor).clone(), |all, c| all.union(self.free(*c)));
             // The state of a loop is there when the loop has run.
             let ends = domain.iter().any(|axis| self.to.graph.axis(axis).sequential);
             if ends { f64::INFINITY } else { self.volume(&domain) }

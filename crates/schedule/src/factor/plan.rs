@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use lambada_prim::Prim;
 
-use super::product::Product;
 use super::Factor;
+use super::product::Product;
 use crate::graph::{Array, Axes, AxisId, Node, NodeId};
 
 /// What the cost of a factor depends on.

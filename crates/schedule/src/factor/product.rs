@@ -161,11 +161,7 @@ impl Factor<'_> {
     }
 
     /// Builds what is only needed under a condition, if there is one.
-    fn lazily(
-        &mut self,
-        conditional: bool,
-        build: impl FnOnce(&mut Self) -> NodeId,
-    ) -> NodeId {
+    fn lazily(&mut self, conditional: bool, build: impl FnOnce(&mut Self) -> NodeId) -> NodeId {
         let around = self.to.around.len();
         self.to.around.extend(conditional.then_some(Around::Branch));
         let node = build(self);

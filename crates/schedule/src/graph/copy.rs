@@ -6,11 +6,11 @@ use std::collections::HashMap;
 
 use lambada_source::stack;
 
+use super::live::Live;
 use super::{
     Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Effect, Graph, Input, LoopId,
     Node, NodeId, Output, Term,
 };
-use super::live::Live;
 
 /// What becomes of a scalar, whose parts have been copied already.
 pub type Rule<'a> = &'a mut dyn FnMut(&mut Builder, NodeId, Node) -> NodeId;
@@ -31,12 +31,7 @@ pub fn merged(from: &Graph, axis: AxisId, into: AxisId) -> Graph {
     copied(from, &mut |to, _, node| rebuilt(to, node), &Aliases::new(), merged)
 }
 
-fn copied(
-    from: &Graph,
-    rule: Rule,
-    aliases: &Aliases,
-    merged: HashMap<AxisId, AxisId>,
-) -> Graph {
+fn copied(from: &Graph, rule: Rule, aliases: &Aliases, merged: HashMap<AxisId, AxisId>) -> Graph {
     let live = Live::of(from, aliases);
     let mut copy = Copy {
         from,
@@ -224,8 +219,7 @@ impl Copy<'_> {
         let old = self.from.loop_(l);
         let axis = self.axis(old.axis);
         let carries = self.live.carries(self.from, l);
-        let inits: Vec<_> =
-            carries.iter().map(|c| (c.hint.clone(), self.array(c.init))).collect();
+        let inits: Vec<_> = carries.iter().map(|c| (c.hint.clone(), self.array(c.init))).collect();
         // The first state of a loop inside of another one leads to that one, and so to the loop itself.
         if let Some(copied) = self.loops.get(&l) {
             return *copied;

@@ -16,7 +16,8 @@ pub fn deferred(graph: &Graph) -> Graph {
     }
     for (k, array) in graph.arrays.iter().enumerate() {
         let costs = matches!(array, Array::Map(..) | Array::Scatter(..) | Array::Update(..));
-        graph.of_arrays[k].lazy |= costs && !needed.contains(&Part::Array(super::ArrayId(k as u32)));
+        graph.of_arrays[k].lazy |=
+            costs && !needed.contains(&Part::Array(super::ArrayId(k as u32)));
     }
     graph
 }

@@ -4,9 +4,9 @@ mod axes;
 mod build;
 mod check;
 mod copy;
-mod live;
 mod defer;
 mod eval;
+mod live;
 mod print;
 mod read;
 mod syntax;
@@ -16,10 +16,10 @@ pub use axes::{Axes, AxisId};
 pub use build::{Around, Builder};
 pub use check::check;
 pub use copy::{Rule, aliased, cleaned, merged, rebuilt, rewritten};
-pub use live::{Aliases, needs, roots};
 pub use defer::deferred;
 pub use eval::{Outcome, eval};
-pub use print::print;
+pub use live::{Aliases, needs, reached, roots};
+pub use print::{Printed, print, printed};
 pub use read::read;
 pub use syntax::{
     Array, ArrayId, Axis, Carry, Effect, Facts, Graph, Input, Loop, LoopId, Node, NodeId, Output,

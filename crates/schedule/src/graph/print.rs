@@ -9,15 +9,33 @@ use lambada_source::stack;
 
 use super::{Array, ArrayId, AxisId, Effect, Graph, LoopId, Node, NodeId, Output, Term};
 
+/// The program as text, and what is called what in it.
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// The numbers of scalars that are defined in a line.
+    pub nodes: HashMap<NodeId, usize>,
+    /// The numbers of arrays.
+    pub arrays: HashMap<ArrayId, usize>,
+    /// The names of axes.
+    pub axes: HashMap<AxisId, Rc<str>>,
+}
+
 /// The program as text.
 pub fn print(graph: &Graph) -> String {
+    printed(graph).text
+}
+
+/// The program as text, with its names.
+pub fn printed(graph: &Graph) -> Printed {
     let mut printer = Printer::new(graph);
     printer.head();
     printer.effects(&graph.effects);
     let outputs: Vec<String> = graph.outputs.iter().map(|o| printer.output(o)).collect();
     printer.line(&format!("=> {}", outputs.join(", ")));
     printer.text.push_str("}\n");
-    printer.text
+    let Printer { text, nodes, arrays, axes, .. } = printer;
+    Printed { text, nodes, arrays, axes }
 }
 
 struct Printer<'a> {
