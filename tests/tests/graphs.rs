@@ -6,8 +6,8 @@ use lambada::{Elements, Session, Tensor};
 use lambada_anf as anf;
 use lambada_prim::Scalar;
 use lambada_schedule::graph::{self, Graph, Outcome};
-use lambada_schedule::{Distributed, Leave, Nominal, prepared, whole};
-use lambada_testkit::{Random, Tolerance, all_close};
+use lambada_schedule::{Distributed, Leave, Nominal, described, prepared, whole};
+use lambada_testkit::{Random, Tolerance, all_close, golden};
 
 /// A program of the suite as graphs, without and with the optimizer.
 struct Program {
@@ -104,10 +104,6 @@ impl Program {
             let plain = run(&what, &whole.graph, &inputs);
             let graph = prepared(&whole.graph, &nominal, leave);
             let after = run(&what, &graph, &inputs);
-            if let Ok(folder) = std::env::var("GRAPHS") {
-                let file = format!("{folder}/{}.{stage}.{leave:?}", self.name);
-                std::fs::write(file, graph::print(&graph)).unwrap();
-            }
             let results = |given: &Outcome| results(f, whole, given);
             same(&what, &expected.results, &results(&plain));
             same(&what, &expected.results, &results(&after));
@@ -182,5 +178,29 @@ fn all_programs_are_graphs_with_the_same_results() {
         for leave in [Leave::All, Leave::Checked, Leave::Finite] {
             program.operations(&case, leave);
         }
+    }
+}
+
+/// What is computed in which pass over the points: texts that people read.
+#[test]
+fn phases_are_those_of_the_derivations() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/graphs");
+    for (file, sizes) in [
+        ("gmm", &[("n", 1000), ("k", 25), ("d", 10)][..]),
+        ("lse", &[("n", 100_000)]),
+        ("llsq", &[("n", 16_392), ("m", 128)]),
+        ("kmeans", &[("n", 10_000), ("k", 1000), ("d", 16)]),
+        ("lstm", &[("c", 1024), ("b", 14), ("r", 4), ("n", 56)]),
+        ("ba", &[("n", 16), ("m", 1024), ("p", 1600)]),
+    ] {
+        let (program, _) = case(file);
+        let (_, f, whole) = &program.stages[1];
+        let size = |hint: &str| sizes.iter().find(|(name, _)| *name == hint).map(|(_, k)| *k);
+        let named =
+            (0..).zip(&whole.inputs).filter_map(|(k, var)| Some((k, size(&f.names.hint(*var))?)));
+        let nominal = Nominal::of(named);
+        let graph = prepared(&whole.graph, &nominal, Leave::Checked);
+        let compared = golden(&folder.join(format!("{file}.txt")), &described(&graph, &nominal));
+        compared.unwrap_or_else(|e| panic!("{e}"));
     }
 }

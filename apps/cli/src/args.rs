@@ -19,7 +19,8 @@ const EXAMPLES: &str = "Examples:
 
 `lambada COMMAND --help` tells more about a command.";
 
-const BUILD: &str = "A derivative is of the definitions that stand before it, back to the derivatives of others:
+const BUILD: &str =
+    "A derivative is of the definitions that stand before it, back to the derivatives of others:
   lambada build model.lam loss --grad w,b --jvp x predict -o out --name model
 offers model_loss, model_loss_grad (by w and b), model_loss_jvp (by x) and model_predict. 
 `all` in the place of names stands for all parameters that hold reals.";
@@ -500,6 +501,8 @@ pub enum Stage {
     Core,
     /// First-order array code
     Anf,
+    /// Scalar definitions with their indices, and the passes over them
+    Schedule,
     /// Loops over buffers
     Loops,
     /// What the C compiler sees

@@ -491,6 +491,7 @@ impl Shell {
             Stage::Surface => lambada::Stage::Surface,
             Stage::Core => lambada::Stage::Core,
             Stage::Anf => lambada::Stage::Anf,
+            Stage::Schedule => lambada::Stage::Schedule,
             Stage::Loops => lambada::Stage::Loops,
             Stage::C => lambada::Stage::C,
         };

@@ -1,6 +1,7 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
+use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
 use lambada_surface::ast::Item;
 
@@ -19,6 +20,8 @@ pub enum Stage {
     Core,
     /// First-order array code.
     Anf,
+    /// Scalar definitions with free indices, and the passes over them.
+    Schedule,
     /// Loops over buffers.
     Loops,
     /// What the C compiler sees.
@@ -54,6 +57,9 @@ impl Unit {
             (Stage::Anf, None) => {
                 Ok(anf::print(&arrays_with(&call.program, call.entry, &self.options)?.optimized))
             }
+            (Stage::Schedule, _) => {
+                Ok(scheduled(&arrays_with(&call.program, call.entry, &self.options)?.optimized))
+            }
             (Stage::Loops, _) => Ok(lambada_loops::print(&lower_with(
                 &arrays_with(&call.program, call.entry, &self.options)?,
                 &self.options,
@@ -87,4 +93,16 @@ impl Unit {
         });
         shown.ok_or_else(|| vec![messages::no_such_pass(pass)])
     }
+}
+
+/// The graphs of a program, with what each pass over its points computes, for sizes of which nothing is known.
+fn scheduled(function: &anf::Function) -> String {
+    let nominal = schedule::Nominal::default();
+    let mut texts = Vec::new();
+    schedule::through_graphs(&mut function.clone(), &mut |graph| {
+        let prepared = schedule::prepared(&graph, &nominal, schedule::Leave::Checked);
+        texts.push(schedule::described(&prepared, &nominal));
+        graph
+    });
+    texts.join("\n")
 }

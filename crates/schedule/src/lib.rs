@@ -19,6 +19,7 @@ mod place;
 mod reads;
 mod regions;
 mod restore;
+mod scopes;
 mod states;
 mod tile;
 mod worth;
@@ -39,6 +40,7 @@ pub use place::{place, placeable};
 pub use reads::pushed;
 pub use regions::{Region, Replaced, replace_regions};
 pub use restore::restore;
+pub use scopes::{Scopes, described};
 pub use states::settled;
 pub use worth::best;
 

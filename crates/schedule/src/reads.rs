@@ -27,6 +27,7 @@ pub fn pushed(graph: &Graph) -> Graph {
 
 /// An element of an array.
 pub(crate) fn read(to: &mut Builder, array: ArrayId, index: Vec<NodeId>) -> NodeId {
+    let array = before(&to.graph, array, &index);
     if let Array::Map(axes, body) = to.graph.array(array) {
         let (axes, body) = (axes.clone(), *body);
         let mut push = Push {
@@ -39,6 +40,20 @@ pub(crate) fn read(to: &mut Builder, array: ArrayId, index: Vec<NodeId>) -> Node
         }
     }
     to.at(array, index)
+}
+
+/// The array before updates at other places.
+fn before(graph: &Graph, mut array: ArrayId, index: &[NodeId]) -> ArrayId {
+    let differ = |(a, b): (&NodeId, &NodeId)| {
+        let difference = Affine::of(graph, *a).plus(-1, &Affine::of(graph, *b));
+        difference.known().is_some_and(|known| known != 0)
+    };
+    while let Array::Update(init, at, _) = graph.array(array)
+        && at.iter().zip(index).any(differ)
+    {
+        array = *init;
+    }
+    array
 }
 
 impl Push {

@@ -220,6 +220,10 @@ impl Copy<'_> {
         let axis = self.axis(old.axis);
         let carries = self.live.carries(self.from, l);
         let inits: Vec<_> = carries.iter().map(|c| (c.hint.clone(), self.array(c.init))).collect();
+        // The first state of a loop inside of another one leads to that one, and so to the loop itself.
+        if let Some(copied) = self.loops.get(&l) {
+            return *copied;
+        }
         let free = self.free_of_loops[l.0 as usize].clone();
         let free = self.set(&free);
         self.laziness(self.from.loop_facts(l).1);

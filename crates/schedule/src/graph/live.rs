@@ -87,3 +87,13 @@ pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]
     });
     found
 }
+
+/// All that something needs.
+pub fn reached(graph: &Graph, from: Vec<Part>) -> HashSet<Part> {
+    let mut found = HashSet::new();
+    reach(graph, &Aliases::new(), from, &mut |part, _| {
+        found.insert(part);
+        true
+    });
+    found
+}

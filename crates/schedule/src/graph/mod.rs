@@ -18,8 +18,8 @@ pub use check::check;
 pub use copy::{Rule, aliased, cleaned, merged, rebuilt, rewritten};
 pub use defer::deferred;
 pub use eval::{Outcome, eval};
-pub use live::{Aliases, needs, roots};
-pub use print::print;
+pub use live::{Aliases, needs, reached, roots};
+pub use print::{Printed, print, printed};
 pub use read::read;
 pub use syntax::{
     Array, ArrayId, Axis, Carry, Effect, Facts, Graph, Input, Loop, LoopId, Node, NodeId, Output,

@@ -9,15 +9,33 @@ use lambada_source::stack;
 
 use super::{Array, ArrayId, AxisId, Effect, Graph, LoopId, Node, NodeId, Output, Term};
 
+/// The program as text, and what is called what in it.
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// The numbers of scalars that are defined in a line.
+    pub nodes: HashMap<NodeId, usize>,
+    /// The numbers of arrays.
+    pub arrays: HashMap<ArrayId, usize>,
+    /// The names of axes.
+    pub axes: HashMap<AxisId, Rc<str>>,
+}
+
 /// The program as text.
 pub fn print(graph: &Graph) -> String {
+    printed(graph).text
+}
+
+/// The program as text, with its names.
+pub fn printed(graph: &Graph) -> Printed {
     let mut printer = Printer::new(graph);
     printer.head();
     printer.effects(&graph.effects);
     let outputs: Vec<String> = graph.outputs.iter().map(|o| printer.output(o)).collect();
     printer.line(&format!("=> {}", outputs.join(", ")));
     printer.text.push_str("}\n");
-    printer.text
+    let Printer { text, nodes, arrays, axes, .. } = printer;
+    Printed { text, nodes, arrays, axes }
 }
 
 struct Printer<'a> {
@@ -233,6 +251,9 @@ impl<'a> Printer<'a> {
         self.graph.loop_facts(l).0.iter().for_each(|outer| _ = self.axis(outer));
         let inits: Vec<String> = known.carries.iter().map(|c| self.array(c.init)).collect();
         // What is found on the way to the first state may have been the loop itself.
+        if let Some(k) = self.loops.get(&l) {
+            return *k;
+        }
         let k = self.loops.len();
         self.loops.insert(l, k);
         self.line(&format!("l{k} = loop {axis} ({})", inits.join(", ")));
