@@ -8,6 +8,7 @@ mod names;
 mod npz;
 mod raw;
 mod stream;
+mod table;
 mod write;
 
 pub(crate) use bind::scalar_leaf;
@@ -16,6 +17,7 @@ pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
 pub(crate) use raw::STANDARD_INPUT;
+pub(crate) use table::Column;
 pub use raw::{Inputs, Raw};
 pub(crate) use stream::{Json, Typed};
 pub use write::{Format, json_text, replace_file, to_json, write_file, write_sparse};
