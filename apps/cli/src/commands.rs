@@ -249,7 +249,10 @@ impl Shell {
             .with_observer(Rc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
-        executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))
+        let working = report::working();
+        let value = executable.run(&args);
+        drop(working);
+        value.map_err(|f| report::failure(&self.session, &f, self.color))
     }
 
     /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
@@ -285,8 +288,11 @@ impl Shell {
             .with_observer(Rc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
+        let working = report::working();
+        let value = executable.run(&args);
+        drop(working);
         let value =
-            executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
+            value.map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
     }
 

@@ -7,6 +7,7 @@ mod call;
 mod data;
 mod evaluate;
 mod explain;
+mod fields;
 mod fit;
 mod format;
 mod gradbench;
