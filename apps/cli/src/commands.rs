@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use lambada::paper;
 use lambada::{
-    Data, Ended, Engine, Executable, Expression, Inputs, Operator, Problem, RESULT, Session, Sparse,
-    Unit, Verify,
+    Data, Ended, Engine, Executable, Expression, Inputs, Operator, Problem, RESULT, Session,
+    Sparse, Unit, Verify,
 };
 
 use crate::args::{self, Args, Command, DataArgs, Look, Mode, Of, PaperStage, Stage, Target, Wrt};
@@ -65,7 +65,9 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.derive(&file, &entry, mode, stage, &wrt)
         }
         Command::Eval { expression, words, data } => shell.eval(&expression, &words, &data),
-        Command::Repl { file, engine, look } => crate::repl::run(shell, file.as_deref(), engine, look),
+        Command::Repl { file, engine, look } => {
+            crate::repl::run(shell, file.as_deref(), engine, look)
+        }
         Command::Fmt { files, check } => shell.format(&files, check),
         Command::New { name } => crate::new::run(&name),
         Command::Completions { shell } => crate::pages::completions(shell),
@@ -223,10 +225,8 @@ impl Shell {
     fn eval(&mut self, text: &str, words: &[String], data: &DataArgs) -> Result<(), Report> {
         let inputs = self.inputs(data, words)?;
         let expression = Expression { text, inputs: Some(&inputs), ..Expression::default() };
-        let unit = self
-            .session
-            .load_expression("<expression>", &expression)
-            .map_err(|p| self.told(p))?;
+        let unit =
+            self.session.load_expression("<expression>", &expression).map_err(|p| self.told(p))?;
         report::tell(&self.told(unit.warnings.clone()));
         let call = unit.call(RESULT, Operator::Value, None).map_err(|p| self.told(p))?;
         let value = self.value(call, &inputs, data.engine, data.trap_nan)?;
@@ -291,8 +291,7 @@ impl Shell {
         let working = report::working();
         let value = executable.run(&args);
         drop(working);
-        let value =
-            value.map_err(|f| report::failure(&self.session, &f, self.color))?;
+        let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
     }
 

@@ -64,7 +64,9 @@ pub fn other_layout(count: usize) -> String {
         1 => ("1 file".to_string(), "is"),
         _ => (format!("{count} files"), "are"),
     };
-    format!("error: {files} {are} not in canonical layout; `lambada fmt` without --check writes it\n")
+    format!(
+        "error: {files} {are} not in canonical layout; `lambada fmt` without --check writes it\n"
+    )
 }
 
 /// A path that names no new folder.

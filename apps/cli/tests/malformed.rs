@@ -373,11 +373,8 @@ fn data() {
 fn command_lines() {
     let folder = folder();
     let before = files(folder.path());
-    let cases: Vec<(&[&str], i32)> = USAGE
-        .iter()
-        .map(|args| (*args, 2))
-        .chain(COMMANDS.iter().map(|args| (*args, 1)))
-        .collect();
+    let cases: Vec<(&[&str], i32)> =
+        USAGE.iter().map(|args| (*args, 2)).chain(COMMANDS.iter().map(|args| (*args, 1))).collect();
     check(&cases, |_, (args, code)| {
         let output = lambada(folder.path()).args(*args).output().expect("it starts");
         let told = match args.is_empty() {
@@ -414,7 +411,8 @@ fn full_disks() {
         let output = lambada(folder.path()).args(*args).stdout(full).output().expect("it starts");
         let told = complaint(&output, 1);
         let why = text(&output.stderr).contains("No space left");
-        told.or_else(|| (!why).then(|| text(&output.stderr))).map(|told| format!("{args:?}\n{told}"))
+        told.or_else(|| (!why).then(|| text(&output.stderr)))
+            .map(|told| format!("{args:?}\n{told}"))
     });
     assert_eq!(files(folder.path()), before, "something is left behind");
 }

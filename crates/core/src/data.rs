@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn records_stand_in_tables() {
-        let record = |x: f64, n: i64| Data::Record(vec![("mean".into(), x.into()), ("n".into(), n.into())]);
+        let record =
+            |x: f64, n: i64| Data::Record(vec![("mean".into(), x.into()), ("n".into(), n.into())]);
         let records = Data::Array(vec![record(0.5, 10), record(12.25, 7)]);
         let style = |width| Style { width: Some(width), ..Style::default() };
         assert_eq!(records.show(style(100)), "[{mean = 0.5, n = 10}, {mean = 12.25, n = 7}]");

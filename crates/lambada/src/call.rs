@@ -95,8 +95,7 @@ impl Call {
     /// The definition's arguments, from inputs by name.
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
         let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);
-        let mut args =
-            data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)?;
+        let mut args = data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)?;
         let fields: Vec<Data> = self.fields.iter().filter_map(|field| field.of(&args)).collect();
         args.extend(fields);
         Ok(args)

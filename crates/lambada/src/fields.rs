@@ -23,10 +23,13 @@ pub(crate) struct Field {
 impl Field {
     /// Its value, in the arguments of the definition.
     pub(crate) fn of(&self, args: &[Data]) -> Option<Data> {
-        self.path.iter().try_fold(args.get(self.param)?, |at, name| match at {
-            Data::Record(fields) => Some(&fields.iter().find(|(n, _)| **n == **name)?.1),
-            Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => None,
-        }).cloned()
+        self.path
+            .iter()
+            .try_fold(args.get(self.param)?, |at, name| match at {
+                Data::Record(fields) => Some(&fields.iter().find(|(n, _)| **n == **name)?.1),
+                Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => None,
+            })
+            .cloned()
     }
 
     fn overlaps(&self, other: &Field) -> bool {

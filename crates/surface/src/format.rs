@@ -65,7 +65,10 @@ mod tests {
 
     #[test]
     fn comments_inside_of_items() {
-        check("def f =   -- why\n   1+1  \ndef g=1+1", "def f = -- why\n  1 + 1\n\ndef g = 1 + 1\n");
+        check(
+            "def f =   -- why\n   1+1  \ndef g=1+1",
+            "def f = -- why\n  1 + 1\n\ndef g = 1 + 1\n",
+        );
         check(
             "def f x =\n  -- one\n  let a = x -- two\n\n  -- three\n  let b = a in\n  -- four\n  a + -- five\n  b",
             "def f x =\n  -- one\n  let a = x -- two\n\n  -- three\n  let b = a\n  -- four\n  in a + b -- five\n",
@@ -104,7 +107,10 @@ mod tests {
     #[test]
     fn short_items_stand_together() {
         check("def f=1\ndef g =2\n\ndef h = 3", "def f = 1\ndef g = 2\n\ndef h = 3\n");
-        check("def f = 1\ndef g = match 1\n| _ -> 2", "def f = 1\n\ndef g =\n  match 1\n  | _ -> 2\n");
+        check(
+            "def f = 1\ndef g = match 1\n| _ -> 2",
+            "def f = 1\n\ndef g =\n  match 1\n  | _ -> 2\n",
+        );
     }
 
     #[test]

@@ -17,5 +17,7 @@ pub mod visit;
 pub use format::format;
 pub use names::{all_names, defined, free_sizes, free_variables, looks_like_negative_argument};
 pub use parser::{is_incomplete, parse, parse_expr, parse_type};
-pub use print::{WIDTH, print_def, print_expr, print_item, print_module, print_pattern, print_type};
+pub use print::{
+    WIDTH, print_def, print_expr, print_item, print_module, print_pattern, print_type,
+};
 pub use spans::erase_spans;

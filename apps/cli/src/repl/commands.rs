@@ -34,7 +34,12 @@ enum Does {
 /// All of them.
 pub const COMMANDS: [Command; 7] = [
     command(":type", "EXPR", "the type of an expression", Does::Type),
-    command(":derive", "F [forward|reverse]", "the derivative of a function, as source", Does::Derive),
+    command(
+        ":derive",
+        "F [forward|reverse]",
+        "the derivative of a function, as source",
+        Does::Derive,
+    ),
     command(":time", "EXPR", "how long an expression takes, as native code", Does::Time),
     command(":doc", "[NAME]", "what a name of the library, or one of yours, is for", Does::Doc),
     command(":load", "FILE", "take in the definitions of a file", Does::Load),

@@ -152,9 +152,9 @@ impl Completer for Names {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
         let part = |c: char| c.is_alphanumeric() || "_.':".contains(c);
-        let start = line[..at].rfind(|c| !part(c)).map_or(0, |k| {
-            k + line[k..].chars().next().map_or(1, char::len_utf8)
-        });
+        let start = line[..at]
+            .rfind(|c| !part(c))
+            .map_or(0, |k| k + line[k..].chars().next().map_or(1, char::len_utf8));
         let word = &line[start..at];
         let commands = COMMANDS.iter().map(|command| command.name.to_string());
         let commands = commands.filter(|_| start == 0);
@@ -205,7 +205,10 @@ mod tests {
         check("def f x =\n  x\nf 2", &["def f x =\n  x", "f 2"]);
         check("(1,\n2)\n:help", &["(1,\n2)", ":help"]);
         check("let x = 1\nin x + 1", &["let x = 1\nin x + 1"]);
-        check("def g s = match s\n| 0 -> 1\n| _ -> 2\ng 0", &["def g s = match s\n| 0 -> 1\n| _ -> 2", "g 0"]);
+        check(
+            "def g s = match s\n| 0 -> 1\n| _ -> 2\ng 0",
+            &["def g s = match s\n| 0 -> 1\n| _ -> 2", "g 0"],
+        );
         check("1 +\n\n3", &["1 +", "3"]);
         check("let y = 4\ny", &["let y = 4", "y"]);
     }
@@ -214,9 +217,8 @@ mod tests {
     fn names_are_completed() {
         let names = Names(vec!["softmax".into(), "sort".into(), "linalg.solve".into()]);
         let history = FileHistory::new();
-        let complete = |line: &str| {
-            names.complete(line, line.len(), &Context::new(&history)).expect("names")
-        };
+        let complete =
+            |line: &str| names.complete(line, line.len(), &Context::new(&history)).expect("names");
         assert_eq!(complete("1 + so"), (4, vec!["softmax".to_string(), "sort".to_string()]));
         assert_eq!(complete("(linalg.s"), (1, vec!["linalg.solve".to_string()]));
         assert_eq!(complete(":ty"), (0, vec![":type".to_string()]));

@@ -97,8 +97,7 @@ impl Writer {
         let tall = self.tall && flat(whole, self.style, room).is_none();
         self.push(open);
         let column = self.column;
-        let separator =
-            if tall { format!(",\n{}", " ".repeat(column)) } else { ", ".to_string() };
+        let separator = if tall { format!(",\n{}", " ".repeat(column)) } else { ", ".to_string() };
         for (k, (label, item)) in items.enumerate() {
             if k > 0 {
                 self.push(&separator);
@@ -128,9 +127,7 @@ fn more(count: usize) -> String {
 
 fn is_atomic(arg: &Data) -> bool {
     match arg {
-        Data::Tensor(tensor) => {
-            tensor.as_scalar().is_none_or(|x| !show(x).starts_with('-'))
-        }
+        Data::Tensor(tensor) => tensor.as_scalar().is_none_or(|x| !show(x).starts_with('-')),
         Data::Tuple(_) | Data::Record(_) | Data::Array(_) => true,
         Data::Con { args, .. } => args.is_empty(),
     }
@@ -159,11 +156,7 @@ fn flat(data: &Data, style: Style, room: usize) -> Option<usize> {
     }
 }
 
-fn flat_all<'a>(
-    items: impl Iterator<Item = Item<'a>>,
-    style: Style,
-    room: usize,
-) -> Option<usize> {
+fn flat_all<'a>(items: impl Iterator<Item = Item<'a>>, style: Style, room: usize) -> Option<usize> {
     let mut used = 2;
     for (k, (label, item)) in items.enumerate() {
         let label = if label.is_empty() { 0 } else { label.chars().count() + 3 };
@@ -259,13 +252,7 @@ fn rows(
 }
 
 /// Elements side by side; those of a row that is too long for a line stand in columns below each other.
-fn row(
-    elements: &[String],
-    count: usize,
-    widths: &[usize],
-    column: usize,
-    style: Style,
-) -> String {
+fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style: Style) -> String {
     let padded = |(element, width): (&String, &usize)| format!("{element:>width$}");
     let mut parts: Vec<String> = elements.iter().zip(widths).map(padded).collect();
     let length = parts.iter().map(|part| part.len() + 2).sum::<usize>();

@@ -17,7 +17,7 @@ pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
 pub(crate) use raw::STANDARD_INPUT;
-pub(crate) use table::Column;
 pub use raw::{Inputs, Raw};
 pub(crate) use stream::{Json, Typed};
+pub(crate) use table::Column;
 pub use write::{Format, json_text, replace_file, to_json, write_file, write_sparse};

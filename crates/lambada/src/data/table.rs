@@ -58,7 +58,9 @@ pub fn read(text: &str, origin: &str) -> Result<Table, Problem> {
         true => first.iter().map(str::to_string).collect(),
         false => (0..first.len()).map(|k| k.to_string()).collect(),
     };
-    if let Some(name) = names.iter().enumerate().find_map(|(k, n)| names[..k].contains(n).then_some(n)) {
+    if let Some(name) =
+        names.iter().enumerate().find_map(|(k, n)| names[..k].contains(n).then_some(n))
+    {
         return Err(messages::repeated_column(origin, name));
     }
     let rows = &records[usize::from(head)..];
@@ -112,7 +114,9 @@ impl Table {
         let rows = lambada_source::counted(self.rows, "row");
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         match self.head {
-            true => format!("a table of {rows} with the columns {}", lambada_source::quoted(&names)),
+            true => {
+                format!("a table of {rows} with the columns {}", lambada_source::quoted(&names))
+            }
             false => {
                 let columns = lambada_source::counted(names.len(), "column");
                 format!("a table of {rows} and {columns} without names")
@@ -125,9 +129,11 @@ impl Table {
 pub fn write(path: &Path, data: &Data, arrays: &[(String, Tensor)]) -> Result<Vec<u8>, Problem> {
     let columns = match data {
         Data::Array(records) => records_as_columns(records),
-        Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Con { .. } => {
-            arrays.iter().map(|(name, tensor)| columns(name, tensor)).collect::<Option<Vec<_>>>().map(|c| c.concat())
-        }
+        Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Con { .. } => arrays
+            .iter()
+            .map(|(name, tensor)| columns(name, tensor))
+            .collect::<Option<Vec<_>>>()
+            .map(|c| c.concat()),
     };
     let columns = columns.ok_or_else(messages::not_for_csv)?;
     let rows = columns.first().map_or(0, |(_, cells)| cells.len());

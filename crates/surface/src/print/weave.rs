@@ -32,10 +32,7 @@ impl Word<'_> {
     }
 
     fn round(&self) -> bool {
-        matches!(
-            self.kind,
-            TokenKind::Open(Bracket::Round) | TokenKind::Close(Bracket::Round)
-        )
+        matches!(self.kind, TokenKind::Open(Bracket::Round) | TokenKind::Close(Bracket::Round))
     }
 
     fn number(&self) -> bool {
@@ -96,10 +93,9 @@ struct Collect {
 
 impl Rewrite for Collect {
     fn text(&mut self, text: &str) -> Doc {
-        let words = lex(text).into_iter().map(|(token, place)| Word {
-            kind: token.kind,
-            text: text[place].to_string().into(),
-        });
+        let words = lex(text)
+            .into_iter()
+            .map(|(token, place)| Word { kind: token.kind, text: text[place].to_string().into() });
         self.words.extend(words);
         Doc::nil()
     }
@@ -135,9 +131,8 @@ impl Match {
             let same = |di: usize, dj: usize| {
                 i + di < a.len() && j + dj < b.len() && source[a[i + di]].is(&out[b[j + dj]])
             };
-            let near = (0..WINDOW).find_map(|d| {
-                (0..=d).map(|dj| (d - dj, dj)).find(|(di, dj)| same(*di, *dj))
-            });
+            let near = (0..WINDOW)
+                .find_map(|d| (0..=d).map(|dj| (d - dj, dj)).find(|(di, dj)| same(*di, *dj)));
             let Some((di, dj)) = near else { break };
             (i, j) = (i + di, j + dj);
             places[b[j]] = Some(a[i]);
@@ -291,7 +286,8 @@ impl Weave<'_> {
     /// Line breaks and comments on lines of their own, up to where the next token starts.
     fn own_lines(&self, own: Range<usize>) -> Doc {
         let opened = self.at > 0 && opens(self.out[self.at - 1].kind);
-        let closes = matches!(self.out.get(self.at).map(|word| word.kind), Some(TokenKind::Close(_)));
+        let closes =
+            matches!(self.out.get(self.at).map(|word| word.kind), Some(TokenKind::Close(_)));
         let mut doc = Doc::nil();
         for k in own.clone() {
             let start = self.written.comments[k].start as usize;
@@ -324,8 +320,7 @@ impl Rewrite for Weave<'_> {
         for (_, place) in lex(text) {
             out.push_str(&text[end..place.start]);
             end = place.end;
-            let (open, close) =
-                self.matched.parentheses.get(&self.at).copied().unwrap_or_default();
+            let (open, close) = self.matched.parentheses.get(&self.at).copied().unwrap_or_default();
             out.push_str(&"(".repeat(open));
             match self.matched.source[self.at] {
                 Some(source) if self.source[source].number() => {

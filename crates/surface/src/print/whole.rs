@@ -35,8 +35,8 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
 /// Is the item on one line?
 fn is_short(written: &Written, item: &Item) -> bool {
     let span = item.span();
-    let commented = first_comment(written, span.start as usize)
-        != first_comment(written, span.end as usize);
+    let commented =
+        first_comment(written, span.start as usize) != first_comment(written, span.end as usize);
     !commented && !woven(written, item, 0..0).0.render(WIDTH).contains('\n')
 }
 
