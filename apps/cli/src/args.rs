@@ -312,10 +312,10 @@ pub struct Target {
 /// Where inputs come from and results go to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct DataArgs {
-    /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input (-). May be repeated
+    /// Values by parameter name, from a .json, .csv, .npz or .npy file, or JSON from standard input (-). May be repeated
     #[arg(long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Write the result to a .json or .npz file instead of standard output
+    /// Write the result to a .json, .csv or .npz file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How to run the program

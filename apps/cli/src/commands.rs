@@ -253,7 +253,10 @@ impl Shell {
             .with_observer(Rc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
-        executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))
+        let working = report::working();
+        let value = executable.run(&args);
+        drop(working);
+        value.map_err(|f| report::failure(&self.session, &f, self.color))
     }
 
     /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
@@ -289,8 +292,10 @@ impl Shell {
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
-        let value =
-            executable.run(&args).map_err(|f| report::failure(&self.session, &f, self.color))?;
+        let working = report::working();
+        let value = executable.run(&args);
+        drop(working);
+        let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
     }
 

@@ -16,6 +16,13 @@ use clap::Parser as _;
 /// Deeply nested programs are walked by recursion; the address space is reserved, not used. Where that is scarce, less has to do.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 
+/// The exit code of a command that has been carried out, or has told why not.
+fn ended(result: Result<(), String>) -> ExitCode {
+    let Err(told) = result else { return ExitCode::SUCCESS };
+    report::tell(&told);
+    ExitCode::from(1)
+}
+
 /// The exit code of a command that is not one.
 const USAGE: u8 = 2;
 
@@ -24,8 +31,11 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(mut told) => {
             messages::without_far_suggestions(&mut told);
-            let _ = told.print();
-            return if told.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+            return match (told.print(), told.use_stderr()) {
+                (_, true) => ExitCode::from(USAGE),
+                (Ok(()), false) => ExitCode::SUCCESS,
+                (Err(error), false) => ended(report::ended(&error)),
+            };
         }
     };
     report::tell_panics_in_a_line();
@@ -38,11 +48,7 @@ fn main() -> ExitCode {
         return ExitCode::from(1);
     };
     match worker.join() {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(told)) => {
-            report::tell(&told);
-            ExitCode::from(1)
-        }
+        Ok(result) => ended(result),
         Err(_) => ExitCode::from(101), // told by the hook
     }
 }

@@ -12,6 +12,11 @@ pub fn not_printed(error: &std::io::Error) -> String {
     format!("error: cannot write to standard output: {error}\n")
 }
 
+/// A line that is written again and again.
+pub fn still_running(since: Duration) -> String {
+    format!("running for {} s …", since.as_secs())
+}
+
 /// A definition is being run, perhaps forever.
 pub fn takes_long(definition: &str) -> String {
     format!(

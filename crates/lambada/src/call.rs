@@ -9,6 +9,7 @@ use lambada_source::{Problem, stack};
 
 use crate::Unit;
 use crate::data::{self, Inputs};
+use crate::fields::{self, Field};
 use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
 use crate::types::Files;
@@ -22,7 +23,12 @@ pub struct Call {
     /// The definition.
     name: Rc<str>,
     signature: Signature,
+    /// Which arguments are differentiated with respect to: parameters, and after these fields of parameters.
     wrt: Vec<usize>,
+    /// Fields of parameters that are differentiated with respect to; each is an argument of its own after those of the definition.
+    fields: Vec<Field>,
+    /// What is differentiated with respect to, with its type.
+    chosen: Vec<(Rc<str>, SizedTy)>,
     /// Which parameters of the definition have no written type.
     inferred: Vec<bool>,
 }
@@ -51,11 +57,15 @@ impl Unit {
         }
         let inferred = self.without_types(entry);
         if operator == Operator::Value {
-            return Ok(Call { program, entry: id, name, signature, wrt: Vec::new(), inferred });
+            let (wrt, fields, chosen) = (Vec::new(), Vec::new(), Vec::new());
+            return Ok(Call { program, entry: id, name, signature, wrt, fields, chosen, inferred });
         }
+        let (id, fields) =
+            fields::widen(&mut program, id, wrt.unwrap_or_default()).map_err(|p| vec![p])?;
         let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
+        let chosen = chosen(&program.def(id).signature, &wrt);
         let entry = operators::derive(&mut program, id, operator, &wrt).map_err(|p| vec![p])?;
-        Ok(Call { program, entry, name, signature, wrt, inferred })
+        Ok(Call { program, entry, name, signature, wrt, fields, chosen, inferred })
     }
 }
 
@@ -78,13 +88,17 @@ impl Call {
         unit: &Unit,
     ) -> Call {
         let inferred = unit.without_types(&name);
-        Call { program, entry, name, signature, wrt, inferred }
+        let chosen = chosen(&signature, &wrt);
+        Call { program, entry, name, signature, wrt, fields: Vec::new(), chosen, inferred }
     }
 
     /// The definition's arguments, from inputs by name.
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
         let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);
-        data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
+        let mut args = data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)?;
+        let fields: Vec<Data> = self.fields.iter().filter_map(|field| field.of(&args)).collect();
+        args.extend(fields);
+        Ok(args)
     }
 
     /// The definition.
@@ -110,9 +124,14 @@ impl Call {
         self.signature.params.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The names of the parameters that are differentiated with respect to.
+    /// Is it a derivative with respect to fields of parameters?
+    pub(crate) fn is_by_fields(&self) -> bool {
+        !self.fields.is_empty()
+    }
+
+    /// The names of the parameters, and of the fields of parameters, that are differentiated with respect to.
     pub fn wrt_names(&self) -> Vec<Rc<str>> {
-        self.wrt.iter().map(|k| self.signature.params[*k].0.clone()).collect()
+        self.chosen.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// The tangent at the arguments: given by parameter name, zero where it is not.
@@ -122,7 +141,7 @@ impl Call {
         if !misplaced.is_empty() {
             return Err(misplaced);
         }
-        let params = self.wrt.iter().map(|k| self.signature.params[*k].clone()).collect();
+        let params = self.chosen.clone();
         let zeros = self.wrt.iter().map(|k| Some(zeros_like(&args[*k]))).collect();
         if inputs.is_empty() {
             return Err(vec![derivatives::no_tangent(&self.name, &self.wrt_names())]);
@@ -185,6 +204,11 @@ pub(crate) fn zeros_like(data: &Data) -> Data {
             args: args.iter().map(|arg| stack::deeper(|| zeros_like(arg))).collect(),
         },
     }
+}
+
+/// What is differentiated with respect to.
+fn chosen(signature: &Signature, wrt: &[usize]) -> Vec<(Rc<str>, SizedTy)> {
+    wrt.iter().map(|k| signature.params[*k].clone()).collect()
 }
 
 fn holds_function(ty: &SizedTy) -> bool {

@@ -10,7 +10,7 @@ use lambada_surface::ast::{Item, Module};
 use lambada_surface::free_variables;
 use serde_json::Value;
 
-use crate::data::{Inputs, Raw, is_identifier};
+use crate::data::{Column, Inputs, Raw, is_identifier};
 use crate::{Session, Unit};
 
 /// What the definition of an expression is called.
@@ -112,6 +112,11 @@ fn parameters(expression: &Expression) -> Vec<Parameter> {
 fn types(value: &Raw) -> (Option<String>, Option<String>) {
     let array = |rank: usize, elem: &str| Some(format!("{}{elem}", "[]".repeat(rank)));
     match value {
+        Raw::Table(table) => {
+            let matrix = table.columns.iter().all(|(_, c)| matches!(c, Column::Numbers(_)));
+            let ty = (matrix && !table.head).then(|| "[][]real".to_string());
+            (ty.clone(), ty)
+        }
         Raw::Tensor(tensor) => {
             let rank = tensor.dims.len();
             let own = array(rank, &tensor.elem().to_string());

@@ -6,6 +6,7 @@ mod call;
 mod data;
 mod evaluate;
 mod explain;
+mod fields;
 mod files;
 mod fit;
 mod format;

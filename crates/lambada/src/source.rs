@@ -39,6 +39,10 @@ impl Unit {
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
         let call = self.call(entry, operator, wrt)?;
+        if call.is_by_fields() {
+            let why = "it is with respect to a field; name the whole parameter";
+            return Err(vec![messages::no_source_form(entry, why)]);
+        }
         if call.program.has_recursive_type(call.program.def(call.entry).body.ty()) {
             let why = "its parameters or its result have a recursive type";
             return Err(vec![messages::no_source_form(entry, why)]);

@@ -105,6 +105,15 @@ mod tests {
     }
 
     #[test]
+    fn short_items_stand_together() {
+        check("def f=1\ndef g =2\n\ndef h = 3", "def f = 1\ndef g = 2\n\ndef h = 3\n");
+        check(
+            "def f = 1\ndef g = match 1\n| _ -> 2",
+            "def f = 1\n\ndef g =\n  match 1\n  | _ -> 2\n",
+        );
+    }
+
+    #[test]
     fn problems_are_told() {
         assert!(format("def f = (", FileId(0)).is_err());
     }

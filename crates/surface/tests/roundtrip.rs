@@ -74,7 +74,7 @@ fn layout() {
     );
     check(
         "def f = if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb else if cccccccccccccccccccccc then d else e",
-        "def f =\n  if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then\n    bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n  else if cccccccccccccccccccccc then\n    d\n  else\n    e",
+        "def f =\n  if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n  else if cccccccccccccccccccccc then d\n  else e",
     );
     check("import \"a\"\nimport \"b\"\ndef x = 1", "import \"a\"\nimport \"b\"\n\ndef x = 1");
 }

@@ -103,9 +103,7 @@ fn paragraph(lines: &mut VecDeque<String>) -> Read {
             text.push('\n');
         }
         text.push_str(&line);
-        let goes_on = lines.front().is_some_and(|next| {
-            !next.trim().is_empty() && next.starts_with(|c: char| c.is_whitespace() || c == '|')
-        });
+        let goes_on = lines.front().is_some_and(|next| continues(next));
         let comment = line.starts_with("--");
         if !goes_on && !comment && !unfinished(&text) {
             break;
@@ -114,9 +112,21 @@ fn paragraph(lines: &mut VecDeque<String>) -> Read {
     if text.is_empty() { Read::End } else { Read::Text(text) }
 }
 
-/// Does more have to come?
+/// Words that begin no input.
+const INSIDE: [&str; 7] = ["in", "then", "else", "with", "and", "do", "|"];
+
+/// Does the line go on with what is above it?
+fn continues(line: &str) -> bool {
+    let word = line.split_whitespace().next();
+    word.is_some_and(|word| line.starts_with(char::is_whitespace) || INSIDE.contains(&word))
+}
+
+/// Does more have to come? `let x = 1` may be all there is.
 fn unfinished(text: &str) -> bool {
-    !text.trim_start().starts_with(':') && lambada::is_incomplete(text)
+    let binding = text.strip_prefix("let ").map(|rest| format!("def {rest}"));
+    let command = text.trim_start().starts_with(':');
+    let complete = binding.is_some_and(|definition| lambada::items(&definition).is_some());
+    !command && !complete && lambada::is_incomplete(text)
 }
 
 /// Where the history is kept.
@@ -162,8 +172,7 @@ impl Validator for Names {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let text = context.input();
         let last = text.rsplit('\n').next().unwrap_or_default();
-        let inside =
-            text.contains('\n') && last.starts_with(|c: char| c.is_whitespace() || c == '|');
+        let inside = text.contains('\n') && continues(last);
         let given_up = text.contains('\n') && last.trim().is_empty();
         let open = !given_up && (inside || unfinished(text));
         Ok(if open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
@@ -201,6 +210,7 @@ mod tests {
             &["def g s = match s\n| 0 -> 1\n| _ -> 2", "g 0"],
         );
         check("1 +\n\n3", &["1 +", "3"]);
+        check("let y = 4\ny", &["let y = 4", "y"]);
     }
 
     #[test]

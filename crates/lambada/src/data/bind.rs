@@ -11,6 +11,7 @@ use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
 use super::raw::Entry;
+use super::table::{Column, Table};
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
@@ -127,6 +128,7 @@ fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i
 fn rank_of(value: &Raw) -> usize {
     match value {
         Raw::Tensor(tensor) => tensor.dims.len(),
+        Raw::Table(_) => 1,
         Raw::Json(value) => json::rank(value),
     }
 }
@@ -148,6 +150,7 @@ fn one(
     let data = match value {
         Raw::Json(value) => reader.json(ty, value)?,
         Raw::Tensor(tensor) => reader.tensor(ty, tensor)?,
+        Raw::Table(table) => reader.table(ty, table)?,
     };
     if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, &data)
         && let Some(Scalar::Int(n)) = tensor.as_scalar()
@@ -463,6 +466,98 @@ impl Reader<'_> {
             _ => return Err(self.mismatch(found())),
         };
         Ok(Data::Tensor(Tensor { dims: tensor.dims.clone(), data }))
+    }
+}
+
+/// Tables.
+impl Reader<'_> {
+    /// A matrix of all columns, or an array of records or tuples with a row for each.
+    fn table(&self, ty: &SizedTy, table: &Table) -> Result<Data, Problem> {
+        let SizedTy::Array(_, row) = ty else { return Err(self.mismatch(table.describe())) };
+        let columns = match &**row {
+            SizedTy::Record(types) => {
+                let column = |name: &str| table.columns.iter().find(|(known, _)| known == name);
+                let missing: Vec<&str> =
+                    types.iter().map(|(n, _)| &**n).filter(|n| column(n).is_none()).collect();
+                if !missing.is_empty() {
+                    return Err(messages::fields(self.name, self.expected, &missing, &[]));
+                }
+                let fields = types.iter().filter_map(|(n, t)| Some((t, &column(n)?.1)));
+                self.columns(fields)?
+            }
+            SizedTy::Tuple(types) if types.len() == table.columns.len() => {
+                self.columns(types.iter().zip(table.columns.iter().map(|(_, column)| column)))?
+            }
+            SizedTy::Array(_, elem) => {
+                let SizedTy::Scalar(elem) = **elem else {
+                    return Err(self.mismatch(table.describe()));
+                };
+                return self.matrix(elem, table);
+            }
+            SizedTy::Scalar(_) | SizedTy::Tuple(_) | SizedTy::Variant(_) | SizedTy::Fun(..) => {
+                return Err(self.mismatch(table.describe()));
+            }
+        };
+        let names: Option<Vec<_>> = match &**row {
+            SizedTy::Record(types) => Some(types.iter().map(|(name, _)| name).collect()),
+            _ => None,
+        };
+        let rows = (0..table.rows).map(|k| {
+            let cells = columns.iter().map(|column| column[k].clone());
+            match &names {
+                Some(names) => {
+                    Data::Record(names.iter().map(|name| (***name).into()).zip(cells).collect())
+                }
+                None => Data::Tuple(cells.collect()),
+            }
+        });
+        Ok(Data::Array(rows.collect()))
+    }
+
+    /// The cells of columns, as values of these types.
+    fn columns<'t>(
+        &self,
+        columns: impl Iterator<Item = (&'t SizedTy, &'t Column)>,
+    ) -> Result<Vec<Vec<Data>>, Problem> {
+        let column = |(ty, column): (&SizedTy, &Column)| match column {
+            Column::Numbers(tensor) => {
+                let all = SizedTy::Array(Size::Any, Box::new(ty.clone()));
+                match self.tensor(&all, tensor)? {
+                    Data::Tensor(tensor) => {
+                        let cells = 0..tensor.data.len();
+                        Ok(cells.map(|k| Data::from(tensor.data.get(k))).collect())
+                    }
+                    Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
+                        Err(self.mismatch("a column of numbers"))
+                    }
+                }
+            }
+            Column::Words(words) => {
+                words.iter().map(|word| self.json(ty, &Value::String(word.clone()))).collect()
+            }
+        };
+        columns.map(column).collect()
+    }
+
+    /// All columns side by side.
+    fn matrix(&self, elem: ScalarTy, table: &Table) -> Result<Data, Problem> {
+        let all = SizedTy::Array(Size::Any, Box::new(SizedTy::Scalar(elem)));
+        let mut columns = Vec::new();
+        for (_, column) in &table.columns {
+            match column {
+                Column::Numbers(tensor) => columns.push(self.tensor(&all, tensor)?),
+                Column::Words(_) => return Err(self.mismatch(table.describe())),
+            }
+        }
+        let mut data = Elements::zeros(elem, 0);
+        for row in 0..table.rows {
+            for column in &columns {
+                if let Data::Tensor(tensor) = column {
+                    push(&mut data, tensor.data.get(row));
+                }
+            }
+        }
+        Ok(Data::Tensor(Tensor { dims: vec![table.rows, columns.len()], data }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! JSON values: how to speak of them, and the numbers in them.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use lambada_prim::ScalarTy;
@@ -12,13 +13,13 @@ use crate::messages::data as messages;
 /// A JSON text. One key twice in an object is a mistake, which no value shows; what is not JSON is told with `origin`.
 pub fn read(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = &*spelled(text);
     let value = match depth(text) {
         deep if deep > DEEPEST => Err(format!("it is nested more than {DEEPEST} levels deep")),
         deep if deep > SHALLOW => stack::roomy(|| super::deep::read(text)),
         _ => serde_json::from_str(text).map_err(|error| error.to_string()),
     };
-    let value =
-        value.map_err(|error| messages::not_json(origin, error, bare_constant(text)))?.into();
+    let value = value.map_err(|error| messages::not_json(origin, error))?.into();
     match repeated_key(text) {
         Some(key) => Err(messages::repeated_key(origin, &key)),
         None => Ok(value),
@@ -90,13 +91,22 @@ fn repeated_key(text: &str) -> Option<String> {
     None
 }
 
-/// A number that other writers of JSON have and JSON has not, with its spelling here.
-fn bare_constant(text: &str) -> Option<(&'static str, &'static str)> {
-    let known = [("-Infinity", "-inf"), ("Infinity", "inf"), ("NaN", "nan")];
-    let outside = strings(text).filter(|(quoted, ..)| !quoted);
-    outside
-        .filter_map(|(_, _, part)| known.into_iter().find(|(name, _)| part.contains(name)))
-        .next()
+/// Numbers that other writers of JSON have and JSON has not, with their spelling here.
+const CONSTANTS: [(&str, &str); 3] =
+    [("-Infinity", "\"-inf\""), ("Infinity", "\"inf\""), ("NaN", "\"nan\"")];
+
+/// The text with the numbers of other writers as it has them here.
+fn spelled(text: &str) -> Cow<'_, str> {
+    if !CONSTANTS.iter().any(|(name, _)| text.contains(name)) {
+        return text.into();
+    }
+    let part = |(quoted, _, part): (bool, usize, &str)| match quoted {
+        true => part.to_string(),
+        false => CONSTANTS
+            .iter()
+            .fold(part.to_string(), |part, (name, spelling)| part.replace(name, spelling)),
+    };
+    strings(text).map(part).collect::<String>().into()
 }
 
 /// What kind of value it is, with its article.
@@ -237,8 +247,8 @@ mod tests {
 
     #[test]
     fn constants_of_other_writers_stand_outside_of_strings() {
-        assert_eq!(bare_constant(r#"{"x": [1, NaN]}"#), Some(("NaN", "nan")));
-        assert_eq!(bare_constant(r#"[-Infinity]"#), Some(("-Infinity", "-inf")));
-        assert_eq!(bare_constant(r#"{"NaN": "Infinity"}"#), None);
+        assert_eq!(spelled(r#"{"x": [1, NaN]}"#), r#"{"x": [1, "nan"]}"#);
+        assert_eq!(spelled(r#"[-Infinity, Infinity]"#), r#"["-inf", "inf"]"#);
+        assert_eq!(spelled(r#"{"NaN": "Infinity"}"#), r#"{"NaN": "Infinity"}"#);
     }
 }

@@ -8,6 +8,7 @@ mod names;
 mod npz;
 mod raw;
 mod stream;
+mod table;
 mod write;
 
 pub(crate) use bind::scalar_leaf;
@@ -18,4 +19,5 @@ pub use names::{
 pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
 pub(crate) use stream::{Json, Typed};
+pub(crate) use table::Column;
 pub use write::{Format, json_text, replace_file, to_json, write_file, write_sparse};

@@ -1,12 +1,14 @@
 //! Data as it comes: values by parameter name, not yet typed.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use lambada_prim::{Memory, Tensor};
 use lambada_source::Problem;
 use lambada_source::stack::Deep;
 use serde_json::Value;
 
+use super::table::{self, Column, Table};
 use super::{is_definition, json, npz, split_assignment};
 use crate::messages::data as messages;
 
@@ -18,8 +20,10 @@ pub(crate) const STANDARD_INPUT: &str = "-";
 pub enum Raw {
     /// From JSON text.
     Json(Deep<Value>),
-    /// From a NumPy array.
+    /// From a NumPy array or a column of a table.
     Tensor(Tensor),
+    /// From a table as a whole.
+    Table(Arc<Table>),
 }
 
 /// Values by parameter name, with where each comes from.
@@ -84,7 +88,7 @@ impl Inputs {
         own.filter_map(|entry| Some((entry.name.as_deref()?, &*entry.origin)))
     }
 
-    /// All values of a `.json` or `.npz` file; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
+    /// All values of a `.json` or `.npz` file, the columns of a `.csv` or `.tsv` file and the whole table under the file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
         if path == Path::new(STANDARD_INPUT) {
             return self.read_json(&text(path)?, "the standard input");
@@ -100,6 +104,12 @@ impl Inputs {
                 }
                 Ok(())
             }
+            "csv" | "tsv" => {
+                let table = table::read(&text(path)?, &origin)?;
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                self.read_table(table, name, &origin);
+                Ok(())
+            }
             "npy" => {
                 let bytes = std::fs::read(path).map_err(|e| messages::io(path, "read", e))?;
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -112,7 +122,18 @@ impl Inputs {
         }
     }
 
-    /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an object; a `.npz` file as its only array.
+    /// The columns, if they have names, and the whole.
+    fn read_table(&mut self, table: Table, name: String, origin: &str) {
+        let named = table.columns.iter().filter(|_| table.head);
+        for (column, cells) in named {
+            self.push(Some(column.clone()), raw(cells), origin.to_string(), true);
+        }
+        if table.columns.iter().all(|(column, _)| *column != name) {
+            self.push(Some(name), Raw::Table(Arc::new(table)), origin.to_string(), true);
+        }
+    }
+
+    /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an object; a `.npz` file as its only array, a table as its only column or as a whole.
     pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let mut inputs = Inputs::new();
         if path.extension().is_some_and(|e| e == "json") || path == Path::new(STANDARD_INPUT) {
@@ -125,6 +146,14 @@ impl Inputs {
                 }
                 value => inputs.insert(name, Raw::Json(value.into()), origin),
             }
+        } else if path.extension().is_some_and(|e| e == "csv" || e == "tsv") {
+            let origin = format!("`{}`", path.display());
+            let table = table::read(&text(path)?, &origin)?;
+            let value = match &table.columns[..] {
+                [(_, column)] => raw(column),
+                _ => Raw::Table(Arc::new(table)),
+            };
+            inputs.insert(name, value, origin);
         } else {
             inputs.read_file(path)?;
         }
@@ -161,6 +190,17 @@ impl Inputs {
         let json = json_value(value, &format!("the value of `{name}`"))?;
         self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
         Ok(())
+    }
+}
+
+/// A column as a value.
+fn raw(column: &Column) -> Raw {
+    match column {
+        Column::Numbers(tensor) => Raw::Tensor(tensor.clone()),
+        Column::Words(words) => {
+            let words = words.iter().cloned().map(Value::String).collect();
+            Raw::Json(Value::Array(words).into())
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Results: JSON and NumPy archives. Files appear whole or not at all.
+//! Results: JSON, NumPy archives and tables. Files appear whole or not at all.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use lambada_prim::Tensor;
 use lambada_source::Problem;
 use serde_json::Value;
 
-use super::{Json, npz};
+use super::{Json, npz, table};
 use crate::messages::data as messages;
 
 /// The longest chain of symbolic links that is followed, as systems have it.
@@ -21,6 +21,8 @@ pub enum Format {
     Json,
     /// A NumPy archive: one array per field or component.
     Npz,
+    /// A table: one column per field or component.
+    Csv,
 }
 
 impl Format {
@@ -29,6 +31,7 @@ impl Format {
         match path.extension().and_then(|e| e.to_str()) {
             Some("json") => Ok(Format::Json),
             Some("npz") => Ok(Format::Npz),
+            Some("csv") => Ok(Format::Csv),
             _ => Err(messages::unknown_format(path)),
         }
     }
@@ -53,6 +56,10 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
                 .map_err(|e| messages::io(path, "write", e))?;
             bytes.push(b'\n');
         }
+        Format::Csv => {
+            let named = arrays(data).unwrap_or_default();
+            bytes = table::write(path, data, &named)?;
+        }
         Format::Npz => {
             let mut cursor = std::io::Cursor::new(&mut bytes);
             npz::write_npz(&mut cursor, &arrays(data)?)
@@ -65,7 +72,7 @@ pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
 /// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
 pub fn write_sparse(path: &Path, name: &str, value: &Data, matrix: &Data) -> Result<(), Problem> {
     match Format::of(path)? {
-        Format::Json => {
+        Format::Json | Format::Csv => {
             let fields = vec![(name.into(), matrix.clone()), ("value".into(), value.clone())];
             write_file(path, &Data::Record(fields))
         }

@@ -13,14 +13,8 @@ pub fn io(path: &Path, what: &str, error: impl Display) -> Problem {
 }
 
 /// Text that is not JSON.
-pub fn not_json(origin: &str, error: impl Display, constant: Option<(&str, &str)>) -> Problem {
-    let problem = Problem::general("E0602", format!("{origin} is not valid JSON: {error}"));
-    match constant {
-        Some((foreign, name)) => {
-            problem.hint(format!("JSON has no number {foreign}; write the string \"{name}\""))
-        }
-        None => problem,
-    }
+pub fn not_json(origin: &str, error: impl Display) -> Problem {
+    Problem::general("E0602", format!("{origin} is not valid JSON: {error}"))
 }
 
 /// A key that an object has twice.
@@ -54,7 +48,7 @@ pub fn not_an_object(origin: &str, found: &str) -> Problem {
 /// A file whose kind we do not know.
 pub fn unknown_format(path: &Path) -> Problem {
     Problem::general("E0604", format!("cannot tell the format of `{}`", path.display()))
-        .hint("use a name that ends in .json or .npz (or .npy)")
+        .hint("use a name that ends in .json, .csv or .npz; .npy and .tsv are read, too")
 }
 
 /// An array in an archive whose elements are of no type that we read.
@@ -218,6 +212,27 @@ pub fn not_for_npz(place: &str) -> Problem {
         ),
     )
     .hint("use --output with a name that ends in .json")
+}
+
+/// Text that is no table.
+pub fn not_a_table(origin: &str, why: &str) -> Problem {
+    Problem::general("E0660", format!("{origin} is not a readable table: {why}"))
+        .hint("a table has a line with the names of its columns, then a line for each row; a cell that contains the separator stands in quotes")
+}
+
+/// A table in which a name means two columns.
+pub fn repeated_column(origin: &str, name: &str) -> Problem {
+    Problem::general("E0661", format!("{origin} has two columns called `{name}`"))
+        .hint("only one of the two could be used; name each differently")
+}
+
+/// A result that is no table.
+pub fn not_for_csv() -> Problem {
+    Problem::general(
+        "E0662",
+        "the result is no table, so it cannot be written to a .csv file: a table has columns of one length",
+    )
+    .hint("use --output with a name that ends in .json or .npz")
 }
 
 /// A number that the type cannot hold.

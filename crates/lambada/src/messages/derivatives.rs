@@ -14,6 +14,11 @@ pub fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Proble
     near_or(problem, name, known, || format!("its parameters are {}", quoted(known)))
 }
 
+pub fn overlapping(first: &str, second: &str) -> Problem {
+    Problem::general("E0563", format!("`{first}` and `{second}` are part of each other"))
+        .hint("differentiate with respect to one of them at a time")
+}
+
 pub fn not_differentiable(definition: &str, name: &str, others: &[&str]) -> Problem {
     let problem = Problem::general(
         "E0511",

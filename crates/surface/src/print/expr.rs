@@ -331,25 +331,18 @@ fn local_functions(defs: &[Def]) -> Doc {
     )
 }
 
-/// `if … else if … else`
+/// `if … else if … else`: on one line, or each branch begins one and stands on it if it fits.
 fn choice(e: &Expr, follow: Follow) -> Doc {
     let mut parts = Vec::new();
     let mut rest = e;
+    let mut word = "if ";
     while let ExprKind::If(condition, yes, no) = &rest.kind {
-        parts.push(
-            text("if ")
-                + closed(condition)
-                + " then".into()
-                + (Doc::line() + closed(yes)).nest(2)
-                + Doc::line()
-                + "else".into(),
-        );
-        rest = no;
-        if matches!(rest.kind, ExprKind::If(..)) {
-            parts.push(" ".into());
-        }
+        let branch = text(word) + closed(condition) + " then".into();
+        parts.push((branch + (Doc::line() + closed(yes)).nest(2)).group());
+        (rest, word) = (no, "else if ");
     }
-    (Doc::concat(parts) + (Doc::line() + expr(rest, 0, follow)).nest(2)).group()
+    parts.push((text("else") + (Doc::line() + expr(rest, 0, follow)).nest(2)).group());
+    Doc::join(&Doc::line(), parts).group()
 }
 
 fn matching(subject: &Expr, arms: &[Arm], follow: Follow) -> Doc {

@@ -5,22 +5,24 @@ use std::ops::Range;
 use lambada_source::Doc;
 
 use super::weave::{comment_text, empty_before, own_line, weave};
-use super::{bare_item, is_import};
+use super::{WIDTH, bare_item, is_import};
 use crate::ast::{Item, Module};
 use crate::token::Written;
 
-/// A whole file: an empty line between items, but not between imports.
+/// A whole file: an empty line between items, but not between imports, and where the text has none between items that are on one line.
 pub(super) fn file(module: &Module, written: &Written) -> Doc {
     let mut parts = Parts { written, parts: Vec::new(), comments: 0 };
-    let mut import = false;
+    let (mut import, mut short) = (false, false);
     for one in &module.items {
         let start = one.span().start as usize;
         let comments = parts.comments..first_comment(written, start);
-        let joined = import && is_import(one) && comments.is_empty();
+        let on_line = is_short(written, one);
+        let together = short && on_line && !empty_before(&written.text, start);
+        let joined = comments.is_empty() && (together || import && is_import(one));
         parts.separate(joined);
         parts.comments(comments, empty_before(&written.text, start));
         parts.item(one);
-        import = is_import(one);
+        (import, short) = (is_import(one), on_line);
     }
     let rest = parts.comments..written.comments.len();
     if !rest.is_empty() {
@@ -28,6 +30,21 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
         parts.comments(rest, false);
     }
     Doc::concat(parts.parts)
+}
+
+/// Is the item on one line?
+fn is_short(written: &Written, item: &Item) -> bool {
+    let span = item.span();
+    let commented =
+        first_comment(written, span.start as usize) != first_comment(written, span.end as usize);
+    !commented && !woven(written, item, 0..0).0.render(WIDTH).contains('\n')
+}
+
+/// The layout of an item with these of its comments, and those that are left over.
+fn woven(written: &Written, item: &Item, comments: Range<usize>) -> (Doc, Range<usize>) {
+    let span = item.span();
+    let place = |at: u32| written.tokens.partition_point(|token| token.span.start < at);
+    weave(&bare_item(item), written, place(span.start)..place(span.end), comments)
 }
 
 /// One item with its comments: those directly above it, and its doc comment.
@@ -100,10 +117,8 @@ impl Parts<'_> {
     /// An item, with a comment at the end of its last line.
     fn item(&mut self, item: &Item) {
         let span = item.span();
-        let place = |at: u32| self.written.tokens.partition_point(|token| token.span.start < at);
-        let tokens = place(span.start)..place(span.end);
         let comments = self.comments..first_comment(self.written, span.end as usize);
-        let (doc, left) = weave(&bare_item(item), self.written, tokens, comments);
+        let (doc, left) = woven(self.written, item, comments);
         self.comments = left.start;
         let next = self.comments;
         let inside = !left.is_empty();
