@@ -250,7 +250,7 @@ impl Shell {
         let compile = if trap_nan { Executable::trapping } else { Executable::new };
         let executable = compile(call.program, call.entry, engine(choice))
             .map_err(|p| self.told(p))?
-            .with_observer(Rc::new(move |site, value| {
+            .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         let working = report::working();
