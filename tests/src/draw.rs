@@ -55,6 +55,9 @@ const K: usize = 2;
 /// A size that is always a constant.
 const FOUR: usize = 4;
 
+/// One program in so many may have functions with rules.
+const RULES: u64 = 4;
+
 /// The program of a seed.
 pub fn draw(seed: u64) -> Drawn {
     program(seed, false)
@@ -69,7 +72,8 @@ fn program(seed: u64, wild: bool) -> Drawn {
     let mut random = Random(Random(seed).bits());
     let symbolic = !random.once_in(3);
     let recursions = if random.once_in(2) { 0 } else { recursive::MOST };
-    let mut d = Draw { random, next: 0, symbolic, wild, recursions, features: BTreeSet::new() };
+    let (rules, features) = (seed % RULES == 0, BTreeSet::new());
+    let mut d = Draw { random, next: 0, symbolic, wild, rules, recursions, features };
     let params = [
         ("x", Ty::Real),
         ("y", Ty::Real),
@@ -133,6 +137,8 @@ struct Draw {
     symbolic: bool,
     /// Is everything drawn that there is?
     wild: bool,
+    /// Has it functions with rules, where it is not wild?
+    rules: bool,
     /// How many recursive functions it has.
     recursions: usize,
     features: BTreeSet<Feature>,
@@ -473,7 +479,8 @@ impl Draw {
     }
 
     fn real(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        match self.random.below(if self.wild { 20 + wild::FORMS } else { 19 }) {
+        let forms = if self.wild { 20 + wild::FORMS } else { 19 + usize::from(self.rules) };
+        match self.random.below(forms) {
             form @ 20.. => self.wild(form - 20, size, scope),
             19 => self.ruled(size, scope),
             0 | 1 => format!(

@@ -596,3 +596,50 @@ fn exchanging_does_not_cost_the_array() {
         assert!(large <= 4 * small + 100, "{entry}: {small} at 100, {large} at 400");
     }
 }
+
+/// The dense Jacobian of a function whose results depend on few neighbors costs as many products with vectors as there are neighbors, and the writing of
+/// the zeros; so does a Hessian.
+#[test]
+fn jacobians_see_structure() {
+    let text = "
+def each [n] (x : [n]real) : [n]real = for y in x => sin y * exp (y * y)
+def near [n] (x : [n]real) : [n - 2]real = for i < n - 2 => sin (x[i] * x[i + 1]) - x[i + 2] ** 3
+def chain [n] (x : [n]real) : real = sum (for i < n - 1 => (x[i + 1] - x[i] ** 2) ** 2 + exp x[i])
+def jacobian_each [n] (x : [n]real) = jacobian each x
+def jacobian_near [n] (x : [n]real) = jacobian near x
+def hessian_chain [n] (x : [n]real) = hessian chain x
+";
+    let unit = Session::new().load_text("structure.lam", text, None).expect("it is right");
+    for (entry, value, products) in
+        [("jacobian_each", "each", 1), ("jacobian_near", "near", 3), ("hessian_chain", "chain", 3)]
+    {
+        for n in [50, 100, 200] {
+            let count = |entry: &str| {
+                let x = [reals(&mut Random(1), &[n])];
+                operations(&unit, entry, Operator::Value, None, &x).0
+            };
+            let (all, one) = (count(entry), count(value));
+            println!("{entry} of {n}: {all}, of the value {one}");
+            // One operation chooses an entry. A product costs at most as much as four values do, one of a gradient as eight.
+            let fill = (n * n) as u64;
+            let work = 8 * (products + 1) * one;
+            assert!(all <= fill + work, "{entry} of {n}: {all}, of the value {one}");
+        }
+    }
+}
+
+/// A gradient of the solution of a system of equations uses the factors of the value: besides, it costs products with vectors.
+#[test]
+fn solutions_share_their_factors() {
+    let text = "def solved [n] (a : [n][n]real) (b : [n]real) : real = sum (solve a b)";
+    let unit = Session::new().load_text("solved.lam", text, None).expect("it is right");
+    for n in [10, 20, 40] {
+        let mut random = Random(1);
+        let args = vec![reals(&mut random, &[n, n]), reals(&mut random, &[n])];
+        let value = operations(&unit, "solved", Operator::Value, None, &args).0;
+        let gradient = operations(&unit, "solved", Operator::Grad, None, &args).0;
+        println!("{n} equations: value {value}, with the gradient {gradient}");
+        let products = 20 * (n * n) as u64;
+        assert!(gradient <= value + products, "{n} equations: {gradient} for {value}");
+    }
+}

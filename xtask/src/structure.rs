@@ -57,7 +57,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
     ("chad", 26),
     ("core", 10),
-    ("differentiate", 4),
+    ("differentiate", 5),
     ("elaborate", 24),
     ("lambada", 8),
     ("loops", 4),

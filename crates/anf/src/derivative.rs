@@ -56,6 +56,10 @@ pub trait Derivatives {
         f: &Lambda,
     ) -> Result<Lambda, Box<Problem>>;
 
+    /// The diagonals between which all partial derivatives of a function from a vector to a vector lie that can differ from zero, where few of them are evident
+    /// from the program: the lowest and the highest, `j - i` for column `j` of row `i`.
+    fn band(&self, library: &Library, names: &mut Names, f: &Lambda) -> Option<(i64, i64)>;
+
     /// `D←f`.
     fn reverse(
         &self,

@@ -144,6 +144,11 @@ pub fn reach(f: Term, x: Term, marks: Term, span: Span) -> Term {
     Term::new(TermKind::Reach(f, x, marks), ty, span)
 }
 
+/// `band f x`
+pub fn band(f: Term, x: Term, span: Span) -> Term {
+    Term::new(TermKind::Band(f, x), Ty::tuple([Ty::INT, Ty::INT]), span)
+}
+
 /// `vjp f x`
 pub fn vjp(f: Term, x: Term, span: Span) -> Term {
     let Ty::Fun(from, to) = f.ty() else { panic!("vjp of a term of type {:?}", f.ty()) };

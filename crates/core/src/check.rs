@@ -276,6 +276,10 @@ impl Checker<'_> {
                 self.expect("the point", x, &from)?;
                 self.expect("the marks", marks, &from).map(|()| to)
             }
+            TermKind::Band(f, x) => {
+                let (from, _) = self.differentiated(f)?;
+                self.expect("the point", x, &from).map(|()| Ty::tuple([Ty::INT, Ty::INT]))
+            }
             TermKind::Vjp(f, x) => {
                 let (from, to) = self.differentiated(f)?;
                 self.expect("the point", x, &from)
@@ -621,5 +625,6 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Vjp(..) => "vjp",
         TermKind::Ruled(_) => "function with rules",
         TermKind::Reach(..) => "reach",
+        TermKind::Band(..) => "band",
     }
 }

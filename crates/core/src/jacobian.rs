@@ -15,7 +15,7 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::Span;
 
 use crate::build::{
-    app, dim, for_, if_, index, int, jvp, lam, let_, lit, prim, proj, real, tuple, var, vjp,
+    app, band, dim, for_, if_, index, int, jvp, lam, let_, lit, prim, proj, real, tuple, var, vjp,
 };
 use crate::{Program, Term, TermKind, Ty, Var};
 
@@ -42,7 +42,53 @@ pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
     let fewer = prim(Prim::LtInt, vec![columns, count(&var(&value))]);
     let by_columns = transposed(program, f, x, &value, &leaves, span);
     let chosen = if_(fewer, by_columns, by_rows);
+    let chosen = match (&leaves[..], rank(to)) {
+        ([leaf], 1) if leaf.rank == 1 && leaf.elem == ScalarTy::Real && leaf.path.is_empty() => {
+            by_diagonals(program, f, x, &value, chosen, span)
+        }
+        _ => chosen,
+    };
     let_(value, app(f.clone(), x.clone()), chosen)
+}
+
+/// The rows of a Jacobian that has evidently few diagonals, else what is given: columns of which no row has two share a product.
+///
+/// ```text
+///   let (low, high) = band f x in if high < low then otherwise else
+///   let width = high - low + 1
+///   let products = for c < width => (jvp f x (for j => if j % width == c then 1 else 0)).1
+///   in for i, j => if low <= j - i && j - i <= high then products[j % width, i] else 0
+/// ```
+fn by_diagonals(
+    program: &mut Program,
+    f: &Term,
+    x: &Term,
+    value: &Var,
+    otherwise: Term,
+    span: Span,
+) -> Term {
+    let found = band(f.clone(), x.clone(), span);
+    let both = program.fresh("band", found.ty().clone());
+    let (low, high) = (proj(var(&both), 0), proj(var(&both), 1));
+    let width = program.fresh("width", Ty::INT);
+    let int2 = |op: Prim, a: Term, b: Term| prim(op, vec![a, b]);
+    let turn = |j: &Var| int2(Prim::RemInt, var(j), var(&width));
+    let [c, i, j, k] = ["c", "i", "j", "k"].map(|hint| program.fresh(hint, Ty::INT));
+    let seed = if_(int2(Prim::EqInt, turn(&k), var(&c)), real(1.0), real(0.0));
+    let seeds = for_(k.clone(), dim(x.clone(), 0), seed);
+    let product = proj(jvp(f.clone(), x.clone(), seeds, span), 1);
+    let all = for_(c.clone(), var(&width), product);
+    let products = program.fresh("products", all.ty().clone());
+    let diagonal = int2(Prim::SubInt, var(&j), var(&i));
+    let from = int2(Prim::LeInt, low.clone(), diagonal.clone());
+    let upto = int2(Prim::LeInt, diagonal, high.clone());
+    let entry = index(var(&products), vec![turn(&j), var(&i)], span);
+    let entry = if_(int2(Prim::And, from, upto), entry, real(0.0));
+    let row = for_(j.clone(), dim(x.clone(), 0), entry);
+    let rows = for_(i.clone(), dim(var(value), 0), row);
+    let count = int2(Prim::AddInt, int2(Prim::SubInt, high.clone(), low.clone()), int(1));
+    let filled = let_(width.clone(), count, let_(products, all, rows));
+    let_(both, found, if_(int2(Prim::LtInt, high, low), otherwise, filled))
 }
 
 /// The second derivatives of a function with a real result at a dense point without integers: for each leaf, an array over its elements of the change

@@ -348,6 +348,9 @@ impl Printer<'_> {
                 let args = vec![self.term(f, ATOM), self.term(x, ATOM), self.term(marks, ATOM)];
                 call(text("reach"), args, context)
             }
+            TermKind::Band(f, x) => {
+                call(text("band"), vec![self.term(f, ATOM), self.term(x, ATOM)], context)
+            }
             TermKind::Vjp(f, x) => {
                 call(text("vjp"), vec![self.term(f, ATOM), self.term(x, ATOM)], context)
             }
@@ -589,6 +592,7 @@ fn ends_in_match(term: &Term) -> bool {
         | TermKind::Jvp(..)
         | TermKind::Vjp(..)
         | TermKind::Ruled(_)
-        | TermKind::Reach(..) => false,
+        | TermKind::Reach(..)
+        | TermKind::Band(..) => false,
     }
 }

@@ -201,6 +201,9 @@ pub enum TermKind {
     /// for all partial derivatives that are not zero whatever the values: a real is positive where a way leads to it from a mark, and zero elsewhere.
     /// How large it is says nothing. Of a branch, what is taken counts; of an extremum, all elements.
     Reach(Term, Term, Term),
+    /// `band f x : (int, int)`: the lowest and the highest diagonal of the Jacobian of `f` at `x` that can differ from zero, where these are few and evident from the
+    /// program; else `(0, -1)`. So it says what is known of a program, and no result may depend on it but by its costs.
+    Band(Term, Term),
 }
 
 /// One arm of a match: the constructor's arguments, and the result.

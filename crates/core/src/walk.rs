@@ -31,7 +31,10 @@ impl Term {
         match self.kind() {
             TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) => Vec::new(),
             TermKind::Lam(x, body) => vec![(vec![x], body)],
-            TermKind::App(a, b) | TermKind::MatMul(a, b) | TermKind::Vjp(a, b) => outside([a, b]),
+            TermKind::App(a, b)
+            | TermKind::MatMul(a, b)
+            | TermKind::Vjp(a, b)
+            | TermKind::Band(a, b) => outside([a, b]),
             TermKind::Let(x, t, s) => vec![(vec![], t), (vec![x], s)],
             TermKind::LetRec(functions, body) => {
                 let vars: Vec<&Var> = functions.iter().map(|(f, _)| f).collect();
@@ -145,6 +148,7 @@ impl Term {
             }
             TermKind::Jvp(f, x, dx) => TermKind::Jvp(with.term(f), with.term(x), with.term(dx)),
             TermKind::Vjp(f, x) => TermKind::Vjp(with.term(f), with.term(x)),
+            TermKind::Band(f, x) => TermKind::Band(with.term(f), with.term(x)),
             TermKind::Ruled(ruled) => rebuild_ruled(ruled, with),
             TermKind::Reach(f, x, marks) => {
                 TermKind::Reach(with.term(f), with.term(x), with.term(marks))

@@ -22,6 +22,7 @@ mod accumulator;
 mod activity;
 mod array;
 mod arrays;
+mod band;
 mod boundary;
 mod call;
 mod cotangents;
@@ -71,6 +72,7 @@ use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 use lambada_source::Problem;
 
 use crate::derived::Context;
+pub use crate::band::band;
 pub use crate::prepare::Prepare;
 use crate::prepare::Whiles;
 
@@ -104,6 +106,10 @@ impl Derivatives for Differentiate {
         f: &Lambda,
     ) -> Result<Reverse, Box<Problem>> {
         reverse(library, names, f)
+    }
+
+    fn band(&self, _: &Library, _: &mut Names, f: &Lambda) -> Option<(i64, i64)> {
+        band(f)
     }
 
     fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {

@@ -23,6 +23,8 @@ pub(crate) enum Builtin {
     Inspect,
     /// For the library: which results can depend on marked elements.
     Reach,
+    /// For the library: the diagonals that a Jacobian has, see [`lambada_core::TermKind::Band`].
+    Band,
     /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
     /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in which the integers `k` stand for `{0}`, ….
@@ -87,6 +89,7 @@ impl Builtin {
             "jacobian" => Some(Builtin::Jacobian),
             "inspect" => Some(Builtin::Inspect),
             "prelude_reach" if in_library => Some(Builtin::Reach),
+            "prelude_band" if in_library => Some(Builtin::Band),
             "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
             "prelude_minimum" if in_library => Some(Builtin::Extremum(Extremum::Min)),
             _ if in_library && name.starts_with("prelude_check") => CHECKS
@@ -119,7 +122,7 @@ impl Builtin {
             | Builtin::Maximum
             | Builtin::Minimum
             | Builtin::Extremum(_) => 1,
-            Builtin::Vjp | Builtin::Jacobian => 2,
+            Builtin::Vjp | Builtin::Jacobian | Builtin::Band => 2,
             Builtin::Check(words) => 2 + numbers(words),
             Builtin::Jvp | Builtin::Reach => 3,
         }

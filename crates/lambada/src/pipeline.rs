@@ -54,6 +54,16 @@ impl anf::Derivatives for Staged {
         timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))
     }
 
+    fn band(
+        &self,
+        library: &anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> Option<(i64, i64)> {
+        let f = prepare(library, names, f);
+        lambada_differentiate::band(&f)
+    }
+
     fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
         timed(&FORWARD, || lambada_differentiate::together(names, directions))
     }
@@ -90,6 +100,15 @@ impl anf::Derivatives for Readable {
     ) -> Result<anf::Reverse, Box<Problem>> {
         let f = prepare(library, names, f);
         timed(&REVERSE, || lambada_differentiate::reverse_as_source(prepare, library, names, &f))
+    }
+
+    fn band(
+        &self,
+        library: &anf::Library,
+        names: &mut anf::Names,
+        f: &anf::Lambda,
+    ) -> Option<(i64, i64)> {
+        Staged.band(library, names, f)
     }
 
     fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {

@@ -39,13 +39,13 @@ pub enum Feature {
     RecursiveData,
     /// Functions as fields of recursive data.
     FunctionsInData,
-    /// Functions with derivative rules, which only the campaign draws.
+    /// Functions with derivative rules.
     Rules,
 }
 
 impl Feature {
     /// All that the suite's programs have.
-    pub const ALL: [Feature; 18] = [
+    pub const ALL: [Feature; 19] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
@@ -64,5 +64,6 @@ impl Feature {
         Feature::Recursion,
         Feature::RecursiveData,
         Feature::FunctionsInData,
+        Feature::Rules,
     ];
 }

@@ -246,6 +246,10 @@ impl Compiler<'_> {
             TermKind::Reach(f, x, marks) => {
                 Code::Reach(Box::new([self.term(f), self.term(x), self.term(marks)]), term.span())
             }
+            // Here nothing is known of a function.
+            TermKind::Band(..) => {
+                self.term(&crate::build::tuple(vec![crate::build::int(0), crate::build::int(-1)]))
+            }
             TermKind::Vjp(f, x) => Code::Vjp(Box::new([self.term(f), self.term(x)]), term.span()),
         }
     }

@@ -46,6 +46,12 @@ impl Infer<'_> {
                 let f = self.solver.fun(a, b);
                 self.solver.funs(&[f, a, a], b)
             }
+            Builtin::Band => {
+                let (a, b) = self.differentiable("jacobian", span);
+                let (f, int) = (self.solver.fun(a, b), self.solver.int());
+                let pair = self.solver.tuple(vec![int, int]);
+                self.solver.funs(&[f, a], pair)
+            }
             Builtin::Jacobian => {
                 let (a, b) = self.differentiable("jacobian", span);
                 let (f, result) = (self.solver.fun(a, b), self.solver.fresh());

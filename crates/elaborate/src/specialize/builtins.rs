@@ -54,6 +54,10 @@ impl Specialize<'_> {
                 let (f, x, marks) = (next(), next(), next());
                 core::reach(f, x, marks, self.span(span))
             }
+            Builtin::Band => {
+                let (f, x) = (next(), next());
+                core::band(f, x, self.span(span))
+            }
             Builtin::Vjp => {
                 let (f, x) = (next(), next());
                 core::vjp(f, x, self.span(span))

@@ -420,7 +420,8 @@ fn is_total(term: &Term) -> bool {
         | TermKind::Check { .. }
         | TermKind::Jvp(..)
         | TermKind::Vjp(..)
-        | TermKind::Reach(..) => false,
+        | TermKind::Reach(..)
+        | TermKind::Band(..) => false,
     }
 }
 

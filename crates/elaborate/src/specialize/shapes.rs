@@ -88,7 +88,8 @@ impl Shapes {
             | TermKind::Jvp(..)
             | TermKind::Vjp(..)
             | TermKind::Ruled(_)
-            | TermKind::Reach(..) => None,
+            | TermKind::Reach(..)
+            | TermKind::Band(..) => None,
         }
     }
 
@@ -127,7 +128,8 @@ impl Shapes {
                 | TermKind::Jvp(..)
                 | TermKind::Vjp(..)
                 | TermKind::Ruled(_)
-                | TermKind::Reach(..) => return None,
+                | TermKind::Reach(..)
+                | TermKind::Band(..) => return None,
             }
         }
     }

@@ -93,6 +93,18 @@ impl Evaluator<'_> {
         self.forward(f, x, marks, ty, span, Forward::Marks).map(|[_, reached]| reached)
     }
 
+    /// `band f x`: two literals.
+    pub(super) fn band(&mut self, f: &Term, x: &Term, span: Span) -> Eval<Val> {
+        let CoreTy::Fun(_, to) = f.ty() else { return Err(ill_typed()) };
+        let f = self.eval(f, None)?;
+        let point = self.point(x, span)?;
+        let traced = self.trace(&f, &point, to, span)?;
+        let (library, names) = (&self.emit.library, &mut self.emit.names);
+        let found = self.derivatives.band(library, names, &traced.lambda);
+        let (low, high) = found.unwrap_or((0, -1));
+        Ok(Val::tuple([low, high].map(|k| Val::scalar(Atom::int(k)))))
+    }
+
     /// The value of `f x`, and what comes of the tangents or marks.
     fn forward(
         &mut self,

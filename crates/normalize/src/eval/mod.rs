@@ -262,7 +262,8 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Jvp(..)
                 | TermKind::Vjp(..)
                 | TermKind::Ruled(_)
-                | TermKind::Reach(..) => {
+                | TermKind::Reach(..)
+                | TermKind::Band(..) => {
                     let around = self.emit.names.come_from(term.span());
                     let value = stack::deeper(|| self.node(term, hint));
                     self.emit.names.come_from(around);
@@ -321,6 +322,7 @@ impl<'a> Evaluator<'a> {
             TermKind::Add { acc, index, value } => self.add(acc, index, value, span),
             TermKind::Jvp(f, x, dx) => self.jvp(f, x, dx, term.ty(), span),
             TermKind::Reach(f, x, marks) => self.reach(f, x, marks, term.ty(), span),
+            TermKind::Band(f, x) => self.band(f, x, span),
             TermKind::Vjp(f, x) => self.vjp(f, x, term.ty(), span),
             TermKind::Ruled(_) => self.function_with_rules(term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {

@@ -332,7 +332,9 @@ impl Reader<'_> {
                 return self.read(&ruled.function, args);
             }
             TermKind::Ruled(_) => return outside(span, "a function with rules", RULES),
-            TermKind::Reach(..) => return outside(span, "`reach`", DERIVATIVES),
+            TermKind::Reach(..) | TermKind::Band(..) => {
+                return outside(span, "`reach`", DERIVATIVES);
+            }
         };
         self.call(known, args, span)
     }
