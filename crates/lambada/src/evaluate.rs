@@ -157,6 +157,7 @@ fn whole(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(whole),
         Value::Number(number) => number.is_i64(),
-        Value::Null | Value::Bool(_) | Value::String(_) | Value::Object(_) => false,
+        Value::Null | Value::Bool(_) => false,
+        Value::String(_) | Value::Object(_) => false,
     }
 }
