@@ -1,6 +1,7 @@
 //! Expressions by themselves: `e` with values for names that it mentions is the definition `def it x … = e` with these values as its arguments.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -63,13 +64,16 @@ pub fn is_incomplete(text: &str) -> bool {
     stack::roomy(|| lambada_surface::is_incomplete(text))
 }
 
+/// What an item defines, and where it stands.
+pub type Place = (Vec<Rc<str>>, Range<usize>);
+
 /// The names that items define, with the place of each item and its comments in the text; or nothing, if it has other things than items.
-pub fn items(text: &str) -> Option<Vec<(Vec<Rc<str>>, std::ops::Range<usize>)>> {
+pub fn items(text: &str) -> Option<Vec<Place>> {
     let (module, problems) = stack::roomy(|| lambada_surface::parse(text, FileId::default()));
     (problems.is_empty() && !module.items.is_empty()).then(|| places(&module, text))
 }
 
-fn places(module: &Module, text: &str) -> Vec<(Vec<Rc<str>>, std::ops::Range<usize>)> {
+fn places(module: &Module, text: &str) -> Vec<Place> {
     let mut end = 0;
     let mut all = Vec::new();
     for (k, item) in module.items.iter().enumerate() {
@@ -153,6 +157,7 @@ fn whole(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(whole),
         Value::Number(number) => number.is_i64(),
-        Value::Null | Value::Bool(_) | Value::String(_) | Value::Object(_) => false,
+        Value::Null | Value::Bool(_) => false,
+        Value::String(_) | Value::Object(_) => false,
     }
 }

@@ -23,13 +23,12 @@ pub(crate) struct Field {
 impl Field {
     /// Its value, in the arguments of the definition.
     pub(crate) fn of(&self, args: &[Data]) -> Option<Data> {
-        self.path
-            .iter()
-            .try_fold(args.get(self.param)?, |at, name| match at {
-                Data::Record(fields) => Some(&fields.iter().find(|(n, _)| **n == **name)?.1),
-                Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => None,
-            })
-            .cloned()
+        let mut at = args.get(self.param)?;
+        for name in &self.path {
+            let Data::Record(fields) = at else { return None };
+            at = &fields.iter().find(|(known, _)| **known == **name)?.1;
+        }
+        Some(at.clone())
     }
 
     fn overlaps(&self, other: &Field) -> bool {

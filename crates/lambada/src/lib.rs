@@ -40,7 +40,7 @@ pub use data::{
     Format, Inputs, Raw, is_definition, is_identifier, json_text, replace_file, spaced_assignment,
     split_names, to_json, write_file, write_sparse,
 };
-pub use evaluate::{Expression, RESULT, is_incomplete, items};
+pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};

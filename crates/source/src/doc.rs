@@ -143,7 +143,8 @@ impl Doc {
         match &*self.node {
             Node::Text(text) => by.text(text),
             Node::Line(_) | Node::HardLine => by.line(self),
-            Node::EmptyLine | Node::IfBroken(..) | Node::Trailing(_) => self.clone(),
+            Node::EmptyLine | Node::IfBroken(..) => self.clone(),
+            Node::Trailing(_) => self.clone(),
             Node::Concat(docs) => {
                 let whole = Doc::concat(docs.iter().map(|doc| doc.rewrite(by)).collect::<Vec<_>>());
                 if self.broken { Doc::breaking() + whole } else { whole }

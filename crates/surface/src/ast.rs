@@ -4,8 +4,6 @@ use std::rc::Rc;
 
 use lambada_source::Span;
 
-use crate::token::Written;
-
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
@@ -22,8 +20,8 @@ pub struct Module {
     pub doc: Option<Rc<str>>,
     /// The items in the order of the file.
     pub items: Vec<Item>,
-    /// Comments, empty lines and spellings, if the tree comes from a text and stands for it.
-    pub written: Option<Rc<Written>>,
+    /// The text, if the tree comes from one and stands for it: it has comments, empty lines and spellings that the tree has not.
+    pub written: Option<Rc<str>>,
 }
 
 /// A top-level item.

@@ -1,12 +1,11 @@
 //! The canonical layout of a file. Nothing is lost: not a comment, no parentheses, no spelling of a number.
 
-use lambada_source::{FileId, Problem};
+use lambada_source::{FileId, Problem, Span};
 
-use crate::ast::Module;
+use crate::lexer::tokenize;
 use crate::parser::parse;
 use crate::print::print_module;
 use crate::spans::erase_spans;
-use crate::token::Written;
 
 /// The text in canonical layout, or its problems. Formatting the result again changes nothing.
 ///
@@ -18,7 +17,7 @@ pub fn format(text: &str, file: FileId) -> Result<String, Vec<Problem>> {
     }
     let out = print_module(&module);
     let (mut again, problems) = parse(&out, file);
-    let same = problems.is_empty() && comments(&again) == comments(&module) && {
+    let same = problems.is_empty() && comments(&out) == comments(text) && {
         erase_spans(&mut again);
         erase_spans(&mut module);
         again == module
@@ -26,13 +25,11 @@ pub fn format(text: &str, file: FileId) -> Result<String, Vec<Problem>> {
     Ok(if same { out } else { text.to_string() })
 }
 
-/// The comments of a file.
-fn comments(module: &Module) -> Vec<&str> {
-    let comments = |written: &'_ Written| -> Vec<std::ops::Range<usize>> {
-        written.comments.iter().map(|span| span.start as usize..span.end as usize).collect()
-    };
-    let Some(written) = &module.written else { return Vec::new() };
-    comments(written).into_iter().map(|place| written.text[place].trim_end()).collect()
+/// The comments of a text.
+fn comments(text: &str) -> Vec<&str> {
+    let spans = tokenize(text, FileId::default()).comments;
+    let comment = |span: &Span| text[span.start as usize..span.end as usize].trim_end();
+    spans.iter().map(comment).collect()
 }
 
 #[cfg(test)]

@@ -181,14 +181,3 @@ pub struct Tokens {
     /// What is wrong in single tokens.
     pub problems: Vec<Problem>,
 }
-
-/// What a text has besides its tree, so that printing the tree loses nothing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Written {
-    /// The text.
-    pub text: Rc<str>,
-    /// All its tokens.
-    pub tokens: Vec<Token>,
-    /// Where its comments are, in their order.
-    pub comments: Vec<Span>,
-}

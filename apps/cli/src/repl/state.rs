@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use lambada::{Executable, Expression, Inputs, Operator, Problem, RESULT, Unit};
+use lambada::{Executable, Expression, Inputs, Operator, Place, Problem, RESULT, Unit};
 
 use super::Next;
 use crate::args::{Engine, Look};
@@ -65,11 +65,7 @@ impl State<'_> {
     }
 
     /// Takes items in, in place of those that define the same names; lists what they define.
-    fn define(
-        &mut self,
-        text: &str,
-        items: Vec<(Vec<Rc<str>>, std::ops::Range<usize>)>,
-    ) -> Result<String, Report> {
+    fn define(&mut self, text: &str, items: Vec<Place>) -> Result<String, Report> {
         let mut new: Vec<(Vec<Rc<str>>, String)> = Vec::new();
         for (names, place) in items {
             let item = text[place].trim().to_string();

@@ -313,6 +313,7 @@ fn cell(value: &Data, style: Style) -> Option<String> {
     match value {
         Data::Tensor(tensor) => Some(shown_scalar(tensor.as_scalar()?, style)),
         Data::Con { name, args, .. } if args.is_empty() => Some(name.to_string()),
-        Data::Con { .. } | Data::Tuple(_) | Data::Record(_) | Data::Array(_) => None,
+        Data::Con { .. } | Data::Tuple(_) => None,
+        Data::Record(_) | Data::Array(_) => None,
     }
 }

@@ -179,9 +179,8 @@ fn records_as_columns(records: &[Data]) -> Option<Vec<Cells>> {
             cells.push(match value {
                 Data::Tensor(tensor) => cell(tensor.as_scalar()?),
                 Data::Con { name, args, .. } if args.is_empty() => name.to_string(),
-                Data::Con { .. } | Data::Tuple(_) | Data::Record(_) | Data::Array(_) => {
-                    return None;
-                }
+                Data::Con { .. } | Data::Tuple(_) => return None,
+                Data::Record(_) | Data::Array(_) => return None,
             });
         }
     }

@@ -23,7 +23,7 @@ use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
 use crate::lexer::tokenize;
 use crate::messages::forms as messages;
 use crate::messages::syntax::{self, Missing, Place};
-use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Written};
+use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
 
 /// How many constructs may stand inside each other, `let`s, `else if`s and `;` not counted.
 const DEPTH: usize = 256;
@@ -36,9 +36,8 @@ const LENGTH: usize = 10_000;
 pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let mut module = parser.module();
-    let Parser { tokens, comments, problems, .. } = parser;
-    module.written = Some(Rc::new(Written { text: text.into(), tokens, comments }));
-    (module, problems)
+    module.written = Some(text.into());
+    (module, parser.problems)
 }
 
 /// The syntax tree of a single expression, as typed into a shell, and everything wrong with it.
@@ -75,7 +74,6 @@ struct Parser<'a> {
     text: &'a str,
     file: FileId,
     tokens: Vec<Token>,
-    comments: Vec<Span>,
     docs: Vec<DocComment>,
     /// The current token.
     at: usize,
@@ -111,7 +109,6 @@ impl<'a> Parser<'a> {
             text,
             file,
             tokens: lexed.tokens,
-            comments: lexed.comments,
             docs: lexed.docs,
             at: 0,
             lexical: lexed.problems.len(),

@@ -17,6 +17,7 @@ use crate::ast::{
 };
 use expr::{Follow, expr};
 use types::{argument_type, param, pattern, ty};
+use weave::Written;
 
 /// The width that the printer keeps to where it can.
 pub const WIDTH: usize = 100;
@@ -24,7 +25,7 @@ pub const WIDTH: usize = 100;
 /// The text of a file: if the tree comes from a text, with all that this has besides the tree.
 pub fn print_module(module: &Module) -> String {
     match &module.written {
-        Some(written) => whole::file(module, written).render(WIDTH),
+        Some(text) => whole::file(module, &Written::of(text)).render(WIDTH),
         None => plain(module).render(WIDTH),
     }
 }
@@ -32,7 +33,7 @@ pub fn print_module(module: &Module) -> String {
 /// The text of an item of a file, with the comments that belong to it.
 pub fn print_item(module: &Module, one: &Item) -> String {
     match &module.written {
-        Some(written) => whole::one(written, one).render(WIDTH),
+        Some(text) => whole::one(&Written::of(text), one).render(WIDTH),
         None => (item(one) + Doc::hard_line()).render(WIDTH),
     }
 }

@@ -10,10 +10,27 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lambada_source::{Doc, FileId, Rewrite};
+use lambada_source::{Doc, FileId, Rewrite, Span};
 
 use crate::lexer::tokenize;
-use crate::token::{Bracket, Keyword, Token, TokenKind, Written};
+use crate::token::{Bracket, Keyword, Token, TokenKind};
+
+/// A text with its words.
+pub(super) struct Written<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// All its tokens.
+    pub tokens: Vec<Token>,
+    /// Where its comments are, in their order.
+    pub comments: Vec<Span>,
+}
+
+impl Written<'_> {
+    pub(super) fn of(text: &str) -> Written<'_> {
+        let words = tokenize(text, FileId::default());
+        Written { text, tokens: words.tokens, comments: words.comments }
+    }
+}
 
 /// How far ahead the next common token is looked for.
 const WINDOW: usize = 400;
@@ -66,7 +83,7 @@ pub(super) fn weave(
     (doc, by.comments)
 }
 
-fn word(written: &Written, k: usize) -> Word<'_> {
+fn word<'a>(written: &'a Written, k: usize) -> Word<'a> {
     let span = written.tokens[k].span;
     let text = &written.text[span.start as usize..span.end as usize];
     Word { kind: written.tokens[k].kind, text: text.into() }
@@ -202,7 +219,7 @@ fn inside(places: &[Option<usize>], (open, close): (usize, usize)) -> Option<(us
 }
 
 struct Weave<'a> {
-    written: &'a Written,
+    written: &'a Written<'a>,
     /// The first token of the item in the text.
     first: usize,
     source: &'a [Word<'a>],
@@ -269,7 +286,7 @@ impl Weave<'_> {
                 | TokenKind::Bar
         );
         let separates = matches!(self.out[last].kind, TokenKind::Comma | TokenKind::Semicolon);
-        (binds || separates) && empty_before(&self.written.text, self.start(*place))
+        (binds || separates) && empty_before(self.written.text, self.start(*place))
     }
 
     /// Where a token of the text starts.
@@ -280,7 +297,7 @@ impl Weave<'_> {
     /// Does an empty line of the text stand between the comments before the next token and that token?
     fn detached(&self) -> bool {
         let place = self.matched.source.get(self.at).copied().flatten();
-        place.is_some_and(|place| empty_before(&self.written.text, self.start(place)))
+        place.is_some_and(|place| empty_before(self.written.text, self.start(place)))
     }
 
     /// Line breaks and comments on lines of their own, up to where the next token starts.
@@ -291,7 +308,7 @@ impl Weave<'_> {
         let mut doc = Doc::nil();
         for k in own.clone() {
             let start = self.written.comments[k].start as usize;
-            if empty_before(&self.written.text, start) && !(opened && k == own.start) {
+            if empty_before(self.written.text, start) && !(opened && k == own.start) {
                 doc = doc + Doc::empty_line();
             }
             doc = doc + Doc::hard_line() + Doc::text(self.comment(k));
@@ -364,7 +381,7 @@ impl Rewrite for Weave<'_> {
 }
 
 /// A comment as it is written.
-pub(super) fn comment_text(written: &Written, k: usize) -> &str {
+pub(super) fn comment_text<'a>(written: &Written<'a>, k: usize) -> &'a str {
     let span = written.comments[k];
     written.text[span.start as usize..span.end as usize].trim_end()
 }

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use lambada_source::Doc;
 
-use super::weave::{comment_text, empty_before, own_line, weave};
+use super::weave::{Written, comment_text, empty_before, own_line, weave};
 use super::{WIDTH, bare_item, is_import};
 use crate::ast::{Item, Module};
-use crate::token::Written;
 
 /// A whole file: an empty line between items, but not between imports, and where the text has none between items that are on one line.
 pub(super) fn file(module: &Module, written: &Written) -> Doc {
@@ -17,10 +16,10 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
         let start = one.span().start as usize;
         let comments = parts.comments..first_comment(written, start);
         let on_line = is_short(written, one);
-        let together = short && on_line && !empty_before(&written.text, start);
+        let together = short && on_line && !empty_before(written.text, start);
         let joined = comments.is_empty() && (together || import && is_import(one));
         parts.separate(joined);
-        parts.comments(comments, empty_before(&written.text, start));
+        parts.comments(comments, empty_before(written.text, start));
         parts.item(one);
         (import, short) = (is_import(one), on_line);
     }
@@ -61,7 +60,7 @@ pub(super) fn one(written: &Written, item: &Item) -> Doc {
     while first > 0
         && own_line(written, first - 1)
         && follows(written, first - 1, start)
-        && (!empty_before(&written.text, place) || (documented && first == end))
+        && (!empty_before(written.text, place) || (documented && first == end))
     {
         first -= 1;
         place = written.comments[first].start as usize;
@@ -85,7 +84,7 @@ fn first_comment(written: &Written, place: usize) -> usize {
 }
 
 struct Parts<'a> {
-    written: &'a Written,
+    written: &'a Written<'a>,
     /// What has been put, with the end of its last line.
     parts: Vec<Doc>,
     /// The next comment.
@@ -103,7 +102,7 @@ impl Parts<'_> {
     fn comments(&mut self, range: Range<usize>, detached: bool) {
         for k in range.clone() {
             let start = self.written.comments[k].start as usize;
-            if k > range.start && empty_before(&self.written.text, start) {
+            if k > range.start && empty_before(self.written.text, start) {
                 self.parts.push(Doc::empty_line());
             }
             self.parts.push(Doc::text(comment_text(self.written, k)) + Doc::hard_line());
