@@ -1,17 +1,34 @@
 //! Programs as graphs of scalar definitions: each program under `tests/programs` and its first derivatives give the same when their regions become
 //! graphs and come back; one that is a single region gives the same as a graph.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use lambada::operators::{self, Operator};
 use lambada::{Data, Executable, Session, Tensor};
 use lambada_anf as anf;
 use lambada_core::{self as core, DefId, Program};
+use lambada_lower::{Kernel, Nests, lower_with};
 use lambada_prim::Scalar;
-use lambada_schedule::{Distributed, Leave, Nominal, graph, prepared, through_graphs, whole};
+use lambada_schedule::{
+    Distributed, Leave, Nominal, graph, kernels, prepared, through_graphs, whole,
+};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
 use lambada_tests::oracle::differentiable;
+
+/// Nests with four lanes.
+struct Lanes;
+
+impl Nests for Lanes {
+    fn of(&self, function: &anf::Function) -> HashMap<anf::Var, Kernel> {
+        let kernel = |(var, kernel): (anf::Var, lambada_schedule::Kernel)| {
+            let lambada_schedule::Kernel { statements, before, inputs, outputs, code } = kernel;
+            (var, Kernel { statements, before, inputs, outputs, code })
+        };
+        kernels(function, 4).into_iter().map(kernel).collect()
+    }
+}
 
 /// A program with arguments.
 struct Case {
@@ -26,6 +43,7 @@ struct Case {
 struct Count {
     compared: usize,
     whole: usize,
+    nests: usize,
     failures: usize,
 }
 
@@ -113,6 +131,13 @@ fn compare(case: &Case, count: &mut Count) {
             same(&format!("{what}, as a graph"), &expected, &run_graph(f, &graph, args));
             count.whole += 1;
         }
+        if stage == "optimized" {
+            let lowered = lower_with(f, &Lanes);
+            lambada_loops::check(&lowered).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let found = lambada_loops::eval(&lowered, &tensors).map_err(|failure| failure.message);
+            same(&format!("{what}, with nests"), &expected, &found);
+            count.nests += usize::from(lowered != lambada_lower::lower(f));
+        }
         count.compared += 1;
         count.failures += usize::from(expected.is_err());
     }
@@ -167,8 +192,12 @@ fn programs_come_back_from_graphs() {
     let total = counts.iter().fold(Count::default(), |all, count| Count {
         compared: all.compared + count.compared,
         whole: all.whole + count.whole,
+        nests: all.nests + count.nests,
         failures: all.failures + count.failures,
     });
-    println!("{} programs, {} graphs, {} failures", total.compared, total.whole, total.failures);
-    assert!(total.compared > 1000 && total.whole > 500 || !only.is_empty());
+    println!(
+        "{} programs, {} graphs, {} nests, {} failures",
+        total.compared, total.whole, total.nests, total.failures
+    );
+    assert!(total.compared > 1000 && total.whole > 500 && total.nests > 50 || !only.is_empty());
 }

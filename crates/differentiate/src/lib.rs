@@ -71,8 +71,8 @@ use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
 use lambada_source::Problem;
 
-use crate::derived::Context;
 pub use crate::band::band;
+use crate::derived::Context;
 pub use crate::prepare::Prepare;
 use crate::prepare::Whiles;
 

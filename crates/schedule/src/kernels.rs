@@ -11,11 +11,14 @@ use lambada_loops::Function as Loops;
 use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::factor::{Leave, factored};
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Array, AxisId, Graph, Node, NodeId};
 use crate::place::placeable;
 use crate::regions::{Region, fitting, mentions, needed, types};
 use crate::worth::best;
 use crate::{Outputs, algebra, emit};
+
+/// The nominal number of data.
+const MANY: i64 = 1024;
 
 /// Loops for a run of statements.
 #[derive(Debug)]
@@ -100,7 +103,7 @@ impl Finder<'_> {
         outputs.retain(|p| !known.contains(&p.var));
         let region = Region { stms, outputs, types: &self.types };
         let Distributed { graph, inputs, .. } = distribute(&self.function.names, &region);
-        let sizes = Nominal::default();
+        let sizes = usual(&graph);
         let graph = algebra::simplified(&graph);
         let graph = factored(&graph, &sizes, Leave::Finite);
         let graph = algebra::simplified(&graph);
@@ -112,6 +115,48 @@ impl Finder<'_> {
         let code = emit(&placed, self.lanes, Outputs::Given);
         let outputs = region.outputs;
         Some(Kernel { statements: stms.len(), before, inputs, outputs, code })
+    }
+}
+
+/// Nominal sizes. Axes that no output has are those of data, and have many indices.
+pub(crate) fn usual(graph: &Graph) -> Nominal {
+    let given = |axis: &AxisId| kept(graph, graph.axis(*axis).extent);
+    let all = || (0..graph.axes.len() as u32).map(AxisId);
+    let outputs: HashSet<u32> = graph
+        .outputs
+        .iter()
+        .filter_map(|output| match graph.array(output.array) {
+            Array::Map(axes, _) => Some(axes.iter().filter_map(given)),
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Items(_)
+            | Array::Scatter(..)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => None,
+        })
+        .flatten()
+        .collect();
+    let many = all().filter_map(|axis| given(&axis)).filter(|k| !outputs.contains(k));
+    Nominal::of(many.map(|k| (k, MANY)))
+}
+
+/// The input that an extent is.
+fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
+    match graph.node(extent) {
+        Node::At(array, _) => match graph.array(*array) {
+            Array::Input(k) => Some(*k),
+            Array::Constant(_)
+            | Array::Items(_)
+            | Array::Map(..)
+            | Array::Scatter(..)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => None,
+        },
+        Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
+            None
+        }
     }
 }
 

@@ -13,7 +13,11 @@ use crate::tile::tiled;
 /// A division, a root, a function, in additions.
 const COSTLY: f64 = 12.0;
 /// An access that goes to memory rather than to a cache, in additions.
-const FAR: f64 = 2.0;
+const FAR: f64 = 3.0;
+/// How many elements a cache holds, the last one aside.
+const CACHED: f64 = 262_144.0;
+/// The smallest block.
+const SMALLEST: f64 = 16.0;
 /// A nest that is begun, once for each block.
 const BEGIN: f64 = 8.0;
 /// Less work than this is not worth blocks and buffers.
@@ -85,19 +89,40 @@ fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
 fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
     let block = |axis: AxisId| sizes.extent(&placed.graph, axis);
     let mut total = 0.0;
+    let near = near(placed, sizes);
     for pass in &placed.passes {
         let blocks =
             placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
         for nest in &pass.nests {
-            let work = Work { placed, nest, sizes, lanes: f64::from(lanes), seen: HashSet::new() };
+            let (near, lanes) = (&near[..], f64::from(lanes));
+            let work = Work { placed, nest, sizes, near, lanes, seen: HashSet::new() };
             total += BEGIN * blocks + work.total();
         }
     }
     total
 }
 
+/// What an access of each buffer costs: those that are local share the cache, in the smallest blocks at least.
+fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
+    let volume = |axes: &[AxisId]| {
+        let block = |axis: &AxisId| Some(*axis) == placed.block;
+        let others: Axes = axes.iter().copied().filter(|axis| !block(axis)).collect();
+        sizes.volume(&placed.graph, &others)
+    };
+    let local = placed.buffers.iter().filter(|buffer| buffer.local);
+    let block = SMALLEST * local.map(|buffer| volume(&buffer.axes)).sum::<f64>();
+    let cost = |buffer: &crate::placed::Buffer| {
+        let all: Axes = buffer.axes.iter().copied().collect();
+        let size = if buffer.local { block } else { sizes.volume(&placed.graph, &all) };
+        if size <= CACHED { 1.0 } else { FAR }
+    };
+    placed.buffers.iter().map(cost).collect()
+}
+
 /// What a nest costs.
 struct Work<'a> {
+    /// By buffer: what an access costs.
+    near: &'a [f64],
     placed: &'a Placed,
     nest: &'a Nest,
     sizes: &'a Nominal,
@@ -113,7 +138,7 @@ impl Work<'_> {
         let mut total = 0.0;
         for item in &self.nest.items {
             let buffer = self.placed.buffer(item.buffer());
-            let near = if buffer.local { 1.0 } else { FAR };
+            let near = self.near[item.buffer().0 as usize];
             match item {
                 Item::Store(_) => {
                     let value = self.placed.value(*item).into_iter();
@@ -168,9 +193,9 @@ impl Work<'_> {
         let free = graph.free(node);
         let id = Content::Node(node);
         if found.contains(&id) {
-            let buffer = self.placed.buffers.iter().find(|buffer| buffer.content == id);
-            let (lane, near) = buffer.map_or((None, 1.0), |buffer| {
-                (buffer.axes.last().copied(), if buffer.local { 1.0 } else { FAR })
+            let at = self.placed.buffers.iter().position(|buffer| buffer.content == id);
+            let (lane, near) = at.map_or((None, 1.0), |at| {
+                (self.placed.buffers[at].axes.last().copied(), self.near[at])
             });
             return near * self.access(free, lane);
         }

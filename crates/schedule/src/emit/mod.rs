@@ -18,10 +18,10 @@ mod value;
 
 use code::Code;
 
-/// How many elements of all local buffers together fit a cache: half a megabyte.
-const CACHED: i64 = 1 << 16;
+/// How many elements of all local buffers together fit the last cache; those that a nest reads again and again are far fewer.
+const CACHED: i64 = 1 << 19;
 /// The smallest and the largest block.
-const BLOCKS: [i64; 2] = [16, 1024];
+const BLOCKS: [i64; 2] = [32, 1024];
 
 /// Where a definition is.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use crate::cost::Nominal;
 use crate::graph::{self, AxisId, Graph};
 use crate::placed::{self, Placed};
 use crate::tile::tiled;
-use crate::{Outputs, emit, place, placeable, whole};
+use crate::{Outputs, best, emit, place, placeable, whole};
 
 /// All placements.
 fn placements(graph: &Graph) -> Vec<Placed> {
@@ -165,6 +165,34 @@ graph (n : int, m : int, x : [n]real, w : [m]real) {
         for m in [0, 1, 9] {
             agrees(&graph, &[int(n), int(m), reals(&[n]), reals(&[m])]);
         }
+    }
+}
+
+/// The gradient of a Gaussian mixture runs through the points in blocks, once.
+#[test]
+fn a_mixture_is_placed() {
+    let graph = read(include_str!("graphs/mixture.graph"));
+    let sizes = crate::kernels::usual(&graph);
+    let placed = best(&graph, &sizes, 8).expect("it is worth it");
+    let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
+    assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
+    assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);
+    for (n, k, d) in [(0, 2, 3), (1, 1, 1), (9, 2, 3), (17, 3, 5), (3, 2, 9)] {
+        let size = d * (d - 1) / 2;
+        let args = [
+            int(d),
+            int(size),
+            int(n),
+            int(k),
+            reals(&[k, d]),
+            reals(&[k]),
+            Tensor::scalar(Scalar::Real(0.5)),
+            int(2),
+            reals(&[k, size]),
+            reals(&[n, d]),
+            reals(&[k, d]),
+        ];
+        agrees(&graph, &args);
     }
 }
 
