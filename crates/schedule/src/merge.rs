@@ -74,23 +74,14 @@ impl Apart {
     }
 
     fn array(&mut self, graph: &Graph, array: &Array) {
-        match array {
-            Array::Map(axes, body) => {
-                self.inside(&axes.iter().copied().collect(), graph.free(*body));
-            }
-            Array::Scatter(_, terms) => {
-                for term in terms {
-                    let parts = term.index.iter().chain(&term.when).chain([&term.value]);
-                    let free = parts.fold(Axes::default(), |all, n| all.union(graph.free(*n)));
-                    self.inside(&term.over.iter().copied().collect(), &free);
-                }
-            }
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Items(_)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => {}
+        if let Array::Map(axes, body) = array {
+            self.inside(&axes.iter().copied().collect(), graph.free(*body));
+        }
+        let Array::Scatter(_, terms) = array else { return };
+        for term in terms {
+            let parts = term.index.iter().chain(&term.when).chain([&term.value]);
+            let free = parts.fold(Axes::default(), |all, n| all.union(graph.free(*n)));
+            self.inside(&term.over.iter().copied().collect(), &free);
         }
     }
 

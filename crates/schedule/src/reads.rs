@@ -66,7 +66,10 @@ impl Push {
             Node::Index(axis) => {
                 self.places.iter().find(|(own, _)| *own == axis).map(|(_, place)| *place)
             }
-            Node::Prim(op, args) if is_cheap(op) => {
+            Node::Prim(op, args) => {
+                if !is_cheap(op) {
+                    return None;
+                }
                 let left = match op.result() {
                     ScalarTy::Real => &mut self.left.0,
                     ScalarTy::Int | ScalarTy::Bool => &mut self.left.1,
@@ -86,11 +89,14 @@ impl Push {
                 to.around.pop();
                 sides.map(|sides| to.choose(c, sides[0], sides[1]))
             }
-            Node::At(array, index) if !to.graph.array_facts(array).free.meets(&self.axes) => {
+            Node::At(array, index) => {
+                if to.graph.array_facts(array).free.meets(&self.axes) {
+                    return None;
+                }
                 let index = self.all(to, &index)?;
                 Some(read(to, array, index))
             }
-            Node::Lit(_) | Node::Prim(..) | Node::At(..) | Node::Reduce(..) => None,
+            Node::Lit(_) | Node::Reduce(..) => None,
         }
     }
 

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use lambada_prim::{Cost, Prim, ReduceOp, ScalarTy};
 
 use crate::cost::Nominal;
-use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId, Part, Printed, printed, reached};
+use crate::graph::{Axes, AxisId, Graph, NodeId, Part, Printed, printed, reached};
 use crate::phases::Phases;
 
 /// How many additions a division or an exponential takes.
@@ -66,20 +66,19 @@ fn block(graph: &Graph, nominal: &Nominal) -> Option<AxisId> {
 
 /// How many additions of reals an operation takes.
 fn weight(graph: &Graph, node: NodeId) -> f64 {
-    let on_reals = match graph.node(node) {
-        Node::Prim(op, _) => op.args().contains(&ScalarTy::Real),
-        Node::Reduce(..) => graph.facts(node).elem == ScalarTy::Real,
-        Node::Lit(_) | Node::Index(_) | Node::Choose(..) | Node::At(..) => false,
-    };
-    let costly = graph.operation(node).is_some_and(|(op, _)| op.cost() == Cost::Costly);
+    let operation = graph.operation(node);
+    let is_real = |ty: ScalarTy| ty == ScalarTy::Real;
+    let on_reals = operation.is_some_and(|(op, _)| op.args().iter().any(|ty| is_real(*ty)))
+        || graph.reduction(node).is_some() && is_real(graph.facts(node).elem);
+    let costly = operation.is_some_and(|(op, _)| op.cost() == Cost::Costly);
     f64::from(u8::from(on_reals)) * if costly { COSTLY } else { 1.0 }
 }
 
 /// A sum of products whose factors each have an index that the other one lacks.
 fn contraction(graph: &Graph, node: NodeId) -> Option<(NodeId, NodeId)> {
     let (ReduceOp::Add, _, mut body) = graph.reduction(node)? else { return None };
-    while let Node::Choose(_, inner, _) = graph.node(body) {
-        body = *inner;
+    while let Some((_, inner, _)) = graph.choice(body) {
+        body = inner;
     }
     let (Prim::Mul, [a, b]) = graph.operation(body)? else { return None };
     let lacks = |a: &NodeId, b: &NodeId| !graph.free(*b).is_subset(graph.free(*a));
@@ -100,26 +99,15 @@ fn batch(graph: &Graph, nominal: &Nominal, block: Option<AxisId>) -> Option<Axis
 
 /// The axes of loops of which a next state needs a sum that depends on the state.
 fn sequential(graph: &Graph) -> Vec<AxisId> {
-    let over = |part: &Part, axis| match part {
-        Part::Array(array) => match graph.array(*array) {
-            Array::Carried(l, _) => graph.loop_(*l).axis == axis,
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Items(_)
-            | Array::Map(..)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Final(..) => false,
-        },
-        Part::Node(_) | Part::Axis(_) | Part::Loop(_) => false,
+    let over = |part: &Part, axis| {
+        let Part::Array(array) = part else { return false };
+        graph.state_of(*array).is_some_and(|l| l.axis == axis)
     };
-    let sums = |part: &Part, axis| match part {
-        Part::Node(node) => {
-            let reduction = graph.reduction(*node);
-            reduction.is_some_and(|(_, axes, _)| !axes.contains(axis))
-                && reached(graph, vec![*part]).iter().any(|part| over(part, axis))
-        }
-        Part::Array(_) | Part::Axis(_) | Part::Loop(_) => false,
+    let sums = |part: &Part, axis| {
+        let Part::Node(node) = part else { return false };
+        let reduction = graph.reduction(*node);
+        reduction.is_some_and(|(_, axes, _)| !axes.contains(axis))
+            && reached(graph, vec![*part]).iter().any(|part| over(part, axis))
     };
     let mut axes = Vec::new();
     for l in graph.loops.iter().filter(|l| !l.carries.is_empty()) {
@@ -192,13 +180,11 @@ fn keys(graph: &Graph, scopes: &Scopes, printed: &Printed) -> BTreeMap<(u32, u32
 
 /// What is worth to be told of a definition.
 fn what(graph: &Graph, printed: &Printed, node: NodeId) -> Option<String> {
-    match graph.node(node) {
-        Node::Reduce(op, axes, _) => {
-            let axes: Vec<&str> =
-                axes.iter().map(|a| printed.axes.get(&a).map_or("?", |name| name)).collect();
-            Some(format!("({} over {})", op.name(), axes.join(", ")))
-        }
-        Node::Prim(op, _) if op.cost() == Cost::Costly => Some(format!("({})", op.name())),
-        Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::At(..) => None,
+    if let Some((op, axes, _)) = graph.reduction(node) {
+        let name = |axis: AxisId| printed.axes.get(&axis).map_or("?", |name| name);
+        let axes: Vec<&str> = axes.iter().map(name).collect();
+        return Some(format!("({} over {})", op.name(), axes.join(", ")));
     }
+    let (op, _) = graph.operation(node)?;
+    (op.cost() == Cost::Costly).then(|| format!("({})", op.name()))
 }

@@ -7,8 +7,8 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use crate::affine::Affine;
 use crate::graph::{
-    Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Graph, LoopId, Node, NodeId,
-    Part, aliased, needs, roots,
+    Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Graph, LoopId, NodeId, Part,
+    aliased, needs, roots,
 };
 
 /// The graph without such states.
@@ -64,18 +64,15 @@ impl Settle {
         if needs(&self.to.graph, roots(&self.to.graph), state.carried, &[state.last]) {
             return;
         }
-        let last = match self.to.graph.array(state.next).clone() {
-            Array::Map(axes, body) => self.total(state, axes, body),
-            Array::Update(array, index, part) if array == state.carried => {
-                self.parts(state, index, part)
-            }
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Items(_)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => None,
+        let next = self.to.graph.array(state.next).clone();
+        let last = if let Array::Map(axes, body) = next {
+            self.total(state, axes, body)
+        } else if let Array::Update(array, index, part) = next
+            && array == state.carried
+        {
+            self.parts(state, index, part)
+        } else {
+            None
         };
         self.aliases.extend(last.map(|last| (state.last, last)));
     }
@@ -108,37 +105,32 @@ impl Settle {
         if node == own {
             return Some(None);
         }
-        match self.to.graph.node(node).clone() {
-            Node::Prim(op @ (Prim::Add | Prim::AddInt), args) => {
-                let (a, b) = (args[0], args[1]);
-                let (with, other) = if self.depends(a, state) { (a, b) } else { (b, a) };
-                if self.depends(other, state) {
-                    return None;
-                }
-                let added = self.added(state, own, with)?;
-                Some(Some(added.map_or(other, |added| self.to.prim(op, [added, other]))))
+        if let Some((cond, a, b)) = self.to.graph.choice(node) {
+            if self.depends(cond, state) {
+                return None;
             }
-            Node::Prim(op @ (Prim::Sub | Prim::SubInt), args) if !self.depends(args[1], state) => {
-                let added = self.added(state, own, args[0])?;
-                let neg = if op == Prim::Sub { Prim::Neg } else { Prim::NegInt };
-                let less = match added {
-                    None => self.to.prim(neg, [args[1]]),
-                    Some(added) => self.to.prim(op, [added, args[1]]),
-                };
-                Some(Some(less))
-            }
-            Node::Choose(cond, a, b) if !self.depends(cond, state) => {
-                let zero = self.to.lit(self.to.graph.facts(node).elem.zero());
-                let (a, b) = (self.added(state, own, a)?, self.added(state, own, b)?);
-                Some(Some(self.to.choose(cond, a.unwrap_or(zero), b.unwrap_or(zero))))
-            }
-            Node::Lit(_)
-            | Node::Index(_)
-            | Node::Prim(..)
-            | Node::Choose(..)
-            | Node::At(..)
-            | Node::Reduce(..) => None,
+            let zero = self.to.lit(self.to.graph.facts(node).elem.zero());
+            let (a, b) = (self.added(state, own, a)?, self.added(state, own, b)?);
+            return Some(Some(self.to.choose(cond, a.unwrap_or(zero), b.unwrap_or(zero))));
         }
+        let (op, [a, b]) = self.to.graph.operation(node)? else { return None };
+        let (op, a, b) = (op, *a, *b);
+        let neg = match op {
+            Prim::Add | Prim::AddInt => None,
+            Prim::Sub => Some(Prim::Neg),
+            Prim::SubInt => Some(Prim::NegInt),
+            _ => return None,
+        };
+        let swapped = neg.is_none() && !self.depends(a, state);
+        let (with, other) = if swapped { (b, a) } else { (a, b) };
+        if self.depends(other, state) {
+            return None;
+        }
+        Some(Some(match (self.added(state, own, with)?, neg) {
+            (Some(added), _) => self.to.prim(op, [added, other]),
+            (None, None) => other,
+            (None, Some(neg)) => self.to.prim(neg, [other]),
+        }))
     }
 
     // Parts
@@ -166,8 +158,8 @@ impl Settle {
 
     /// An array as its elements along axes.
     fn elements(&mut self, array: ArrayId) -> (Vec<AxisId>, NodeId) {
-        if let Array::Map(axes, body) = self.to.graph.array(array) {
-            return (axes.clone(), *body);
+        if let Some((axes, body)) = self.to.graph.elements(array) {
+            return (axes.to_vec(), body);
         }
         let dims = self.to.dims(array);
         let axis = |to: &mut Builder, extent| {
@@ -182,17 +174,8 @@ impl Settle {
 
 /// The scalar that an array of rank 0 is.
 pub(crate) fn scalar_of(graph: &Graph, array: ArrayId) -> Option<NodeId> {
-    match graph.array(array) {
-        Array::Map(axes, body) if axes.is_empty() => Some(*body),
-        Array::Map(..)
-        | Array::Input(_)
-        | Array::Constant(_)
-        | Array::Items(_)
-        | Array::Scatter(..)
-        | Array::Update(..)
-        | Array::Carried(..)
-        | Array::Final(..) => None,
-    }
+    let (axes, body) = graph.elements(array)?;
+    axes.is_empty().then_some(body)
 }
 
 /// Is it this constant?

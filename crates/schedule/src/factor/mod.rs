@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::cost::Nominal;
-use crate::graph::{Around, Array, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
+use crate::graph::{Around, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 
 mod plan;
 mod product;
@@ -106,30 +106,25 @@ impl Factor<'_> {
     /// `Σ ±c·x`, where `x` is a sum that is better split, or an element of an array that is better summed as a whole.
     fn of_parts(&mut self, product: &Product) -> Option<NodeId> {
         let ([factor], []) = (&product.factors[..], &product.when[..]) else { return None };
-        let sum = match self.to.graph.node(*factor).clone() {
-            Node::Prim(op @ (Prim::Add | Prim::Sub), args) => {
-                if !self.is_better_split(&product.axes, *factor, &args) {
-                    return None;
-                }
-                let (a, b) = (self.sum(&product.axes, args[0]), self.sum(&product.axes, args[1]));
-                self.to.prim(op, [a, b])
+        let sum = if let Node::At(array, index) = self.to.graph.node(*factor).clone() {
+            let (own, body) = self.to.graph.elements(array)?;
+            let own = own.to_vec();
+            if !self.is_read_outside(&product.axes, &own, body, &index) {
+                return None;
             }
-            Node::At(array, index) => {
-                let Array::Map(axes, body) = self.to.graph.array(array).clone() else {
-                    return None;
-                };
-                if !self.is_read_outside(&product.axes, &axes, body, &index) {
-                    return None;
-                }
-                let sum = self.sum(&product.axes, body);
-                let sums = self.to.map(axes, sum);
-                self.to.at(sums, index)
+            let sum = self.sum(&product.axes, body);
+            let sums = self.to.map(own, sum);
+            self.to.at(sums, index)
+        } else {
+            let (op @ (Prim::Add | Prim::Sub), args) = self.to.graph.operation(*factor)? else {
+                return None;
+            };
+            if !self.is_better_split(&product.axes, *factor, args) {
+                return None;
             }
-            Node::Lit(_)
-            | Node::Index(_)
-            | Node::Prim(..)
-            | Node::Choose(..)
-            | Node::Reduce(..) => return None,
+            let (a, b) = (args[0], args[1]);
+            let (a, b) = (self.sum(&product.axes, a), self.sum(&product.axes, b));
+            self.to.prim(op, [a, b])
         };
         Some(self.scaled(product.constant, sum))
     }

@@ -37,33 +37,26 @@ impl Factor<'_> {
             Some(Scalar::Real(value)) => Some(value),
             Some(_) | None => None,
         };
-        match self.to.graph.node(body) {
-            Node::Choose(cond, inner, none) if real(*none) == Some(0.0) => {
-                product.when.push(*cond);
-                self.conditions(*inner, product)
-            }
-            Node::Prim(Prim::Neg, args) => {
-                product.constant = -product.constant;
-                self.conditions(args[0], product)
-            }
-            Node::Prim(Prim::Mul, args) => match (real(args[0]), real(args[1])) {
-                (Some(value), None) if value.is_finite() => {
-                    product.constant *= value;
-                    self.conditions(args[1], product)
-                }
-                (None, Some(value)) if value.is_finite() => {
-                    product.constant *= value;
-                    self.conditions(args[0], product)
-                }
-                (_, _) => body,
-            },
-            Node::Lit(_)
-            | Node::Index(_)
-            | Node::Prim(..)
-            | Node::Choose(..)
-            | Node::At(..)
-            | Node::Reduce(..) => body,
+        if let Some((cond, inner, none)) = self.to.graph.choice(body)
+            && real(none) == Some(0.0)
+        {
+            product.when.push(cond);
+            return self.conditions(inner, product);
         }
+        let (times, inner) = match self.to.graph.operation(body) {
+            Some((Prim::Neg, [inner])) => (-1.0, *inner),
+            Some((Prim::Mul, [a, b])) => match (real(*a), real(*b)) {
+                (Some(times), None) => (times, *b),
+                (None, Some(times)) => (times, *a),
+                (_, _) => return body,
+            },
+            Some(_) | None => return body,
+        };
+        if !times.is_finite() {
+            return body;
+        }
+        product.constant *= times;
+        self.conditions(inner, product)
     }
 
     fn factors(&self, node: NodeId, product: &mut Product) {
@@ -132,8 +125,7 @@ impl Factor<'_> {
         let mut left: Vec<NodeId> = entered;
         let mut factors: Vec<(NodeId, Vec<NodeId>)> =
             factors.into_iter().map(|f| (f, vec![f])).collect();
-        loop {
-            let Some(axis) = self.next_of(&axes, &factors, &when) else { break };
+        while let Some(axis) = self.next_of(&axes, &factors, &when) {
             axes = axes.without(&Axes::one(axis));
             let conditions = self.inside_from(&when, axis);
             let inside_when = when.split_off(conditions);

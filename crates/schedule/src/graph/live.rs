@@ -55,10 +55,8 @@ pub(super) fn reach(
 ) {
     let (mut open, mut seen) = (roots, HashSet::new());
     while let Some(part) = open.pop() {
-        let part = match part {
-            Part::Array(array) => Part::Array(aliases.get(&array).copied().unwrap_or(array)),
-            Part::Node(_) | Part::Axis(_) | Part::Loop(_) => part,
-        };
+        let other = if let Part::Array(array) = part { aliases.get(&array) } else { None };
+        let part = other.map_or(part, |other| Part::Array(*other));
         if !seen.insert(part) || !visit(part, &mut open) {
             continue;
         }

@@ -234,6 +234,21 @@ impl Graph {
         if let Node::Prim(op, args) = self.node(id) { Some((*op, args)) } else { None }
     }
 
+    /// The condition and the two sides, if it is a choice.
+    pub fn choice(&self, id: NodeId) -> Option<(NodeId, NodeId, NodeId)> {
+        if let Node::Choose(c, a, b) = self.node(id) { Some((*c, *a, *b)) } else { None }
+    }
+
+    /// The axes and the elements, if it is an array that is written with axes.
+    pub fn elements(&self, id: ArrayId) -> Option<(&[AxisId], NodeId)> {
+        if let Array::Map(axes, body) = self.array(id) { Some((axes, *body)) } else { None }
+    }
+
+    /// The loop, if it is a state at the beginning of an iteration.
+    pub fn state_of(&self, id: ArrayId) -> Option<&Loop> {
+        if let Array::Carried(l, _) = self.array(id) { Some(self.loop_(*l)) } else { None }
+    }
+
     /// The operation, the axes and the terms, if it is a reduction.
     pub fn reduction(&self, id: NodeId) -> Option<(ReduceOp, &Axes, NodeId)> {
         if let Node::Reduce(op, axes, body) = self.node(id) {
