@@ -5,11 +5,9 @@
 //!   have been added and everything be read ([`CELLS`]): handles that lead to cells are always active.
 //! * Which results depend on which parameters is found by [`crate::flow`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Elem, Exp, FnId, Library, NodeId, Op, Rules, Var};
-
-use crate::threaded::Threaded;
 
 /// The variable that stands for the content of all cells.
 pub(crate) const CELLS: Var = Var(u32::MAX);
@@ -19,6 +17,9 @@ pub(crate) type Inputs = BTreeSet<usize>;
 
 /// The position that stands for the content of cells.
 pub(crate) const FROM_CELLS: usize = usize::MAX;
+
+/// The parameters, by function and position, that a recursion threads through its calls ([`crate::threaded`]).
+pub(crate) type Threaded = HashSet<(FnId, usize)>;
 
 /// Facts about node types and functions.
 #[derive(Debug, Default)]

@@ -14,15 +14,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Elem, Exp, FnId, Lambda, Library, Nest, Op, Param, Stm, Var};
 
-use crate::known::{Known, called};
-
-/// The parameters, by function and position, that are given an array of the caller's own somewhere in their recursion.
-pub(crate) type Threaded = HashSet<(FnId, usize)>;
+use crate::known::{Known, Threaded, called};
 
 /// By the first variable that a call binds: which of its arguments it uses last.
 pub(crate) type LastUses = HashMap<Var, Vec<bool>>;
 
-/// The state of the recursions among these functions.
+/// The state of the recursions among these functions: what is given an array of the caller's own somewhere in its recursion.
 pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threaded {
     let calls = inner_calls(library, functions);
     let mut threaded = Threaded::new();
