@@ -59,10 +59,11 @@ impl Renaming {
         match step {
             Step::Let(reg, op) => {
                 self.bound(reg);
-                match op {
-                    Op::Load(buf, _) | Op::LoadSome(buf, _) => self.buf(buf),
-                    Op::Get(cell) => self.cell(cell),
-                    Op::Prim(..) | Op::Fold(..) | Op::Iota | Op::Tag(_) | Op::Field(..) => {}
+                if let Op::Load(buf, _) | Op::LoadSome(buf, _) = op {
+                    self.buf(buf);
+                }
+                if let Op::Get(cell) = op {
+                    self.cell(cell);
                 }
             }
             Step::Cell(cell, _) | Step::Set(cell, _) => self.cell(cell),
@@ -72,7 +73,9 @@ impl Renaming {
             | Step::Constant(buf, _)
             | Step::Fill { buf, .. }
             | Step::Open { buf, .. } => self.buf(buf),
-            Step::View { buf: a, base: b, .. } | Step::Swap(a, b) | Step::Copy { to: a, from: b, .. } => {
+            Step::View { buf: a, base: b, .. }
+            | Step::Swap(a, b)
+            | Step::Copy { to: a, from: b, .. } => {
                 self.buf(a);
                 self.buf(b);
             }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use lambada_anf::{Function, Param, Stm, Var};
-use lambada_loops::{Cell, Function as Loops, Nest, Operand, Param as Slot, Renaming, Return, Step};
+use lambada_loops::{
+    Cell, Function as Loops, Nest, Operand, Param as Slot, Renaming, Return, Step,
+};
 
 use crate::Lower;
 use crate::memory::{Place, Value};

@@ -84,7 +84,10 @@ impl Finder<'_> {
         // What only checks needs no lanes; and a kernel is known by a variable.
         let start = stms.iter().position(|stm| !stm.binds.is_empty()).unwrap_or(stms.len());
         let stms = &stms[start..];
-        if !stms.iter().any(|stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::MatMul(..)))) {
+        if !stms
+            .iter()
+            .any(|stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::MatMul(..))))
+        {
             return false;
         }
         let Some(kernel) = self.kernel(stms) else { return false };
@@ -151,14 +154,19 @@ fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
             | Array::Carried(..)
             | Array::Final(..) => None,
         },
-        Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => None,
+        Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
+            None
+        }
     }
 }
 
 /// The statements of a run that give sizes of what it gives, if they are arithmetic.
 fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
-    let by: HashMap<Var, usize> =
-        stms.iter().enumerate().flat_map(|(k, stm)| stm.binds.iter().map(move |p| (p.var, k))).collect();
+    let by: HashMap<Var, usize> = stms
+        .iter()
+        .enumerate()
+        .flat_map(|(k, stm)| stm.binds.iter().map(move |p| (p.var, k)))
+        .collect();
     let mut before: Vec<usize> = Vec::new();
     let mut wanted: Vec<Var> =
         outputs.iter().flat_map(|p| &p.ty.dims).filter_map(|dim| dim.as_var()).collect();

@@ -78,7 +78,8 @@ fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
         Array::Input(_)
         | Array::Constant(_)
         | Array::Items(_)
-        | Array::Update(..) | Array::Carried(..)
+        | Array::Update(..)
+        | Array::Carried(..)
         | Array::Final(..) => 0.0,
     });
     all.map(cost).sum::<f64>() + stored.sum::<f64>()
@@ -90,7 +91,8 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
     let mut total = 0.0;
     let near = near(placed, sizes);
     for pass in &placed.passes {
-        let blocks = placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
+        let blocks =
+            placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
         for nest in &pass.nests {
             let (near, lanes) = (&near[..], f64::from(lanes));
             let work = Work { placed, nest, sizes, near, lanes, seen: HashSet::new() };

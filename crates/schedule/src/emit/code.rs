@@ -138,16 +138,20 @@ impl Code {
     }
 
     /// The same of an element, if a condition holds; else zero.
-    pub(super) fn load_if(&mut self, cond: Operand, buf: Buf, at: Operand, since: usize) -> Operand {
+    pub(super) fn load_if(
+        &mut self,
+        cond: Operand,
+        buf: Buf,
+        at: Operand,
+        since: usize,
+    ) -> Operand {
         let level = self.level(at).max(self.level(cond)).max(since);
         let ty = Ty::scalar(self.function.bufs[buf.0 as usize].0);
         let cell = self.function.cell(ty, "t");
         let zero = Operand::Lit(ty.elem.zero());
         let reg = self.reg_at(level + 1, ty, "t");
-        let then = vec![
-            Step::Let(reg, Op::Load(buf, at)).into(),
-            Step::Set(cell, reg.into()).into(),
-        ];
+        let then =
+            vec![Step::Let(reg, Op::Load(buf, at)).into(), Step::Set(cell, reg.into()).into()];
         let stmts = &mut self.levels[level].stmts;
         stmts.push(Step::Cell(cell, zero).into());
         let nest = lambada_loops::Nest::If { cond, then, otherwise: Vec::new() };

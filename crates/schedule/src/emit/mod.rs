@@ -140,7 +140,8 @@ impl<'a> Emitter<'a> {
             Array::Items(_)
             | Array::Map(..)
             | Array::Scatter(..)
-            | Array::Update(..) | Array::Carried(..)
+            | Array::Update(..)
+            | Array::Carried(..)
             | Array::Final(..) => {
                 let id = self.found.get(&Content::Array(array)).expect("the nest reads it");
                 self.slots[id.0 as usize]

@@ -155,7 +155,9 @@ impl Emitter<'_> {
         let around = vector.and_then(|axis| self.axes.get(&axis)).map_or(1, |bound| bound.lanes);
         let mut sums = Vec::new();
         for item in &nest.items {
-            let (Item::Reduce(id), Some(body)) = (*item, self.placed.value(*item)) else { continue };
+            let (Item::Reduce(id), Some(body)) = (*item, self.placed.value(*item)) else {
+                continue;
+            };
             let Content::Node(node) = self.placed.buffer(id).content else { continue };
             let Some((op, _, _)) = self.graph().reduction(node) else { continue };
             let elem = self.graph().facts(body).elem;
@@ -186,9 +188,10 @@ impl Emitter<'_> {
                 value = self.code.prim(sum.op.prim(elem), &[folded, value]);
             }
             let split = self.blocked
-                && self.placed.block.is_some_and(|b| {
-                    !self.placed.buffer(sum.buffer).axes.contains(&b)
-                });
+                && self
+                    .placed
+                    .block
+                    .is_some_and(|b| !self.placed.buffer(sum.buffer).axes.contains(&b));
             if split {
                 self.add(sum.buffer, copy, sum.op, value);
             } else {

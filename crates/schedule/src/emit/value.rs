@@ -13,7 +13,8 @@ impl Emitter<'_> {
     /// A scalar, for the given one of the iterations that are computed at once.
     pub(super) fn node(&mut self, node: NodeId, copy: usize) -> Operand {
         let graph = self.graph();
-        let copy = if self.unrolled.is_some_and(|a| graph.free(node).contains(a)) { copy } else { 0 };
+        let copy =
+            if self.unrolled.is_some_and(|a| graph.free(node).contains(a)) { copy } else { 0 };
         match graph.node(node) {
             Node::Lit(value) => return Operand::Lit(*value),
             Node::Index(axis) => return self.index(*axis, copy),
@@ -197,7 +198,9 @@ impl Emitter<'_> {
     pub(super) fn dims(&mut self, array: ArrayId) -> Vec<Operand> {
         let graph = self.graph();
         match graph.array(array) {
-            Array::Input(k) => graph.inputs[*k as usize].dims.iter().map(|d| self.node(*d, 0)).collect(),
+            Array::Input(k) => {
+                graph.inputs[*k as usize].dims.iter().map(|d| self.node(*d, 0)).collect()
+            }
             Array::Constant(k) => {
                 let dims = &graph.constants[*k as usize].dims;
                 dims.iter().map(|d| Operand::int(*d as i64)).collect()
@@ -205,7 +208,9 @@ impl Emitter<'_> {
             Array::Items(items) => vec![Operand::int(items.len() as i64)],
             Array::Map(axes, _) => axes.iter().map(|axis| self.extent(*axis)).collect(),
             Array::Scatter(init, _) => self.dims(*init),
-            Array::Update(..) | Array::Carried(..) | Array::Final(..) => unreachable!("sequential loops are not placed"),
+            Array::Update(..) | Array::Carried(..) | Array::Final(..) => {
+                unreachable!("sequential loops are not placed")
+            }
         }
     }
 

@@ -69,7 +69,8 @@ impl Machine<'_> {
             Array::Items(_)
             | Array::Map(..)
             | Array::Scatter(..)
-            | Array::Update(..) | Array::Carried(..)
+            | Array::Update(..)
+            | Array::Carried(..)
             | Array::Final(..) => None,
         }
     }
@@ -128,7 +129,9 @@ impl Machine<'_> {
     fn offset(&mut self, id: BufferId) -> usize {
         let axes = &self.placed.buffer(id).axes;
         let dims = &self.buffers[id.0 as usize].as_ref().expect("prepared").dims;
-        axes.iter().zip(dims).fold(0, |at, (axis, dim)| at * dim + self.at[axis.0 as usize] as usize)
+        axes.iter()
+            .zip(dims)
+            .fold(0, |at, (axis, dim)| at * dim + self.at[axis.0 as usize] as usize)
     }
 
     fn set(&mut self, id: BufferId, at: usize, value: Scalar) {
@@ -223,7 +226,8 @@ impl Machine<'_> {
                         let axes = &self.placed.buffer(buffer).axes;
                         let at = |k: usize| self.at[axes[k].0 as usize];
                         let positions = self.placed.positions(*array, buffer);
-                        let index = |(k, p): (usize, Option<usize>)| p.map_or_else(|| at(k), |p| index[p]);
+                        let index =
+                            |(k, p): (usize, Option<usize>)| p.map_or_else(|| at(k), |p| index[p]);
                         let index = positions.into_iter().enumerate().map(index).collect();
                         (self.whole(buffer), index)
                     }

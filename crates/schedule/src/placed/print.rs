@@ -21,7 +21,8 @@ pub fn print(placed: &Placed) -> String {
     }
     for pass in &placed.passes {
         let block = placed.block.filter(|_| pass.blocked);
-        let head = block.map_or("once".into(), |axis| format!("for each block of {}", names.axis(axis)));
+        let head =
+            block.map_or("once".into(), |axis| format!("for each block of {}", names.axis(axis)));
         let _ = writeln!(text, "  {head} {{");
         pass.nests.iter().for_each(|nest| names.nest(nest, &mut text));
         let _ = writeln!(text, "  }}");

@@ -131,7 +131,8 @@ impl Placed {
             Array::Input(_)
             | Array::Constant(_)
             | Array::Items(_)
-            | Array::Update(..) | Array::Carried(..)
+            | Array::Update(..)
+            | Array::Carried(..)
             | Array::Final(..) => None,
         }
     }

@@ -29,7 +29,8 @@ fn agrees(graph: &Graph, args: &[Tensor]) {
         if expected.is_ok() {
             for block in [1, 4, 64] {
                 let found: Result<_, Failure> = Ok(placed::eval(&placed, args, block));
-                agree(&expected, &found).unwrap_or_else(|e| panic!("blocks of {block}: {e}\n{}", text()));
+                agree(&expected, &found)
+                    .unwrap_or_else(|e| panic!("blocks of {block}: {e}\n{}", text()));
             }
         }
         for lanes in [1, 2, 8] {
@@ -126,7 +127,10 @@ graph (n : int, k : int, d : int, x : [n][d]real, m : [k][d]real, q : [k][d][d]r
     );
     for n in SIZES {
         for (k, d) in [(1, 1), (3, 2), (2, 9)] {
-            agrees(&graph, &[int(n), int(k), int(d), reals(&[n, d]), reals(&[k, d]), reals(&[k, d, d])]);
+            agrees(
+                &graph,
+                &[int(n), int(k), int(d), reals(&[n, d]), reals(&[k, d]), reals(&[k, d, d])],
+            );
         }
     }
 }
