@@ -59,10 +59,11 @@ impl Renaming {
         match step {
             Step::Let(reg, op) => {
                 self.bound(reg);
-                match op {
-                    Op::Load(buf, _) | Op::LoadSome(buf, _) => self.buf(buf),
-                    Op::Get(cell) => self.cell(cell),
-                    Op::Prim(..) | Op::Fold(..) | Op::Iota | Op::Tag(_) | Op::Field(..) => {}
+                if let Op::Load(buf, _) | Op::LoadSome(buf, _) = op {
+                    self.buf(buf);
+                }
+                if let Op::Get(cell) = op {
+                    self.cell(cell);
                 }
             }
             Step::Cell(cell, _) | Step::Set(cell, _) => self.cell(cell),

@@ -10,6 +10,8 @@ use crate::placed::{Content, Item, Nest, Placed};
 
 /// How many iterations at once.
 const TOGETHER: u8 = 4;
+/// How many times a read of lanes costs what another one does.
+const LANES: usize = 4;
 /// The largest body, in operations, that is written several times.
 const SMALL: usize = 12;
 
@@ -44,10 +46,15 @@ fn axis(placed: &Placed, nest: &Nest) -> Option<AxisId> {
     if body.costly || body.operations > SMALL {
         return None;
     }
-    let depends =
-        |axis: AxisId| body.reads.iter().filter(|n| graph.free(**n).contains(axis)).count();
-    let saves = |axis: AxisId| body.reads.len() - depends(axis);
-    results.retain(|axis| depends(*axis) > 0 && saves(*axis) > 0);
+    // What has lanes is worth more than what all lanes share.
+    let vector = |n: &NodeId| nest.vector.is_some_and(|axis| graph.free(*n).contains(axis));
+    let weight = |n: &NodeId| if vector(n) { LANES } else { 1 };
+    let saves = |axis: AxisId| {
+        let others = body.reads.iter().filter(|n| !graph.free(**n).contains(axis));
+        others.map(weight).sum::<usize>()
+    };
+    let depends = |axis: AxisId| body.reads.iter().any(|n| graph.free(*n).contains(axis));
+    results.retain(|axis| depends(*axis) && saves(*axis) > 0);
     results.into_iter().max_by_key(|axis| saves(*axis))
 }
 

@@ -1,0 +1,97 @@
+//! Which graphs are placed, and which accesses are in range wherever their axes run.
+
+use std::collections::HashSet;
+
+use super::guards;
+use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, Node, NodeId, Part};
+
+/// Is it a graph that we place?
+pub fn placeable(graph: &Graph) -> bool {
+    let simple = |axis: &crate::graph::Axis| graph.free(axis.extent).is_empty();
+    let guarded = guards(graph);
+    let costly = |k: usize| {
+        let node = NodeId(k as u32);
+        let lazy = graph.facts(node).lazy && graph.reduction(node).is_some();
+        lazy && !guarded.contains_key(&node)
+    };
+    let array = |k: usize| {
+        let (array, facts) = (&graph.arrays[k], graph.array_facts(ArrayId(k as u32)));
+        let given = matches!(array, Array::Input(_) | Array::Constant(_));
+        let map = matches!(array, Array::Map(..));
+        let updated = matches!(array, Array::Update(..));
+        given || !updated && !facts.lazy && (map || facts.free.is_empty())
+    };
+    graph.loops.is_empty()
+        && graph.axes.iter().all(simple)
+        && !(0..graph.nodes.len()).any(costly)
+        && (0..graph.arrays.len()).all(array)
+        && plain_checks(graph)
+}
+
+/// Do all checks ask only for what needs no nest?
+fn plain_checks(graph: &Graph) -> bool {
+    let mut wanted = Vec::new();
+    graph.effects.iter().for_each(|effect: &Effect| effect.parts(&mut |part| wanted.push(part)));
+    let mut seen: HashSet<NodeId> = HashSet::new();
+    while let Some(part) = wanted.pop() {
+        match part {
+            Part::Node(node) if seen.insert(node) => {
+                if matches!(graph.node(node), Node::Reduce(..)) {
+                    return false;
+                }
+                graph.node(node).parts(&mut |part| wanted.push(part));
+            }
+            Part::Axis(axis) => wanted.push(Part::Node(graph.axis(axis).extent)),
+            Part::Array(array) => {
+                if !matches!(graph.array(array), Array::Input(_) | Array::Constant(_)) {
+                    return false;
+                }
+            }
+            Part::Loop(_) => return false,
+            Part::Node(_) => {}
+        }
+    }
+    true
+}
+
+/// P6: the axes, those first that are contiguous in most of what is read and written; the blocked one before all.
+pub(super) fn order(graph: &Graph, block: Option<AxisId>) -> Vec<AxisId> {
+    let mut score = vec![0i64; graph.axes.len()];
+    for node in &graph.nodes {
+        if let Node::At(_, index) = node
+            && let Some(axis) = index.last().and_then(|i| graph.index(*i))
+        {
+            score[axis.0 as usize] += 1;
+        }
+    }
+    for output in &graph.outputs {
+        if let Array::Map(axes, _) = graph.array(output.array)
+            && let Some(axis) = axes.last()
+        {
+            score[axis.0 as usize] += 1;
+        }
+    }
+    let mut axes: Vec<AxisId> = (0..graph.axes.len() as u32).map(AxisId).collect();
+    axes.sort_by_key(|axis| (Some(*axis) != block, -score[axis.0 as usize]));
+    axes
+}
+
+/// Is the access in range wherever its axes run?
+pub(crate) fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    let dims: Vec<Option<NodeId>> = match graph.array(array) {
+        Array::Input(k) => graph.inputs[*k as usize].dims.iter().copied().map(Some).collect(),
+        Array::Map(axes, _) => axes.iter().map(|axis| Some(graph.axis(*axis).extent)).collect(),
+        Array::Scatter(init, _) => return is_safe(graph, *init, index),
+        Array::Constant(_)
+        | Array::Items(_)
+        | Array::Update(..)
+        | Array::Carried(..)
+        | Array::Final(..) => {
+            vec![None; index.len()]
+        }
+    };
+    let fits = |(i, dim): (&NodeId, &Option<NodeId>)| {
+        graph.index(*i).is_some_and(|axis| Some(graph.axis(axis).extent) == *dim)
+    };
+    index.iter().zip(&dims).all(fits)
+}

@@ -1,0 +1,357 @@
+//! P5: a graph  becomes  a placed program, from its outputs on.
+//!
+//! What is costly, reduced, or needed for fewer indices than its user has gets a nest and a buffer of its own; all else is written out where it is needed.
+//! A definition belongs to the pass over the blocked axis that [`crate::phases`] gives it, so what is written and read in one pass is kept for one block only.
+//!
+//! *Assumes* a graph without sequential loops and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
+//! of sums. What the program computes only in a branch is computed always, if it is cheap; else there is no placement.
+
+use std::collections::{BTreeSet, HashMap};
+
+use lambada_prim::{Cost, Prim};
+use lambada_source::stack;
+
+use crate::cost::Nominal;
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
+use crate::guards::guards;
+use crate::phases::Phases;
+use crate::placed::{Content, Placed};
+
+mod conditions;
+mod nests;
+
+pub(crate) use conditions::is_safe;
+pub use conditions::placeable;
+
+use conditions::order;
+
+/// How many cheap operations are done again rather than stored.
+const AGAIN: usize = 3;
+/// How many times smaller a definition's domain is than that of its user, if it gets a nest of its own.
+const SMALLER: f64 = 4.0;
+
+/// The placement with the given axis in blocks, if there is one.
+pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Placed> {
+    if !placeable(graph) {
+        return None;
+    }
+    let order = order(graph, block);
+    let phases = block.map(|axis| Phases::over(graph, axis));
+    let mut placer = Placer {
+        graph,
+        block,
+        phases,
+        sizes,
+        guards: guards(graph),
+        definitions: Vec::new(),
+        known: HashMap::new(),
+        order,
+    };
+    let mut outputs = Vec::new();
+    for output in &graph.outputs {
+        let pass = placer.pass_of_array(output.array);
+        outputs.push(placer.array(output.array, pass)?);
+    }
+    let distinct: BTreeSet<usize> = outputs.iter().copied().collect();
+    (distinct.len() == outputs.len()).then(|| placer.finish(&outputs))
+}
+/// A definition with a buffer.
+struct Definition {
+    content: Content,
+    pass: u32,
+    /// The axes of its nest.
+    domain: Axes,
+    /// Those of them that are reduced.
+    reduced: Axes,
+    /// What it reads.
+    needs: BTreeSet<usize>,
+    /// The passes in which it is read.
+    readers: BTreeSet<u32>,
+    kind: Kind,
+    /// It is asked for only where the condition holds, or where it does not.
+    guard: Option<(NodeId, bool)>,
+}
+
+/// What the nest of a definition does.
+#[derive(Clone, PartialEq)]
+enum Kind {
+    Store,
+    Reduce,
+    List,
+    /// The array, the first elements, and terms with their axes and what they read.
+    Scatter(Vec<(Vec<AxisId>, u32, BTreeSet<usize>)>),
+}
+
+struct Placer<'a> {
+    graph: &'a Graph,
+    block: Option<AxisId>,
+    phases: Option<Phases<'a>>,
+    sizes: &'a Nominal,
+    guards: HashMap<NodeId, (NodeId, bool)>,
+    definitions: Vec<Definition>,
+    known: HashMap<(Content, u32), usize>,
+    order: Vec<AxisId>,
+}
+
+impl Placer<'_> {
+    fn pass_of(&mut self, node: NodeId) -> u32 {
+        self.phases.as_mut().map_or(0, |phases| phases.of(node))
+    }
+
+    fn pass_of_array(&mut self, array: ArrayId) -> u32 {
+        self.phases.as_mut().map_or(0, |phases| phases.of_array(array))
+    }
+
+    fn blocks(&self, axes: &Axes) -> bool {
+        self.block.is_some_and(|axis| axes.contains(axis))
+    }
+
+    fn add(&mut self, definition: Definition) -> usize {
+        let key = (definition.content, definition.pass);
+        self.definitions.push(definition);
+        self.known.insert(key, self.definitions.len() - 1);
+        self.definitions.len() - 1
+    }
+
+    /// The definition of a scalar in a pass.
+    fn node(&mut self, node: NodeId, pass: u32) -> Option<usize> {
+        let content = Content::Node(node);
+        if let Some(known) = self.known.get(&(content, pass)) {
+            return Some(*known);
+        }
+        let graph = self.graph;
+        let free = graph.free(node);
+        let (kind, domain, reduced, body) = match graph.reduction(node) {
+            Some((_, axes, body)) => (Kind::Reduce, free.union(axes), axes.clone(), Some(body)),
+            None => (Kind::Store, free.clone(), Axes::default(), None),
+        };
+        let mut needs = BTreeSet::new();
+        match body {
+            Some(body) => self.visit(body, pass, &domain, &mut needs)?,
+            None => self.parts(node, pass, &domain, &mut needs)?,
+        }
+        let guard = self.guards.get(&node).copied();
+        if let Some((cond, _)) = guard {
+            self.visit(cond, pass, &domain, &mut needs)?;
+        }
+        let readers = BTreeSet::new();
+        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind, guard }))
+    }
+
+    /// The definition of an array.
+    fn array(&mut self, array: ArrayId, pass: u32) -> Option<usize> {
+        let content = Content::Array(array);
+        if let Some(known) = self.known.get(&(content, pass)) {
+            return Some(*known);
+        }
+        let graph = self.graph;
+        let (mut needs, mut domain) = (BTreeSet::new(), Axes::default());
+        let kind = match graph.array(array) {
+            Array::Map(axes, body) => {
+                let own: Axes = axes.iter().copied().collect();
+                let free = &graph.array_facts(array).free;
+                if own.len() != axes.len() || own.meets(free) {
+                    return None;
+                }
+                domain = own.union(free);
+                self.visit(*body, pass, &domain, &mut needs)?;
+                Kind::Store
+            }
+            Array::Items(items) => {
+                for item in items {
+                    self.visit(*item, pass, &domain, &mut needs)?;
+                }
+                Kind::List
+            }
+            Array::Scatter(init, terms) => {
+                if let Array::Map(axes, body) = graph.array(*init) {
+                    domain = axes.iter().copied().collect();
+                    let before = self.before(pass);
+                    self.visit(*body, before, &domain, &mut needs)?;
+                } else if !self.is_given(*init) {
+                    let (from, before) = (self.pass_of_array(*init), self.before(pass));
+                    let known = self.array(*init, from)?;
+                    self.need(known, before, &mut needs);
+                }
+                let mut all = Vec::new();
+                for (k, term) in (0..).zip(terms) {
+                    let over: Axes = term.over.iter().copied().collect();
+                    let mut own = BTreeSet::new();
+                    let own_pass = if self.blocks(&over) { pass } else { self.before(pass) };
+                    for part in term.index.iter().chain(&term.when).chain([&term.value]) {
+                        self.wanted(*part, own_pass, &over, &mut own)?;
+                    }
+                    all.push((term.over.clone(), k, own));
+                }
+                Kind::Scatter(all)
+            }
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => {
+                return None;
+            }
+        };
+        let (reduced, readers, guard) = (Axes::default(), BTreeSet::new(), None);
+        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind, guard }))
+    }
+
+    /// The last pass before one over blocks.
+    fn before(&self, pass: u32) -> u32 {
+        pass - pass % 2
+    }
+
+    fn is_given(&self, array: ArrayId) -> bool {
+        matches!(self.graph.array(array), Array::Input(_) | Array::Constant(_))
+    }
+
+    fn need(&mut self, known: usize, pass: u32, needs: &mut BTreeSet<usize>) {
+        self.definitions[known].readers.insert(pass);
+        needs.insert(known);
+    }
+
+    /// What is added at computed places is computed before, in lanes.
+    fn wanted(
+        &mut self,
+        node: NodeId,
+        pass: u32,
+        domain: &Axes,
+        needs: &mut BTreeSet<usize>,
+    ) -> Option<()> {
+        let same = self.pass_of(node) == pass;
+        if same && !self.graph.free(node).is_empty() && self.cone(node) > AGAIN {
+            let known = self.node(node, pass)?;
+            self.need(known, pass, needs);
+            return Some(());
+        }
+        self.visit(node, pass, domain, needs)
+    }
+
+    /// How many cheap operations lead from what is stored to a scalar.
+    fn cone(&self, node: NodeId) -> usize {
+        match self.graph.node(node) {
+            Node::Prim(op, args) if is_cheap(*op) => {
+                1 + args.iter().map(|arg| self.cone(*arg)).fold(0, usize::saturating_add).min(100)
+            }
+            Node::Prim(..) | Node::Choose(..) => 100,
+            Node::Lit(_) | Node::Index(_) | Node::At(..) | Node::Reduce(..) => 0,
+        }
+    }
+
+    /// A scalar is wanted in a pass, for indices of a domain.
+    fn visit(
+        &mut self,
+        node: NodeId,
+        pass: u32,
+        domain: &Axes,
+        needs: &mut BTreeSet<usize>,
+    ) -> Option<()> {
+        let graph = self.graph;
+        let free = graph.free(node);
+        let own = self.pass_of(node);
+        let home = match graph.node(node) {
+            Node::Lit(_) | Node::Index(_) => return Some(()),
+            Node::Reduce(..) => Some(own),
+            Node::At(array, index) => {
+                let unsafe_ = !is_safe(graph, *array, index);
+                let packed =
+                    self.is_given(*array) && self.is_strided(index) && domain.len() > free.len();
+                let stored = (unsafe_ || packed) && !free.is_empty();
+                stored.then_some(if self.is_given(*array) && self.blocks(free) {
+                    pass
+                } else {
+                    own
+                })
+            }
+            Node::Prim(..) | Node::Choose(..) => {
+                if own != pass {
+                    let hoisted = pass % 2 == 1 && !self.blocks(free);
+                    (hoisted || self.cone(node) > AGAIN).then_some(own)
+                } else {
+                    let smaller = domain.len() > free.len()
+                        && !free.is_empty()
+                        && !self.is_index(node)
+                        && self.volume(domain) >= SMALLER * self.volume(free);
+                    smaller.then_some(pass)
+                }
+            }
+        };
+        match home {
+            Some(home) => {
+                // A scalar without axes is computed where it is needed, once.
+                let known = stack::deeper(|| self.node(node, home))?;
+                self.need(known, pass, needs);
+                Some(())
+            }
+            None => stack::deeper(|| self.parts(node, pass, domain, needs)),
+        }
+    }
+
+    /// Is it little arithmetic on indices?
+    fn is_index(&self, node: NodeId) -> bool {
+        let plain = |n: &NodeId| match self.graph.node(*n) {
+            Node::Lit(_) | Node::Index(_) => true,
+            Node::At(_, index) => index.is_empty(),
+            Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => self.is_index(*n),
+        };
+        match self.graph.node(node) {
+            Node::Prim(op, args) => {
+                is_cheap(*op) && self.cone(node) <= AGAIN && args.iter().all(plain)
+            }
+            Node::Lit(_) | Node::Index(_) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {
+                false
+            }
+        }
+    }
+
+    fn volume(&self, axes: &Axes) -> f64 {
+        self.sizes.volume(self.graph, axes)
+    }
+
+    /// Does it step through memory along the blocked axis?
+    fn is_strided(&self, index: &[NodeId]) -> bool {
+        let Some(block) = self.block else { return false };
+        let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
+        inner.iter().any(|i| self.graph.free(*i).contains(block))
+    }
+
+    fn parts(
+        &mut self,
+        node: NodeId,
+        pass: u32,
+        domain: &Axes,
+        needs: &mut BTreeSet<usize>,
+    ) -> Option<()> {
+        let graph = self.graph;
+        match graph.node(node) {
+            Node::Lit(_) | Node::Index(_) | Node::Reduce(..) => {}
+            Node::Prim(_, args) => {
+                for arg in args {
+                    self.visit(*arg, pass, domain, needs)?;
+                }
+            }
+            Node::Choose(c, a, b) => {
+                for part in [c, a, b] {
+                    self.visit(*part, pass, domain, needs)?;
+                }
+            }
+            Node::At(array, index) => {
+                if !self.is_given(*array) {
+                    let from = self.pass_of_array(*array);
+                    let known = self.array(*array, from)?;
+                    self.need(known, pass, needs);
+                }
+                for i in index {
+                    self.visit(*i, pass, domain, needs)?;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Is it done again rather than stored?
+pub(crate) fn is_cheap(op: Prim) -> bool {
+    op.cost() == Cost::Cheap
+}

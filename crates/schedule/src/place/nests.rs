@@ -1,0 +1,218 @@
+//! The buffers of definitions, and their nests: those of one pass with equal domains are one, if what one of them needs does not stand between.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Definition, Kind, Placer, is_safe};
+use crate::graph::{Array, Axes, AxisId, Node, NodeId};
+use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+
+/// An axis that is known to have fewer indices is never that of lanes.
+const SHORT: i64 = 8;
+
+impl Placer<'_> {
+    /// The program, once everything has been asked for.
+    pub(super) fn finish(self, outputs: &[usize]) -> Placed {
+        let buffers = self.definitions.iter().map(|d| self.buffer_of(d)).collect();
+        let last = self.definitions.iter().map(|d| d.pass).max().unwrap_or(0);
+        let passes = (0..=last).map(|pass| self.nests(pass)).filter(|pass| !pass.nests.is_empty());
+        Placed {
+            graph: self.graph.clone(),
+            block: self.block,
+            buffers,
+            passes: passes.collect(),
+            outputs: outputs.iter().map(|k| BufferId(*k as u32)).collect(),
+        }
+    }
+
+    fn buffer_of(&self, definition: &Definition) -> Buffer {
+        let axes = match definition.content {
+            Content::Node(node) => self.layout(self.graph.free(node)),
+            Content::Array(array) => match self.graph.array(array) {
+                Array::Map(axes, _) if self.graph.array_facts(array).free.is_empty() => {
+                    axes.clone()
+                }
+                Array::Map(..) => self.layout(&definition.domain),
+                Array::Scatter(init, _) => match self.graph.array(*init) {
+                    Array::Map(axes, _) => axes.clone(),
+                    Array::Input(_)
+                    | Array::Constant(_)
+                    | Array::Items(_)
+                    | Array::Scatter(..)
+                    | Array::Update(..)
+                    | Array::Carried(..)
+                    | Array::Final(..) => Vec::new(),
+                },
+                Array::Input(_)
+                | Array::Constant(_)
+                | Array::Items(_)
+                | Array::Update(..)
+                | Array::Carried(..)
+                | Array::Final(..) => Vec::new(),
+            },
+        };
+        let own = |pass: &u32| *pass == definition.pass;
+        let parts = match definition.content {
+            Content::Node(node) => self.graph.free(node),
+            Content::Array(array) => &self.graph.array_facts(array).free,
+        };
+        let local =
+            self.blocks(parts) && definition.pass % 2 == 1 && definition.readers.iter().all(own);
+        Buffer { content: definition.content, axes, local }
+    }
+
+    /// Axes as a buffer has them: the first in the order is contiguous.
+    fn layout(&self, axes: &Axes) -> Vec<AxisId> {
+        self.order.iter().rev().copied().filter(|axis| axes.contains(*axis)).collect()
+    }
+
+    /// The nests of a pass.
+    fn nests(&self, pass: u32) -> Pass {
+        let mut all: Vec<Built> = Vec::new();
+        let mut placed: HashMap<usize, usize> = HashMap::new();
+        for (k, definition) in self.definitions.iter().enumerate() {
+            self.scattered(k, definition, pass, &mut all, &mut placed);
+            if definition.pass != pass || matches!(definition.kind, Kind::Scatter(_)) {
+                continue;
+            }
+            let joins = |need: &usize| {
+                let at = *placed.get(need)?;
+                let other = &self.definitions[*need];
+                let here = all[at].domain == definition.domain
+                    && other.kind == Kind::Store
+                    && matches!(other.content, Content::Node(_));
+                Some(if here { at } else { at + 1 })
+            };
+            let first = definition.needs.iter().filter_map(joins).max().unwrap_or(0);
+            let alone = self.is_scalar(definition.content);
+            let at = (first..all.len()).find(|at| !alone && all[*at].takes(definition));
+            let at = at.unwrap_or_else(|| {
+                let guard = definition.guard;
+                all.push(Built { alone, guard, ..Built::new(definition.domain.clone()) });
+                all.len() - 1
+            });
+            let item = match definition.kind {
+                Kind::Reduce => Item::Reduce(BufferId(k as u32)),
+                Kind::List => Item::List(BufferId(k as u32)),
+                Kind::Store | Kind::Scatter(_) => Item::Store(BufferId(k as u32)),
+            };
+            all[at].add(item, &definition.reduced, &definition.needs);
+            placed.insert(k, at);
+        }
+        Pass {
+            blocked: pass % 2 == 1,
+            nests: all.into_iter().map(|built| self.nest(built, pass % 2 == 1)).collect(),
+        }
+    }
+
+    /// The nests of an array that is added to: the first elements before the pass over blocks, then each term.
+    fn scattered(
+        &self,
+        k: usize,
+        definition: &Definition,
+        pass: u32,
+        all: &mut Vec<Built>,
+        placed: &mut HashMap<usize, usize>,
+    ) {
+        let Kind::Scatter(terms) = &definition.kind else { return };
+        let id = BufferId(k as u32);
+        let (before, count) = (self.before(definition.pass), all.len());
+        if pass == before {
+            let mut built = Built::new(definition.domain.clone());
+            let copied = definition.domain.is_empty();
+            let item = if copied { Item::Copy(id) } else { Item::Store(id) };
+            built.add(item, &Axes::default(), &definition.needs);
+            built.alone = true;
+            all.push(built);
+        }
+        for (over, term, needs) in terms {
+            let axes: Axes = over.iter().copied().collect();
+            let own = if self.blocks(&axes) { definition.pass } else { before };
+            if pass == own {
+                let mut built = Built::new(axes.clone());
+                built.add(Item::Add(id, *term), &axes, needs);
+                built.alone = true;
+                all.push(built);
+            }
+        }
+        if all.len() > count {
+            placed.insert(k, all.len() - 1);
+        }
+    }
+
+    fn nest(&self, built: Built, blocked: bool) -> Nest {
+        let scalar = |item: &Item| match item {
+            Item::Add(..) | Item::List(_) | Item::Copy(_) => true,
+            Item::Store(buffer) | Item::Reduce(buffer) => {
+                self.is_scalar(self.definitions[buffer.0 as usize].content)
+            }
+        };
+        let block = if blocked { self.block } else { None };
+        let fit = |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis);
+        let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
+        let vector = vector.filter(|_| !built.items.iter().any(scalar));
+        let mut axes: Vec<AxisId> = built.domain.iter().collect();
+        let at = |axis: &AxisId| self.order.iter().position(|other| other == axis);
+        axes.sort_by_key(|axis| {
+            let contiguous = Some(*axis) == vector;
+            (built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
+        });
+        let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
+        Nest { axes, vector, guard: built.guard, unroll: None, reads, items: built.items }
+    }
+
+    /// Has it perhaps enough indices for lanes?
+    fn is_long(&self, axis: AxisId) -> bool {
+        let extent = self.graph.lit(self.graph.axis(axis).extent);
+        extent.is_none_or(|extent| extent.int() >= SHORT)
+    }
+
+    /// Is it something that lanes cannot do: an access that may be out of range?
+    fn is_scalar(&self, content: Content) -> bool {
+        let Content::Node(node) = content else { return false };
+        match self.graph.node(node) {
+            Node::At(array, index) => !is_safe(self.graph, *array, index),
+            Node::Lit(_)
+            | Node::Index(_)
+            | Node::Prim(..)
+            | Node::Choose(..)
+            | Node::Reduce(..) => false,
+        }
+    }
+}
+
+/// A nest that is being filled.
+struct Built {
+    domain: Axes,
+    reduced: Axes,
+    needs: BTreeSet<usize>,
+    items: Vec<Item>,
+    alone: bool,
+    guard: Option<(NodeId, bool)>,
+}
+
+impl Built {
+    fn new(domain: Axes) -> Built {
+        Built {
+            domain,
+            reduced: Axes::default(),
+            needs: BTreeSet::new(),
+            items: Vec::new(),
+            alone: false,
+            guard: None,
+        }
+    }
+
+    fn takes(&self, definition: &Definition) -> bool {
+        let reduced = &definition.reduced;
+        !self.alone
+            && self.guard == definition.guard
+            && self.domain == definition.domain
+            && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
+    }
+
+    fn add(&mut self, item: Item, reduced: &Axes, needs: &BTreeSet<usize>) {
+        self.items.push(item);
+        self.reduced = self.reduced.union(reduced);
+        self.needs.extend(needs);
+    }
+}
