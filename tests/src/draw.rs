@@ -72,7 +72,7 @@ fn program(seed: u64, wild: bool) -> Drawn {
     let mut random = Random(Random(seed).bits());
     let symbolic = !random.once_in(3);
     let recursions = if random.once_in(2) { 0 } else { recursive::MOST };
-    let (rules, features) = (seed % RULES == 0, BTreeSet::new());
+    let (rules, features) = (seed.is_multiple_of(RULES), BTreeSet::new());
     let mut d = Draw { random, next: 0, symbolic, wild, rules, recursions, features };
     let params = [
         ("x", Ty::Real),

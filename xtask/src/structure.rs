@@ -59,14 +59,14 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("core", 10),
     ("differentiate", 5),
     ("elaborate", 24),
-    ("lambada", 8),
+    ("lambada", 10),
     ("loops", 4),
     ("lower", 1),
     ("normalize", 6),
     ("optimize", 1),
     ("prim", 1),
     ("readback", 2),
-    ("schedule", 28),
+    ("schedule", 25),
     ("surface", 35),
 ];
 

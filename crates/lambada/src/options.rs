@@ -4,7 +4,19 @@ use std::path::PathBuf;
 
 use lambada_prim::Memory;
 
-use crate::Engine;
+/// Which way to run a program. All give the same results; they differ in speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Native code, through the system's C compiler.
+    #[default]
+    Native,
+    /// The interpreter of loops: what runs where there is no C compiler.
+    Loops,
+    /// The evaluator of array programs.
+    Anf,
+    /// The evaluator that defines the language.
+    Core,
+}
 
 /// How programs are compiled and run.
 ///

@@ -14,10 +14,10 @@ use lambada_run::Kernel;
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
-use crate::Options;
 use crate::messages::running as messages;
 use crate::nests::Lanes;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
+use crate::{Engine, Options};
 
 /// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -121,20 +121,6 @@ fn prepare(library: &anf::Library, names: &mut anf::Names, f: &anf::Lambda) -> a
     let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
     anf::name_values(names, &f.body);
     f
-}
-
-/// Which way to run a program. All give the same results; they differ in speed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// Native code, through the system's C compiler.
-    #[default]
-    Native,
-    /// The interpreter of loops: what runs where there is no C compiler.
-    Loops,
-    /// The evaluator of array programs.
-    Anf,
-    /// The evaluator that defines the language.
-    Core,
 }
 
 /// A first-order array program with its interface, before and after optimization.

@@ -158,6 +158,22 @@ fn structures_go_in_and_come_out() {
 }
 
 #[test]
+fn integers_are_reals_where_reals_belong() {
+    let text = "type list = Nil | Cons real list\n\
+        type point = {x : real, k : int}\n\
+        def rec total (l : list) : real = match l | Nil -> 0.0 | Cons x rest -> x + total rest\n\
+        def f (p : point) (l : list) (xs : []real) = p.x * real p.k + total l + sum xs";
+    let f = Model::compile("f.lam", text).unwrap().function("f").unwrap();
+    let mut list = variant!(Nil);
+    for k in 0..20_000 {
+        list = variant!(Cons(k % 3, list));
+    }
+    let y: f64 =
+        f.call(args![record! {x: 2, k: 3}, &list, &[1_i64, 2][..]]).unwrap().try_into().unwrap();
+    assert_eq!(y, 6.0 + 19_999.0 + 3.0);
+}
+
+#[test]
 fn gradients_of_recursive_data() {
     let text = "type list = Nil | Cons real list\n\
         def rec f (l : list) : real = match l | Nil -> 0.0 | Cons x rest -> x * x + f rest";

@@ -35,7 +35,7 @@ mod val;
 
 pub use entry::{Inspection, Layouts, Normalized, layouts, normalize};
 pub use layout::Layout;
-pub use shape::{LeafLayout, Shape, Table};
+pub use shape::{Constructor, LeafLayout, Shape, Table};
 
 /// The result of a step that may find the program impossible to compile.
 type Eval<T> = Result<T, Box<lambada_source::Problem>>;

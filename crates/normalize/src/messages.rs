@@ -69,12 +69,6 @@ pub(crate) fn array_of_nothing(what: &str, span: Span) -> Problem {
     .hint("use its length instead")
 }
 
-/// A size of a loop's state that nothing outside of the loop determines.
-pub(crate) fn size_inside() -> Problem {
-    let title = "the size of an array in the state of this loop is known only inside of the loop";
-    Problem::general("E0308", title).hint("start the loop with an array of that size")
-}
-
 pub(crate) fn growing_function(span: Span) -> Problem {
     Problem::error(
         "E0508",

@@ -12,6 +12,7 @@
 mod cache;
 mod call;
 mod compiler;
+mod elements;
 mod memory;
 mod messages;
 mod native;
@@ -26,8 +27,9 @@ use lambada_loops::{Function, Program, Seen};
 use lambada_prim::{Memory, ScalarTy, Tensor};
 use lambada_source::Failure;
 
-pub use call::{Call, Elements, Got, Lent, Results};
+pub use call::{Call, Results};
 pub use compiler::Compiler;
+pub use elements::{Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use streams::output_was_closed;
 

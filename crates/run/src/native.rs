@@ -13,7 +13,7 @@ use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
-use crate::call::{Elements, Got, Lent};
+use crate::elements::{Elements, Got, Lent};
 use crate::stack::Stack;
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
@@ -49,7 +49,7 @@ pub(crate) struct Native {
     /// By buffer: the type of its elements, and what in the program makes it.
     arrays: Vec<(ScalarTy, Span)>,
     /// The contexts that no call is using.
-    idle: Mutex<Vec<Box<Owned>>>,
+    idle: Mutex<Vec<Owned>>,
     /// Keeps the code; shared by the functions of a unit.
     library: Arc<Library>,
 }
@@ -177,7 +177,7 @@ impl Native {
     }
 
     /// A new context, if there is memory for it.
-    fn opened(&self) -> Option<Box<Owned>> {
+    fn opened(&self) -> Option<Owned> {
         // SAFETY: it takes nothing and gives a context, or null.
         let context = unsafe { (self.open)() };
         if context.is_null() {
@@ -185,22 +185,22 @@ impl Native {
         }
         // SAFETY: the context is open and ours, and no call is using it.
         unsafe { (self.set_limit)(context, self.limit.limit) };
-        Some(Box::new(Owned {
+        Some(Owned {
             context,
             close: self.close,
             stack: None,
             args: Vec::with_capacity(self.params.len()),
             words: vec![0; self.words],
             _library: self.library.clone(),
-        }))
+        })
     }
 
     /// The contexts that no call is using. What a thread that has panicked left is in order: it is put and taken as a whole.
-    fn idle(&self) -> MutexGuard<'_, Vec<Box<Owned>>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Owned>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put_back(&self, context: Box<Owned>) {
+    fn put_back(&self, context: Owned) {
         self.idle().push(context);
     }
 
@@ -270,7 +270,7 @@ fn failed_to_open(name: &str) -> Failure {
 pub(crate) struct NativeCall<'a> {
     native: &'a Native,
     /// Until it is dropped.
-    owned: Option<Box<Owned>>,
+    owned: Option<Owned>,
 }
 
 impl Drop for NativeCall<'_> {

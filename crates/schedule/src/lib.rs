@@ -61,6 +61,8 @@ pub fn through_graphs(function: &mut Function, rewrite: &mut dyn FnMut(Graph) ->
         restore(names, &rewrite(graph), &inputs)
     });
     clamp(function);
+    // Sizes that a size variable of the region stood for are compared again, as after a pass of the optimizer.
+    lambada_anf::guard(function);
 }
 
 /// A program that is one region, as a graph that takes its parameters.

@@ -57,7 +57,7 @@ impl Compiled {
         let sizes = size_sources(&arrays.optimized);
         let sizes = sizes.iter().map(|source| (source.argument, source.axis)).collect();
         Ok(Compiled {
-            name: (&*call.name()).into(),
+            name: call.name().into(),
             plan: Plan::new(params, sizes),
             result: arrays.normalized.result.clone(),
             kernel: limited(kernel, options.memory()),
@@ -86,7 +86,7 @@ impl Compiled {
             let known: Vec<&str> = slots.iter().map(|slot| &*slot.name).collect();
             Error::call(&match misplaced {
                 Misplaced::Unknown(name) => messages::unknown(&self.name, name, "the call", &known),
-                Misplaced::Twice(name) if name.is_empty() => {
+                Misplaced::Twice("") => {
                     messages::too_many(&self.name, "the last of the call", &known)
                 }
                 Misplaced::Twice(name) => messages::twice(name, "its place", "its name"),

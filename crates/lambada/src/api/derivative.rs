@@ -8,10 +8,96 @@ use super::arg::{Arg, Args, IntoArg, Ordered};
 use super::compiled::Compiled;
 use super::error::Error;
 use super::function::{Function, complete};
+use super::model::What;
 use super::output::Output;
 use super::value::Value;
-use crate::Observer;
 use crate::call::zeros_like;
+use crate::{Observer, Operator, Sparse};
+
+impl Function {
+    /// The value and the gradient of a function whose result is a real.
+    ///
+    /// # Errors
+    /// Its result is no real, or a parameter does not exist or holds no reals.
+    pub fn value_and_grad(&self, wrt: &[&str]) -> Result<ValueAndGrad, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Grad), Some(&wrt))?;
+        Ok(ValueAndGrad::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// Value and tangent.
+    ///
+    /// # Errors
+    /// A parameter does not exist or holds no reals.
+    pub fn jvp(&self, wrt: &[&str]) -> Result<Jvp, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Jvp), Some(&wrt))?;
+        Ok(Jvp::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// Value and pullback of cotangents.
+    ///
+    /// # Errors
+    /// A parameter does not exist or holds no reals.
+    pub fn vjp(&self, wrt: &[&str]) -> Result<Vjp, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Vjp), Some(&wrt))?;
+        self.prepare()?;
+        Ok(Vjp::new(self.clone(), compiled, &wrt))
+    }
+
+    /// The Jacobian of a function whose result is a real or an array of reals: the axes of the result, then those of the parameter.
+    ///
+    /// # Errors
+    /// Its result holds anything else, or a parameter does not exist or holds no reals.
+    pub fn jacobian(&self, wrt: &[&str]) -> Result<Jacobian, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Jacobian), Some(&wrt))?;
+        Ok(Jacobian::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// The Hessian of a function whose result is a real, by pairs of parameters.
+    ///
+    /// # Errors
+    /// Its result is no real, or a parameter does not exist or is no array of reals.
+    pub fn hessian(&self, wrt: &[&str]) -> Result<Hessian, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Plain(Operator::Hessian), Some(&wrt))?;
+        Ok(Hessian::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost of the value.
+    ///
+    /// # Errors
+    /// Its result is no real, or a parameter does not exist or holds no reals.
+    pub fn hvp(&self, wrt: &[&str]) -> Result<Hvp, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Hvp, Some(&wrt))?;
+        Ok(Hvp::new(compiled, &wrt, self.observer.clone()))
+    }
+
+    /// The sparse Jacobian of a function from a vector, its one parameter of `wrt`, to a vector.
+    ///
+    /// # Errors
+    /// The result or the parameter is no vector of reals.
+    pub fn sparse_jacobian(&self, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        self.sparse(Sparse::Jacobian, wrt)
+    }
+
+    /// The sparse Hessian of a function from a vector, its one parameter of `wrt`, to a real.
+    ///
+    /// # Errors
+    /// The result is no real, or the parameter no vector of reals.
+    pub fn sparse_hessian(&self, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        self.sparse(Sparse::Hessian, wrt)
+    }
+
+    fn sparse(&self, matrix: Sparse, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        let wrt = self.wrt(wrt)?;
+        let compiled = self.task(What::Sparse(matrix), Some(&wrt))?;
+        Ok(SparseMatrix::new(compiled, self.observer.clone()))
+    }
+}
 
 /// One value for each parameter that is differentiated with respect to.
 #[derive(Clone, Debug, PartialEq)]

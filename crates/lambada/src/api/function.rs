@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use super::arg::{Arg, Args};
 use super::compiled::Compiled;
-use super::derivative::{Hessian, Hvp, Jacobian, Jvp, SparseMatrix, ValueAndGrad, Vjp};
 use super::error::Error;
 use super::model::{Model, Parameter, Task, What};
 use super::output::Output;
 use super::ty::Type;
 use super::value::Value;
 use crate::paper::{Mode, PaperStage};
-use crate::{Engine, Observer, Operator, Sparse, Stage, Verification, Verify};
+use crate::types::Files as Modules;
+use crate::{Engine, Observer, Operator, Stage, Verification, Verify, operators};
 
 /// A definition of a program. It is compiled when it is called first, and may be called from many threads, each of which has memory of its own.
 ///
@@ -21,7 +21,7 @@ use crate::{Engine, Observer, Operator, Sparse, Stage, Verification, Verify};
 pub struct Function {
     about: Arc<About>,
     compiled: Arc<OnceLock<Arc<Compiled>>>,
-    observer: Option<Observer>,
+    pub(super) observer: Option<Observer>,
 }
 
 struct About {
@@ -47,6 +47,28 @@ pub enum Derivation {
     Simplified,
     /// As the paper has it, at one of its stages.
     Paper(PaperStage),
+}
+
+impl Model {
+    /// A definition, to be called and differentiated.
+    ///
+    /// # Errors
+    /// There is none of the name, or it cannot be run: it takes functions, or what type it has is left open.
+    pub fn function(&self, name: &str) -> Result<Function, Error> {
+        self.with_unit(|unit| {
+            let call = unit.call(name, Operator::Value, None)?;
+            let files = Modules::of(unit);
+            let of = |ty: &_| Type::of(&call.program, &files, ty);
+            let parameter = |(name, ty): &(std::rc::Rc<str>, _)| Parameter {
+                name: (&**name).into(),
+                ty: of(ty),
+                is_real: operators::carries_derivative(&call.program, ty),
+            };
+            let parameters = call.signature().params.iter().map(parameter).collect();
+            let result = call.signature().result.as_ref().map(of);
+            Ok(Function::new(self.clone(), name, parameters, result))
+        })
+    }
 }
 
 impl Function {
@@ -116,7 +138,7 @@ impl Function {
         Ok(self.compiled.get_or_init(|| compiled))
     }
 
-    fn task(&self, what: What, wrt: Option<&[&str]>) -> Result<Arc<Compiled>, Error> {
+    pub(super) fn task(&self, what: What, wrt: Option<&[&str]>) -> Result<Arc<Compiled>, Error> {
         let wrt = wrt.map(|names| names.iter().map(ToString::to_string).collect());
         self.about.model.compiled(&Task { entry: self.about.name.clone(), what, wrt })
     }
@@ -149,91 +171,8 @@ impl Function {
         complete(compiled, args, |given| compiled.write(given, self.observer.as_ref(), output))
     }
 
-    /// The value and the gradient of a function whose result is a real.
-    ///
-    /// # Errors
-    /// Its result is no real, or a parameter does not exist or holds no reals.
-    pub fn value_and_grad(&self, wrt: &[&str]) -> Result<ValueAndGrad, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Grad), Some(&wrt))?;
-        Ok(ValueAndGrad::new(compiled, &wrt, self.observer.clone()))
-    }
-
-    /// Value and tangent.
-    ///
-    /// # Errors
-    /// A parameter does not exist or holds no reals.
-    pub fn jvp(&self, wrt: &[&str]) -> Result<Jvp, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Jvp), Some(&wrt))?;
-        Ok(Jvp::new(compiled, &wrt, self.observer.clone()))
-    }
-
-    /// Value and pullback of cotangents.
-    ///
-    /// # Errors
-    /// A parameter does not exist or holds no reals.
-    pub fn vjp(&self, wrt: &[&str]) -> Result<Vjp, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Vjp), Some(&wrt))?;
-        self.prepare()?;
-        Ok(Vjp::new(self.clone(), compiled, &wrt))
-    }
-
-    /// The Jacobian of a function whose result is a real or an array of reals: the axes of the result, then those of the parameter.
-    ///
-    /// # Errors
-    /// Its result holds anything else, or a parameter does not exist or holds no reals.
-    pub fn jacobian(&self, wrt: &[&str]) -> Result<Jacobian, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Jacobian), Some(&wrt))?;
-        Ok(Jacobian::new(compiled, &wrt, self.observer.clone()))
-    }
-
-    /// The Hessian of a function whose result is a real, by pairs of parameters.
-    ///
-    /// # Errors
-    /// Its result is no real, or a parameter does not exist or is no array of reals.
-    pub fn hessian(&self, wrt: &[&str]) -> Result<Hessian, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Hessian), Some(&wrt))?;
-        Ok(Hessian::new(compiled, &wrt, self.observer.clone()))
-    }
-
-    /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost of the value.
-    ///
-    /// # Errors
-    /// Its result is no real, or a parameter does not exist or holds no reals.
-    pub fn hvp(&self, wrt: &[&str]) -> Result<Hvp, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Hvp, Some(&wrt))?;
-        Ok(Hvp::new(compiled, &wrt, self.observer.clone()))
-    }
-
-    /// The sparse Jacobian of a function from a vector, its one parameter of `wrt`, to a vector.
-    ///
-    /// # Errors
-    /// The result or the parameter is no vector of reals.
-    pub fn sparse_jacobian(&self, wrt: &[&str]) -> Result<SparseMatrix, Error> {
-        self.sparse(Sparse::Jacobian, wrt)
-    }
-
-    /// The sparse Hessian of a function from a vector, its one parameter of `wrt`, to a real.
-    ///
-    /// # Errors
-    /// The result is no real, or the parameter no vector of reals.
-    pub fn sparse_hessian(&self, wrt: &[&str]) -> Result<SparseMatrix, Error> {
-        self.sparse(Sparse::Hessian, wrt)
-    }
-
-    fn sparse(&self, matrix: Sparse, wrt: &[&str]) -> Result<SparseMatrix, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Sparse(matrix), Some(&wrt))?;
-        Ok(SparseMatrix::new(compiled, self.observer.clone()))
-    }
-
     /// The parameters to differentiate with respect to, in the order of `wrt`.
-    fn wrt<'n>(&'n self, wrt: &[&'n str]) -> Result<Vec<&'n str>, Error> {
+    pub(super) fn wrt<'n>(&'n self, wrt: &[&'n str]) -> Result<Vec<&'n str>, Error> {
         if !wrt.is_empty() {
             let mut names: Vec<&str> = Vec::new();
             for name in wrt {

@@ -9,11 +9,8 @@ use lambada_source::{Problem, Sources};
 
 use super::compiled::{Compiled, Extra};
 use super::error::{Diagnostic, Error};
-use super::function::Function;
 use super::ty::Type;
 use crate::files::{Disk, Files, InMemory, Recorded};
-use crate::operators;
-use crate::types::Files as Modules;
 use crate::{Call, Operator, Options, Session, Sparse, Unit};
 
 /// A checked program. It is cheap to clone, and may be used from many threads.
@@ -202,26 +199,6 @@ impl Model {
             sources,
             compiled: Mutex::default(),
         })))
-    }
-
-    /// A definition, to be called and differentiated.
-    ///
-    /// # Errors
-    /// There is none of the name, or it cannot be run: it takes functions, or what type it has is left open.
-    pub fn function(&self, name: &str) -> Result<Function, Error> {
-        self.with_unit(|unit| {
-            let call = unit.call(name, Operator::Value, None)?;
-            let files = Modules::of(unit);
-            let of = |ty: &_| Type::of(&call.program, &files, ty);
-            let parameter = |(name, ty): &(std::rc::Rc<str>, _)| Parameter {
-                name: (&**name).into(),
-                ty: of(ty),
-                is_real: operators::carries_derivative(&call.program, ty),
-            };
-            let parameters = call.signature().params.iter().map(parameter).collect();
-            let result = call.signature().result.as_ref().map(of);
-            Ok(Function::new(self.clone(), name, parameters, result))
-        })
     }
 
     /// What the file defines, in its order.

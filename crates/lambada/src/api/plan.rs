@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use lambada_anf::bounds::LONGEST_AXIS;
 use lambada_core::{Data, Size};
-use lambada_normalize::{Layout, Shape};
+use lambada_normalize::{Constructor, Layout, Shape};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_run::Lent;
-use lambada_source::Problem;
+use lambada_source::{Problem, stack};
 
 use super::arg::{Arg, Given};
 use super::few::Few;
@@ -290,12 +290,17 @@ fn as_reals(shape: &Shape, layout: &Layout, data: &Data) -> Option<Data> {
     let all = |shapes: &mut dyn Iterator<Item = &Shape>, items: &[Data]| {
         let mut changed = false;
         let items = shapes.zip(items).map(|(shape, item)| {
-            let new = as_reals(shape, layout, item);
+            let new = stack::deeper(|| as_reals(shape, layout, item));
             changed |= new.is_some();
             new.unwrap_or_else(|| item.clone())
         });
         let items: Vec<Data> = items.collect();
         changed.then_some(items)
+    };
+    let constructed = |constructors: &[Constructor], name: &Arc<str>, tag: usize, args: &[Data]| {
+        let (_, shapes) = constructors.iter().find(|(known, _)| known == name)?;
+        let args = all(&mut shapes.iter(), args)?;
+        Some(Data::Con { name: name.clone(), tag, args: args.into() })
     };
     match (shape, data) {
         (_, Data::Tensor(tensor)) => {
@@ -321,11 +326,12 @@ fn as_reals(shape: &Shape, layout: &Layout, data: &Data) -> Option<Data> {
             all(&mut items.iter().map(|_| &**elem), items).map(Data::Array)
         }
         (Shape::Variant(constructors), Data::Con { name, tag, args }) => {
-            let (_, shapes) = constructors.iter().find(|(known, _)| known == name)?;
-            let args = all(&mut shapes.iter(), args)?;
-            Some(Data::Con { name: name.clone(), tag: *tag, args: args.into() })
+            constructed(constructors, name, *tag, args)
         }
-        // Inside of recursive data, numbers have the type that they are written with.
+        (Shape::Node(id), Data::Con { name, tag, args }) => {
+            let (_, constructors) = layout.table().types.iter().find(|(known, _)| known == id)?;
+            constructed(constructors, name, *tag, args)
+        }
         (
             Shape::Scalar(_)
             | Shape::Tuple(_)

@@ -311,8 +311,9 @@ impl Merge for Shape {
             let outer = if changes { None } else { emit.outer_form(first, level) };
             return Ok(outer.unwrap_or_else(|| self.carried(emit)));
         }
+        // The first state was there before the loop, and so were its sizes.
         let outer = parts.iter().flatten().find_map(|size| emit.outer_form(*size, level));
-        outer.ok_or_else(|| Box::new(messages::size_inside()))
+        outer.ok_or_else(ill_typed)
     }
 
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
