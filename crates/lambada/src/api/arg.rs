@@ -85,6 +85,14 @@ impl<'a> Arg<'a> {
             Given::Data(data) => Cow::Borrowed(data),
         }
     }
+
+    /// The same, of which nothing is copied that is its own.
+    fn into_data(self) -> Data {
+        match self.0 {
+            Given::Data(data) => data.into_owned(),
+            Given::Scalar(_) | Given::Array(..) => self.data().into_owned(),
+        }
+    }
 }
 
 /// What can be an argument.
@@ -294,7 +302,7 @@ macro_rules! tuples {
             fn into_arg(self) -> Arg<'a> {
                 #[allow(non_snake_case)] // the items are called as their types
                 let ($($item,)+) = self;
-                let items = vec![$($item.into_arg().data().into_owned()),+];
+                let items = vec![$($item.into_arg().into_data()),+];
                 Arg(Given::Data(Cow::Owned(Data::Tuple(items))))
             }
         }
@@ -414,7 +422,7 @@ pub(crate) enum Misplaced<'s> {
 
 /// A record, to be an argument or a part of one: fields by name.
 pub fn record<'a, const N: usize>(fields: [(&str, Arg<'a>); N]) -> Data {
-    let field = |(name, arg): (&str, Arg)| (Arc::from(name), arg.data().into_owned());
+    let field = |(name, arg): (&str, Arg)| (Arc::from(name), arg.into_data());
     let mut fields: Vec<(Arc<str>, Data)> = fields.into_iter().map(field).collect();
     fields.sort_by(|a, b| a.0.cmp(&b.0));
     Data::Record(fields)
@@ -422,7 +430,7 @@ pub fn record<'a, const N: usize>(fields: [(&str, Arg<'a>); N]) -> Data {
 
 /// A value of a variant type: a constructor and what it takes.
 pub fn variant<'a, const N: usize>(name: &str, args: [Arg<'a>; N]) -> Data {
-    let args: Vec<Data> = args.into_iter().map(|arg| arg.data().into_owned()).collect();
+    let args: Vec<Data> = args.into_iter().map(Arg::into_data).collect();
     Data::Con { name: name.into(), tag: 0, args: args.into() }
 }
 

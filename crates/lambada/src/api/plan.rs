@@ -288,14 +288,12 @@ fn plain(shape: &Shape) -> Option<(ScalarTy, usize)> {
 /// The same value with integers as reals where reals belong; nothing if there are none such.
 fn as_reals(shape: &Shape, layout: &Layout, data: &Data) -> Option<Data> {
     let all = |shapes: &mut dyn Iterator<Item = &Shape>, items: &[Data]| {
-        let mut changed = false;
-        let items = shapes.zip(items).map(|(shape, item)| {
-            let new = stack::deeper(|| as_reals(shape, layout, item));
-            changed |= new.is_some();
-            new.unwrap_or_else(|| item.clone())
-        });
-        let items: Vec<Data> = items.collect();
-        changed.then_some(items)
+        let new =
+            shapes.zip(items).map(|(shape, item)| stack::deeper(|| as_reals(shape, layout, item)));
+        let new: Vec<Option<Data>> = new.collect();
+        let changed = new.iter().any(Option::is_some);
+        let or_old = |(new, old): (Option<Data>, &Data)| new.unwrap_or_else(|| old.clone());
+        changed.then(|| new.into_iter().zip(items).map(or_old).collect::<Vec<Data>>())
     };
     let constructed = |constructors: &[Constructor], name: &Arc<str>, tag: usize, args: &[Data]| {
         let (_, shapes) = constructors.iter().find(|(known, _)| known == name)?;
