@@ -54,9 +54,10 @@ impl Draw {
         let slope = format!("(1 - {t} * {t})");
         let jvp = format!("(d{f}, d{a}) = {at} d{f} {t} + (jvp {f} {t} ({slope} * d{a})).1");
         let vjp = format!("dy{h} = {at} ([({t}, dy{h})], {slope} * (vjp {f} {t}).1 dy{h})");
-        // The pullback of a function that accumulates is not transposed (E0541), so `vjp` does not stand alone.
-        let both = format!("with jvp {jvp} with vjp {vjp}");
-        let rules = if self.random.below(2) == 0 { format!("with jvp {jvp}") } else { both };
+        // Neither follows from the other where the function accumulates (E0541), so both are there.
+        let (jvp, vjp) = (format!("with jvp {jvp}"), format!("with vjp {vjp}"));
+        let rules =
+            if self.random.below(2) == 0 { format!("{jvp} {vjp}") } else { format!("{vjp} {jvp}") };
         // A function that is chosen at run time, or comes out of data, is refused.
         let z = self.fresh("z");
         scope.push((z.clone(), Ty::Real));
