@@ -74,6 +74,7 @@ pub(super) fn weave(
         source: &source,
         out: &found.words,
         matched: &matched,
+        nearest: Nearest::of(&matched.source),
         breaks: &found.breaks,
         at: 0,
         line: 0,
@@ -170,15 +171,16 @@ impl Match {
         }
         let own: Vec<Option<usize>> =
             self.source.iter().enumerate().map(|(k, place)| place.map(|_| k)).collect();
+        let (back, own) = (Nearest::of(&back), Nearest::of(&own));
         let mut known: HashMap<(usize, usize), Vec<(usize, usize)>> = HashMap::new();
         for pair in pairs(out) {
-            if let Some(inside) = inside(&own, pair) {
+            if let Some(inside) = own.inside(pair) {
                 known.entry(inside).or_default().push(pair);
             }
         }
         let mut seen: HashMap<(usize, usize), usize> = HashMap::new();
         for (open, close) in pairs(source) {
-            let Some(inside) = inside(&back, (open, close)) else { continue };
+            let Some(inside) = back.inside((open, close)) else { continue };
             let nth = seen.entry(inside).or_default();
             match known.get(&inside).map(|pairs| pairs.get(*nth)) {
                 Some(Some((first, last))) => {
@@ -211,11 +213,42 @@ fn pairs(words: &[Word]) -> Vec<(usize, usize)> {
     all
 }
 
-/// The first and the last of the matched tokens in a pair.
-fn inside(places: &[Option<usize>], (open, close): (usize, usize)) -> Option<(usize, usize)> {
-    let mut within = places[open + 1..close].iter();
-    let first = within.find_map(|place| *place)?;
-    Some((first, within.rev().find_map(|place| *place).unwrap_or(first)))
+/// The nearest tokens that are matched, found once for all places.
+struct Nearest {
+    /// By token: what the first matched one is matched with, from this token on, and where it stands.
+    next: Vec<Option<(usize, usize)>>,
+    /// The same of the last one before this token.
+    last: Vec<Option<(usize, usize)>>,
+}
+
+impl Nearest {
+    fn of(places: &[Option<usize>]) -> Nearest {
+        let place = |k: usize| places[k].map(|place| (place, k));
+        let (mut next, mut last) = (vec![None; places.len() + 1], vec![None; places.len() + 1]);
+        for k in 0..places.len() {
+            last[k + 1] = place(k).or(last[k]);
+        }
+        for k in (0..places.len()).rev() {
+            next[k] = place(k).or(next[k + 1]);
+        }
+        Nearest { next, last }
+    }
+
+    /// What is matched with the first token from `at` on that has a match.
+    fn next(&self, at: usize) -> Option<usize> {
+        self.next[at].map(|(place, _)| place)
+    }
+
+    /// What is matched with the last token before `at` that has a match.
+    fn last(&self, at: usize) -> Option<usize> {
+        self.last[at].map(|(place, _)| place)
+    }
+
+    /// What the first and the last of the matched tokens in a pair are matched with.
+    fn inside(&self, (open, close): (usize, usize)) -> Option<(usize, usize)> {
+        let (first, _) = self.next[open + 1].filter(|(_, at)| *at < close)?;
+        Some((first, self.last(close)?))
+    }
 }
 
 struct Weave<'a> {
@@ -225,6 +258,7 @@ struct Weave<'a> {
     source: &'a [Word<'a>],
     out: &'a [Word<'static>],
     matched: &'a Match,
+    nearest: Nearest,
     breaks: &'a [usize],
     /// The next token of the layout.
     at: usize,
@@ -247,9 +281,9 @@ impl Weave<'_> {
     fn due(&mut self) -> (Option<usize>, Range<usize>) {
         let next = self.breaks.get(self.line + 1).copied().unwrap_or(self.out.len());
         let places = &self.matched.source;
-        let near = places[self.at..].iter().find_map(|place| *place).unwrap_or(self.source.len());
+        let near = self.nearest.next(self.at).unwrap_or(self.source.len());
         let far = places[self.at..next].iter().flatten().max().copied().unwrap_or(near);
-        let before = places[..self.at].iter().rev().find_map(|place| *place);
+        let before = self.nearest.last(self.at);
         self.line += 1;
         let start = self.comments.start;
         while let Some(comment) = self.comments.clone().next() {
