@@ -220,6 +220,45 @@ fn recursive_calls_have_their_own_sizes() {
 }
 
 #[test]
+fn sizes_of_recursive_results_are_those_of_all_calls() {
+    let kept = "def rec f [n] (xs : [n]real) (k : int) = if k == 0 then xs else f (for x in xs => sin x) (k - 1)";
+    check(kept, "f", "[n]real -> int -> [n]real");
+    let made = "def rec f (n : int) (k : int) = if k == 0 then (for i < n => 0.0) else f n (k - 1)";
+    check(made, "f", "int -> int -> [n]real");
+    let grown = "def rec f (n : int) (xs : [n]int) (k : int) = if k == 0 then xs else f (n + 1) (for i < n + 1 => i) (k - 1)
+def g = (for i < 5 => i) + f 2 [1, 2] 3";
+    check(grown, "f", "int -> [n]int -> int -> []int");
+    check(grown, "g", "[5]int");
+    let first =
+        "def rec f xs = if length xs < 2 then xs else f (for i < length xs / 2 => xs[i] + 0.5)";
+    check(first, "f", "real a => [n]a -> []a");
+    let last = "def rec f (xs : [n]a) (k : int) = if k > 0 then f xs[1:] (k - 1) else xs";
+    check(last, "f", "[n]a -> int -> []a");
+    let one_of_two = "def rec f [n] [m] (xs : [n]real) (ys : [m]real) (k : int) = if k == 0 then (xs, ys) else f xs ys[1:] (k - 1)";
+    check(one_of_two, "f", "[n]real -> [m]real -> int -> ([n]real, []real)");
+    let swapped = "def rec f [n] [m] (xs : [n]real) (ys : [m]real) (k : int) = if k == 0 then xs else f ys xs (k - 1)";
+    check(swapped, "f", "[n]real -> [m]real -> int -> []real");
+    let mutual = "def rec even [n] (xs : [n]real) (k : int) = if k == 0 then xs else odd xs (k - 1)
+def rec odd [n] (xs : [n]real) (k : int) = if k == 0 then for i < n + 1 => 1.0 else even xs (k - 1)";
+    check(mutual, "even", "[n]real -> int -> []real");
+    let local = "def f (k : int) = let rec g (n : int) (xs : [n]int) (k : int) = if k == 0 then xs else g (n + 1) (for i < n + 1 => i) (k - 1) in g 2 [1, 2] k + [0, 1, 2, 3, 4]";
+    check(local, "f", "int -> []int");
+}
+
+#[test]
+fn what_has_one_size_or_another_has_neither() {
+    let either =
+        "def f [n] (b : bool) (xs : [n]real) (k : int) = if b then xs else for i < k => 1.0
+def g = f false [1, 2] 3 + [1, 2, 3]";
+    check(either, "f", "bool -> [n]real -> int -> []real");
+    check(either, "g", "[]real");
+    let arms = "def f [n] (b : int) (xs : [n]real) (k : int) = match b | 0 -> xs | 1 -> xs | _ -> for i < k => 1.0";
+    check(arms, "f", "int -> [n]real -> int -> []real");
+    let same = "def f [n] (b : bool) (xs : [n]real) = if b then xs else for x in xs => 1.0";
+    check(same, "f", "bool -> [n]real -> [n]real");
+}
+
+#[test]
 fn sizes_of_types() {
     let params = "type params [d] [j] = {beta : [d]real, u : [j]real}\n";
     let f = |ty: &str| format!("{params}def f (p : {ty}) = p.u");

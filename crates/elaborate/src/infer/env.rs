@@ -1,7 +1,9 @@
 //! Local names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
+
+use lambada_source::Span;
 
 use crate::solve::poly::Atom;
 use crate::solve::scheme::{Quantified, Scheme};
@@ -36,6 +38,24 @@ pub(crate) struct Provisional {
     pub complete: bool,
     /// How many scopes of sizes were open.
     pub regions: usize,
+    /// The places in the result at which nothing is known of the sizes: calls give others than the function.
+    pub unknown: BTreeSet<usize>,
+}
+
+/// A call inside of a group at types of its own.
+#[derive(Clone)]
+pub(super) struct OwnCall {
+    pub pairs: Rc<[(Ty, Ty)]>,
+    pub name: Rc<str>,
+    pub span: Span,
+}
+
+/// A call inside of a group whose signature leaves something open: what is called, the type of this instance of it, and the values of its arguments as
+/// sizes.
+pub(super) struct SizedCall {
+    pub of: Ty,
+    pub ty: Ty,
+    pub bound: Vec<(Atom, Quantified)>,
 }
 
 /// Local names in scope, innermost last.

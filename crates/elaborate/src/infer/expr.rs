@@ -1,5 +1,6 @@
 //! Expressions.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_prim::Scalar;
@@ -10,11 +11,15 @@ use crate::builtin::Builtin;
 use crate::matching;
 use crate::messages::{self, Why, foreign};
 use crate::solve::constraint::Constraint;
+use crate::solve::poly::Poly;
 use crate::solve::ty::{Kind, Node, Origin, Ty};
 use crate::typed::{Exp, ExpKind};
 
 use super::functions::Syntax;
 use super::{Entry, Infer};
+
+/// The type that an expression should have, and why.
+type Expected<'e> = Option<(Ty, &'e Why)>;
 
 impl Infer<'_> {
     /// An expression and its type.
@@ -258,13 +263,69 @@ impl Infer<'_> {
     ) -> Exp {
         let bool = self.solver.bool();
         let c = self.check(c, bool, &Why::Condition);
-        let t = self.expression(t, expected);
-        let e = match expected {
+        let (inside, outside) = self.split_expectation(expected);
+        let t = self.expression(t, inside);
+        let e = match inside {
             Some((ty, why)) => self.check(e, ty, why),
-            None => self.check(e, t.ty, &Why::Branch(t.span)),
+            None => self.other_branch(e, &t),
         };
-        let ty = expected.map_or(t.ty, |(ty, _)| ty);
-        Exp { kind: ExpKind::If(Box::new(c), Box::new(t), Box::new(e)), ty, span }
+        let ty = inside.map_or_else(|| self.either(t.ty, e.ty), |(ty, _)| ty);
+        let exp = Exp { kind: ExpKind::If(Box::new(c), Box::new(t), Box::new(e)), ty, span };
+        self.finish(exp, outside)
+    }
+
+    /// What is expected of branches, or of what they are together. What leaves a size to be found out is not expected of a branch: the other one may have
+    /// another size.
+    fn split_expectation<'e>(&self, expected: Expected<'e>) -> (Expected<'e>, Expected<'e>) {
+        match expected {
+            Some((ty, _)) if self.solver.is_open(ty) => (None, expected),
+            Some(_) | None => (expected, None),
+        }
+    }
+
+    /// A branch of the type of the first. A size of the first that is to be found out is not found to be one that nothing is known of.
+    fn other_branch(&mut self, expr: &Expr, first: &Exp) -> Exp {
+        let mut open = Vec::new();
+        let expected = self.solver.copy_with(first.ty, &HashMap::new(), &mut |solver, size| {
+            let size = solver.sizes.resolve(size);
+            if !solver.sizes.is_open(&size) {
+                return size;
+            }
+            let own = solver.fresh_size();
+            open.push((size, own.clone()));
+            own
+        });
+        let expected = if open.is_empty() { first.ty } else { expected };
+        let why = Why::Branch(first.span);
+        let exp = self.check(expr, expected, &why);
+        for (size, own) in open {
+            let own = self.solver.sizes.resolve(&own);
+            if !self.solver.sizes.is_unknown(&own) {
+                self.solver.here = expr.span;
+                if let Err(clash) = self.solver.equal_sizes(&size, &own) {
+                    self.report_clash(clash, first.ty, exp.ty, expr.span, Some(&why));
+                }
+            }
+        }
+        exp
+    }
+
+    /// The type of what is one or the other. Nothing is known of a size that may be two.
+    fn either(&mut self, one: Ty, other: Ty) -> Ty {
+        let (sizes, others) = (self.sizes_in(one), self.sizes_in(other));
+        let equal = |(a, b): (&Poly, &Poly)| a.minus(b).as_constant() == Some(0);
+        let same: Vec<bool> = sizes.iter().zip(&others).map(equal).collect();
+        if same.iter().all(|same| *same) {
+            return one;
+        }
+        let unknown: Vec<Poly> = same.iter().map(|_| self.opaque()).collect();
+        let mut place = 0;
+        self.solver.copy_with(one, &HashMap::new(), &mut |_, size| {
+            let keep = same.get(place).copied().unwrap_or(true);
+            let size = if keep { size.clone() } else { unknown[place].clone() };
+            place += 1;
+            size
+        })
     }
 
     fn matching(
@@ -276,6 +337,7 @@ impl Infer<'_> {
     ) -> Exp {
         let value = self.infer(value);
         let (mut patterns, mut bodies): (Vec<_>, Vec<Exp>) = (Vec::new(), Vec::new());
+        let (inside, outside) = self.split_expectation(expected);
         let before = self.problems.len();
         for arm in arms {
             let scope = self.env.mark();
@@ -283,12 +345,9 @@ impl Infer<'_> {
             let mut pattern = self.pattern(&arm.pattern, value.ty, &names, None);
             pattern.span = arm.pattern.span;
             patterns.push(pattern);
-            let body = match (expected, bodies.first()) {
-                (None, Some(first)) => {
-                    let (ty, place) = (first.ty, first.span);
-                    self.check(&arm.body, ty, &Why::Branch(place))
-                }
-                _ => self.expression(&arm.body, expected),
+            let body = match (inside, bodies.first()) {
+                (None, Some(first)) => self.other_branch(&arm.body, first),
+                (Some(_), _) | (None, None) => self.expression(&arm.body, inside),
             };
             bodies.push(body);
             self.env.restore(scope);
@@ -298,11 +357,11 @@ impl Infer<'_> {
         if self.problems.len() == before && !self.solver.is_error(value.ty) {
             self.report_coverage(&tree, &patterns, value.span);
         }
-        let ty = expected
-            .map(|(ty, _)| ty)
-            .or(bodies.first().map(|body| body.ty))
-            .unwrap_or_else(|| self.solver.error());
-        Exp { kind: ExpKind::Match(Box::new(value), Rc::new(tree), bodies), ty, span }
+        let types: Vec<Ty> = bodies.iter().map(|body| body.ty).collect();
+        let together = types.into_iter().reduce(|one, other| self.either(one, other));
+        let ty = inside.map(|(ty, _)| ty).or(together).unwrap_or_else(|| self.solver.error());
+        let kind = ExpKind::Match(Box::new(value), Rc::new(tree), bodies);
+        self.finish(Exp { kind, ty, span }, outside)
     }
 
     fn report_coverage(

@@ -98,6 +98,16 @@ impl Left {
         Left { named, params, inside }
     }
 
+    /// A parameter that is a variable, as a size.
+    pub fn parameter(&self, k: usize) -> Option<Atom> {
+        self.params.get(k).copied().flatten()
+    }
+
+    /// One more size that is one number only inside.
+    pub fn add_inside(&mut self, atom: Atom) {
+        self.inside.push(atom);
+    }
+
     pub fn classify(&self, atom: Atom) -> Option<Quantified> {
         if self.named.contains(&atom) {
             return Some(Quantified::Free);

@@ -17,6 +17,7 @@ mod operators;
 mod patterns;
 mod recursion;
 mod report;
+mod results;
 mod rules;
 mod sizes;
 mod types;
@@ -35,9 +36,8 @@ use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
-use env::Provisional;
 pub(crate) use env::{Entry, Env};
-use recursion::OwnCall;
+use env::{OwnCall, Provisional, SizedCall};
 
 /// A top-level definition.
 pub(crate) struct Global<'a> {
@@ -116,6 +116,8 @@ pub(crate) struct Infer<'a> {
     too_large: bool,
     /// Calls inside of the recursive group that is being elaborated, at types of their own.
     own_calls: Vec<OwnCall>,
+    /// Calls inside of the recursive groups that are being elaborated, whose signatures leave something open.
+    sized_calls: Vec<SizedCall>,
     /// Is something only tried, so that nothing else is tried in it?
     trying: bool,
     /// Has the parser left out something?
@@ -145,6 +147,7 @@ impl<'a> Infer<'a> {
             expanding: Vec::new(),
             too_large: false,
             own_calls: Vec::new(),
+            sized_calls: Vec::new(),
             trying: false,
             incomplete: false,
             modes_differ: false,

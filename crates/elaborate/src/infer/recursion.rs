@@ -5,9 +5,10 @@
 //! runs. A function whose signature says everything may be called at other types, too (polymorphic recursion).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use lambada_prim::ScalarTy;
 use lambada_source::Span;
 use lambada_surface::ast::{Def, Expr, ExprKind, Pattern};
 
@@ -20,18 +21,11 @@ use crate::solve::size::AtomKind;
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
 
-use super::env::Provisional;
+use super::env::{OwnCall, Provisional, SizedCall};
 use super::functions::{Left, Syntax};
+use super::results::Elaborated;
 use super::types::Place;
 use super::{Done, Entry, Infer, State};
-
-/// A call inside of a group at types of its own.
-#[derive(Clone)]
-pub(super) struct OwnCall {
-    pairs: Rc<[(Ty, Ty)]>,
-    name: Rc<str>,
-    span: Span,
-}
 
 /// What a recursive call is: its type, the types of the called function's variables where they are others than around, and its sizes.
 pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
@@ -97,23 +91,14 @@ impl<'a> Infer<'a> {
         let outside = self.leave();
         self.module = self.globals[members[0].0 as usize].module;
         let (before, mark) = (self.problems.len(), self.solver.mark());
-        self.solver.level = 1;
-        let calls = std::mem::take(&mut self.own_calls);
-        let mut provisional = Vec::new();
-        for id in members {
-            let known =
-                Rc::new(self.signature(&Syntax::of_def(self.globals[id.0 as usize].syntax)));
-            self.globals[id.0 as usize].state = State::Started(Some(known.clone()));
-            provisional.push(known);
-        }
-        let mut bodies = Vec::new();
-        for (id, known) in members.iter().zip(&provisional) {
-            let def = self.globals[id.0 as usize].syntax;
-            bodies.push(self.recursive_function(&Syntax::of_def(def), known));
-        }
-        self.solver.level = 0;
-        self.settle_sizes(0);
-        let own_calls = std::mem::replace(&mut self.own_calls, calls);
+        let defs: Vec<&Def> = members.iter().map(|id| self.globals[id.0 as usize].syntax).collect();
+        let calls = self.sized_calls.len();
+        let Elaborated { bodies, own_calls } =
+            self.elaborate_group(&defs, &mut |infer, k, known| {
+                let id = members[k];
+                infer.globals[id.0 as usize].state = State::Started(Some(known.clone()));
+            });
+        self.sized_calls.truncate(calls);
         self.check_own_calls(&own_calls);
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
         self.report_failed();
@@ -160,22 +145,25 @@ impl<'a> Infer<'a> {
     }
 
     /// The body of a recursive function; what its signature leaves open is what the calls before have made of it.
-    fn recursive_function(
+    pub(super) fn recursive_function(
         &mut self,
         syntax: &Syntax<'_>,
         known: &Provisional,
     ) -> (Function, Ty, Left) {
         let outer_vars = std::mem::replace(&mut self.type_vars, known.type_vars.clone());
         let outer_rigid = std::mem::replace(&mut self.rigid, true);
-        let (expected, _) = self.with_own_sizes(known, &HashMap::new());
-        let result = self.function(syntax, Some(expected));
+        let (expected, bound) = self.with_own_sizes(known, &HashMap::new());
+        let found = match known.unknown.is_empty() {
+            true => self.function(syntax, Some(expected)),
+            false => self.with_unknown_sizes(syntax, expected, &known.unknown, &bound),
+        };
         self.rigid = outer_rigid;
         self.type_vars = outer_vars;
-        result
+        found
     }
 
     /// What a signature says. Its problems are told when the function is elaborated.
-    fn signature(&mut self, syntax: &Syntax<'_>) -> Provisional {
+    pub(super) fn signature(&mut self, syntax: &Syntax<'_>) -> Provisional {
         let problems = self.problems.len();
         let undecided = self.solver.undecided.len();
         let env = self.env.mark();
@@ -216,7 +204,7 @@ impl<'a> Infer<'a> {
         self.rigid = outer_rigid;
         self.solver.undecided.truncate(undecided);
         self.problems.truncate(problems);
-        Provisional { ty, atoms, vars, type_vars, complete, regions }
+        Provisional { ty, atoms, vars, type_vars, complete, regions, unknown: BTreeSet::new() }
     }
 
     fn sizes_of_signature(&mut self, ty: Ty, left: &Left) -> Vec<(Atom, Quantified)> {
@@ -275,12 +263,33 @@ impl<'a> Infer<'a> {
     ) -> OwnInstance {
         let vars: HashMap<Ty, Ty> =
             known.vars.iter().map(|var| (*var, self.solver.fresh())).collect();
-        let (ty, bound) = self.with_own_sizes(known, &vars);
+        let (ty, mut bound) = self.with_own_sizes(known, &vars);
+        if !known.complete {
+            self.bind_integers(ty, &mut bound);
+            if !self.trying {
+                let call = SizedCall { of: known.ty, ty, bound: bound.clone() };
+                self.sized_calls.push(call);
+            }
+        }
         let pairs: Rc<[(Ty, Ty)]> = known.vars.iter().map(|var| (*var, vars[var])).collect();
         if !pairs.is_empty() && !self.trying {
             self.own_calls.push(OwnCall { pairs: pairs.clone(), name: name.clone(), span });
         }
         (ty, pairs, bound)
+    }
+
+    /// The values of integer arguments as sizes: those of the result may be made of them.
+    fn bind_integers(&mut self, ty: Ty, bound: &mut super::apply::Bound) {
+        let (mut at, mut k) = (ty, 0);
+        while let Node::Fun(from, to) = *self.solver.get(at) {
+            let known = bound.iter().any(|(_, how)| *how == Quantified::Parameter(k));
+            if !known && self.solver.as_scalar(from) == Some(ScalarTy::Int) {
+                let level = self.solver.level;
+                let value = self.solver.sizes.fresh(AtomKind::Flexible(level));
+                bound.push((value, Quantified::Parameter(k)));
+            }
+            (at, k) = (to, k + 1);
+        }
     }
 
     /// Does a name mean a recursive function inside of its own group, whose signature leaves something open? Then its arguments are
@@ -328,43 +337,43 @@ impl<'a> Infer<'a> {
 
     /// `let rec f x = … and g y = … in`
     pub(super) fn local_recursion(&mut self, defs: &[Def], stmts: &mut Vec<Stmt>) {
-        let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
+        let mark = self.solver.mark();
         let scope = self.env.mark();
-        self.solver.level += 1;
-        let calls = std::mem::take(&mut self.own_calls);
-        let mut known: Vec<(FunctionId, Rc<Provisional>)> = Vec::new();
+        let mut ids = Vec::new();
         for def in defs {
             self.check_function(def);
-            let provisional = Rc::new(self.signature(&Syntax::of_def(def)));
+            self.check_additions(def);
+            ids.push(FunctionId((self.functions.len()) as u32));
             let nothing = Scheme {
                 vars: Vec::new(),
                 atoms: Vec::new(),
                 constraints: Vec::new(),
-                ty: provisional.ty,
+                ty: self.solver.error(),
             };
-            let id = FunctionId(self.functions.len() as u32);
             self.functions.push((def.name.text.clone(), Rc::new(nothing)));
-            known.push((id, provisional));
         }
-        for (def, (id, provisional)) in defs.iter().zip(&known) {
-            self.env.bind(&def.name.text, Entry::Recursive(*id, provisional.clone()));
-        }
-        let mut bodies = Vec::new();
-        for (def, (_, provisional)) in defs.iter().zip(&known) {
-            self.check_additions(def);
-            bodies.push(self.recursive_function(&Syntax::of_def(def), provisional));
-        }
-        self.solver.level -= 1;
-        self.settle_sizes(undecided);
-        let own_calls = std::mem::replace(&mut self.own_calls, calls);
+        let syntax: Vec<&Def> = defs.iter().collect();
+        let mut signatures: Vec<Rc<Provisional>> = Vec::new();
+        let Elaborated { bodies, own_calls } =
+            self.elaborate_group(&syntax, &mut |infer, k, known| {
+                if k == 0 {
+                    infer.env.restore(scope);
+                    signatures.clear();
+                }
+                signatures.push(known.clone());
+                // A signature does not see the functions of its group, as sizes are no functions.
+                if signatures.len() == ids.len() {
+                    for ((def, id), known) in defs.iter().zip(&ids).zip(&signatures) {
+                        infer.env.bind(&def.name.text, Entry::Recursive(*id, known.clone()));
+                    }
+                }
+            });
         self.check_own_calls(&own_calls);
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
         self.report_stuck(&stuck, self.problems.len());
         self.env.restore(scope);
         let mut functions = Vec::new();
-        for (((def, (id, _)), (function, ..)), scheme) in
-            defs.iter().zip(known).zip(bodies).zip(schemes)
-        {
+        for (((def, id), (function, ..)), scheme) in defs.iter().zip(ids).zip(bodies).zip(schemes) {
             let scheme = Rc::new(scheme);
             self.functions[id.0 as usize].1 = scheme.clone();
             self.env.bind(&def.name.text, Entry::Function(id, scheme));

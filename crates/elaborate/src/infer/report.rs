@@ -28,7 +28,7 @@ impl Infer<'_> {
         }
     }
 
-    fn report_clash(
+    pub(super) fn report_clash(
         &mut self,
         clash: Clash,
         found: Ty,

@@ -250,6 +250,11 @@ impl Solver {
         ids.into_iter().filter_map(|id| self.constraints[id].take()).collect()
     }
 
+    /// Drops all constraints since `from`.
+    pub fn forget_pending(&mut self, from: usize) {
+        self.take_pending(from, |_, _| true);
+    }
+
     /// Decides what is still open since `from` by defaults: an overload that nothing decides is real.
     pub fn default_pending(&mut self, from: usize) {
         self.settle();

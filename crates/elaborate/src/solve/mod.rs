@@ -168,6 +168,17 @@ impl Solver {
         matches!(self.get(ty), Node::Unknown(_))
     }
 
+    /// Is it to be found out, or an array whose size is?
+    pub fn is_open(&self, mut ty: Ty) -> bool {
+        while let Node::Array(size, elem) = self.get(ty) {
+            if self.sizes.is_open(size) {
+                return true;
+            }
+            ty = *elem;
+        }
+        matches!(self.get(ty), Node::Unknown(unknown) if unknown.rigid.is_none())
+    }
+
     /// Is it certainly a scalar?
     pub fn is_scalar(&self, ty: Ty) -> bool {
         match self.get(ty) {

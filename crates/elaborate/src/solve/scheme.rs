@@ -231,35 +231,47 @@ impl Solver {
 
     /// A type with unknowns and size atoms replaced.
     pub fn copy(&mut self, ty: Ty, vars: &HashMap<Ty, Ty>, atoms: &HashMap<Atom, Poly>) -> Ty {
+        self.copy_with(ty, vars, &mut |solver, size| {
+            solver.sizes.replace(size, &mut |atom| atoms.get(&atom).cloned())
+        })
+    }
+
+    /// A type with unknowns and sizes replaced; sizes come in the order of `visit`.
+    pub fn copy_with(
+        &mut self,
+        ty: Ty,
+        vars: &HashMap<Ty, Ty>,
+        size_of: &mut dyn FnMut(&mut Solver, &Poly) -> Poly,
+    ) -> Ty {
         let root = self.find(ty);
         match self.nodes[root.0 as usize].clone() {
             Node::Unknown(_) => vars.get(&root).copied().unwrap_or(root),
             Node::Scalar(_) | Node::Error => root,
             Node::Link(_) => unreachable!("`find` follows links"),
             Node::Tuple(items) => {
-                let items = self.copy_all(&items, vars, atoms);
+                let items = self.copy_all(&items, vars, size_of);
                 self.node(Node::Tuple(items))
             }
             Node::Variant(_, items) if items.is_empty() => root,
             Node::Variant(id, items) => {
-                let items = self.copy_all(&items, vars, atoms);
+                let items = self.copy_all(&items, vars, size_of);
                 self.node(Node::Variant(id, items))
             }
             Node::Record(fields) => {
                 let fields = fields
                     .iter()
-                    .map(|(name, ty)| (name.clone(), self.copy(*ty, vars, atoms)))
+                    .map(|(name, ty)| (name.clone(), self.copy_with(*ty, vars, size_of)))
                     .collect();
                 self.node(Node::Record(fields))
             }
             Node::Array(size, elem) => {
-                let size = self.sizes.replace(&size, &mut |atom| atoms.get(&atom).cloned());
-                let elem = self.copy(elem, vars, atoms);
+                let size = size_of(self, &size);
+                let elem = self.copy_with(elem, vars, size_of);
                 self.array(size, elem)
             }
             Node::Fun(from, to) => {
-                let from = self.copy(from, vars, atoms);
-                let to = self.copy(to, vars, atoms);
+                let from = self.copy_with(from, vars, size_of);
+                let to = self.copy_with(to, vars, size_of);
                 self.fun(from, to)
             }
         }
@@ -269,9 +281,9 @@ impl Solver {
         &mut self,
         items: &[Ty],
         vars: &HashMap<Ty, Ty>,
-        atoms: &HashMap<Atom, Poly>,
+        size_of: &mut dyn FnMut(&mut Solver, &Poly) -> Poly,
     ) -> Rc<[Ty]> {
-        items.iter().map(|ty| self.copy(*ty, vars, atoms)).collect()
+        items.iter().map(|ty| self.copy_with(*ty, vars, size_of)).collect()
     }
 }
 

@@ -163,6 +163,20 @@ impl Sizes {
         }
     }
 
+    /// Is something in it still to be found out?
+    pub fn is_open(&self, poly: &Poly) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(poly, &mut atoms);
+        atoms.iter().any(|atom| matches!(self.kind(*atom), AtomKind::Flexible(_)))
+    }
+
+    /// Is there a number in it that nothing is known of?
+    pub fn is_unknown(&self, poly: &Poly) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(poly, &mut atoms);
+        atoms.iter().any(|atom| matches!(self.kind(*atom), AtomKind::Opaque))
+    }
+
     /// Is an atom in it whose scope has been left?
     pub fn any_closed(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();

@@ -1,0 +1,252 @@
+//! The sizes of what recursive functions give, where no signature says them.
+//!
+//! A group is elaborated as if each call gave what the function turns out to give, at the sizes of its own arguments. Where a call does not, nothing is
+//! known of that size, and the group is elaborated again:
+//!
+//! ```text
+//!   def rec f [n] (xs : [n]int) k = if k == 0 then xs else f (for i < n => i) (k - 1)         gives [n]int
+//!   def rec f [n] (xs : [n]int) k = if k == 0 then xs else f (for i < n + 1 => i) (k - 1)     gives []int
+//! ```
+//!
+//! *Keeps* the sizes that all calls agree about. Each repetition knows less than the one before, so there is an end.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_surface::ast::Def;
+
+use crate::solve::poly::{Atom, Poly};
+use crate::solve::scheme::Quantified;
+use crate::solve::size::AtomKind;
+use crate::solve::ty::{Node, Ty};
+use crate::typed::Function;
+
+use super::Infer;
+use super::apply::Bound;
+use super::env::{OwnCall, Provisional, SizedCall};
+use super::functions::{Left, Syntax};
+
+/// What is made of the definitions of a group, and the calls at types of their own in them.
+pub(super) struct Elaborated {
+    pub bodies: Vec<(Function, Ty, Left)>,
+    pub own_calls: Vec<OwnCall>,
+}
+
+/// What is known of the result of a function from the time before: its type, the names of type variables then, and at which places nothing is known of
+/// the sizes in it.
+#[derive(Default)]
+struct Result {
+    found: Option<(Ty, HashMap<Rc<str>, Ty>)>,
+    unknown: BTreeSet<usize>,
+}
+
+impl Infer<'_> {
+    /// The functions of a group, one level deeper; `announce` says where their names are found meanwhile.
+    pub(super) fn elaborate_group(
+        &mut self,
+        defs: &[&Def],
+        announce: &mut dyn FnMut(&mut Self, usize, &Rc<Provisional>),
+    ) -> Elaborated {
+        let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
+        let (problems, failed) = (self.problems.len(), self.solver.failed.len());
+        let calls = self.sized_calls.len();
+        let mut results: Vec<Result> = defs.iter().map(|_| Result::default()).collect();
+        loop {
+            let outer = std::mem::take(&mut self.own_calls);
+            self.solver.level += 1;
+            let known = self.announced(defs, &results, announce);
+            let mut bodies = Vec::new();
+            for (def, known) in defs.iter().zip(&known) {
+                bodies.push(self.recursive_function(&Syntax::of_def(def), known));
+            }
+            self.solver.level -= 1;
+            self.settle_sizes(undecided);
+            let own_calls = std::mem::replace(&mut self.own_calls, outer);
+            let sized: Vec<SizedCall> = self.sized_calls.drain(calls..).collect();
+            let mut again = false;
+            for (k, result) in results.iter_mut().enumerate() {
+                let wrong = self.wrong_sizes(defs[k], &known[k], &bodies[k], &sized);
+                let before = result.unknown.len();
+                result.unknown.extend(wrong);
+                again |= result.unknown.len() > before;
+            }
+            if !again {
+                self.sized_calls.extend(sized);
+                return Elaborated { bodies, own_calls };
+            }
+            for (k, result) in results.iter_mut().enumerate() {
+                let (_, to) = self.parts(bodies[k].1, Syntax::of_def(defs[k]).params.len());
+                result.found = Some((to, known[k].type_vars.clone()));
+            }
+            self.solver.forget_pending(mark);
+            self.solver.undecided.truncate(undecided);
+            self.solver.failed.truncate(failed);
+            self.problems.truncate(problems);
+        }
+    }
+
+    /// What the signatures say, and what is known from the time before.
+    fn announced(
+        &mut self,
+        defs: &[&Def],
+        results: &[Result],
+        announce: &mut dyn FnMut(&mut Self, usize, &Rc<Provisional>),
+    ) -> Vec<Rc<Provisional>> {
+        let mut all = Vec::new();
+        for (k, (def, result)) in defs.iter().zip(results).enumerate() {
+            let syntax = Syntax::of_def(def);
+            let mut known = self.signature(&syntax);
+            if !result.unknown.is_empty() {
+                self.forget_sizes(&mut known, syntax.params.len(), result);
+            }
+            let known = Rc::new(known);
+            announce(self, k, &known);
+            all.push(known);
+        }
+        all
+    }
+
+    /// The result that was found, with a size that nothing is known of at those places, and one for each call to find out at the others.
+    fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Result) {
+        let Some((found, type_vars)) = &result.found else { return };
+        let vars: HashMap<Ty, Ty> = type_vars
+            .iter()
+            .filter_map(|(name, old)| Some((self.solver.root(*old), *known.type_vars.get(name)?)))
+            .collect();
+        let mut place = 0;
+        let (found, level) = (*found, self.solver.level);
+        let mut sizes = Vec::new();
+        let shape = self.solver.copy_with(found, &vars, &mut |solver, _| {
+            let unknown = result.unknown.contains(&place);
+            let kind = if unknown { AtomKind::Opaque } else { AtomKind::Flexible(level) };
+            let atom = solver.sizes.fresh(kind);
+            if unknown {
+                sizes.push((atom, Quantified::Result));
+            }
+            place += 1;
+            Poly::atom(atom)
+        });
+        let (_, to) = self.parts(known.ty, arity);
+        self.solver.unify(to, shape).expect("the result of a signature without one is unknown");
+        known.atoms.extend(sizes);
+        known.unknown.clone_from(&result.unknown);
+    }
+
+    /// A function of whose result nothing is known at those places: its body may have any size there, and that is not the size of the result.
+    pub(super) fn with_unknown_sizes(
+        &mut self,
+        syntax: &Syntax<'_>,
+        expected: Ty,
+        unknown: &BTreeSet<usize>,
+        bound: &Bound,
+    ) -> (Function, Ty, Left) {
+        let arity = syntax.params.len();
+        let (params, result) = self.parts(expected, arity);
+        let open = self.solver.fresh();
+        let open = self.solver.funs(&params, open);
+        let (function, ty, mut left) = self.function(syntax, Some(open));
+        let (params, found) = self.parts(ty, arity);
+        let sizes = self.sizes_in(result);
+        let mut place = 0;
+        let found = self.solver.copy_with(found, &HashMap::new(), &mut |_, size| {
+            let own = sizes.get(place).filter(|_| unknown.contains(&place));
+            place += 1;
+            own.unwrap_or(size).clone()
+        });
+        if let Err(clash) = self.solver.unify(found, result) {
+            self.report_clash(clash, found, result, syntax.body.span, None);
+        }
+        for (atom, how) in bound {
+            if *how == Quantified::Result {
+                self.solver.sizes.close(*atom);
+                left.add_inside(*atom);
+            }
+        }
+        let ty = self.solver.funs(&params, found);
+        (function, ty, left)
+    }
+
+    /// The parameters of a function and its result.
+    fn parts(&self, mut ty: Ty, arity: usize) -> (Vec<Ty>, Ty) {
+        let mut params = Vec::new();
+        while params.len() < arity
+            && let Node::Fun(from, to) = self.solver.get(ty)
+        {
+            params.push(*from);
+            ty = *to;
+        }
+        (params, ty)
+    }
+
+    /// The places in the result of a function at which a call has another size than the function has for these arguments, as far as one sees.
+    fn wrong_sizes(
+        &mut self,
+        def: &Def,
+        known: &Provisional,
+        (_, ty, left): &(Function, Ty, Left),
+        calls: &[SizedCall],
+    ) -> HashSet<usize> {
+        let syntax = Syntax::of_def(def);
+        let mut wrong = HashSet::new();
+        if syntax.result.is_some() {
+            return wrong;
+        }
+        let (params, result) = self.parts(*ty, syntax.params.len());
+        let result = self.sizes_in(result);
+        for call in calls.iter().filter(|call| call.of == known.ty && !result.is_empty()) {
+            let (args, given) = self.parts(call.ty, params.len());
+            let mut by = self.values_of_parameters(left, &call.bound);
+            for (param, arg) in params.iter().zip(args) {
+                let sizes = self.sizes_in(*param).into_iter().zip(self.sizes_in(arg));
+                for (size, given) in sizes {
+                    if let Some(atom) = size.as_atom() {
+                        by.entry(atom).or_insert(given);
+                    }
+                }
+            }
+            for (place, (size, given)) in result.iter().zip(self.sizes_in(given)).enumerate() {
+                if !self.is_size_at(size, &by, &given) {
+                    wrong.insert(place);
+                }
+            }
+        }
+        wrong
+    }
+
+    fn values_of_parameters(&mut self, left: &Left, bound: &Bound) -> HashMap<Atom, Poly> {
+        let mut values = HashMap::new();
+        for (atom, how) in bound {
+            if let Quantified::Parameter(k) = how
+                && let Some(param) = left.parameter(*k)
+            {
+                let value = self.solver.sizes.resolve(&Poly::atom(*atom));
+                values.insert(param, value);
+            }
+        }
+        values
+    }
+
+    /// The sizes in a type, in order.
+    pub(super) fn sizes_in(&mut self, ty: Ty) -> Vec<Poly> {
+        let mut sizes = Vec::new();
+        self.solver.visit(ty, &mut |solver, part| {
+            if let Node::Array(size, _) = solver.get(part) {
+                sizes.push(size.clone());
+            }
+        });
+        sizes.iter().map(|size| self.solver.sizes.resolve(size)).collect()
+    }
+
+    /// Is it that size for these arguments, surely?
+    fn is_size_at(&mut self, size: &Poly, by: &HashMap<Atom, Poly>, given: &Poly) -> bool {
+        let mut atoms = Vec::new();
+        self.solver.sizes.atoms(size, &mut atoms);
+        let sizes = &mut self.solver.sizes;
+        let known = |atom: &Atom| by.contains_key(atom) || !sizes.any_closed(&Poly::atom(*atom));
+        if !atoms.iter().all(known) {
+            return false;
+        }
+        let expected = sizes.replace(size, &mut |atom| by.get(&atom).cloned());
+        expected.minus(given).as_constant() == Some(0)
+    }
+}
