@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use lambada_prim::Cost;
 
-use crate::cost::Nominal;
+use crate::cost::{Nominal, Target};
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 use crate::place::place;
 use crate::placed::{Content, Item, Nest, Placed};
@@ -41,7 +41,8 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
             best = Some((cost, placed));
         }
     }
-    best.filter(|(cost, _)| *cost < CHEAPER * plain).map(|(_, placed)| tiled(placed))
+    best.filter(|(cost, _)| *cost < CHEAPER * plain)
+        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes)))
 }
 
 /// An axis of unknown or large extent.

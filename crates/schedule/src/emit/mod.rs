@@ -9,14 +9,18 @@ use std::collections::HashMap;
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
 
-use crate::graph::{Array, ArrayId, AxisId, Effect, Graph};
+use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
 use crate::placed::{BufferId, Content, Item, Pass, Placed};
 
 mod code;
 mod nest;
+mod ranges;
+mod sums;
+mod tile;
 mod value;
 
 use code::Code;
+use tile::Copy;
 
 /// How many elements of all local buffers together fit the last cache; those that a nest reads again and again are far fewer.
 const CACHED: i64 = 1 << 19;
@@ -65,8 +69,12 @@ struct Emitter<'a> {
     block_len: Operand,
     block_start: Operand,
     block_end: Operand,
-    unrolled: Option<AxisId>,
-    copies: usize,
+    /// The axes of which the current nest does several iterations at once.
+    tile: Vec<AxisId>,
+    /// Those iterations.
+    copies: Vec<Copy>,
+    /// A condition that holds for all of them.
+    assumed: Option<NodeId>,
 }
 
 /// The loops of a program, for so many lanes.
@@ -87,8 +95,9 @@ pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
         block_len: Operand::int(BLOCKS[0]),
         block_start: Operand::int(0),
         block_end: Operand::int(0),
-        unrolled: None,
-        copies: 1,
+        tile: Vec::new(),
+        copies: vec![Copy::FIRST],
+        assumed: None,
     };
     emitter.parameters();
     emitter.effects(&placed.graph.effects);
@@ -158,8 +167,8 @@ impl<'a> Emitter<'a> {
     fn effect(&mut self, effect: &Effect) {
         match effect {
             Effect::Check { cond, site, values } => {
-                let cond = self.node(*cond, 0);
-                let values = values.iter().map(|value| self.node(*value, 0)).collect();
+                let cond = self.node(*cond, Copy::FIRST);
+                let values = values.iter().map(|value| self.node(*value, Copy::FIRST)).collect();
                 let site = self.code.function.site(site.clone());
                 self.code.push(Step::Check { cond, site, values });
             }
@@ -178,7 +187,7 @@ impl<'a> Emitter<'a> {
                 self.code.push(Loops::For { index, start, end, step: 1, mode, body });
             }
             Effect::If(cond, then, otherwise) => {
-                let cond = self.node(*cond, 0);
+                let cond = self.node(*cond, Copy::FIRST);
                 let mut branch = |effects: &[Effect]| {
                     self.code.open();
                     self.effects(effects);

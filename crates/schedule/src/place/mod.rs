@@ -265,7 +265,9 @@ impl Placer<'_> {
                 })
             }
             Node::Prim(..) | Node::Choose(..) => {
-                if own != pass {
+                if own != pass && self.is_index(node) {
+                    None
+                } else if own != pass {
                     let hoisted = pass % 2 == 1 && !self.blocks(free);
                     (hoisted || self.cone(node) > AGAIN).then_some(own)
                 } else {

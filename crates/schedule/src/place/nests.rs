@@ -157,7 +157,7 @@ impl Placer<'_> {
             (built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
-        Nest { axes, vector, guard: built.guard, unroll: None, reads, items: built.items }
+        Nest { axes, vector, guard: built.guard, tile: Vec::new(), reads, items: built.items }
     }
 
     /// Has it perhaps enough indices for lanes?

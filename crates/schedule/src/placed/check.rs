@@ -61,6 +61,10 @@ impl Checker<'_> {
         let domain = nest.domain();
         ensure(domain.len() == nest.axes.len(), || "an axis twice".into())?;
         ensure(nest.vector.is_none_or(|axis| domain.contains(axis)), || "lanes of no axis".into())?;
+        let tiled = |axis: AxisId| domain.contains(axis) && !self.is_reduced(nest, axis);
+        let tile =
+            nest.tile.iter().all(|(axis, count)| tiled(*axis) && [1, 2, 4, 8].contains(count));
+        ensure(tile && nest.tile.len() <= 2, || "a tile of no results".into())?;
         let found = self.placed.found(nest);
         for (_, id) in &found {
             let there = self.ready.contains(id) || self.block.contains(id);
@@ -70,6 +74,13 @@ impl Checker<'_> {
         let mut inside = Inside { placed: self.placed, nest, domain, found, seen: HashSet::new() };
         nest.guard.iter().try_for_each(|(cond, _)| inside.node(*cond))?;
         nest.items.iter().try_for_each(|item| inside.item(*item, block))
+    }
+
+    fn is_reduced(&self, nest: &Nest, axis: AxisId) -> bool {
+        nest.items.iter().any(|item| {
+            let buffer = self.placed.buffer(item.buffer());
+            !matches!(item, Item::Store(_)) && !buffer.axes.contains(&axis)
+        })
     }
 }
 

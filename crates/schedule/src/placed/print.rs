@@ -60,8 +60,8 @@ impl Names {
         if let Some((cond, holds)) = nest.guard {
             let _ = write!(head, " {} node {}", if holds { "if" } else { "unless" }, cond.0);
         }
-        if let Some((axis, count)) = nest.unroll {
-            let _ = write!(head, " {count} of {}", self.axis(axis));
+        for (axis, count) in &nest.tile {
+            let _ = write!(head, " {count} of {}", self.axis(*axis));
         }
         let reads: Vec<String> = nest.reads.iter().map(|id| buffer(*id)).collect();
         let _ = writeln!(text, "{head} reading ({}) {{", reads.join(", "));

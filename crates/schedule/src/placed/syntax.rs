@@ -52,8 +52,8 @@ pub struct Nest {
     pub vector: Option<AxisId>,
     /// What it reduces is asked for only where the condition holds, or where it does not.
     pub guard: Option<(NodeId, bool)>,
-    /// Several iterations of an axis at once.
-    pub unroll: Option<(AxisId, u8)>,
+    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results only.
+    pub tile: Vec<(AxisId, u8)>,
     /// What it reads instead of computing it.
     pub reads: Vec<BufferId>,
     /// What it does.

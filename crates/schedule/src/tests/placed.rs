@@ -5,7 +5,7 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_source::Failure;
 
 use super::{agree, inputs_of};
-use crate::cost::Nominal;
+use crate::cost::{Nominal, Target};
 use crate::graph::{self, AxisId, Graph};
 use crate::placed::{self, Placed};
 use crate::tile::tiled;
@@ -17,7 +17,10 @@ fn placements(graph: &Graph) -> Vec<Placed> {
     let blocks = std::iter::once(None).chain(axes);
     let plain: Vec<Placed> =
         blocks.filter_map(|block| place(graph, block, &Nominal::default())).collect();
-    plain.into_iter().flat_map(|placed| [placed.clone(), tiled(placed)]).collect()
+    plain
+        .into_iter()
+        .flat_map(|placed| [placed.clone(), tiled(placed, &Nominal::default(), &Target::of(8))])
+        .collect()
 }
 
 /// Every placement gives what the graph gives, evaluated and as loops.
