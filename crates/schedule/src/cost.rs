@@ -9,6 +9,9 @@ use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 /// The nominal value of a size of which nothing is known.
 pub const USUAL: i64 = 32;
 
+/// The smallest block.
+pub const SMALLEST: f64 = 32.0;
+
 /// What decides on lanes and tiles: a row for each width of vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {

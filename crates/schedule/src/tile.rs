@@ -8,12 +8,14 @@ use std::collections::HashSet;
 
 use lambada_prim::{Cost, Prim, ReduceOp};
 
-use crate::cost::{Nominal, Target};
+use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Axes, AxisId, Graph, Node, NodeId, Part};
 use crate::placed::{Content, Item, Nest, Placed};
 
 /// The largest body, in operations, that is written out for all iterations of a tile.
 const LARGE: usize = 96;
+/// How much of what is done at the same time is felt.
+const HIDDEN: f64 = 0.1;
 /// What the longer code of twice as many iterations costs, at least.
 const LONGER: f64 = 1.01;
 
@@ -31,7 +33,7 @@ pub(crate) fn tiled(mut placed: Placed, sizes: &Nominal, target: &Target) -> Pla
 fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(AxisId, u8)> {
     let Some(body) = Body::of(placed, nest) else { return Vec::new() };
     let mut best: Option<(f64, Vec<(AxisId, u8)>)> = None;
-    for tile in candidates(&body, nest, sizes, target) {
+    for tile in candidates(&body, placed, nest, sizes, target) {
         let Some(cost) = body.cost(&tile, sizes, target) else { continue };
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, tile));
@@ -43,6 +45,7 @@ fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(
 /// No tile, and all tiles along one axis and along two.
 fn candidates(
     body: &Body,
+    placed: &Placed,
     nest: &Nest,
     sizes: &Nominal,
     target: &Target,
@@ -51,11 +54,14 @@ fn candidates(
         let lanes = if nest.vector == Some(axis) { target.lanes } else { 1 };
         let extent = body.graph.lit(body.graph.axis(axis).extent).map(|extent| extent.int());
         let known = extent.map_or(sizes.extent(body.graph, axis), |extent| extent as f64);
-        let fits = move |count: &u8| f64::from(*count) * f64::from(lanes) <= known;
+        let block = if placed.block == Some(axis) { SMALLEST } else { f64::INFINITY };
+        let most = known.min(block);
+        let fits = move |count: &u8| f64::from(*count) * f64::from(lanes) <= most;
         [2, 4, 8].into_iter().filter(fits)
     };
-    let axes: Vec<AxisId> =
-        nest.axes.iter().copied().filter(|a| body.results.contains(*a)).collect();
+    let grouped = |axis: AxisId| nest.group.is_some() && placed.batch == Some(axis);
+    let own = |axis: &AxisId| body.results.contains(*axis) && !grouped(*axis);
+    let axes: Vec<AxisId> = nest.axes.iter().copied().filter(own).collect();
     let mut all = vec![Vec::new()];
     for (k, a) in axes.iter().enumerate() {
         for u in counts(*a) {
@@ -189,7 +195,8 @@ impl<'a> Body<'a> {
             return None;
         }
         // Products that sums take in are counted as the operation that both are.
-        let step = work.max(reads * target.read + stores).max(target.wait) + 0.3;
+        let reads = reads * target.read + stores;
+        let step = work.max(reads).max(target.wait) + HIDDEN * work.min(reads) + 0.3;
         let wasted = |(axis, count): &(AxisId, u8)| {
             let extent = sizes.extent(self.graph, *axis);
             let step = f64::from(*count)

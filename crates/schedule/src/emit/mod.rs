@@ -10,7 +10,7 @@ use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Re
 use lambada_prim::{Prim, ScalarTy};
 
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
-use crate::placed::{BufferId, Content, Item, Pass, Placed};
+use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
 mod code;
 mod nest;
@@ -210,6 +210,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// The axes that a buffer has in memory.
+    fn held(&self, id: BufferId) -> Vec<AxisId> {
+        let buffer = self.placed.buffer(id);
+        let one = |axis: &AxisId| buffer.single && self.placed.batch == Some(*axis);
+        buffer.axes.iter().copied().filter(|axis| !one(axis)).collect()
+    }
+
     fn slot(&mut self, id: BufferId) -> Slot {
         let graph = self.graph();
         let buffer = self.placed.buffer(id);
@@ -228,7 +235,8 @@ impl<'a> Emitter<'a> {
             Content::Node(_) | Content::Array(_) => {
                 let blocked = |axis| buffer.local && Some(axis) == self.placed.block;
                 let len = self.block_len;
-                let axes = buffer.axes.iter();
+                let axes = self.held(id);
+                let axes = axes.iter();
                 axes.map(|a| if blocked(*a) { len } else { self.extent(*a) }).collect()
             }
         };
@@ -250,8 +258,9 @@ impl<'a> Emitter<'a> {
         for k in 0..self.placed.buffers.len() {
             let buffer = self.placed.buffer(BufferId(k as u32));
             if buffer.local {
-                let others: Vec<AxisId> =
-                    buffer.axes.iter().copied().filter(|axis| *axis != block).collect();
+                let others = self.held(BufferId(k as u32));
+                let others = others.into_iter().filter(|axis| *axis != block);
+                let others: Vec<AxisId> = others.collect();
                 let dims: Vec<Operand> = others.iter().map(|axis| self.extent(*axis)).collect();
                 let size = self.product(&dims);
                 each = self.code.int(Prim::AddInt, each, size);
@@ -268,7 +277,7 @@ impl<'a> Emitter<'a> {
 
     fn pass(&mut self, pass: &Pass) {
         let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
-            pass.nests.iter().for_each(|nest| self.nest(nest, false));
+            pass.nests.iter().for_each(|nest| self.nest(nest, 0, false));
             return;
         };
         for nest in &pass.nests {
@@ -289,10 +298,30 @@ impl<'a> Emitter<'a> {
         self.block_start = self.code.int(Prim::MulInt, index.into(), self.block_len);
         let next = self.code.int(Prim::AddInt, self.block_start, self.block_len);
         self.block_end = self.code.int(Prim::MinInt, next, end);
-        pass.nests.iter().for_each(|nest| self.nest(nest, true));
+        for (group, nests) in pass.groups() {
+            self.group(group.and(self.placed.batch), nests);
+        }
         let body = self.code.close();
         let (start, mode) = (Operand::int(0), Mode::Sequential);
         self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
+    }
+
+    /// Nests of a block, along an axis if they run together.
+    fn group(&mut self, axis: Option<AxisId>, nests: &[Nest]) {
+        let Some(axis) = axis else {
+            return nests.iter().for_each(|nest| self.nest(nest, 0, true));
+        };
+        let end = self.extent(axis);
+        self.code.open();
+        let hint = self.graph().axis(axis).hint.clone();
+        let index = self.code.reg(Ty::scalar(ScalarTy::Int), hint);
+        for nest in nests {
+            self.axes.insert(axis, Bound { copies: vec![index.into()], lanes: 1 });
+            self.nest(nest, 1, true);
+        }
+        let body = self.code.close();
+        let (start, mode) = (Operand::int(0), Mode::Sequential);
+        self.code.push(Loops::For { index, start, end, step: 1, mode, body });
     }
 
     fn results(&mut self) {

@@ -10,13 +10,13 @@ use crate::graph::{Array, AxisId, Term};
 use crate::placed::{BufferId, Content, Item, Nest};
 
 impl Emitter<'_> {
-    /// A nest, of a block if it is in one.
-    pub(super) fn nest(&mut self, nest: &Nest, blocked: bool) {
+    /// A nest, of a block if it is in one. Its first axes are run through around it.
+    pub(super) fn nest(&mut self, nest: &Nest, first: usize, blocked: bool) {
         self.found = self.placed.found(nest).into_iter().collect();
         self.since = self.code.depth();
         self.blocked = blocked;
         self.tile = nest.tile.iter().map(|(axis, _)| *axis).collect();
-        self.loops(nest, 0, &mut Vec::new());
+        self.loops(nest, first, &mut Vec::new());
         self.tile.clear();
         self.axes.clear();
     }

@@ -222,7 +222,7 @@ impl Emitter<'_> {
     /// Where the buffer's element is for the current indices, and how many lanes are consecutive from there on.
     pub(super) fn place(&mut self, id: BufferId, copy: Copy) -> (Operand, Option<u16>) {
         let buffer = self.placed.buffer(id);
-        let (axes, local) = (buffer.axes.clone(), buffer.local);
+        let (axes, local) = (self.held(id), buffer.local);
         let (mut index, mut dims) = (Vec::new(), Vec::new());
         let mut consecutive = None;
         for (k, axis) in axes.iter().enumerate() {

@@ -17,9 +17,11 @@ use crate::guards::guards;
 use crate::phases::Phases;
 use crate::placed::{Content, Placed};
 
+mod batch;
 mod conditions;
 mod nests;
 
+pub(crate) use batch::batched;
 pub(crate) use conditions::is_safe;
 pub use conditions::placeable;
 

@@ -7,6 +7,7 @@ use lambada_source::Failure;
 use super::{agree, inputs_of};
 use crate::cost::{Nominal, Target};
 use crate::graph::{self, AxisId, Graph};
+use crate::place::batched;
 use crate::placed::{self, Placed};
 use crate::tile::tiled;
 use crate::{Outputs, best, emit, place, placeable, whole};
@@ -17,10 +18,14 @@ fn placements(graph: &Graph) -> Vec<Placed> {
     let blocks = std::iter::once(None).chain(axes);
     let plain: Vec<Placed> =
         blocks.filter_map(|block| place(graph, block, &Nominal::default())).collect();
-    plain
-        .into_iter()
-        .flat_map(|placed| [placed.clone(), tiled(placed, &Nominal::default(), &Target::of(8))])
-        .collect()
+    let groups = |placed: Placed| {
+        let axes = (0..graph.axes.len() as u32).map(AxisId);
+        let groups: Vec<Placed> = axes.filter_map(|axis| batched(&placed, axis)).collect();
+        [vec![placed], groups].concat()
+    };
+    let all = plain.into_iter().flat_map(groups);
+    let tiles = |placed: Placed| tiled(placed, &Nominal::default(), &Target::of(8));
+    all.flat_map(|placed| [placed.clone(), tiles(placed)]).collect()
 }
 
 /// Every placement gives what the graph gives, evaluated and as loops.
