@@ -8,6 +8,7 @@ use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 use crate::place::{batched, place};
 use crate::placed::{Buffer, Content, Item, Nest, Placed};
+use crate::scopes::batch;
 use crate::tile::tiled;
 
 /// A division, a root, a function, in additions.
@@ -35,7 +36,8 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
     let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
     let blocks = std::iter::once(None).chain(axes.filter(|axis| is_open(graph, *axis)));
     let mut best: Option<(f64, Placed)> = None;
-    for placed in blocks.filter_map(|block| place(graph, block, sizes)).flat_map(with_batches) {
+    for placed in blocks.filter_map(|block| place(graph, block, sizes)) {
+        let placed = grouped(placed, sizes);
         let cost = cost(&placed, sizes, lanes);
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, placed));
@@ -45,12 +47,10 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
         .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes)))
 }
 
-/// The same placement, and with nests that run together along each axis.
-fn with_batches(placed: Placed) -> Vec<Placed> {
-    let axes = (0..placed.graph.axes.len() as u32).map(AxisId);
-    let mut all: Vec<Placed> = axes.filter_map(|axis| batched(&placed, axis)).collect();
-    all.push(placed);
-    all
+/// The placement with nests that run together, where contractions have an axis that nothing mixes.
+fn grouped(placed: Placed, sizes: &Nominal) -> Placed {
+    let axis = batch(&placed.graph, sizes, placed.block);
+    axis.and_then(|axis| batched(&placed, axis)).unwrap_or(placed)
 }
 
 /// An axis of unknown or large extent.

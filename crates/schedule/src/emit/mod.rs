@@ -22,10 +22,10 @@ mod value;
 use code::Code;
 use tile::Copy;
 
-/// How many elements of all local buffers together fit the last cache; those that a nest reads again and again are far fewer.
-const CACHED: i64 = 1 << 19;
-/// The smallest and the largest block.
-const BLOCKS: [i64; 2] = [32, 1024];
+/// How many elements of all local buffers together fit the cache of a core.
+const CACHED: i64 = 1 << 16;
+/// The smallest and the largest block. What is combined in lanes is folded once per block, so blocks are not small.
+const BLOCKS: [i64; 2] = [256, 1024];
 
 /// Where a definition is.
 #[derive(Clone, Copy)]
@@ -66,6 +66,7 @@ struct Emitter<'a> {
     /// The body that the current nest stands in.
     since: usize,
     blocked: bool,
+    blocks: [i64; 2],
     block_len: Operand,
     block_start: Operand,
     block_end: Operand,
@@ -79,6 +80,16 @@ struct Emitter<'a> {
 
 /// The loops of a program, for so many lanes.
 pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
+    emit_in_blocks(placed, lanes, outputs, BLOCKS)
+}
+
+/// The same with blocks of other sizes, the smallest and the largest.
+pub(crate) fn emit_in_blocks(
+    placed: &Placed,
+    lanes: u16,
+    outputs: Outputs,
+    blocks: [i64; 2],
+) -> Function {
     let mut emitter = Emitter {
         placed,
         outputs,
@@ -92,7 +103,8 @@ pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
         found: HashMap::new(),
         since: 0,
         blocked: false,
-        block_len: Operand::int(BLOCKS[0]),
+        blocks,
+        block_len: Operand::int(blocks[0]),
         block_start: Operand::int(0),
         block_end: Operand::int(0),
         tile: Vec::new(),
@@ -269,8 +281,8 @@ impl<'a> Emitter<'a> {
         let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
-        let low = self.code.int(Prim::MaxInt, whole, Operand::int(BLOCKS[0]));
-        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(BLOCKS[1]));
+        let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.blocks[0]));
+        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(self.blocks[1]));
     }
 
     // Passes

@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use crate::graph::AxisId;
+use lambada_prim::Cost;
+
+use super::AGAIN;
+use crate::graph::{AxisId, Node};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
 /// The program with the nests of passes over blocks in groups along an axis, if two nests share one at least.
@@ -20,6 +23,7 @@ pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
         let stages = Batch { placed: &placed, axis }.stages(pass);
         let mut nests: Vec<(u32, Nest)> =
             stages.into_iter().zip(std::mem::take(&mut pass.nests)).collect();
+        repeat(&mut placed, &mut nests);
         nests.sort_by_key(|(stage, _)| *stage);
         for (stage, nest) in &mut nests {
             if *stage % 2 == 1 {
@@ -37,6 +41,69 @@ pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
         .collect();
     single.into_iter().for_each(|id| placed.buffers[id.0 as usize].single = true);
     together.then_some(placed)
+}
+
+/// What is cheap and stored for one group is computed again for the others that read it: then each holds one index of it.
+fn repeat(placed: &mut Placed, nests: &mut Vec<(u32, Nest)>) {
+    let mut k = 0;
+    while k < nests.len() {
+        let (stage, nest) = nests[k].clone();
+        let grouped = |reads: &[BufferId]| {
+            let writes = |nest: &Nest| nest.items.iter().any(|item| reads.contains(&item.buffer()));
+            nests.iter().any(|(stage, nest)| *stage % 2 == 1 && writes(nest))
+        };
+        let own: Vec<BufferId> = nest.items.iter().map(|item| item.buffer()).collect();
+        let cheap = nest.items.iter().all(|item| is_cheap(placed, &nest, *item));
+        if stage % 2 == 0 || !cheap || grouped(&nest.reads) {
+            k += 1;
+            continue;
+        }
+        let reads = |(other, nest): &(u32, Nest)| {
+            let reads = nest.reads.iter().any(|id| own.contains(id));
+            (reads && *other % 2 == 1 && *other > stage).then_some(*other)
+        };
+        let mut others: Vec<u32> = nests.iter().filter_map(reads).collect();
+        others.dedup();
+        for other in others {
+            let mut again = nest.clone();
+            for (old, item) in own.iter().zip(&mut again.items) {
+                let new = BufferId(placed.buffers.len() as u32);
+                placed.buffers.push(placed.buffer(*old).clone());
+                *item = Item::Store(new);
+                let readers = nests.iter_mut().filter(|(stage, _)| *stage == other);
+                let reads = readers.flat_map(|(_, nest)| &mut nest.reads);
+                reads.filter(|id| *id == old).for_each(|id| *id = new);
+            }
+            // Before all that read it.
+            nests.insert(k + 1, (other, again));
+            k += 1;
+        }
+        k += 1;
+    }
+}
+
+/// Is a scalar of a block stored that takes a few operations on what is not?
+fn is_cheap(placed: &Placed, nest: &Nest, item: Item) -> bool {
+    let Item::Store(id) = item else { return false };
+    let buffer = placed.buffer(id);
+    let found = placed.found(nest);
+    let graph = &placed.graph;
+    let (mut stack, mut operations) = (placed.value(item).into_iter().collect::<Vec<_>>(), 0);
+    while let Some(node) = stack.pop() {
+        if found.iter().any(|(content, _)| *content == Content::Node(node)) {
+            continue;
+        }
+        match graph.node(node) {
+            Node::Lit(_) | Node::Index(_) => {}
+            Node::At(..) => operations += usize::from(!graph.free(node).is_empty()),
+            Node::Prim(op, args) if op.cost() == Cost::Cheap => {
+                operations += 1;
+                stack.extend(args);
+            }
+            Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => return false,
+        }
+    }
+    buffer.local && matches!(buffer.content, Content::Node(_)) && operations <= AGAIN
 }
 
 /// Is it written and read in one group only?

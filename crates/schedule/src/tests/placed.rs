@@ -6,11 +6,12 @@ use lambada_source::Failure;
 
 use super::{agree, inputs_of};
 use crate::cost::{Nominal, Target};
+use crate::emit::emit_in_blocks;
 use crate::graph::{self, AxisId, Graph};
 use crate::place::batched;
 use crate::placed::{self, Placed};
 use crate::tile::tiled;
-use crate::{Outputs, best, emit, place, placeable, whole};
+use crate::{Outputs, best, place, placeable, whole};
 
 /// All placements.
 fn placements(graph: &Graph) -> Vec<Placed> {
@@ -41,8 +42,9 @@ fn agrees(graph: &Graph, args: &[Tensor]) {
                     .unwrap_or_else(|e| panic!("blocks of {block}: {e}\n{}", text()));
             }
         }
-        for lanes in [1, 2, 8] {
-            let loops = emit(&placed, lanes, Outputs::Made);
+        // With four lanes, there are whole blocks and one that is not.
+        for (lanes, block) in [(1, 7), (2, 1024), (4, 8), (8, 16)] {
+            let loops = emit_in_blocks(&placed, lanes, Outputs::Made, [block; 2]);
             let code = || lambada_loops::print(&loops);
             lambada_loops::check(&loops).unwrap_or_else(|e| panic!("{e}\n{}\n{}", text(), code()));
             let found = lambada_loops::eval(&loops, args);
