@@ -12,7 +12,7 @@ use lambada_loops::{Binding, Buf, Cell, Function, Nest, Operand, Param, Reg, Ret
 /// About how many statements a part has.
 pub const PART: usize = 250;
 
-/// A function with so many times the statements of a part stays whole.
+/// A function, and a loop, with at most so many times the statements of a part stays whole.
 const WHOLE: usize = 4;
 
 /// The kernel itself, among the parts.
@@ -83,6 +83,12 @@ impl Parts {
         let (mut first, mut run, mut calls) = (0, 0, 0);
         for (k, stmt) in body.iter().enumerate() {
             let inside: usize = match stmt {
+                // What is in the frame is memory, so loops that are not long stay whole: their sums are registers.
+                Stmt::Nest(Nest::For { body, .. })
+                    if weight(body) <= part.saturating_mul(WHOLE) =>
+                {
+                    weight(body)
+                }
                 // what is before the test of a `while` is seen by the test
                 Stmt::Nest(Nest::While { cond, body }) => {
                     weight(&cond.before) + self.cut(body, part)

@@ -9,6 +9,41 @@ use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 /// The nominal value of a size of which nothing is known.
 pub const USUAL: i64 = 32;
 
+/// The smallest block.
+pub const SMALLEST: f64 = 32.0;
+
+/// What decides on lanes and tiles: a row for each width of vectors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// How many reals a vector has.
+    pub lanes: u16,
+    /// How many vectors there are at a time.
+    pub registers: u16,
+    /// What it takes to read a number for all lanes, where reading a vector takes 1.
+    pub broadcast: f64,
+    /// What it takes to read a vector, where an operation takes 1.
+    pub read: f64,
+    /// How many operations fit the time until a sum is there.
+    pub wait: f64,
+}
+
+/// Vectors of 64, 128, 256 and 512 bits.
+const TARGETS: [Target; 4] = [
+    Target { lanes: 1, registers: 16, broadcast: 1.0, read: 1.0, wait: 8.0 },
+    Target { lanes: 2, registers: 16, broadcast: 1.0, read: 1.0, wait: 8.0 },
+    Target { lanes: 4, registers: 16, broadcast: 1.0, read: 1.0, wait: 8.0 },
+    Target { lanes: 8, registers: 32, broadcast: 0.9, read: 1.0, wait: 8.0 },
+];
+
+impl Target {
+    /// The row for a number of lanes.
+    pub fn of(lanes: u16) -> Target {
+        let fits = |target: &&Target| target.lanes <= lanes.max(1);
+        let known = TARGETS.iter().rfind(fits).unwrap_or(&TARGETS[0]);
+        Target { lanes, ..*known }
+    }
+}
+
 /// Nominal values of inputs that are `int`s.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nominal {

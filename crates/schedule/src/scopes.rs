@@ -85,7 +85,8 @@ fn contraction(graph: &Graph, node: NodeId) -> Option<(NodeId, NodeId)> {
     (lacks(a, b) && lacks(b, a)).then_some((*a, *b))
 }
 
-fn batch(graph: &Graph, nominal: &Nominal, block: Option<AxisId>) -> Option<AxisId> {
+/// The axis of both factors and of the result of each large contraction.
+pub(crate) fn batch(graph: &Graph, nominal: &Nominal, block: Option<AxisId>) -> Option<AxisId> {
     let volume = |node: NodeId| nominal.volume(graph, &domain(graph, node));
     let all: Vec<(NodeId, (NodeId, NodeId))> =
         nodes(graph).filter_map(|n| Some((n, contraction(graph, n)?))).collect();

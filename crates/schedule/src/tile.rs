@@ -1,101 +1,214 @@
-//! P7: several iterations of an axis at once. What they share is read once, and their sums are independent of each other, so the processor need not wait for one
-//! to do the next. A contraction becomes the kernel of a matrix product that way; nothing looks for one.
+//! P7: several iterations of up to two axes at once. What they share is read once, and their sums are independent of each other, so the processor need not wait
+//! for one to do the next. A contraction becomes the kernel of a matrix product that way; nothing looks for one.
+//!
+//! The tile is the one whose step takes least time for each of its iterations, by [`Target`]: as long as its operations, its reads, or the wait for a sum, whichever is longest;
+//! among those whose sums fit the registers.
 
 use std::collections::HashSet;
 
-use lambada_prim::Cost;
+use lambada_prim::{Cost, Prim, ReduceOp};
 
-use crate::graph::{AxisId, Graph, Node, NodeId};
+use crate::cost::{Nominal, SMALLEST, Target};
+use crate::graph::{Axes, AxisId, Graph, Node, NodeId, Part};
 use crate::placed::{Content, Item, Nest, Placed};
 
-/// How many iterations at once.
-const TOGETHER: u8 = 4;
-/// How many times a read of lanes costs what another one does.
-const LANES: usize = 4;
-/// The largest body, in operations, that is written several times.
-const SMALL: usize = 12;
+/// The largest body, in operations, that is written out for all iterations of a tile.
+const LARGE: usize = 96;
+/// How much of what is done at the same time is felt.
+const HIDDEN: f64 = 0.1;
+/// What the longer code of twice as many iterations costs, at least.
+const LONGER: f64 = 1.01;
 
-/// The nests of a program with the axis unrolled that saves most reads.
-pub(crate) fn tiled(mut placed: Placed) -> Placed {
+/// The nests of a program with their tiles.
+pub(crate) fn tiled(mut placed: Placed, sizes: &Nominal, target: &Target) -> Placed {
     let mut passes = std::mem::take(&mut placed.passes);
     for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
-        nest.unroll = axis(&placed, nest).map(|axis| (axis, TOGETHER));
+        nest.tile = tile(&placed, nest, sizes, target);
     }
     placed.passes = passes;
     placed
 }
 
-fn axis(placed: &Placed, nest: &Nest) -> Option<AxisId> {
-    let graph = &placed.graph;
-    let mut results: Vec<AxisId> = Vec::new();
-    for item in &nest.items {
-        let Item::Reduce(id) = item else { return None };
-        let kept = &placed.buffer(*id).axes;
-        if results.is_empty() {
-            results = nest.axes.iter().copied().filter(|axis| kept.contains(axis)).collect();
+/// The cheapest tile of a nest.
+fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(AxisId, u8)> {
+    let Some(body) = Body::of(placed, nest) else { return Vec::new() };
+    let mut best: Option<(f64, Vec<(AxisId, u8)>)> = None;
+    for tile in candidates(&body, placed, nest, sizes, target) {
+        let Some(cost) = body.cost(&tile, sizes, target) else { continue };
+        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+            best = Some((cost, tile));
         }
     }
-    results.retain(|axis| Some(*axis) != nest.vector && is_long(graph, *axis));
-    let mut body =
-        Body { graph, found: HashSet::new(), reads: Vec::new(), operations: 0, costly: false };
-    body.found.extend(placed.found(nest).into_iter().map(|(content, _)| content));
-    let mut seen = HashSet::new();
-    for item in &nest.items {
-        placed.value(*item).into_iter().for_each(|value| body.visit(value, &mut seen));
-    }
-    if body.costly || body.operations > SMALL {
-        return None;
-    }
-    // What has lanes is worth more than what all lanes share.
-    let vector = |n: &NodeId| nest.vector.is_some_and(|axis| graph.free(*n).contains(axis));
-    let weight = |n: &NodeId| if vector(n) { LANES } else { 1 };
-    let saves = |axis: AxisId| {
-        let others = body.reads.iter().filter(|n| !graph.free(**n).contains(axis));
-        others.map(weight).sum::<usize>()
-    };
-    let depends = |axis: AxisId| body.reads.iter().any(|n| graph.free(*n).contains(axis));
-    results.retain(|axis| depends(*axis) && saves(*axis) > 0);
-    results.into_iter().max_by_key(|axis| saves(*axis))
+    best.map(|(_, tile)| tile).unwrap_or_default()
 }
 
-/// Has it perhaps several indices?
-fn is_long(graph: &Graph, axis: AxisId) -> bool {
-    let extent = graph.lit(graph.axis(axis).extent);
-    extent.is_none_or(|extent| extent.int() >= i64::from(TOGETHER))
+/// No tile, and all tiles along one axis and along two.
+fn candidates(
+    body: &Body,
+    placed: &Placed,
+    nest: &Nest,
+    sizes: &Nominal,
+    target: &Target,
+) -> Vec<Vec<(AxisId, u8)>> {
+    let counts = |axis: AxisId| {
+        let lanes = if nest.vector == Some(axis) { target.lanes } else { 1 };
+        let extent = body.graph.lit(body.graph.axis(axis).extent).map(|extent| extent.int());
+        let known = extent.map_or(sizes.extent(body.graph, axis), |extent| extent as f64);
+        let block = if placed.block == Some(axis) { SMALLEST } else { f64::INFINITY };
+        let most = known.min(block);
+        let fits = move |count: &u8| f64::from(*count) * f64::from(lanes) <= most;
+        [2, 4, 8].into_iter().filter(fits)
+    };
+    let grouped = |axis: AxisId| nest.group.is_some() && placed.batch == Some(axis);
+    let own = |axis: &AxisId| body.results.contains(*axis) && !grouped(*axis);
+    let axes: Vec<AxisId> = nest.axes.iter().copied().filter(own).collect();
+    let mut all = vec![Vec::new()];
+    for (k, a) in axes.iter().enumerate() {
+        for u in counts(*a) {
+            all.push(vec![(*a, u)]);
+            for b in &axes[k + 1..] {
+                all.extend(counts(*b).map(|v| vec![(*a, u), (*b, v)]));
+            }
+        }
+    }
+    all
 }
 
 /// What is written out in a nest.
 struct Body<'a> {
     graph: &'a Graph,
+    vector: Option<AxisId>,
     found: HashSet<Content>,
-    /// What is read.
+    /// The axes of all results.
+    results: Axes,
+    /// Those that are reduced.
+    reduced: Axes,
+    /// What is read, and what is done, in each iteration.
     reads: Vec<NodeId>,
-    operations: usize,
-    costly: bool,
+    operations: Vec<(NodeId, f64)>,
+    /// How many sums, and how many stores.
+    sums: usize,
+    stores: usize,
 }
 
-impl Body<'_> {
-    fn visit(&mut self, node: NodeId, seen: &mut HashSet<NodeId>) {
+impl<'a> Body<'a> {
+    /// What a nest does, if it reduces and is not long.
+    fn of(placed: &'a Placed, nest: &Nest) -> Option<Body<'a>> {
+        let graph = &placed.graph;
+        let found = placed.found(nest).into_iter().map(|(content, _)| content).collect();
+        let mut body = Body {
+            graph,
+            vector: nest.vector,
+            found,
+            results: nest.domain(),
+            reduced: Axes::default(),
+            reads: Vec::new(),
+            operations: Vec::new(),
+            sums: 0,
+            stores: 0,
+        };
+        let mut seen = HashSet::new();
+        for item in &nest.items {
+            let value = placed.value(*item)?;
+            match item {
+                Item::Store(_) => body.stores += 1,
+                Item::Reduce(id) => {
+                    let kept: Axes = placed.buffer(*id).axes.iter().copied().collect();
+                    body.results = body.results.intersection(&kept);
+                    body.sums += 1;
+                }
+                Item::List(_) | Item::Copy(_) | Item::Add(..) => return None,
+            }
+            body.visit(value, &mut seen)?;
+            let fused =
+                matches!(item, Item::Reduce(id) if is_sum(placed, *id)) && body.product(value);
+            // An addition that takes the product in is free.
+            if matches!(item, Item::Reduce(_)) && !fused {
+                body.operations.push((value, 1.0));
+            }
+        }
+        body.reduced = nest.axes.iter().copied().filter(|a| !body.results.contains(*a)).collect();
+        (body.sums > 0).then_some(body)
+    }
+
+    /// Is it a product, perhaps of some indices only?
+    fn product(&self, node: NodeId) -> bool {
+        let node = self.graph.choice(node).map_or(node, |(_, then, _)| then);
+        self.graph.operation(node).is_some_and(|(op, _)| op == Prim::Mul)
+            && !self.found.contains(&Content::Node(node))
+    }
+
+    /// Nothing if it takes long.
+    fn visit(&mut self, node: NodeId, seen: &mut HashSet<NodeId>) -> Option<()> {
         if !seen.insert(node) {
-            return;
+            return Some(());
         }
         if self.found.contains(&Content::Node(node)) {
             self.reads.push(node);
-            return;
+            return Some(());
         }
-        self.graph.node(node).parts(&mut |part| {
-            if let crate::graph::Part::Node(node) = part {
-                self.visit(node, seen);
+        let mut parts = Vec::new();
+        self.graph.node(node).parts(&mut |part| parts.push(part));
+        for part in parts {
+            if let Part::Node(node) = part {
+                self.visit(node, seen)?;
             }
-        });
+        }
         match self.graph.node(node) {
             Node::Lit(_) | Node::Index(_) | Node::Reduce(..) => {}
             Node::Prim(op, _) => {
-                self.operations += 1;
-                self.costly |= op.cost() == Cost::Costly;
+                if op.cost() == Cost::Costly {
+                    return None;
+                }
+                self.operations.push((node, 1.0));
             }
-            Node::Choose(..) => self.operations += 1,
+            Node::Choose(..) => self.operations.push((node, 0.0)),
             Node::At(..) => self.reads.push(node),
         }
+        Some(())
     }
+
+    /// How long an iteration takes, if the registers suffice.
+    fn cost(&self, tile: &[(AxisId, u8)], sizes: &Nominal, target: &Target) -> Option<f64> {
+        let free = |node: NodeId| self.graph.free(node);
+        let copies = |axes: &Axes| -> f64 {
+            let own = tile.iter().filter(|(axis, _)| axes.contains(*axis));
+            own.map(|(_, count)| f64::from(*count)).product()
+        };
+        let all: f64 = tile.iter().map(|(_, count)| f64::from(*count)).product();
+        let lanes = |axes: &Axes| self.vector.is_some_and(|axis| axes.contains(axis));
+        // What is the same for all terms is done before.
+        let each = |node: &NodeId| free(*node).meets(&self.reduced);
+        let operations = self.operations.iter().filter(|(node, _)| each(node));
+        let work = operations.map(|(node, weight)| {
+            weight * copies(free(*node)) * if lanes(free(*node)) { 1.0 } else { 0.5 }
+        });
+        let reads = self.reads.iter().filter(|node| each(node)).map(|node| {
+            copies(free(*node)) * if lanes(free(*node)) { 1.0 } else { target.broadcast }
+        });
+        let (work, reads): (f64, f64) = (work.sum(), reads.sum());
+        let stores = 2.0 * self.stores as f64 * all;
+        let held = self.sums as f64 * all;
+        let shared = self.reads.iter().map(|n| copies(free(*n))).fold(1.0, f64::min);
+        let long = self.operations.len() as f64 * all > LARGE as f64;
+        if all > 1.0 && (long || held + shared + 2.0 > f64::from(target.registers) - 3.0) {
+            return None;
+        }
+        // Products that sums take in are counted as the operation that both are.
+        let reads = reads * target.read + stores;
+        let step = work.max(reads).max(target.wait) + HIDDEN * work.min(reads) + 0.3;
+        let wasted = |(axis, count): &(AxisId, u8)| {
+            let extent = sizes.extent(self.graph, *axis);
+            let step = f64::from(*count)
+                * if self.vector == Some(*axis) { f64::from(target.lanes) } else { 1.0 };
+            (extent / step).ceil() * step / extent
+        };
+        let waste: f64 = tile.iter().map(wasted).product();
+        Some(step / all * waste * LONGER.powf(all.log2()))
+    }
+}
+
+fn is_sum(placed: &Placed, id: crate::placed::BufferId) -> bool {
+    let Content::Node(node) = placed.buffer(id).content else { return false };
+    placed.graph.reduction(node).is_some_and(|(op, _, _)| op == ReduceOp::Add)
 }

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use lambada_prim::Cost;
 
-use crate::cost::Nominal;
+use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
-use crate::place::place;
-use crate::placed::{Content, Item, Nest, Placed};
+use crate::place::{batched, place};
+use crate::placed::{Buffer, Content, Item, Nest, Placed};
+use crate::scopes::batch;
 use crate::tile::tiled;
 
 /// A division, a root, a function, in additions.
@@ -16,12 +17,12 @@ const COSTLY: f64 = 12.0;
 const FAR: f64 = 3.0;
 /// How many elements a cache holds, the last one aside.
 const CACHED: f64 = 262_144.0;
-/// The smallest block.
-const SMALLEST: f64 = 16.0;
 /// A nest that is begun, once for each block.
 const BEGIN: f64 = 8.0;
 /// Less work than this is not worth blocks and buffers.
 const LITTLE: f64 = 2000.0;
+/// What an element of a block costs that is handed on from nest to nest, in additions.
+const HELD: f64 = 0.01;
 /// By how much a placement must be cheaper.
 const CHEAPER: f64 = 0.7;
 
@@ -36,12 +37,20 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
     let blocks = std::iter::once(None).chain(axes.filter(|axis| is_open(graph, *axis)));
     let mut best: Option<(f64, Placed)> = None;
     for placed in blocks.filter_map(|block| place(graph, block, sizes)) {
+        let placed = grouped(placed, sizes);
         let cost = cost(&placed, sizes, lanes);
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, placed));
         }
     }
-    best.filter(|(cost, _)| *cost < CHEAPER * plain).map(|(_, placed)| tiled(placed))
+    best.filter(|(cost, _)| *cost < CHEAPER * plain)
+        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes)))
+}
+
+/// The placement with nests that run together, where contractions have an axis that nothing mixes.
+fn grouped(placed: Placed, sizes: &Nominal) -> Placed {
+    let axis = batch(&placed.graph, sizes, placed.block);
+    axis.and_then(|axis| batched(&placed, axis)).unwrap_or(placed)
 }
 
 /// An axis of unknown or large extent.
@@ -99,19 +108,24 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
             total += BEGIN * blocks + work.total();
         }
     }
-    total
+    // What a block hands on takes room that other things want.
+    let kept = placed.buffers.iter().filter(|buffer| buffer.local);
+    total + HELD * kept.map(|buffer| held(placed, buffer, sizes)).sum::<f64>()
+}
+
+/// How many elements a local buffer has, in the smallest blocks.
+fn held(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
+    let one =
+        |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
+    let others: Axes = buffer.axes.iter().copied().filter(|axis| !one(axis)).collect();
+    SMALLEST * sizes.volume(&placed.graph, &others)
 }
 
 /// What an access of each buffer costs: those that are local share the cache, in the smallest blocks at least.
 fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
-    let volume = |axes: &[AxisId]| {
-        let block = |axis: &AxisId| Some(*axis) == placed.block;
-        let others: Axes = axes.iter().copied().filter(|axis| !block(axis)).collect();
-        sizes.volume(&placed.graph, &others)
-    };
     let local = placed.buffers.iter().filter(|buffer| buffer.local);
-    let block = SMALLEST * local.map(|buffer| volume(&buffer.axes)).sum::<f64>();
-    let cost = |buffer: &crate::placed::Buffer| {
+    let block = local.map(|buffer| held(placed, buffer, sizes)).sum::<f64>();
+    let cost = |buffer: &Buffer| {
         let all: Axes = buffer.axes.iter().copied().collect();
         let size = if buffer.local { block } else { sizes.volume(&placed.graph, &all) };
         if size <= CACHED { 1.0 } else { FAR }

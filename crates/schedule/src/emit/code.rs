@@ -7,6 +7,7 @@ use std::rc::Rc;
 use lambada_loops::{Buf, Cell, Function, Op, Operand, Reg, Step, Stmt, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
+use super::Copy;
 use crate::graph::NodeId;
 
 /// An open body.
@@ -16,7 +17,7 @@ struct Level {
     prims: HashMap<(Prim, Vec<Operand>), Operand>,
     loads: HashMap<(Buf, Operand, u16), Operand>,
     gets: HashMap<Cell, Operand>,
-    nodes: HashMap<(NodeId, usize), Operand>,
+    nodes: HashMap<(NodeId, Copy), Operand>,
 }
 
 /// A function, and where in it code is being added.
@@ -185,11 +186,11 @@ impl Code {
 
     // Scalars of the graph that have been computed
 
-    pub(super) fn known(&self, node: NodeId, copy: usize) -> Option<Operand> {
+    pub(super) fn known(&self, node: NodeId, copy: Copy) -> Option<Operand> {
         self.levels.iter().rev().find_map(|level| level.nodes.get(&(node, copy)).copied())
     }
 
-    pub(super) fn know(&mut self, node: NodeId, copy: usize, value: Operand) {
+    pub(super) fn know(&mut self, node: NodeId, copy: Copy, value: Operand) {
         let level = self.level(value);
         self.levels[level].nodes.insert((node, copy), value);
     }

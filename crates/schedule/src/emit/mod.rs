@@ -9,19 +9,23 @@ use std::collections::HashMap;
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
 
-use crate::graph::{Array, ArrayId, AxisId, Effect, Graph};
-use crate::placed::{BufferId, Content, Item, Pass, Placed};
+use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
+use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
 mod code;
 mod nest;
+mod ranges;
+mod sums;
+mod tile;
 mod value;
 
 use code::Code;
+use tile::Copy;
 
-/// How many elements of all local buffers together fit the last cache; those that a nest reads again and again are far fewer.
-const CACHED: i64 = 1 << 19;
-/// The smallest and the largest block.
-const BLOCKS: [i64; 2] = [32, 1024];
+/// How many elements of all local buffers together fit the cache of a core.
+const CACHED: i64 = 1 << 16;
+/// The smallest and the largest block. What is combined in lanes is folded once per block, so blocks are not small.
+const BLOCKS: [i64; 2] = [256, 1024];
 
 /// Where a definition is.
 #[derive(Clone, Copy)]
@@ -62,15 +66,30 @@ struct Emitter<'a> {
     /// The body that the current nest stands in.
     since: usize,
     blocked: bool,
+    blocks: [i64; 2],
     block_len: Operand,
     block_start: Operand,
     block_end: Operand,
-    unrolled: Option<AxisId>,
-    copies: usize,
+    /// The axes of which the current nest does several iterations at once.
+    tile: Vec<AxisId>,
+    /// Those iterations.
+    copies: Vec<Copy>,
+    /// A condition that holds for all of them.
+    assumed: Option<NodeId>,
 }
 
 /// The loops of a program, for so many lanes.
 pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
+    emit_in_blocks(placed, lanes, outputs, BLOCKS)
+}
+
+/// The same with blocks of other sizes, the smallest and the largest.
+pub(crate) fn emit_in_blocks(
+    placed: &Placed,
+    lanes: u16,
+    outputs: Outputs,
+    blocks: [i64; 2],
+) -> Function {
     let mut emitter = Emitter {
         placed,
         outputs,
@@ -84,11 +103,13 @@ pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
         found: HashMap::new(),
         since: 0,
         blocked: false,
-        block_len: Operand::int(BLOCKS[0]),
+        blocks,
+        block_len: Operand::int(blocks[0]),
         block_start: Operand::int(0),
         block_end: Operand::int(0),
-        unrolled: None,
-        copies: 1,
+        tile: Vec::new(),
+        copies: vec![Copy::FIRST],
+        assumed: None,
     };
     emitter.parameters();
     emitter.effects(&placed.graph.effects);
@@ -158,8 +179,8 @@ impl<'a> Emitter<'a> {
     fn effect(&mut self, effect: &Effect) {
         match effect {
             Effect::Check { cond, site, values } => {
-                let cond = self.node(*cond, 0);
-                let values = values.iter().map(|value| self.node(*value, 0)).collect();
+                let cond = self.node(*cond, Copy::FIRST);
+                let values = values.iter().map(|value| self.node(*value, Copy::FIRST)).collect();
                 let site = self.code.function.site(site.clone());
                 self.code.push(Step::Check { cond, site, values });
             }
@@ -178,7 +199,7 @@ impl<'a> Emitter<'a> {
                 self.code.push(Loops::For { index, start, end, step: 1, mode, body });
             }
             Effect::If(cond, then, otherwise) => {
-                let cond = self.node(*cond, 0);
+                let cond = self.node(*cond, Copy::FIRST);
                 let mut branch = |effects: &[Effect]| {
                     self.code.open();
                     self.effects(effects);
@@ -201,6 +222,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// The axes that a buffer has in memory.
+    fn held(&self, id: BufferId) -> Vec<AxisId> {
+        let buffer = self.placed.buffer(id);
+        let one = |axis: &AxisId| buffer.single && self.placed.batch == Some(*axis);
+        buffer.axes.iter().copied().filter(|axis| !one(axis)).collect()
+    }
+
     fn slot(&mut self, id: BufferId) -> Slot {
         let graph = self.graph();
         let buffer = self.placed.buffer(id);
@@ -219,7 +247,8 @@ impl<'a> Emitter<'a> {
             Content::Node(_) | Content::Array(_) => {
                 let blocked = |axis| buffer.local && Some(axis) == self.placed.block;
                 let len = self.block_len;
-                let axes = buffer.axes.iter();
+                let axes = self.held(id);
+                let axes = axes.iter();
                 axes.map(|a| if blocked(*a) { len } else { self.extent(*a) }).collect()
             }
         };
@@ -241,8 +270,9 @@ impl<'a> Emitter<'a> {
         for k in 0..self.placed.buffers.len() {
             let buffer = self.placed.buffer(BufferId(k as u32));
             if buffer.local {
-                let others: Vec<AxisId> =
-                    buffer.axes.iter().copied().filter(|axis| *axis != block).collect();
+                let others = self.held(BufferId(k as u32));
+                let others = others.into_iter().filter(|axis| *axis != block);
+                let others: Vec<AxisId> = others.collect();
                 let dims: Vec<Operand> = others.iter().map(|axis| self.extent(*axis)).collect();
                 let size = self.product(&dims);
                 each = self.code.int(Prim::AddInt, each, size);
@@ -251,15 +281,15 @@ impl<'a> Emitter<'a> {
         let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
-        let low = self.code.int(Prim::MaxInt, whole, Operand::int(BLOCKS[0]));
-        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(BLOCKS[1]));
+        let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.blocks[0]));
+        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(self.blocks[1]));
     }
 
     // Passes
 
     fn pass(&mut self, pass: &Pass) {
         let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
-            pass.nests.iter().for_each(|nest| self.nest(nest, false));
+            pass.nests.iter().for_each(|nest| self.nest(nest, 0, false));
             return;
         };
         for nest in &pass.nests {
@@ -280,10 +310,30 @@ impl<'a> Emitter<'a> {
         self.block_start = self.code.int(Prim::MulInt, index.into(), self.block_len);
         let next = self.code.int(Prim::AddInt, self.block_start, self.block_len);
         self.block_end = self.code.int(Prim::MinInt, next, end);
-        pass.nests.iter().for_each(|nest| self.nest(nest, true));
+        for (group, nests) in pass.groups() {
+            self.group(group.and(self.placed.batch), nests);
+        }
         let body = self.code.close();
         let (start, mode) = (Operand::int(0), Mode::Sequential);
         self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
+    }
+
+    /// Nests of a block, along an axis if they run together.
+    fn group(&mut self, axis: Option<AxisId>, nests: &[Nest]) {
+        let Some(axis) = axis else {
+            return nests.iter().for_each(|nest| self.nest(nest, 0, true));
+        };
+        let end = self.extent(axis);
+        self.code.open();
+        let hint = self.graph().axis(axis).hint.clone();
+        let index = self.code.reg(Ty::scalar(ScalarTy::Int), hint);
+        for nest in nests {
+            self.axes.insert(axis, Bound { copies: vec![index.into()], lanes: 1 });
+            self.nest(nest, 1, true);
+        }
+        let body = self.code.close();
+        let (start, mode) = (Operand::int(0), Mode::Sequential);
+        self.code.push(Loops::For { index, start, end, step: 1, mode, body });
     }
 
     fn results(&mut self) {

@@ -1,30 +1,23 @@
 //! Nests: loops, lanes, and what is done inside. The last iterations, too few for all lanes, are done one by one.
 
-use lambada_loops::{Cell, Mode, Nest as Loops, Op, Operand, Step, Ty};
+use lambada_loops::{Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use super::{Bound, Emitter, Slot};
-use crate::graph::{Array, AxisId, Node, NodeId, Term};
+use super::ranges::Range;
+use super::sums::Sum;
+use super::{Bound, Copy, Emitter, Slot};
+use crate::graph::{Array, AxisId, Term};
 use crate::placed::{BufferId, Content, Item, Nest};
 
-/// A reduction in registers.
-struct Sum {
-    buffer: BufferId,
-    op: ReduceOp,
-    body: NodeId,
-    /// By copy: with one lane, and with all of them.
-    cells: Vec<(Cell, Option<Cell>)>,
-}
-
 impl Emitter<'_> {
-    /// A nest, of a block if it is in one.
-    pub(super) fn nest(&mut self, nest: &Nest, blocked: bool) {
+    /// A nest, of a block if it is in one. Its first axes are run through around it.
+    pub(super) fn nest(&mut self, nest: &Nest, first: usize, blocked: bool) {
         self.found = self.placed.found(nest).into_iter().collect();
         self.since = self.code.depth();
         self.blocked = blocked;
-        self.unrolled = nest.unroll.map(|(axis, _)| axis);
-        self.loops(nest, 0, &mut Vec::new());
-        self.unrolled = None;
+        self.tile = nest.tile.iter().map(|(axis, _)| *axis).collect();
+        self.loops(nest, first, &mut Vec::new());
+        self.tile.clear();
         self.axes.clear();
     }
 
@@ -47,16 +40,7 @@ impl Emitter<'_> {
         }
         match axis {
             None => self.items(nest, sums),
-            Some(axis) if nest.vector == Some(axis) && self.lanes > 1 => {
-                self.vector(nest, depth, axis, sums);
-            }
-            Some(axis) => match nest.unroll {
-                Some((own, count)) if own == axis => self.unroll(nest, depth, count, sums),
-                Some(_) | None => {
-                    let (start, end) = self.range(axis);
-                    self.counted(nest, depth, (start, end, 1), (1, 1), sums);
-                }
-            },
+            Some(axis) => self.axis(nest, depth, axis, sums),
         }
         if begins {
             let all = std::mem::take(sums);
@@ -76,7 +60,7 @@ impl Emitter<'_> {
             return None;
         }
         let mut any = None;
-        for copy in 0..self.copies {
+        for copy in self.copies.clone() {
             let value = self.node(cond, copy);
             let value = if holds { value } else { self.code.prim(Prim::Not, &[value]) };
             any = Some(match any {
@@ -89,20 +73,45 @@ impl Emitter<'_> {
     }
 
     /// The indices of an axis: all, or those of the block.
-    fn range(&mut self, axis: AxisId) -> (Operand, Operand) {
+    pub(super) fn range(&mut self, axis: AxisId) -> (Operand, Operand) {
         if self.blocked && self.placed.block == Some(axis) {
             return (self.block_start, self.block_end);
         }
         (Operand::int(0), self.extent(axis))
     }
 
-    /// `for index in start..end`, `copies` iterations at once, each of so many lanes.
+    /// The loops over an axis: several iterations at once, with all lanes; then those that are left.
+    fn axis(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
+        let tile = nest.tile.iter().find(|(own, _)| *own == axis);
+        let count = tile.map_or(1, |(_, count)| usize::from(*count));
+        let lanes = if nest.vector == Some(axis) { self.lanes } else { 1 };
+        if count == 1 && lanes == 1 && !sums.is_empty() {
+            for Range { start, end, assumed } in self.ranges(nest, axis, sums) {
+                let outer = self.assumed;
+                self.assumed = assumed.or(outer);
+                self.counted(nest, depth, (start, end), (1, 1), sums);
+                self.assumed = outer;
+            }
+            return;
+        }
+        let mut steps = vec![(count, lanes), (1, lanes), (1, 1)];
+        steps.dedup();
+        let (mut start, end) = self.range(axis);
+        for (count, lanes) in steps {
+            let step = count as i64 * i64::from(lanes);
+            let to = if step == 1 { end } else { self.whole(start, end, step) };
+            self.counted(nest, depth, (start, to), (count, lanes), sums);
+            start = to;
+        }
+    }
+
+    /// `for index in start..end`, `count` iterations at once, each of so many lanes.
     fn counted(
         &mut self,
         nest: &Nest,
         depth: usize,
-        (start, end, step): (Operand, Operand, i64),
-        (copies, lanes): (usize, u16),
+        (start, end): (Operand, Operand),
+        (count, lanes): (usize, u16),
         sums: &mut Vec<Sum>,
     ) {
         let axis = nest.axes[depth];
@@ -110,117 +119,34 @@ impl Emitter<'_> {
         let hint = self.graph().axis(axis).hint.clone();
         let index = self.code.reg(Ty::scalar(lambada_prim::ScalarTy::Int), hint);
         let mut all = vec![Operand::from(index)];
-        for k in 1..copies {
-            all.push(self.code.int(Prim::AddInt, index.into(), Operand::int(k as i64)));
+        for k in 1..count {
+            let more = Operand::int(k as i64 * i64::from(lanes));
+            all.push(self.code.int(Prim::AddInt, index.into(), more));
         }
         self.axes.insert(axis, Bound { copies: all, lanes });
-        let outer = self.copies;
-        self.copies = outer.max(copies);
+        let tile = &self.tile;
+        let with = |copy: &Copy| (0..count).map(|k| copy.with(tile, axis, k)).collect::<Vec<_>>();
+        let copies = self.copies.iter().flat_map(with).collect();
+        let outer = std::mem::replace(&mut self.copies, copies);
         self.loops(nest, depth + 1, sums);
         self.copies = outer;
         self.axes.remove(&axis);
         let body = self.code.close();
-        self.code.push(Loops::For { index, start, end, step, mode: Mode::Sequential, body });
+        let (step, mode) = (count as i64 * i64::from(lanes), Mode::Sequential);
+        self.code.push(Loops::For { index, start, end, step, mode, body });
     }
 
-    fn vector(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
-        let (start, end) = self.range(axis);
-        let lanes = i64::from(self.lanes);
-        let middle = self.whole(start, end, lanes);
-        self.counted(nest, depth, (start, middle, lanes), (1, self.lanes), sums);
-        self.counted(nest, depth, (middle, end, 1), (1, 1), sums);
-    }
-
-    fn unroll(&mut self, nest: &Nest, depth: usize, count: u8, sums: &mut Vec<Sum>) {
-        let (start, end) = self.range(nest.axes[depth]);
-        let middle = self.whole(start, end, i64::from(count));
-        let count = (usize::from(count), 1);
-        self.counted(nest, depth, (start, middle, count.0 as i64), count, sums);
-        self.counted(nest, depth, (middle, end, 1), (1, 1), sums);
-    }
-
-    /// Where the last whole step ends.
+    /// Where the last whole step ends; a step is a power of two.
     fn whole(&mut self, start: Operand, end: Operand, step: i64) -> Operand {
         let all = self.code.int(Prim::SubInt, end, start);
         let all = self.code.int(Prim::MaxInt, all, Operand::int(0));
-        let rest = self.code.int(Prim::RemInt, all, Operand::int(step));
-        self.code.int(Prim::SubInt, end, rest)
+        let whole = self.code.int(Prim::BitAnd, all, Operand::int(-step));
+        self.code.int(Prim::AddInt, start, whole)
     }
 
-    // Reductions
+    // Items
 
-    fn sums(&mut self, nest: &Nest, depth: usize) -> Vec<Sum> {
-        let vector = nest.vector.filter(|_| self.lanes > 1);
-        let within = vector.is_some_and(|axis| nest.axes[depth..].contains(&axis));
-        let around = vector.and_then(|axis| self.axes.get(&axis)).map_or(1, |bound| bound.lanes);
-        let mut sums = Vec::new();
-        for item in &nest.items {
-            let (Item::Reduce(id), Some(body)) = (*item, self.placed.value(*item)) else {
-                continue;
-            };
-            let Content::Node(node) = self.placed.buffer(id).content else { continue };
-            let Some((op, _, _)) = self.graph().reduction(node) else { continue };
-            let elem = self.graph().facts(body).elem;
-            let unit = Operand::Lit(op.unit(elem));
-            let varies = |axis: AxisId| self.graph().free(body).contains(axis);
-            let lanes = if vector.is_some_and(varies) { around } else { 1 };
-            let many = within;
-            let cells = (0..self.copies)
-                .map(|_| {
-                    let one = self.code.cell(Ty { elem, lanes }, unit);
-                    let all = Ty { elem, lanes: self.lanes };
-                    (one, many.then(|| self.code.cell(all, unit)))
-                })
-                .collect();
-            sums.push(Sum { buffer: id, op, body, cells });
-        }
-        sums
-    }
-
-    /// What has been combined goes where it belongs.
-    fn total(&mut self, sum: &Sum) {
-        for (copy, (one, all)) in sum.cells.iter().enumerate() {
-            let mut value = self.code.get(*one);
-            if let Some(all) = all {
-                let lanes = self.code.get(*all);
-                let elem = self.code.ty(value).elem;
-                let folded = self.code.bind(Ty::scalar(elem), Op::Fold(sum.op, lanes));
-                value = self.code.prim(sum.op.prim(elem), &[folded, value]);
-            }
-            let split = self.blocked
-                && self
-                    .placed
-                    .block
-                    .is_some_and(|b| !self.placed.buffer(sum.buffer).axes.contains(&b));
-            if split {
-                self.add(sum.buffer, copy, sum.op, value);
-            } else {
-                self.store(sum.buffer, copy, value);
-            }
-        }
-    }
-
-    /// `buffer ⊕= value`
-    fn add(&mut self, id: BufferId, copy: usize, op: ReduceOp, value: Operand) {
-        let combine = op.prim(self.code.ty(value).elem);
-        match self.slots[id.0 as usize] {
-            Slot::Scalar(_) => unreachable!("a given scalar is not written"),
-            Slot::Cell(cell) => {
-                let old = self.code.get(cell);
-                let new = self.code.prim(combine, &[old, value]);
-                self.code.push(Step::Set(cell, new));
-            }
-            Slot::Memory(buf) => {
-                let (offset, _) = self.place(id, copy);
-                let ty = self.code.ty(value);
-                let old = self.code.bind(ty, Op::Load(buf, offset));
-                let value = self.code.prim(combine, &[old, value]);
-                self.code.push(Step::Store { buf, offset, value });
-            }
-        }
-    }
-
-    fn store(&mut self, id: BufferId, copy: usize, value: Operand) {
+    pub(super) fn store(&mut self, id: BufferId, copy: Copy, value: Operand) {
         match self.slots[id.0 as usize] {
             Slot::Scalar(_) => unreachable!("a given scalar is not written"),
             Slot::Cell(cell) => self.code.push(Step::Set(cell, value)),
@@ -243,14 +169,12 @@ impl Emitter<'_> {
         self.code.get(cell)
     }
 
-    // Items
-
     fn items(&mut self, nest: &Nest, sums: &[Sum]) {
         for item in &nest.items {
             match *item {
                 Item::Store(id) => {
                     let value = self.placed.value(*item).expect("what is stored has a value");
-                    for copy in 0..self.copies {
+                    for copy in self.copies.clone() {
                         let value = self.node(value, copy);
                         self.store(id, copy, value);
                     }
@@ -266,58 +190,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Combines a term of each copy. Terms that are units where a condition does not hold are left out there: at once, if it holds for all copies.
-    fn terms(&mut self, sum: &Sum) {
-        let Some((cond, then)) = self.optional(sum) else {
-            self.every(sum, sum.body, 0..sum.cells.len());
-            return;
-        };
-        let conds: Vec<Operand> = (0..sum.cells.len()).map(|copy| self.node(cond, copy)).collect();
-        let mut all = conds[0];
-        for cond in &conds[1..] {
-            all = if all == *cond { all } else { self.code.prim(Prim::And, &[all, *cond]) };
-        }
-        self.code.open();
-        self.every(sum, then, 0..sum.cells.len());
-        let together = self.code.close();
-        self.code.open();
-        if conds.iter().any(|cond| *cond != all) {
-            for (copy, cond) in conds.into_iter().enumerate() {
-                self.code.open();
-                self.every(sum, then, copy..copy + 1);
-                let then = self.code.close();
-                self.code.push(Loops::If { cond, then, otherwise: Vec::new() });
-            }
-        }
-        let otherwise = self.code.close();
-        self.code.push(Loops::If { cond: all, then: together, otherwise });
-    }
-
-    /// The condition of terms that are units where it does not hold, if all lanes share it, and the terms where it does.
-    fn optional(&self, sum: &Sum) -> Option<(NodeId, NodeId)> {
-        let graph = self.graph();
-        let Node::Choose(cond, then, otherwise) = graph.node(sum.body) else { return None };
-        let unit = graph.lit(*otherwise) == Some(sum.op.unit(graph.facts(sum.body).elem));
-        let lanes = |axis: AxisId| self.axes.get(&axis).is_some_and(|bound| bound.lanes > 1);
-        let shared = !graph.free(*cond).iter().any(lanes);
-        let plain = !self.found.contains_key(&Content::Node(sum.body));
-        (unit && shared && plain).then_some((*cond, *then))
-    }
-
-    fn every(&mut self, sum: &Sum, body: NodeId, copies: std::ops::Range<usize>) {
-        for copy in copies {
-            let (one, all) = sum.cells[copy];
-            let value = self.node(body, copy);
-            let elem = self.code.ty(value).elem;
-            // A value that all lanes share is combined once for each of them.
-            let lanes = self.axes.values().any(|bound| bound.lanes > 1);
-            let cell = all.filter(|_| lanes).unwrap_or(one);
-            let old = self.code.get(cell);
-            let new = self.code.prim(sum.op.prim(elem), &[old, value]);
-            self.code.push(Step::Set(cell, new));
-        }
-    }
-
     fn list(&mut self, id: BufferId) {
         let (Content::Array(array), Slot::Memory(buf)) =
             (self.placed.buffer(id).content, self.slots[id.0 as usize])
@@ -326,7 +198,7 @@ impl Emitter<'_> {
         };
         let Array::Items(items) = self.graph().array(array) else { return };
         for (k, item) in items.iter().enumerate() {
-            let value = self.node(*item, 0);
+            let value = self.node(*item, Copy::FIRST);
             self.code.push(Step::Store { buf, offset: Operand::int(k as i64), value });
         }
     }
@@ -351,7 +223,7 @@ impl Emitter<'_> {
         match term.when {
             None => self.addition(id, term),
             Some(when) => {
-                let cond = self.node(when, 0);
+                let cond = self.node(when, Copy::FIRST);
                 self.code.open();
                 self.addition(id, term);
                 let then = self.code.close();
@@ -365,8 +237,8 @@ impl Emitter<'_> {
         let Content::Array(array) = self.placed.buffer(id).content else { return };
         let Slot::Memory(buf) = self.slots[id.0 as usize] else { return };
         let dims = self.dims(array);
-        let index: Vec<Operand> = term.index.iter().map(|i| self.node(*i, 0)).collect();
-        let value = self.node(term.value, 0);
+        let index: Vec<Operand> = term.index.iter().map(|i| self.node(*i, Copy::FIRST)).collect();
+        let value = self.node(term.value, Copy::FIRST);
         let offset = self.offset(&index, &dims);
         let ty = self.code.ty(value);
         let old = self.code.bind(ty, Op::Load(buf, offset));

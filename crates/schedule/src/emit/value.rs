@@ -4,17 +4,16 @@ use lambada_loops::{Buf, Operand};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::stack;
 
-use super::{Emitter, Slot};
+use super::{Copy, Emitter, Slot};
 use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
 use crate::place::is_safe;
 use crate::placed::{BufferId, Content};
 
 impl Emitter<'_> {
     /// A scalar, for the given one of the iterations that are computed at once.
-    pub(super) fn node(&mut self, node: NodeId, copy: usize) -> Operand {
+    pub(super) fn node(&mut self, node: NodeId, copy: Copy) -> Operand {
         let graph = self.graph();
-        let copy =
-            if self.unrolled.is_some_and(|a| graph.free(node).contains(a)) { copy } else { 0 };
+        let copy = copy.along(&self.tile, graph.free(node));
         match graph.node(node) {
             Node::Lit(value) => return Operand::Lit(*value),
             Node::Index(axis) => return self.index(*axis, copy),
@@ -31,11 +30,11 @@ impl Emitter<'_> {
         value
     }
 
-    fn nodes(&mut self, nodes: &[NodeId], copy: usize) -> Vec<Operand> {
+    fn nodes(&mut self, nodes: &[NodeId], copy: Copy) -> Vec<Operand> {
         nodes.iter().map(|node| self.node(*node, copy)).collect()
     }
 
-    fn compute(&mut self, node: NodeId, copy: usize) -> Operand {
+    fn compute(&mut self, node: NodeId, copy: Copy) -> Operand {
         let graph = self.graph();
         match graph.node(node) {
             Node::Lit(value) => Operand::Lit(*value),
@@ -60,9 +59,9 @@ impl Emitter<'_> {
     }
 
     /// The index of an axis: one for each lane.
-    fn index(&mut self, axis: AxisId, copy: usize) -> Operand {
+    fn index(&mut self, axis: AxisId, copy: Copy) -> Operand {
         let bound = &self.axes[&axis];
-        let (first, lanes) = (bound.copies[copy.min(bound.copies.len() - 1)], bound.lanes);
+        let (first, lanes) = (bound.copies[copy.of(&self.tile, axis)], bound.lanes);
         if lanes == 1 {
             return first;
         }
@@ -71,9 +70,9 @@ impl Emitter<'_> {
     }
 
     /// The index of the first lane.
-    fn first(&self, axis: AxisId, copy: usize) -> Operand {
+    fn first(&self, axis: AxisId, copy: Copy) -> Operand {
         let bound = &self.axes[&axis];
-        bound.copies[copy.min(bound.copies.len() - 1)]
+        bound.copies[copy.of(&self.tile, axis)]
     }
 
     fn lanes(&self, axis: AxisId) -> u16 {
@@ -82,7 +81,7 @@ impl Emitter<'_> {
 
     // Arrays
 
-    fn at(&mut self, array: ArrayId, index: &[NodeId], copy: usize) -> Operand {
+    fn at(&mut self, array: ArrayId, index: &[NodeId], copy: Copy) -> Operand {
         let graph = self.graph();
         let slot = self.array(array);
         let (buf, since) = match slot {
@@ -110,7 +109,7 @@ impl Emitter<'_> {
     }
 
     /// Indices, of which the last is that of the first lane where lanes are consecutive; and how many then.
-    fn indices(&mut self, index: &[NodeId], copy: usize) -> (Vec<Operand>, Option<u16>) {
+    fn indices(&mut self, index: &[NodeId], copy: Copy) -> (Vec<Operand>, Option<u16>) {
         let graph = self.graph();
         let lane = index.last().and_then(|i| graph.index(*i)).filter(|axis| self.lanes(*axis) > 1);
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
@@ -140,7 +139,7 @@ impl Emitter<'_> {
         &mut self,
         (array, id, buf): (ArrayId, BufferId, Buf),
         index: &[NodeId],
-        copy: usize,
+        copy: Copy,
     ) -> Operand {
         let (axes, local) = {
             let buffer = self.placed.buffer(id);
@@ -199,7 +198,7 @@ impl Emitter<'_> {
         let graph = self.graph();
         match graph.array(array) {
             Array::Input(k) => {
-                graph.inputs[*k as usize].dims.iter().map(|d| self.node(*d, 0)).collect()
+                graph.inputs[*k as usize].dims.iter().map(|d| self.node(*d, Copy::FIRST)).collect()
             }
             Array::Constant(k) => {
                 let dims = &graph.constants[*k as usize].dims;
@@ -215,15 +214,15 @@ impl Emitter<'_> {
     }
 
     pub(super) fn extent(&mut self, axis: AxisId) -> Operand {
-        self.node(self.graph().axis(axis).extent, 0)
+        self.node(self.graph().axis(axis).extent, Copy::FIRST)
     }
 
     // Buffers
 
     /// Where the buffer's element is for the current indices, and how many lanes are consecutive from there on.
-    pub(super) fn place(&mut self, id: BufferId, copy: usize) -> (Operand, Option<u16>) {
+    pub(super) fn place(&mut self, id: BufferId, copy: Copy) -> (Operand, Option<u16>) {
         let buffer = self.placed.buffer(id);
-        let (axes, local) = (buffer.axes.clone(), buffer.local);
+        let (axes, local) = (self.held(id), buffer.local);
         let (mut index, mut dims) = (Vec::new(), Vec::new());
         let mut consecutive = None;
         for (k, axis) in axes.iter().enumerate() {
@@ -252,7 +251,7 @@ impl Emitter<'_> {
         self.code.int(Prim::SubInt, index, start)
     }
 
-    fn read(&mut self, id: BufferId, copy: usize) -> Operand {
+    fn read(&mut self, id: BufferId, copy: Copy) -> Operand {
         match self.slots[id.0 as usize] {
             Slot::Scalar(value) => value,
             Slot::Cell(cell) => self.code.held(cell, self.since),

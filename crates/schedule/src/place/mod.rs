@@ -17,9 +17,11 @@ use crate::guards::guards;
 use crate::phases::Phases;
 use crate::placed::{Content, Placed};
 
+mod batch;
 mod conditions;
 mod nests;
 
+pub(crate) use batch::batched;
 pub(crate) use conditions::is_safe;
 pub use conditions::placeable;
 
@@ -265,7 +267,9 @@ impl Placer<'_> {
                 })
             }
             Node::Prim(..) | Node::Choose(..) => {
-                if own != pass {
+                if own != pass && self.is_index(node) {
+                    None
+                } else if own != pass {
                     let hoisted = pass % 2 == 1 && !self.blocks(free);
                     (hoisted || self.cone(node) > AGAIN).then_some(own)
                 } else {

@@ -18,6 +18,7 @@ impl Placer<'_> {
         Placed {
             graph: self.graph.clone(),
             block: self.block,
+            batch: None,
             buffers,
             passes: passes.collect(),
             outputs: outputs.iter().map(|k| BufferId(*k as u32)).collect(),
@@ -57,7 +58,7 @@ impl Placer<'_> {
         };
         let local =
             self.blocks(parts) && definition.pass % 2 == 1 && definition.readers.iter().all(own);
-        Buffer { content: definition.content, axes, local }
+        Buffer { content: definition.content, axes, local, single: false }
     }
 
     /// Axes as a buffer has them: the first in the order is contiguous.
@@ -157,7 +158,15 @@ impl Placer<'_> {
             (built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
-        Nest { axes, vector, guard: built.guard, unroll: None, reads, items: built.items }
+        Nest {
+            axes,
+            vector,
+            guard: built.guard,
+            tile: Vec::new(),
+            group: None,
+            reads,
+            items: built.items,
+        }
     }
 
     /// Has it perhaps enough indices for lanes?

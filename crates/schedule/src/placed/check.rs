@@ -35,22 +35,33 @@ impl Checker<'_> {
         let block = self.placed.block.filter(|_| pass.blocked);
         ensure(pass.blocked == block.is_some(), || "blocks of no axis".into())?;
         let mut complete = Vec::new();
-        for nest in &pass.nests {
-            self.nest(nest, block).map_err(|problem| format!("{problem} in {nest:?}"))?;
-            for item in &nest.items {
-                let (id, buffer) = (item.buffer(), self.placed.buffer(item.buffer()));
-                ensure(!buffer.local || pass.blocked, || format!("b{} has no block", id.0))?;
-                let total = block.is_some_and(|axis| !buffer.axes.contains(&axis));
-                if !total {
-                    self.block.insert(id);
-                }
-                if !buffer.local {
-                    complete.push(id);
-                }
-                if !pass.blocked {
-                    self.ready.insert(id);
+        for (group, nests) in pass.groups() {
+            ensure(group.is_none() || pass.blocked, || "a group outside of blocks".into())?;
+            let mut after = Vec::new();
+            for nest in nests {
+                self.nest(nest, block).map_err(|problem| format!("{problem} in {nest:?}"))?;
+                for item in &nest.items {
+                    let (id, buffer) = (item.buffer(), self.placed.buffer(item.buffer()));
+                    ensure(!buffer.local || pass.blocked, || format!("b{} has no block", id.0))?;
+                    let alone = !buffer.single || group.is_some() && buffer.local;
+                    ensure(alone, || format!("b{} is in no group", id.0))?;
+                    let total = block.is_some_and(|axis| !buffer.axes.contains(&axis));
+                    // Arrays are read at other indices too.
+                    if !total && group.is_some() && matches!(buffer.content, Content::Array(_)) {
+                        after.push(id);
+                    } else if !total {
+                        self.block.insert(id);
+                    }
+                    if !buffer.local {
+                        complete.push(id);
+                    }
+                    if !pass.blocked {
+                        self.ready.insert(id);
+                    }
                 }
             }
+            self.block.retain(|id| !self.placed.buffer(*id).single);
+            self.block.extend(after);
         }
         self.block.clear();
         self.ready.extend(complete);
@@ -61,6 +72,17 @@ impl Checker<'_> {
         let domain = nest.domain();
         ensure(domain.len() == nest.axes.len(), || "an axis twice".into())?;
         ensure(nest.vector.is_none_or(|axis| domain.contains(axis)), || "lanes of no axis".into())?;
+        let tiled = |axis: AxisId| domain.contains(axis) && !self.is_reduced(nest, axis);
+        let tile =
+            nest.tile.iter().all(|(axis, count)| tiled(*axis) && [1, 2, 4, 8].contains(count));
+        ensure(tile && nest.tile.len() <= 2, || "a tile of no results".into())?;
+        if nest.group.is_some() {
+            let batch = self.placed.batch.ok_or("a group along no axis")?;
+            let outermost = nest.axes.first() == Some(&batch) && nest.vector != Some(batch);
+            let tiled = nest.tile.iter().any(|(axis, _)| *axis == batch);
+            let own = outermost && !tiled && block != Some(batch) && !self.is_reduced(nest, batch);
+            ensure(own, || "a group that shares more than an axis".into())?;
+        }
         let found = self.placed.found(nest);
         for (_, id) in &found {
             let there = self.ready.contains(id) || self.block.contains(id);
@@ -70,6 +92,13 @@ impl Checker<'_> {
         let mut inside = Inside { placed: self.placed, nest, domain, found, seen: HashSet::new() };
         nest.guard.iter().try_for_each(|(cond, _)| inside.node(*cond))?;
         nest.items.iter().try_for_each(|item| inside.item(*item, block))
+    }
+
+    fn is_reduced(&self, nest: &Nest, axis: AxisId) -> bool {
+        nest.items.iter().any(|item| {
+            let buffer = self.placed.buffer(item.buffer());
+            !matches!(item, Item::Store(_)) && !buffer.axes.contains(&axis)
+        })
     }
 }
 

@@ -22,7 +22,7 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
     for pass in &placed.passes {
         let axis = placed.block.filter(|_| pass.blocked);
         let Some(axis) = axis else {
-            pass.nests.iter().for_each(|nest| machine.nest(nest, None));
+            pass.nests.iter().for_each(|nest| machine.nest(nest, &[]));
             continue;
         };
         let extent = machine.extent(axis);
@@ -30,7 +30,9 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
         // A pass without indices makes the units of its reductions.
         loop {
             let end = extent.min(start + block);
-            pass.nests.iter().for_each(|nest| machine.nest(nest, Some((axis, start, end))));
+            for (group, nests) in pass.groups() {
+                machine.group(group.and(placed.batch), nests, (axis, start, end));
+            }
             start = end;
             if start >= extent {
                 break;
@@ -39,6 +41,9 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
     }
     placed.outputs.iter().map(|id| (*machine.whole(*id)).clone()).collect()
 }
+
+/// Of an axis, those from the first on and below the second.
+type Indices = (AxisId, i64, i64);
 
 struct Machine<'a> {
     placed: &'a Placed,
@@ -97,10 +102,21 @@ impl Machine<'_> {
         self.buffers[id.0 as usize] = Some(tensor);
     }
 
-    fn nest(&mut self, nest: &Nest, block: Option<(AxisId, i64, i64)>) {
+    /// Nests of a block, along an axis if they run together.
+    fn group(&mut self, axis: Option<AxisId>, nests: &[Nest], block: Indices) {
+        let Some(axis) = axis else {
+            return nests.iter().for_each(|nest| self.nest(nest, &[block]));
+        };
+        nests.iter().flat_map(|nest| &nest.items).for_each(|item| self.prepare(*item));
+        for k in 0..self.extent(axis) {
+            nests.iter().for_each(|nest| self.nest(nest, &[block, (axis, k, k + 1)]));
+        }
+    }
+
+    fn nest(&mut self, nest: &Nest, limits: &[Indices]) {
         nest.items.iter().for_each(|item| self.prepare(*item));
         self.found = self.placed.found(nest).into_iter().collect();
-        self.run(&nest.axes, block, &mut |machine| {
+        self.run(&nest.axes, limits, &mut |machine| {
             machine.known.clear();
             if nest.guard.is_some_and(|(cond, holds)| machine.node(cond).bool() != holds) {
                 return;
@@ -109,20 +125,16 @@ impl Machine<'_> {
         });
     }
 
-    fn run(
-        &mut self,
-        axes: &[AxisId],
-        block: Option<(AxisId, i64, i64)>,
-        f: &mut dyn FnMut(&mut Self),
-    ) {
+    fn run(&mut self, axes: &[AxisId], limits: &[Indices], f: &mut dyn FnMut(&mut Self)) {
         let [axis, inner @ ..] = axes else { return f(self) };
-        let (start, end) = match block {
-            Some((own, start, end)) if own == *axis => (start, end),
-            Some(_) | None => (0, self.extent(*axis)),
+        let limit = limits.iter().find(|(own, _, _)| own == axis);
+        let (start, end) = match limit {
+            Some((_, start, end)) => (*start, *end),
+            None => (0, self.extent(*axis)),
         };
         for k in start..end {
             self.at[axis.0 as usize] = k;
-            self.run(inner, block, f);
+            self.run(inner, limits, f);
         }
     }
 

@@ -17,14 +17,20 @@ pub fn print(placed: &Placed) -> String {
             Content::Array(array) => format!("array {}", array.0),
         };
         let local = if buffer.local { "local " } else { "" };
-        let _ = writeln!(text, "  {local}b{k}[{}] = {content}", names.list(&buffer.axes));
+        let single = if buffer.single { "single " } else { "" };
+        let _ = writeln!(text, "  {local}{single}b{k}[{}] = {content}", names.list(&buffer.axes));
     }
     for pass in &placed.passes {
         let block = placed.block.filter(|_| pass.blocked);
         let head =
             block.map_or("once".into(), |axis| format!("for each block of {}", names.axis(axis)));
         let _ = writeln!(text, "  {head} {{");
-        pass.nests.iter().for_each(|nest| names.nest(nest, &mut text));
+        for (group, nests) in pass.groups() {
+            if let (Some(_), Some(axis)) = (group, placed.batch) {
+                let _ = writeln!(text, "    together for each {}", names.axis(axis));
+            }
+            nests.iter().for_each(|nest| names.nest(nest, &mut text));
+        }
         let _ = writeln!(text, "  }}");
     }
     let outputs: Vec<String> = placed.outputs.iter().map(|id| buffer(*id)).collect();
@@ -60,8 +66,8 @@ impl Names {
         if let Some((cond, holds)) = nest.guard {
             let _ = write!(head, " {} node {}", if holds { "if" } else { "unless" }, cond.0);
         }
-        if let Some((axis, count)) = nest.unroll {
-            let _ = write!(head, " {count} of {}", self.axis(axis));
+        for (axis, count) in &nest.tile {
+            let _ = write!(head, " {count} of {}", self.axis(*axis));
         }
         let reads: Vec<String> = nest.reads.iter().map(|id| buffer(*id)).collect();
         let _ = writeln!(text, "{head} reading ({}) {{", reads.join(", "));

@@ -26,6 +26,8 @@ pub struct Buffer {
     pub axes: Vec<AxisId>,
     /// Does it hold one block of the blocked axis only?
     pub local: bool,
+    /// Does it hold one index of the batch axis only?
+    pub single: bool,
 }
 
 /// What a nest does for each combination of indices.
@@ -52,12 +54,25 @@ pub struct Nest {
     pub vector: Option<AxisId>,
     /// What it reduces is asked for only where the condition holds, or where it does not.
     pub guard: Option<(NodeId, bool)>,
-    /// Several iterations of an axis at once.
-    pub unroll: Option<(AxisId, u8)>,
+    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results only.
+    pub tile: Vec<(AxisId, u8)>,
+    /// Nests of one group, which stand side by side in a pass over blocks, run together for each index of the batch axis, the first of their axes.
+    pub group: Option<u32>,
     /// What it reads instead of computing it.
     pub reads: Vec<BufferId>,
     /// What it does.
     pub items: Vec<Item>,
+}
+
+/// Nests that run together, or one alone.
+pub type Group<'a> = (Option<u32>, &'a [Nest]);
+
+impl Pass {
+    /// Its nests in groups.
+    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let together = |a: &Nest, b: &Nest| a.group.is_some() && a.group == b.group;
+        self.nests.chunk_by(together).map(|nests| (nests[0].group, nests))
+    }
 }
 
 /// Nests, one after the other.
@@ -76,6 +91,8 @@ pub struct Placed {
     pub graph: Graph,
     /// The axis that is run through in blocks.
     pub block: Option<AxisId>,
+    /// The axis along which groups of nests run together.
+    pub batch: Option<AxisId>,
     /// The buffers.
     pub buffers: Vec<Buffer>,
     /// The passes, in order. Checks come before them.

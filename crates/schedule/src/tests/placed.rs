@@ -5,11 +5,13 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_source::Failure;
 
 use super::{agree, inputs_of};
-use crate::cost::Nominal;
+use crate::cost::{Nominal, Target};
+use crate::emit::emit_in_blocks;
 use crate::graph::{self, AxisId, Graph};
+use crate::place::batched;
 use crate::placed::{self, Placed};
 use crate::tile::tiled;
-use crate::{Outputs, best, emit, place, placeable, whole};
+use crate::{Outputs, best, place, placeable, whole};
 
 /// All placements.
 fn placements(graph: &Graph) -> Vec<Placed> {
@@ -17,7 +19,14 @@ fn placements(graph: &Graph) -> Vec<Placed> {
     let blocks = std::iter::once(None).chain(axes);
     let plain: Vec<Placed> =
         blocks.filter_map(|block| place(graph, block, &Nominal::default())).collect();
-    plain.into_iter().flat_map(|placed| [placed.clone(), tiled(placed)]).collect()
+    let groups = |placed: Placed| {
+        let axes = (0..graph.axes.len() as u32).map(AxisId);
+        let groups: Vec<Placed> = axes.filter_map(|axis| batched(&placed, axis)).collect();
+        [vec![placed], groups].concat()
+    };
+    let all = plain.into_iter().flat_map(groups);
+    let tiles = |placed: Placed| tiled(placed, &Nominal::default(), &Target::of(8));
+    all.flat_map(|placed| [placed.clone(), tiles(placed)]).collect()
 }
 
 /// Every placement gives what the graph gives, evaluated and as loops.
@@ -33,8 +42,9 @@ fn agrees(graph: &Graph, args: &[Tensor]) {
                     .unwrap_or_else(|e| panic!("blocks of {block}: {e}\n{}", text()));
             }
         }
-        for lanes in [1, 2, 8] {
-            let loops = emit(&placed, lanes, Outputs::Made);
+        // With four lanes, there are whole blocks and one that is not.
+        for (lanes, block) in [(1, 7), (2, 1024), (4, 8), (8, 16)] {
+            let loops = emit_in_blocks(&placed, lanes, Outputs::Made, [block; 2]);
             let code = || lambada_loops::print(&loops);
             lambada_loops::check(&loops).unwrap_or_else(|e| panic!("{e}\n{}\n{}", text(), code()));
             let found = lambada_loops::eval(&loops, args);

@@ -1,0 +1,177 @@
+//! P4: nests that share an axis and nothing between its indices, such as those of the components of a mixture, run together for one index after the other. What
+//! they hand on to each other is kept for one index only, so more of the blocked axis fits a cache.
+//!
+//! *Keeps* values: nests change places only where none needs the other.
+
+use std::collections::HashMap;
+
+use lambada_prim::Cost;
+
+use super::AGAIN;
+use crate::graph::{AxisId, Node};
+use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
+
+/// The program with the nests of passes over blocks in groups along an axis, if two nests share one at least.
+pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
+    if placed.block == Some(axis) {
+        return None;
+    }
+    let mut placed = Placed { batch: Some(axis), ..placed.clone() };
+    let mut passes = std::mem::take(&mut placed.passes);
+    let mut together = false;
+    for pass in passes.iter_mut().filter(|pass| pass.blocked) {
+        let stages = Batch { placed: &placed, axis }.stages(pass);
+        let mut nests: Vec<(u32, Nest)> =
+            stages.into_iter().zip(std::mem::take(&mut pass.nests)).collect();
+        repeat(&mut placed, &mut nests);
+        nests.sort_by_key(|(stage, _)| *stage);
+        for (stage, nest) in &mut nests {
+            if *stage % 2 == 1 {
+                nest.axes.sort_by_key(|own| *own != axis);
+                nest.group = Some(*stage);
+            }
+        }
+        together |= nests.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].0 % 2 == 1);
+        pass.nests = nests.into_iter().map(|(_, nest)| nest).collect();
+    }
+    placed.passes = passes;
+    let single: Vec<BufferId> = (0..placed.buffers.len() as u32)
+        .map(BufferId)
+        .filter(|id| is_single(&placed, axis, *id))
+        .collect();
+    single.into_iter().for_each(|id| placed.buffers[id.0 as usize].single = true);
+    together.then_some(placed)
+}
+
+/// What is cheap and stored for one group is computed again for the others that read it: then each holds one index of it.
+fn repeat(placed: &mut Placed, nests: &mut Vec<(u32, Nest)>) {
+    let mut k = 0;
+    while k < nests.len() {
+        let (stage, nest) = nests[k].clone();
+        let grouped = |reads: &[BufferId]| {
+            let writes = |nest: &Nest| nest.items.iter().any(|item| reads.contains(&item.buffer()));
+            nests.iter().any(|(stage, nest)| *stage % 2 == 1 && writes(nest))
+        };
+        let own: Vec<BufferId> = nest.items.iter().map(|item| item.buffer()).collect();
+        let cheap = nest.items.iter().all(|item| is_cheap(placed, &nest, *item));
+        if stage % 2 == 0 || !cheap || grouped(&nest.reads) {
+            k += 1;
+            continue;
+        }
+        let reads = |(other, nest): &(u32, Nest)| {
+            let reads = nest.reads.iter().any(|id| own.contains(id));
+            (reads && *other % 2 == 1 && *other > stage).then_some(*other)
+        };
+        let mut others: Vec<u32> = nests.iter().filter_map(reads).collect();
+        others.dedup();
+        for other in others {
+            let mut again = nest.clone();
+            for (old, item) in own.iter().zip(&mut again.items) {
+                let new = BufferId(placed.buffers.len() as u32);
+                placed.buffers.push(placed.buffer(*old).clone());
+                *item = Item::Store(new);
+                let readers = nests.iter_mut().filter(|(stage, _)| *stage == other);
+                let reads = readers.flat_map(|(_, nest)| &mut nest.reads);
+                reads.filter(|id| *id == old).for_each(|id| *id = new);
+            }
+            // Before all that read it.
+            nests.insert(k + 1, (other, again));
+            k += 1;
+        }
+        k += 1;
+    }
+}
+
+/// Is a scalar of a block stored that takes a few operations on what is not?
+fn is_cheap(placed: &Placed, nest: &Nest, item: Item) -> bool {
+    let Item::Store(id) = item else { return false };
+    let buffer = placed.buffer(id);
+    let found = placed.found(nest);
+    let graph = &placed.graph;
+    let (mut stack, mut operations) = (placed.value(item).into_iter().collect::<Vec<_>>(), 0);
+    while let Some(node) = stack.pop() {
+        if found.iter().any(|(content, _)| *content == Content::Node(node)) {
+            continue;
+        }
+        match graph.node(node) {
+            Node::Lit(_) | Node::Index(_) => {}
+            Node::At(..) => operations += usize::from(!graph.free(node).is_empty()),
+            Node::Prim(op, args) if op.cost() == Cost::Cheap => {
+                operations += 1;
+                stack.extend(args);
+            }
+            Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => return false,
+        }
+    }
+    buffer.local && matches!(buffer.content, Content::Node(_)) && operations <= AGAIN
+}
+
+/// Is it written and read in one group only?
+fn is_single(placed: &Placed, axis: AxisId, id: BufferId) -> bool {
+    let buffer = placed.buffer(id);
+    let mut groups = Vec::new();
+    for (k, pass) in placed.passes.iter().enumerate() {
+        for nest in &pass.nests {
+            let writes = nest.items.iter().any(|item| item.buffer() == id);
+            if writes || nest.reads.contains(&id) {
+                groups.push(nest.group.map(|group| (k, group)));
+            }
+        }
+    }
+    groups.dedup();
+    buffer.local
+        && buffer.axes.contains(&axis)
+        && matches!(buffer.content, Content::Node(_))
+        && !placed.outputs.contains(&id)
+        && matches!(groups[..], [Some(_)])
+}
+
+struct Batch<'a> {
+    placed: &'a Placed,
+    axis: AxisId,
+}
+
+impl Batch<'_> {
+    /// By nest: an odd number for those that run along the axis, so that all that a nest needs has a smaller one, or the same for the same index.
+    fn stages(&self, pass: &Pass) -> Vec<u32> {
+        let mut stages: Vec<u32> = Vec::new();
+        let mut written: HashMap<BufferId, Vec<usize>> = HashMap::new();
+        for (k, nest) in pass.nests.iter().enumerate() {
+            let inside = self.is_inside(nest);
+            let mut stage = u32::from(inside);
+            let writes = nest.items.iter().map(|item| item.buffer());
+            for id in nest.reads.iter().copied().chain(writes) {
+                for writer in written.get(&id).into_iter().flatten() {
+                    let other = stages[*writer];
+                    let after = match (inside, other % 2 == 1) {
+                        (true, true) if self.is_own(id) => other,
+                        (true, true) => other + 2,
+                        (true, false) | (false, true) => other + 1,
+                        (false, false) => other,
+                    };
+                    stage = stage.max(after);
+                }
+            }
+            stages.push(stage);
+            nest.items.iter().for_each(|item| written.entry(item.buffer()).or_default().push(k));
+        }
+        stages
+    }
+
+    /// Does a nest compute each index of the axis by itself?
+    fn is_inside(&self, nest: &Nest) -> bool {
+        nest.axes.contains(&self.axis)
+            && nest.vector != Some(self.axis)
+            && nest.items.iter().all(|item| match item {
+                Item::Store(_) => true,
+                Item::Reduce(id) => self.placed.buffer(*id).axes.contains(&self.axis),
+                Item::List(_) | Item::Copy(_) | Item::Add(..) => false,
+            })
+    }
+
+    /// Is it read for the index at which the nest is?
+    fn is_own(&self, id: BufferId) -> bool {
+        let buffer = self.placed.buffer(id);
+        matches!(buffer.content, Content::Node(_)) && buffer.axes.contains(&self.axis)
+    }
+}
