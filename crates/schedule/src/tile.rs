@@ -19,7 +19,9 @@ const SMALL: usize = 12;
 pub(crate) fn tiled(mut placed: Placed) -> Placed {
     let mut passes = std::mem::take(&mut placed.passes);
     for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
-        nest.unroll = axis(&placed, nest).map(|axis| (axis, TOGETHER));
+        if nest.carries.is_empty() {
+            nest.unroll = axis(&placed, nest).map(|axis| (axis, TOGETHER));
+        }
     }
     placed.passes = passes;
     placed

@@ -12,10 +12,12 @@ use lambada_prim::{Prim, ScalarTy};
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph};
 use crate::placed::{BufferId, Content, Item, Pass, Placed};
 
+mod carries;
 mod code;
 mod nest;
 mod value;
 
+use carries::Carried;
 use code::Code;
 
 /// How many elements of all local buffers together fit the last cache; those that a nest reads again and again are far fewer.
@@ -67,6 +69,7 @@ struct Emitter<'a> {
     block_end: Operand,
     unrolled: Option<AxisId>,
     copies: usize,
+    carried: Carried,
 }
 
 /// The loops of a program, for so many lanes.
@@ -89,6 +92,7 @@ pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
         block_end: Operand::int(0),
         unrolled: None,
         copies: 1,
+        carried: Carried::default(),
     };
     emitter.parameters();
     emitter.effects(&placed.graph.effects);
@@ -259,7 +263,11 @@ impl<'a> Emitter<'a> {
 
     fn pass(&mut self, pass: &Pass) {
         let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
-            pass.nests.iter().for_each(|nest| self.nest(nest, false));
+            for nest in &pass.nests {
+                self.begin_additions(std::slice::from_ref(nest), false);
+                self.nest(nest, false);
+                self.end_additions();
+            }
             return;
         };
         for nest in &pass.nests {
@@ -270,6 +278,7 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
+        self.begin_additions(&pass.nests, true);
         let end = self.extent(block);
         // Blocks are counted, since their length is known only when the program runs.
         let above = self.code.int(Prim::AddInt, end, self.block_len);
@@ -284,6 +293,7 @@ impl<'a> Emitter<'a> {
         let body = self.code.close();
         let (start, mode) = (Operand::int(0), Mode::Sequential);
         self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
+        self.end_additions();
     }
 
     fn results(&mut self) {

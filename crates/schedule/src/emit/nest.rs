@@ -31,7 +31,8 @@ impl Emitter<'_> {
     fn reduces(&self, nest: &Nest, axis: AxisId) -> bool {
         nest.items.iter().any(|item| {
             let buffer = self.placed.buffer(item.buffer());
-            matches!(item, Item::Reduce(_)) && !buffer.axes.contains(&axis)
+            let finishes = !self.placed.comes_back(nest, *item);
+            matches!(item, Item::Reduce(_)) && finishes && !buffer.axes.contains(&axis)
         })
     }
 
@@ -45,8 +46,14 @@ impl Emitter<'_> {
         if begins {
             *sums = self.sums(nest, depth);
         }
+        if self.carries(nest, depth) {
+            self.first_states(nest);
+        }
         match axis {
-            None => self.items(nest, sums),
+            None => {
+                self.items(nest, sums);
+                self.next_states(nest);
+            }
             Some(axis) if nest.vector == Some(axis) && self.lanes > 1 => {
                 self.vector(nest, depth, axis, sums);
             }
@@ -57,6 +64,9 @@ impl Emitter<'_> {
                     self.counted(nest, depth, (start, end, 1), (1, 1), sums);
                 }
             },
+        }
+        if self.carries(nest, depth) {
+            self.last_states(nest);
         }
         if begins {
             let all = std::mem::take(sums);
@@ -111,7 +121,8 @@ impl Emitter<'_> {
         let index = self.code.reg(Ty::scalar(lambada_prim::ScalarTy::Int), hint);
         let mut all = vec![Operand::from(index)];
         for k in 1..copies {
-            all.push(self.code.int(Prim::AddInt, index.into(), Operand::int(k as i64)));
+            let offset = Operand::int(k as i64 * i64::from(lanes));
+            all.push(self.code.int(Prim::AddInt, index.into(), offset));
         }
         self.axes.insert(axis, Bound { copies: all, lanes });
         let outer = self.copies;
@@ -124,8 +135,15 @@ impl Emitter<'_> {
     }
 
     fn vector(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
-        let (start, end) = self.range(axis);
+        let (mut start, end) = self.range(axis);
         let lanes = i64::from(self.lanes);
+        if let Some((_, count)) = nest.unroll.filter(|(own, _)| *own == axis) {
+            let step = lanes * i64::from(count);
+            let middle = self.whole(start, end, step);
+            let all = (usize::from(count), self.lanes);
+            self.counted(nest, depth, (start, middle, step), all, sums);
+            start = middle;
+        }
         let middle = self.whole(start, end, lanes);
         self.counted(nest, depth, (start, middle, lanes), (1, self.lanes), sums);
         self.counted(nest, depth, (middle, end, 1), (1, 1), sums);
@@ -158,6 +176,9 @@ impl Emitter<'_> {
             let (Item::Reduce(id), Some(body)) = (*item, self.placed.value(*item)) else {
                 continue;
             };
+            if self.placed.comes_back(nest, *item) {
+                continue;
+            }
             let Content::Node(node) = self.placed.buffer(id).content else { continue };
             let Some((op, _, _)) = self.graph().reduction(node) else { continue };
             let elem = self.graph().facts(body).elem;
@@ -201,7 +222,7 @@ impl Emitter<'_> {
     }
 
     /// `buffer ⊕= value`
-    fn add(&mut self, id: BufferId, copy: usize, op: ReduceOp, value: Operand) {
+    pub(super) fn add(&mut self, id: BufferId, copy: usize, op: ReduceOp, value: Operand) {
         let combine = op.prim(self.code.ty(value).elem);
         match self.slots[id.0 as usize] {
             Slot::Scalar(_) => unreachable!("a given scalar is not written"),
@@ -220,7 +241,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn store(&mut self, id: BufferId, copy: usize, value: Operand) {
+    pub(super) fn store(&mut self, id: BufferId, copy: usize, value: Operand) {
         match self.slots[id.0 as usize] {
             Slot::Scalar(_) => unreachable!("a given scalar is not written"),
             Slot::Cell(cell) => self.code.push(Step::Set(cell, value)),
@@ -234,7 +255,7 @@ impl Emitter<'_> {
     }
 
     /// The same value in all lanes.
-    fn broadcast(&mut self, value: Operand, lanes: u16) -> Operand {
+    pub(super) fn broadcast(&mut self, value: Operand, lanes: u16) -> Operand {
         let ty = self.code.ty(value);
         if ty.lanes == lanes {
             return value;
@@ -255,6 +276,9 @@ impl Emitter<'_> {
                         self.store(id, copy, value);
                     }
                 }
+                Item::Reduce(_) if self.placed.comes_back(nest, *item) => {
+                    self.addition_to(nest, *item);
+                }
                 Item::Reduce(id) => {
                     let sum = sums.iter().find(|sum| sum.buffer == id);
                     self.terms(sum.expect("a reduction has cells"));
@@ -262,6 +286,8 @@ impl Emitter<'_> {
                 Item::List(id) => self.list(id),
                 Item::Copy(id) => self.copied(id),
                 Item::Add(id, k) => self.term(id, k as usize),
+                // When the loop has ended.
+                Item::Last(_) => {}
             }
         }
     }
@@ -269,16 +295,16 @@ impl Emitter<'_> {
     /// Combines a term of each copy. Terms that are units where a condition does not hold are left out there: at once, if it holds for all copies.
     fn terms(&mut self, sum: &Sum) {
         let Some((cond, then)) = self.optional(sum) else {
-            self.every(sum, sum.body, 0..sum.cells.len());
+            self.every(sum, sum.body, 0..self.copies);
             return;
         };
-        let conds: Vec<Operand> = (0..sum.cells.len()).map(|copy| self.node(cond, copy)).collect();
+        let conds: Vec<Operand> = (0..self.copies).map(|copy| self.node(cond, copy)).collect();
         let mut all = conds[0];
         for cond in &conds[1..] {
             all = if all == *cond { all } else { self.code.prim(Prim::And, &[all, *cond]) };
         }
         self.code.open();
-        self.every(sum, then, 0..sum.cells.len());
+        self.every(sum, then, 0..self.copies);
         let together = self.code.close();
         self.code.open();
         if conds.iter().any(|cond| *cond != all) {
@@ -306,7 +332,8 @@ impl Emitter<'_> {
 
     fn every(&mut self, sum: &Sum, body: NodeId, copies: std::ops::Range<usize>) {
         for copy in copies {
-            let (one, all) = sum.cells[copy];
+            // Where the axis of the copies is reduced, they share a cell.
+            let (one, all) = sum.cells[copy.min(sum.cells.len() - 1)];
             let value = self.node(body, copy);
             let elem = self.code.ty(value).elem;
             // A value that all lanes share is combined once for each of them.
