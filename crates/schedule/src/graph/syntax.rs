@@ -244,6 +244,11 @@ impl Graph {
         if let Array::Map(axes, body) = self.array(id) { Some((axes, *body)) } else { None }
     }
 
+    /// The array, if it is an element of one.
+    pub fn read_of(&self, id: NodeId) -> Option<ArrayId> {
+        if let Node::At(array, _) = self.node(id) { Some(*array) } else { None }
+    }
+
     /// The scalar that an array of rank 0 is, if it is written somewhere.
     pub fn scalar(&self, id: ArrayId) -> Option<NodeId> {
         if let Some((axes, body)) = self.elements(id) {

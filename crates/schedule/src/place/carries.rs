@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Kind, Placer};
 use crate::graph::{
-    Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, Node, NodeId, Part, needs, reached,
+    Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, needs, reached,
 };
 
 /// The definition that is being visited.
@@ -71,17 +71,11 @@ fn around(graph: &Graph, l: LoopId) -> Axes {
 
 /// The loop of which a scalar is the state at the beginning of an iteration, or after the last one.
 fn state(graph: &Graph, node: NodeId) -> Option<(LoopId, bool)> {
-    let Node::At(array, _) = graph.node(node) else { return None };
-    match graph.array(*array) {
-        Array::Carried(l, _) => Some((*l, false)),
-        Array::Final(l, _) => Some((*l, true)),
-        Array::Input(_)
-        | Array::Constant(_)
-        | Array::Items(_)
-        | Array::Map(..)
-        | Array::Scatter(..)
-        | Array::Update(..) => None,
+    let array = graph.read_of(node)?;
+    if let Array::Final(l, _) = graph.array(array) {
+        return Some((*l, true));
     }
+    if let Array::Carried(l, _) = graph.array(array) { Some((*l, false)) } else { None }
 }
 
 impl Placer<'_> {

@@ -2,7 +2,7 @@
 //! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
 //! what it does not read is written out.
 
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, Node, NodeId};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 
 /// Index of a buffer in [`Placed::buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,25 +133,9 @@ impl Placed {
         let Item::Last(id) = item else { return None };
         let array = match self.buffer(id).content {
             Content::Array(array) => array,
-            Content::Node(node) => match self.graph.node(node) {
-                Node::At(array, _) => *array,
-                Node::Lit(_)
-                | Node::Index(_)
-                | Node::Prim(..)
-                | Node::Choose(..)
-                | Node::Reduce(..) => return None,
-            },
+            Content::Node(node) => self.graph.read_of(node)?,
         };
-        match self.graph.array(array) {
-            Array::Final(l, k) => Some((*l, *k)),
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Items(_)
-            | Array::Map(..)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Carried(..) => None,
-        }
+        if let Array::Final(l, k) = self.graph.array(array) { Some((*l, *k)) } else { None }
     }
 
     /// The scalars with which the state of a loop begins, and those that follow.
