@@ -26,25 +26,58 @@ pub fn without_places(graph: &Graph) -> Graph {
         }
     }
     rewritten(&aliased(&to.graph, &aliases), &mut |to, _, node| {
-        extremum_at(&to.graph, &node).unwrap_or_else(|| rebuilt(to, node))
+        extremum_at(&to.graph, &node)
+            .or_else(|| compared(to, &node))
+            .unwrap_or_else(|| rebuilt(to, node))
     })
+}
+
+/// The axis whose place of an extremum a scalar is, the index, and where the extremum stands: a place in range, if there is any index, else 0.
+fn place_of(graph: &Graph, node: NodeId) -> Option<(AxisId, NodeId, NodeId)> {
+    let (runs, first, none) = graph.choice(node)?;
+    let (Prim::MinInt, [first, greatest]) = graph.operation(first)? else { return None };
+    let (ReduceOp::Min, axes, at) = graph.reduction(*first)? else { return None };
+    let (here, own, _) = graph.choice(at)?;
+    let axis = graph.index(own).filter(|axis| *axes == Axes::one(*axis))?;
+    let extent = graph.axis(axis).extent;
+    let (Prim::SubInt, [end, one]) = graph.operation(*greatest)? else { return None };
+    let (Prim::LtInt, [zero, size]) = graph.operation(runs)? else { return None };
+    let fits = is_lit(graph, *one, Scalar::Int(1))
+        && [*zero, none].into_iter().all(|n| is_lit(graph, n, Scalar::Int(0)))
+        && [*end, *size] == [extent, extent];
+    fits.then_some((axis, own, here))
+}
+
+/// `0 ≤ place` holds, and `place < size` if there is an index.
+fn compared(to: &mut Builder, node: &Node) -> Option<NodeId> {
+    let Node::Prim(op, args) = node else { return None };
+    let [a, b] = args[..] else { return None };
+    match op {
+        Prim::LeInt if is_lit(&to.graph, a, Scalar::Int(0)) => {
+            place_of(&to.graph, b)?;
+            Some(to.lit(Scalar::Bool(true)))
+        }
+        Prim::LtInt => {
+            let (axis, _, _) = place_of(&to.graph, a)?;
+            let zero = to.lit(Scalar::Int(0));
+            (to.graph.axis(axis).extent == b).then(|| to.prim(Prim::LtInt, [zero, b]))
+        }
+        _ => None, // says nothing of a place
+    }
 }
 
 /// `x[place]` is the extremum, where it is that of `x[i]`.
 fn extremum_at(graph: &Graph, node: &Node) -> Option<NodeId> {
     let Node::At(array, index) = node else { return None };
     let found = |(k, i): (usize, &NodeId)| {
-        let Node::Choose(_, first, _) = graph.node(*i) else { return None };
-        let (ReduceOp::Min, axes, at) = graph.reduction(*first)? else { return None };
-        let Node::Choose(here, own, _) = graph.node(at) else { return None };
-        let axis = graph.index(*own).filter(|axis| *axes == Axes::one(*axis))?;
-        let (Prim::Or, [equal, _]) = graph.operation(*here)? else { return None };
+        let (axis, own, here) = place_of(graph, *i)?;
+        let (Prim::Or, [equal, _]) = graph.operation(here)? else { return None };
         let (Prim::Eq, [x, best]) = graph.operation(*equal)? else { return None };
         let (ReduceOp::Max | ReduceOp::Min, over, all) = graph.reduction(*best)? else {
             return None;
         };
         let mut there = index.clone();
-        there[k] = *own;
+        there[k] = own;
         let is_it = *graph.node(*x) == Node::At(*array, there) && all == *x;
         (is_it && *over == Axes::one(axis)).then_some(*best)
     };
@@ -136,6 +169,10 @@ fn replaced(to: &mut Builder, found: &Search) -> (ArrayId, ArrayId) {
     let first = to.reduce(ReduceOp::Min, axes, at);
     let (extent, zero) = (to.graph.axis(found.axis).extent, to.lit(Scalar::Int(0)));
     let runs = to.prim(Prim::LtInt, [zero, extent]);
+    // There is an index at which it stands; that it is in range does not rest on it.
+    let one = to.lit(Scalar::Int(1));
+    let greatest = to.prim(Prim::SubInt, [extent, one]);
+    let first = to.prim(Prim::MinInt, [first, greatest]);
     let place = to.choose(runs, first, zero);
     (to.scalar(best), to.scalar(place))
 }

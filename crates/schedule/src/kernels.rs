@@ -15,7 +15,7 @@ use crate::graph::{Array, AxisId, Graph, Node, NodeId};
 use crate::place::placeable;
 use crate::regions::{Region, fitting, mentions, needed, types};
 use crate::worth::best;
-use crate::{Outputs, algebra, emit};
+use crate::{Outputs, algebra, emit, prepared};
 
 /// The nominal number of data.
 const MANY: i64 = 1024;
@@ -57,16 +57,20 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// Runs with sequential loops first; where one is no kernel, those between the loops.
     fn block(&mut self, block: &Block) {
-        let fitting = fitting(&block.stms, false);
-        let mut at = 0;
-        while at < block.stms.len() {
-            let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
-            let run = &block.stms[at..at + len];
-            if !fitting[at] || !self.run(run) {
-                run.iter().for_each(|stm| self.statement(stm, fitting[at] && len > 1));
+        for (run, fits) in runs(&block.stms, true) {
+            if !fits || !has_loops(run) || !self.run(run) {
+                self.between_loops(run);
             }
-            at += len;
+        }
+    }
+
+    fn between_loops(&mut self, stms: &[Stm]) {
+        for (run, fits) in runs(stms, false) {
+            if !fits || !self.run(run) {
+                run.iter().for_each(|stm| self.statement(stm, fits && run.len() > 1));
+            }
         }
     }
 
@@ -104,9 +108,12 @@ impl Finder<'_> {
         let region = Region { stms, outputs, types: &self.types };
         let Distributed { graph, inputs, .. } = distribute(&self.function.names, &region);
         let sizes = usual(&graph);
-        let graph = algebra::simplified(&graph);
-        let graph = factored(&graph, &sizes, Leave::Finite);
-        let graph = algebra::simplified(&graph);
+        let graph = if has_loops(stms) {
+            prepared(&graph, &sizes, Leave::Finite)
+        } else {
+            let graph = algebra::simplified(&graph);
+            algebra::simplified(&factored(&graph, &sizes, Leave::Finite))
+        };
         if !placeable(&graph) || steps_outside(&graph) {
             return None;
         }
@@ -116,6 +123,25 @@ impl Finder<'_> {
         let outputs = region.outputs;
         Some(Kernel { statements: stms.len(), before, inputs, outputs, code })
     }
+}
+
+/// Runs of statements that belong to a region, perhaps with sequential loops, and those between them.
+fn runs(stms: &[Stm], loops: bool) -> Vec<(&[Stm], bool)> {
+    let fitting = fitting(stms, loops);
+    let (mut at, mut runs) = (0, Vec::new());
+    while at < stms.len() {
+        let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
+        runs.push((&stms[at..at + len], fitting[at]));
+        at += len;
+    }
+    runs
+}
+
+fn has_loops(stms: &[Stm]) -> bool {
+    stms.iter().any(|stm| match &stm.exp {
+        Exp::Nest(Nest::Loop { .. }) => true,
+        exp => exp.blocks().into_iter().any(|block| has_loops(&block.stms)),
+    })
 }
 
 /// Nominal sizes. Axes that no output has are those of data, and have many indices.

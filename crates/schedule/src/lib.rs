@@ -9,6 +9,7 @@ mod clamp;
 mod cost;
 mod distribute;
 mod emit;
+mod evident;
 mod extrema;
 mod factor;
 mod guards;
@@ -49,7 +50,8 @@ use graph::{Graph, deferred};
 /// A graph with the costs that its definitions need, whatever the loops of the program were: no order where none is needed, no index twice,
 /// and nothing in a sum that can stand outside.
 pub fn prepared(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
-    let graph = pushed(&settled(&without_places(graph)));
+    let graph = evident::without_evident_checks(&without_places(graph));
+    let graph = pushed(&settled(&graph));
     let graph = simplified(&merged(&graph));
     deferred(&simplified(&factored(&graph, nominal, leave)))
 }

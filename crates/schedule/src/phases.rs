@@ -15,7 +15,7 @@ pub struct Phases<'a> {
     graph: &'a Graph,
     axis: AxisId,
     known: HashMap<Part, u32>,
-    /// The passes in which loops over the axis run.
+    /// The passes in which loops run.
     loops: HashMap<LoopId, u32>,
 }
 
@@ -27,9 +27,8 @@ impl<'a> Phases<'a> {
         // What a loop needs of the state of another one puts it in that one's pass; each round settles one loop at least.
         for _ in 0..=graph.loops.len() {
             phases.known.clear();
-            let found = all().filter(|l| graph.loop_(*l).axis == axis);
             let found: HashMap<LoopId, u32> =
-                found.map(|l| (l, phases.phase(Part::Loop(l)))).collect();
+                all().map(|l| (l, phases.phase(Part::Loop(l)))).collect();
             if found == phases.loops {
                 break;
             }

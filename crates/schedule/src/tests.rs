@@ -1,6 +1,7 @@
 //! Random programs: what the graph says, and what comes back from it, is what the program says.
 
 mod axes;
+mod carries;
 mod factor;
 mod phases;
 mod placed;

@@ -23,7 +23,9 @@ const LONGER: f64 = 1.01;
 pub(crate) fn tiled(mut placed: Placed, sizes: &Nominal, target: &Target) -> Placed {
     let mut passes = std::mem::take(&mut placed.passes);
     for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
-        nest.tile = tile(&placed, nest, sizes, target);
+        if nest.carries.is_empty() {
+            nest.tile = tile(&placed, nest, sizes, target);
+        }
     }
     placed.passes = passes;
     placed
@@ -117,7 +119,7 @@ impl<'a> Body<'a> {
                     body.results = body.results.intersection(&kept);
                     body.sums += 1;
                 }
-                Item::List(_) | Item::Copy(_) | Item::Add(..) => return None,
+                Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => return None,
             }
             body.visit(value, &mut seen)?;
             let fused =

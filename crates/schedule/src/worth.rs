@@ -97,8 +97,8 @@ fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
 /// What a placement costs.
 fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
     let block = |axis: AxisId| sizes.extent(&placed.graph, axis);
-    let mut total = 0.0;
     let near = near(placed, sizes);
+    let mut total = memory(placed, sizes);
     for pass in &placed.passes {
         let blocks =
             placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
@@ -119,6 +119,17 @@ fn held(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
         |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
     let others: Axes = buffer.axes.iter().copied().filter(|axis| !one(axis)).collect();
     SMALLEST * sizes.volume(&placed.graph, &others)
+}
+
+/// What memory costs that is not for one block only: it is made for each call.
+fn memory(placed: &Placed, sizes: &Nominal) -> f64 {
+    let all = placed.buffers.iter().enumerate();
+    let whole = all.filter(|(k, buffer)| {
+        let given = placed.outputs.iter().any(|id| id.0 as usize == *k);
+        !buffer.local && !given && !buffer.axes.is_empty()
+    });
+    let volume = |axes: &[AxisId]| sizes.volume(&placed.graph, &axes.iter().copied().collect());
+    whole.map(|(_, buffer)| volume(&buffer.axes)).sum()
 }
 
 /// What an access of each buffer costs: those that are local share the cache, in the smallest blocks at least.
@@ -150,6 +161,9 @@ impl Work<'_> {
         let found: HashSet<Content> =
             self.placed.found(self.nest).into_iter().map(|(content, _)| content).collect();
         let mut total = 0.0;
+        for (init, next) in self.nest.carries.iter().flat_map(|l| self.placed.states(*l)) {
+            total += self.node(init, &found) + self.node(next, &found);
+        }
         for item in &self.nest.items {
             let buffer = self.placed.buffer(item.buffer());
             let near = self.near[item.buffer().0 as usize];
@@ -167,6 +181,10 @@ impl Work<'_> {
                     total += self.volume(&self.nest.domain()) + 8.0 * self.volume(&kept);
                 }
                 Item::List(_) | Item::Copy(_) => total += 4.0,
+                Item::Last(_) => {
+                    let kept: Axes = buffer.axes.iter().copied().collect();
+                    total += near * self.volume(&kept);
+                }
                 Item::Add(_, k) => {
                     let Content::Array(array) = buffer.content else { continue };
                     let Array::Scatter(_, terms) = graph.array(array) else { continue };
@@ -223,6 +241,8 @@ impl Work<'_> {
                 let parts: f64 = [c, a, b].into_iter().map(|n| self.node(*n, found)).sum();
                 parts + self.volume(free)
             }
+            // A state is in a register.
+            Node::At(array, _) if graph.state_of(*array).is_some() => 0.0,
             Node::At(_, index) => {
                 let parts: f64 = index.iter().map(|i| self.node(*i, found)).sum();
                 let lane = index.last().and_then(|i| graph.index(*i));

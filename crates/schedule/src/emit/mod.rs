@@ -12,6 +12,7 @@ use lambada_prim::{Prim, ScalarTy};
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
+mod carries;
 mod code;
 mod nest;
 mod ranges;
@@ -19,6 +20,7 @@ mod sums;
 mod tile;
 mod value;
 
+use carries::Carried;
 use code::Code;
 use tile::Copy;
 
@@ -76,6 +78,7 @@ struct Emitter<'a> {
     copies: Vec<Copy>,
     /// A condition that holds for all of them.
     assumed: Option<NodeId>,
+    carried: Carried,
 }
 
 /// The loops of a program, for so many lanes.
@@ -110,6 +113,7 @@ pub(crate) fn emit_in_blocks(
         tile: Vec::new(),
         copies: vec![Copy::FIRST],
         assumed: None,
+        carried: Carried::default(),
     };
     emitter.parameters();
     emitter.effects(&placed.graph.effects);
@@ -289,7 +293,11 @@ impl<'a> Emitter<'a> {
 
     fn pass(&mut self, pass: &Pass) {
         let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
-            pass.nests.iter().for_each(|nest| self.nest(nest, 0, false));
+            for nest in &pass.nests {
+                self.begin_additions(std::slice::from_ref(nest), false);
+                self.nest(nest, 0, false);
+                self.end_additions();
+            }
             return;
         };
         for nest in &pass.nests {
@@ -300,6 +308,7 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
+        self.begin_additions(&pass.nests, true);
         let end = self.extent(block);
         // Blocks are counted, since their length is known only when the program runs.
         let above = self.code.int(Prim::AddInt, end, self.block_len);
@@ -316,6 +325,7 @@ impl<'a> Emitter<'a> {
         let body = self.code.close();
         let (start, mode) = (Operand::int(0), Mode::Sequential);
         self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
+        self.end_additions();
     }
 
     /// Nests of a block, along an axis if they run together.

@@ -24,7 +24,8 @@ impl Emitter<'_> {
     fn reduces(&self, nest: &Nest, axis: AxisId) -> bool {
         nest.items.iter().any(|item| {
             let buffer = self.placed.buffer(item.buffer());
-            matches!(item, Item::Reduce(_)) && !buffer.axes.contains(&axis)
+            let finishes = !self.placed.comes_back(nest, *item);
+            matches!(item, Item::Reduce(_)) && finishes && !buffer.axes.contains(&axis)
         })
     }
 
@@ -38,9 +39,18 @@ impl Emitter<'_> {
         if begins {
             *sums = self.sums(nest, depth);
         }
+        if self.carries(nest, depth) {
+            self.first_states(nest);
+        }
         match axis {
-            None => self.items(nest, sums),
+            None => {
+                self.items(nest, sums);
+                self.next_states(nest);
+            }
             Some(axis) => self.axis(nest, depth, axis, sums),
+        }
+        if self.carries(nest, depth) {
+            self.last_states(nest);
         }
         if begins {
             let all = std::mem::take(sums);
@@ -85,7 +95,7 @@ impl Emitter<'_> {
         let tile = nest.tile.iter().find(|(own, _)| *own == axis);
         let count = tile.map_or(1, |(_, count)| usize::from(*count));
         let lanes = if nest.vector == Some(axis) { self.lanes } else { 1 };
-        if count == 1 && lanes == 1 && !sums.is_empty() {
+        if count == 1 && lanes == 1 && !sums.is_empty() && nest.carries.is_empty() {
             for Range { start, end, assumed } in self.ranges(nest, axis, sums) {
                 let outer = self.assumed;
                 self.assumed = assumed.or(outer);
@@ -160,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// The same value in all lanes.
-    fn broadcast(&mut self, value: Operand, lanes: u16) -> Operand {
+    pub(super) fn broadcast(&mut self, value: Operand, lanes: u16) -> Operand {
         let ty = self.code.ty(value);
         if ty.lanes == lanes {
             return value;
@@ -179,6 +189,9 @@ impl Emitter<'_> {
                         self.store(id, copy, value);
                     }
                 }
+                Item::Reduce(_) if self.placed.comes_back(nest, *item) => {
+                    self.addition_to(nest, *item);
+                }
                 Item::Reduce(id) => {
                     let sum = sums.iter().find(|sum| sum.buffer == id);
                     self.terms(sum.expect("a reduction has cells"));
@@ -186,6 +199,8 @@ impl Emitter<'_> {
                 Item::List(id) => self.list(id),
                 Item::Copy(id) => self.copied(id),
                 Item::Add(id, k) => self.term(id, k as usize),
+                // When the loop has ended.
+                Item::Last(_) => {}
             }
         }
     }

@@ -68,7 +68,8 @@ impl Emitter<'_> {
 
     /// A condition on the axis without which no item asks for anything.
     fn limit(&self, nest: &Nest, axis: AxisId, sums: &[Sum]) -> Option<Limit> {
-        let reduces = |item: &Item| matches!(item, Item::Reduce(_));
+        let finished = |item: &Item| !self.placed.comes_back(nest, *item);
+        let reduces = |item: &Item| matches!(item, Item::Reduce(_)) && finished(item);
         let (first, others) = sums.split_first()?;
         let (cond, _) = self.asked(first)?;
         let same = |sum: &Sum| self.asked(sum).is_some_and(|(other, _)| other == cond);

@@ -4,7 +4,7 @@ use lambada_loops::{Cell, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp};
 
 use super::{Copy, Emitter, Slot};
-use crate::graph::{AxisId, Node, NodeId};
+use crate::graph::{Axes, AxisId, Node, NodeId};
 use crate::placed::{BufferId, Content, Item, Nest};
 
 /// A reduction in registers.
@@ -35,6 +35,9 @@ impl Emitter<'_> {
             let (Item::Reduce(id), Some(body)) = (*item, self.placed.value(*item)) else {
                 continue;
             };
+            if self.placed.comes_back(nest, *item) {
+                continue;
+            }
             let Content::Node(node) = self.placed.buffer(id).content else { continue };
             let Some((op, _, _)) = self.graph().reduction(node) else { continue };
             let elem = self.graph().facts(body).elem;
@@ -74,7 +77,7 @@ impl Emitter<'_> {
     }
 
     /// `buffer ⊕= value`
-    fn add(&mut self, id: BufferId, copy: Copy, op: ReduceOp, value: Operand) {
+    pub(super) fn add(&mut self, id: BufferId, copy: Copy, op: ReduceOp, value: Operand) {
         let combine = op.prim(self.code.ty(value).elem);
         match self.slots[id.0 as usize] {
             Slot::Scalar(_) => unreachable!("a given scalar is not written"),
@@ -96,16 +99,17 @@ impl Emitter<'_> {
 
     /// Combines a term of each copy. Terms that are units where a condition does not hold are left out there: at once, if it holds for all copies.
     pub(super) fn terms(&mut self, sum: &Sum) {
+        let cells = self.cells(sum);
         let Some((cond, then)) = self.optional(sum) else {
-            self.every(sum, sum.body, &sum.cells);
+            self.every(sum, sum.body, &cells);
             return;
         };
         if self.assumed == Some(cond) {
-            self.every(sum, then, &sum.cells);
+            self.every(sum, then, &cells);
             return;
         }
         let mut groups: Vec<(Operand, Vec<Cells>)> = Vec::new();
-        for cells in &sum.cells {
+        for cells in &cells {
             let cond = self.node(cond, cells.copy);
             match groups.iter_mut().find(|(known, _)| *known == cond) {
                 Some((_, group)) => group.push(*cells),
@@ -117,7 +121,7 @@ impl Emitter<'_> {
             all = self.code.prim(Prim::And, &[all, *cond]);
         }
         self.code.open();
-        self.every(sum, then, &sum.cells);
+        self.every(sum, then, &cells);
         let together = self.code.close();
         self.code.open();
         if groups.len() > 1 {
@@ -130,6 +134,17 @@ impl Emitter<'_> {
         }
         let otherwise = self.code.close();
         self.code.push(Loops::If { cond: all, then: together, otherwise });
+    }
+
+    /// The cells of the current iterations; those along an axis that is reduced share one.
+    fn cells(&self, sum: &Sum) -> Vec<Cells> {
+        let kept: Axes = self.placed.buffer(sum.buffer).axes.iter().copied().collect();
+        let own = |copy: Copy| {
+            let place = copy.along(&self.tile, &kept);
+            let cells = sum.cells.iter().find(|cells| cells.copy == place);
+            Cells { copy, ..*cells.expect("a cell for each result") }
+        };
+        self.copies.iter().map(|copy| own(*copy)).collect()
     }
 
     /// The condition of terms that are units where it does not hold, if all lanes share it, and the terms where it does.

@@ -53,7 +53,10 @@ impl Emitter<'_> {
                 };
                 self.code.prim(op, &args)
             }
-            Node::At(array, index) => self.at(*array, index, copy),
+            Node::At(array, index) => match self.state(*array, copy) {
+                Some(state) => state,
+                None => self.at(*array, index, copy),
+            },
             Node::Reduce(..) => unreachable!("a reduction is read from its buffer"),
         }
     }
@@ -207,9 +210,9 @@ impl Emitter<'_> {
             Array::Items(items) => vec![Operand::int(items.len() as i64)],
             Array::Map(axes, _) => axes.iter().map(|axis| self.extent(*axis)).collect(),
             Array::Scatter(init, _) => self.dims(*init),
-            Array::Update(..) | Array::Carried(..) | Array::Final(..) => {
-                unreachable!("sequential loops are not placed")
-            }
+            // States are scalars.
+            Array::Carried(..) | Array::Final(..) => Vec::new(),
+            Array::Update(..) => unreachable!("updates are not placed"),
         }
     }
 

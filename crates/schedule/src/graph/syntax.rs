@@ -244,6 +244,20 @@ impl Graph {
         if let Array::Map(axes, body) = self.array(id) { Some((axes, *body)) } else { None }
     }
 
+    /// The array, if it is an element of one.
+    pub fn read_of(&self, id: NodeId) -> Option<ArrayId> {
+        if let Node::At(array, _) = self.node(id) { Some(*array) } else { None }
+    }
+
+    /// The scalar that an array of rank 0 is, if it is written somewhere.
+    pub fn scalar(&self, id: ArrayId) -> Option<NodeId> {
+        if let Some((axes, body)) = self.elements(id) {
+            return axes.is_empty().then_some(body);
+        }
+        let is_it = |node: &Node| *node == Node::At(id, Vec::new());
+        self.nodes.iter().position(is_it).map(|k| NodeId(k as u32))
+    }
+
     /// The loop, if it is a state at the beginning of an iteration.
     pub fn state_of(&self, id: ArrayId) -> Option<&Loop> {
         if let Array::Carried(l, _) = self.array(id) { Some(self.loop_(*l)) } else { None }

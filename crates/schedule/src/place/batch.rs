@@ -162,10 +162,11 @@ impl Batch<'_> {
     fn is_inside(&self, nest: &Nest) -> bool {
         nest.axes.contains(&self.axis)
             && nest.vector != Some(self.axis)
+            && nest.carries.is_empty()
             && nest.items.iter().all(|item| match item {
                 Item::Store(_) => true,
                 Item::Reduce(id) => self.placed.buffer(*id).axes.contains(&self.axis),
-                Item::List(_) | Item::Copy(_) | Item::Add(..) => false,
+                Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => false,
             })
     }
 

@@ -17,11 +17,11 @@ pub fn placeable(graph: &Graph) -> bool {
     let array = |k: usize| {
         let (array, facts) = (&graph.arrays[k], graph.array_facts(ArrayId(k as u32)));
         let given = matches!(array, Array::Input(_) | Array::Constant(_));
-        let map = matches!(array, Array::Map(..));
+        let map = matches!(array, Array::Map(..) | Array::Carried(..) | Array::Final(..));
         let updated = matches!(array, Array::Update(..));
         given || !updated && !facts.lazy && (map || facts.free.is_empty())
     };
-    graph.loops.is_empty()
+    super::carries::fit(graph)
         && graph.axes.iter().all(simple)
         && !(0..graph.nodes.len()).any(costly)
         && (0..graph.arrays.len()).all(array)

@@ -3,21 +3,22 @@
 //! What is costly, reduced, or needed for fewer indices than its user has gets a nest and a buffer of its own; all else is written out where it is needed.
 //! A definition belongs to the pass over the blocked axis that [`crate::phases`] gives it, so what is written and read in one pass is kept for one block only.
 //!
-//! *Assumes* a graph without sequential loops and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
+//! *Assumes* a graph whose sequential loops have scalars as states, and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
 //! of sums. What the program computes only in a branch is computed always, if it is cheap; else there is no placement.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lambada_prim::{Cost, Prim};
+use lambada_prim::{Cost, Prim, ReduceOp};
 use lambada_source::stack;
 
 use crate::cost::Nominal;
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, Node, NodeId};
 use crate::guards::guards;
 use crate::phases::Phases;
 use crate::placed::{Content, Placed};
 
 mod batch;
+mod carries;
 mod conditions;
 mod nests;
 
@@ -25,6 +26,7 @@ pub(crate) use batch::batched;
 pub(crate) use conditions::is_safe;
 pub use conditions::placeable;
 
+use carries::Current;
 use conditions::order;
 
 /// How many cheap operations are done again rather than stored.
@@ -37,6 +39,10 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
     if !placeable(graph) {
         return None;
     }
+    if block.is_some_and(|axis| graph.loops.iter().any(|l| l.axis == axis)) {
+        return None;
+    }
+    let graph = &carries::with_states(graph);
     let order = order(graph, block);
     let phases = block.map(|axis| Phases::over(graph, axis));
     let mut placer = Placer {
@@ -48,6 +54,8 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
         definitions: Vec::new(),
         known: HashMap::new(),
         order,
+        current: Current::default(),
+        compared: compared(graph),
     };
     let mut outputs = Vec::new();
     for output in &graph.outputs {
@@ -72,6 +80,8 @@ struct Definition {
     kind: Kind,
     /// It is asked for only where the condition holds, or where it does not.
     guard: Option<(NodeId, bool)>,
+    /// The loops that its nest runs.
+    carries: BTreeSet<LoopId>,
 }
 
 /// What the nest of a definition does.
@@ -80,6 +90,8 @@ enum Kind {
     Store,
     Reduce,
     List,
+    /// The state of a loop after its last iteration.
+    Last,
     /// The array, the first elements, and terms with their axes and what they read.
     Scatter(Vec<(Vec<AxisId>, u32, BTreeSet<usize>)>),
 }
@@ -93,6 +105,9 @@ struct Placer<'a> {
     definitions: Vec<Definition>,
     known: HashMap<(Content, u32), usize>,
     order: Vec<AxisId>,
+    current: Current,
+    /// What is compared with its own extremum: it is computed once, so that it is equal to it somewhere.
+    compared: HashSet<NodeId>,
 }
 
 impl Placer<'_> {
@@ -125,19 +140,27 @@ impl Placer<'_> {
         let free = graph.free(node);
         let (kind, domain, reduced, body) = match graph.reduction(node) {
             Some((_, axes, body)) => (Kind::Reduce, free.union(axes), axes.clone(), Some(body)),
-            None => (Kind::Store, free.clone(), Axes::default(), None),
+            None => match self.last(node) {
+                Some((kind, domain, reduced)) => (kind, domain, reduced, None),
+                None => (Kind::Store, free.clone(), Axes::default(), None),
+            },
         };
-        let mut needs = BTreeSet::new();
-        match body {
-            Some(body) => self.visit(body, pass, &domain, &mut needs)?,
-            None => self.parts(node, pass, &domain, &mut needs)?,
-        }
         let guard = self.guards.get(&node).copied();
+        let mut needs = BTreeSet::new();
+        let outer = self.begin(&domain, &reduced, guard.is_some());
+        match (body, self.loop_of(node)) {
+            (Some(body), _) => self.visit(body, pass, &domain, &mut needs)?,
+            (None, Some(l)) => self.carry(l, pass, &domain, &mut needs)?,
+            (None, None) => self.parts(node, pass, &domain, &mut needs)?,
+        }
         if let Some((cond, _)) = guard {
             self.visit(cond, pass, &domain, &mut needs)?;
         }
+        let carries = self.end(outer);
         let readers = BTreeSet::new();
-        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind, guard }))
+        let definition =
+            Definition { content, pass, domain, reduced, needs, readers, kind, guard, carries };
+        Some(self.add(definition))
     }
 
     /// The definition of an array.
@@ -148,6 +171,8 @@ impl Placer<'_> {
         }
         let graph = self.graph;
         let (mut needs, mut domain) = (BTreeSet::new(), Axes::default());
+        let mut reduced = Axes::default();
+        let outer = self.begin(&domain, &reduced, false);
         let kind = match graph.array(array) {
             Array::Map(axes, body) => {
                 let own: Axes = axes.iter().copied().collect();
@@ -156,6 +181,7 @@ impl Placer<'_> {
                     return None;
                 }
                 domain = own.union(free);
+                self.begin(&domain, &reduced, false);
                 self.visit(*body, pass, &domain, &mut needs)?;
                 Kind::Store
             }
@@ -187,16 +213,23 @@ impl Placer<'_> {
                 }
                 Kind::Scatter(all)
             }
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => {
+            Array::Final(..) => {
+                let (kind, around, own) = self.last(graph.scalar(array)?)?;
+                (domain, reduced) = (around, own);
+                self.begin(&domain, &reduced, false);
+                let l = self.loop_of(graph.scalar(array)?)?;
+                self.carry(l, pass, &domain, &mut needs)?;
+                kind
+            }
+            Array::Input(_) | Array::Constant(_) | Array::Update(..) | Array::Carried(..) => {
                 return None;
             }
         };
-        let (reduced, readers, guard) = (Axes::default(), BTreeSet::new(), None);
-        Some(self.add(Definition { content, pass, domain, reduced, needs, readers, kind, guard }))
+        let carries = self.end(outer);
+        let (readers, guard) = (BTreeSet::new(), None);
+        let definition =
+            Definition { content, pass, domain, reduced, needs, readers, kind, guard, carries };
+        Some(self.add(definition))
     }
 
     /// The last pass before one over blocks.
@@ -252,9 +285,14 @@ impl Placer<'_> {
         let graph = self.graph;
         let free = graph.free(node);
         let own = self.pass_of(node);
+        if own == pass && self.is_carried(node) {
+            let l = self.loop_of(node)?;
+            return stack::deeper(|| self.carry(l, pass, domain, needs));
+        }
         let home = match graph.node(node) {
             Node::Lit(_) | Node::Index(_) => return Some(()),
             Node::Reduce(..) => Some(own),
+            Node::At(..) if self.loop_of(node).is_some() => Some(own),
             Node::At(array, index) => {
                 let unsafe_ = !is_safe(graph, *array, index);
                 let packed =
@@ -266,6 +304,7 @@ impl Placer<'_> {
                     own
                 })
             }
+            Node::Prim(..) | Node::Choose(..) if self.compared.contains(&node) => Some(own),
             Node::Prim(..) | Node::Choose(..) => {
                 if own != pass && self.is_index(node) {
                     None
@@ -353,6 +392,24 @@ impl Placer<'_> {
         }
         Some(())
     }
+}
+
+/// The operations whose results are compared with the extremum of all of them.
+fn compared(graph: &Graph) -> HashSet<NodeId> {
+    let computed =
+        |node: &NodeId| graph.operation(*node).is_some() || graph.choice(*node).is_some();
+    let is_extremum = |a: NodeId, b: NodeId| {
+        let reduction = graph.reduction(b);
+        reduction
+            .is_some_and(|(op, _, body)| matches!(op, ReduceOp::Max | ReduceOp::Min) && body == a)
+    };
+    let all = (0..graph.nodes.len() as u32).map(NodeId);
+    let found = all.filter_map(|node| match graph.operation(node) {
+        Some((Prim::Eq, [a, b])) if is_extremum(*a, *b) => Some(*a),
+        Some((Prim::Eq, [a, b])) if is_extremum(*b, *a) => Some(*b),
+        Some(_) | None => None,
+    });
+    found.filter(computed).collect()
 }
 
 /// Is it done again rather than stored?

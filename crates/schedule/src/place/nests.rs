@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Definition, Kind, Placer, is_safe};
-use crate::graph::{Array, Axes, AxisId, Node, NodeId};
+use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
 /// An axis that is known to have fewer indices is never that of lanes.
 const SHORT: i64 = 8;
+/// How many vectors at once go through the iterations of a loop.
+const TOGETHER: u8 = 4;
 
 impl Placer<'_> {
     /// The program, once everything has been asked for.
@@ -87,13 +89,15 @@ impl Placer<'_> {
             let alone = self.is_scalar(definition.content);
             let at = (first..all.len()).find(|at| !alone && all[*at].takes(definition));
             let at = at.unwrap_or_else(|| {
-                let guard = definition.guard;
-                all.push(Built { alone, guard, ..Built::new(definition.domain.clone()) });
+                let (guard, carries) = (definition.guard, definition.carries.clone());
+                let domain = definition.domain.clone();
+                all.push(Built { alone, guard, carries, ..Built::new(domain) });
                 all.len() - 1
             });
             let item = match definition.kind {
                 Kind::Reduce => Item::Reduce(BufferId(k as u32)),
                 Kind::List => Item::List(BufferId(k as u32)),
+                Kind::Last => Item::Last(BufferId(k as u32)),
                 Kind::Store | Kind::Scatter(_) => Item::Store(BufferId(k as u32)),
             };
             all[at].add(item, &definition.reduced, &definition.needs);
@@ -143,27 +147,33 @@ impl Placer<'_> {
     fn nest(&self, built: Built, blocked: bool) -> Nest {
         let scalar = |item: &Item| match item {
             Item::Add(..) | Item::List(_) | Item::Copy(_) => true,
-            Item::Store(buffer) | Item::Reduce(buffer) => {
+            Item::Store(buffer) | Item::Reduce(buffer) | Item::Last(buffer) => {
                 self.is_scalar(self.definitions[buffer.0 as usize].content)
             }
         };
         let block = if blocked { self.block } else { None };
-        let fit = |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis);
+        let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
+        let fit =
+            |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);
         let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
         let vector = vector.filter(|_| !built.items.iter().any(scalar));
         let mut axes: Vec<AxisId> = built.domain.iter().collect();
         let at = |axis: &AxisId| self.order.iter().position(|other| other == axis);
         axes.sort_by_key(|axis| {
             let contiguous = Some(*axis) == vector;
-            (built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
+            (runs(axis), built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
+        let carries: Vec<LoopId> = built.carries.iter().copied().collect();
+        // One state after the other waits for the one before; those of several vectors do not wait for each other.
+        let apart = vector.filter(|_| !carries.is_empty()).map(|axis| (axis, TOGETHER));
         Nest {
             axes,
             vector,
             guard: built.guard,
-            tile: Vec::new(),
+            tile: apart.into_iter().collect(),
             group: None,
+            carries,
             reads,
             items: built.items,
         }
@@ -197,6 +207,7 @@ struct Built {
     items: Vec<Item>,
     alone: bool,
     guard: Option<(NodeId, bool)>,
+    carries: BTreeSet<LoopId>,
 }
 
 impl Built {
@@ -208,6 +219,7 @@ impl Built {
             items: Vec::new(),
             alone: false,
             guard: None,
+            carries: BTreeSet::new(),
         }
     }
 
@@ -215,6 +227,7 @@ impl Built {
         let reduced = &definition.reduced;
         !self.alone
             && self.guard == definition.guard
+            && self.carries == definition.carries
             && self.domain == definition.domain
             && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
     }

@@ -1,12 +1,12 @@
 //! The checker: Γ ⊢ placed program. It shares no code with what places.
 //!
 //! Each buffer is written before it is read, one that is local by the same block; all that is computed and not read has its indices from the nest;
-//! what is reduced is read only when it is finished.
+//! what is reduced is read only when it is finished; the states of a loop are there where the nest runs the loop, over its last axis.
 
 use std::collections::HashSet;
 
 use super::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
-use crate::graph::{Array, Axes, AxisId, Node, NodeId};
+use crate::graph::{Array, ArrayId, Axes, AxisId, LoopId, Node, NodeId};
 
 type Checked = Result<(), String>;
 
@@ -72,7 +72,10 @@ impl Checker<'_> {
         let domain = nest.domain();
         ensure(domain.len() == nest.axes.len(), || "an axis twice".into())?;
         ensure(nest.vector.is_none_or(|axis| domain.contains(axis)), || "lanes of no axis".into())?;
-        let tiled = |axis: AxisId| domain.contains(axis) && !self.is_reduced(nest, axis);
+        // Where states are carried, sums are in memory or share a register.
+        let around = |axis| !nest.carries.is_empty() && nest.axes.last() != Some(&axis);
+        let result = |axis| around(axis) || !self.is_reduced(nest, axis);
+        let tiled = |axis: AxisId| domain.contains(axis) && result(axis);
         let tile =
             nest.tile.iter().all(|(axis, count)| tiled(*axis) && [1, 2, 4, 8].contains(count));
         ensure(tile && nest.tile.len() <= 2, || "a tile of no results".into())?;
@@ -90,6 +93,7 @@ impl Checker<'_> {
         }
         let found = found.into_iter().map(|(content, _)| content).collect();
         let mut inside = Inside { placed: self.placed, nest, domain, found, seen: HashSet::new() };
+        inside.carries()?;
         nest.guard.iter().try_for_each(|(cond, _)| inside.node(*cond))?;
         nest.items.iter().try_for_each(|item| inside.item(*item, block))
     }
@@ -127,7 +131,14 @@ impl Inside<'_> {
                 ensure(all == self.domain, || "a reduction over other indices".into())?;
                 let split = block.is_none_or(|b| !axes.contains(b) || !buffer.axes.contains(&b));
                 ensure(split, || "a total for each block".into())?;
-                self.grouped(buffer, axes)?;
+                if self.placed.comes_back(self.nest, item) {
+                    // Its units are made where the pass begins.
+                    let begins = block.is_none_or(|b| axes.contains(b));
+                    let runs = !self.nest.carries.is_empty() && self.nest.guard.is_none();
+                    ensure(begins && runs, || "a result inside of its reduction".into())?;
+                } else {
+                    self.grouped(buffer, axes)?;
+                }
                 let inner = self.nest.guard.is_some_and(|(cond, _)| graph.free(cond).meets(axes));
                 ensure(!inner, || "a guard of what is reduced".into())?;
                 self.value(self.placed.value(item))
@@ -153,11 +164,39 @@ impl Inside<'_> {
                 }
                 _ => Err("nothing is added".into()),
             },
+            (Item::Last(_), _) => {
+                let (l, _) = self.placed.last(item).ok_or("no last state")?;
+                ensure(self.nest.carries.contains(&l), || "a loop that does not run".into())?;
+                let own: Axes = buffer.axes.iter().copied().collect();
+                let free = &graph.loop_facts(l).0;
+                ensure(own == *free, || "a state for other indices".into())
+            }
             (Item::Reduce(_), Content::Array(_))
             | (Item::List(_) | Item::Copy(_) | Item::Add(..), Content::Node(_)) => {
                 Err("an item of another content".into())
             }
         }
+    }
+
+    /// The loops run over the last axis, and nothing else does.
+    fn carries(&mut self) -> Checked {
+        let (placed, nest) = (self.placed, self.nest);
+        let always = nest.carries.is_empty() || nest.guard.is_none();
+        ensure(always, || "loops that run under a condition".into())?;
+        for l in &nest.carries {
+            let axis = placed.graph.loop_(*l).axis;
+            let all = placed.graph.loop_facts(*l).0.union(&Axes::one(axis));
+            let last = nest.axes.last() == Some(&axis) && nest.vector != Some(axis);
+            ensure(last && all == self.domain, || format!("the loop {} over others", l.0))?;
+            for (init, next) in placed.states(*l) {
+                let outside = self.domain.without(&Axes::one(axis));
+                let known = placed.graph.free(init).is_subset(&outside);
+                ensure(known, || format!("the loop {} begins inside of itself", l.0))?;
+                self.node(init)?;
+                self.node(next)?;
+            }
+        }
+        Ok(())
     }
 
     /// The axes of a result come before those that are reduced.
@@ -169,6 +208,12 @@ impl Inside<'_> {
 
     fn reads(&self, content: Content) -> Checked {
         ensure(self.found.contains(&content), || format!("{content:?} is not read"))
+    }
+
+    /// Is it the state of a loop that the nest runs?
+    fn is_carried(&self, array: ArrayId) -> bool {
+        let runs = |l: &LoopId| self.nest.carries.contains(l);
+        matches!(self.placed.graph.array(array), Array::Carried(l, _) if runs(l))
     }
 
     fn value(&mut self, value: Option<NodeId>) -> Checked {
@@ -190,6 +235,7 @@ impl Inside<'_> {
             }
             Node::Prim(_, args) => args.iter().try_for_each(|arg| self.node(*arg)),
             Node::Choose(c, a, b) => [c, a, b].into_iter().try_for_each(|n| self.node(*n)),
+            Node::At(array, _) if self.is_carried(*array) => Ok(()),
             Node::At(array, index) => {
                 if !matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {
                     self.reads(Content::Array(*array))?;

@@ -7,7 +7,7 @@ use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::stack;
 
 use super::{BufferId, Content, Item, Nest, Placed};
-use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
+use crate::graph::{Array, ArrayId, AxisId, LoopId, Node, NodeId};
 
 /// The outputs of a program whose checks hold, in blocks of so many indices.
 pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
@@ -18,6 +18,7 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
         at: vec![0; placed.graph.axes.len()],
         found: HashMap::new(),
         known: HashMap::new(),
+        states: HashMap::new(),
     };
     for pass in &placed.passes {
         let axis = placed.block.filter(|_| pass.blocked);
@@ -53,6 +54,8 @@ struct Machine<'a> {
     at: Vec<i64>,
     found: HashMap<Content, BufferId>,
     known: HashMap<NodeId, Scalar>,
+    /// Of the loops that the nest runs, for the indices of the other axes.
+    states: HashMap<(LoopId, u32), Scalar>,
 }
 
 impl Machine<'_> {
@@ -116,6 +119,9 @@ impl Machine<'_> {
     fn nest(&mut self, nest: &Nest, limits: &[Indices]) {
         nest.items.iter().for_each(|item| self.prepare(*item));
         self.found = self.placed.found(nest).into_iter().collect();
+        if !nest.carries.is_empty() {
+            return self.carried(nest, limits);
+        }
         self.run(&nest.axes, limits, &mut |machine| {
             machine.known.clear();
             if nest.guard.is_some_and(|(cond, holds)| machine.node(cond).bool() != holds) {
@@ -123,6 +129,42 @@ impl Machine<'_> {
             }
             nest.items.iter().for_each(|item| machine.item(*item));
         });
+    }
+
+    /// A nest that runs loops: for each combination of the other indices, one iteration after the other.
+    fn carried(&mut self, nest: &Nest, limits: &[Indices]) {
+        let placed = self.placed;
+        let Some((axis, outer)) = nest.axes.split_last() else { return };
+        let values = |machine: &mut Self, first: bool| {
+            machine.known.clear();
+            let mut states = HashMap::new();
+            for l in &nest.carries {
+                for (k, (init, next)) in (0..).zip(placed.states(*l)) {
+                    states.insert((*l, k), machine.node(if first { init } else { next }));
+                }
+            }
+            states
+        };
+        self.run(outer, limits, &mut |machine| {
+            let first = values(machine, true);
+            machine.states = first;
+            for k in 0..machine.extent(*axis) {
+                machine.at[axis.0 as usize] = k;
+                machine.known.clear();
+                if nest.guard.is_none_or(|(cond, holds)| machine.node(cond).bool() == holds) {
+                    let last = |item: &&Item| matches!(item, Item::Last(_));
+                    nest.items.iter().filter(|i| !last(i)).for_each(|item| machine.item(*item));
+                }
+                let next = values(machine, false);
+                machine.states = next;
+            }
+            for item in &nest.items {
+                let Some(state) = placed.last(*item) else { continue };
+                let (at, value) = (machine.offset(item.buffer()), machine.states[&state]);
+                machine.set(item.buffer(), at, value);
+            }
+        });
+        self.states.clear();
     }
 
     fn run(&mut self, axes: &[AxisId], limits: &[Indices], f: &mut dyn FnMut(&mut Self)) {
@@ -197,7 +239,8 @@ impl Machine<'_> {
                 let add = lambada_prim::ReduceOp::Add.prim(value.ty());
                 self.set(id, at, add.eval(&[old, value]));
             }
-            (Item::Reduce(_), Content::Array(_))
+            (Item::Last(_), _)
+            | (Item::Reduce(_), Content::Array(_))
             | (Item::List(_) | Item::Copy(_) | Item::Add(..), Content::Node(_)) => {}
         }
     }
@@ -229,6 +272,11 @@ impl Machine<'_> {
                 self.node(*taken)
             }
             Node::At(array, index) => {
+                if let Array::Carried(l, k) = graph.array(*array)
+                    && let Some(state) = self.states.get(&(*l, *k))
+                {
+                    return *state;
+                }
                 let index: Vec<i64> = index.iter().map(|i| self.node(*i).int()).collect();
                 let zero = graph.facts(id).elem.zero();
                 let (from, index) = match self.given(*array) {

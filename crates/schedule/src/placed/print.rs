@@ -69,6 +69,10 @@ impl Names {
         for (axis, count) in &nest.tile {
             let _ = write!(head, " {count} of {}", self.axis(*axis));
         }
+        if !nest.carries.is_empty() {
+            let loops: Vec<String> = nest.carries.iter().map(|l| format!("l{}", l.0)).collect();
+            let _ = write!(head, " carrying {}", loops.join(", "));
+        }
         let reads: Vec<String> = nest.reads.iter().map(|id| buffer(*id)).collect();
         let _ = writeln!(text, "{head} reading ({}) {{", reads.join(", "));
         for item in &nest.items {
@@ -77,6 +81,7 @@ impl Names {
                 Item::Reduce(id) => writeln!(text, "      reduce {}", buffer(*id)),
                 Item::List(id) => writeln!(text, "      list {}", buffer(*id)),
                 Item::Copy(id) => writeln!(text, "      copy {}", buffer(*id)),
+                Item::Last(id) => writeln!(text, "      last {}", buffer(*id)),
                 Item::Add(id, k) => writeln!(text, "      add {}.{k}", buffer(*id)),
             };
         }

@@ -2,7 +2,7 @@
 //! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
 //! what it does not read is written out.
 
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, NodeId};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 
 /// Index of a buffer in [`Placed::buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,6 +43,8 @@ pub enum Item {
     Copy(BufferId),
     /// The k-th term of an array that is added to.
     Add(BufferId, u32),
+    /// The state of a loop that the nest runs, after the last iteration.
+    Last(BufferId),
 }
 
 /// Loops in each other.
@@ -54,10 +56,12 @@ pub struct Nest {
     pub vector: Option<AxisId>,
     /// What it reduces is asked for only where the condition holds, or where it does not.
     pub guard: Option<(NodeId, bool)>,
-    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results only.
+    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results only, but in nests that carry states.
     pub tile: Vec<(AxisId, u8)>,
     /// Nests of one group, which stand side by side in a pass over blocks, run together for each index of the batch axis, the first of their axes.
     pub group: Option<u32>,
+    /// Loops over its last axis, whose states are in registers: scalars for each combination of the other indices. The iterations are run in order.
+    pub carries: Vec<LoopId>,
     /// What it reads instead of computing it.
     pub reads: Vec<BufferId>,
     /// What it does.
@@ -109,6 +113,7 @@ impl Item {
             | Item::Reduce(buffer)
             | Item::List(buffer)
             | Item::Copy(buffer)
+            | Item::Last(buffer)
             | Item::Add(buffer, _) => buffer,
         }
     }
@@ -136,8 +141,33 @@ impl Placed {
                 self.graph.reduction(node).map(|(_, _, body)| body)
             }
             (Item::Reduce(_), Content::Array(_))
-            | (Item::List(_) | Item::Copy(_) | Item::Add(..), _) => None,
+            | (Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_), _) => None,
         }
+    }
+
+    /// The part of the state of a loop that an item gives.
+    pub fn last(&self, item: Item) -> Option<(LoopId, u32)> {
+        let Item::Last(id) = item else { return None };
+        let array = match self.buffer(id).content {
+            Content::Array(array) => array,
+            Content::Node(node) => self.graph.read_of(node)?,
+        };
+        if let Array::Final(l, k) = self.graph.array(array) { Some((*l, *k)) } else { None }
+    }
+
+    /// The scalars with which the state of a loop begins, and those that follow.
+    pub fn states(&self, l: LoopId) -> Vec<(NodeId, NodeId)> {
+        let scalar = |array: ArrayId| self.graph.scalar(array).expect("a state that is a scalar");
+        let carries = self.graph.loop_(l).carries.iter();
+        carries.map(|carry| (scalar(carry.init), scalar(carry.next))).collect()
+    }
+
+    /// Does an item add to elements that the nest comes back to, rather than finishing one after the other? They are units before the nest runs.
+    pub fn comes_back(&self, nest: &Nest, item: Item) -> bool {
+        let axes = &self.buffer(item.buffer()).axes;
+        let reduced = nest.axes.iter().position(|axis| !axes.contains(axis));
+        let kept = nest.axes.iter().rposition(|axis| axes.contains(axis));
+        matches!(item, Item::Reduce(_)) && reduced.is_some() && reduced < kept
     }
 
     /// What stands in an array at first, by index.

@@ -14,7 +14,7 @@ use crate::tile::tiled;
 use crate::{Outputs, best, place, placeable, whole};
 
 /// All placements.
-fn placements(graph: &Graph) -> Vec<Placed> {
+pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
     let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
     let blocks = std::iter::once(None).chain(axes);
     let plain: Vec<Placed> =
@@ -30,7 +30,7 @@ fn placements(graph: &Graph) -> Vec<Placed> {
 }
 
 /// Every placement gives what the graph gives, evaluated and as loops.
-fn agrees(graph: &Graph, args: &[Tensor]) {
+pub(super) fn agrees(graph: &Graph, args: &[Tensor]) {
     let expected = graph::eval(graph, args).map(|outcome| outcome.results);
     for placed in placements(graph) {
         let text = || placed::print(&placed);
@@ -54,12 +54,12 @@ fn agrees(graph: &Graph, args: &[Tensor]) {
     }
 }
 
-fn int(value: usize) -> Tensor {
+pub(super) fn int(value: usize) -> Tensor {
     Tensor::scalar(Scalar::Int(value as i64))
 }
 
 /// Reals that are not alike.
-fn reals(dims: &[usize]) -> Tensor {
+pub(super) fn reals(dims: &[usize]) -> Tensor {
     let value = |k: usize| ((k * 37 + 11) % 101) as f64 / 50.0 - 1.0;
     Tensor::reals(dims.to_vec(), (0..dims.iter().product()).map(value).collect())
 }
@@ -71,7 +71,7 @@ fn read(text: &str) -> Graph {
 }
 
 /// Sizes around the numbers of lanes and of a block.
-const SIZES: [usize; 9] = [0, 1, 2, 7, 8, 9, 15, 17, 33];
+pub(super) const SIZES: [usize; 9] = [0, 1, 2, 7, 8, 9, 15, 17, 33];
 
 #[test]
 fn a_softmax_is_placed() {

@@ -1,0 +1,152 @@
+//! Sequential loops inside of nests: their states are scalars for each combination of other indices, so they stand in registers, and the loop is the innermost
+//! one. What runs through the same indices as a loop computes the states again; what does not finds them in a buffer.
+
+use std::collections::BTreeSet;
+
+use super::{Kind, Placer};
+use crate::graph::{
+    Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, needs, reached,
+};
+
+/// The definition that is being visited.
+#[derive(Clone, Default)]
+pub(super) struct Current {
+    domain: Axes,
+    reduced: Axes,
+    guarded: bool,
+    /// The loops that its nest runs.
+    pub(super) carries: BTreeSet<LoopId>,
+}
+
+/// Do all loops have states that are scalars, none of which needs a reduction of another one?
+pub(super) fn fit(graph: &Graph) -> bool {
+    let all = (0..graph.loops.len() as u32).map(LoopId);
+    all.filter(|l| !graph.loop_(*l).carries.is_empty()).all(|l| fits(graph, l))
+}
+
+fn fits(graph: &Graph, l: LoopId) -> bool {
+    let known = graph.loop_(l);
+    let scalars = known.carries.iter().all(|c| graph.rank(c.init) == 0 && graph.rank(c.next) == 0);
+    if !scalars || graph.loop_facts(l).1 {
+        return false;
+    }
+    let own = (0..graph.arrays.len() as u32)
+        .map(ArrayId)
+        .filter(|array| matches!(graph.array(*array), Array::Carried(other, _) if *other == l));
+    let own: Vec<ArrayId> = own.collect();
+    let depends = |part: Part| own.iter().any(|state| needs(graph, vec![part], *state, &[]));
+    let nexts = known.carries.iter().map(|c| Part::Array(c.next)).collect();
+    let simple = |part: Part| match part {
+        Part::Node(node) => graph.reduction(node).is_none() || !depends(part),
+        Part::Array(array) => match graph.array(array) {
+            Array::Input(_) | Array::Constant(_) | Array::Carried(..) => true,
+            Array::Map(axes, _) => axes.is_empty() || !depends(part),
+            Array::Items(_) | Array::Scatter(..) | Array::Update(..) | Array::Final(..) => {
+                !depends(part)
+            }
+        },
+        Part::Axis(_) | Part::Loop(_) => true,
+    };
+    reached(graph, nexts).into_iter().all(simple)
+}
+
+/// The graph with each state of a loop as a scalar.
+pub(super) fn with_states(graph: &Graph) -> Graph {
+    if graph.loops.is_empty() {
+        return graph.clone();
+    }
+    let mut to = Builder::of(graph.clone());
+    let states = graph.loops.iter().flat_map(|l| &l.carries).flat_map(|c| [c.init, c.next]);
+    let last = graph.outputs.iter().map(|o| o.array);
+    for array in states.chain(last).filter(|array| graph.rank(*array) == 0) {
+        to.at(array, Vec::new());
+    }
+    to.graph
+}
+
+/// The axes that a loop runs through: those that its state depends on, and its own.
+fn around(graph: &Graph, l: LoopId) -> Axes {
+    graph.loop_facts(l).0.union(&Axes::one(graph.loop_(l).axis))
+}
+
+/// The loop of which a scalar is the state at the beginning of an iteration, or after the last one.
+fn state(graph: &Graph, node: NodeId) -> Option<(LoopId, bool)> {
+    let array = graph.read_of(node)?;
+    if let Array::Final(l, _) = graph.array(array) {
+        return Some((*l, true));
+    }
+    if let Array::Carried(l, _) = graph.array(array) { Some((*l, false)) } else { None }
+}
+
+impl Placer<'_> {
+    /// Begins a definition; gives the one that is interrupted.
+    pub(super) fn begin(&mut self, domain: &Axes, reduced: &Axes, guarded: bool) -> Current {
+        let (domain, reduced) = (domain.clone(), reduced.clone());
+        let new = Current { domain, reduced, guarded, carries: BTreeSet::new() };
+        std::mem::replace(&mut self.current, new)
+    }
+
+    /// Ends a definition; gives the loops that its nest runs.
+    pub(super) fn end(&mut self, outer: Current) -> BTreeSet<LoopId> {
+        std::mem::replace(&mut self.current, outer).carries
+    }
+
+    /// What is done for a state of a loop, and the axes of the nest with those that are reduced.
+    pub(super) fn last(&self, node: NodeId) -> Option<(Kind, Axes, Axes)> {
+        let (l, true) = state(self.graph, node)? else { return None };
+        Some((Kind::Last, around(self.graph, l), Axes::one(self.graph.loop_(l).axis)))
+    }
+
+    /// The loop whose state a scalar is.
+    pub(super) fn loop_of(&self, node: NodeId) -> Option<LoopId> {
+        state(self.graph, node).map(|(l, _)| l)
+    }
+
+    /// Is the scalar what a nest computes for itself, because it runs the loop?
+    pub(super) fn is_carried(&self, node: NodeId) -> bool {
+        matches!(state(self.graph, node), Some((l, false)) if self.may_carry(l))
+    }
+
+    /// May the nest of the current definition run a loop?
+    fn may_carry(&self, l: LoopId) -> bool {
+        let (graph, current) = (self.graph, &self.current);
+        let axis = graph.loop_(l).axis;
+        let same = |other: &LoopId| graph.loop_(*other).axis == axis;
+        // What is added to for each iteration is complete for a block only if the blocks are what is reduced.
+        let registers = current.reduced.is_empty() || current.reduced.contains(axis);
+        let added = registers || self.block.is_none_or(|block| current.reduced.contains(block));
+        current.domain == around(graph, l)
+            && current.carries.iter().all(same)
+            && added
+            && !current.guarded
+            && self.block != Some(axis)
+    }
+
+    /// The nest of the current definition runs a loop.
+    pub(super) fn carry(
+        &mut self,
+        l: LoopId,
+        pass: u32,
+        domain: &Axes,
+        wanted: &mut BTreeSet<usize>,
+    ) -> Option<()> {
+        if !self.may_carry(l) {
+            return None;
+        }
+        if !self.current.carries.insert(l) {
+            return Some(());
+        }
+        for carry in &self.graph.loop_(l).carries {
+            for array in [carry.init, carry.next] {
+                let scalar = self.graph.scalar(array)?;
+                self.visit(scalar, pass, domain, wanted)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Is it the axis of loops that run through other indices, too?
+    pub(super) fn runs(&self, axis: AxisId, carries: &BTreeSet<LoopId>) -> bool {
+        carries.iter().any(|l| self.graph.loop_(*l).axis == axis)
+    }
+}
