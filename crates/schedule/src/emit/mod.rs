@@ -15,6 +15,7 @@ use crate::placed::{BufferId, Content, Item, Pass, Placed};
 mod carries;
 mod code;
 mod nest;
+mod slide;
 mod value;
 
 use carries::Carried;
