@@ -62,6 +62,15 @@ impl Affine {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The same with other names for the nodes, if all have one.
+    pub(crate) fn over(
+        &self,
+        name: impl Fn(NodeId) -> Option<u32>,
+    ) -> Option<(BTreeMap<u32, i64>, i64)> {
+        let named = |(node, times): (&NodeId, &i64)| Some((name(*node)?, *times));
+        Some((self.terms.iter().map(named).collect::<Option<_>>()?, self.constant))
+    }
+
     /// The node that it is, if it is one.
     pub(crate) fn single(&self) -> Option<NodeId> {
         let mut terms = self.terms.iter();

@@ -5,9 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Param, Stm, Ty, Var};
+use lambada_anf::bounds::Known;
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 use lambada_loops::Function as Loops;
 
+use crate::chosen::{chosen, is_chosen};
 use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::factor::{Leave, factored};
@@ -43,7 +45,9 @@ pub fn kernels(function: &Function, lanes: u16) -> HashMap<Var, Kernel> {
         mentions: mentions(function),
         lanes,
         found: HashMap::new(),
+        known: Known::default(),
     };
+    finder.known.sizes(function);
     finder.block(&function.body);
     finder.found
 }
@@ -54,13 +58,17 @@ struct Finder<'a> {
     mentions: HashMap<Var, usize>,
     lanes: u16,
     found: HashMap<Var, Kernel>,
+    /// What is known where the next statement begins.
+    known: Known,
 }
 
 impl Finder<'_> {
     /// Runs with sequential loops first; where one is no kernel, those between the loops.
     fn block(&mut self, block: &Block) {
         for (run, fits) in runs(&block.stms, true) {
-            if !fits || !has_loops(run) || !self.run(run) {
+            if fits && has_loops(run) && self.run(run) {
+                run.iter().for_each(|stm| self.known.pass(stm));
+            } else {
                 self.between_loops(run);
             }
         }
@@ -68,8 +76,12 @@ impl Finder<'_> {
 
     fn between_loops(&mut self, stms: &[Stm]) {
         for (run, fits) in runs(stms, false) {
-            if !fits || !self.run(run) {
-                run.iter().for_each(|stm| self.statement(stm, fits && run.len() > 1));
+            let is_kernel = fits && self.run(run);
+            for stm in run {
+                if !is_kernel {
+                    self.statement(stm, fits && run.len() > 1);
+                }
+                self.known.pass(stm);
             }
         }
     }
@@ -80,7 +92,28 @@ impl Finder<'_> {
         if alone && fitting(one, false)[0] && self.run(one) {
             return;
         }
-        stm.exp.blocks().into_iter().for_each(|block| self.block(block));
+        let mark = self.known.mark();
+        self.known.enter(&stm.exp);
+        match &stm.exp {
+            Exp::Op(_) => {}
+            Exp::Nest(Nest::For { body, .. }) => self.block(body),
+            Exp::Nest(Nest::Loop { kind, body, .. }) => {
+                if let LoopKind::While(cond) = kind {
+                    self.block(cond);
+                    self.known.assume(cond.results[0], true);
+                }
+                self.block(body);
+            }
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    let mark = self.known.mark();
+                    self.known.assume(*cond, holds);
+                    self.block(branch);
+                    self.known.reset(mark);
+                }
+            }
+        }
+        self.known.reset(mark);
     }
 
     /// Does a run become a kernel?
@@ -99,7 +132,7 @@ impl Finder<'_> {
         true
     }
 
-    fn kernel(&self, stms: &[Stm]) -> Option<Kernel> {
+    fn kernel(&mut self, stms: &[Stm]) -> Option<Kernel> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
         let known: HashSet<Var> =
@@ -107,13 +140,15 @@ impl Finder<'_> {
         outputs.retain(|p| !known.contains(&p.var));
         let region = Region { stms, outputs, types: &self.types };
         let Distributed { graph, inputs, .. } = distribute(&self.function.names, &region);
+        let chosen = chosen(stms, &inputs, &self.types, &mut self.known);
         let sizes = usual(&graph);
-        let graph = if has_loops(stms) {
+        let mut graph = if has_loops(stms) {
             prepared(&graph, &sizes, Leave::Finite)
         } else {
             let graph = algebra::simplified(&graph);
             algebra::simplified(&factored(&graph, &sizes, Leave::Finite))
         };
+        graph.chosen = chosen;
         if !placeable(&graph) || steps_outside(&graph) {
             return None;
         }
@@ -211,10 +246,14 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
 
 /// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.
 fn steps_outside(graph: &Graph) -> bool {
-    let chosen = |i: &NodeId| graph.free(*i).is_empty() && graph.lit(*i).is_none();
     graph.nodes.iter().any(|node| match node {
-        Node::At(_, index) => {
-            index.iter().any(chosen) && index.iter().any(|i| !graph.free(*i).is_empty())
+        Node::At(array, index) => {
+            let unknown = |(k, i): (usize, &NodeId)| {
+                let chosen = graph.free(*i).is_empty() && graph.lit(*i).is_none();
+                chosen && !is_chosen(graph, graph.array(*array), k, *i)
+            };
+            index.iter().enumerate().any(unknown)
+                && index.iter().any(|i| !graph.free(*i).is_empty())
         }
         Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
             false

@@ -5,6 +5,7 @@ pub mod placed;
 
 mod affine;
 mod algebra;
+mod chosen;
 mod clamp;
 mod cost;
 mod distribute;

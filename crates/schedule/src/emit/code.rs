@@ -160,6 +160,36 @@ impl Code {
         self.bind_at(level, ty, Op::Get(cell))
     }
 
+    /// Elements that lanes read: from an offset on, if a condition holds; else each at its own offset, if there are any elements, else zeros.
+    pub(super) fn load_within(
+        &mut self,
+        buf: Buf,
+        whole: Option<(Operand, Operand)>,
+        (exist, offsets): (Operand, Operand),
+        (lanes, since): (u16, usize),
+    ) -> Operand {
+        let wanted = whole.into_iter().flat_map(|(cond, first)| [cond, first]);
+        let level = wanted.chain([exist, offsets]).map(|operand| self.level(operand)).max();
+        let level = level.unwrap_or(0).max(since);
+        let ty = Ty { elem: self.function.bufs[buf.0 as usize].0, lanes };
+        let cell = self.function.cell(ty, "t");
+        let mut load = |at: Operand, depth: usize| -> Vec<Stmt> {
+            let reg = self.reg_at(level + depth, ty, "t");
+            vec![Step::Let(reg, Op::Load(buf, at)).into(), Step::Set(cell, reg.into()).into()]
+        };
+        let choice = |cond, then, otherwise| -> Stmt {
+            lambada_loops::Nest::If { cond, then, otherwise }.into()
+        };
+        let single = choice(exist, load(offsets, 2), Vec::new());
+        let loaded = match whole {
+            Some((cond, first)) => choice(cond, load(first, 1), vec![single]),
+            None => single,
+        };
+        let zero = Operand::Lit(ty.elem.zero());
+        self.levels[level].stmts.extend([Step::Cell(cell, zero).into(), loaded]);
+        self.bind_at(level, ty, Op::Get(cell))
+    }
+
     /// What a cell holds that nobody sets while bodies from the given one on are open.
     pub(super) fn held(&mut self, cell: Cell, since: usize) -> Operand {
         if let Some(known) = self.levels[..=since].iter().find_map(|l| l.gets.get(&cell)) {

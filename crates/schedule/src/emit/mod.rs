@@ -16,6 +16,7 @@ mod carries;
 mod code;
 mod nest;
 mod ranges;
+mod slide;
 mod sums;
 mod tile;
 mod value;

@@ -6,7 +6,7 @@ use lambada_source::stack;
 
 use super::{Copy, Emitter, Slot};
 use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
-use crate::place::is_safe;
+use crate::place::{is_safe, slides};
 use crate::placed::{BufferId, Content};
 
 impl Emitter<'_> {
@@ -73,12 +73,12 @@ impl Emitter<'_> {
     }
 
     /// The index of the first lane.
-    fn first(&self, axis: AxisId, copy: Copy) -> Operand {
+    pub(super) fn first(&self, axis: AxisId, copy: Copy) -> Operand {
         let bound = &self.axes[&axis];
         bound.copies[copy.of(&self.tile, axis)]
     }
 
-    fn lanes(&self, axis: AxisId) -> u16 {
+    pub(super) fn lanes(&self, axis: AxisId) -> u16 {
         self.axes.get(&axis).map_or(1, |bound| bound.lanes)
     }
 
@@ -95,8 +95,10 @@ impl Emitter<'_> {
                 (buf, if given { 0 } else { self.since })
             }
         };
-        if let (Array::Map(..), Some(id)) =
-            (graph.array(array), self.found.get(&Content::Array(array)).copied())
+        // One that depends on no index is as it is written.
+        let whole = graph.array_facts(array).free.is_empty() && slides(graph, array, index);
+        if let (Array::Map(..), Some(id), false) =
+            (graph.array(array), self.found.get(&Content::Array(array)).copied(), whole)
         {
             return self.part((array, id, buf), index, copy);
         }
@@ -106,6 +108,9 @@ impl Emitter<'_> {
         if is_safe(graph, array, index) {
             let lanes = contiguous.unwrap_or(self.code.ty(offset).lanes);
             return self.code.load(buf, offset, lanes, since);
+        }
+        if let Some(axis) = self.lane_of(index) {
+            return self.slide((buf, &dims), index, axis, (copy, since));
         }
         let cond = self.in_range(&at, &dims);
         self.code.load_if(cond, buf, offset, since)

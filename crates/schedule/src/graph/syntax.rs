@@ -7,6 +7,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
 use super::{Axes, AxisId};
+use crate::chosen::Chosen;
 
 /// Index of a scalar definition in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -172,6 +173,8 @@ pub struct Graph {
     pub effects: Vec<Effect>,
     /// What it gives.
     pub outputs: Vec<Output>,
+    /// Indices of inputs of which is known that they are in range; no part of the text, and gone when the graph is rewritten.
+    pub chosen: Vec<Chosen>,
     pub(super) of_nodes: Vec<Facts>,
     pub(super) of_arrays: Vec<Facts>,
     /// The axes that each loop depends on, and whether it is lazy.

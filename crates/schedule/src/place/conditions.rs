@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use super::guards;
+use crate::affine::Affine;
+use crate::chosen::is_chosen;
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, Node, NodeId, Part};
 
 /// Is it a graph that we place?
@@ -90,8 +92,21 @@ pub(crate) fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
             vec![None; index.len()]
         }
     };
-    let fits = |(i, dim): (&NodeId, &Option<NodeId>)| {
+    let fits = |(k, (i, dim)): (usize, (&NodeId, &Option<NodeId>))| {
         graph.index(*i).is_some_and(|axis| Some(graph.axis(axis).extent) == *dim)
+            || is_chosen(graph, graph.array(array), k, *i)
     };
-    index.iter().zip(&dims).all(fits)
+    index.iter().zip(&dims).enumerate().all(fits)
+}
+
+/// Is it an access, perhaps out of range, of which lanes that are consecutive read elements that are consecutive?
+pub(crate) fn slides(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    let written = matches!(graph.array(array), Array::Input(_) | Array::Map(..));
+    let whole = written && graph.array_facts(array).free.is_empty();
+    let sum = |i: &NodeId| {
+        let free = graph.free(*i);
+        let along = Affine::of(graph, *i).along(graph, free);
+        free.is_empty() || along.is_some_and(|(times, _, _)| times == 1)
+    };
+    whole && index.iter().all(sum)
 }

@@ -23,8 +23,8 @@ mod conditions;
 mod nests;
 
 pub(crate) use batch::batched;
-pub(crate) use conditions::is_safe;
 pub use conditions::placeable;
+pub(crate) use conditions::{is_safe, slides};
 
 use carries::Current;
 use conditions::order;
@@ -294,7 +294,7 @@ impl Placer<'_> {
             Node::Reduce(..) => Some(own),
             Node::At(..) if self.loop_of(node).is_some() => Some(own),
             Node::At(array, index) => {
-                let unsafe_ = !is_safe(graph, *array, index);
+                let unsafe_ = !is_safe(graph, *array, index) && !slides(graph, *array, index);
                 let packed =
                     self.is_given(*array) && self.is_strided(index) && domain.len() > free.len();
                 let stored = (unsafe_ || packed) && !free.is_empty();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Definition, Kind, Placer, is_safe};
+use super::{Definition, Kind, Placer, is_safe, slides};
 use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
@@ -189,7 +189,9 @@ impl Placer<'_> {
     fn is_scalar(&self, content: Content) -> bool {
         let Content::Node(node) = content else { return false };
         match self.graph.node(node) {
-            Node::At(array, index) => !is_safe(self.graph, *array, index),
+            Node::At(array, index) => {
+                !is_safe(self.graph, *array, index) && !slides(self.graph, *array, index)
+            }
             Node::Lit(_)
             | Node::Index(_)
             | Node::Prim(..)

@@ -172,3 +172,46 @@ fn the_nearest_point_is_placed() {
         }
     }
 }
+
+/// Neighbors of what is given and of what has been computed: those at the ends are out of range, and not asked for.
+#[test]
+fn neighbors_are_read_in_lanes() {
+    let graph = graph::read(
+        "
+graph (n : int, m : int, x : [n]real, w : [m][n]real) {
+  axis i < n
+  v0 = eq_int i, 0
+  v1 = sub_int i, 1
+  v2 = x[i]
+  v3 = x[v1]
+  v4 = mul v3, v2
+  v5 = choose v0, v2, v4
+  v6 = exp v5
+  a0 = map [i] v6
+  v7 = a0[v1]
+  v8 = choose v0, 1.0, v7
+  v9 = mul v8, v5
+  a1 = map [i] v9
+  axis j < m
+  v10 = add_int i, 2
+  v11 = lt_int v10, n
+  v12 = w[j, v10]
+  v13 = choose v11, v12, 0.5
+  v14 = mul v13, v9
+  v15 = reduce add [i] v14
+  a2 = map [j] v15
+  => steps = a1, sums = a2
+}
+",
+    );
+    let graph = graph::cleaned(&graph.unwrap_or_else(|e| panic!("{e}")));
+    graph::check(&graph).unwrap_or_else(|e| panic!("{e}"));
+    let once = placements(&graph).remove(0);
+    let reads = once.passes.iter().flat_map(|pass| &pass.nests);
+    assert!(reads.clone().count() > 2 && reads.clone().all(|nest| nest.vector.is_some()));
+    for n in SIZES {
+        for m in [0, 1, 3] {
+            agrees(&graph, &[int(n), int(m), reals(&[n]), reals(&[m, n])]);
+        }
+    }
+}

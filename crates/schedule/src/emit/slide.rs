@@ -1,0 +1,87 @@
+//! Reads by lanes of elements of which some may be out of range, as of neighbors: all at once where all are in range, else each at the nearest index that is. What
+//! is read there instead is never asked for.
+
+use lambada_loops::{Buf, Operand};
+use lambada_prim::Prim;
+
+use super::{Copy, Emitter};
+use crate::affine::Affine;
+use crate::graph::{Axes, AxisId, Node, NodeId};
+
+impl Emitter<'_> {
+    /// The axis of lanes that the indices depend on.
+    pub(super) fn lane_of(&self, index: &[NodeId]) -> Option<AxisId> {
+        let graph = self.graph();
+        let several = |axis: &AxisId| self.lanes(*axis) > 1;
+        index.iter().find_map(|i| graph.free(*i).iter().find(several))
+    }
+
+    /// The elements at the indices, for lanes along an axis.
+    pub(super) fn slide(
+        &mut self,
+        (buf, dims): (Buf, &[Operand]),
+        index: &[NodeId],
+        axis: AxisId,
+        (copy, since): (Copy, usize),
+    ) -> Operand {
+        let lanes = self.lanes(axis);
+        let (zero, one) = (Operand::int(0), Operand::int(1));
+        let (mut nearest, mut exist) = (Vec::new(), Vec::new());
+        for (i, dim) in index.iter().zip(dims) {
+            let i = self.node(*i, copy);
+            let last = self.code.int(Prim::SubInt, *dim, one);
+            let i = self.code.int(Prim::MinInt, i, last);
+            nearest.push(self.code.int(Prim::MaxInt, i, zero));
+            exist.push(self.code.prim(Prim::LtInt, &[zero, *dim]));
+        }
+        let nearest = self.offset(&nearest, dims);
+        let exist = self.all(&exist);
+        let whole = self.is_run(index, axis).then(|| {
+            let first: Vec<Operand> =
+                index.iter().map(|i| self.first_lane(*i, axis, copy)).collect();
+            let mut in_range = Vec::new();
+            for (k, (i, dim)) in first.iter().zip(dims).enumerate() {
+                let further = if k + 1 == dims.len() { i64::from(lanes) } else { 1 };
+                let end = self.code.int(Prim::AddInt, *i, Operand::int(further));
+                in_range.push(self.code.prim(Prim::LeInt, &[zero, *i]));
+                in_range.push(self.code.prim(Prim::LeInt, &[end, *dim]));
+            }
+            (self.all(&in_range), self.offset(&first, dims))
+        });
+        self.code.load_within(buf, whole, (exist, nearest), (lanes, since))
+    }
+
+    /// Are the elements consecutive?
+    fn is_run(&self, index: &[NodeId], axis: AxisId) -> bool {
+        let graph = self.graph();
+        let Some((last, others)) = index.split_last() else { return false };
+        let along = Affine::of(graph, *last).along(graph, &Axes::one(axis));
+        along.is_some_and(|(times, _, _)| times == 1)
+            && !others.iter().any(|i| graph.free(*i).contains(axis))
+    }
+
+    /// An index of the first lane.
+    fn first_lane(&mut self, node: NodeId, axis: AxisId, copy: Copy) -> Operand {
+        let graph = self.graph();
+        if !graph.free(node).contains(axis) {
+            return self.node(node, copy);
+        }
+        match graph.node(node) {
+            Node::Index(_) => self.first(axis, copy),
+            Node::Prim(op, args) => {
+                let args: Vec<Operand> =
+                    args.iter().map(|arg| self.first_lane(*arg, axis, copy)).collect();
+                self.code.prim(*op, &args)
+            }
+            Node::Lit(_) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {
+                unreachable!("a sum with the index of an axis as a term is arithmetic")
+            }
+        }
+    }
+
+    fn all(&mut self, conds: &[Operand]) -> Operand {
+        let both = |a: Operand, b: &Operand| self.code.prim(Prim::And, &[a, *b]);
+        let (first, others) = conds.split_first().expect("an array with axes");
+        others.iter().fold(*first, both)
+    }
+}
