@@ -74,7 +74,7 @@ pub(crate) fn growing_function(span: Span) -> Problem {
         "E0508",
         "the function that this loop carries grows with every iteration",
         span,
-        "each iteration wraps the function of the one before",
+        "each iteration wraps the function of the one before, and they add to an accumulator",
     )
     .hint("carry what the function is made of, and make the function after the loop")
 }

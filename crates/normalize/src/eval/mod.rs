@@ -4,6 +4,7 @@
 mod accumulate;
 mod arrays;
 mod calls;
+mod carried;
 mod cells;
 mod changing;
 mod control;

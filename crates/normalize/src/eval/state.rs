@@ -13,6 +13,7 @@ use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
 use super::Evaluator;
+use super::carried::{Changed, captures_other_sizes, changed};
 use super::changing::{Carried, Pairs, differing};
 use super::dynamic::meets_node;
 use crate::Eval;
@@ -29,6 +30,13 @@ const ROUNDS: usize = 12;
 const UNROLLED: i64 = 256;
 
 const CHANGES: &str = "the loop's state changes size: {0} becomes {1}";
+
+/// An iteration that is not the last word: the state before and after it, and the functions in it that it has changed.
+struct Before {
+    state: Val,
+    next: Val,
+    changed: Changed,
+}
 
 /// One iteration, for a candidate structure of the state.
 struct Iteration {
@@ -65,11 +73,26 @@ impl Evaluator<'_> {
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
             return Ok(init);
         }
-        let (mut previous, mut changing): (Option<(Val, Val)>, Pairs) = (None, Pairs::new());
-        for _ in 0..ROUNDS {
+        let (mut previous, mut changing): (Option<Before>, Pairs) = (None, Pairs::new());
+        let mut rounds = 0..ROUNDS;
+        loop {
+            if rounds.next().is_none() {
+                if let Some(value) = self.unroll(state, &init, kind, extent, body)? {
+                    return Ok(value);
+                }
+                // What grows for ever is known to run time only.
+                let nodes = match &previous {
+                    Some(Before { state: s, next, changed }) => {
+                        self.with_nodes(&init, (s, next), &state.ty, changed)?
+                    }
+                    None => None,
+                };
+                init = nodes.ok_or_else(|| Box::new(messages::growing_function(span)))?;
+                (previous, changing, rounds) = (None, Pairs::new(), 0..ROUNDS);
+            }
             let parts = match &previous {
                 None => vec![Some(&init)],
-                Some((state, next)) => vec![Some(state), Some(next)],
+                Some(Before { state, next, .. }) => vec![Some(state), Some(next)],
             };
             self.emit.enter();
             let driver = (kind, extent, checkpoint);
@@ -77,19 +100,34 @@ impl Evaluator<'_> {
             changing = self.emit.within(&mut iteration.body, |emit| {
                 differing(emit, &iteration.state, &iteration.next, &iteration.carried)
             });
-            if changing.is_empty() && covers(&iteration.state, &iteration.next, &iteration.params) {
+            let stable =
+                changing.is_empty() && covers(&iteration.state, &iteration.next, &iteration.params);
+            let changed = self.emit.within(&mut iteration.body, |emit| {
+                changed(&iteration.state, &iteration.next, &mut |s, n| match stable {
+                    true => captures_other_sizes(emit, s, n),
+                    false => !covers(s, n, &iteration.params),
+                })
+            });
+            if stable && changed.is_empty() {
                 return self.finish(iteration, &init, span);
             }
             self.emit.leave();
+            let Iteration { state: before, next, .. } = iteration;
             // Functions that become nodes are nodes from the beginning.
-            if meets_node(&init, &iteration.next) {
-                init = self.reconciled(init, &iteration.next)?;
+            let nodes = match stable {
+                true => self.with_nodes(&init, (&before, &next), &state.ty, &changed)?,
+                false => None,
+            };
+            if nodes.is_some() || meets_node(&init, &next) {
+                init = match nodes {
+                    Some(nodes) => nodes,
+                    None => self.reconciled(init, &next)?,
+                };
                 (previous, changing) = (None, Pairs::new());
                 continue;
             }
-            previous = Some((iteration.state, iteration.next));
+            previous = Some(Before { state: before, next, changed });
         }
-        self.unroll(state, init, kind, extent, body, span)
     }
 
     /// Runs the body once on a state of the structure of the parts. The block of the parameters stays open.
@@ -219,21 +257,18 @@ impl Evaluator<'_> {
     fn unroll(
         &mut self,
         var: &CoreVar,
-        init: Val,
+        init: &Val,
         kind: &LoopKind,
         extent: Atom,
         body: &Term,
-        span: Span,
-    ) -> Eval<Val> {
+    ) -> Eval<Option<Val>> {
         let count = extent
             .as_lit()
             .filter(|_| matches!(kind, LoopKind::For(..)))
             .map(|n| n.int())
             .filter(|n| *n <= UNROLLED);
-        let (Some(count), LoopKind::For(i, ..)) = (count, kind) else {
-            return Err(Box::new(messages::growing_function(span)));
-        };
-        let mut state = init;
+        let (Some(count), LoopKind::For(i, ..)) = (count, kind) else { return Ok(None) };
+        let mut state = init.clone();
         for k in 0..count {
             state = self.scoped(|this| {
                 this.bind(var, state);
@@ -241,7 +276,7 @@ impl Evaluator<'_> {
                 this.eval(body, None)
             })?;
         }
-        Ok(state)
+        Ok(Some(state))
     }
 }
 

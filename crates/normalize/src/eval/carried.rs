@@ -1,0 +1,203 @@
+//! Functions in the state of a loop that an iteration makes anew, so that only run time knows them: they are nodes from the beginning.
+//!
+//! ```text
+//!   loop g = id for k < n do (\x -> 2 * g x)                        the code of the next one would contain that of the one before
+//!   loop g = id for k < n do (let xs = for i < k => … in \x -> x * sum xs)   what it captures has another size each time
+//! ```
+//!
+//! *Gives* the first state with these functions as nodes; the others stay static.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use lambada_anf::Atom;
+use lambada_core::Ty as CoreTy;
+
+use super::Evaluator;
+use super::changing::{Carried, differing};
+use super::functions::same;
+use crate::Eval;
+use crate::emit::Emit;
+use crate::merge::ill_typed;
+use crate::val::{FunVal, Val, VariantVal};
+
+/// Functions of a state that an iteration changes, as the state has them.
+pub(super) type Changed = HashSet<*const FunVal>;
+
+/// The functions in a state that an iteration changes, of those that can be nodes.
+pub(super) fn changed(
+    state: &Val,
+    next: &Val,
+    test: &mut dyn FnMut(&Val, &Val) -> bool,
+) -> Changed {
+    let mut found = Changed::new();
+    collect(state, next, test, &mut found);
+    found
+}
+
+fn collect(state: &Val, next: &Val, test: &mut dyn FnMut(&Val, &Val) -> bool, into: &mut Changed) {
+    let mut list = |s: &[Val], n: &[Val]| {
+        s.iter().zip(n).for_each(|(s, n)| collect(s, n, test, into));
+    };
+    match (state, next) {
+        (Val::Tuple(s), Val::Tuple(n)) => list(s, n),
+        (Val::Array(s), Val::Array(n)) => collect(&s.elem, &n.elem, test, into),
+        (Val::Variant(s), Val::Variant(n)) => {
+            for (s, n) in s.fields.iter().zip(&n.fields) {
+                s.iter().zip(n).for_each(|(s, n)| list(s, n));
+            }
+        }
+        (Val::Fun(s), Val::Fun(_)) => {
+            if !adds(state) && !adds(next) && test(state, next) {
+                into.insert(Rc::as_ptr(s));
+            }
+        }
+        (
+            Val::Leaf(_)
+            | Val::Tuple(_)
+            | Val::Array(_)
+            | Val::Variant(_)
+            | Val::Fun(_)
+            | Val::Node(_)
+            | Val::Acc(_),
+            _,
+        ) => {}
+    }
+}
+
+/// Do the arrays that the functions capture have other sizes after the iteration, as far as one sees? A size that is state has to stay what it was, too.
+pub(super) fn captures_other_sizes(emit: &Emit, state: &Val, next: &Val) -> bool {
+    !differing(emit, state, next, &Carried::new()).is_empty()
+}
+
+/// Does a function in it add to an accumulator? Such functions are no nodes.
+fn adds(val: &Val) -> bool {
+    match val {
+        Val::Acc(_) => true,
+        Val::Leaf(_) | Val::Node(_) => false,
+        Val::Tuple(items) => items.iter().any(adds),
+        Val::Array(array) => adds(&array.elem),
+        Val::Variant(variant) => variant.fields.iter().flatten().flatten().any(adds),
+        Val::Fun(fun) => fun.alternatives.iter().flat_map(|c| &c.env).any(adds),
+    }
+}
+
+impl Evaluator<'_> {
+    /// The first state with some functions as nodes, if there are such.
+    pub(super) fn with_nodes(
+        &mut self,
+        init: &Val,
+        (state, next): (&Val, &Val),
+        ty: &CoreTy,
+        changed: &Changed,
+    ) -> Eval<Option<Val>> {
+        let mut nodes = Nodes { changed, extents: Vec::new(), found: false };
+        let init = nodes.value(self, Some(init), (state, next), ty)?;
+        Ok(nodes.found.then_some(init).flatten())
+    }
+}
+
+struct Nodes<'c> {
+    changed: &'c Changed,
+    /// The sizes of the arrays around.
+    extents: Vec<Atom>,
+    found: bool,
+}
+
+impl Nodes<'_> {
+    /// The value, or what takes its place where the state has not been it; nothing where nothing need be there.
+    fn value(
+        &mut self,
+        of: &mut Evaluator,
+        init: Option<&Val>,
+        (state, next): (&Val, &Val),
+        ty: &CoreTy,
+    ) -> Eval<Option<Val>> {
+        match (state, next, ty) {
+            (Val::Fun(s), Val::Fun(_), _) => {
+                if !self.changed.contains(&Rc::as_ptr(s)) {
+                    return Ok(init.cloned());
+                }
+                self.found = true;
+                let absent = self.absent(of, ty);
+                let Val::Fun(fun) = init.unwrap_or(&absent) else { return Ok(init.cloned()) };
+                let handle = of.dynamic_family(fun, ty, &self.extents)?;
+                Ok(Some(of.node_val(ty, handle)))
+            }
+            (Val::Tuple(s), Val::Tuple(n), CoreTy::Tuple(_) | CoreTy::Record(_)) => {
+                let init = match init {
+                    Some(Val::Tuple(items)) => Some(&items[..]),
+                    Some(_) => return Err(ill_typed()),
+                    None => None,
+                };
+                let items = self.list(of, init, (s, n), &ty.components())?;
+                Ok(items.map(Val::tuple))
+            }
+            (Val::Array(s), Val::Array(n), CoreTy::Array(elem)) => {
+                let array = match init {
+                    Some(Val::Array(array)) => Some(array),
+                    Some(_) => return Err(ill_typed()),
+                    None => None,
+                };
+                let extent = array.map_or(Atom::int(0), |array| array.extent);
+                self.extents.push(extent);
+                let inner = self.value(of, array.map(|a| &a.elem), (&s.elem, &n.elem), elem)?;
+                self.extents.pop();
+                Ok(inner.map(|elem| Val::array(extent, elem)))
+            }
+            (Val::Variant(s), Val::Variant(n), CoreTy::Variant(id)) => {
+                let constructors = of.program.type_decl(*id).constructors.clone();
+                let absent = self.absent(of, ty);
+                let Val::Variant(own) = init.unwrap_or(&absent) else { return Err(ill_typed()) };
+                let mut fields = Vec::new();
+                for (k, (_, types)) in constructors.iter().enumerate() {
+                    let own = own.fields[k].as_deref();
+                    fields.push(match (&s.fields[k], &n.fields[k]) {
+                        (Some(s), Some(n)) => self.list(of, own, (s, n), types)?,
+                        (None, _) | (_, None) => own.map(<[Val]>::to_vec),
+                    });
+                }
+                if init.is_none() && fields.iter().all(Option::is_none) {
+                    return Ok(None);
+                }
+                let tag = own.tag.clone();
+                Ok(Some(Val::Variant(Rc::new(VariantVal { tag, fields }))))
+            }
+            (
+                Val::Leaf(_)
+                | Val::Tuple(_)
+                | Val::Array(_)
+                | Val::Variant(_)
+                | Val::Fun(_)
+                | Val::Node(_)
+                | Val::Acc(_),
+                ..,
+            ) => Ok(init.cloned()),
+        }
+    }
+
+    /// Values side by side: all of them are there if one is.
+    fn list(
+        &mut self,
+        of: &mut Evaluator,
+        init: Option<&[Val]>,
+        (state, next): (&[Val], &[Val]),
+        types: &[CoreTy],
+    ) -> Eval<Option<Vec<Val>>> {
+        let mut found = Vec::with_capacity(types.len());
+        for (k, ty) in types.iter().enumerate() {
+            let own = init.map(|vals| &vals[k]);
+            found.push(self.value(of, own, (&state[k], &next[k]), ty)?);
+        }
+        if found.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let filled = found.into_iter().zip(types);
+        Ok(Some(filled.map(|(val, ty)| val.unwrap_or_else(|| self.absent(of, ty))).collect()))
+    }
+
+    /// What is not there is the same for all elements of the arrays around.
+    fn absent(&self, of: &mut Evaluator, ty: &CoreTy) -> Val {
+        self.extents.iter().fold(of.absent(ty), |val, _| same(&val))
+    }
+}
