@@ -73,6 +73,11 @@ impl InMemory {
         self.files.insert(plain(path.as_ref()), text.into());
         self
     }
+
+    /// All files, by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.files.iter().map(|(path, text)| (&**path, &**text))
+    }
 }
 
 impl Files for InMemory {

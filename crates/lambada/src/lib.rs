@@ -33,7 +33,8 @@ mod verify;
 pub use api::{
     Arg, Args, Blocks, Builder, Definition, Derivation, Diagnostic, Direction, Element, Error,
     ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,
-    Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Vjp, record, variant,
+    Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Variant, Vjp, record,
+    variant,
 };
 pub use call::Call;
 pub use data::{
@@ -46,7 +47,7 @@ pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};
 pub use lambada_core::data::{Data, Style};
 pub use lambada_prim::{Data as Elements, Scalar, Tensor};
-pub use lambada_run::output_was_closed;
+pub use lambada_run::{output_was_closed, warn_with};
 pub use lambada_source::{Failure, Problem, Severity, suggest};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use manual::{Chapter, Entry, chapters, manual, page};

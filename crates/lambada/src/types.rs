@@ -30,7 +30,7 @@ impl Unit {
     ) -> Result<Vec<Item>, Problem> {
         let files = Files::of(self);
         let mut variants = BTreeSet::new();
-        types.for_each(|ty| sized_variants(program, ty, &mut variants));
+        types.for_each(|ty| variants_of(program, ty, &mut variants));
         let mut needed = BTreeSet::new();
         for id in variants {
             files
@@ -53,16 +53,15 @@ impl Unit {
     }
 }
 
-fn sized_variants(program: &Program, ty: &SizedTy, all: &mut BTreeSet<TypeId>) {
+/// The variant types in a type, and in those that they take.
+pub(crate) fn variants_of(program: &Program, ty: &SizedTy, all: &mut BTreeSet<TypeId>) {
     match ty {
         SizedTy::Scalar(_) => {}
-        SizedTy::Tuple(items) => items.iter().for_each(|ty| sized_variants(program, ty, all)),
-        SizedTy::Record(fields) => {
-            fields.iter().for_each(|(_, ty)| sized_variants(program, ty, all))
-        }
-        SizedTy::Array(_, elem) => sized_variants(program, elem, all),
+        SizedTy::Tuple(items) => items.iter().for_each(|ty| variants_of(program, ty, all)),
+        SizedTy::Record(fields) => fields.iter().for_each(|(_, ty)| variants_of(program, ty, all)),
+        SizedTy::Array(_, elem) => variants_of(program, elem, all),
         SizedTy::Fun(from, to) => {
-            [from, to].into_iter().for_each(|ty| sized_variants(program, ty, all))
+            [from, to].into_iter().for_each(|ty| variants_of(program, ty, all))
         }
         SizedTy::Variant(id) => variants(program, &Ty::Variant(*id), all),
     }

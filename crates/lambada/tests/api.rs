@@ -1,8 +1,8 @@
 //! The interface for programs: what comes back, on native code and in the interpreter, and what is said of wrong calls.
 
 use lambada::{
-    Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, Model, Operator,
-    Options, Stage, Type, args, record, variant,
+    Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, IntoArg, Model,
+    Operator, Options, Stage, Type, args, record, variant,
 };
 use ndarray::{Array1, Array2, Ix1, Ix2, Ix3, array, s};
 
@@ -371,4 +371,24 @@ fn a_gradient_of_several_is_a_tuple() {
     let [f, _] = functions("def f (x : real) (y : real) = x * y");
     let g: Gradient = f.value_and_grad(&[]).unwrap().call(args![2.0, 3.0]).unwrap().1;
     assert_eq!(<(f64, f64)>::try_from(g.into_value()).unwrap(), (3.0, 2.0));
+}
+
+#[test]
+fn fields_of_parameters_are_differentiated_by() {
+    let text = "def f (p : {a : real, b : [2]real}) (x : real) = x * p.a * sum p.b";
+    for f in functions(text) {
+        let p = record([("a", 3.0.into_arg()), ("b", [1.0, 2.0].into_arg())]);
+        let call = || args![&p, 2.0];
+        let (value, g) = f.value_and_grad(&["p.a", "x"]).unwrap().call(call()).unwrap();
+        assert_eq!((value, g.get("p.a").unwrap()), (18.0, &6.0.into()));
+        assert_eq!(g.get("x").unwrap(), &9.0.into());
+        let along = f.jvp(&["p.b"]).unwrap();
+        let tangent = Args::new().with("p.b", [1.0, 0.0]);
+        assert_eq!(f64::try_from(along.call(call(), tangent).unwrap().1).unwrap(), 6.0);
+        let (_, pullback) = f.vjp(&["p.b"]).unwrap().call(call()).unwrap();
+        let back = pullback.call(1.0).unwrap();
+        assert_eq!(back.get("p.b").unwrap().view::<Ix1>(), array![6.0, 6.0]);
+        let (_, both) = f.vjp(&["p.a"]).unwrap().at(call(), 2.0).unwrap();
+        assert_eq!(both.get("p.a").unwrap(), &12.0.into());
+    }
 }

@@ -21,7 +21,7 @@ mod stack;
 mod streams;
 
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
 use lambada_loops::{Function, Program, Seen};
 use lambada_prim::{Memory, ScalarTy, Tensor};
@@ -305,7 +305,21 @@ fn interpret(functions: &[&Function]) -> Vec<Kernel> {
         .collect()
 }
 
+/// Has somebody else told of warnings, which are written to standard error otherwise. Only the first one is.
+pub fn warn_with(tell: fn(&str)) {
+    // Whoever is told already stays.
+    let _ = TELL.set(tell);
+}
+
+static TELL: OnceLock<fn(&str)> = OnceLock::new();
+
 fn warn_once(reason: Option<&CompileError>) {
     static WARNED: Once = Once::new();
-    WARNED.call_once(|| eprintln!("{}", messages::interpreted(reason)));
+    WARNED.call_once(|| {
+        let text = messages::interpreted(reason);
+        match TELL.get() {
+            Some(tell) => tell(&text),
+            None => eprintln!("{text}"),
+        }
+    });
 }

@@ -70,6 +70,21 @@ impl<'a> Arg<'a> {
         (wanted == Some(count)).then(|| Arg(Given::Array(Dims::of(dims), elements)))
     }
 
+    /// How many elements it has, or how large it is if it is an integer: by these a call takes longer.
+    pub fn extent(&self) -> u64 {
+        match &self.0 {
+            Given::Scalar(Scalar::Int(value)) => value.unsigned_abs(),
+            Given::Scalar(Scalar::Real(_) | Scalar::Bool(_)) => 1,
+            Given::Array(dims, _) => dims.all().iter().map(|size| *size as u64).product(),
+            Given::Data(data) => extent(data),
+        }
+    }
+
+    /// A copy, as data of its own.
+    pub fn to_data(&self) -> Data {
+        self.data().into_owned()
+    }
+
     /// The same as data of its own.
     pub(crate) fn data(&self) -> Cow<'_, Data> {
         match &self.0 {
@@ -93,6 +108,20 @@ impl<'a> Arg<'a> {
             Given::Scalar(_) | Given::Array(..) => self.data().into_owned(),
         }
     }
+}
+
+fn extent(data: &Data) -> u64 {
+    let mut pending = vec![data];
+    let mut extent = 0u64;
+    while let Some(data) = pending.pop() {
+        match data {
+            Data::Tensor(tensor) => extent = extent.saturating_add(tensor.data.len() as u64),
+            Data::Tuple(items) | Data::Array(items) => pending.extend(items),
+            Data::Record(fields) => pending.extend(fields.iter().map(|(_, item)| item)),
+            Data::Con { args, .. } => pending.extend(&args[..]),
+        }
+    }
+    extent
 }
 
 /// What can be an argument.

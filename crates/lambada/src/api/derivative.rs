@@ -1,5 +1,6 @@
 //! Derivatives of functions: each is compiled once, and may be called often, from many threads.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lambada_core::Data;
@@ -132,6 +133,11 @@ impl Gradient {
         self.parts.iter().map(|(name, value)| (&**name, value))
     }
 
+    /// The same by themselves, so that nothing need be copied.
+    pub fn into_parts(self) -> impl Iterator<Item = (Arc<str>, Value)> {
+        self.parts.into_iter()
+    }
+
     /// The only one, if there is one parameter; a tuple of all otherwise.
     pub fn into_value(mut self) -> Value {
         match self.parts.len() {
@@ -158,17 +164,47 @@ impl Derivative {
     /// The value, and the derivative that comes with it.
     fn pair(&self, given: &[Option<&Arg<'_>>]) -> Result<(Value, Value), Error> {
         let both = self.compiled.value(given, self.observer.as_ref())?;
-        Ok((both.item(0)?, both.item(1)?))
+        both.try_into()
     }
 
     fn call(&self, args: &Args<'_>) -> Result<(Value, Value), Error> {
-        complete(&self.compiled, args, |given| self.pair(given))
+        complete(&self.compiled, &*self.with_fields(args)?, |given| self.pair(given))
     }
 
     fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
-        complete(&self.compiled, args, |given| {
+        complete(&self.compiled, &*self.with_fields(args)?, |given| {
             self.compiled.write(given, self.observer.as_ref(), output)
         })
+    }
+
+    /// The arguments, and the fields of them that are differentiated with respect to, which are parameters of the derivative.
+    fn with_fields<'s, 'a>(&self, args: &'s Args<'a>) -> Result<Cow<'s, Args<'a>>, Error> {
+        if !self.wrt.iter().any(|name| name.contains('.')) {
+            return Ok(Cow::Borrowed(args));
+        }
+        let slots = &self.compiled.plan.slots;
+        let given = self.compiled.ordered(args, 0, slots.len())?;
+        let mut all = args.clone();
+        for name in self.wrt.iter() {
+            let mut path = name.split('.').map(str::trim);
+            let root = path.next().unwrap_or_default();
+            let root = slots.iter().position(|slot| crate::data::names_match(&slot.name, root));
+            let Some(arg) = root.and_then(|slot| given.all()[slot]) else { continue };
+            let field = |data: Data, name: &str| match data {
+                Data::Record(fields) => {
+                    fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
+                }
+                Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => None,
+            };
+            let mut path = path.peekable();
+            if path.peek().is_none() {
+                continue;
+            }
+            if let Some(data) = path.try_fold(arg.to_data(), field) {
+                all.insert(name.to_string(), data);
+            }
+        }
+        Ok(Cow::Owned(all))
     }
 
     /// How many parameters the definition has itself.
@@ -188,6 +224,7 @@ impl Derivative {
         run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let (own, all) = (self.own(), self.compiled.plan.slots.len());
+        let args = &*self.with_fields(args)?;
         let point = self.compiled.ordered(args, 0, own)?;
         if let Some(slot) = point.all().iter().position(Option::is_none) {
             return Err(self.compiled.missing(slot));
@@ -351,7 +388,8 @@ impl Hvp {
     pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<Gradient, Error> {
         self.0.along(&args, &tangents, |given| {
             let (_, second) = self.0.pair(given)?;
-            Ok(Gradient::new(&self.0.wrt, second.item(1)?))
+            let (_, along): (Value, Value) = second.try_into()?;
+            Ok(Gradient::new(&self.0.wrt, along))
         })
     }
 }
@@ -416,6 +454,11 @@ impl Blocks {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Gradient)> {
         self.rows.iter().map(|(name, row)| (&**name, row))
     }
+
+    /// The same by themselves, so that nothing need be copied.
+    pub fn into_rows(self) -> impl Iterator<Item = (Arc<str>, Gradient)> {
+        self.rows.into_iter()
+    }
 }
 
 /// The value and the pullback of a function; see [`Function::vjp`].
@@ -452,9 +495,11 @@ impl Vjp {
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Pullback), Error> {
         let own = self.derivative.compiled.plan.slots.len() - 1;
-        let point = self.derivative.compiled.ordered(&args, 0, own)?;
+        let with_fields = self.derivative.with_fields(&args)?;
+        let point = self.derivative.compiled.ordered(&with_fields, 0, own)?;
         let kept = point.all().iter().flatten().map(|arg| arg.data().into_owned());
         let kept: Vec<Data> = kept.collect();
+        drop(with_fields);
         let value = self.function.call(args)?;
         Ok((value, Pullback { derivative: self.derivative.clone(), point: kept }))
     }
@@ -470,6 +515,7 @@ impl Vjp {
     ) -> Result<(Value, Gradient), Error> {
         let cotangent = cotangent.into_arg();
         let own = self.derivative.compiled.plan.slots.len() - 1;
+        let args = self.derivative.with_fields(&args)?;
         let point = self.derivative.compiled.ordered(&args, 0, own)?;
         if let Some(slot) = point.all().iter().position(Option::is_none) {
             return Err(self.derivative.compiled.missing(slot));

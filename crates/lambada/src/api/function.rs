@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::arg::{Arg, Args};
 use super::compiled::Compiled;
 use super::error::Error;
-use super::model::{Model, Parameter, Task, What};
+use super::model::{Model, Parameter, Task, Variant, What};
 use super::output::Output;
 use super::ty::Type;
 use super::value::Value;
@@ -29,6 +29,7 @@ struct About {
     name: Arc<str>,
     parameters: Vec<Parameter>,
     result: Option<Type>,
+    variants: Vec<Variant>,
 }
 
 /// How a derivative is taken.
@@ -66,22 +67,15 @@ impl Model {
             };
             let parameters = call.signature().params.iter().map(parameter).collect();
             let result = call.signature().result.as_ref().map(of);
-            Ok(Function::new(self.clone(), name, parameters, result))
+            let variants = Type::variants(&call.program, &files, call.signature());
+            let about =
+                About { model: self.clone(), name: name.into(), parameters, result, variants };
+            Ok(Function { about: Arc::new(about), compiled: Arc::default(), observer: None })
         })
     }
 }
 
 impl Function {
-    pub(crate) fn new(
-        model: Model,
-        name: &str,
-        parameters: Vec<Parameter>,
-        result: Option<Type>,
-    ) -> Function {
-        let about = Arc::new(About { model, name: name.into(), parameters, result });
-        Function { about, compiled: Arc::default(), observer: None }
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
         &self.about.name
@@ -101,6 +95,22 @@ impl Function {
     /// The type of its result, if its signature has as many parameters as it takes.
     pub fn result(&self) -> Option<&Type> {
         self.about.result.as_ref()
+    }
+
+    /// The variant types in the types of its parameters and of its result, those inside of others too.
+    ///
+    /// ```
+    /// let model = lambada::Model::compile("f.lam", "
+    ///     type shape = Circle real | Empty
+    ///     def area (s : shape) : real = match s | Circle r -> 3.0 * r * r | Empty -> 0.0")?;
+    /// let area = model.function("area")?;
+    /// let shape = &area.variants()[0];
+    /// assert_eq!((&*shape.name, &*shape.constructors[0].0), ("shape", "Circle"));
+    /// assert_eq!(shape.constructors[0].1, [lambada::Type::Real]);
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    pub fn variants(&self) -> &[Variant] {
+        &self.about.variants
     }
 
     /// The program.

@@ -24,7 +24,7 @@ pub use derivative::{
 };
 pub use error::{Diagnostic, Error, ErrorKind};
 pub use function::{Derivation, Direction, Function};
-pub use model::{Builder, Definition, Model, Parameter};
+pub use model::{Builder, Definition, Model, Parameter, Variant};
 pub use output::{Output, Parts};
 pub use ty::Type;
 pub use value::Value;

@@ -95,6 +95,15 @@ pub struct Parameter {
     pub is_real: bool,
 }
 
+/// A variant type that values of a function are of, at fixed type arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// As [`Type::Variant`] names it: `shape`, `list real`.
+    pub name: Arc<str>,
+    /// The constructors in the order of the definition, and the types of what they take.
+    pub constructors: Vec<(Arc<str>, Vec<Type>)>,
+}
+
 /// How a program is loaded.
 ///
 /// ```
@@ -217,6 +226,19 @@ impl Model {
             Main::File(path) => self.0.files.read(path).unwrap_or_default(),
             Main::Text(_, text) => text.to_string(),
         }
+    }
+
+    /// What the program's own file is called: its path, or the name that a text was given. With [`files`](Model::files) it makes the program again.
+    pub fn name(&self) -> String {
+        match &self.0.main {
+            Main::File(path) => path.display().to_string(),
+            Main::Text(name, _) => name.clone(),
+        }
+    }
+
+    /// Has it been a file, or only a text?
+    pub fn is_file(&self) -> bool {
+        matches!(self.0.main, Main::File(_))
     }
 
     /// How it is compiled.

@@ -5,10 +5,12 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_core::{Program, Size, SizedTy};
+use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
 use lambada_prim::ScalarTy;
 
-use crate::types::Files;
+use super::model::Variant;
+use crate::data::unsized_ty;
+use crate::types::{Files, variants_of};
 
 /// A type of Lambada, with the sizes that a signature names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +27,7 @@ pub enum Type {
     Record(Vec<(Arc<str>, Type)>),
     /// `[n]a`: the size as it is written, and the elements.
     Array(Arc<str>, Box<Type>),
-    /// A variant type, by its name.
+    /// A variant type, by its name; [`Function::variants`](crate::Function::variants) has its constructors.
     Variant(Arc<str>),
     /// `a -> b`
     Function(Box<Type>, Box<Type>),
@@ -62,6 +64,26 @@ impl Type {
             SizedTy::Variant(id) => Type::Variant(Arc::from(&*program.type_decl(*id).name)),
             SizedTy::Fun(from, to) => Type::Function(Box::new(inside(from)), Box::new(inside(to))),
         }
+    }
+
+    /// The variant types in the types of a signature.
+    pub(crate) fn variants(
+        program: &Program,
+        files: &Files,
+        signature: &Signature,
+    ) -> Vec<Variant> {
+        let types = signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
+        let mut ids: BTreeSet<TypeId> = BTreeSet::new();
+        types.for_each(|ty| variants_of(program, ty, &mut ids));
+        let variant = |id: TypeId| {
+            let decl = program.type_decl(id);
+            let of = |ty: &Ty| Type::of(program, files, &unsized_ty(ty));
+            let constructors = decl.constructors.iter();
+            let constructors = constructors
+                .map(|(name, args)| (Arc::from(&**name), args.iter().map(of).collect()));
+            Variant { name: Arc::from(&*decl.name), constructors: constructors.collect() }
+        };
+        ids.into_iter().map(variant).collect()
     }
 }
 

@@ -1,0 +1,252 @@
+"""Programs and their functions."""
+
+from __future__ import annotations
+
+import collections
+import contextvars
+import difflib
+import inspect
+import keyword
+import os
+import threading
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+
+from . import _lambada
+from ._source import Source, Verification, highlighted
+
+Wrt = Union[str, Sequence[str], None]
+
+_options: contextvars.ContextVar[Optional[dict[str, Any]]] = contextvars.ContextVar(
+    "lambada_options", default=None
+)
+_usual: dict[str, Any] = {}
+
+
+class options:
+    """Options of programs that are loaded from now on, or inside of a ``with`` block.
+
+    ``engine``: ``"native"`` or ``"interpreter"``; ``cache``: the folder where compiled units are kept; ``max_memory``: bytes that arrays may take, or a size
+    such as ``"4GB"``; ``trap_nan``: fail at the first operation that makes a NaN; ``checks``: check the compiler after every pass; ``nests``: run
+    arithmetic over arrays as nests with lanes; ``threads``: how many threads a kernel may use at most; ``precision``: ``"f64"``.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        if "cache" in given and given["cache"] is not None:
+            given["cache"] = os.fspath(given["cache"])
+        _lambada.check_options(given)
+        self._given = given
+        self._usual = dict(_usual)
+        self._token: Any = None
+        _usual.update(given)
+
+    def __enter__(self) -> options:
+        # What holds for a block holds for its thread only.
+        _usual.clear()
+        _usual.update(self._usual)
+        self._token = _options.set({**(_options.get() or {}), **self._given})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _options.reset(self._token)
+
+
+def current_options() -> dict[str, Any]:
+    """The options that a program would be loaded with now."""
+    return {**_usual, **(_options.get() or {})}
+
+
+class Model:
+    """A checked program: its definitions are its attributes, and items by name.
+
+    It is made by :func:`load` and :func:`compile`, may be used from many threads, and pickles as its source.
+    """
+
+    def __init__(self, native: Any, given: Mapping[str, Any]) -> None:
+        self._native = native
+        self._options = dict(given)
+        self._defined = {name: (scheme, doc) for name, scheme, doc, _ in native._definitions}
+        self._functions: dict[str, Function] = {}
+
+    @property
+    def source(self) -> Source:
+        """The text of the program's own file."""
+        return Source(self._native.source)
+
+    @property
+    def problems(self) -> tuple[Any, ...]:
+        """What is doubtful but not wrong, as data."""
+        return self._native.problems
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """The type of each definition."""
+        return {name: scheme for name, (scheme, _) in self._defined.items()}
+
+    def __getitem__(self, name: str) -> Function:
+        found = self._functions.get(name)
+        if found is None:
+            if name not in self._defined:
+                raise KeyError(self._unknown(name))
+            found = self._functions.setdefault(name, Function(self, name))
+        return found
+
+    def __getattr__(self, name: str) -> Function:
+        if name.startswith("__") or "_defined" not in self.__dict__:
+            raise AttributeError(name)
+        if name not in self._defined:
+            raise AttributeError(self._unknown(name), name=name, obj=self)
+        return self[name]
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._defined, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it defines {', '.join(self._defined) or 'nothing'}"
+        return f"the program {self._native.name!r} has no definition {name!r}; {hint}"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._defined
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._defined)
+
+    def __len__(self) -> int:
+        return len(self._defined)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._defined})
+
+    def __repr__(self) -> str:
+        return f"<lambada.Model {self._native.name!r}: {', '.join(self._defined)}>"
+
+    def _repr_html_(self) -> str:
+        return highlighted(self.source)
+
+    def __reduce__(self) -> Any:
+        name, is_file, texts = self._native._texts()
+        return _again, ((name, is_file, tuple(texts)), str(self.source), tuple(sorted(self._options.items())))
+
+
+class Function(_lambada.Function):
+    """A definition of a program, to be called and differentiated; see :class:`Model`.
+
+    Arguments are passed by position or by name: numbers, nested lists, arrays of NumPy, anything with ``__array__`` or ``__dlpack__``; dictionaries,
+    dataclasses and named tuples for records; :class:`Variant` for variants. Arrays that are dense, row-major and of 64-bit elements are not copied.
+    ``wrt`` names parameters to differentiate by: one for its derivative alone, several for a dictionary, none for all that hold reals.
+    """
+
+    _model: Model
+
+    def __new__(cls, model: Model, name: str) -> Function:  # type: ignore[misc]
+        made: Any = super().__new__(cls, model._native, name)
+        made._model = model
+        return made
+
+    def __init__(self, model: Model, name: str) -> None:
+        pass
+
+    @property
+    def __doc__(self) -> Optional[str]:  # type: ignore[override]
+        return self._doc
+
+    @property
+    def model(self) -> Model:
+        """The program that it is of."""
+        return self._model
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        by_name: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        made: list[inspect.Parameter] = []
+        for k, (name, type_, _) in reversed(list(enumerate(self._parameters))):
+            if not name.isidentifier() or keyword.iskeyword(name):
+                # A pattern is passed by position only, and so is all in front of it.
+                name, by_name = f"argument_{k + 1}", inspect.Parameter.POSITIONAL_ONLY
+            made.append(inspect.Parameter(name, by_name, annotation=type_))
+        result: Any = inspect.Signature.empty if self._result is None else self._result
+        return inspect.Signature(made[::-1], return_annotation=result)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The type of each parameter."""
+        return {name: type_ for name, type_, _ in self._parameters}
+
+    @property
+    def result(self) -> Optional[str]:
+        """The type of the result."""
+        return self._result
+
+    def sparse_jacobian(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+        """The Jacobian of a function from a vector to a vector, as a ``scipy.sparse.coo_array``."""
+        return self._matrix(False, wrt, args, kwargs)
+
+    def sparse_hessian(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+        """The Hessian of a function from a vector to a real, as a ``scipy.sparse.coo_array``."""
+        return self._matrix(True, wrt, args, kwargs)
+
+    def _matrix(self, hessian: bool, wrt: Wrt, args: Any, kwargs: Any) -> Any:
+        try:
+            from scipy.sparse import coo_array
+        except ImportError as error:
+            raise ImportError("sparse matrices are SciPy's: pip install scipy") from error
+        shape, rows, cols, values = self._sparse(hessian, wrt, args, kwargs)
+        return coo_array((values, (rows, cols)), shape=shape)
+
+    def derive(self, mode: str = "reverse", wrt: Wrt = None, stage: str = "simplified") -> Source:
+        """Its derivative as source text; ``mode`` is ``"reverse"`` or ``"forward"``, and ``stage`` one of the paper's: ``"combinators"``, ``"linear"``,
+        ``"applied"``, ``"shared"``, or ``"simplified"``."""
+        return Source(self._derive(mode, wrt, stage).rstrip("\n"))
+
+    def show(self, stage: str = "surface", of: str = "value", wrt: Wrt = None) -> Source:
+        """It, or what is derived of it, in one form of the compiler: ``"surface"``, ``"core"``, ``"anf"``, ``"schedule"``, ``"loops"``, ``"c"``."""
+        return Source(self._show(stage, of, wrt).rstrip("\n"))
+
+    def verify(self, *args: Any, **kwargs: Any) -> Verification:
+        """Compares its derivatives with others that share nothing with them: at the arguments, or at points drawn at random if there are none."""
+        return Verification(*self._verify(args, kwargs))
+
+    def __repr__(self) -> str:
+        return f"<lambada.Function {self._declaration()}>"
+
+    def __reduce__(self) -> Any:
+        return _function_again, (self._model, self.__name__)
+
+
+def load(path: Union[str, os.PathLike[str]], **given: Any) -> Model:
+    """Reads and checks a file and all that it imports; keywords are as those of :class:`options`. Functions are compiled when they are called first."""
+    given = {**current_options(), **given}
+    return Model(_lambada.Model._load(os.fspath(path), given), given)
+
+
+def compile(  # noqa: A001 - the name is the contract's
+    source: str, *, name: str = "<string>", imports: Optional[Mapping[str, str]] = None, **given: Any
+) -> Model:
+    """Checks a program that is a text; ``name`` is what messages call it, ``imports`` has texts by the names that it imports them under."""
+    given = {**current_options(), **given}
+    if not isinstance(source, str):
+        raise TypeError(f"the source should be a str, but it is {source!r}; lambada.load reads files")
+    return Model(_lambada.Model._compile(source, name, list((imports or {}).items()), given), given)
+
+
+#: Programs that have been unpickled, so that a worker compiles each once.
+_known: collections.OrderedDict[Any, Model] = collections.OrderedDict()
+_lock = threading.Lock()
+
+
+def _again(texts: Any, source: str, given: tuple[tuple[str, Any], ...]) -> Model:
+    key = (texts, source, given)
+    with _lock:
+        if key not in _known:
+            name, is_file, files = texts
+            made = _lambada.Model._again((name, is_file, list(files)), source, dict(given))
+            _known[key] = Model(made, dict(given))
+            if len(_known) > 64:
+                _known.popitem(last=False)
+        _known.move_to_end(key)
+        return _known[key]
+
+
+def _function_again(model: Model, name: str) -> Function:
+    return model[name]
+
+
+for _class in (Model, Function, options):
+    _class.__module__ = "lambada"

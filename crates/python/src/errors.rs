@@ -1,0 +1,83 @@
+//! Errors as exceptions.
+
+use lambada::{Diagnostic, Error, ErrorKind, Severity};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::classes;
+
+/// Codes of arguments that have the right type but a wrong value: irregular arrays, sizes that contradict each other, numbers that do not fit.
+const VALUES: [&str; 3] = ["E0610", "E0611", "E0616"];
+
+/// The exception for an error.
+pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    let made = match error.kind() {
+        ErrorKind::Program => classes::error(py).and_then(|class| told(class, error)),
+        ErrorKind::Running => classes::failure(py).and_then(|class| told(class, error)),
+        ErrorKind::Interrupted => {
+            return PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
+        }
+        ErrorKind::Call => return of_call(error),
+    };
+    made.unwrap_or_else(|other| other)
+}
+
+fn told(class: &Bound<'_, PyAny>, error: &Error) -> PyResult<PyErr> {
+    let problems = problems(class.py(), error.problems())?;
+    Ok(PyErr::from_value(class.call1((error.to_string(), problems))?))
+}
+
+/// What is wrong with an argument is told without excerpts: there is no source to show.
+fn of_call(error: &Error) -> PyErr {
+    let [problem, ..] = error.problems() else { return PyTypeError::new_err(error.to_string()) };
+    let mut text = problem.title.clone();
+    for hint in &problem.hints {
+        text += &format!("\n  help: {hint}");
+    }
+    match VALUES.contains(&problem.code) || text.contains("the sizes [") {
+        true => PyValueError::new_err(text),
+        false => PyTypeError::new_err(text),
+    }
+}
+
+/// Problems as data.
+pub(crate) fn problems<'py>(py: Python<'py>, all: &[Diagnostic]) -> PyResult<Bound<'py, PyTuple>> {
+    let class = classes::problem(py)?;
+    let problem = |told: &Diagnostic| {
+        let severity = match told.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let from = (told.line, told.column, told.end_line, told.end_column);
+        class.call1((
+            told.code,
+            &told.title,
+            told.file.as_deref(),
+            from.0,
+            from.1,
+            from.2,
+            from.3,
+            PyTuple::new(py, &told.hints)?,
+            &told.label,
+            severity,
+        ))
+    };
+    let all: Vec<Bound<'py, PyAny>> = all.iter().map(problem).collect::<PyResult<_>>()?;
+    PyTuple::new(py, all)
+}
+
+/// Python's warning for one of the compiler's, such as that there is no C compiler.
+pub(crate) fn warn(text: &str) {
+    let text = text.strip_prefix("warning: ").unwrap_or(text);
+    Python::attach(|py| {
+        let warned = classes::warning(py).and_then(|class| {
+            let message = std::ffi::CString::new(text)?;
+            PyErr::warn(py, class, &message, 1)
+        });
+        // Where warnings are errors, this one still does not stop a program that gives the right results.
+        if let Err(error) = warned {
+            error.write_unraisable(py, None);
+        }
+    });
+}

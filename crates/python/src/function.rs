@@ -1,0 +1,445 @@
+//! Definitions of a program, to be called and differentiated.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lambada::{Gradient, Output, Parts};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::call::Point;
+use crate::derivative::{Prepared, Pullback, Wrt};
+use crate::model::Model;
+use crate::names;
+use crate::output::Writer;
+use crate::places::Places;
+use crate::running::{Experience, watched};
+use crate::types::{sizes, tree};
+
+/// A definition of a program. The package's `Function` is made of it.
+#[pyclass(subclass, frozen, module = "lambada._lambada")]
+pub(crate) struct Function {
+    pub function: lambada::Function,
+    /// Derivatives that have been asked for.
+    prepared: Mutex<Vec<Known>>,
+    experience: Arc<Experience>,
+}
+
+/// What is derived, by which parameters, and that.
+type Known = (Kind, Vec<String>, Prepared, Arc<Experience>);
+
+/// What is derived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Grad,
+    Jvp,
+    Vjp,
+    Jacobian,
+    Hessian,
+    Hvp,
+    SparseJacobian,
+    SparseHessian,
+}
+
+impl Function {
+    pub(crate) fn writer<'py>(&self, py: Python<'py>) -> Writer<'_, 'py> {
+        Writer { py, variants: self.function.variants() }
+    }
+
+    /// Runs something that takes long.
+    fn run<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        run: impl FnOnce(&lambada::Function) -> Result<R, lambada::Error> + Send + 'static,
+    ) -> PyResult<R> {
+        let f = self.function.clone();
+        watched(py, (), move || run(&f))
+    }
+
+    /// A derivative, which is compiled when it is asked for first.
+    fn prepared(
+        &self,
+        py: Python<'_>,
+        kind: Kind,
+        wrt: &Wrt,
+    ) -> PyResult<(Prepared, Arc<Experience>)> {
+        let kept = || self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |(known, names, _, _): &&Known| *known == kind && *names == wrt.names;
+        if let Some((_, _, prepared, experience)) = kept().iter().find(same) {
+            return Ok((prepared.clone(), experience.clone()));
+        }
+        let names = wrt.names.clone();
+        let made = self.run(py, move |f| {
+            let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+            Ok(match kind {
+                Kind::Grad => Prepared::Grad(f.value_and_grad(&names)?),
+                Kind::Jvp => Prepared::Jvp(f.jvp(&names)?),
+                Kind::Vjp => Prepared::Vjp(f.vjp(&names)?),
+                Kind::Jacobian => Prepared::Jacobian(f.jacobian(&names)?),
+                Kind::Hessian => Prepared::Hessian(f.hessian(&names)?),
+                Kind::Hvp => Prepared::Hvp(f.hvp(&names)?),
+                Kind::SparseJacobian => Prepared::Sparse(f.sparse_jacobian(&names)?),
+                Kind::SparseHessian => Prepared::Sparse(f.sparse_hessian(&names)?),
+            })
+        })?;
+        let experience = Arc::<Experience>::default();
+        kept().push((kind, wrt.names.clone(), made.clone(), experience.clone()));
+        Ok((made, experience))
+    }
+}
+
+/// A value, and then what belongs to parameters.
+struct WithValue(f64, Places<'static>);
+
+impl Output for WithValue {
+    fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), lambada::Error> {
+        self.0.receive(parts)?;
+        self.1.receive(parts)
+    }
+}
+
+#[pymethods]
+impl Function {
+    #[new]
+    fn new(py: Python<'_>, model: &Model, name: &str) -> PyResult<Function> {
+        let (model, name) = (model.model.clone(), name.to_string());
+        let function = watched(py, (), move || model.function(&name))?;
+        Ok(Function { function, prepared: Mutex::default(), experience: Arc::default() })
+    }
+
+    /// Its name.
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.function.name()
+    }
+
+    /// Its doc comment.
+    #[getter]
+    fn _doc(&self) -> Option<&str> {
+        self.function.doc()
+    }
+
+    /// Its parameters: name, type, whether it can be differentiated with respect to it.
+    #[getter]
+    fn _parameters(&self) -> Vec<(String, String, bool)> {
+        let parameters = self.function.parameters().iter();
+        parameters.map(|p| (p.name.to_string(), p.ty.to_string(), p.is_real)).collect()
+    }
+
+    /// The type of its result.
+    #[getter]
+    fn _result(&self) -> Option<String> {
+        self.function.result().map(ToString::to_string)
+    }
+
+    /// The type of each parameter, as a tree: `"real"`, `("array", …)`, `("tuple", […])`, `("record", {…})`, `("variant", name)`.
+    fn _types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let types = PyDict::new(py);
+        for param in self.function.parameters() {
+            types.set_item(&*param.name, tree(py, &param.ty)?)?;
+        }
+        Ok(types)
+    }
+
+    /// The sizes of the arrays among the parameters and of the result, as they are written: `["n", "2 * n"]`.
+    fn _sizes(&self) -> (Vec<Option<Vec<String>>>, Option<Vec<String>>) {
+        let params = self.function.parameters().iter().map(|param| sizes(&param.ty)).collect();
+        (params, self.function.result().and_then(sizes))
+    }
+
+    /// As it could be declared.
+    fn _declaration(&self) -> String {
+        self.function.to_string()
+    }
+
+    /// Compiles it.
+    fn prepare(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, lambada::Function::prepare)
+    }
+
+    /// What runs it.
+    #[getter]
+    fn engine(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(match self.run(py, lambada::Function::engine)? {
+            lambada::Engine::Native => "native",
+            lambada::Engine::Loops | lambada::Engine::Anf | lambada::Engine::Core => "interpreter",
+        })
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let is_own = self.function.parameters().iter().any(|param| &*param.name == "out");
+        if let (Some(names), false) = (kwargs, is_own)
+            && let Some(out) = names.get_item("out")?
+        {
+            let names = names.copy()?;
+            names.del_item("out")?;
+            let point = self.point((args, Some(&names)))?;
+            if !out.is_none() {
+                let mut places = Places::read(&out, "out")?;
+                let Point { args, mut kept, size } = point;
+                kept.push(out.clone().unbind());
+                let f = self.function.clone();
+                let write = move || f.call_into(&args, &mut places);
+                self.experience.run(py, size, kept, write)?;
+                return Ok(out);
+            }
+            return self.called(py, point);
+        }
+        let point = self.point((args, kwargs))?;
+        self.called(py, point)
+    }
+
+    /// The value and the gradient of a function whose result is a real.
+    #[pyo3(signature = (*args, wrt=None, out=None, **kwargs))]
+    fn value_and_grad<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        wrt: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(f64, Bound<'py, PyAny>)> {
+        let wrt = Wrt::read(wrt)?;
+        let point = self.point((args, kwargs))?;
+        let (Prepared::Grad(f), experience) = self.prepared(py, Kind::Grad, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        if let Some(out) = out {
+            let places = Places::by_name(out, &self.chosen(&wrt), wrt.alone)?;
+            let Point { args, mut kept, size } = point;
+            kept.push(out.clone().unbind());
+            let value = experience.run(py, size, kept, move || {
+                let mut both = WithValue(0.0, places);
+                f.call_into(&args, &mut both)?;
+                Ok(both.0)
+            })?;
+            return Ok((value, out.clone()));
+        }
+        let (value, gradient) =
+            experience.run(py, point.size, point.kept, move || f.call(point.args))?;
+        Ok((value, self.by_parameter(py, gradient, &wrt)?))
+    }
+
+    /// The gradient of a function whose result is a real.
+    #[pyo3(signature = (*args, wrt=None, out=None, **kwargs))]
+    fn grad<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        wrt: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.value_and_grad(py, args, wrt, out, kwargs)?.1)
+    }
+
+    /// The value, and its tangent along tangents of the parameters; those that are missing are zero.
+    #[pyo3(signature = (*args, tangents, **kwargs))]
+    fn jvp<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        tangents: &Bound<'py, PyAny>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let point = self.point((args, kwargs))?;
+        let (names, tangents) = self.tangents(tangents, &Wrt::default(), "tangents")?;
+        let wrt = Wrt { names, alone: false };
+        let (Prepared::Jvp(f), experience) = self.prepared(py, Kind::Jvp, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        let (value, tangent) =
+            experience.run(py, point.size, (point.kept, tangents.kept), move || {
+                f.call(point.args, tangents.args)
+            })?;
+        let (writer, ty) = (self.writer(py), self.function.result());
+        Ok((writer.value(value, ty)?, writer.value(tangent, ty)?))
+    }
+
+    /// The value, and the pullback from cotangents of it to those of the parameters.
+    #[pyo3(signature = (*args, wrt=None, **kwargs))]
+    fn vjp<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        wrt: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Pullback)> {
+        let (py, this) = (slf.py(), slf.get());
+        let wrt = Wrt::read(wrt)?;
+        let point = this.point((args, kwargs))?;
+        let (Prepared::Vjp(f), experience) = this.prepared(py, Kind::Vjp, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        let (value, pullback) =
+            experience.run(py, point.size, point.kept, move || f.call(point.args))?;
+        let value = this.writer(py).value(value, this.function.result())?;
+        Ok((
+            value,
+            Pullback { function: slf.clone().unbind(), pullback, alone: wrt.alone, experience },
+        ))
+    }
+
+    /// The Jacobian: the axes of the result, then those of the parameter.
+    #[pyo3(signature = (*args, wrt=None, **kwargs))]
+    fn jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        wrt: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let wrt = Wrt::read(wrt)?;
+        let point = self.point((args, kwargs))?;
+        let (Prepared::Jacobian(f), experience) = self.prepared(py, Kind::Jacobian, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        let (_, jacobian) =
+            experience.run(py, point.size, point.kept, move || f.call(point.args))?;
+        self.writer(py).gradient(jacobian, wrt.alone, |_| None)
+    }
+
+    /// The Hessian, by pairs of parameters: `h["a"]["b"]`, `h["a", "b"]`.
+    #[pyo3(signature = (*args, wrt=None, **kwargs))]
+    fn hessian<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        wrt: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let wrt = Wrt::read(wrt)?;
+        let point = self.point((args, kwargs))?;
+        let (Prepared::Hessian(f), experience) = self.prepared(py, Kind::Hessian, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        let (_, blocks) = experience.run(py, point.size, point.kept, move || f.call(point.args))?;
+        let writer = self.writer(py);
+        let rows = PyDict::new(py);
+        for (name, row) in blocks.into_rows() {
+            let row = writer.gradient(row, wrt.alone, |_| None)?;
+            if wrt.alone {
+                return Ok(row);
+            }
+            rows.set_item(&*name, row)?;
+        }
+        writer.parts(rows)
+    }
+
+    /// The Hessian times a tangent, at a few times the cost of the value.
+    #[pyo3(signature = (*args, v, wrt=None, **kwargs))]
+    fn hvp<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        v: &Bound<'py, PyAny>,
+        wrt: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let wrt = Wrt::read(wrt)?;
+        let point = self.point((args, kwargs))?;
+        let (_, along) = self.tangents(v, &wrt, "v")?;
+        let (Prepared::Hvp(f), experience) = self.prepared(py, Kind::Hvp, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        let gradient = experience.run(py, point.size, (point.kept, along.kept), move || {
+            f.call(point.args, along.args)
+        })?;
+        self.by_parameter(py, gradient, &wrt)
+    }
+
+    /// The value and the entries of a sparse matrix: shape, rows, columns, values.
+    fn _sparse<'py>(
+        &self,
+        py: Python<'py>,
+        hessian: bool,
+        wrt: Option<&Bound<'py, PyAny>>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let wrt = Wrt::read(wrt)?;
+        let point = self.point((args, kwargs))?;
+        let kind = if hessian { Kind::SparseHessian } else { Kind::SparseJacobian };
+        let (Prepared::Sparse(f), experience) = self.prepared(py, kind, &wrt)? else {
+            unreachable!("as asked for")
+        };
+        let (_, triplets) =
+            experience.run(py, point.size, point.kept, move || f.call(point.args))?;
+        let rows = numpy::PyArray1::from_vec(py, triplets.rows);
+        let cols = numpy::PyArray1::from_vec(py, triplets.cols);
+        let values = numpy::PyArray1::from_vec(py, triplets.values);
+        (triplets.shape, rows, cols, values).into_pyobject(py)
+    }
+
+    /// Its derivative as source.
+    fn _derive(
+        &self,
+        py: Python<'_>,
+        mode: &str,
+        wrt: Option<&Bound<'_, PyAny>>,
+        stage: &str,
+    ) -> PyResult<String> {
+        let direction = names::direction(mode)?;
+        let stage = names::derivation(stage)?;
+        let wrt = Wrt::read(wrt)?;
+        self.run(py, move |f| f.derive(direction, &wrt.all(), stage))
+    }
+
+    /// One form of the compiler, as text.
+    fn _show(
+        &self,
+        py: Python<'_>,
+        stage: &str,
+        of: &str,
+        wrt: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let (stage, operator) = (names::stage(stage)?, names::operator(of)?);
+        let wrt = Wrt::read(wrt)?;
+        self.run(py, move |f| f.show(stage, operator, &wrt.all()))
+    }
+
+    /// A table of checks of its derivatives, and those that are wrong.
+    #[pyo3(signature = (args, kwargs))]
+    fn _verify<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(String, Vec<String>)> {
+        let is_given = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
+        let point = match is_given {
+            true => Some(self.point((args, kwargs))?),
+            false => None,
+        };
+        let (args, kept) = point.map_or_else(Default::default, |point| (point.args, point.kept));
+        let f = self.function.clone();
+        watched(py, kept, move || {
+            let found = f.verify(&args)?;
+            let wrong = found.problems().into_iter().map(|problem| problem.title).collect();
+            Ok((found.to_string(), wrong))
+        })
+    }
+}
+
+impl Function {
+    fn called<'py>(&self, py: Python<'py>, point: Point) -> PyResult<Bound<'py, PyAny>> {
+        let value = {
+            let f = self.function.clone();
+            self.experience.run(py, point.size, point.kept, move || f.call(point.args))?
+        };
+        self.writer(py).value(value, self.function.result())
+    }
+
+    pub(crate) fn by_parameter<'py>(
+        &self,
+        py: Python<'py>,
+        gradient: Gradient,
+        wrt: &Wrt,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.writer(py).gradient(gradient, wrt.alone, |name| self.type_of(name))
+    }
+}

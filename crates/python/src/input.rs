@@ -1,0 +1,426 @@
+//! Arguments: values of Python as the type of a parameter says. What is wrong is told with the parameter, its type, the place in it, and what came.
+
+use std::sync::Arc;
+
+use lambada::{Arg, Data, IntoArg, Type, Variant};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+
+use crate::arrays::{self, Element, Unfit, said};
+use crate::classes;
+
+/// So much of the stack is left at least when a part of a value is read.
+const ROOM: usize = 128 * 1024;
+
+/// The stack is made larger by as much.
+const MORE: usize = 4 * 1024 * 1024;
+
+/// Reads the value of a parameter.
+pub(crate) struct Reader<'a, 'py> {
+    /// What it is called in messages: `x`, or `the tangent of x`.
+    pub name: &'a str,
+    pub ty: &'a Type,
+    pub variants: &'a [Variant],
+    /// Keeps what has been made for the call.
+    pub kept: &'a mut Vec<Bound<'py, PyAny>>,
+}
+
+/// An array of scalars: its elements, and the number of its axes.
+fn plain(ty: &Type) -> Option<(Element, usize)> {
+    match ty {
+        Type::Real => Some((Element::Real, 0)),
+        Type::Int => Some((Element::Int, 0)),
+        Type::Bool => Some((Element::Bool, 0)),
+        Type::Array(_, elem) => plain(elem).map(|(elem, rank)| (elem, rank + 1)),
+        Type::Tuple(_) | Type::Record(_) | Type::Variant(_) | Type::Function(..) => None,
+    }
+}
+
+impl<'py> Reader<'_, 'py> {
+    /// The argument. Arrays are lent if they can be, so the value must live as long as it.
+    pub fn arg(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Arg<'static>> {
+        match plain(self.ty) {
+            Some((Element::Real, 0)) if value.is_exact_instance_of::<PyFloat>() => {
+                Ok(value.extract::<f64>()?.into_arg())
+            }
+            Some((element, 0)) => self.scalar(value, element, ""),
+            Some((element, rank)) => {
+                if let Ok(array) = value.cast_exact::<PyUntypedArray>()
+                    && array.ndim() == rank
+                    && let Some(arg) = arrays::lent(array, element)
+                {
+                    return Ok(arg);
+                }
+                self.array(value, element, rank, "")
+            }
+            None => Ok(self.data(self.ty, value, "")?.into_arg()),
+        }
+    }
+
+    fn array(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        element: Element,
+        rank: usize,
+        place: &str,
+    ) -> PyResult<Arg<'static>> {
+        if is_no_sequence(value) {
+            return Err(self.wrong(value, place));
+        }
+        let array = arrays::converted(value, element, rank).map_err(|unfit| match unfit {
+            Unfit::Type(found) => PyTypeError::new_err(self.message(&found, place)),
+            Unfit::Value(found) => PyValueError::new_err(self.message(&found, place)),
+        })?;
+        let arg = arrays::lent(&array, element);
+        self.kept.push(array.into_any());
+        arg.ok_or_else(|| self.wrong(value, place))
+    }
+
+    fn scalar(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        element: Element,
+        place: &str,
+    ) -> PyResult<Arg<'static>> {
+        if let Ok(array) = value.cast::<PyUntypedArray>() {
+            if array.ndim() == 0 {
+                let item = array.call_method0(intern!(value.py(), "item"))?;
+                return self.scalar(&item, element, place);
+            }
+            let sizes: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
+            let found = format!("an array of the shape ({})", sizes.join(", "));
+            return Err(PyValueError::new_err(self.message(&found, place)));
+        }
+        let is_bool = value.is_instance_of::<PyBool>() || is_numpy_bool(value);
+        let found = match element {
+            Element::Bool if is_bool => Some(value.is_truthy()?.into_arg()),
+            Element::Bool => None,
+            _ if is_bool || value.is_instance_of::<PyString>() => None,
+            Element::Real => value.extract::<f64>().ok().map(IntoArg::into_arg),
+            Element::Int if value.is_instance_of::<PyFloat>() => None,
+            Element::Int => match value.extract::<i64>() {
+                Ok(number) => Some(number.into_arg()),
+                Err(_) if value.is_instance_of::<PyInt>() => {
+                    let found = format!("{value}, which is not a 64-bit integer");
+                    return Err(PyValueError::new_err(self.message(&found, place)));
+                }
+                Err(_) => None,
+            },
+        };
+        match found {
+            Some(arg) => Ok(arg),
+            None => Err(self.wrong(value, place)),
+        }
+    }
+
+    /// A value of any type, as data of its own.
+    fn data(&mut self, ty: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        stacker::maybe_grow(ROOM, MORE, || self.data_of(ty, value, place))
+    }
+
+    fn data_of(&mut self, ty: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        if let Some((element, rank)) = plain(ty) {
+            let arg = match rank {
+                0 => self.scalar(value, element, place)?,
+                _ => self.array(value, element, rank, place)?,
+            };
+            return Ok(arg.to_data());
+        }
+        match ty {
+            Type::Tuple(types) => self.tuple(types, value, place),
+            Type::Record(fields) => self.record(fields, value, place),
+            Type::Array(_, elem) => self.elements(elem, value, place),
+            Type::Variant(name) => self.variant(name, value, place),
+            Type::Real | Type::Int | Type::Bool | Type::Function(..) => {
+                Err(self.wrong(value, place))
+            }
+        }
+    }
+
+    fn tuple(&mut self, types: &[Type], value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        let is_sequence = value.is_instance_of::<PyTuple>()
+            || value.is_instance_of::<PyList>()
+            || value.is_instance_of::<PyUntypedArray>();
+        if !is_sequence {
+            return Err(self.wrong(value, place));
+        }
+        let items: Vec<Bound<'py, PyAny>> = value.try_iter()?.collect::<PyResult<_>>()?;
+        if items.len() != types.len() {
+            let found =
+                format!("{} of {} items where there are {}", kind(value), items.len(), types.len());
+            return Err(PyValueError::new_err(self.message(&found, place)));
+        }
+        let mut all = Vec::with_capacity(items.len());
+        for (k, (ty, item)) in types.iter().zip(&items).enumerate() {
+            all.push(self.data(ty, item, &format!("{place}[{k}]"))?);
+        }
+        Ok(Data::Tuple(all))
+    }
+
+    /// A mapping, or an object with attributes: dataclasses, named tuples, namespaces.
+    fn record(
+        &mut self,
+        fields: &[(Arc<str>, Type)],
+        value: &Bound<'py, PyAny>,
+        place: &str,
+    ) -> PyResult<Data> {
+        let Some(names) = field_names(value)? else { return Err(self.wrong(value, place)) };
+        let missing: Vec<&str> = fields
+            .iter()
+            .map(|(name, _)| &**name)
+            .filter(|name| !names.iter().any(|known| known == name))
+            .collect();
+        let extra: Vec<&String> = names
+            .iter()
+            .filter(|name| !fields.iter().any(|(known, _)| **known == ***name))
+            .collect();
+        if !missing.is_empty() || !extra.is_empty() {
+            let mut found = format!("{} that", kind(value));
+            if !missing.is_empty() {
+                found += &format!(" lacks {}", listed(&missing));
+            }
+            if !extra.is_empty() {
+                let joint = if missing.is_empty() { "" } else { " and" };
+                found += &format!("{joint} has {}, which the type has not", listed(&extra));
+            }
+            return Err(PyTypeError::new_err(self.message(&found, place)));
+        }
+        let mut all = Vec::with_capacity(fields.len());
+        for (name, ty) in fields {
+            let item = field(value, name)?;
+            all.push((name.clone(), self.data(ty, &item, &format!("{place}.{name}"))?));
+        }
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(Data::Record(all))
+    }
+
+    /// An array of structures: a sequence of them, or a table, whose columns have the names of the fields.
+    fn elements(&mut self, elem: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        if let (Type::Record(fields), true) = (elem, is_table(value)) {
+            return self.table(fields, value, place);
+        }
+        if is_no_sequence(value) || value.is_instance_of::<PyDict>() {
+            return Err(self.wrong(value, place));
+        }
+        let Ok(items) = value.try_iter() else { return Err(self.wrong(value, place)) };
+        let mut all = Vec::new();
+        for (k, item) in items.enumerate() {
+            all.push(self.data(elem, &item?, &format!("{place}[{k}]"))?);
+        }
+        Ok(Data::Array(all))
+    }
+
+    fn table(
+        &mut self,
+        fields: &[(Arc<str>, Type)],
+        value: &Bound<'py, PyAny>,
+        place: &str,
+    ) -> PyResult<Data> {
+        let names = field_names(value)?.unwrap_or_default();
+        let mut columns = Vec::new();
+        for (name, ty) in fields {
+            if !names.iter().any(|known| **known == **name) {
+                let found = format!("a table without a column `{name}`");
+                return Err(PyTypeError::new_err(self.message(&found, place)));
+            }
+            let items: Vec<Bound<'py, PyAny>> =
+                field(value, name)?.try_iter()?.collect::<PyResult<_>>()?;
+            columns.push((name, ty, items));
+        }
+        let rows = columns.first().map_or(0, |(_, _, items)| items.len());
+        if let Some((name, _, items)) = columns.iter().find(|(_, _, items)| items.len() != rows) {
+            let found = format!(
+                "a table whose column `{name}` has {} rows where others have {rows}",
+                items.len()
+            );
+            return Err(PyValueError::new_err(self.message(&found, place)));
+        }
+        let mut all = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let mut record = Vec::with_capacity(columns.len());
+            for (name, ty, items) in &columns {
+                let place = format!("{place}.{name}[{row}]");
+                record.push(((*name).clone(), self.data(ty, &items[row], &place)?));
+            }
+            record.sort_by(|a, b| a.0.cmp(&b.0));
+            all.push(Data::Record(record));
+        }
+        Ok(Data::Array(all))
+    }
+
+    fn variant(&mut self, name: &str, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        let known = self.variants.iter().find(|variant| *variant.name == *name);
+        let (Some(known), true) = (known, value.is_instance(classes::variant(value.py())?)?) else {
+            return Err(self.wrong(value, place));
+        };
+        let constructor: String = value.getattr(intern!(value.py(), "name"))?.extract()?;
+        let fields = value.getattr(intern!(value.py(), "fields"))?;
+        let fields: Vec<Bound<'py, PyAny>> = fields.try_iter()?.collect::<PyResult<_>>()?;
+        let names: Vec<&str> = known.constructors.iter().map(|(name, _)| &**name).collect();
+        let Some(tag) = names.iter().position(|known| *known == constructor) else {
+            let near = lambada::suggest(&constructor, names.iter().copied());
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("its constructors are {}", listed(&names)),
+            };
+            let found = format!("`{constructor}`, which is no constructor of `{name}`; {hint}");
+            return Err(PyTypeError::new_err(self.message(&found, place)));
+        };
+        let (constructor, types) = &known.constructors[tag];
+        if types.len() != fields.len() {
+            let found = format!(
+                "`{constructor}` with {} where it takes {}",
+                counted(fields.len()),
+                types.len()
+            );
+            return Err(PyTypeError::new_err(self.message(&found, place)));
+        }
+        let mut args = Vec::with_capacity(fields.len());
+        for (k, (ty, item)) in types.iter().zip(&fields).enumerate() {
+            // A list of a million elements is as many deep: its place is not written out.
+            let inside =
+                if place.len() < 60 { format!("{place}.fields[{k}]") } else { place.to_string() };
+            args.push(self.data(ty, item, &inside)?);
+        }
+        Ok(Data::Con { name: constructor.clone(), tag, args: args.into() })
+    }
+
+    fn wrong(&self, value: &Bound<'py, PyAny>, place: &str) -> PyErr {
+        PyTypeError::new_err(self.message(&said(value), place))
+    }
+
+    fn message(&self, found: &str, place: &str) -> String {
+        let Reader { name, ty, .. } = self;
+        match place {
+            "" => format!("`{name}` should be `{ty}`, but it is {found}"),
+            _ => format!("`{name}` should be `{ty}`, but `{name}{place}` is {found}"),
+        }
+    }
+}
+
+/// The value as data, where nothing says of what type it should be.
+pub(crate) fn natural(value: &Bound<'_, PyAny>) -> PyResult<Data> {
+    stacker::maybe_grow(ROOM, MORE, || natural_data(value))
+}
+
+fn natural_data(value: &Bound<'_, PyAny>) -> PyResult<Data> {
+    let py = value.py();
+    let items = |value: &Bound<'_, PyAny>| -> PyResult<Vec<Data>> {
+        value.try_iter()?.map(|item| natural(&item?)).collect()
+    };
+    if value.is_instance_of::<PyBool>() || is_numpy_bool(value) {
+        return Ok(Data::from(value.is_truthy()?));
+    }
+    if value.is_instance(classes::variant(py)?)? {
+        let name: String = value.getattr("name")?.extract()?;
+        let args = items(&value.getattr("fields")?)?;
+        return Ok(Data::Con { name: name.into(), tag: 0, args: args.into() });
+    }
+    if let Some(names) = field_names(value)? {
+        let mut all: Vec<(Arc<str>, Data)> = Vec::new();
+        for name in names {
+            let item = natural(&field(value, &name)?)?;
+            all.push((Arc::from(name), item));
+        }
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        return Ok(Data::Record(all));
+    }
+    if value.is_instance_of::<PyTuple>() {
+        return Ok(Data::Tuple(items(value)?));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Data::from(value.extract::<i64>()?));
+    }
+    if value.hasattr("__float__")? && !value.hasattr("__len__")? {
+        return Ok(Data::from(value.extract::<f64>()?));
+    }
+    let numpy = py.import("numpy")?.call_method1("asarray", (value,));
+    let array = numpy.ok().and_then(|array| array.cast_into::<PyUntypedArray>().ok());
+    for element in [Element::Bool, Element::Int, Element::Real] {
+        let Some(array) = &array else { break };
+        if let Ok(array) = arrays::converted(array.as_any(), element, array.ndim())
+            && let Some(arg) = arrays::lent(&array, element)
+        {
+            return Ok(arg.to_data());
+        }
+    }
+    match value.is_instance_of::<PyList>() {
+        true => Ok(Data::Array(items(value)?)),
+        false => Err(PyTypeError::new_err(format!("{} is no value of Lambada", said(value)))),
+    }
+}
+
+fn is_no_sequence(value: &Bound<'_, PyAny>) -> bool {
+    value.is_none()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<pyo3::types::PyBytes>()
+        || value.is_instance_of::<PyDict>()
+        || value.is_instance_of::<pyo3::types::PySet>()
+}
+
+fn is_numpy_bool(value: &Bound<'_, PyAny>) -> bool {
+    let class = value.get_type();
+    class.name().is_ok_and(|name| name == "bool_" || name == "bool")
+        && value.hasattr("dtype").unwrap_or(false)
+}
+
+/// Has it columns with names?
+fn is_table(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyDict>()
+        || (value.hasattr("columns").unwrap_or(false)
+            && value.hasattr("__getitem__").unwrap_or(false))
+}
+
+/// The names of the fields of something that has fields.
+fn field_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let strings = |names: Bound<'_, PyAny>| -> PyResult<Vec<String>> {
+        names.try_iter()?.map(|name| Ok(name?.str()?.to_string())).collect()
+    };
+    if value.cast::<PyMapping>().is_ok() || value.hasattr("keys")? {
+        return Ok(Some(strings(value.call_method0("keys")?)?));
+    }
+    if value.hasattr("_fields")? {
+        return Ok(Some(strings(value.getattr("_fields")?)?));
+    }
+    if value.hasattr("__dataclass_fields__")? {
+        return Ok(Some(strings(value.getattr("__dataclass_fields__")?)?));
+    }
+    // A row of a structured array.
+    if value.hasattr("dtype")? {
+        let names = value.getattr("dtype")?.getattr("names")?;
+        return if names.is_none() { Ok(None) } else { Ok(Some(strings(names)?)) };
+    }
+    let namespace = value.py().import("types")?.getattr("SimpleNamespace")?;
+    match value.is_instance(&namespace)? {
+        true => Ok(Some(strings(value.getattr("__dict__")?)?)),
+        false => Ok(None),
+    }
+}
+
+fn field<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let by_key = value.hasattr("keys")? || value.hasattr("dtype")?;
+    if by_key { value.get_item(name) } else { value.getattr(name) }
+}
+
+fn kind(value: &Bound<'_, PyAny>) -> String {
+    let class = value.get_type();
+    let class = class.name().map_or_else(|_| "object".to_string(), |name| name.to_string());
+    let article = if class.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {class}")
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 field".into() } else { format!("{count} fields") }
+}
+
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    names.join(", ")
+}

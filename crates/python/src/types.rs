@@ -1,0 +1,43 @@
+//! Types as values of Python.
+
+use lambada::Type;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+/// A type as values of Python.
+pub(crate) fn tree<'py>(py: Python<'py>, ty: &Type) -> PyResult<Bound<'py, PyAny>> {
+    let named = |kind: &str, inside: Bound<'py, PyAny>| {
+        Ok(PyTuple::new(py, [PyString::new(py, kind).into_any(), inside])?.into_any())
+    };
+    match ty {
+        Type::Real | Type::Int | Type::Bool => Ok(PyString::new(py, &ty.to_string()).into_any()),
+        Type::Array(_, elem) => named("array", tree(py, elem)?),
+        Type::Tuple(types) => {
+            let types: Vec<_> = types.iter().map(|ty| tree(py, ty)).collect::<PyResult<_>>()?;
+            named("tuple", PyTuple::new(py, types)?.into_any())
+        }
+        Type::Record(fields) => {
+            let all = PyDict::new(py);
+            for (name, ty) in fields {
+                all.set_item(&**name, tree(py, ty)?)?;
+            }
+            named("record", all.into_any())
+        }
+        Type::Variant(_) | Type::Function(..) => {
+            named("variant", PyString::new(py, &ty.to_string()).into_any())
+        }
+    }
+}
+
+/// The sizes of a scalar or an array of scalars.
+pub(crate) fn sizes(ty: &Type) -> Option<Vec<String>> {
+    match ty {
+        Type::Real | Type::Int | Type::Bool => Some(Vec::new()),
+        Type::Array(size, elem) => {
+            let mut all = vec![size.to_string()];
+            all.extend(sizes(elem)?);
+            Some(all)
+        }
+        Type::Tuple(_) | Type::Record(_) | Type::Variant(_) | Type::Function(..) => None,
+    }
+}
