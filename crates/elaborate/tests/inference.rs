@@ -208,6 +208,21 @@ def rec down y n = if n == 0 then y + y else up y (n - 1)";
 }
 
 #[test]
+fn signatures_of_a_group_may_share_a_type_of_which_something_is_asked() {
+    let written = "def rec up (x : a) (n : int) : a = if n == 0 then x else down (x + x) (n - 1)
+def rec down (y : b) (n : int) : b = if n == 0 then y * y else up y (n - 1)";
+    check(written, "up", "num a => a -> int -> a");
+    check(written, "down", "num a => a -> int -> a");
+    let rules = "def sn (x : a) : a = sin x\n  with jvp (dx) = cs x * dx
+def cs (x : a) : a = cos x\n  with jvp (dx) = - (sn x) * dx";
+    check(rules, "sn", "real a => a -> a");
+    let local =
+        "def f x = let rec g (y : a) (n : int) : a = if n == 0 then y else h (y + y) (n - 1)
+  and h (z : b) (n : int) : b = g z n in (g x 1, g 2 3)";
+    check(local, "f", "num a, scalar num b => a -> (a, b)");
+}
+
+#[test]
 fn recursive_calls_have_their_own_sizes() {
     let total =
         "def rec total [n] (xs : [n]real) : real = if n == 0 then 0.0 else xs[0] + total xs[1:]";

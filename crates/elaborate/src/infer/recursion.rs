@@ -317,11 +317,7 @@ impl<'a> Infer<'a> {
                     growing.edge(var, var, false, call);
                     continue;
                 }
-                let overloaded = match self.solver.get(var) {
-                    Node::Unknown(unknown) => unknown.kind != Kind::Any,
-                    _ => false,
-                };
-                if overloaded || self.solver.is_waited_for(var) {
+                if self.is_overloaded(var) {
                     self.problems.push(messages::overloaded_recursion(&call.name, call.span));
                     return;
                 }
@@ -333,6 +329,15 @@ impl<'a> Infer<'a> {
         if let Some(call) = growing.found() {
             self.problems.push(messages::growing_recursion(&call.name, call.span));
         }
+    }
+
+    /// Is something asked of a type variable, so that it stands for some types only?
+    pub(super) fn is_overloaded(&self, var: Ty) -> bool {
+        let narrow = match self.solver.get(var) {
+            Node::Unknown(unknown) => unknown.kind != Kind::Any,
+            _ => false,
+        };
+        narrow || self.solver.is_waited_for(var)
     }
 
     /// `let rec f x = … and g y = … in`
@@ -353,20 +358,9 @@ impl<'a> Infer<'a> {
             self.functions.push((def.name.text.clone(), Rc::new(nothing)));
         }
         let syntax: Vec<&Def> = defs.iter().collect();
-        let mut signatures: Vec<Rc<Provisional>> = Vec::new();
         let Elaborated { bodies, own_calls } =
             self.elaborate_group(&syntax, &mut |infer, k, known| {
-                if k == 0 {
-                    infer.env.restore(scope);
-                    signatures.clear();
-                }
-                signatures.push(known.clone());
-                // A signature does not see the functions of its group, as sizes are no functions.
-                if signatures.len() == ids.len() {
-                    for ((def, id), known) in defs.iter().zip(&ids).zip(&signatures) {
-                        infer.env.bind(&def.name.text, Entry::Recursive(*id, known.clone()));
-                    }
-                }
+                infer.env.bind(&defs[k].name.text, Entry::Recursive(ids[k], known.clone()));
             });
         self.check_own_calls(&own_calls);
         let (schemes, stuck) = self.generalize_group(&bodies, mark);

@@ -40,6 +40,9 @@ struct Result {
     unknown: BTreeSet<usize>,
 }
 
+/// Type variables of the signatures of a group that stand for the same type: a function and the name of its variable, twice.
+type Same = Vec<((usize, Rc<str>), (usize, Rc<str>))>;
+
 impl Infer<'_> {
     /// The functions of a group, one level deeper; `announce` says where their names are found meanwhile.
     pub(super) fn elaborate_group(
@@ -51,10 +54,13 @@ impl Infer<'_> {
         let (problems, failed) = (self.problems.len(), self.solver.failed.len());
         let calls = self.sized_calls.len();
         let mut results: Vec<Result> = defs.iter().map(|_| Result::default()).collect();
+        let mut same = Same::new();
+        let scope = self.env.mark();
         loop {
+            self.env.restore(scope);
             let outer = std::mem::take(&mut self.own_calls);
             self.solver.level += 1;
-            let known = self.announced(defs, &results, announce);
+            let known = self.announced(defs, (&results, &same), announce);
             let mut bodies = Vec::new();
             for (def, known) in defs.iter().zip(&known) {
                 bodies.push(self.recursive_function(&Syntax::of_def(def), known));
@@ -63,7 +69,9 @@ impl Infer<'_> {
             self.settle_sizes(undecided);
             let own_calls = std::mem::replace(&mut self.own_calls, outer);
             let sized: Vec<SizedCall> = self.sized_calls.drain(calls..).collect();
-            let mut again = false;
+            let more = self.same_variables(&own_calls, &known, &same);
+            let mut again = !more.is_empty();
+            same.extend(more);
             for (k, result) in results.iter_mut().enumerate() {
                 let wrong = self.wrong_sizes(defs[k], &known[k], &bodies[k], &sized);
                 let before = result.unknown.len();
@@ -89,21 +97,66 @@ impl Infer<'_> {
     fn announced(
         &mut self,
         defs: &[&Def],
-        results: &[Result],
+        (results, same): (&[Result], &Same),
         announce: &mut dyn FnMut(&mut Self, usize, &Rc<Provisional>),
     ) -> Vec<Rc<Provisional>> {
         let mut all = Vec::new();
-        for (k, (def, result)) in defs.iter().zip(results).enumerate() {
+        for (def, result) in defs.iter().zip(results) {
             let syntax = Syntax::of_def(def);
             let mut known = self.signature(&syntax);
             if !result.unknown.is_empty() {
                 self.forget_sizes(&mut known, syntax.params.len(), result);
             }
-            let known = Rc::new(known);
-            announce(self, k, &known);
             all.push(known);
         }
+        for ((k, name), (l, other)) in same {
+            self.solver.identify(all[*k].type_vars[name], all[*l].type_vars[other]);
+        }
+        for known in &mut all {
+            known.vars.iter_mut().for_each(|var| *var = self.solver.root(*var));
+        }
+        let all: Vec<Rc<Provisional>> = all.into_iter().map(Rc::new).collect();
+        all.iter().enumerate().for_each(|(k, known)| announce(self, k, known));
         all
+    }
+
+    /// The type variables of different functions of the group that are one: something is asked of the one, and a call has the other in its place.
+    /// None if two variables of one signature would be one.
+    fn same_variables(&self, calls: &[OwnCall], known: &[Rc<Provisional>], before: &Same) -> Same {
+        let mut owners: HashMap<Ty, (usize, Rc<str>)> = HashMap::new();
+        for (k, known) in known.iter().enumerate().filter(|(_, known)| known.complete) {
+            for (name, var) in known.type_vars.iter() {
+                let var = self.solver.root(*var);
+                if known.vars.contains(&var) {
+                    owners.entry(var).or_insert_with(|| (k, name.clone()));
+                }
+            }
+        }
+        let mut same = Same::new();
+        for (var, arg) in calls.iter().flat_map(|call| call.pairs.iter()) {
+            let (var, arg) = (self.solver.root(*var), self.solver.root(*arg));
+            if let (Some(of), Some(by)) = (owners.get(&var), owners.get(&arg))
+                && of.0 != by.0
+                && self.is_overloaded(var)
+            {
+                same.push((of.clone(), by.clone()));
+            }
+        }
+        let mut class: HashMap<&(usize, Rc<str>), usize> = HashMap::new();
+        for (count, (one, other)) in before.iter().chain(&same).enumerate() {
+            let (old, new) = (class.get(one).copied(), class.get(other).copied());
+            let number = old.or(new).unwrap_or(count);
+            class
+                .values_mut()
+                .filter(|k| Some(**k) == old || Some(**k) == new)
+                .for_each(|k| *k = number);
+            class.insert(one, number);
+            class.insert(other, number);
+        }
+        let clash = class.iter().any(|(one, k)| {
+            class.iter().any(|(other, l)| k == l && one.0 == other.0 && one.1 != other.1)
+        });
+        if clash { Same::new() } else { same }
     }
 
     /// The result that was found, with a size that nothing is known of at those places, and one for each call to find out at the others.

@@ -66,6 +66,14 @@ impl Solver {
         }
     }
 
+    /// Makes two type variables of signatures one.
+    pub fn identify(&mut self, a: Ty, b: Ty) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.set(a, Node::Link(b));
+        }
+    }
+
     /// All pairs, even after one that fails; the first failure counts.
     fn all_equal(&mut self, pairs: impl Iterator<Item = (Ty, Ty)>) -> Result<(), Clash> {
         let mut result = Ok(());
