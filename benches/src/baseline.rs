@@ -1,0 +1,115 @@
+//! Code written by hand in C: compiled once, called with arrays.
+
+#![allow(unsafe_code)]
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::inputs::Arrays;
+
+/// The flags of the C compiler: those of somebody who has not tuned anything.
+pub const FLAGS: &str = "-O2 -march=native";
+
+/// What `struct call` of baseline.h is.
+#[repr(C)]
+struct Call {
+    n: *const i64,
+    x: *const *const f64,
+    i: *const *const i64,
+    y: *const *mut f64,
+    j: *const *mut i64,
+}
+
+type Entry = unsafe extern "C" fn(*const Call);
+
+/// Value and derivative of an eval.
+pub struct Baseline {
+    library: libloading::Library,
+    _folder: tempfile::TempDir,
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Value,
+    Derivative,
+}
+
+/// Results in the order of baseline.h: arrays of numbers, and of integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    pub reals: Vec<Vec<f64>>,
+    pub ints: Vec<Vec<i64>>,
+}
+
+/// The C compiler that is used.
+pub fn compiler() -> String {
+    std::env::var("CC").unwrap_or_else(|_| "cc".to_string())
+}
+
+impl Baseline {
+    pub fn compile(source: &Path, flags: &str) -> Result<Baseline, String> {
+        let shown = source.display();
+        let folder =
+            tempfile::tempdir().map_err(|error| format!("no folder for {shown}: {error}"))?;
+        let library = folder.path().join("baseline.so");
+        let compiler = compiler();
+        let status = Command::new(&compiler)
+            .arg("-std=gnu11")
+            .args(flags.split_whitespace())
+            .args(["-fPIC", "-shared"])
+            .arg(source)
+            .arg("-o")
+            .arg(&library)
+            .arg("-lm")
+            .status()
+            .map_err(|error| format!("cannot run the C compiler `{compiler}`: {error}; set CC"))?;
+        if !status.success() {
+            return Err(format!("`{compiler}` does not compile {shown} with {flags}"));
+        }
+        // SAFETY: the library was compiled from our source a line above and runs no code when it is loaded.
+        let library = unsafe { libloading::Library::new(&library) }.map_err(|error| {
+            format!("what `{compiler}` makes of {shown} cannot be loaded: {error}")
+        })?;
+        Ok(Baseline { library, _folder: folder })
+    }
+
+    /// Calls it so many times; results are written into `into`, whose arrays have their lengths. The nanoseconds of each call.
+    pub fn time(
+        &self,
+        which: Which,
+        arrays: &Arrays,
+        into: &mut Results,
+        times: usize,
+    ) -> Vec<u64> {
+        let x: Vec<*const f64> = arrays.reals.iter().map(|array| array.as_ptr()).collect();
+        let i: Vec<*const i64> = arrays.ints.iter().map(|array| array.as_ptr()).collect();
+        let y: Vec<*mut f64> = into.reals.iter_mut().map(|array| array.as_mut_ptr()).collect();
+        let j: Vec<*mut i64> = into.ints.iter_mut().map(|array| array.as_mut_ptr()).collect();
+        let call = Call {
+            n: arrays.sizes.as_ptr(),
+            x: x.as_ptr(),
+            i: i.as_ptr(),
+            y: y.as_ptr(),
+            j: j.as_ptr(),
+        };
+        let name: &[u8] = match which {
+            Which::Value => b"value",
+            Which::Derivative => b"derivative",
+        };
+        // SAFETY: every baseline defines both functions with the signature of baseline.h, takes the arrays that `inputs` makes, whose sizes are
+        // among `sizes`, and writes arrays as long as those of the program that `measure` has run before.
+        unsafe {
+            let entry: libloading::Symbol<Entry> =
+                self.library.get(name).expect("baselines define both");
+            (0..times)
+                .map(|_| {
+                    let start = Instant::now();
+                    entry(&call);
+                    start.elapsed().as_nanos() as u64
+                })
+                .collect()
+        }
+    }
+}

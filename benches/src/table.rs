@@ -1,0 +1,180 @@
+//! What was measured, as tables, and the page of the book that has them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::baseline::Which;
+use crate::machine::Machine;
+use crate::measure::{Row, Time, Who};
+
+/// What was measured stands between these lines of the page.
+const BEGIN: &str = "<!-- measured -->";
+const END: &str = "<!-- end -->";
+
+/// A workload in a line, while others run.
+pub fn line(row: &Row) -> String {
+    let mut text = format!("{:<10} {:<44}", row.eval, row.label);
+    for time in &row.times {
+        let who = match time.who {
+            Who::ByHand => "by hand",
+            Who::Lambada(false) => "plain",
+            Who::Lambada(true) => "nests",
+        };
+        let _ = write!(text, "  {} {who} {}", time.definition, seconds(Some(time.least)));
+    }
+    text
+}
+
+/// A time with three digits and its unit.
+fn seconds(time: Option<f64>) -> String {
+    let Some(time) = time else { return String::new() };
+    let (number, unit) = match time {
+        t if t < 1e-6 => (t * 1e9, "ns"),
+        t if t < 1e-3 => (t * 1e6, "µs"),
+        t if t < 1.0 => (t * 1e3, "ms"),
+        t => (t, "s"),
+    };
+    format!("{} {unit}", digits(number))
+}
+
+/// The least time, and the median in parentheses.
+fn both(time: Option<&Time>) -> String {
+    time.map_or(String::new(), |time| {
+        format!("{} ({})", seconds(Some(time.least)), seconds(Some(time.median)))
+    })
+}
+
+/// About three digits.
+fn digits(number: f64) -> String {
+    match number {
+        n if n >= 100.0 => format!("{n:.0}"),
+        n if n >= 10.0 => format!("{n:.1}"),
+        n => format!("{n:.2}"),
+    }
+}
+
+fn ratio(speed: Option<f64>) -> String {
+    speed.map(digits).unwrap_or_default()
+}
+
+/// Which of both ways were measured.
+fn ways(rows: &[Row]) -> Vec<bool> {
+    let measured = |nests: &bool| {
+        rows.iter().flat_map(|row| &row.times).any(|time| time.who == Who::Lambada(*nests))
+    };
+    [false, true].into_iter().filter(measured).collect()
+}
+
+fn way(nests: bool) -> &'static str {
+    if nests { "with `--nests`" } else { "Lambada" }
+}
+
+/// The tables.
+pub fn page(rows: &[Row], machine: &Machine) -> String {
+    let ways = ways(rows);
+    let mut text = about(machine);
+    for (which, title) in [(Which::Value, "Values"), (Which::Derivative, "Derivatives")] {
+        let against: Vec<&Row> =
+            rows.iter().filter(|row| row.least(Who::ByHand, which).is_some()).collect();
+        if against.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "\n## {title}\n\n| eval | sizes | by hand |");
+        for nests in &ways {
+            let _ = write!(text, " {} | × as fast |", way(*nests));
+        }
+        let _ = write!(text, "\n|---|---|--:|{}\n", "--:|--:|".repeat(ways.len()));
+        for row in against {
+            let by_hand = both(row.time(Who::ByHand, which));
+            let _ = write!(text, "| {} | {} | {by_hand} |", row.eval, row.label);
+            for nests in &ways {
+                let time = both(row.time(Who::Lambada(*nests), which));
+                let _ = write!(text, " {time} | {} |", ratio(row.speed(*nests, which)));
+            }
+            text.push('\n');
+        }
+    }
+    text + &quotients(rows, &ways) + &optimizers(rows, &ways)
+}
+
+fn about(machine: &Machine) -> String {
+    let Machine { processor, cores, compiler, flags, generated, date } = machine;
+    format!(
+        "Measured on {date}: {processor}, {cores} cores, one thread; {compiler}; by hand `{flags}`, generated code `{generated}`. \
+         Least times, with medians in parentheses; each program runs in turn with the others, in one process. Ratios are those of the least times.\n"
+    )
+}
+
+/// What a derivative costs, in values.
+fn quotients(rows: &[Row], ways: &[bool]) -> String {
+    let quotient = |row: &Row, who: Who| {
+        Some(row.least(who, Which::Derivative)? / row.least(who, Which::Value)?)
+    };
+    let rows: Vec<&Row> = rows
+        .iter()
+        .filter(|row| ways.iter().any(|way| quotient(row, Who::Lambada(*way)).is_some()))
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Derivative ÷ value\n\n| eval | sizes | by hand |".to_string();
+    for nests in ways {
+        let _ = write!(text, " {} |", way(*nests));
+    }
+    let _ = write!(text, "\n|---|---|--:|{}\n", "--:|".repeat(ways.len()));
+    for row in rows {
+        let by_hand = ratio(quotient(row, Who::ByHand));
+        let _ = write!(text, "| {} | {} | {by_hand} |", row.eval, row.label);
+        for nests in ways {
+            let _ = write!(text, " {} |", ratio(quotient(row, Who::Lambada(*nests))));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Times of what has no code by hand.
+fn optimizers(rows: &[Row], ways: &[bool]) -> String {
+    let alone = |row: &&Row| row.times.iter().all(|time| time.who != Who::ByHand);
+    let rows: Vec<&Row> = rows.iter().filter(alone).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "\n## Derivatives inside of optimizers\n\nThe first letter is the mode of the outer derivative, the second that of the inner one: `r`everse or `f`orward.\n\n| eval | modes |"
+            .to_string();
+    for nests in ways {
+        let _ = write!(text, " {} |", way(*nests));
+    }
+    let _ = write!(text, "\n|---|---|{}\n", "--:|".repeat(ways.len()));
+    for row in rows {
+        let mut modes: Vec<&str> = row.times.iter().map(|time| time.definition).collect();
+        modes.dedup();
+        modes.truncate(row.times.len() / ways.len());
+        for mode in modes {
+            let _ = write!(text, "| {} | {mode} |", row.eval);
+            for nests in ways {
+                let time = row
+                    .times
+                    .iter()
+                    .find(|time| time.definition == mode && time.who == Who::Lambada(*nests));
+                let _ = write!(text, " {} |", both(time));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Puts what was measured into the page.
+pub fn write(path: &Path, measured: &str) -> Result<(), String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let parts =
+        text.split_once(BEGIN).and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
+    let Some((head, tail)) = parts else {
+        return Err(format!("{shown} has no lines `{BEGIN}` and `{END}` between which to write"));
+    };
+    let text = format!("{head}{BEGIN}\n{measured}\n{END}{tail}");
+    std::fs::write(path, text).map_err(|e| format!("cannot write {shown}: {e}"))
+}
