@@ -1,6 +1,7 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
+use lambada_run::Target;
 use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
 use lambada_surface::ast::Item;
@@ -58,7 +59,8 @@ impl Unit {
                 Ok(anf::print(&arrays_with(&call.program, call.entry, &self.options)?.optimized))
             }
             (Stage::Schedule, _) => {
-                Ok(scheduled(&arrays_with(&call.program, call.entry, &self.options)?.optimized))
+                let arrays = arrays_with(&call.program, call.entry, &self.options)?;
+                Ok(scheduled(&arrays.optimized, self.options.nests))
             }
             (Stage::Loops, _) => Ok(lambada_loops::print(&lower_with(
                 &arrays_with(&call.program, call.entry, &self.options)?,
@@ -95,13 +97,21 @@ impl Unit {
     }
 }
 
-/// The graphs of a program, with what each pass over its points computes, for sizes of which nothing is known.
-fn scheduled(function: &anf::Function) -> String {
+/// The graphs of a program, with what each pass over its points computes, for sizes of which nothing is known; and how they are placed, where nests are asked for.
+fn scheduled(function: &anf::Function, nests: bool) -> String {
     let nominal = schedule::Nominal::default();
+    let leave = if nests { schedule::Leave::Finite } else { schedule::Leave::Checked };
     let mut texts = Vec::new();
     schedule::through_graphs(&mut function.clone(), &mut |graph| {
-        let prepared = schedule::prepared(&graph, &nominal, schedule::Leave::Checked);
+        let prepared = schedule::prepared(&graph, &nominal, leave);
         texts.push(schedule::described(&prepared, &nominal));
+        if nests {
+            let placed = schedule::best(&prepared, &nominal, Target::Here.lanes());
+            let words = placed.map(|placed| schedule::explained(&placed));
+            texts.push(
+                words.unwrap_or_else(|| "no nests, which would not be worth it here\n".into()),
+            );
+        }
         graph
     });
     texts.join("\n")

@@ -287,7 +287,11 @@ impl<'a> Emitter<'a> {
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
         let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.blocks[0]));
-        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(self.blocks[1]));
+        let len = self.code.int(Prim::MinInt, low, Operand::int(self.blocks[1]));
+        // No room for more indices than there are.
+        let end = self.extent(block);
+        let some = self.code.int(Prim::MaxInt, end, Operand::int(1));
+        self.block_len = self.code.int(Prim::MinInt, len, some);
     }
 
     // Passes

@@ -187,6 +187,16 @@ fn a_mixture_is_placed() {
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
     assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);
+    let words = crate::explained(&placed);
+    for told in [
+        "nests over blocks of i_3, as many as fit the cache of a core\n",
+        "nests run together for each i_2, which no contraction mixes\n",
+        // The contraction: four rows and four vectors of points at once, terms up to the diagonal.
+        "    i (4 at once), i_3 (4 vectors), i_1: reduce v40\n",
+    ] {
+        assert!(words.contains(told), "{told}{words}");
+    }
+    assert!(placed.buffers.iter().any(|buffer| buffer.single), "{words}");
     for (n, k, d) in [(0, 2, 3), (1, 1, 1), (9, 2, 3), (17, 3, 5), (3, 2, 9)] {
         let size = d * (d - 1) / 2;
         let args = [
