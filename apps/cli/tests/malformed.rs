@@ -442,6 +442,38 @@ fn closed_pipes_are_quiet() {
     });
 }
 
+/// Where the system gives less memory than `--max-memory` allows: a list, and what the reverse sweep of a `while` keeps. Machine code gives back
+/// what it has taken before it is told what there was no memory for.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_system_has_no_memory_for() {
+    let folder = folder();
+    let program = "type list = Nil | Cons real list\n\
+        def rec build (n : int) (l : list) : list = if n == 0 then l else build (n - 1) (Cons 1.0 l)\n\
+        def first (n : int) = match build n Nil | Nil -> 0.0 | Cons x _ -> x\n\
+        def tape (x : real) (n : int) = let (y, _) = loop (y, k) = (x, 0) while k < n do (sin y, k + 1) in y\n\
+        def long (n : int) = for i < n => real i\n";
+    std::fs::write(folder.path().join("large.lam"), program).expect("a file can be written");
+    let calls = [
+        ("run", "first 1000000000", "this value needs"),
+        ("grad", "tape 0.5 1000000000", "this value needs"),
+        ("run", "long 1000000000", "array of 1000000000 elements needs 8 GB"),
+    ];
+    check(&calls, |_, (operator, call, message)| {
+        let lambada = env!("CARGO_BIN_EXE_lambada");
+        let line = format!("{lambada} {operator} --engine native large.lam {call}");
+        let output = Command::new("sh")
+            .current_dir(folder.path())
+            .args(["-c", &format!("ulimit -v 1200000 && exec {line}")])
+            .output()
+            .expect("it runs");
+        let told = text(&output.stderr);
+        let place = told.contains("--> large.lam:");
+        let fine = output.status.code() == Some(1) && place && told.contains(message);
+        (!fine).then(|| format!("{line}\n{told}"))
+    });
+}
+
 #[test]
 fn what_is_read_from_a_pipe() {
     let folder = folder();

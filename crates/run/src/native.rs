@@ -73,8 +73,10 @@ unsafe impl Send for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the context has been opened by the library, which is still loaded, and is closed once.
-        unsafe { (self.close)(self.context) }
+        if !self.context.is_null() {
+            // SAFETY: the context has been opened by the library, which is still loaded, and is closed once.
+            unsafe { (self.close)(self.context) }
+        }
     }
 }
 
@@ -201,7 +203,22 @@ impl Native {
     }
 
     fn put_back(&self, context: Owned) {
-        self.idle().push(context);
+        if !context.context.is_null() {
+            self.idle().push(context);
+        }
+    }
+
+    /// Gives back all memory that a call has taken which has not got enough: the message about it needs some. There is no context if not even
+    /// this leaves enough for one.
+    fn renew(&self, owned: &mut Owned) {
+        // SAFETY: the context is open and ours, no call is using it, and it is not used any more.
+        unsafe { (self.close)(owned.context) };
+        // SAFETY: it takes nothing and gives a context, or null.
+        owned.context = unsafe { (self.open)() };
+        if !owned.context.is_null() {
+            // SAFETY: the context is open and ours, and no call is using it.
+            unsafe { (self.set_limit)(owned.context, self.limit.limit) };
+        }
     }
 
     /// Begins a call.
@@ -342,6 +359,9 @@ impl<'a> NativeCall<'a> {
                 owned.args.len()
             )));
         }
+        if owned.context.is_null() {
+            return Err(failed_to_open(&native.name));
+        }
         if let Some(set) = native.set_stack {
             owned.reserve(set, native.limit);
         }
@@ -355,6 +375,9 @@ impl<'a> NativeCall<'a> {
             None => call(),
             Some(stack) => stack.run(call),
         };
+        if let 2 | 3 = status {
+            native.renew(owned);
+        }
         match status {
             0 => Ok(()),
             1 => Err(native.failure(&owned.words)),

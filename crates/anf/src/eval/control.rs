@@ -83,6 +83,9 @@ impl<'c> Machine<'c> {
 
     /// Begins with a statement that has blocks, or calls.
     pub(super) fn enter(&mut self, step: &'c Step) -> Run<()> {
+        if self.frames.len() == self.frames.capacity() {
+            self.deeper(step, 0)?;
+        }
         match &step.op {
             Instr::If { cond, then, otherwise } => {
                 let code = if self.scalar(cond).bool() { then } else { otherwise };

@@ -1,8 +1,8 @@
 //! Nodes. They lie in a pool in the order in which they are made, and a handle is a position in it, counted from 1. What an iteration or
 //! a call has made is released at its end, if no handle leaves it.
 
-use lambada_prim::{Scalar, ScalarTy};
-use lambada_source::Span;
+use lambada_prim::{Scalar, ScalarTy, grow};
+use lambada_source::{Failure, Span};
 
 use super::{Machine, Run, Value, internal};
 use crate::code::{Operand, Step};
@@ -52,6 +52,14 @@ impl Machine<'_> {
     pub(super) fn node(&mut self, tag: u32, fields: &[Operand], span: Span) -> Run<Value> {
         let at = self.pool.fields.len();
         let mut bytes = WORD;
+        let live = self.room.meter.live();
+        let spare = self.room.limit.limit.saturating_sub(live);
+        if grow(&mut self.pool.fields, fields.len(), spare).is_err()
+            || grow(&mut self.pool.nodes, 1, spare).is_err()
+        {
+            let needed = WORD * (1 + fields.len() as u64);
+            return Err(Failure { span, message: self.room.limit.refused_node(needed, live) });
+        }
         for field in fields {
             let value = self.take(field);
             bytes += match &value {
