@@ -1,14 +1,14 @@
 //! The arguments of calls, by position and by name; and tangents, by parameter.
 
-use lambada::{Args, Type};
+use lambada::{Args, Gradient, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::arrays::said;
-use crate::derivative::Wrt;
-use crate::function::Function;
 use crate::input::{Reader, listed};
+use crate::output::Writer;
+use crate::wrt::Wrt;
 
 /// The arguments of a call, and what has been made for it.
 pub(crate) struct Point {
@@ -22,18 +22,22 @@ pub(crate) struct Point {
 /// What a derivative method is given as positions and names.
 pub(crate) type Given<'a, 'py> = (&'a Bound<'py, PyTuple>, Option<&'a Bound<'py, PyDict>>);
 
-impl Function {
-    pub(crate) fn name(&self) -> &str {
-        self.function.name()
+/// What a function takes and gives.
+#[derive(Clone, Copy)]
+pub(crate) struct Interface<'f>(pub &'f lambada::Function);
+
+impl<'f> Interface<'f> {
+    pub(crate) fn name(self) -> &'f str {
+        self.0.name()
     }
 
-    pub(crate) fn names(&self) -> Vec<&str> {
-        self.function.parameters().iter().map(|param| &*param.name).collect()
+    pub(crate) fn names(self) -> Vec<&'f str> {
+        self.0.parameters().iter().map(|param| &*param.name).collect()
     }
 
     /// The arguments of a call, one for each parameter.
-    pub(crate) fn point<'py>(&self, (args, kwargs): Given<'_, 'py>) -> PyResult<Point> {
-        let parameters = self.function.parameters();
+    pub(crate) fn point<'py>(self, (args, kwargs): Given<'_, 'py>) -> PyResult<Point> {
+        let parameters = self.0.parameters();
         if args.len() > parameters.len() {
             let names = self.names();
             let takes = match names.len() {
@@ -71,7 +75,7 @@ impl Function {
         let mut all = Vec::with_capacity(parameters.len());
         let mut size = 0u64;
         for (param, value) in parameters.iter().zip(values.iter().flatten()) {
-            let (name, ty, variants) = (&*param.name, &param.ty, self.function.variants());
+            let (name, ty, variants) = (&*param.name, &param.ty, self.0.variants());
             let mut reader = Reader { name, ty, variants, kept: &mut kept };
             let arg = reader.arg(value)?;
             size = size.saturating_add(arg.extent());
@@ -82,7 +86,7 @@ impl Function {
         Ok(Point { args: Args::from(all), kept, size })
     }
 
-    pub(crate) fn no_parameter(&self, name: &str) -> PyErr {
+    pub(crate) fn no_parameter(self, name: &str) -> PyErr {
         let names = self.names();
         let hint = match lambada::suggest(name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -93,8 +97,8 @@ impl Function {
     }
 
     /// The type of a parameter, or of a field of one: `p.mu`.
-    pub(crate) fn type_of(&self, path: &str) -> Option<&Type> {
-        let parameters = self.function.parameters();
+    pub(crate) fn type_of(self, path: &str) -> Option<&'f Type> {
+        let parameters = self.0.parameters();
         if let Some(param) = parameters.iter().find(|param| *param.name == *path) {
             return Some(&param.ty);
         }
@@ -104,11 +108,11 @@ impl Function {
     }
 
     /// The parameters of `wrt`, or all that hold reals.
-    pub(crate) fn chosen(&self, wrt: &Wrt) -> Vec<String> {
+    pub(crate) fn chosen(self, wrt: &Wrt) -> Vec<String> {
         match wrt.names.is_empty() {
             false => wrt.names.clone(),
             true => {
-                let real = self.function.parameters().iter().filter(|param| param.is_real);
+                let real = self.0.parameters().iter().filter(|param| param.is_real);
                 real.map(|param| param.name.to_string()).collect()
             }
         }
@@ -150,7 +154,7 @@ impl Function {
             }
             let Some(ty) = self.type_of(&name) else { return Err(self.no_parameter(&name)) };
             let called = format!("{what}[{name:?}]");
-            let variants = self.function.variants();
+            let variants = self.0.variants();
             let mut reader = Reader { name: &called, ty, variants, kept: &mut kept };
             let arg = reader.arg(&value)?;
             kept.push(value);
@@ -159,5 +163,19 @@ impl Function {
         }
         let kept = kept.into_iter().map(Bound::unbind).collect();
         Ok((names, Point { args, kept, size: 0 }))
+    }
+
+    pub(crate) fn writer<'py>(self, py: Python<'py>) -> Writer<'f, 'py> {
+        Writer { py, variants: self.0.variants() }
+    }
+
+    /// A gradient as `wrt` wants it.
+    pub(crate) fn by_parameter<'py>(
+        self,
+        py: Python<'py>,
+        gradient: Gradient,
+        wrt: &Wrt,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.writer(py).gradient(gradient, wrt.alone, |name| self.type_of(name))
     }
 }

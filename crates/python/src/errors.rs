@@ -7,9 +7,6 @@ use pyo3::types::PyTuple;
 
 use crate::classes;
 
-/// Codes of arguments that have the right type but a wrong value: irregular arrays, sizes that contradict each other, numbers that do not fit.
-const VALUES: [&str; 3] = ["E0610", "E0611", "E0616"];
-
 /// The exception for an error.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     let made = match error.kind() {
@@ -28,17 +25,15 @@ fn told(class: &Bound<'_, PyAny>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call1((error.to_string(), problems))?))
 }
 
-/// What is wrong with an argument is told without excerpts: there is no source to show.
+/// What is wrong with an argument is told without excerpts: there is no source to show. Types have been compared before, so what is told as a problem is about
+/// sizes; without one, a result is not what it is written into.
 fn of_call(error: &Error) -> PyErr {
     let [problem, ..] = error.problems() else { return PyTypeError::new_err(error.to_string()) };
     let mut text = problem.title.clone();
     for hint in &problem.hints {
         text += &format!("\n  help: {hint}");
     }
-    match VALUES.contains(&problem.code) || text.contains("the sizes [") {
-        true => PyValueError::new_err(text),
-        false => PyTypeError::new_err(text),
-    }
+    PyValueError::new_err(text)
 }
 
 /// Problems as data.

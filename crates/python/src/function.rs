@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lambada::{Gradient, Output, Parts};
+use lambada::{Output, Parts};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::call::Point;
-use crate::derivative::{Prepared, Pullback, Wrt};
+use crate::call::{Interface, Point};
+use crate::derivative::{Prepared, Pullback};
 use crate::model::Model;
 use crate::names;
-use crate::output::Writer;
 use crate::places::Places;
 use crate::running::{Experience, watched};
 use crate::types::{sizes, tree};
+use crate::wrt::Wrt;
 
 /// A definition of a program. The package's `Function` is made of it.
 #[pyclass(subclass, frozen, module = "lambada._lambada")]
@@ -41,8 +41,8 @@ pub(crate) enum Kind {
 }
 
 impl Function {
-    pub(crate) fn writer<'py>(&self, py: Python<'py>) -> Writer<'_, 'py> {
-        Writer { py, variants: self.function.variants() }
+    fn interface(&self) -> Interface<'_> {
+        Interface(&self.function)
     }
 
     /// Runs something that takes long.
@@ -178,7 +178,7 @@ impl Function {
         {
             let names = names.copy()?;
             names.del_item("out")?;
-            let point = self.point((args, Some(&names)))?;
+            let point = self.interface().point((args, Some(&names)))?;
             if !out.is_none() {
                 let mut places = Places::read(&out, "out")?;
                 let Point { args, mut kept, size } = point;
@@ -190,7 +190,7 @@ impl Function {
             }
             return self.called(py, point);
         }
-        let point = self.point((args, kwargs))?;
+        let point = self.interface().point((args, kwargs))?;
         self.called(py, point)
     }
 
@@ -205,12 +205,12 @@ impl Function {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(f64, Bound<'py, PyAny>)> {
         let wrt = Wrt::read(wrt)?;
-        let point = self.point((args, kwargs))?;
+        let point = self.interface().point((args, kwargs))?;
         let (Prepared::Grad(f), experience) = self.prepared(py, Kind::Grad, &wrt)? else {
             unreachable!("as asked for")
         };
         if let Some(out) = out {
-            let places = Places::by_name(out, &self.chosen(&wrt), wrt.alone)?;
+            let places = Places::by_name(out, &self.interface().chosen(&wrt), wrt.alone)?;
             let Point { args, mut kept, size } = point;
             kept.push(out.clone().unbind());
             let value = experience.run(py, size, kept, move || {
@@ -222,7 +222,7 @@ impl Function {
         }
         let (value, gradient) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        Ok((value, self.by_parameter(py, gradient, &wrt)?))
+        Ok((value, self.interface().by_parameter(py, gradient, &wrt)?))
     }
 
     /// The gradient of a function whose result is a real.
@@ -247,8 +247,8 @@ impl Function {
         tangents: &Bound<'py, PyAny>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let point = self.point((args, kwargs))?;
-        let (names, tangents) = self.tangents(tangents, &Wrt::default(), "tangents")?;
+        let point = self.interface().point((args, kwargs))?;
+        let (names, tangents) = self.interface().tangents(tangents, &Wrt::default(), "tangents")?;
         let wrt = Wrt { names, alone: false };
         let (Prepared::Jvp(f), experience) = self.prepared(py, Kind::Jvp, &wrt)? else {
             unreachable!("as asked for")
@@ -257,7 +257,7 @@ impl Function {
             experience.run(py, point.size, (point.kept, tangents.kept), move || {
                 f.call(point.args, tangents.args)
             })?;
-        let (writer, ty) = (self.writer(py), self.function.result());
+        let (writer, ty) = (self.interface().writer(py), self.function.result());
         Ok((writer.value(value, ty)?, writer.value(tangent, ty)?))
     }
 
@@ -271,16 +271,16 @@ impl Function {
     ) -> PyResult<(Bound<'py, PyAny>, Pullback)> {
         let (py, this) = (slf.py(), slf.get());
         let wrt = Wrt::read(wrt)?;
-        let point = this.point((args, kwargs))?;
+        let point = this.interface().point((args, kwargs))?;
         let (Prepared::Vjp(f), experience) = this.prepared(py, Kind::Vjp, &wrt)? else {
             unreachable!("as asked for")
         };
         let (value, pullback) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        let value = this.writer(py).value(value, this.function.result())?;
+        let value = this.interface().writer(py).value(value, this.function.result())?;
         Ok((
             value,
-            Pullback { function: slf.clone().unbind(), pullback, alone: wrt.alone, experience },
+            Pullback { function: this.function.clone(), pullback, alone: wrt.alone, experience },
         ))
     }
 
@@ -294,13 +294,13 @@ impl Function {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let wrt = Wrt::read(wrt)?;
-        let point = self.point((args, kwargs))?;
+        let point = self.interface().point((args, kwargs))?;
         let (Prepared::Jacobian(f), experience) = self.prepared(py, Kind::Jacobian, &wrt)? else {
             unreachable!("as asked for")
         };
         let (_, jacobian) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        self.writer(py).gradient(jacobian, wrt.alone, |_| None)
+        self.interface().writer(py).gradient(jacobian, wrt.alone, |_| None)
     }
 
     /// The Hessian, by pairs of parameters: `h["a"]["b"]`, `h["a", "b"]`.
@@ -313,12 +313,12 @@ impl Function {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let wrt = Wrt::read(wrt)?;
-        let point = self.point((args, kwargs))?;
+        let point = self.interface().point((args, kwargs))?;
         let (Prepared::Hessian(f), experience) = self.prepared(py, Kind::Hessian, &wrt)? else {
             unreachable!("as asked for")
         };
         let (_, blocks) = experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        let writer = self.writer(py);
+        let writer = self.interface().writer(py);
         let rows = PyDict::new(py);
         for (name, row) in blocks.into_rows() {
             let row = writer.gradient(row, wrt.alone, |_| None)?;
@@ -341,15 +341,15 @@ impl Function {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let wrt = Wrt::read(wrt)?;
-        let point = self.point((args, kwargs))?;
-        let (_, along) = self.tangents(v, &wrt, "v")?;
+        let point = self.interface().point((args, kwargs))?;
+        let (_, along) = self.interface().tangents(v, &wrt, "v")?;
         let (Prepared::Hvp(f), experience) = self.prepared(py, Kind::Hvp, &wrt)? else {
             unreachable!("as asked for")
         };
         let gradient = experience.run(py, point.size, (point.kept, along.kept), move || {
             f.call(point.args, along.args)
         })?;
-        self.by_parameter(py, gradient, &wrt)
+        self.interface().by_parameter(py, gradient, &wrt)
     }
 
     /// The value and the entries of a sparse matrix: shape, rows, columns, values.
@@ -362,7 +362,7 @@ impl Function {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let wrt = Wrt::read(wrt)?;
-        let point = self.point((args, kwargs))?;
+        let point = self.interface().point((args, kwargs))?;
         let kind = if hessian { Kind::SparseHessian } else { Kind::SparseJacobian };
         let (Prepared::Sparse(f), experience) = self.prepared(py, kind, &wrt)? else {
             unreachable!("as asked for")
@@ -412,7 +412,7 @@ impl Function {
     ) -> PyResult<(String, Vec<String>)> {
         let is_given = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
         let point = match is_given {
-            true => Some(self.point((args, kwargs))?),
+            true => Some(self.interface().point((args, kwargs))?),
             false => None,
         };
         let (args, kept) = point.map_or_else(Default::default, |point| (point.args, point.kept));
@@ -431,15 +431,6 @@ impl Function {
             let f = self.function.clone();
             self.experience.run(py, point.size, point.kept, move || f.call(point.args))?
         };
-        self.writer(py).value(value, self.function.result())
-    }
-
-    pub(crate) fn by_parameter<'py>(
-        &self,
-        py: Python<'py>,
-        gradient: Gradient,
-        wrt: &Wrt,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.writer(py).gradient(gradient, wrt.alone, |name| self.type_of(name))
+        self.interface().writer(py).value(value, self.function.result())
     }
 }

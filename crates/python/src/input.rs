@@ -30,13 +30,14 @@ pub(crate) struct Reader<'a, 'py> {
 
 /// An array of scalars: its elements, and the number of its axes.
 fn plain(ty: &Type) -> Option<(Element, usize)> {
-    match ty {
-        Type::Real => Some((Element::Real, 0)),
-        Type::Int => Some((Element::Int, 0)),
-        Type::Bool => Some((Element::Bool, 0)),
-        Type::Array(_, elem) => plain(elem).map(|(elem, rank)| (elem, rank + 1)),
-        Type::Tuple(_) | Type::Record(_) | Type::Variant(_) | Type::Function(..) => None,
+    let (mut ty, mut rank) = (ty, 0);
+    while let Type::Array(_, elem) = ty {
+        (ty, rank) = (elem, rank + 1);
     }
+    let elements =
+        [(Type::Real, Element::Real), (Type::Int, Element::Int), (Type::Bool, Element::Bool)];
+    let found = elements.into_iter().find(|(known, _)| known == ty);
+    found.map(|(_, element)| (element, rank))
 }
 
 impl<'py> Reader<'_, 'py> {

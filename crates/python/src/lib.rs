@@ -4,7 +4,7 @@
 //! - `call`, `input`, `arrays`: arguments, which are lent where NumPy has them as Lambada needs them;
 //! - `output`, `places`: results, and arrays that results are written into;
 //! - `running`: what releases the interpreter's lock, and Ctrl-C;
-//! - `options`, `names`, `types`, `errors`, `classes`: options, words, types, exceptions, and the classes of the package that results are made of.
+//! - `options`, `names`, `wrt`, `types`, `errors`, `classes`: options, words, types, exceptions, and the classes of the package that results are made of.
 
 mod arrays;
 mod call;
@@ -20,6 +20,7 @@ mod output;
 mod places;
 mod running;
 mod types;
+mod wrt;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -31,13 +31,10 @@ pub(crate) fn tree<'py>(py: Python<'py>, ty: &Type) -> PyResult<Bound<'py, PyAny
 
 /// The sizes of a scalar or an array of scalars.
 pub(crate) fn sizes(ty: &Type) -> Option<Vec<String>> {
-    match ty {
-        Type::Real | Type::Int | Type::Bool => Some(Vec::new()),
-        Type::Array(size, elem) => {
-            let mut all = vec![size.to_string()];
-            all.extend(sizes(elem)?);
-            Some(all)
-        }
-        Type::Tuple(_) | Type::Record(_) | Type::Variant(_) | Type::Function(..) => None,
+    let (mut ty, mut all) = (ty, Vec::new());
+    while let Type::Array(size, elem) = ty {
+        all.push(size.to_string());
+        ty = elem;
     }
+    matches!(ty, Type::Real | Type::Int | Type::Bool).then_some(all)
 }

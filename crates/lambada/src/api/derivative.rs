@@ -190,11 +190,9 @@ impl Derivative {
             let root = path.next().unwrap_or_default();
             let root = slots.iter().position(|slot| crate::data::names_match(&slot.name, root));
             let Some(arg) = root.and_then(|slot| given.all()[slot]) else { continue };
-            let field = |data: Data, name: &str| match data {
-                Data::Record(fields) => {
-                    fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
-                }
-                Data::Tensor(_) | Data::Tuple(_) | Data::Array(_) | Data::Con { .. } => None,
+            let field = |data: Data, name: &str| {
+                let Data::Record(fields) = data else { return None };
+                fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
             };
             let mut path = path.peekable();
             if path.peek().is_none() {

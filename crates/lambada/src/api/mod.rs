@@ -24,9 +24,9 @@ pub use derivative::{
 };
 pub use error::{Diagnostic, Error, ErrorKind};
 pub use function::{Derivation, Direction, Function};
-pub use model::{Builder, Definition, Model, Parameter, Variant};
+pub use model::{Builder, Definition, Model, Parameter};
 pub use output::{Output, Parts};
-pub use ty::Type;
+pub use ty::{Type, Variant};
 pub use value::Value;
 
 #[cfg(test)]

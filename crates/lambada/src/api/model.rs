@@ -95,15 +95,6 @@ pub struct Parameter {
     pub is_real: bool,
 }
 
-/// A variant type that values of a function are of, at fixed type arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variant {
-    /// As [`Type::Variant`] names it: `shape`, `list real`.
-    pub name: Arc<str>,
-    /// The constructors in the order of the definition, and the types of what they take.
-    pub constructors: Vec<(Arc<str>, Vec<Type>)>,
-}
-
 /// How a program is loaded.
 ///
 /// ```

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
 use lambada_prim::ScalarTy;
 
-use super::model::Variant;
 use crate::data::unsized_ty;
 use crate::types::{Files, variants_of};
 
@@ -31,6 +30,15 @@ pub enum Type {
     Variant(Arc<str>),
     /// `a -> b`
     Function(Box<Type>, Box<Type>),
+}
+
+/// A variant type that values of a function are of, at fixed type arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// As [`Type::Variant`] names it: `shape`, `list real`.
+    pub name: Arc<str>,
+    /// The constructors in the order of the definition, and the types of what they take.
+    pub constructors: Vec<(Arc<str>, Vec<Type>)>,
 }
 
 impl Type {

@@ -1,0 +1,49 @@
+//! What to differentiate with respect to.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::arrays::said;
+
+/// The parameters to differentiate with respect to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wrt {
+    /// None at all stand for all that hold reals.
+    pub names: Vec<String>,
+    /// Is the derivative by the only one wanted by itself?
+    pub alone: bool,
+}
+
+impl Wrt {
+    /// A name, several, or nothing.
+    pub fn read(wrt: Option<&Bound<'_, PyAny>>) -> PyResult<Wrt> {
+        let Some(wrt) = wrt.filter(|wrt| !wrt.is_none()) else { return Ok(Wrt::default()) };
+        if let Ok(name) = wrt.cast::<PyString>() {
+            return Ok(Wrt { names: vec![name.to_str()?.to_string()], alone: true });
+        }
+        let wrong = || {
+            PyTypeError::new_err(format!(
+                "wrt should be the name of a parameter or a tuple of names, but it is {}",
+                said(wrt)
+            ))
+        };
+        let names = wrt.try_iter().map_err(|_| wrong())?;
+        let names: Vec<String> = names
+            .map(|name| name?.extract::<String>().map_err(|_| wrong()))
+            .collect::<PyResult<_>>()?;
+        match names.is_empty() {
+            true => Err(PyValueError::new_err(
+                "wrt names no parameter; leave it out to differentiate by all that hold reals",
+            )),
+            false => Ok(Wrt { names, alone: false }),
+        }
+    }
+}
+
+impl Wrt {
+    /// The names.
+    pub fn all(&self) -> Vec<&str> {
+        self.names.iter().map(|name| &**name).collect()
+    }
+}
