@@ -2,6 +2,7 @@
 //! [`Unit`] is a checked file, a [`Call`] is a definition or one of its derivatives about to be run, an [`Executable`] runs it.
 
 mod api;
+mod bench;
 mod call;
 mod data;
 mod evaluate;
@@ -35,6 +36,7 @@ pub use api::{
     ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,
     Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Vjp, record, variant,
 };
+pub use bench::{Bench, Benched, Compiled, Machine, Ran, Stopped};
 pub use call::Call;
 pub use data::{
     Format, Inputs, Raw, is_definition, is_identifier, json_text, replace_file, spaced_assignment,
@@ -53,7 +55,7 @@ pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, memory_size};
 pub use operators::Operator;
 pub use options::{Engine, Options};
-pub use passes::{Pass, passes, table, timed_passes};
+pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
 pub use pipeline::{Arrays, Executable, Observer, Staged, arrays, lower};
 pub use session::{Session, Unit, label};
 pub use show::Stage;
