@@ -286,6 +286,25 @@ pub enum Command {
         #[arg(long)]
         portable: bool,
     },
+    /// Measure a definition and its derivative: compilation, time, memory, operations, and how far that is from what the machine can do
+    Bench {
+        #[command(flatten)]
+        target: Target,
+        /// Values by parameter name, from a .json, .csv, .npz or .npy file, or JSON from standard input (-). May be repeated
+        #[arg(long = "data", value_name = "FILE")]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        wrt: Wrt,
+        /// Which derivative, with cotangents or tangents that are ones
+        #[arg(long, value_enum, default_value_t = Measured::Reverse)]
+        mode: Measured,
+        /// Count all operations, however long that takes
+        #[arg(long)]
+        count: bool,
+        /// Print JSON: seconds, bytes and operations
+        #[arg(long)]
+        json: bool,
+    },
     /// Be a tool of the GradBench suite: a message per line on standard input, the answer per line on standard output
     Gradbench {
         /// The folder with a program for each eval
@@ -295,6 +314,17 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Engine::Native)]
         engine: Engine,
     },
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Measured {
+    /// The value, and the cotangents of the parameters
+    Reverse,
+    /// The value, and the tangent of the result
+    Forward,
+    /// The value alone
+    Value,
 }
 
 /// A file and one of its definitions.
@@ -326,6 +356,14 @@ pub struct DataArgs {
     pub trap_nan: bool,
     #[command(flatten)]
     pub look: Look,
+}
+
+impl DataArgs {
+    /// Data from files, and all else as usual.
+    pub fn of(files: Vec<PathBuf>) -> DataArgs {
+        let (output, engine, look) = (None, Engine::Native, Look::default());
+        DataArgs { files, output, engine, trap_nan: false, look }
+    }
 }
 
 /// How results look on standard output.

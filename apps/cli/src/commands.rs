@@ -1,17 +1,20 @@
 //! One function per command.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use lambada::paper;
 use lambada::{
-    Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem, RESULT,
-    Session, Sparse, Unit, Verify,
+    Bench, Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem,
+    RESULT, Session, Sparse, Stopped, Unit, Verify,
 };
 
 use lambada_build::{Entry, Request};
 
-use crate::args::{self, Args, Command, DataArgs, Look, Mode, Of, PaperStage, Stage, Target, Wrt};
+use crate::args::{
+    self, Args, Command, DataArgs, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
+};
 use crate::{messages, report};
 
 /// What to print on standard error where a command did not succeed.
@@ -81,14 +84,14 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Show { file, entry, stage, of, wrt, after } => {
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
-        Command::Verify { file, words, files, wrt, engine } => shell.verify(
-            &file,
-            words,
-            &DataArgs { files, output: None, engine, trap_nan: false, look: Look::default() },
-            &wrt,
-        ),
+        Command::Verify { file, words, files, wrt, engine } => {
+            shell.verify(&file, words, &DataArgs { engine, ..DataArgs::of(files) }, &wrt)
+        }
         Command::Build { file, offered, output, name, portable } => {
             shell.build(&file, offered.entries, &output, name, portable)
+        }
+        Command::Bench { target, files, wrt, mode, count, json } => {
+            shell.bench(&target, files, &wrt, mode, count, json)
         }
         Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
     }
@@ -461,6 +464,38 @@ impl Shell {
         let files = files.map_err(|problem| self.told([problem]))?;
         let lines = files.iter().map(|path| format!("{}\n", path.display()));
         report::result(&lines.collect::<String>())
+    }
+
+    fn bench(
+        &mut self,
+        target: &Target,
+        files: Vec<PathBuf>,
+        wrt: &Wrt,
+        mode: Measured,
+        count: bool,
+        json: bool,
+    ) -> Result<(), Report> {
+        let start = Instant::now();
+        let unit = self.load(&target.file)?;
+        let checked = start.elapsed();
+        let inputs = self.inputs(&DataArgs::of(files), &target.words)?;
+        let wrt = wrt.names();
+        let operator = match mode {
+            Measured::Reverse => Operator::Vjp,
+            Measured::Forward => Operator::Jvp,
+            Measured::Value => Operator::Value,
+        };
+        let (entry, wrt, inputs) = (&*target.entry, wrt.as_deref(), &inputs);
+        let working = report::working();
+        let found = unit.bench(&Bench { entry, operator, wrt, inputs, checked, count });
+        drop(working);
+        match found {
+            Ok(found) => report::result(&if json { found.json() } else { found.to_string() }),
+            Err(Stopped::Problems(problems)) => Err(self.told(problems)),
+            Err(Stopped::Failure(failure)) => {
+                Err(report::failure(&self.session, &failure, self.color))
+            }
+        }
     }
 
     fn gradbench(&self, folder: &Path, choice: args::Engine) -> Result<(), Report> {

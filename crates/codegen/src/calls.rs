@@ -1,11 +1,12 @@
 //! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and [`crate::frame`].
 //! The frame of the kernel is in the arena; that of a function of the library, of which many may run at a time, is on the stack.
 
-use lambada_loops::{Buf, Param, Reg, Stmt};
+use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 
 use crate::function::Printer;
 use crate::lanes::{memory_type, register_type};
 use crate::parts::{KERNEL, Part, Shared};
+use crate::shares;
 
 impl Printer<'_> {
     /// At the beginning of a kernel in parts: the frame, which holds what parts need of the parameters.
@@ -35,7 +36,10 @@ impl Printer<'_> {
         // No kernel is called like that, whatever the functions of the program are called.
         let name = format!("part_{}_of_{}", part.number, self.frame.kernel());
         let kernel = self.frame.kernel().to_string();
-        self.line(&format!("static __attribute__((noinline)) int {name}(struct lambada_context *ctx, union lambada_word *results, struct {kernel}_frame *const frame) {{"));
+        let head = format!(
+            "int {name}(struct lambada_context *ctx, union lambada_word *results, struct {kernel}_frame *const frame)"
+        );
+        self.line(&format!("@part {head} {{"));
         self.depth = 1;
         self.names.enter();
         let imports: Vec<Shared> = self.parts.imports[part.number].iter().copied().collect();
@@ -51,7 +55,7 @@ impl Printer<'_> {
         self.line("}");
         self.depth = depth;
         let text = std::mem::replace(&mut self.out, outside);
-        self.frame.add_function(text);
+        self.frame.add_function(&head, shares::marked(&text, is_straight(stmts)));
         self.line(&format!(
             "{{ int status = {name}(ctx, results, frame); if (unlikely(status)) return status; }}"
         ));
@@ -157,4 +161,15 @@ impl Printer<'_> {
             }
         }
     }
+}
+
+/// Is nothing in it done more than once?
+fn is_straight(stmts: &[Stmt]) -> bool {
+    stmts.iter().all(|stmt| match stmt {
+        Stmt::Nest(Nest::For { .. } | Nest::While { .. }) => false,
+        Stmt::Nest(Nest::If { .. } | Nest::Scope(_)) => {
+            stmt.bodies().into_iter().all(|body| is_straight(body))
+        }
+        Stmt::Step(_) => true,
+    })
 }

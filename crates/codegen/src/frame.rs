@@ -15,8 +15,9 @@ pub(crate) struct Frame {
     /// By register and by buffer: its field.
     regs: Vec<Option<String>>,
     bufs: Vec<Option<String>>,
-    /// The parts that are finished, inner ones first.
+    /// The parts that are finished, inner ones first, and their prototypes.
     functions: Vec<String>,
+    prototypes: String,
 }
 
 impl Frame {
@@ -28,6 +29,7 @@ impl Frame {
             regs: vec![None; regs],
             bufs: vec![None; bufs],
             functions: Vec::new(),
+            prototypes: String::new(),
         }
     }
 
@@ -37,8 +39,9 @@ impl Frame {
     }
 
     /// A part that is finished.
-    pub fn add_function(&mut self, text: String) {
+    pub fn add_function(&mut self, head: &str, text: String) {
         self.functions.push(text);
+        self.prototypes += &format!("@declare {head};\n");
     }
 
     /// What a field holds from now on.
@@ -68,7 +71,7 @@ impl Frame {
     /// The struct, and the functions in an order in which they can call each other.
     pub fn text(&self) -> String {
         let fields: String = self.fields.iter().map(|field| format!("    {field}\n")).collect();
-        let functions = self.functions.join("\n");
-        format!("struct {}_frame {{\n{fields}}};\n\n{functions}\n", self.kernel)
+        let (prototypes, functions) = (&self.prototypes, self.functions.join("\n"));
+        format!("struct {}_frame {{\n{fields}}};\n\n{prototypes}{functions}\n", self.kernel)
     }
 }

@@ -35,12 +35,14 @@ mod ops;
 mod parts;
 mod program;
 mod runtime;
+mod shares;
 mod text;
 
 use lambada_loops::{Function, Names, Return, Step, Stmt, visit};
 
 use needs::Needs;
 pub use parts::PART;
+pub use shares::Shares;
 
 /// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`.
 pub const FLAGS: &[&str] = &[
@@ -63,6 +65,8 @@ pub struct Unit {
     pub text: String,
     /// The symbol of each function.
     pub symbols: Vec<String>,
+    /// How many parts can be compiled apart.
+    pub shares: Shares,
 }
 
 /// One function as C.
@@ -139,13 +143,18 @@ fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkag
         symbols.push(symbol);
     }
     let body = texts.join("\n");
-    let (head, exported) = match linkage {
-        Linkage::External => (head(functions, &symbols), ""),
-        Linkage::Internal => (String::new(), "static __attribute__((unused)) "),
+    let text = format!("\n{}\n{body}", needs.text(&body, memory));
+    let is_cut = body.lines().any(|line| line == "@end");
+    let (text, shares) = match linkage {
+        Linkage::External if is_cut => shares::shared(&head(functions, &symbols), &text),
+        Linkage::External => {
+            (head(functions, &symbols) + &shares::alone(&text, ""), Shares::default())
+        }
+        Linkage::Internal => {
+            (shares::alone(&text, "static __attribute__((unused)) "), Shares::default())
+        }
     };
-    let text = format!("{head}\n{}\n{body}", needs.text(&body, memory));
-    let text = text.replace("@export ", exported);
-    Unit { text, symbols }
+    Unit { text, symbols, shares }
 }
 
 /// How many words the results of a function take, or the numbers of a failing check.

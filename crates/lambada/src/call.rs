@@ -129,6 +129,11 @@ impl Call {
         !self.fields.is_empty()
     }
 
+    /// Which arguments are differentiated with respect to.
+    pub(crate) fn wrt_places(&self) -> &[usize] {
+        &self.wrt
+    }
+
     /// The names of the parameters, and of the fields of parameters, that are differentiated with respect to.
     pub fn wrt_names(&self) -> Vec<Rc<str>> {
         self.chosen.iter().map(|(name, _)| name.clone()).collect()

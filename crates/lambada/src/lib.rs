@@ -2,6 +2,7 @@
 //! [`Unit`] is a checked file, a [`Call`] is a definition or one of its derivatives about to be run, an [`Executable`] runs it.
 
 mod api;
+mod bench;
 mod call;
 mod data;
 mod evaluate;
@@ -36,6 +37,7 @@ pub use api::{
     Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Variant, Vjp, record,
     variant,
 };
+pub use bench::{Bench, Benched, Compiled, Machine, Ran, Stopped};
 pub use call::Call;
 pub use data::{
     Format, Inputs, Raw, is_definition, is_identifier, json_text, replace_file, spaced_assignment,
@@ -54,7 +56,7 @@ pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, memory_size};
 pub use operators::Operator;
 pub use options::{Engine, Options};
-pub use passes::{Pass, passes, table, timed_passes};
+pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
 pub use pipeline::{Arrays, Executable, Observer, Staged, arrays, lower};
 pub use session::{Session, Unit, label};
 pub use show::Stage;

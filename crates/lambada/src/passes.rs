@@ -86,33 +86,61 @@ struct Clock {
 }
 
 impl Clock {
-    /// A line for each pass that ran, in the order of the table.
-    fn text(&self) -> String {
-        let lines = passes().into_iter().filter_map(|pass| {
-            let (_, time, runs) = self.spent.iter().find(|(name, _, _)| *name == pass.name)?;
-            let times = if *runs == 1 { String::new() } else { format!("  in {runs} runs") };
-            Some(format!("{:>10.3} ms  {}{times}\n", time.as_secs_f64() * 1e3, pass.name))
+    /// The passes that ran, in the order of the table.
+    fn times(&self) -> Vec<PassTime> {
+        let times = passes().into_iter().filter_map(|pass| {
+            let (name, time, runs) = *self.spent.iter().find(|(name, _, _)| *name == pass.name)?;
+            Some(PassTime { name, time, runs })
         });
-        lines.collect()
+        times.collect()
     }
 
     fn spend(&mut self, name: &'static str, time: Duration) {
+        self.add(name, time, 1);
+    }
+
+    fn add(&mut self, name: &'static str, time: Duration, runs: usize) {
         match self.spent.iter_mut().find(|(known, _, _)| *known == name) {
-            Some((_, total, runs)) => {
+            Some((_, total, ran)) => {
                 *total += time;
-                *runs += 1;
+                *ran += runs;
             }
-            None => self.spent.push((name, time, 1)),
+            None => self.spent.push((name, time, runs)),
         }
     }
 }
 
-/// Runs something and gives how long each pass took that ran meanwhile on this thread, in the order of the table, a line each.
-pub fn timed_passes<T>(run: impl FnOnce() -> T) -> (T, String) {
+/// How long a pass took, those that it called not included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassTime {
+    /// What it is called.
+    pub name: &'static str,
+    /// How long all its runs took.
+    pub time: Duration,
+    /// How often it ran.
+    pub runs: usize,
+}
+
+/// Runs something and gives how long each pass took that ran meanwhile on this thread, in the order of the table.
+pub fn pass_times<T>(run: impl FnOnce() -> T) -> (T, Vec<PassTime>) {
     let outer = CLOCK.replace(Some(Clock::default()));
     let result = run();
     let clock = CLOCK.replace(outer).unwrap_or_default();
-    (result, clock.text())
+    // Who times what is around this counts it too.
+    on_clock(|outer| {
+        clock.spent.iter().for_each(|(name, time, runs)| outer.add(name, *time, *runs))
+    });
+    (result, clock.times())
+}
+
+/// The same, a line for each.
+pub fn timed_passes<T>(run: impl FnOnce() -> T) -> (T, String) {
+    let (result, times) = pass_times(run);
+    let line = |PassTime { name, time, runs }: PassTime| {
+        let times = if runs == 1 { String::new() } else { format!("  in {runs} runs") };
+        format!("{:>10.3} ms  {name}{times}\n", time.as_secs_f64() * 1e3)
+    };
+    (result, times.into_iter().map(line).collect())
 }
 
 /// Does something with the clock, if passes are timed.

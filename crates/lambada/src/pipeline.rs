@@ -474,6 +474,20 @@ impl Executable {
         }
     }
 
+    /// The most bytes that arrays have taken at a time in any run so far, arguments not counted; nothing for interpreters.
+    pub fn most_memory(&self) -> Option<u64> {
+        let Code::Native(kernel) = &*self.code else { return None };
+        kernel.peak()
+    }
+
+    /// What a run does, counted by the interpreter of loops; nothing for other engines.
+    pub fn counts(&self, args: &[Data]) -> Result<Option<loops::Counts>, Failure> {
+        let Code::Loops(function) = &*self.code else { return Ok(None) };
+        let tensors = self.tensors(args)?;
+        let counted = stack::roomy(|| loops::Program::new(function).run_counted(&tensors));
+        counted.map(|(_, counts)| Some(counts))
+    }
+
     /// The arguments as a kernel takes them: the sizes, then the leaves of the parameters.
     pub fn tensors(&self, args: &[Data]) -> Result<Vec<Tensor>, Failure> {
         let leaves = self.leaves(args)?;

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use lambada_codegen::{Shares, Unit};
+
 use crate::prune::{hold, prune};
 use crate::{CompileError, Compiler, Settings, messages};
 
@@ -29,11 +31,12 @@ pub(crate) const SCRATCH: &str = "lambada-tmp-";
 /// Finds or makes the library of a unit.
 pub(crate) fn library(
     compiler: &Compiler,
-    text: &str,
+    unit: &Unit,
     settings: Settings,
     kept: Option<&Path>,
 ) -> Result<Entry, CompileError> {
-    let text = format!("/* {} */\n{text}", compiler.identity(settings).replace("*/", "* /"));
+    let identity = compiler.identity(settings).replace("*/", "* /");
+    let text = format!("/* {identity} */\n{}", unit.text);
     let key = format!("{:032x}", hash(text.as_bytes()));
     let home = kept.map(Path::to_path_buf).or_else(directory);
     if let Some(home) = &home
@@ -47,7 +50,7 @@ pub(crate) fn library(
         .and_then(|home| Scratch::inside(home).ok())
         .map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
     let scratch = scratch.map_err(|error| messages::no_directory(&error))?;
-    make(compiler, &scratch, &text, settings)?;
+    make(compiler, &scratch, &text, unit.shares, settings)?;
     match home.filter(|home| publish(&scratch, &home.join(&key), &text)) {
         Some(home) => {
             let place = home.join(&key);
@@ -80,12 +83,13 @@ fn make(
     compiler: &Compiler,
     scratch: &Scratch,
     text: &str,
+    shares: Shares,
     settings: Settings,
 ) -> Result<(), CompileError> {
     let source = scratch.path.join(SOURCE);
     let library = scratch.path.join(LIBRARY);
     fs::write(&source, text).map_err(|error| messages::not_written(&source, &error))?;
-    match compiler.compile(&source, &library, settings) {
+    match compiler.compile(&source, &library, settings, shares) {
         Ok(()) if library.is_file() => Ok(()),
         Ok(()) => Err(messages::broken_compiler(&compiler.name(), "")),
         Err(said) if works(compiler, scratch, text.len()) => Err(failed(&source, &said)),
@@ -98,7 +102,7 @@ fn works(compiler: &Compiler, scratch: &Scratch, length: usize) -> bool {
     let (source, library) = (scratch.path.join("probe.c"), scratch.path.join("probe.so"));
     let text = format!("const char lambada_probe[{}] = {{1}};\n", 16 * length);
     fs::write(&source, text).is_ok()
-        && compiler.compile(&source, &library, Settings::default()).is_ok()
+        && compiler.compile(&source, &library, Settings::default(), Shares::default()).is_ok()
         && library.is_file()
 }
 

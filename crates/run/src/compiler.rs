@@ -1,8 +1,10 @@
 //! The C compiler of the system.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+
+use lambada_codegen::Shares;
 
 use crate::Settings;
 
@@ -72,29 +74,113 @@ impl Compiler {
         )
     }
 
-    /// Compiles a file of C to a shared library. On failure gives what the compiler says.
+    /// Compiles a file of C to a shared library, its shares at the same time. On failure gives what the compiler says.
     pub(crate) fn compile(
         &self,
         source: &Path,
         library: &Path,
         settings: Settings,
+        shares: Shares,
     ) -> Result<(), String> {
-        let output = self
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = jobs(shares, cores);
+        if jobs.is_empty() {
+            return self.run(settings, &[], &[source.to_path_buf()], library)?.end();
+        }
+        let objects: Vec<PathBuf> =
+            (0..jobs.len()).map(|k| library.with_extension(format!("{k}.o"))).collect();
+        let source = [source.to_path_buf()];
+        let running: Vec<Running> = jobs
+            .iter()
+            .zip(&objects)
+            .map(|(flags, object)| self.run(settings, flags, &source, object))
+            .collect::<Result<_, _>>()?;
+        // All are waited for before anything is told, so that none goes on writing.
+        let ended: Vec<Result<(), String>> = running.into_iter().map(Running::end).collect();
+        ended.into_iter().collect::<Result<(), String>>()?;
+        self.run(settings, &[], &objects, library)?.end()?;
+        // What is left of them would only be litter in the cache.
+        objects.iter().for_each(|object| drop(std::fs::remove_file(object)));
+        Ok(())
+    }
+
+    /// Starts the compiler.
+    fn run(
+        &self,
+        settings: Settings,
+        flags: &[String],
+        sources: &[PathBuf],
+        output: &Path,
+    ) -> Result<Running, String> {
+        let child = self
             .command()
             .args(self.flags(settings))
-            .arg(source)
+            .args(flags)
+            .args(sources)
             .arg("-o")
-            .arg(library)
+            .arg(output)
             .arg("-lm")
             .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("cannot run {}: {error}", self.command[0]))?;
-        if output.status.success() {
-            Ok(())
-        } else {
-            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        let child = child.map_err(|error| format!("cannot run {}: {error}", self.command[0]))?;
+        Ok(Running { child, name: self.command[0].clone() })
+    }
+}
+
+/// A compiler that has been started.
+struct Running {
+    child: Child,
+    name: String,
+}
+
+impl Running {
+    /// Waits for it; what it says if it fails.
+    fn end(self) -> Result<(), String> {
+        let output = self.child.wait_with_output();
+        let output = output.map_err(|error| format!("cannot run {}: {error}", self.name))?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
     }
+}
+
+/// Less than this is not worth another process.
+const LOOPS: usize = 2;
+const LINES: usize = 8;
+
+/// The effort for straight-line parts: half the time of the usual one, and hardly slower code. Multiplications and additions are contracted at this
+/// level only if it is asked for.
+const STRAIGHT: [&str; 2] = ["-O1", "-fexpensive-optimizations"];
+
+/// More processes are not started for a unit.
+const PROCESSES: usize = 8;
+
+/// The flags of each share, for so many cores; none if the unit is compiled as a whole. Which parts are compiled with which effort does not depend
+/// on the number of cores.
+fn jobs(shares: Shares, cores: usize) -> Vec<Vec<String>> {
+    let Shares { loops, lines } = shares;
+    let straight = lines >= LINES;
+    if !straight && (loops + lines < 2 * LOOPS || cores == 1) {
+        return Vec::new();
+    }
+    let cores = cores.min(PROCESSES);
+    let of = |parts: usize, least: usize| (parts / least).clamp(1, cores);
+    let shares = |straight: bool, of: usize, more: &[&str]| -> Vec<Vec<String>> {
+        let job = |share| -> Vec<String> {
+            let more = more.iter().map(|flag| flag.to_string());
+            let macros = Shares::macros(straight, of, share).into_iter();
+            std::iter::once("-c".to_string()).chain(macros).chain(more).collect()
+        };
+        (0..of).map(job).collect()
+    };
+    let mut jobs = shares(false, of(loops, LOOPS), &[]);
+    if lines > 0 {
+        jobs.extend(shares(true, of(lines, LINES), if straight { &STRAIGHT } else { &[] }));
+    }
+    jobs
 }
 
 fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
@@ -145,6 +231,19 @@ mod tests {
             ["tcc", "cc", "gcc", "clang"]
         );
         assert_eq!(candidates(|_| Some(" ".to_string())), ["cc", "gcc", "clang"]);
+    }
+
+    #[test]
+    fn large_units_are_shared_among_the_cores() {
+        let count = |loops, lines, cores| jobs(Shares { loops, lines }, cores).len();
+        assert_eq!((count(0, 0, 8), count(3, 0, 8), count(6, 0, 1)), (0, 0, 0));
+        assert_eq!((count(6, 0, 2), count(6, 0, 8), count(100, 0, 64)), (2, 3, 8));
+        // The kernel itself is compiled with the parts with loops, if there are any or not.
+        assert_eq!((count(0, 150, 1), count(0, 150, 2), count(4, 3, 2)), (2, 3, 3));
+        let straight = jobs(Shares { loops: 0, lines: 150 }, 2);
+        assert!(!straight[0].contains(&"-O1".to_string()), "{straight:?}");
+        assert_eq!(straight[2][1..4], ["-DLAM_STRAIGHT=1", "-DLAM_SHARES=2", "-DLAM_SHARE=1"]);
+        assert!(straight[2].contains(&"-O1".to_string()), "{straight:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `streams`: was there a standard output, before the program began;
-//! - `memory`: how much there is;
+//! - `memory`: how much there is; `peak`: how fast the machine is at most;
 //! - `messages`: why there is no machine code;
 //! - here: [`Kernel`], which runs a function in whichever way is available.
 
@@ -16,6 +16,7 @@ mod elements;
 mod memory;
 mod messages;
 mod native;
+mod peak;
 mod prune;
 mod stack;
 mod streams;
@@ -31,6 +32,7 @@ pub use call::{Call, Results};
 pub use compiler::Compiler;
 pub use elements::{Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
+pub use peak::Peak;
 pub use streams::output_was_closed;
 
 /// What runs a function.

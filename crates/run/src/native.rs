@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use lambada_codegen::Unit;
 use lambada_loops::{Buf, Function, Operand, Return, Seen, Step, Stmt, internal, param_types};
 use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
@@ -110,7 +111,7 @@ pub(crate) fn compile(
     kept: Option<&Path>,
 ) -> Result<Vec<Native>, CompileError> {
     let unit = lambada_codegen::unit_in_parts(functions, settings.part);
-    let library = Arc::new(open(compiler, &unit.text, settings, kept)?);
+    let library = Arc::new(open(compiler, &unit, settings, kept)?);
     functions
         .iter()
         .zip(&unit.symbols)
@@ -121,14 +122,14 @@ pub(crate) fn compile(
 /// The library of a unit. An entry of the cache that cannot be loaded is made again.
 fn open(
     compiler: &Compiler,
-    text: &str,
+    unit: &Unit,
     settings: Settings,
     kept: Option<&Path>,
 ) -> Result<Library, CompileError> {
-    let entry = cache::library(compiler, text, settings, kept)?;
+    let entry = cache::library(compiler, unit, settings, kept)?;
     load(&entry.library).or_else(|_| {
         cache::forget(&entry);
-        let entry = cache::library(compiler, text, settings, kept)?;
+        let entry = cache::library(compiler, unit, settings, kept)?;
         load(&entry.library).map_err(|error| messages::not_loaded(&entry.library, &error))
     })
 }

@@ -1,5 +1,6 @@
 //! The wording of every problem of this crate, by topic, one short function each: code, title, label, hints.
 
+pub mod bench;
 pub mod data;
 pub mod derivatives;
 pub mod gradbench;

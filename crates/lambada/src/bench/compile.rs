@@ -1,0 +1,88 @@
+//! A function that is ready to be measured, compiled in a cache of its own, so that the C compiler runs.
+
+use std::time::Duration;
+
+use lambada_core::data::Data;
+use lambada_core::{DefId, Program};
+use lambada_source::Failure;
+
+use crate::operators::Operator;
+use crate::passes::{COMPILE, ELABORATE};
+use crate::{Call, Engine, Executable, Options, Unit, pass_times};
+
+use super::limit::Work;
+use super::{Bench, Compiled, Stopped, ones, timed};
+
+pub(super) struct Ready {
+    pub args: Vec<Data>,
+    pub compiled: Compiled,
+    executable: Executable,
+    /// To be counted.
+    program: Program,
+    entry: DefId,
+    options: Options,
+    /// By what is differentiated, ones.
+    tangent: Data,
+}
+
+impl Ready {
+    pub fn new(unit: &Unit, what: &Bench, operator: Operator) -> Result<Ready, Stopped> {
+        let (call, specialized) = timed(|| unit.call(what.entry, operator, what.wrt));
+        let call = call?;
+        let args = call.arguments(what.inputs)?;
+        let tangent = tangent(&call, &args);
+        // A folder of its own goes away again; where there is none, the usual one has to do.
+        let scratch = tempfile::tempdir().ok();
+        let cache = scratch.as_ref().map(|folder| folder.path().to_path_buf());
+        let options = Options { cache, engine: Engine::Native, ..unit.options.clone() };
+        let (program, entry) = (call.program, call.entry);
+        let copy = program.clone();
+        let (executable, each) = pass_times(|| Executable::with(copy, entry, &options));
+        let of = |chosen: &dyn Fn(&str) -> bool| -> Duration {
+            each.iter().filter(|pass| chosen(pass.name)).map(|pass| pass.time).sum()
+        };
+        let ours = |name: &str| name != COMPILE.name && name != ELABORATE.name;
+        let (passes, c) = (of(&ours), of(&|name| name == COMPILE.name));
+        let compiled = Compiled { specialized, passes, c, each };
+        Ok(Ready { args, compiled, executable: executable?, program, entry, options, tangent })
+    }
+
+    /// The result of a run.
+    pub fn first(&self) -> Result<Data, Failure> {
+        self.executable.run(&self.args)
+    }
+
+    pub fn native(&self) -> bool {
+        self.executable.most_memory().is_some()
+    }
+
+    pub fn tangent(&self) -> Data {
+        self.tangent.clone()
+    }
+
+    pub fn memory(&self) -> Option<u64> {
+        self.executable.most_memory()
+    }
+
+    /// The nanoseconds of so many runs.
+    pub fn time(&self, runs: usize) -> Result<Vec<u64>, Failure> {
+        self.executable.time(&self.args, runs)
+    }
+
+    /// What a run does.
+    pub fn work(&self) -> Result<Option<Work>, Failure> {
+        let options = Options { engine: Engine::Loops, ..self.options.clone() };
+        let Ok(loops) = Executable::with(self.program.clone(), self.entry, &options) else {
+            return Ok(None);
+        };
+        let counts = loops.counts(&self.args)?;
+        let result = loops.run(&self.args)?;
+        Ok(counts.map(|counts| Work::of(counts, &self.args, &result)))
+    }
+}
+
+/// A tangent of ones, packed as operators pack them.
+fn tangent(call: &Call, args: &[Data]) -> Data {
+    let mut parts: Vec<Data> = call.wrt_places().iter().map(|k| ones(&args[*k])).collect();
+    if parts.len() == 1 { parts.remove(0) } else { Data::Tuple(parts) }
+}
