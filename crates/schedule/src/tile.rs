@@ -112,14 +112,13 @@ impl<'a> Body<'a> {
         let mut seen = HashSet::new();
         for item in &nest.items {
             let value = placed.value(*item)?;
-            match item {
-                Item::Store(_) => body.stores += 1,
-                Item::Reduce(id) => {
-                    let kept: Axes = placed.buffer(*id).axes.iter().copied().collect();
-                    body.results = body.results.intersection(&kept);
-                    body.sums += 1;
-                }
-                Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => return None,
+            // Only what is stored or reduced has a value.
+            if let Item::Reduce(id) = item {
+                let kept: Axes = placed.buffer(*id).axes.iter().copied().collect();
+                body.results = body.results.intersection(&kept);
+                body.sums += 1;
+            } else {
+                body.stores += 1;
             }
             body.visit(value, &mut seen)?;
             let fused =

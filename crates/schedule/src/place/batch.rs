@@ -93,14 +93,13 @@ fn is_cheap(placed: &Placed, nest: &Nest, item: Item) -> bool {
         if found.iter().any(|(content, _)| *content == Content::Node(node)) {
             continue;
         }
-        match graph.node(node) {
-            Node::Lit(_) | Node::Index(_) => {}
-            Node::At(..) => operations += usize::from(!graph.free(node).is_empty()),
-            Node::Prim(op, args) if op.cost() == Cost::Cheap => {
-                operations += 1;
-                stack.extend(args);
-            }
-            Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => return false,
+        if let Some((_, args)) = graph.operation(node).filter(|(op, _)| op.cost() == Cost::Cheap) {
+            operations += 1;
+            stack.extend(args);
+        } else if matches!(graph.node(node), Node::At(..)) {
+            operations += usize::from(!graph.free(node).is_empty());
+        } else if graph.lit(node).is_none() && graph.index(node).is_none() {
+            return false;
         }
     }
     buffer.local && matches!(buffer.content, Content::Node(_)) && operations <= AGAIN
@@ -160,14 +159,14 @@ impl Batch<'_> {
 
     /// Does a nest compute each index of the axis by itself?
     fn is_inside(&self, nest: &Nest) -> bool {
+        let kept = |id: &BufferId| self.placed.buffer(*id).axes.contains(&self.axis);
+        let own = |item: &Item| {
+            matches!(item, Item::Store(_)) || matches!(item, Item::Reduce(id) if kept(id))
+        };
         nest.axes.contains(&self.axis)
             && nest.vector != Some(self.axis)
             && nest.carries.is_empty()
-            && nest.items.iter().all(|item| match item {
-                Item::Store(_) => true,
-                Item::Reduce(id) => self.placed.buffer(*id).axes.contains(&self.axis),
-                Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => false,
-            })
+            && nest.items.iter().all(own)
     }
 
     /// Is it read for the index at which the nest is?
