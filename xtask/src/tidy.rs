@@ -25,6 +25,7 @@ pub fn run(root: &Path) -> ExitCode {
         complaints.extend(unfinished(&name, &text));
         complaints.extend(lengths(&name, &text));
         complaints.extend(machine_paths(&name, &text));
+        complaints.extend(named_array_prims(&name, &text));
     }
     for complaint in &complaints {
         eprintln!("tidy: {complaint}");
@@ -110,6 +111,43 @@ fn machine_paths(name: &str, text: &str) -> Vec<String> {
     lines
         .filter(|(_, l)| roots.iter().any(|r| l.contains(r.as_str())))
         .map(|(k, _)| format!("{name}:{}: a path of a machine", k + 1))
+        .collect()
+}
+
+/// The languages below core and the passes between them, which ask the rows of array primitives and know none by name.
+const ASKS_ROWS: [&str; 9] = [
+    "anf",
+    "codegen",
+    "differentiate",
+    "loops",
+    "lower",
+    "optimize",
+    "readback",
+    "run",
+    "schedule",
+];
+/// What draws programs picks the primitives that it draws.
+const DRAWS: &str = "crates/anf/src/generate.rs";
+
+fn named_array_prims(name: &str, text: &str) -> Vec<String> {
+    let mut parts = name.split('/');
+    let asks = parts.next() == Some("crates")
+        && parts.next().is_some_and(|part| ASKS_ROWS.contains(&part))
+        && parts.next() == Some("src");
+    if !asks || name == DRAWS || name.contains("/tests") {
+        return Vec::new();
+    }
+    let names = |line: &str| {
+        line.split("ArrayPrim::")
+            .skip(1)
+            .any(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
+    let lines = text.lines().enumerate();
+    lines
+        .filter(|(_, line)| names(line))
+        .map(|(k, _)| {
+            format!("{name}:{}: an array primitive by name; ask its row in `prim`", k + 1)
+        })
         .collect()
 }
 

@@ -9,7 +9,7 @@
 //!   all additions; those that a function is given, and cells, are never frozen.
 //! * The library is well formed, and calls and nodes are as it says ([`library`]).
 
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::bounds::Known;
 use crate::{
@@ -337,7 +337,7 @@ impl<'a> Checker<'a> {
                 self.element("the new value", &ty, index, *value)?;
                 self.value(stm, &ty)
             }
-            Op::MatMul(a, b) => self.matmul(stm, *a, *b),
+            Op::ArrayPrim(prim, args) => self.array_prim(stm, *prim, args),
             Op::Accumulator(value) => self.accumulator(stm, *value, block),
             Op::Accumulate { acc, index, value } => self.accumulate(stm, *acc, index, *value),
             Op::Freeze(acc) => self.freeze(stm, *acc, block),
@@ -549,23 +549,28 @@ impl<'a> Checker<'a> {
         self.bind_values(&stm.binds)
     }
 
-    fn matmul(&mut self, stm: &Stm, a: Var, b: Var) -> Check {
-        let (x, y) = (self.var_ty(a)?.clone(), self.var_ty(b)?.clone());
-        if x.elem != ScalarTy::Real
-            || y.elem != ScalarTy::Real
-            || !matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2))
-        {
-            return Err(format!("{} @ {}", self.show_ty(&x), self.show_ty(&y)));
+    fn array_prim(&mut self, stm: &Stm, prim: ArrayPrim, args: &[Var]) -> Check {
+        let types = args
+            .iter()
+            .map(|arg| self.var_ty(*arg).cloned())
+            .collect::<std::result::Result<Vec<Ty>, String>>()?;
+        let ranks: Vec<usize> = types.iter().map(Ty::rank).collect();
+        let shown = |c: &Self| {
+            let types: Vec<String> = types.iter().map(|ty| c.show_ty(ty)).collect();
+            format!("`{}` of {}", prim.name(), types.join(" and "))
+        };
+        let reals = types.iter().all(|ty| ty.elem == ScalarTy::Real);
+        let Some(version) = prim.version(&ranks).filter(|_| reals) else {
+            return Err(format!("there is no {}", shown(self)));
+        };
+        for [(a, j), (b, k)] in version.equal_axes() {
+            let (x, y) = (types[a].dims[j], types[b].dims[k]);
+            if !self.known.ask(|place| place.equal(x, y)) {
+                return Err(format!("in {}, sizes are not known to be equal", shown(self)));
+            }
         }
-        if !self.known.ask(|place| place.equal(x.dims[x.rank() - 1], y.dims[0])) {
-            return Err(format!(
-                "the inner sizes of {} @ {} are not known to be equal",
-                self.show_ty(&x),
-                self.show_ty(&y)
-            ));
-        }
-        let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        self.value(stm, &Ty { elem: Elem::REAL, dims })
+        let dims: Vec<&[Atom]> = types.iter().map(|ty| &ty.dims[..]).collect();
+        self.value(stm, &Ty { elem: Elem::REAL, dims: version.result_dims(&dims) })
     }
 
     fn accumulator(&mut self, stm: &Stm, value: Atom, block: usize) -> Check {
@@ -635,7 +640,7 @@ fn construct(exp: &Exp) -> String {
         Exp::Op(Op::Array(_)) => "array",
         Exp::Op(Op::Constant(_)) => "constant",
         Exp::Op(Op::Update { .. }) => "update",
-        Exp::Op(Op::MatMul(..)) => "matmul",
+        Exp::Op(Op::ArrayPrim(prim, _)) => prim.name(),
         Exp::Op(Op::Accumulator(_)) => "accumulator",
         Exp::Op(Op::Accumulate { .. }) => "accumulate",
         Exp::Op(Op::Freeze(_)) => "freeze",

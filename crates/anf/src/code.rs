@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Prim, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Var};
@@ -76,7 +76,7 @@ pub(crate) enum Instr {
         index: Vec<Operand>,
         value: Operand,
     },
-    MatMul(usize, usize),
+    ArrayPrim(ArrayPrim, Vec<usize>),
     Accumulator(Operand),
     Accumulate {
         acc: usize,
@@ -362,7 +362,9 @@ impl Compiler<'_> {
                 let array = self.operand((*array).into());
                 Instr::Update { array, index: self.reads(index), value: self.read(*value) }
             }
-            Op::MatMul(a, b) => Instr::MatMul(self.slot(*a), self.slot(*b)),
+            Op::ArrayPrim(prim, args) => {
+                Instr::ArrayPrim(*prim, args.iter().map(|arg| self.slot(*arg)).collect())
+            }
             Op::Accumulator(value) => Instr::Accumulator(self.operand(*value)),
             Op::Accumulate { acc, index, value } => Instr::Accumulate {
                 acc: self.place(*acc),

@@ -40,7 +40,7 @@ impl Op {
             | Op::Array(_)
             | Op::Constant(_)
             | Op::Update { .. }
-            | Op::MatMul(..)
+            | Op::ArrayPrim(..)
             | Op::Node { cells: false, .. }
             | Op::Tag(_)
             | Op::Field { .. } => Effect::None,
@@ -66,7 +66,7 @@ impl Op {
             | Op::Fill(_)
             | Op::Array(_)
             | Op::Constant(_)
-            | Op::MatMul(..)
+            | Op::ArrayPrim(..)
             | Op::Accumulator(_)
             | Op::Freeze(_)
             | Op::Check { .. }
@@ -91,7 +91,7 @@ impl Op {
             | Op::Fill(_)
             | Op::Array(_)
             | Op::Constant(_)
-            | Op::MatMul(..)
+            | Op::ArrayPrim(..)
             | Op::Accumulate { .. }
             | Op::Check { .. }
             | Op::Inspect { .. }
@@ -288,7 +288,7 @@ impl Stm {
     /// Does it take more than a constant number of operations?
     pub fn is_costly(&self) -> bool {
         match &self.exp {
-            Exp::Op(Op::MatMul(..) | Op::Call { .. })
+            Exp::Op(Op::ArrayPrim(..) | Op::Call { .. })
             | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
             Exp::Op(Op::Array(_)) => self.binds[0].ty.rank() > 1,
             Exp::Op(

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use lambada_prim::Memory as Limit;
-use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Span};
 
 use crate::Function;
@@ -256,7 +256,7 @@ impl<'c> Machine<'c> {
             Instr::Array(items) => self.literal(items, step)?,
             Instr::Constant(tensor) => Value::Array(Array::borrowed(tensor.clone())),
             Instr::Update { array, index, value } => self.update(array, index, value)?,
-            Instr::MatMul(a, b) => self.matmul(*a, *b, step.spans[0])?,
+            Instr::ArrayPrim(prim, args) => self.array_prim(*prim, args, step.spans[0])?,
             Instr::Accumulator(value) => self.take(value),
             Instr::Freeze(acc) => self.taken(*acc),
             Instr::Node { tag, fields } => self.node(*tag, fields, step.spans[0])?,
@@ -417,33 +417,33 @@ impl<'c> Machine<'c> {
         Ok(Value::Array(array))
     }
 
-    fn matmul(&mut self, a: usize, b: usize, span: Span) -> Run<Value> {
-        let (x, y) = (self.array(a).clone(), self.array(b).clone());
-        let (Data::Real(u), Data::Real(v)) = (&x.data, &y.data) else {
-            return internal("a product of matrices that are not real");
+    /// What the row says, of arrays whose sizes fit.
+    fn array_prim(&mut self, prim: ArrayPrim, args: &[usize], span: Span) -> Run<Value> {
+        let args: Vec<Rc<Tensor>> = args.iter().map(|arg| self.array(*arg).clone()).collect();
+        let mut data: Vec<&[f64]> = Vec::new();
+        for arg in &args {
+            let Data::Real(elements) = &arg.data else {
+                return internal(format!("`{}` of an array that is not real", prim.name()));
+            };
+            data.push(elements);
+        }
+        let dims: Vec<&[usize]> = args.iter().map(|arg| &arg.dims[..]).collect();
+        let ranks: Vec<usize> = dims.iter().map(|dims| dims.len()).collect();
+        let Some(version) = prim.version(&ranks) else {
+            return internal(format!("no version of `{}` for ranks {ranks:?}", prim.name()));
         };
-        let (inner, columns) = (y.dims[0], y.dims.get(1).copied().unwrap_or(1));
-        let rows = if x.dims.len() == 2 { x.dims[0] } else { 1 };
-        if x.dims[x.dims.len() - 1] != inner {
-            return internal("a product of matrices whose inner sizes differ");
+        if version.equal_axes().any(|[(a, j), (b, k)]| dims[a][j] != dims[b][k]) {
+            return internal(format!("`{}` of arrays whose sizes differ", prim.name()));
         }
-        let (mut data, memory) = self.room.filled(0.0, &[rows, columns], span)?;
-        for i in 0..rows {
-            for k in 0..inner {
-                let factor = u[i * inner + k];
-                let row = &v[k * columns..(k + 1) * columns];
-                data[i * columns..(i + 1) * columns]
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|(sum, b)| *sum += factor * b);
-            }
-        }
-        self.counts.reals += 2 * (rows * inner * columns) as u64;
-        self.counts.loads += (u.len() + v.len()) as u64;
-        self.counts.stores += data.len() as u64;
-        self.counts.written += data.len() as u64 * width(ScalarTy::Real);
-        let dims = x.dims[..x.dims.len() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        let tensor = Rc::new(Tensor { dims, data: Data::Real(data) });
+        let (sizes, dims) = (version.sizes(prim, &dims, 1), version.result_dims(&dims));
+        let (mut elements, memory) = self.room.filled(0.0, &dims, span)?;
+        elements.copy_from_slice(&(prim.row().eval)(&sizes, &data));
+        let sizes: Vec<u64> = sizes.into_iter().map(|size| size as u64).collect();
+        self.counts.reals += (prim.row().work)(&sizes);
+        self.counts.loads += data.iter().map(|part| part.len() as u64).sum::<u64>();
+        self.counts.stores += elements.len() as u64;
+        self.counts.written += elements.len() as u64 * width(ScalarTy::Real);
+        let tensor = Rc::new(Tensor { dims, data: Data::Real(elements) });
         Ok(Value::Array(Array { tensor, memory: Some(memory) }))
     }
 

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{FileId, Site, Span};
 pub use lambada_testkit::Random;
 
@@ -189,7 +189,7 @@ impl Generator {
             16 if nested => self.if_(stms, scope, depth),
             17 => self.update(stms, scope),
             18 | 19 if nested => self.accumulator(stms, scope, depth),
-            20 => self.matmul(stms, scope),
+            20 => self.product(stms, scope),
             21..=23 => self.index(stms, scope),
             _ => self.accumulate(stms, scope),
         }
@@ -649,7 +649,7 @@ impl Generator {
         }
     }
 
-    fn matmul(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
+    fn product(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope) {
         let (a, x) = self.random.recent(&scope.arrays);
         let fits = |y: &Ty| {
             matches!((x.rank(), y.rank()), (2, 2) | (2, 1) | (1, 2))
@@ -662,7 +662,13 @@ impl Generator {
         }
         let (b, y) = self.random.pick(&fitting);
         let dims = x.dims[..x.rank() - 1].iter().chain(&y.dims[1..]).copied().collect();
-        self.push(stms, scope, "mm", Ty { elem: Elem::REAL, dims }, Op::MatMul(a, b));
+        self.push(
+            stms,
+            scope,
+            "mm",
+            Ty { elem: Elem::REAL, dims },
+            Op::ArrayPrim(ArrayPrim::MatMul, vec![a, b]),
+        );
         scope.arrays.pop(); // products may grow: they are computed, and rarely looked at
         if self.random.once_in(3) {
             let (var, ty) = (self.names.len() as u32 - 1, stms[stms.len() - 1].binds[0].ty.clone());

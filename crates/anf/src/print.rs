@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use lambada_prim::{Prim, Scalar, Tensor};
+use lambada_prim::{Prim, Scalar, Spelling, Tensor};
 
 use crate::labels::Labels;
 use crate::naming::Naming;
@@ -273,7 +273,13 @@ impl<'a> Printer<'a> {
                 let (array, index) = (self.var(*array), self.atoms(index));
                 format!("{array} with [{index}] = {}", self.atom(*value))
             }
-            Op::MatMul(a, b) => format!("{} @ {}", self.var(*a), self.var(*b)),
+            Op::ArrayPrim(prim, args) => {
+                let args: Vec<Rc<str>> = args.iter().map(|arg| self.var(*arg)).collect();
+                match prim.row().spelling {
+                    Spelling::Infix(operator) => args.join(&format!(" {operator} ")),
+                    Spelling::Definition(_) => format!("{} {}", prim.name(), args.join(", ")),
+                }
+            }
             Op::Accumulator(value) => format!("accumulator {}", self.atom(*value)),
             Op::Accumulate { acc, index, value } => {
                 let (acc, index) = (self.var(*acc), self.atoms(index));

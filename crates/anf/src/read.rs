@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
@@ -231,7 +231,9 @@ impl Reader {
         let braced = matches!(self.cursor.tokens().last(), Some(Token::Mark("}")));
         match self.peek_after(1) {
             Some(Token::Mark("[")) if !braced => return self.index(),
-            Some(Token::Mark("@")) => return self.matmul(),
+            Some(Token::Mark(mark)) if ArrayPrim::from_operator(mark).is_some() => {
+                return self.infix();
+            }
             Some(Token::Word(word)) if word == "with" => return self.update(),
             _ => {}
         }
@@ -251,6 +253,9 @@ impl Reader {
             "node" => self.node(),
             "tag" => self.atom().map(|a| Op::Tag(a).into()),
             "field" | "open" | "cell" => self.part(&word),
+            name if let Some(prim) = ArrayPrim::from_name(name) => {
+                Ok(Op::ArrayPrim(prim, self.list(None, Self::var)?).into())
+            }
             name => match Prim::from_name(name) {
                 Some(op) => Ok(Exp::Op(Op::Prim(op, self.list(None, Self::atom)?))),
                 None if binds.is_empty() => Err(format!("`{name}` starts no statement")),
@@ -268,10 +273,13 @@ impl Reader {
         Ok(Op::Index(self.var()?, self.indices()?).into())
     }
 
-    fn matmul(&mut self) -> Read<Exp> {
+    /// `a @ b`
+    fn infix(&mut self) -> Read<Exp> {
         let a = self.var()?;
-        self.expect("@")?;
-        Ok(Op::MatMul(a, self.var()?).into())
+        let Some(Token::Mark(mark)) = self.next() else { return Err("no operator".into()) };
+        let prim = ArrayPrim::from_operator(mark)
+            .ok_or_else(|| format!("`{mark}` is no array primitive"))?;
+        Ok(Op::ArrayPrim(prim, vec![a, self.var()?]).into())
     }
 
     fn update(&mut self) -> Read<Exp> {

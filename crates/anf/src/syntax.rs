@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
 use crate::names::{Names, Var};
@@ -144,8 +144,8 @@ pub enum Op {
         /// The new element or sub-array.
         value: Atom,
     },
-    /// `a @ b` with ranks (2, 2), (2, 1) or (1, 2); the inner sizes are equal.
-    MatMul(Var, Var),
+    /// An array primitive, in the version that the ranks of the arguments choose; axes of the same name have equal sizes.
+    ArrayPrim(ArrayPrim, Vec<Var>),
     /// A new accumulator of the bound type that holds the given value: the abstract monoid (0, +) of the paper's linear types. The bound
     /// variable is a name for `Accumulate` and `Freeze` only, not a value; each accumulator is frozen exactly once, in the block that
     /// made it, after all its additions.

@@ -1,4 +1,4 @@
-use lambada_prim::{Prim, ReduceOp, Scalar, Tensor};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, Tensor};
 
 use crate::*;
 
@@ -306,8 +306,11 @@ fn checker_finds_size_errors_and_learns_from_checks() {
             let k = b.bind("k", Ty::int(), Op::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
             let l = b.bind("l", Ty::int(), Op::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
             let square = b.zero(&Ty { elem: Elem::REAL, dims: vec![k, l] });
-            let row =
-                b.bind("row", Ty::real().array_of(l), Op::MatMul(xs, square.as_var().unwrap()));
+            let row = b.bind(
+                "row",
+                Ty::real().array_of(l),
+                Op::ArrayPrim(ArrayPrim::MatMul, vec![xs, square.as_var().unwrap()]),
+            );
             if with_check {
                 let cond = b.prim(Prim::EqInt, [l, n.into()]);
                 let site =

@@ -1,7 +1,7 @@
 //! Says where the first NaN comes from: behind every operation on reals a check that it has not made a NaN out of numbers.
 //!
 //! A NaN that goes in may come out, so data may hold NaNs. What is compared is the result with the operands: of a primitive these are scalars, of a
-//! reduction the elements, of a matrix product the factors. An accumulator cannot be read while it is added to; where there is no NaN in the
+//! reduction the elements, of an array primitive the arguments. An accumulator cannot be read while it is added to; where there is no NaN in the
 //! arguments and in the text of the program, one in its final value is new. Infinities are numbers: what they are made of is not reported.
 //!
 //! Assumes: a function that [`crate::check()`] accepts, which is not optimized any more. Gives: one that fails at the first operation that makes a NaN.
@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface, made_nan};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Surface, made_nan, made_nan_by};
 use lambada_source::{Site, Span};
 
 use crate::{
@@ -143,36 +143,33 @@ impl Traps<'_> {
                 if !chooses(*op) && !reals.iter().any(|a| is_nan_literal(*a)) {
                     let old = reals.into_iter().map(|a| is_nan(&mut b, a)).collect();
                     let new = is_nan(&mut b, stm.binds[0].var.into());
-                    check(&mut b, new, old, at, *op);
+                    check(&mut b, new, old, at, made_nan(*op));
                 }
             }
-            Exp::Op(Op::MatMul(x, y)) => {
-                let ty = |var| self.types.get(var).cloned();
-                if let (Some(x_ty), Some(y_ty)) = (ty(x), ty(y))
-                    && x_ty.elem == ScalarTy::Real
-                {
-                    let old = vec![
-                        any_nan(&mut b, (*x).into(), &x_ty),
-                        any_nan(&mut b, (*y).into(), &y_ty),
-                    ];
-                    let p = &stm.binds[0];
-                    let new = any_nan(&mut b, p.var.into(), &p.ty);
-                    check(&mut b, new, old, at, Prim::Mul);
-                }
+            Exp::Op(Op::ArrayPrim(prim, args)) => {
+                let old = args
+                    .iter()
+                    .filter_map(|arg| Some((*arg, self.types.get(arg)?.clone())))
+                    .map(|(arg, ty)| any_nan(&mut b, arg.into(), &ty))
+                    .collect();
+                let p = &stm.binds[0];
+                let new = any_nan(&mut b, p.var.into(), &p.ty);
+                check(&mut b, new, old, at, made_nan_of(*prim));
             }
             Exp::Op(Op::Freeze(_)) if stm.binds[0].ty.elem == ScalarTy::Real => {
                 if let Some(clean) = self.clean {
                     let p = &stm.binds[0];
                     let new = any_nan(&mut b, p.var.into(), &p.ty);
                     let unclean = b.prim(Prim::Not, [clean]);
-                    check(&mut b, new, vec![unclean], at, Prim::Add);
+                    check(&mut b, new, vec![unclean], at, made_nan(Prim::Add));
                 }
             }
             Exp::Nest(Nest::For { outs, .. }) => {
                 for ((p, out), some) in stm.binds.iter().zip(outs).zip(counted) {
                     let (Some(some), Out::Reduce(op)) = (some, out) else { continue };
                     let new = is_nan(&mut b, p.var.into());
-                    check(&mut b, new, vec![(*some).into()], at, op.prim(ScalarTy::Real));
+                    let message = made_nan(op.prim(ScalarTy::Real));
+                    check(&mut b, new, vec![(*some).into()], at, message);
                 }
             }
             Exp::Op(_) | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => {}
@@ -217,13 +214,18 @@ fn any_nan_in(b: &mut Builder, x: Var, ty: &Ty, at: &mut Vec<Atom>) -> Atom {
 }
 
 /// Fails if there is a new NaN and no old one.
-fn check(b: &mut Builder, new: Atom, old: Vec<Atom>, span: Span, op: Prim) {
+fn check(b: &mut Builder, new: Atom, old: Vec<Atom>, span: Span, message: String) {
     let mut cond = b.prim(Prim::Not, [new]);
     for nan in old {
         cond = b.prim(Prim::Or, [cond, nan]);
     }
-    let site = Site::new(span, made_nan(op));
+    let site = Site::new(span, message);
     b.effect(Op::Check { cond, site, values: Vec::new() });
+}
+
+/// A sum of products is reported as the scalar operations that it consists of, anything else by its name.
+fn made_nan_of(prim: ArrayPrim) -> String {
+    if prim.is_contraction() { made_nan(Prim::Mul) } else { made_nan_by(prim.name()) }
 }
 
 /// Is there a NaN in the text?

@@ -26,10 +26,7 @@ macro_rules! children {
                         $operands::atoms(index, f);
                         $operands::atom(value, f);
                     }
-                    Op::MatMul(a, b) => {
-                        $operands::var(a, f);
-                        $operands::var(b, f);
-                    }
+                    Op::ArrayPrim(_, args) => args.into_iter().for_each(|arg| $operands::var(arg, f)),
                     Op::Freeze(acc) => $operands::var(acc, f),
                     Op::Check { cond, values, .. } => {
                         $operands::atom(cond, f);

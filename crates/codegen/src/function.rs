@@ -321,6 +321,14 @@ impl<'a> Printer<'a> {
                 );
                 self.line(&call);
             }
+            Step::Kernel { prim, to, args, sizes } => {
+                let mut given: Vec<String> =
+                    sizes.iter().map(|size| self.operand(*size).text).collect();
+                self.changes(*to);
+                given.extend(args.iter().chain([to]).map(|buf| self.buf(*buf).to_string()));
+                let call = format!("{}({});", self.needs.kernel(*prim), given.join(", "));
+                self.line(&call);
+            }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
             Step::Inspect { number, values } => self.inspect(*number, values),
             Step::Node { reg, node, tag, fields, site } => {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lambada_prim::{Prim, ScalarTy, c_helper};
+use lambada_prim::{ArrayPrim, Prim, ScalarTy, c_helper};
 
 use crate::Memory;
 use crate::lanes::{self, Helper, memory_type, register_type};
@@ -16,6 +16,7 @@ pub(crate) struct Needs {
     vectors: BTreeSet<Helper>,
     /// Functions of the vector mathematics, and their lanes.
     maths: BTreeSet<(&'static str, u16)>,
+    kernels: BTreeSet<ArrayPrim>,
     fills: BTreeSet<ScalarTy>,
     copies: bool,
     calls: bool,
@@ -86,6 +87,12 @@ impl Needs {
         "lam_copy"
     }
 
+    /// The kernel of an array primitive; gives its name.
+    pub fn kernel(&mut self, prim: ArrayPrim) -> &'static str {
+        self.kernels.insert(prim);
+        prim.row().kernel.name
+    }
+
     /// Functions that call each other.
     pub fn calls(&mut self) {
         self.calls = true;
@@ -123,6 +130,13 @@ impl Needs {
         helpers.extend(self.vectors.iter().map(|helper| helper.definition()));
         let mut done = BTreeSet::new();
         self.maths.iter().for_each(|math| with_math(*math, &mut done, &mut helpers));
+        let mut texts: Vec<&str> = Vec::new();
+        for text in self.kernels.iter().flat_map(|prim| prim.row().kernel.texts) {
+            if !texts.contains(text) {
+                texts.push(text);
+            }
+        }
+        helpers.extend(texts.into_iter().map(str::to_string));
         helpers.extend(self.copies.then(|| runtime::COPY.to_string()));
         helpers.extend(self.fills.iter().map(|elem| fill(*elem)));
         let helpers = helpers.join("\n");

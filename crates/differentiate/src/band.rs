@@ -153,7 +153,7 @@ impl Bands {
             | Op::Array(_)
             | Op::Constant(_)
             | Op::Update { .. }
-            | Op::MatMul(..)
+            | Op::ArrayPrim(..)
             | Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)

@@ -249,7 +249,7 @@ impl Cotangents<'_> {
                 self.update(&stm.binds[0], *array, index, *value);
                 return logged;
             }
-            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::ArrayPrim(prim, args) => self.array_prim(&stm.binds[0], *prim, args),
             Op::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),

@@ -223,10 +223,7 @@ impl<'a> Flow<'a> {
                 self.real(*array, bind);
                 self.real(*value, bind);
             }
-            Op::MatMul(a, b) => {
-                self.real(*a, bind);
-                self.real(*b, bind);
-            }
+            Op::ArrayPrim(_, args) => args.iter().for_each(|arg| self.real(*arg, bind)),
             Op::Freeze(acc) => self.real(*acc, bind),
             Op::Field { of, .. } => self.real(*of, bind),
             Op::Cell { .. } => self.real(CELLS, bind),

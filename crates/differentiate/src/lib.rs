@@ -7,7 +7,7 @@
 //! In reading order:
 //! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `while_`, `if_`,
-//!   `update`, `array`, `matmul`, `accumulator`, `node`, `call`;
+//!   `update`, `array`, `array_prims`, `accumulator`, `node`, `call`;
 //! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the mode that is not given;
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
 //!   `threaded`: what is there;
@@ -21,6 +21,7 @@
 mod accumulator;
 mod activity;
 mod array;
+mod array_prims;
 mod arrays;
 mod band;
 mod boundary;
@@ -42,7 +43,6 @@ mod lanes;
 mod late;
 mod linear;
 mod loop_;
-mod matmul;
 mod messages;
 mod multiples;
 mod node;

@@ -167,7 +167,17 @@ impl<'a> Checker<'a> {
                 if nothing { Zero } else { Other }
             }
             Op::Update { array, value, .. } => self.all([(*array).into(), *value], stm),
-            Op::MatMul(a, b) => self.product(stm, (*a).into(), (*b).into()),
+            Op::ArrayPrim(prim, args) if prim.is_contraction() => {
+                let kinds = args.iter().map(|arg| self.kind((*arg).into())).collect();
+                self.product_of(stm, kinds)
+            }
+            Op::ArrayPrim(_, args) => {
+                if args.iter().any(|arg| self.kind((*arg).into()) == Linear) {
+                    self.blame(stm)
+                } else {
+                    Other
+                }
+            }
             Op::Freeze(acc) => self.kind((*acc).into()),
             Op::Node { node, tag, fields, .. } => {
                 let of = &self.library.node(*node).constructors[*tag as usize].fields;
@@ -205,11 +215,18 @@ impl<'a> Checker<'a> {
     }
 
     fn product(&mut self, stm: &Stm, a: Atom, b: Atom) -> Kind {
-        match (self.kind(a), self.kind(b)) {
-            (Zero, _) | (_, Zero) => Zero,
-            (Other, Other) => Other,
-            (Linear, Other) | (Other, Linear) => Linear,
-            (Linear, Linear) => self.blame(stm),
+        let kinds = vec![self.kind(a), self.kind(b)];
+        self.product_of(stm, kinds)
+    }
+
+    fn product_of(&mut self, stm: &Stm, factors: Vec<Kind>) -> Kind {
+        if factors.contains(&Zero) {
+            return Zero;
+        }
+        match factors.iter().filter(|kind| **kind == Linear).count() {
+            0 => Other,
+            1 => Linear,
+            _ => self.blame(stm),
         }
     }
 

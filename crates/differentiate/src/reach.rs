@@ -15,8 +15,9 @@
 //! * Gives: a function of the parameters and their marks to the results and the marks of those that have some.
 
 use lambada_anf::{Atom, Builder, Nest, Op, Out, Param, Ty, Var};
-use lambada_prim::{Prim, ReduceOp};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp};
 
+use crate::array_prims::version;
 use crate::arrays;
 use crate::prim::factor;
 use crate::tangents::Tangents;
@@ -48,22 +49,28 @@ impl Tangents<'_> {
         }
     }
 
-    pub(crate) fn reach_matmul(&mut self, y: &Param, a: Var, b: Var) {
+    /// A place of the result is reached from a place of an argument that agrees with it in the axes that both have.
+    pub(crate) fn reach_contraction(&mut self, y: &Param, prim: ArrayPrim, args: &[Var]) {
         let hint = self.hint(y.var);
-        let left = self.get_var(a).map(|a| self.sums(a, a_axes(&self.types[&a])));
-        let right = self.get_var(b).map(|b| self.sums(b, b_axes(&self.types[&b])));
-        if left.is_none() && right.is_none() {
-            return;
-        }
-        // The rows are those of `a`, if it is a matrix; the columns those of `b`.
-        let both = y.ty.rank() == 2;
-        let sum = arrays::tabulate(&mut self.b, &hint, &y.ty, &mut |b, at| {
-            let row = left.map(|left| left.at(b, &at[..1]));
-            let column = right.map(|right| right.at(b, if both { &at[1..] } else { at }));
-            match (row, column) {
-                (Some(row), Some(column)) => b.prim(Prim::Add, [row, column]),
-                (one, other) => one.or(other).expect("one of the factors is marked"),
+        let ranks: Vec<Option<usize>> = args
+            .iter()
+            .map(|arg| self.get_var(*arg).map(|marks| self.types[&marks].rank()))
+            .collect();
+        let version = version(prim, &ranks, y.ty.rank());
+        let mut marked = Vec::new();
+        for (arg, names) in args.iter().zip(version.args) {
+            if let Some(marks) = self.get_var(*arg) {
+                let (axes, place) = axes(names, version.result, &self.types[&marks]);
+                marked.push((self.sums(marks, axes), place));
             }
+        }
+        let sum = arrays::tabulate(&mut self.b, &hint, &y.ty, &mut |b, at| {
+            let reached: Vec<Atom> = marked
+                .iter()
+                .map(|(sums, place)| sums.at(b, &place.map_or(vec![], |place| vec![at[place]])))
+                .collect();
+            let plus = |x, y| b.prim(Prim::Add, [x, y]);
+            reached.into_iter().reduce(plus).expect("one of the arguments is marked")
         });
         self.set(y.var, sum);
         if let Atom::Var(sum) = sum {
@@ -104,18 +111,13 @@ struct Axes {
     outer: Option<(Atom, bool)>,
 }
 
-fn a_axes(ty: &Ty) -> Axes {
-    match ty.dims[..] {
-        [rows, inner] => Axes { inner, outer: Some((rows, true)) },
-        _ => Axes { inner: ty.dims[0], outer: None },
-    }
-}
-
-fn b_axes(ty: &Ty) -> Axes {
-    match ty.dims[..] {
-        [inner, columns] => Axes { inner, outer: Some((columns, false)) },
-        _ => Axes { inner: ty.dims[0], outer: None },
-    }
+/// The axes of an argument of a product: the one that is summed, and the other one, with its place in the result.
+fn axes(names: &str, result: &str, ty: &Ty) -> (Axes, Option<usize>) {
+    let inner = names.find(|name| !result.contains(name)).expect("an axis is summed");
+    let other = names.char_indices().find(|(axis, _)| *axis != inner);
+    let outer = other.map(|(axis, _)| (ty.dims[axis], axis < inner));
+    let place = other.and_then(|(_, name)| result.find(name));
+    (Axes { inner: ty.dims[inner], outer }, place)
 }
 
 /// Sums over the inner axis.

@@ -182,7 +182,7 @@ impl Tangents<'_> {
             Op::Fill(value) => self.fill(&stm.binds[0], *value),
             Op::Array(items) => self.array(&stm.binds[0], items),
             Op::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
-            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::ArrayPrim(prim, args) => self.array_prim(&stm.binds[0], *prim, args),
             Op::Accumulator(init) => self.accumulator(&stm.binds[0], *init),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),

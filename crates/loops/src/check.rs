@@ -269,6 +269,18 @@ impl<'a> Checker<'a> {
                 let elem = self.writable(*buf)?;
                 same(elem, self.single(*value)?)
             }
+            Step::Kernel { prim, to, args, sizes } => {
+                let row = prim.row();
+                ensure(sizes.len() == row.axes.len(), || {
+                    format!("{} sizes for the axes {}", sizes.len(), row.axes)
+                })?;
+                ensure(args.len() == row.versions[0].args.len(), || {
+                    format!("`{}` of {} arrays", row.name, args.len())
+                })?;
+                sizes.iter().try_for_each(|size| self.int(*size))?;
+                args.iter().try_for_each(|buf| same(self.buf(*buf)?, ScalarTy::Real))?;
+                same(self.writable(*to)?, ScalarTy::Real)
+            }
             Step::Check { cond, site, values } => {
                 self.bool(*cond)?;
                 self.site(*site)?;

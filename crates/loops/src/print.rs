@@ -263,6 +263,11 @@ impl<'a> Printer<'a> {
             Step::Fill { buf, value, len } => {
                 format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
             }
+            Step::Kernel { prim, to, args, sizes } => {
+                let args: Vec<String> = args.iter().map(|buf| self.buf(*buf)).collect();
+                let (name, sizes) = (prim.name(), self.sizes(sizes));
+                format!("kernel {name} {}[{sizes}] := {}", self.buf(*to), args.join(", "))
+            }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
             Step::Inspect { number, values } => {
                 let value = |value: &Return| match value {

@@ -11,7 +11,7 @@ mod library;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
+use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
 use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
@@ -285,6 +285,7 @@ impl Reader {
                 self.end_of_line()?;
                 Ok(stmt)
             }
+            "kernel" => self.kernel(),
             "check" => self.check(),
             "inspect" => self.inspect(),
             "call" => self.library_call(),
@@ -304,6 +305,22 @@ impl Reader {
         self.expect("]")?;
         self.expect(":=")?;
         Ok((buf, len))
+    }
+
+    /// `kernel name to[n * m] := a, b`, behind the first word.
+    fn kernel(&mut self) -> Read<Stmt> {
+        let name = self.word()?;
+        let prim =
+            ArrayPrim::from_name(&name).ok_or_else(|| format!("`{name}` is no array primitive"))?;
+        let to = self.buf()?;
+        let sizes = self.sizes()?;
+        self.expect(":=")?;
+        let mut args = vec![self.buf()?];
+        while self.eat(",") {
+            args.push(self.buf()?);
+        }
+        self.end_of_line()?;
+        Ok(Stmt::Step(Step::Kernel { prim, to, args, sizes }))
     }
 
     fn store(&mut self) -> Read<Stmt> {

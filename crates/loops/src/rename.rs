@@ -79,6 +79,10 @@ impl Renaming {
                 self.buf(a);
                 self.buf(b);
             }
+            Step::Kernel { to, args, .. } => {
+                self.buf(to);
+                args.iter_mut().for_each(|buf| self.buf(buf));
+            }
             Step::Check { site, .. } => self.site(site),
             Step::Inspect { values, .. } => {
                 for value in values {

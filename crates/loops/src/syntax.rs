@@ -22,7 +22,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::nodes::{FieldId, FnId, NodeId, NodeType};
@@ -176,6 +176,17 @@ pub enum Step {
         value: Operand,
         /// In elements.
         len: Operand,
+    },
+    /// The value of an array primitive: all elements of `to`, from those of the arguments. They share no memory with it.
+    Kernel {
+        /// Which.
+        prim: ArrayPrim,
+        /// The result.
+        to: Buf,
+        /// The arguments.
+        args: Vec<Buf>,
+        /// Of each axis of its row, in this order; 1 for those that its version has not. None is negative.
+        sizes: Vec<Operand>,
     },
     /// Leaves the function with a failure unless the condition holds.
     Check {

@@ -56,6 +56,7 @@ macro_rules! children {
                         $give(value, f);
                         $give(len, f);
                     }
+                    Step::Kernel { sizes, .. } => sizes.into_iter().for_each(|size| $give(size, f)),
                     Step::Check { cond, values, .. } => {
                         $give(cond, f);
                         values.into_iter().for_each(|value| $give(value, f));
@@ -166,6 +167,7 @@ impl Step {
             | Step::Swap(..)
             | Step::Copy { .. }
             | Step::Fill { .. }
+            | Step::Kernel { .. }
             | Step::Check { .. }
             | Step::Inspect { .. }
             | Step::Call { .. } => None,
@@ -184,6 +186,9 @@ impl Step {
             Step::Swap(a, b) | Step::Copy { to: a, from: b, .. } => {
                 f(Binding::Buf(*a));
                 f(Binding::Buf(*b));
+            }
+            Step::Kernel { to, args, .. } => {
+                args.iter().chain([to]).for_each(|buf| f(Binding::Buf(*buf)));
             }
             Step::Node { fields, .. } => {
                 for field in fields {
@@ -230,7 +235,7 @@ impl Step {
             Step::Store { buf, .. } | Step::StoreSome { buf, .. } | Step::Fill { buf, .. } => {
                 Some(*buf)
             }
-            Step::Copy { to, .. } => Some(*to),
+            Step::Copy { to, .. } | Step::Kernel { to, .. } => Some(*to),
             Step::Let(..)
             | Step::Cell(..)
             | Step::Set(..)

@@ -14,6 +14,7 @@
 
 mod accumulators;
 mod advance;
+mod array_prims;
 mod arrays;
 mod blocks;
 mod branches;
@@ -24,7 +25,6 @@ mod facts;
 mod fors;
 mod functions;
 mod liveness;
-mod matmul;
 mod memory;
 mod moves;
 mod nests;

@@ -222,7 +222,7 @@ impl Encoder {
             // Constants are shared where they are the same data, not where they are equal.
             Op::Constant(tensor) => (14, std::rc::Rc::as_ptr(tensor) as u64),
             Op::Update { .. } => (18, 0),
-            Op::MatMul(..) => (19, 0),
+            Op::ArrayPrim(prim, _) => (19, *prim as u64),
             Op::Accumulator(_) => (20, 0),
             Op::Accumulate { .. } => (21, 0),
             Op::Freeze(_) => (22, 0),

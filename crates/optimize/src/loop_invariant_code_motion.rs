@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use lambada_anf::{
     Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
 };
-use lambada_prim::Prim;
+use lambada_prim::{ArrayPrim, Prim};
 
 use crate::calls::Calls;
 use crate::scope::Scope;
@@ -208,10 +208,7 @@ fn rests_on_sizes(stm: &Stm) -> bool {
 /// May it run where the program might not have run it? `runs`: the program would have.
 fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
     match &stm.exp {
-        Exp::Op(Op::MatMul(a, b)) => {
-            let (Some(a), Some(b)) = (scope.ty(*a), scope.ty(*b)) else { return runs };
-            runs || a.dims.last() == b.dims.first()
-        }
+        Exp::Op(Op::ArrayPrim(prim, args)) => runs || fit(*prim, args, scope),
         // Of which constructor the node is may be known only where it runs.
         Exp::Op(Op::Field { .. } | Op::Call { .. }) => runs,
         Exp::Op(op) => op.access().is_none_or(|(x, index)| scope.in_range(x, index)),
@@ -227,6 +224,17 @@ fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
             })
         }
     }
+}
+
+/// Have the arguments of an array primitive sizes of the same names where they must be equal?
+fn fit(prim: ArrayPrim, args: &[Var], scope: &Scope) -> bool {
+    let Some(types) = args.iter().map(|arg| scope.ty(*arg)).collect::<Option<Vec<&Ty>>>() else {
+        return false;
+    };
+    let ranks: Vec<usize> = types.iter().map(|ty| ty.rank()).collect();
+    prim.version(&ranks).is_some_and(|version| {
+        version.equal_axes().all(|[(a, j), (b, k)]| types[a].dims[j] == types[b].dims[k])
+    })
 }
 
 /// Is every access in a block that does nothing but compute evidently in range here?

@@ -1,8 +1,9 @@
-//! What all languages of the compiler share: scalars, tensors of scalars, and the one table of scalar primitives.
+//! What all languages of the compiler share: scalars, tensors of scalars, the one table of scalar primitives, and that of array primitives.
 //!
 //! A primitive is a row of `table/`: its name, its type, how it is evaluated, its partial derivatives, its C text, its documentation. Everything
 //! that the compiler knows of a primitive is read off its row; no pass has a `match` over primitives.
 
+mod array;
 mod expr;
 mod kinks;
 mod memory;
@@ -14,9 +15,10 @@ mod table;
 mod tensor;
 mod vector;
 
+pub use array::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Transpose, Version};
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};
-pub use memory::{Memory, TOO_DEEP, elements, grow, made_nan, size};
+pub use memory::{Memory, TOO_DEEP, elements, grow, made_nan, made_nan_by, size};
 pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};

@@ -78,7 +78,11 @@ impl Memory {
 
 /// What fails, where it is asked for, when an operation makes a NaN out of numbers, on every engine.
 pub fn made_nan(op: Prim) -> String {
-    let name = op.row().surface.spelling().unwrap_or(op.name());
+    made_nan_by(op.row().surface.spelling().unwrap_or(op.name()))
+}
+
+/// The same, of what has this name.
+pub fn made_nan_by(name: &str) -> String {
     format!("here `{name}` makes the first NaN: none of its operands is one")
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_anf::{
     Atom, Block, Checkpoint, Exp, FnId, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var,
 };
-use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
+use lambada_prim::{Prim, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
 
@@ -93,8 +93,18 @@ impl Printer<'_> {
                 self.atoms(index),
                 Box::new(self.atom(*value)),
             )),
-            Exp::Op(Op::MatMul(a, b)) => {
-                build::binary(BinaryOp::MatMul, self.atom((*a).into()), self.atom((*b).into()))
+            Exp::Op(Op::ArrayPrim(prim, args)) => {
+                let args: Vec<Expr> = args.iter().map(|arg| self.atom((*arg).into())).collect();
+                match (prim.row().spelling, &args[..]) {
+                    (Spelling::Infix(operator), [a, b]) => {
+                        let operator = BinaryOp::spelled(operator)
+                            .expect("an infix primitive is an operator of the language");
+                        build::binary(operator, a.clone(), b.clone())
+                    }
+                    (Spelling::Infix(name) | Spelling::Definition(name), _) => {
+                        build::call(build::var(name), args)
+                    }
+                }
             }
             Exp::Op(Op::Accumulate { acc, index, value }) => {
                 let name = build::name(self.tokens.of(*acc));

@@ -123,7 +123,7 @@ impl Finder<'_> {
         let stms = &stms[start..];
         if !stms
             .iter()
-            .any(|stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::MatMul(..))))
+            .any(|stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..))))
         {
             return false;
         }

@@ -177,8 +177,8 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
             | Op::Fill(_)
             | Op::Array(_)
             | Op::Constant(_)
-            | Op::MatMul(..)
             | Op::Check { .. } => true,
+            Op::ArrayPrim(prim, _) => prim.is_contraction(),
             Op::Update { .. } => loops,
             Op::Accumulator(_) => accumulators.contains(&stm.binds[0].var),
             Op::Accumulate { acc, .. } | Op::Freeze(acc) => accumulators.contains(acc),

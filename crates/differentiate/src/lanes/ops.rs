@@ -4,6 +4,7 @@
 //! products again: the lanes are the columns of one factor.
 
 use lambada_anf::{Atom, Builder, Checkpoint, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
+use lambada_prim::ArrayPrim;
 
 use super::{Lanes, Operand};
 use crate::arrays::{tabulate, transpose};
@@ -16,7 +17,7 @@ impl Lanes<'_> {
             Op::Fill(value) => self.fill(&stm.binds[0], *value),
             Op::Array(items) => self.array(&stm.binds[0], items),
             Op::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
-            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::ArrayPrim(prim, args) => self.product(&stm.binds[0], *prim, args),
             Op::Accumulator(init) => {
                 let start = self.lanes(*init, &stm.binds[0].ty);
                 self.accumulator(&stm.binds[0], start);
@@ -135,14 +136,15 @@ impl Lanes<'_> {
     // Products
 
     /// One factor varies; a lane is a column of it.
-    fn matmul(&mut self, y: &Param, a: Var, b: Var) {
+    fn product(&mut self, y: &Param, prim: ArrayPrim, args: &[Var]) {
+        let [a, b] = args[..] else { unreachable!("a product has two factors") };
         let (left, right) = (self.of.get(&a).copied(), self.of.get(&b).copied());
         match (left, right, y.ty.rank()) {
             (Some(left), _, _) if self.varying.ty(a).rank() == 1 => {
                 let inner = self.varying.ty(a).dims[0];
                 let ty = Ty { elem: y.ty.elem, dims: vec![y.ty.dims[0], inner] };
                 let flipped = transpose(&mut self.b, &ty, b);
-                self.bind(y, Op::MatMul(flipped, left));
+                self.bind(y, Op::ArrayPrim(prim, vec![flipped, left]));
             }
             (Some(left), _, rank) => {
                 let row = self.varying.ty(a).indexed(1);
@@ -153,11 +155,11 @@ impl Lanes<'_> {
                     transpose(&mut self.b, &ty, b)
                 };
                 let whole = self.lanes_ty(&y.ty);
-                let rows = self.products(y, &whole, factor, (left, &row));
+                let rows = self.products((y, &whole), (prim, factor), (left, &row));
                 self.of.insert(y.var, rows);
             }
             (None, Some(right), _) if self.varying.ty(b).rank() == 1 => {
-                self.bind(y, Op::MatMul(a, right));
+                self.bind(y, Op::ArrayPrim(prim, vec![a, right]));
             }
             (None, Some(right), rank) => {
                 let dims = &self.varying.ty(b).dims;
@@ -166,7 +168,7 @@ impl Lanes<'_> {
                 let mut dims = y.ty.dims.clone();
                 dims.reverse();
                 let whole = self.lanes_ty(&Ty { elem: y.ty.elem, dims });
-                let products = self.products(y, &whole, a, (columns, &column));
+                let products = self.products((y, &whole), (prim, a), (columns, &column));
                 let products = if rank == 1 { products } else { self.swapped(&y.ty, products) };
                 self.of.insert(y.var, products);
             }
@@ -175,13 +177,18 @@ impl Lanes<'_> {
     }
 
     /// `for i { factor @ x[i] }`
-    fn products(&mut self, y: &Param, ty: &Ty, factor: Var, (x, row): (Var, &Ty)) -> Var {
+    fn products(
+        &mut self,
+        (y, ty): (&Param, &Ty),
+        (prim, factor): (ArrayPrim, Var),
+        (x, row): (Var, &Ty),
+    ) -> Var {
         let (hint, row) = (self.b.names.hint(y.var), self.lanes_ty(row));
         let index = self.b.names.fresh("i");
         let body = self.b.block(|b| {
             let row = b.bind("row", row.clone(), Op::Index(x, vec![index.into()]));
             let row = row.as_var().expect("an array is a variable");
-            vec![b.bind(&hint, ty.indexed(1), Op::MatMul(factor, row))]
+            vec![b.bind(&hint, ty.indexed(1), Op::ArrayPrim(prim, vec![factor, row]))]
         });
         let nest = Nest::For { index, extent: ty.dims[0], outs: vec![Out::Collect], body };
         self.b.bind(&hint, ty.clone(), nest).as_var().expect("an array is a variable")

@@ -74,7 +74,7 @@ impl Lanes<'_> {
                 | Op::Array(_)
                 | Op::Constant(_)
                 | Op::Update { .. }
-                | Op::MatMul(..)
+                | Op::ArrayPrim(..)
                 | Op::Accumulator(_)
                 | Op::Freeze(_)
                 | Op::Check { .. }

@@ -173,7 +173,10 @@ impl Varying {
             // Each direction shows what there is to see.
             Exp::Op(Op::Inspect { .. }) => false,
             Exp::Op(Op::Accumulate { acc, .. }) => self.made.contains(acc),
-            Exp::Op(Op::MatMul(a, b)) => !self.is(*a) || !self.is(*b),
+            // One factor of a product, whose columns are the lanes then.
+            Exp::Op(Op::ArrayPrim(prim, args)) => {
+                prim.is_contraction() && args.iter().filter(|arg| self.is(**arg)).count() <= 1
+            }
             Exp::Op(Op::Update { index, .. }) => {
                 !self.any(index) || index.len() == stm.binds[0].ty.rank()
             }
@@ -253,7 +256,7 @@ impl Varying {
                 Exp::Op(Op::Prim(op, _)) if inside && op.result() == ScalarTy::Real => {
                     *if self.is(stm.binds[0].var) { &mut *varies } else { &mut *uniform } += 1;
                 }
-                Exp::Op(Op::MatMul(..)) if inside => {
+                Exp::Op(Op::ArrayPrim(..)) if inside => {
                     *if self.is(stm.binds[0].var) { &mut *varies } else { &mut *uniform } += 1;
                 }
                 Exp::Op(_) => {}

@@ -355,9 +355,12 @@ fn differentiated_again() {
             });
             b.op(Sin, &[s])
         });
-        let ax = w.b.bind("ax", reals(&[n]), Op::MatMul(var(a), var(y)));
-        let xa = w.b.bind("xa", reals(&[n]), Op::MatMul(var(y), var(a)));
-        let aa = w.b.bind("aa", reals(&[n, n]), Op::MatMul(var(a), var(a)));
+        let ax =
+            w.b.bind("ax", reals(&[n]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(a), var(y)]));
+        let xa =
+            w.b.bind("xa", reals(&[n]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(y), var(a)]));
+        let aa =
+            w.b.bind("aa", reals(&[n, n]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(a), var(a)]));
         let sum = w.b.map(n, &[], |b, i| {
             let (p, q, r) = (b.at(ax, &[i]), b.at(xa, &[i]), b.at(aa, &[i, i]));
             let s = b.op(Add, &[p, q]);

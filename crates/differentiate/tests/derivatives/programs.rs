@@ -316,12 +316,17 @@ fn matrix_products() {
         let (n, m, k) = (w.size("n"), w.size("m"), w.size("k"));
         let (a, b, x, y) =
             (w.param("a", &[n, m]), w.param("b", &[m, k]), w.param("x", &[k]), w.param("y", &[n]));
-        let ab = w.b.bind("ab", reals(&[n, k]), Op::MatMul(var(a), var(b)));
-        let abx = w.b.bind("abx", reals(&[n]), Op::MatMul(var(ab), var(x)));
-        let ya = w.b.bind("ya", reals(&[m]), Op::MatMul(var(y), var(a)));
+        let ab =
+            w.b.bind("ab", reals(&[n, k]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(a), var(b)]));
+        let abx =
+            w.b.bind("abx", reals(&[n]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(ab), var(x)]));
+        let ya =
+            w.b.bind("ya", reals(&[m]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(y), var(a)]));
         let in_loop = w.b.loop_(n, &[(x, reals(&[k]))], |w, _, s| {
-            let z = w.bind("z", reals(&[m]), Op::MatMul(var(b), var(s[0])));
-            let z = w.bind("z", reals(&[k]), Op::MatMul(var(z), var(b)));
+            let z =
+                w.bind("z", reals(&[m]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(b), var(s[0])]));
+            let z =
+                w.bind("z", reals(&[k]), Op::ArrayPrim(ArrayPrim::MatMul, vec![var(z), var(b)]));
             vec![w.map(k, &[], |w, i| {
                 let e = w.at(z, &[i]);
                 w.op(Sin, &[e])

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::counts::width;
+use super::items::Kernel;
 use super::{Body, Output, Program, Range, Slot};
 use crate::{Function, Library, Nest, Op, Operand, Param, Return, Step, Stmt, Ty};
 
@@ -66,6 +67,7 @@ pub(super) enum Code {
     Next { index: u32, step: u32, end: u32, target: u32 },
     Check { cond: u32, site: u32, args: u32, count: u16 },
     // Inspections, nodes and calls; what more there is to say stands in a list of the function, at this number.
+    Kernel { number: u32 },
     Inspect { number: u32 },
     Node { to: u32, number: u32 },
     Tag { to: u32, of: u32 },
@@ -145,6 +147,7 @@ impl<'a> Compiler<'a> {
             code: Vec::new(),
             args: Vec::new(),
             inspections: Vec::new(),
+            kernels: Vec::new(),
             calls: Vec::new(),
             new_nodes: Vec::new(),
             fields: Vec::new(),
@@ -230,6 +233,13 @@ impl<'a> Compiler<'a> {
             Step::Fill { buf, value, len } => {
                 let (value, len) = (self.slot(*value), self.slot(*len));
                 self.put(Code::Fill { buf: buf.0, value, len });
+            }
+            Step::Kernel { prim, to, args, sizes } => {
+                let sizes = sizes.iter().map(|size| self.slot(*size)).collect();
+                let args = args.iter().map(|buf| buf.0).collect();
+                self.program.kernels.push(Kernel { prim: *prim, to: to.0, args, sizes });
+                let number = self.program.kernels.len() as u32 - 1;
+                self.put(Code::Kernel { number });
             }
             Step::Check { cond, site, values } => {
                 let (args, count) = (self.args(values), values.len() as u16);

@@ -25,6 +25,8 @@ pub(super) trait Meter {
     const COUNTS: bool;
     /// A primitive on so many lanes; on reals if one of its arguments or its result is real.
     fn operation(&mut self, on_reals: bool, lanes: u16);
+    /// So many primitives on reals.
+    fn operations(&mut self, count: u64);
     fn load(&mut self, elements: u64);
     fn write(&mut self, bytes: u64);
     fn allocate(&mut self, bytes: u64);
@@ -41,6 +43,7 @@ impl Meter for Silent {
     const COUNTS: bool = false;
 
     fn operation(&mut self, _on_reals: bool, _lanes: u16) {}
+    fn operations(&mut self, _count: u64) {}
     fn load(&mut self, _elements: u64) {}
     fn write(&mut self, _bytes: u64) {}
     fn allocate(&mut self, _bytes: u64) {}
@@ -66,6 +69,10 @@ impl Meter for Counter {
     fn operation(&mut self, on_reals: bool, lanes: u16) {
         let count = if on_reals { &mut self.counts.reals } else { &mut self.counts.ints };
         *count += u64::from(lanes);
+    }
+
+    fn operations(&mut self, count: u64) {
+        self.counts.reals += count;
     }
 
     fn load(&mut self, elements: u64) {

@@ -1,6 +1,17 @@
-//! What instructions for calls and nodes say, more than an instruction has room for; and what a caller keeps.
+//! What instructions for kernels, calls and nodes say, more than an instruction has room for; and what a caller keeps.
+
+use lambada_prim::ArrayPrim;
 
 use super::{Body, Range};
+
+/// An array primitive, of which buffers; the sizes are in slots.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub(super) prim: ArrayPrim,
+    pub(super) to: u32,
+    pub(super) args: Vec<u32>,
+    pub(super) sizes: Vec<u32>,
+}
 
 /// A call.
 #[derive(Debug)]

@@ -174,6 +174,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                     let value = self.get(value);
                     self.memory[place..place + len as usize].fill(value);
                 }
+                Code::Kernel { number } => self.kernel(number)?,
                 Code::Enter => {
                     self.meter.enter();
                     self.marks.push(self.memory.len());
@@ -277,6 +278,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::Move { .. }
             | Code::MoveLanes { .. }
             | Code::View { .. }
+            | Code::Kernel { .. }
             | Code::Swap { .. }
             | Code::Enter
             | Code::Leave

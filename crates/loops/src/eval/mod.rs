@@ -14,6 +14,7 @@ mod calls;
 mod compile;
 mod counts;
 mod items;
+mod kernels;
 mod machine;
 mod nodes;
 
@@ -59,6 +60,7 @@ struct Body {
     args: Vec<compile::Arg>,
     /// What is shown, under which number.
     inspections: Vec<(u32, Vec<Output>)>,
+    kernels: Vec<items::Kernel>,
     calls: Vec<items::Call>,
     new_nodes: Vec<items::NewNode>,
     fields: Vec<items::Place>,

@@ -2,7 +2,7 @@
 
 use lambada_anf::{Atom, Elem, NAMELESS, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
-use lambada_prim::{Data, Prim, ReduceOp, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, ScalarTy, Tensor};
 use lambada_source::Span;
 
 use super::functions::same;
@@ -91,10 +91,11 @@ impl Evaluator<'_> {
         );
         let dims: Vec<Atom> = rows[..rows.len() - 1].iter().chain(&columns[1..]).copied().collect();
         let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
+        let prim = ArrayPrim::MatMul;
         let product = self.named(hint, |this| {
             Ok(match ty.elem {
                 Elem::Scalar(ScalarTy::Real) => {
-                    this.emit.bind(NAMELESS, ty, Op::MatMul(x_var, y_var))
+                    this.emit.bind(NAMELESS, ty, Op::ArrayPrim(prim, vec![x_var, y_var]))
                 }
                 Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => this
                     .emit

@@ -107,7 +107,8 @@ impl Evaluator<'_> {
             Some(at) if is_called || self.may_be_differentiated() => {
                 self.invoke_ruled(&at, closure, &xs, ty, hint)?
             }
-            Some(_) | None if !is_called => self.inlined(closure, xs, hint)?,
+            Some(at) if !is_called => self.inlined_with_rules(&at, closure, xs, hint)?,
+            None if !is_called => self.inlined(closure, xs, hint)?,
             Some(_) | None => match self.unrolled(closure, &xs, hint)? {
                 Some(value) => value,
                 None => self.invoke(closure, &xs, ty, hint)?,

@@ -14,6 +14,7 @@
 //! * Gives: a function for every sketch of what is captured and of the arguments, as for recursive functions.
 
 mod functions;
+mod kernels;
 
 use std::rc::Rc;
 
@@ -170,7 +171,7 @@ impl Evaluator<'_> {
         self.under_construction.push((id, name.clone()));
         self.function(id, &name, sketches, hints, result, &mut |this, mut vals| {
             let xs = vals.split_off(env);
-            this.inlined(&Closure { code: code.clone(), env: vals }, xs, None)
+            this.inlined_with_rules(at, &Closure { code: code.clone(), env: vals }, xs, None)
         })?;
         let mut captured = Slots::default();
         sketches[..at.captured].iter().for_each(|s| self.slots(s, anf::NAMELESS, &mut captured));

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
-use lambada_prim::{Prim, ReduceOp};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp};
 
 use crate::graph::{
     Around, Array, ArrayId, Axes, AxisId, Builder, Effect, Graph, Input, NodeId, Output, cleaned,
@@ -240,7 +240,7 @@ impl Distributor<'_> {
                 let array = self.to.constant(tensor);
                 self.bind_array(&stm.binds[0], array);
             }
-            Op::MatMul(a, b) => self.matmul(&stm.binds[0], *a, *b),
+            Op::ArrayPrim(prim, args) => self.contraction(&stm.binds[0], *prim, args),
             Op::Accumulator(value) => self.accumulator(stm.binds[0].var, *value),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),
@@ -264,24 +264,35 @@ impl Distributor<'_> {
         }
     }
 
-    fn matmul(&mut self, p: &Param, a: Var, b: Var) {
-        let (a, b) = (self.view(a), self.view(b));
-        let (rank_a, rank_b) = (self.rank(&a), self.rank(&b));
-        let mut taken = Vec::new();
-        let inner = self.axis_along(&a, rank_a - 1, &mut taken);
-        let rows: Vec<AxisId> =
-            (0..rank_a - 1).map(|k| self.axis_along(&a, k, &mut taken)).collect();
-        let columns: Vec<AxisId> =
-            (1..rank_b).map(|k| self.axis_along(&b, k, &mut taken)).collect();
-        let mut at = |axes: &[AxisId], view: &View| {
-            let index: Vec<NodeId> = axes.iter().map(|axis| self.to.index(*axis)).collect();
-            self.element(view, &index)
-        };
-        let x = at(&[&rows[..], &[inner]].concat(), &a);
-        let y = at(&[&[inner], &columns[..]].concat(), &b);
-        let product = self.to.prim(Prim::Mul, [x, y]);
-        let sum = self.to.reduce(ReduceOp::Add, Axes::one(inner), product);
-        let array = self.to.map([rows, columns].concat(), sum);
+    /// A sum of products, over the axes that the result has not. Axes of the same name are one.
+    fn contraction(&mut self, p: &Param, prim: ArrayPrim, args: &[Var]) {
+        let views: Vec<View> = args.iter().map(|arg| self.view(*arg)).collect();
+        let ranks: Vec<usize> = views.iter().map(|view| self.rank(view)).collect();
+        let version = prim.version(&ranks).expect("the checker has seen the ranks");
+        let (mut taken, mut axes) = (Vec::new(), HashMap::new());
+        let summed = version.summed();
+        for name in summed.iter().copied().chain(version.result.chars()) {
+            let (arg, k, _) = version
+                .axes()
+                .find(|(_, _, other)| *other == name)
+                .expect("an axis of the result is one of an argument");
+            axes.insert(name, self.axis_along(&views[arg], k, &mut taken));
+        }
+        let mut product = None;
+        for (view, names) in views.iter().zip(version.args) {
+            let index: Vec<NodeId> = names.chars().map(|name| self.to.index(axes[&name])).collect();
+            let element = self.element(view, &index);
+            product = Some(match product {
+                Some(product) => self.to.prim(Prim::Mul, [product, element]),
+                None => element,
+            });
+        }
+        let mut sum = product.expect("a primitive has arguments");
+        for name in summed.iter().rev() {
+            sum = self.to.reduce(ReduceOp::Add, Axes::one(axes[name]), sum);
+        }
+        let result = version.result.chars().map(|name| axes[&name]).collect();
+        let array = self.to.map(result, sum);
         self.bind_array(p, array);
     }
 

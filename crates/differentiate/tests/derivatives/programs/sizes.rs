@@ -122,7 +122,11 @@ fn sizes_that_checks_equate() {
                     "sizes differ: {0} and {1}",
                 );
                 b.effect(Op::Check { cond: same, site, values: vec![n, m] });
-                let p = b.bind("p", reals(&[int(2)]), Op::MatMul(var(a), var(ys)));
+                let p = b.bind(
+                    "p",
+                    reals(&[int(2)]),
+                    Op::ArrayPrim(ArrayPrim::MatMul, vec![var(a), var(ys)]),
+                );
                 let q = b.map(m, &[], |b, j| {
                     let (x, y) = (b.at(xs, &[j]), b.at(ys, &[j]));
                     b.op(Mul, &[x, y])

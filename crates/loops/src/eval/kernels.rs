@@ -1,0 +1,39 @@
+//! Array primitives: their rows say what they compute, and how much work that counts as.
+
+use lambada_source::Failure;
+
+use super::counts::Meter;
+use super::machine::{Machine, WORD};
+
+impl<M: Meter> Machine<'_, M> {
+    pub(super) fn kernel(&mut self, number: u32) -> Result<(), Failure> {
+        let kernel = &self.body.kernels[number as usize];
+        let row = kernel.prim.row();
+        let sizes: Vec<usize> =
+            kernel.sizes.iter().map(|size| self.int(*size).max(0) as usize).collect();
+        let len = |axes: &str| -> usize {
+            axes.chars().filter_map(|axis| Some(sizes[row.axes.find(axis)?])).product()
+        };
+        let version = &row.versions[0];
+        let mut args = Vec::new();
+        for (buf, axes) in kernel.args.iter().zip(version.args) {
+            let count = len(axes);
+            let place = self.place(*buf, 0, count as i64)?;
+            let words = &self.memory[place..place + count];
+            args.push(words.iter().map(|word| f64::from_bits(*word)).collect::<Vec<f64>>());
+        }
+        let args: Vec<&[f64]> = args.iter().map(|arg| &arg[..]).collect();
+        let value = (row.eval)(&sizes, &args);
+        let place = self.place(kernel.to, 0, len(version.result) as i64)?;
+        for (word, x) in self.memory[place..].iter_mut().zip(&value) {
+            *word = x.to_bits();
+        }
+        if M::COUNTS {
+            let sizes: Vec<u64> = sizes.iter().map(|size| *size as u64).collect();
+            self.meter.operations((row.work)(&sizes));
+            self.meter.load(args.iter().map(|arg| arg.len() as u64).sum());
+            self.meter.write(value.len() as u64 * WORD);
+        }
+        Ok(())
+    }
+}

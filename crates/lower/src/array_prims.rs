@@ -1,0 +1,24 @@
+//! Array primitives: a kernel, told the sizes of the axes that its row names.
+
+use lambada_anf::{Param, Var};
+use lambada_loops::{Buf, Operand, Step};
+use lambada_prim::ArrayPrim;
+
+use crate::Lower;
+use crate::memory::{Place, Value};
+
+impl Lower<'_> {
+    pub(crate) fn array_prim(&mut self, bind: &Param, prim: ArrayPrim, args: &[Var]) {
+        let places: Vec<Place> = args.iter().map(|arg| self.env.place((*arg).into())).collect();
+        let target = self.target(bind);
+        let ranks: Vec<usize> = places.iter().map(|place| place.dims.len()).collect();
+        let version = prim.version(&ranks).expect("the checker has seen the ranks");
+        let dims: Vec<&[Operand]> = places.iter().map(|place| &place.dims[..]).collect();
+        let sizes = version.sizes(prim, &dims, Operand::int(1));
+        let sizes = sizes.into_iter().map(|size| self.code.natural(size)).collect();
+        let args: Vec<Buf> = places.iter().map(|place| self.pointer(place)).collect();
+        let to = self.pointer(&target);
+        self.code.push(Step::Kernel { prim, to, args, sizes });
+        self.bind(bind.var, Value::Array(target));
+    }
+}

@@ -1,0 +1,112 @@
+//! Functions with rules that are rows of the table of array primitives. Where a function with rules is written out, no derivative looks into it: its rules are taken
+//! instead of it. So an array primitive can take the place of its body, behind the checks of the sizes that its signature writes.
+
+use lambada_anf::{Atom, NAMELESS, Op, Ty, Var};
+use lambada_core::{Term, TermKind};
+use lambada_prim::{ArrayPrim, ScalarTy};
+
+use super::{Evaluator, Hint, RuledAt};
+use crate::Eval;
+use crate::eval::arrays::stored;
+use crate::merge::ill_typed;
+use crate::val::{Closure, CodeKind, Val};
+
+impl Evaluator<'_> {
+    /// A function with rules that is applied to all its arguments, as its body or as the array primitive that it is.
+    pub(in crate::eval) fn inlined_with_rules(
+        &mut self,
+        at: &RuledAt,
+        closure: &Closure,
+        xs: Vec<Val>,
+        hint: Hint,
+    ) -> Eval<Val> {
+        let prim = ArrayPrim::from_definition(&at.ruled.name).filter(|_| at.ruled.library);
+        match prim.filter(|prim| prim.version(&ranks(&xs)).is_some()) {
+            Some(prim) if xs.iter().all(|x| self.is_of_reals(x)) => {
+                self.kernel(prim, closure, &xs, hint)
+            }
+            Some(_) | None => self.inlined(closure, xs, hint),
+        }
+    }
+
+    fn kernel(&mut self, prim: ArrayPrim, closure: &Closure, xs: &[Val], hint: Hint) -> Eval<Val> {
+        let CodeKind::Lambda { var, body, .. } = &closure.code.kind else {
+            return Err(ill_typed());
+        };
+        self.scoped(|this| {
+            let (mut var, mut body) = (var, body);
+            for (k, x) in xs.iter().enumerate() {
+                this.bind(var, x.clone());
+                if k + 1 < xs.len() {
+                    let TermKind::Lam(next, inner) = body.kind() else { return Err(ill_typed()) };
+                    (var, body) = (next, inner);
+                }
+            }
+            this.signature_checks(body)
+        })?;
+        let mut args: Vec<Var> = Vec::new();
+        let mut dims: Vec<Vec<Atom>> = Vec::new();
+        for x in xs {
+            let (atom, sizes) = self.matrix(x)?;
+            args.push(atom.as_var().ok_or_else(ill_typed)?);
+            dims.push(sizes);
+        }
+        let version = prim.version(&ranks(xs)).ok_or_else(ill_typed)?;
+        let dims: Vec<&[Atom]> = dims.iter().map(|sizes| &sizes[..]).collect();
+        let dims = version.result_dims(&dims);
+        let ty = Ty { elem: ScalarTy::Real.into(), dims: dims.clone() };
+        let result =
+            self.named(hint, |this| Ok(this.emit.bind(NAMELESS, ty, Op::ArrayPrim(prim, args))))?;
+        Ok(stored(result, &dims))
+    }
+
+    fn is_of_reals(&self, x: &Val) -> bool {
+        matches!(rank(x).1, Val::Leaf(leaf) if self.emit.elem(leaf.atom) == ScalarTy::Real)
+    }
+
+    /// The sizes and the checks that stand first in a definition: those of its signature.
+    fn signature_checks(&mut self, body: &Term) -> Eval<()> {
+        let mut body = body;
+        loop {
+            if let TermKind::Let(x, t, rest) = body.kind()
+                && says_sizes(t)
+            {
+                let value = self.eval(t, None)?;
+                self.bind(x, value);
+                body = rest;
+            } else if let TermKind::Check { cond, site, values, body: rest } = body.kind() {
+                let cond = self.scalar(cond)?;
+                if cond != Atom::bool(true) {
+                    let values = self.scalars(values)?;
+                    self.emit.check_at(cond, site, values);
+                }
+                body = rest;
+            } else {
+                // What follows is what the primitive does.
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Is it a size, or a check of one?
+fn says_sizes(term: &Term) -> bool {
+    if let TermKind::Check { body, .. } = term.kind() {
+        matches!(body.kind(), TermKind::Tuple(items) if items.is_empty())
+    } else {
+        matches!(term.kind(), TermKind::Dim(..))
+    }
+}
+
+fn ranks(xs: &[Val]) -> Vec<usize> {
+    xs.iter().map(|x| rank(x).0).collect()
+}
+
+/// How many axes it has, and what its elements are.
+fn rank(x: &Val) -> (usize, &Val) {
+    let (mut rank, mut x) = (0, x);
+    while let Val::Array(array) = x {
+        (rank, x) = (rank + 1, &array.elem);
+    }
+    (rank, x)
+}

@@ -1,0 +1,216 @@
+//! The table of array primitives: operations on whole arrays of reals that are too costly, or too good, to be written as loops over scalars. All that the
+//! compiler knows of one is its row, and passes ask the row: what sizes it takes and gives, how it is evaluated, whether it is linear in each argument
+//! and what its transposes are, what it costs, which kernel it has.
+//!
+//! A row is either *multilinear*: then its forward rule is the sum of itself with one tangent each, and its row lists its transposes. Or it is a function with rules
+//! of the library, written in Lambada: then that definition is its meaning, its rules are those of the definition, and the kernel takes the place of the definition where
+//! no derivative looks into it.
+
+mod rows;
+
+use std::sync::LazyLock;
+
+/// An array primitive. Arguments and the result are arrays of reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)] // each variant is documented by its row in the table
+pub enum ArrayPrim {
+    MatMul,
+    Cholesky,
+    TriangularSolve,
+    TriangularSolveUpper,
+}
+
+/// All that the compiler knows of one array primitive.
+#[derive(Debug)]
+pub struct ArrayRow {
+    /// Which one.
+    pub prim: ArrayPrim,
+    /// The name that intermediate forms use, unique.
+    pub name: &'static str,
+    /// How Lambada spells it.
+    pub spelling: Spelling,
+    /// The names of its axes, a letter each: the sizes that evaluation and kernel take, in this order.
+    pub axes: &'static str,
+    /// By the ranks of the arguments.
+    pub versions: &'static [Version],
+    /// Where its derivatives come from.
+    pub derivative: Derivative,
+    /// The value: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row.
+    pub eval: fn(&[usize], &[&[f64]]) -> Vec<f64>,
+    /// How many operations on reals that takes, up to a constant factor close to one.
+    pub work: fn(&[u64]) -> u64,
+    /// Names of C functions that the kernel needs, then its own; `void lam_NAME(int64_t n, …, const double *a, …, double *y)` with a size for each axis.
+    /// The result shares no memory with the arguments.
+    pub kernel: ArrayKernel,
+    /// A line for the manual.
+    pub doc: &'static str,
+    /// Arguments, each with its sizes, and the elements of the result.
+    pub example: Example,
+    /// Where the value is not NaN.
+    pub domain: &'static str,
+}
+
+/// How Lambada spells an array primitive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// `x @ y`
+    Infix(&'static str),
+    /// `f x y`: a definition of the prelude, which says what it means and has rules for both modes.
+    Definition(&'static str),
+}
+
+/// The axes of arguments and result, a letter each: `["nk", "km"]` and `"nm"`.
+#[derive(Debug)]
+pub struct Version {
+    /// Of each argument.
+    pub args: &'static [&'static str],
+    /// Of the result.
+    pub result: &'static str,
+    /// Of a multilinear primitive the cotangent of each argument; else empty.
+    pub transposes: &'static [Transpose],
+}
+
+/// Where the derivatives of an array primitive come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivative {
+    /// It is linear in each argument, a sum of products: each element of the result is the sum, over the axes that the result has not, of the products of the elements of
+    /// the arguments. The sums run upwards.
+    Contraction,
+    /// From the rules of its definition in the prelude.
+    Rules,
+}
+
+/// The cotangent of an argument, as an expression over the cotangent of the result and the arguments.
+#[derive(Debug)]
+pub enum Transpose {
+    /// The cotangent of the result.
+    Cotangent,
+    /// The k-th argument.
+    Arg(usize),
+    /// Of a matrix.
+    Flipped(&'static Transpose),
+    /// The outer product of two vectors.
+    Outer(&'static [Transpose; 2]),
+    /// An array primitive.
+    Apply(ArrayPrim, &'static [Transpose]),
+}
+
+/// A kernel in C.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ArrayKernel {
+    /// Its name.
+    pub name: &'static str,
+    /// Texts, in order, of which each is printed once in a unit; the last defines the function.
+    pub texts: &'static [&'static str],
+}
+
+/// An array as an example: its sizes and its elements.
+pub type ExampleArray = (&'static [usize], &'static [f64]);
+
+/// Arguments and the elements of the result.
+pub type Example = (&'static [ExampleArray], &'static [f64]);
+
+static BY_PRIM: LazyLock<Vec<&'static ArrayRow>> = LazyLock::new(|| {
+    let mut rows: Vec<&'static ArrayRow> = rows::ROWS.iter().collect();
+    rows.sort_by_key(|row| row.prim);
+    rows
+});
+
+impl ArrayPrim {
+    /// All, in the order of the table.
+    pub fn all() -> impl Iterator<Item = ArrayPrim> {
+        rows::ROWS.iter().map(|row| row.prim)
+    }
+
+    /// Its row.
+    pub fn row(self) -> &'static ArrayRow {
+        BY_PRIM[self as usize]
+    }
+
+    /// Its name in intermediate forms.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<ArrayPrim> {
+        ArrayPrim::all().find(|prim| prim.name() == name)
+    }
+
+    /// The one that Lambada writes with this operator.
+    pub fn from_operator(operator: &str) -> Option<ArrayPrim> {
+        ArrayPrim::all().find(|prim| match prim.row().spelling {
+            Spelling::Infix(own) => own == operator,
+            Spelling::Definition(_) => false,
+        })
+    }
+
+    /// The one that a definition of the prelude stands for.
+    pub fn from_definition(name: &str) -> Option<ArrayPrim> {
+        ArrayPrim::all().find(|prim| match prim.row().spelling {
+            Spelling::Definition(own) => own == name,
+            Spelling::Infix(_) => false,
+        })
+    }
+
+    /// The version for arguments of these ranks.
+    pub fn version(self, ranks: &[usize]) -> Option<&'static Version> {
+        self.row().versions.iter().find(|version| {
+            version.args.len() == ranks.len()
+                && version.args.iter().zip(ranks).all(|(axes, rank)| axes.len() == *rank)
+        })
+    }
+
+    /// Is it a sum of products?
+    pub fn is_contraction(self) -> bool {
+        self.row().derivative == Derivative::Contraction
+    }
+}
+
+impl Version {
+    /// The sizes of the result, from those of the arguments; of an axis that several have, the first one that is given.
+    pub fn result_dims<S: Copy>(&self, args: &[&[S]]) -> Vec<S> {
+        let size =
+            |axis| self.size(axis, args).expect("an axis of the result is one of an argument");
+        self.result.chars().map(size).collect()
+    }
+
+    /// The sizes of all axes of the primitive, for evaluation and kernel; `one` for those that this version has not.
+    pub fn sizes<S: Copy>(&self, prim: ArrayPrim, args: &[&[S]], one: S) -> Vec<S> {
+        prim.row().axes.chars().map(|axis| self.size(axis, args).unwrap_or(one)).collect()
+    }
+
+    fn size<S: Copy>(&self, axis: char, args: &[&[S]]) -> Option<S> {
+        self.axes().find(|(_, _, name)| *name == axis).map(|(arg, k, _)| args[arg][k])
+    }
+
+    /// All axes of the arguments: which argument, which of its axes, and the name.
+    pub fn axes(&self) -> impl Iterator<Item = (usize, usize, char)> {
+        self.args
+            .iter()
+            .enumerate()
+            .flat_map(|(arg, axes)| axes.chars().enumerate().map(move |(k, name)| (arg, k, name)))
+    }
+
+    /// Pairs of axes that must have the same size: each with the first one of its name.
+    pub fn equal_axes(&self) -> impl Iterator<Item = [(usize, usize); 2]> {
+        self.axes().filter_map(|(arg, k, name)| {
+            let first = self.axes().find(|(_, _, other)| *other == name)?;
+            ((first.0, first.1) != (arg, k)).then_some([(first.0, first.1), (arg, k)])
+        })
+    }
+
+    /// The axes over which a sum runs: those that the result has not.
+    pub fn summed(&self) -> Vec<char> {
+        let mut summed = Vec::new();
+        for (_, _, name) in self.axes() {
+            if !self.result.contains(name) && !summed.contains(&name) {
+                summed.push(name);
+            }
+        }
+        summed
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+/* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i * ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b
+   are packed a few at a time, and as many rows of c as there are registers for are added to at once. */
+typedef double lam_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+enum {
+#ifdef __AVX512F__
+  lam_block_rows = 8,
+  lam_block_width = 16,
+#else
+  lam_block_rows = 4,
+  lam_block_width = 8,
+#endif
+  lam_block_depth = 128
+};
+static inline __attribute__((always_inline)) void lam_tile(int minus, int64_t rows, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *packed, double *c, int64_t rc) {
+  lam_lanes sum[lam_block_rows][lam_block_width / 8];
+  double edge[lam_block_rows][lam_block_width];
+  const int whole = rows == lam_block_rows && n == lam_block_width;
+  if (!whole)
+    for (int p = 0; p < lam_block_rows; p++)
+      for (int j = 0; j < lam_block_width; j++) edge[p][j] = p < rows && j < n ? c[p * rc + j] : 0;
+#pragma GCC unroll 8
+  for (int p = 0; p < lam_block_rows; p++)
+#pragma GCC unroll 2
+    for (int q = 0; q < lam_block_width / 8; q++) sum[p][q] = *(const lam_lanes *)(whole ? c + p * rc + 8 * q : &edge[p][8 * q]);
+  const double *row[lam_block_rows];
+#pragma GCC unroll 8
+  for (int p = 0; p < lam_block_rows; p++) row[p] = a + (p < rows ? p : 0) * ra;
+  for (int64_t k = 0; k < l; k++) {
+    lam_lanes y[lam_block_width / 8];
+#pragma GCC unroll 2
+    for (int q = 0; q < lam_block_width / 8; q++) y[q] = *(const lam_lanes *)(packed + k * lam_block_width + 8 * q);
+#pragma GCC unroll 8
+    for (int p = 0; p < lam_block_rows; p++) {
+      const double x = minus ? -row[p][k * ca] : row[p][k * ca];
+#pragma GCC unroll 2
+      for (int q = 0; q < lam_block_width / 8; q++) sum[p][q] += x * y[q];
+    }
+  }
+#pragma GCC unroll 8
+  for (int p = 0; p < lam_block_rows; p++)
+#pragma GCC unroll 2
+    for (int q = 0; q < lam_block_width / 8; q++) *(lam_lanes *)(whole ? c + p * rc + 8 * q : &edge[p][8 * q]) = sum[p][q];
+  if (!whole)
+    for (int64_t p = 0; p < rows; p++)
+      for (int64_t j = 0; j < n; j++) c[p * rc + j] = edge[p][j];
+}
+static inline __attribute__((always_inline)) void lam_block(int minus, int64_t m, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *b, int64_t rb, double *c, int64_t rc) {
+  double packed[lam_block_depth * lam_block_width];
+  for (int64_t k = 0; k < l; k += lam_block_depth) {
+    const int64_t depth = l - k < lam_block_depth ? l - k : lam_block_depth;
+    for (int64_t j = 0; j < n; j += lam_block_width) {
+      const int64_t width = n - j < lam_block_width ? n - j : lam_block_width;
+      for (int64_t p = 0; p < depth; p++)
+        for (int64_t q = 0; q < lam_block_width; q++) packed[p * lam_block_width + q] = q < width ? b[(k + p) * rb + j + q] : 0;
+      int64_t i = 0;
+      if (width == lam_block_width)
+        for (; i + lam_block_rows <= m; i += lam_block_rows) lam_tile(minus, lam_block_rows, depth, lam_block_width, a + i * ra + k * ca, ra, ca, packed, c + i * rc + j, rc);
+      for (; i < m; i += lam_block_rows) lam_tile(minus, m - i < lam_block_rows ? m - i : lam_block_rows, depth, width, a + i * ra + k * ca, ra, ca, packed, c + i * rc + j, rc);
+    }
+  }
+}
+static __attribute__((noinline)) void lam_block_add(int64_t m, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *b, int64_t rb, double *c, int64_t rc) {
+  lam_block(0, m, l, n, a, ra, ca, b, rb, c, rc);
+}
+static __attribute__((noinline)) void lam_block_subtract(int64_t m, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *b, int64_t rb, double *c, int64_t rc) {
+  lam_block(1, m, l, n, a, ra, ca, b, rb, c, rc);
+}

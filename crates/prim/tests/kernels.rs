@@ -1,0 +1,154 @@
+//! The kernel of every array primitive computes what its row's evaluation computes, at sizes around those of its blocks. Needs a C compiler.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use lambada_prim::{ArrayPrim, Version};
+use lambada_testkit::{Random, Tolerance};
+
+/// Nothing, one, and around the widths and heights of blocks.
+const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 8, 17, 31, 33, 48, 65, 131];
+
+/// A call: the sizes of all axes, and the elements of the arguments.
+struct Call {
+    prim: ArrayPrim,
+    sizes: Vec<usize>,
+    args: Vec<Vec<f64>>,
+}
+
+#[test]
+fn kernels_agree_with_evaluation() {
+    let calls = calls();
+    let Some(outputs) = compile_and_run(&calls) else {
+        assert!(lambada_testkit::may_lack_c_compiler(), "{}", lambada_testkit::NO_C_COMPILER);
+        return;
+    };
+    let mut outputs = outputs.lines();
+    for call in &calls {
+        let args: Vec<&[f64]> = call.args.iter().map(|arg| &arg[..]).collect();
+        let expected = (call.prim.row().eval)(&call.sizes, &args);
+        let line = outputs.next().expect("a line for each call");
+        let found: Vec<f64> = line
+            .split_whitespace()
+            .map(|word| f64::from_bits(u64::from_str_radix(word, 16).expect("bits of a real")))
+            .collect();
+        assert_eq!(found.len(), expected.len(), "{} {:?}", call.prim.name(), call.sizes);
+        for (k, (x, y)) in found.iter().zip(&expected).enumerate() {
+            assert!(
+                TOLERANCE.accepts(*x, *y),
+                "{} of sizes {:?}: element {k} is {x}, not {y}",
+                call.prim.name(),
+                call.sizes
+            );
+        }
+    }
+    assert_eq!(outputs.next(), None);
+}
+
+const TOLERANCE: Tolerance = Tolerance::mixed(1e-10);
+
+fn calls() -> Vec<Call> {
+    let mut random = Random(7);
+    let mut calls = Vec::new();
+    for prim in ArrayPrim::all() {
+        let row = prim.row();
+        for version in row.versions {
+            for round in 0..3 * SIZES.len() {
+                let mut size = |name: char| match used(version, name) {
+                    true if round < SIZES.len() => SIZES[round],
+                    true => SIZES[random.below(SIZES.len())],
+                    false => 1,
+                };
+                let sizes: Vec<usize> = row.axes.chars().map(&mut size).collect();
+                let mut args: Vec<Vec<f64>> = version
+                    .args
+                    .iter()
+                    .map(|axes| {
+                        let len = axes.chars().map(|name| sizes[place(prim, name)]).product();
+                        (0..len).map(|_| random.between(-1.0, 1.0)).collect()
+                    })
+                    .collect();
+                // What must be square is well conditioned; in one call of three it has a zero on its diagonal.
+                if version.args[0].chars().all(|name| name == 'n') {
+                    let n = sizes[place(prim, 'n')];
+                    (0..n).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
+                    if round % 3 == 2 && n > 0 {
+                        args[0][n / 2 * n + n / 2] = 0.0;
+                    }
+                }
+                calls.push(Call { prim, sizes, args });
+            }
+        }
+    }
+    calls
+}
+
+fn used(version: &Version, name: char) -> bool {
+    version.axes().any(|(_, _, axis)| axis == name)
+}
+
+fn place(prim: ArrayPrim, name: char) -> usize {
+    prim.row().axes.find(name).expect("an axis of the row")
+}
+
+/// The results, a line for each call, as bits. All arrays have exactly their size: a sanitizer looks at what the kernels touch.
+fn compile_and_run(calls: &[Call]) -> Option<String> {
+    let mut text = String::from(
+        "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n",
+    );
+    let mut texts: Vec<&str> = Vec::new();
+    for part in ArrayPrim::all().flat_map(|prim| prim.row().kernel.texts) {
+        if !texts.contains(part) {
+            texts.push(part);
+            text += part;
+        }
+    }
+    text += "static double *take(FILE *in, int64_t n) {\n  double *x = malloc(n * sizeof *x);\n  if (fread(x, sizeof *x, n, in) != (size_t)n) exit(1);\n  return x;\n}\nint main(int count, char **names) {\n  FILE *in = fopen(names[1], \"rb\");\n";
+    let mut data = Vec::new();
+    for call in calls {
+        let row = call.prim.row();
+        let len = |axes: &str| -> usize {
+            axes.chars().map(|name| call.sizes[place(call.prim, name)]).product()
+        };
+        let mut given: Vec<String> = call.sizes.iter().map(usize::to_string).collect();
+        text += "  {\n";
+        for (k, arg) in call.args.iter().enumerate() {
+            let _ = writeln!(text, "    double *x{k} = take(in, {});", arg.len());
+            given.push(format!("x{k}"));
+            data.extend(arg.iter().flat_map(|x| x.to_le_bytes()));
+        }
+        let count = len(row.versions[0].result);
+        let _ = writeln!(
+            text,
+            "    double *y = malloc({count} * sizeof *y);\n    {}({}, y);",
+            row.kernel.name,
+            given.join(", ")
+        );
+        let _ = writeln!(
+            text,
+            "    for (int64_t k = 0; k < {count}; k++) {{ union {{ double x; uint64_t bits; }} word = {{y[k]}}; printf(\"%llx \", (unsigned long long)word.bits); }}\n    puts(\"\");"
+        );
+        for k in 0..call.args.len() {
+            let _ = writeln!(text, "    free(x{k});");
+        }
+        text += "    free(y);\n  }\n";
+    }
+    text += "  return 0;\n}\n";
+    let folder = std::env::temp_dir().join(format!("lambada-kernels-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for a C program");
+    let [source, program, input] = ["k.c", "k", "data"].map(|name| folder.join(name));
+    std::fs::write(&source, text).expect("the C program");
+    std::fs::write(&input, data).expect("its data");
+    let status = Command::new("cc")
+        .args(["-std=gnu99", "-O1", "-march=native", "-fopenmp-simd", "-ffp-contract=fast"])
+        .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-w", "-o"])
+        .args([&program, &source])
+        .arg("-lm")
+        .status()
+        .ok()?;
+    assert!(status.success(), "{}: the C compiler takes the kernels", source.display());
+    let output = Command::new(&program).arg(&input).output().expect("the program runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let _ = std::fs::remove_dir_all(&folder);
+    Some(String::from_utf8(output.stdout).expect("text"))
+}
