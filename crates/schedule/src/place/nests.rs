@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Definition, Kind, Placer, is_safe, slides};
+use super::{Definition, Kind, Placer, is_safe, runs_along, slides};
 use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
@@ -120,7 +120,11 @@ impl Placer<'_> {
         let Kind::Scatter(terms) = &definition.kind else { return };
         let id = BufferId(k as u32);
         let (before, count) = (self.before(definition.pass), all.len());
-        if pass == before {
+        let in_place = match definition.content {
+            Content::Array(array) => self.graph.added_in_place(array).is_some(),
+            Content::Node(_) => false,
+        };
+        if pass == before && !in_place {
             let mut built = Built::new(definition.domain.clone());
             let copied = definition.domain.is_empty();
             let item = if copied { Item::Copy(id) } else { Item::Store(id) };
@@ -145,7 +149,8 @@ impl Placer<'_> {
 
     fn nest(&self, built: Built, blocked: bool) -> Nest {
         let scalar = |item: &Item| match item {
-            Item::Add(..) | Item::List(_) | Item::Copy(_) => true,
+            Item::List(_) | Item::Copy(_) => true,
+            Item::Add(id, k) => self.lane_of_term(*id, *k).is_none(),
             Item::Store(buffer) | Item::Reduce(buffer) | Item::Last(buffer) => {
                 self.is_scalar(self.definitions[buffer.0 as usize].content)
             }
@@ -154,6 +159,13 @@ impl Placer<'_> {
         let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
         let fit =
             |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);
+        let run = built.items.iter().find_map(|item| match item {
+            Item::Add(id, k) => self.lane_of_term(*id, *k),
+            Item::Store(_) | Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Last(_) => {
+                None
+            }
+        });
+        let fit = |axis: &AxisId| fit(axis) && run.is_none_or(|own| own == *axis);
         let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
         let vector = vector.filter(|_| !built.items.iter().any(scalar));
         let mut axes: Vec<AxisId> = built.domain.iter().collect();
@@ -167,6 +179,19 @@ impl Placer<'_> {
         // One state after the other waits for the one before; those of several vectors do not wait for each other.
         let unroll = vector.filter(|_| !carries.is_empty()).map(|axis| (axis, TOGETHER));
         Nest { axes, vector, guard: built.guard, unroll, carries, reads, items: built.items }
+    }
+
+    /// The axis along which a term is added to elements one after the other.
+    fn lane_of_term(&self, id: BufferId, k: u32) -> Option<AxisId> {
+        let Content::Array(array) = self.definitions[id.0 as usize].content else { return None };
+        let Array::Scatter(_, terms) = self.graph.array(array) else { return None };
+        let term = &terms[k as usize];
+        let over: Axes = term.over.iter().copied().collect();
+        let along = |axis: &AxisId| {
+            let when = term.when.is_none_or(|when| !self.graph.free(when).contains(*axis));
+            when && runs_along(self.graph, &term.index, *axis)
+        };
+        over.iter().find(|axis| along(axis) && self.is_long(*axis))
     }
 
     /// Has it perhaps enough indices for lanes?
