@@ -6,8 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
-use super::{Axes, AxisId};
-use crate::chosen::Chosen;
+use super::{Axes, AxisId, Chosen};
 
 /// Index of a scalar definition in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -159,11 +159,8 @@ impl Placer<'_> {
         let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
         let fit =
             |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);
-        let run = built.items.iter().find_map(|item| match item {
-            Item::Add(id, k) => self.lane_of_term(*id, *k),
-            Item::Store(_) | Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Last(_) => {
-                None
-            }
+        let run = built.items.iter().find_map(|item| {
+            if let Item::Add(id, k) = item { self.lane_of_term(*id, *k) } else { None }
         });
         let fit = |axis: &AxisId| fit(axis) && run.is_none_or(|own| own == *axis);
         let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
