@@ -23,8 +23,9 @@ struct Lanes;
 impl Nests for Lanes {
     fn of(&self, function: &anf::Function) -> HashMap<anf::Var, Kernel> {
         let kernel = |(var, kernel): (anf::Var, lambada_schedule::Kernel)| {
-            let lambada_schedule::Kernel { statements, before, inputs, outputs, code } = kernel;
-            (var, Kernel { statements, before, inputs, outputs, code })
+            let lambada_schedule::Kernel { statements, before, inputs, outputs, added, code } =
+                kernel;
+            (var, Kernel { statements, before, inputs, outputs, added, code })
         };
         kernels(function, 4).into_iter().map(kernel).collect()
     }

@@ -14,8 +14,9 @@ impl Nests for Lanes {
     fn of(&self, function: &Function) -> HashMap<Var, Kernel> {
         let kernels = lambada_schedule::kernels(function, Target::Here.lanes());
         let kernel = |(var, kernel): (Var, lambada_schedule::Kernel)| {
-            let lambada_schedule::Kernel { statements, before, inputs, outputs, code } = kernel;
-            (var, Kernel { statements, before, inputs, outputs, code })
+            let lambada_schedule::Kernel { statements, before, inputs, outputs, added, code } =
+                kernel;
+            (var, Kernel { statements, before, inputs, outputs, added, code })
         };
         kernels.into_iter().map(kernel).collect()
     }

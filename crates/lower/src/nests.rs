@@ -37,6 +37,8 @@ pub struct Kernel {
     pub inputs: Vec<Var>,
     /// What is needed elsewhere: of the scalars, the results of the loops, in order.
     pub outputs: Vec<Param>,
+    /// Accumulators, arrays, to which the loops add: their memory is a parameter behind that of the outputs.
+    pub added: Vec<Var>,
     /// The loops. They call nothing, and their checks come first.
     pub code: Loops,
 }
@@ -62,8 +64,15 @@ impl<'a> Lower<'a> {
             let place = self.target_apart(p, &places);
             places.push(place);
         }
+        let added = kernel.added.iter().map(|acc| match self.env.value_of(*acc) {
+            Value::Array(place) => place.clone(),
+            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                unreachable!("an accumulator of an array is in memory")
+            }
+        });
+        let given: Vec<Place> = places.iter().cloned().chain(added).collect();
         let scalars: Vec<Cell> = self.results(kernel);
-        self.names(kernel, &inputs, &places, &mut renaming);
+        self.names(kernel, &inputs, &given, &mut renaming);
         let mut body = kernel.code.body.clone();
         renaming.apply(&mut body);
         let set = |(cell, result): (&Cell, &Return)| match result {

@@ -7,37 +7,7 @@ use lambada_anf::{Atom, Exp, Op, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 
 use crate::affine::Affine;
-use crate::graph::{Array, Graph, Node, NodeId};
-
-/// `Σ coefficient · input + constant`
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sum {
-    terms: BTreeMap<u32, i64>,
-    constant: i64,
-}
-
-/// An index of an input that is in range whenever the run of statements begins.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
-    /// Which input.
-    input: u32,
-    /// Which of its axes.
-    position: usize,
-    /// The index.
-    index: Sum,
-}
-
-impl Sum {
-    fn plus(mut self, times: i64, other: &Sum) -> Sum {
-        self.constant = self.constant.wrapping_add(times.wrapping_mul(other.constant));
-        for (input, coefficient) in &other.terms {
-            let known = self.terms.entry(*input).or_default();
-            *known = known.wrapping_add(times.wrapping_mul(*coefficient));
-        }
-        self.terms.retain(|_, coefficient| *coefficient != 0);
-        self
-    }
-}
+use crate::graph::{Array, Chosen, Graph, NodeId, Sum};
 
 /// The indices of inputs that are in range where a run of statements begins; what is learned is forgotten.
 pub(crate) fn chosen(
@@ -119,20 +89,9 @@ impl Finder<'_> {
 /// Is an index of an array in range wherever it is asked for, as it has been chosen outside?
 pub(crate) fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
     let Array::Input(input) = array else { return false };
-    let of_input = |node: NodeId| match graph.node(node) {
-        Node::At(array, at) if at.is_empty() => {
-            if let Array::Input(k) = graph.array(*array) {
-                Some(*k)
-            } else {
-                None
-            }
-        }
-        Node::At(..)
-        | Node::Lit(_)
-        | Node::Index(_)
-        | Node::Prim(..)
-        | Node::Choose(..)
-        | Node::Reduce(..) => None,
+    let of_input = |node: NodeId| {
+        let array = graph.read_of(node).filter(|array| graph.rank(*array) == 0)?;
+        if let Array::Input(k) = graph.array(array) { Some(*k) } else { None }
     };
     let Some((terms, constant)) = Affine::of(graph, index).over(of_input) else { return false };
     let index = Sum { terms, constant };

@@ -15,7 +15,7 @@ use crate::distribute::{Distributed, distribute};
 use crate::factor::{Leave, factored};
 use crate::graph::{Array, AxisId, Graph, Node, NodeId};
 use crate::place::placeable;
-use crate::regions::{Region, fitting, mentions, needed, types};
+use crate::regions::{Allowed, Region, fitting_with, mentions, needed, types};
 use crate::worth::best;
 use crate::{Outputs, algebra, emit, prepared};
 
@@ -33,6 +33,8 @@ pub struct Kernel {
     pub inputs: Vec<Var>,
     /// What is needed elsewhere: of the scalars, the results of the loops, in order.
     pub outputs: Vec<Param>,
+    /// Accumulators to which is added: their memory is given behind that of the outputs.
+    pub added: Vec<Var>,
     /// The loops.
     pub code: Loops,
 }
@@ -89,7 +91,7 @@ impl Finder<'_> {
     /// A statement of a run that is no kernel: perhaps it is one alone, or what is in it.
     fn statement(&mut self, stm: &Stm, alone: bool) {
         let one = std::slice::from_ref(stm);
-        if alone && fitting(one, false)[0] && self.run(one) {
+        if alone && runs(one, false)[0].1 && self.run(one) {
             return;
         }
         let mark = self.known.mark();
@@ -139,7 +141,10 @@ impl Finder<'_> {
             before.iter().flat_map(|k| &stms[*k].binds).map(|p| p.var).collect();
         outputs.retain(|p| !known.contains(&p.var));
         let region = Region { stms, outputs, types: &self.types };
-        let Distributed { graph, inputs, .. } = distribute(&self.function.names, &region);
+        let Distributed { graph, inputs, added, .. } = distribute(&self.function.names, &region);
+        if added.iter().any(|acc| self.types[acc].dims.is_empty()) {
+            return None;
+        }
         let chosen = chosen(stms, &inputs, &self.types, &mut self.known);
         let sizes = usual(&graph);
         let mut graph = if has_loops(stms) {
@@ -148,7 +153,11 @@ impl Finder<'_> {
             let graph = algebra::simplified(&graph);
             algebra::simplified(&factored(&graph, &sizes, Leave::Finite))
         };
-        graph.chosen = chosen;
+        (graph.chosen, graph.in_place) = (chosen, added.len());
+        let last = &graph.outputs[graph.outputs.len() - added.len()..];
+        if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
+            return None;
+        }
         if !placeable(&graph) || steps_outside(&graph) {
             return None;
         }
@@ -156,13 +165,13 @@ impl Finder<'_> {
         debug_assert_eq!(crate::placed::check(&placed), Ok(()));
         let code = emit(&placed, self.lanes, Outputs::Given);
         let outputs = region.outputs;
-        Some(Kernel { statements: stms.len(), before, inputs, outputs, code })
+        Some(Kernel { statements: stms.len(), before, inputs, outputs, added, code })
     }
 }
 
 /// Runs of statements that belong to a region, perhaps with sequential loops, and those between them.
 fn runs(stms: &[Stm], loops: bool) -> Vec<(&[Stm], bool)> {
-    let fitting = fitting(stms, loops);
+    let fitting = fitting_with(stms, Allowed { loops, additions: true });
     let (mut at, mut runs) = (0, Vec::new());
     while at < stms.len() {
         let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();

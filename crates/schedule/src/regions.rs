@@ -136,13 +136,27 @@ pub(crate) fn needed(stms: &[Stm], mentions: &HashMap<Var, usize>) -> Vec<Param>
 
 /// Which statements of a block belong to a region, perhaps with sequential loops. An accumulator does if all that is about it is in one run.
 pub(crate) fn fitting(stms: &[Stm], loops: bool) -> Vec<bool> {
+    fitting_with(stms, Allowed { loops, additions: false })
+}
+
+/// What else a region may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowed {
+    /// Sequential loops, and updates.
+    pub(crate) loops: bool,
+    /// Additions to accumulators from outside.
+    pub(crate) additions: bool,
+}
+
+/// Which statements of a block belong to a region that may have more.
+pub(crate) fn fitting_with(stms: &[Stm], allowed: Allowed) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,
     };
     let mut own: HashSet<Var> = stms.iter().filter_map(makes).collect();
     loop {
-        let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own, loops)).collect();
+        let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own, allowed)).collect();
         let before = own.len();
         let (mut run, mut runs) = (0, HashMap::new());
         for (stm, fits) in stms.iter().zip(&fitting) {
@@ -165,7 +179,7 @@ pub(crate) fn fitting(stms: &[Stm], loops: bool) -> Vec<bool> {
 }
 
 /// Can the statement be written as a graph, with additions to these accumulators?
-fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
+fn fits(stm: &Stm, accumulators: &HashSet<Var>, allowed: Allowed) -> bool {
     let scalars = |params: &[Param]| params.iter().all(|p| matches!(p.ty.elem, Elem::Scalar(_)));
     if !scalars(&stm.binds) {
         return false;
@@ -179,9 +193,10 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
             | Op::Constant(_)
             | Op::Check { .. } => true,
             Op::ArrayPrim(prim, _) => prim.is_contraction(),
-            Op::Update { .. } => loops,
+            Op::Update { .. } => allowed.loops,
             Op::Accumulator(_) => accumulators.contains(&stm.binds[0].var),
-            Op::Accumulate { acc, .. } | Op::Freeze(acc) => accumulators.contains(acc),
+            Op::Accumulate { acc, .. } => allowed.additions || accumulators.contains(acc),
+            Op::Freeze(acc) => accumulators.contains(acc),
             Op::Call { .. }
             | Op::Node { .. }
             | Op::Tag(_)
@@ -194,7 +209,7 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
             let state = match nest {
                 Nest::For { .. } | Nest::If { .. } => true,
                 Nest::Loop { kind: LoopKind::While(_), .. } => false,
-                Nest::Loop { .. } if !loops => false,
+                Nest::Loop { .. } if !allowed.loops => false,
                 Nest::Loop { params, .. } => {
                     let own: HashSet<Atom> = params.iter().map(|p| p.var.into()).collect();
                     let sizes = params.iter().chain(&stm.binds).flat_map(|p| &p.ty.dims);
@@ -203,13 +218,13 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, loops: bool) -> bool {
                         && !sizes.into_iter().any(|d| own.contains(d) || bound.contains(d))
                 }
             };
-            state && nest.blocks().into_iter().all(|block| block_fits(block, accumulators, loops))
+            state && nest.blocks().into_iter().all(|block| block_fits(block, accumulators, allowed))
         }
     }
 }
 
-fn block_fits(block: &Block, accumulators: &HashSet<Var>, loops: bool) -> bool {
+fn block_fits(block: &Block, accumulators: &HashSet<Var>, allowed: Allowed) -> bool {
     let mut known = accumulators.clone();
     known.extend(block.accumulators());
-    block.stms.iter().all(|stm| fits(stm, &known, loops))
+    block.stms.iter().all(|stm| fits(stm, &known, allowed))
 }

@@ -36,6 +36,13 @@ impl Distributor<'_> {
     }
 
     pub(super) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
+        if !self.accumulators.contains_key(&acc) {
+            let around = std::mem::take(&mut self.to.around);
+            let init = self.array(Atom::Var(acc));
+            self.to.around = around;
+            self.accumulators.insert(acc, Accumulator { init, terms: Vec::new(), depth: 0 });
+            self.added.push(acc);
+        }
         let (mut over, mut when) = (Vec::new(), None);
         let depth = self.accumulators[&acc].depth;
         let around: Vec<Place> = self.around[depth..].to_vec();
@@ -79,6 +86,13 @@ impl Distributor<'_> {
         }
         let array = self.to.scatter(array, others);
         self.bind_array(p, array);
+    }
+
+    /// An accumulator from outside, after all additions: each is done where it says, as the array stays where it is.
+    pub(super) fn sum_of_additions(&mut self, acc: Var) -> ArrayId {
+        let known = self.accumulators.remove(&acc).expect("something has been added to it");
+        let terms = known.terms.into_iter().map(|term| self.summed_first(term)).collect();
+        self.to.scatter(known.init, terms)
     }
 
     /// For each index which axis adds there, if there is one, and another one for each.

@@ -36,6 +36,8 @@ pub struct Distributed {
     pub inputs: Vec<Var>,
     /// The variables that its outputs stand for.
     pub outputs: Vec<Var>,
+    /// Accumulators from outside: what they are afterwards are further outputs.
+    pub added: Vec<Var>,
 }
 
 /// The graph of a region.
@@ -53,6 +55,7 @@ pub fn distribute(names: &Names, region: &Region) -> Distributed {
         to: Builder::default(),
         values: HashMap::new(),
         accumulators: HashMap::new(),
+        added: Vec::new(),
         inputs: Vec::new(),
         ranges: Ranges::default(),
         around: Vec::new(),
@@ -87,6 +90,8 @@ struct Distributor<'a> {
     to: Builder,
     values: HashMap<Var, Value>,
     accumulators: HashMap<Var, Accumulator>,
+    /// Those from outside.
+    added: Vec<Var>,
     inputs: Vec<Var>,
     ranges: Ranges,
     around: Vec<Place>,
@@ -103,10 +108,15 @@ impl Distributor<'_> {
             };
             self.to.graph.outputs.push(Output { hint: self.names.hint(p.var), array });
         }
+        for acc in self.added.clone() {
+            let array = self.sum_of_additions(acc);
+            self.to.graph.outputs.push(Output { hint: self.names.hint(acc), array });
+        }
         let effects = self.effects.pop().unwrap_or_default();
         self.to.graph.effects = Passed::default().without(effects);
         let outputs = outputs.iter().map(|p| p.var).collect();
-        Distributed { graph: cleaned(&self.to.graph), inputs: self.inputs, outputs }
+        let (inputs, added) = (self.inputs, self.added);
+        Distributed { graph: cleaned(&self.to.graph), inputs, outputs, added }
     }
 
     // Variables

@@ -224,6 +224,9 @@ impl<'a> Emitter<'a> {
             let id = BufferId(k as u32);
             let slot = self.slot(id);
             self.slots.push(slot);
+            if self.outputs == Outputs::Made {
+                self.given_first(id, slot);
+            }
         }
     }
 
@@ -232,6 +235,16 @@ impl<'a> Emitter<'a> {
         let buffer = self.placed.buffer(id);
         let one = |axis: &AxisId| buffer.single && self.placed.batch == Some(*axis);
         buffer.axes.iter().copied().filter(|axis| !one(axis)).collect()
+    }
+
+    /// What is added to in place, if nobody gives that place.
+    fn given_first(&mut self, id: BufferId, slot: Slot) {
+        let Content::Array(array) = self.placed.buffer(id).content else { return };
+        let Some(init) = self.graph().added_in_place(array) else { return };
+        let (Slot::Memory(to), Slot::Memory(from)) = (slot, self.array(init)) else { return };
+        let dims = self.dims(init);
+        let len = self.product(&dims);
+        self.code.push(Step::Copy { to, from, len });
     }
 
     fn slot(&mut self, id: BufferId) -> Slot {

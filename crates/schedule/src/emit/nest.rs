@@ -6,7 +6,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 use super::ranges::Range;
 use super::sums::Sum;
 use super::{Bound, Copy, Emitter, Slot};
-use crate::graph::{Array, AxisId, Term};
+use crate::graph::{Array, AxisId, NodeId, Term};
 use crate::placed::{BufferId, Content, Item, Nest};
 
 impl Emitter<'_> {
@@ -252,8 +252,17 @@ impl Emitter<'_> {
         let Content::Array(array) = self.placed.buffer(id).content else { return };
         let Slot::Memory(buf) = self.slots[id.0 as usize] else { return };
         let dims = self.dims(array);
-        let index: Vec<Operand> = term.index.iter().map(|i| self.node(*i, Copy::FIRST)).collect();
         let value = self.node(term.value, Copy::FIRST);
+        // Lanes add to elements that are one after the other.
+        let lane = term.over.iter().copied().find(|axis| self.lanes(*axis) > 1);
+        let (index, value): (Vec<Operand>, Operand) = match lane {
+            Some(axis) => {
+                let first = |i: &NodeId| self.first_lane(*i, axis, Copy::FIRST);
+                let index = term.index.iter().map(first).collect();
+                (index, self.broadcast(value, self.lanes(axis)))
+            }
+            None => (term.index.iter().map(|i| self.node(*i, Copy::FIRST)).collect(), value),
+        };
         let offset = self.offset(&index, &dims);
         let ty = self.code.ty(value);
         let old = self.code.bind(ty, Op::Load(buf, offset));

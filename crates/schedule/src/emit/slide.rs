@@ -5,8 +5,8 @@ use lambada_loops::{Buf, Operand};
 use lambada_prim::Prim;
 
 use super::{Copy, Emitter};
-use crate::affine::Affine;
-use crate::graph::{Axes, AxisId, Node, NodeId};
+use crate::graph::{AxisId, Node, NodeId};
+use crate::place::runs_along;
 
 impl Emitter<'_> {
     /// The axis of lanes that the indices depend on.
@@ -36,7 +36,7 @@ impl Emitter<'_> {
         }
         let nearest = self.offset(&nearest, dims);
         let exist = self.all(&exist);
-        let whole = self.is_run(index, axis).then(|| {
+        let whole = runs_along(self.graph(), index, axis).then(|| {
             let first: Vec<Operand> =
                 index.iter().map(|i| self.first_lane(*i, axis, copy)).collect();
             let mut in_range = Vec::new();
@@ -51,17 +51,8 @@ impl Emitter<'_> {
         self.code.load_within(buf, whole, (exist, nearest), (lanes, since))
     }
 
-    /// Are the elements consecutive?
-    fn is_run(&self, index: &[NodeId], axis: AxisId) -> bool {
-        let graph = self.graph();
-        let Some((last, others)) = index.split_last() else { return false };
-        let along = Affine::of(graph, *last).along(graph, &Axes::one(axis));
-        along.is_some_and(|(times, _, _)| times == 1)
-            && !others.iter().any(|i| graph.free(*i).contains(axis))
-    }
-
     /// An index of the first lane.
-    fn first_lane(&mut self, node: NodeId, axis: AxisId, copy: Copy) -> Operand {
+    pub(super) fn first_lane(&mut self, node: NodeId, axis: AxisId, copy: Copy) -> Operand {
         let graph = self.graph();
         if !graph.free(node).contains(axis) {
             return self.node(node, copy);

@@ -3,6 +3,7 @@
 mod axes;
 mod build;
 mod check;
+mod chosen;
 mod copy;
 mod defer;
 mod eval;
@@ -15,6 +16,7 @@ mod walk;
 pub use axes::{Axes, AxisId};
 pub use build::{Around, Builder};
 pub use check::check;
+pub use chosen::{Chosen, Sum};
 pub use copy::{Rule, aliased, cleaned, merged, rebuilt, rewritten};
 pub use defer::deferred;
 pub use eval::{Outcome, eval};

@@ -6,8 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
-use super::{Axes, AxisId};
-use crate::chosen::Chosen;
+use super::{Axes, AxisId, Chosen};
 
 /// Index of a scalar definition in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -175,6 +174,8 @@ pub struct Graph {
     pub outputs: Vec<Output>,
     /// Indices of inputs of which is known that they are in range; no part of the text, and gone when the graph is rewritten.
     pub chosen: Vec<Chosen>,
+    /// How many of the last outputs take the memory of the input that they add to; not in the text, and gone when the graph is rewritten.
+    pub in_place: usize,
     pub(super) of_nodes: Vec<Facts>,
     pub(super) of_arrays: Vec<Facts>,
     /// The axes that each loop depends on, and whether it is lazy.
@@ -259,6 +260,13 @@ impl Graph {
         }
         let is_it = |node: &Node| *node == Node::At(id, Vec::new());
         self.nodes.iter().position(is_it).map(|k| NodeId(k as u32))
+    }
+
+    /// The array to which an output adds in place.
+    pub fn added_in_place(&self, id: ArrayId) -> Option<ArrayId> {
+        let last = &self.outputs[self.outputs.len() - self.in_place..];
+        let Array::Scatter(init, _) = self.array(id) else { return None };
+        last.iter().any(|output| output.array == id).then_some(*init)
     }
 
     /// The loop, if it is a state at the beginning of an iteration.

@@ -1,7 +1,7 @@
 //! Sequential loops inside of nests: their states are scalars for each combination of other indices, so they stand in registers, and the loop is the innermost
 //! one. What runs through the same indices as a loop computes the states again; what does not finds them in a buffer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Kind, Placer};
 use crate::graph::{
@@ -14,6 +14,8 @@ pub(super) struct Current {
     domain: Axes,
     reduced: Axes,
     guarded: bool,
+    /// What has been asked for in a pass: once is enough.
+    pub(super) seen: HashSet<(NodeId, u32)>,
     /// The loops that its nest runs.
     pub(super) carries: BTreeSet<LoopId>,
 }
@@ -82,7 +84,7 @@ impl Placer<'_> {
     /// Begins a definition; gives the one that is interrupted.
     pub(super) fn begin(&mut self, domain: &Axes, reduced: &Axes, guarded: bool) -> Current {
         let (domain, reduced) = (domain.clone(), reduced.clone());
-        let new = Current { domain, reduced, guarded, carries: BTreeSet::new() };
+        let new = Current { domain, reduced, guarded, ..Current::default() };
         std::mem::replace(&mut self.current, new)
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::guards;
 use crate::affine::Affine;
 use crate::chosen::is_chosen;
-use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, Node, NodeId, Part};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId, Part};
 
 /// Is it a graph that we place?
 pub fn placeable(graph: &Graph) -> bool {
@@ -97,6 +97,14 @@ pub(crate) fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
             || is_chosen(graph, graph.array(array), k, *i)
     };
     index.iter().zip(&dims).enumerate().all(fits)
+}
+
+/// Are the elements one after the other, for indices of the axis that are?
+pub(crate) fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool {
+    let Some((last, others)) = index.split_last() else { return false };
+    let along = Affine::of(graph, *last).along(graph, &Axes::one(axis));
+    along.is_some_and(|(times, _, _)| times == 1)
+        && !others.iter().any(|i| graph.free(*i).contains(axis))
 }
 
 /// Is it an access, perhaps out of range, of which lanes that are consecutive read elements that are consecutive?

@@ -24,7 +24,7 @@ mod nests;
 
 pub(crate) use batch::batched;
 pub use conditions::placeable;
-pub(crate) use conditions::{is_safe, slides};
+pub(crate) use conditions::{is_safe, runs_along, slides};
 
 use carries::Current;
 use conditions::order;
@@ -205,6 +205,7 @@ impl Placer<'_> {
                 for (k, term) in (0..).zip(terms) {
                     let over: Axes = term.over.iter().copied().collect();
                     let mut own = BTreeSet::new();
+                    self.current.seen.clear();
                     let own_pass = if self.blocks(&over) { pass } else { self.before(pass) };
                     for part in term.index.iter().chain(&term.when).chain([&term.value]) {
                         self.wanted(*part, own_pass, &over, &mut own)?;
@@ -285,6 +286,9 @@ impl Placer<'_> {
         let graph = self.graph;
         let free = graph.free(node);
         let own = self.pass_of(node);
+        if !self.current.seen.insert((node, pass)) {
+            return Some(());
+        }
         if own == pass && self.is_carried(node) {
             let l = self.loop_of(node)?;
             return stack::deeper(|| self.carry(l, pass, domain, needs));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Definition, Kind, Placer, is_safe, slides};
+use super::{Definition, Kind, Placer, is_safe, runs_along, slides};
 use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
@@ -121,7 +121,11 @@ impl Placer<'_> {
         let Kind::Scatter(terms) = &definition.kind else { return };
         let id = BufferId(k as u32);
         let (before, count) = (self.before(definition.pass), all.len());
-        if pass == before {
+        let in_place = match definition.content {
+            Content::Array(array) => self.graph.added_in_place(array).is_some(),
+            Content::Node(_) => false,
+        };
+        if pass == before && !in_place {
             let mut built = Built::new(definition.domain.clone());
             let copied = definition.domain.is_empty();
             let item = if copied { Item::Copy(id) } else { Item::Store(id) };
@@ -146,7 +150,8 @@ impl Placer<'_> {
 
     fn nest(&self, built: Built, blocked: bool) -> Nest {
         let scalar = |item: &Item| match item {
-            Item::Add(..) | Item::List(_) | Item::Copy(_) => true,
+            Item::List(_) | Item::Copy(_) => true,
+            Item::Add(id, k) => self.lane_of_term(*id, *k).is_none(),
             Item::Store(buffer) | Item::Reduce(buffer) | Item::Last(buffer) => {
                 self.is_scalar(self.definitions[buffer.0 as usize].content)
             }
@@ -155,6 +160,10 @@ impl Placer<'_> {
         let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
         let fit =
             |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);
+        let run = built.items.iter().find_map(|item| {
+            if let Item::Add(id, k) = item { self.lane_of_term(*id, *k) } else { None }
+        });
+        let fit = |axis: &AxisId| fit(axis) && run.is_none_or(|own| own == *axis);
         let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
         let vector = vector.filter(|_| !built.items.iter().any(scalar));
         let mut axes: Vec<AxisId> = built.domain.iter().collect();
@@ -177,6 +186,19 @@ impl Placer<'_> {
             reads,
             items: built.items,
         }
+    }
+
+    /// The axis along which a term is added to elements one after the other.
+    fn lane_of_term(&self, id: BufferId, k: u32) -> Option<AxisId> {
+        let Content::Array(array) = self.definitions[id.0 as usize].content else { return None };
+        let Array::Scatter(_, terms) = self.graph.array(array) else { return None };
+        let term = &terms[k as usize];
+        let over: Axes = term.over.iter().copied().collect();
+        let along = |axis: &AxisId| {
+            let when = term.when.is_none_or(|when| !self.graph.free(when).contains(*axis));
+            when && runs_along(self.graph, &term.index, *axis)
+        };
+        over.iter().find(|axis| along(axis) && self.is_long(*axis))
     }
 
     /// Has it perhaps enough indices for lanes?

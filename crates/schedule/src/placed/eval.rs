@@ -102,6 +102,11 @@ impl Machine<'_> {
         if let Some(unit) = unit {
             (0..tensor.data.len()).for_each(|k| tensor.data.set(k, unit));
         }
+        if let Content::Array(array) = buffer.content
+            && let Some(given) = graph.added_in_place(array).and_then(|init| self.given(init))
+        {
+            tensor = (*given).clone();
+        }
         self.buffers[id.0 as usize] = Some(tensor);
     }
 

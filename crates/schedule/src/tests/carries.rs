@@ -215,3 +215,47 @@ graph (n : int, m : int, x : [n]real, w : [m][n]real) {
         }
     }
 }
+
+/// Additions to arrays from outside, in lanes where the elements are one after the other; a sum over other indices is added once.
+#[test]
+fn additions_in_place_are_placed() {
+    let text = "
+graph (n : int, m : int, p : int, x : [n]real, y : [m]real, a : [m]real, b : [p][p]real) {
+  axis i < n
+  axis j < m
+  v0 = x[i]
+  v1 = y[j]
+  v2 = mul v0, v1
+  v3 = exp v2
+  v4 = reduce add [i] v3
+  v5 = sub_int m, j
+  v6 = sub_int v5, 1
+  v7 = lt 0.0, v1
+  a0 = scatter a
+    add [j] : [j] += v4
+    add [j] if v7 : [v6] += v1
+  v8 = add_int j, 2
+  v9 = exp v1
+  a1 = scatter b
+    add [j] : [1, v8] += v9
+    add [j] : [v8, j] += v1
+  v10 = reduce add [j] v9
+  a2 = map [] v10
+  => sum = a2, a = a0, b = a1
+}
+";
+    let graph = graph::cleaned(&graph::read(text).unwrap_or_else(|e| panic!("{e}")));
+    graph::check(&graph).unwrap_or_else(|e| panic!("{e}"));
+    let mut graph = graph;
+    graph.in_place = 2;
+    let once = placed::print(&placements(&graph)[0]);
+    assert!(!once.contains("copy"), "{once}");
+    assert!(once.contains("lanes j"), "{once}");
+    for n in [0, 1, 9] {
+        for m in SIZES {
+            let p = m + 2;
+            let args = [int(n), int(m), int(p), reals(&[n]), reals(&[m]), reals(&[m])];
+            agrees(&graph, &[&args[..], &[reals(&[p, p])]].concat());
+        }
+    }
+}
