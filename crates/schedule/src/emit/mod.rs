@@ -252,7 +252,11 @@ impl<'a> Emitter<'a> {
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
         let low = self.code.int(Prim::MaxInt, whole, Operand::int(BLOCKS[0]));
-        self.block_len = self.code.int(Prim::MinInt, low, Operand::int(BLOCKS[1]));
+        let len = self.code.int(Prim::MinInt, low, Operand::int(BLOCKS[1]));
+        // No more than there are: memory for a block is not larger than that for all indices.
+        let all = self.extent(block);
+        let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
+        self.block_len = self.code.int(Prim::MinInt, len, all);
     }
 
     // Passes
