@@ -159,7 +159,9 @@ impl Finder {
         let cond = match &worth.cond {
             Some((graph, least, extent)) => {
                 let mut to = Builder::new(names);
+                // Of an extent that is no arithmetic nothing is known: no nests.
                 let extent = written(graph, *extent, &kernel.inputs, &mut to);
+                let extent = extent.unwrap_or(Atom::int(0));
                 let cond = to.prim(Prim::LeInt, [Atom::int(*least), extent]);
                 new.extend(to.finish(Vec::new()).stms);
                 cond
@@ -232,27 +234,16 @@ fn copied(stms: &[&Stm], outputs: &[Param], names: &mut Names) -> Block {
 }
 
 /// Arithmetic on inputs, as statements.
-fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Atom {
-    match graph.node(node) {
-        Node::Lit(value) => Atom::Lit(*value),
-        Node::Prim(op, args) => {
-            let args: Vec<Atom> = args.iter().map(|a| written(graph, *a, inputs, to)).collect();
-            to.prim(*op, args)
-        }
-        Node::At(array, _) => match graph.array(*array) {
-            Array::Input(k) => inputs[*k as usize].into(),
-            Array::Constant(_)
-            | Array::Items(_)
-            | Array::Map(..)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => unreachable!("a size is arithmetic on inputs"),
-        },
-        Node::Index(_) | Node::Choose(..) | Node::Reduce(..) => {
-            unreachable!("a size is arithmetic on inputs")
-        }
+fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Option<Atom> {
+    if let Some(value) = graph.lit(node) {
+        return Some(Atom::Lit(value));
     }
+    if let Some(k) = kept(graph, node) {
+        return Some(inputs[k as usize].into());
+    }
+    let (op, args) = graph.operation(node)?;
+    let args: Option<Vec<Atom>> = args.iter().map(|a| written(graph, *a, inputs, to)).collect();
+    Some(to.prim(op, args?))
 }
 
 /// Nominal sizes. Axes that no output has are those of data, and have many indices.

@@ -3,8 +3,9 @@
 
 use lambada_prim::Scalar;
 
+use super::kept;
 use crate::cost::Nominal;
-use crate::graph::{Array, AxisId, Graph, Node, NodeId};
+use crate::graph::{AxisId, Graph, NodeId};
 use crate::placed::{Nest, Placed};
 
 /// How many times the lanes have to fit.
@@ -46,19 +47,10 @@ fn main_axis(placed: &Placed, sizes: &Nominal) -> Option<AxisId> {
 
 /// Is it made of inputs that are scalars?
 fn is_arithmetic(graph: &Graph, node: NodeId) -> bool {
-    match graph.node(node) {
-        Node::Lit(_) => true,
-        Node::Prim(_, args) => args.iter().all(|arg| is_arithmetic(graph, *arg)),
-        Node::At(array, _) => match graph.array(*array) {
-            Array::Input(k) => graph.inputs[*k as usize].dims.is_empty(),
-            Array::Constant(_)
-            | Array::Items(_)
-            | Array::Map(..)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => false,
-        },
-        Node::Index(_) | Node::Choose(..) | Node::Reduce(..) => false,
-    }
+    let scalar = |k: u32| graph.inputs[k as usize].dims.is_empty();
+    graph.lit(node).is_some()
+        || kept(graph, node).is_some_and(scalar)
+        || graph
+            .operation(node)
+            .is_some_and(|(_, args)| args.iter().all(|arg| is_arithmetic(graph, *arg)))
 }
