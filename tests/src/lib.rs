@@ -7,6 +7,7 @@ pub mod expectations;
 pub mod growth;
 pub mod mutate;
 pub mod natives;
+pub mod nests;
 pub mod oracle;
 pub mod orders;
 pub mod panics;

@@ -7,7 +7,7 @@
 //! - where the value fails, so do its derivatives, with the same words.
 
 use lambada::operators::{self, Operator};
-use lambada::{Data, Executable, Unit};
+use lambada::{Data, Executable, Failure, Tensor, Unit};
 use lambada_core as core;
 use lambada_core::{DefId, Program, SizedTy};
 use lambada_loops as loops;
@@ -16,6 +16,7 @@ use lambada_prim::ScalarTy;
 use lambada_testkit::{Confirmed, Random, Tolerance, all_close, confirm};
 
 use crate::natives::Native;
+use crate::nests;
 use lambada::vectors::{inner, moved, reals, with_reals};
 
 /// A definition with one value per parameter.
@@ -360,12 +361,33 @@ pub fn agreed(
     {
         same(&format!("{name}, {stage} against core"), &expected, &executable.run(args))?;
     }
-    let function = lambada::lower(&arrays);
+    let function = nests::everywhere(&arrays);
     let tensors = lowered.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
     let result = loops::eval(&function, &tensors);
+    close(
+        &format!("{name}, with nests"),
+        &loops::eval(&lambada::lower(&arrays), &tensors),
+        &result,
+    )?;
     natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
 }
+
+/// The same, up to the order of sums, or the same failure.
+fn close(what: &str, expected: &Results, found: &Results) -> Result<(), String> {
+    match (expected, found) {
+        (Ok(a), Ok(b)) => {
+            let whole =
+                |all: &[Tensor]| Data::Tuple(all.iter().cloned().map(Data::Tensor).collect());
+            let close = core::data::close(&whole(a), &whole(b), 1e-9);
+            close.map_err(|e| format!("{what}: {e}"))
+        }
+        (Err(a), Err(b)) if a.message == b.message => Ok(()),
+        (_, _) => Err(format!("{what}: {found:?} instead of {expected:?}")),
+    }
+}
+
+type Results = Result<Vec<Tensor>, Failure>;
 
 /// The arguments and one more.
 fn with(args: &[Data], last: &Data) -> Vec<Data> {

@@ -8,6 +8,7 @@ use lambada_prim::ScalarTy;
 use lambada_testkit::Random;
 
 use crate::natives::Native;
+use crate::nests;
 use lambada::vectors::{reals, with_reals};
 
 /// One function of the ladder.
@@ -31,7 +32,7 @@ pub struct Orders {
 impl Compiled {
     fn new(what: &'static str, program: &Program, entry: DefId) -> Result<Compiled, String> {
         let arrays = lambada::arrays(program, entry).map_err(|p| format!("{what}: {p:?}"))?;
-        let function = lambada::lower(&arrays);
+        let function = nests::everywhere(&arrays);
         let [_, _, executable] = Executable::stages(&arrays);
         Ok(Compiled { what, function, executable })
     }

@@ -1,35 +1,22 @@
 //! Programs as graphs of scalar definitions: each program under `tests/programs` and its first derivatives give the same when their regions become
 //! graphs and come back; one that is a single region gives the same as a graph.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use lambada::operators::{self, Operator};
-use lambada::{Data, Executable, Session, Tensor};
+use lambada::{Data, Elements, Executable, Session, Tensor};
 use lambada_anf as anf;
 use lambada_core::{self as core, DefId, Program};
-use lambada_lower::{Kernel, Nests, lower_with};
-use lambada_prim::Scalar;
+use lambada_lower::lower_with;
+use lambada_prim::{Scalar, ScalarTy};
 use lambada_schedule::{
-    Distributed, Leave, Nominal, graph, kernels, prepared, through_graphs, whole,
+    Choice, Distributed, Leave, Nominal, graph, prepared, through_graphs, whole,
 };
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
+use lambada_tests::nests::Lanes;
 use lambada_tests::oracle::differentiable;
-
-/// Nests with four lanes.
-struct Lanes;
-
-impl Nests for Lanes {
-    fn of(&self, function: &anf::Function) -> HashMap<anf::Var, Kernel> {
-        let kernel = |(var, kernel): (anf::Var, lambada_schedule::Kernel)| {
-            let lambada_schedule::Kernel { statements, before, inputs, outputs, added, code } =
-                kernel;
-            (var, Kernel { statements, before, inputs, outputs, added, code })
-        };
-        kernels(function, 4).into_iter().map(kernel).collect()
-    }
-}
 
 /// A program with arguments.
 struct Case {
@@ -52,21 +39,27 @@ struct Count {
 type Given = Result<Vec<Tensor>, String>;
 
 fn same(what: &str, expected: &Given, found: &Given) {
+    if let Err(how) = agree(expected, found) {
+        panic!("{what}: {how}");
+    }
+}
+
+/// The same results up to the order of sums, or the same failure.
+fn agree(expected: &Given, found: &Given) -> Result<(), String> {
     match (expected, found) {
-        (Ok(a), Ok(b)) => {
-            for (k, (a, b)) in a.iter().zip(b).enumerate() {
-                assert_eq!(a.dims, b.dims, "{what}: the sizes of result {k}");
-                let reals = |t: &Tensor| match &t.data {
-                    lambada::Elements::Real(xs) => xs.clone(),
-                    lambada::Elements::Int(xs) => xs.iter().map(|x| *x as f64).collect(),
-                    lambada::Elements::Bool(xs) => xs.iter().map(|x| f64::from(*x)).collect(),
-                };
-                let compared = all_close(&"result", &reals(b), &reals(a), Tolerance::mixed(1e-9));
-                compared.unwrap_or_else(|e| panic!("{what}: {e}"));
+        (Ok(a), Ok(b)) => a.iter().zip(b).try_for_each(|(a, b)| {
+            if a.dims != b.dims {
+                return Err(format!("the sizes {:?} instead of {:?}", b.dims, a.dims));
             }
-        }
-        (Err(a), Err(b)) if a == b => {}
-        (_, _) => panic!("{what}: {found:?} instead of {expected:?}"),
+            let reals = |t: &Tensor| match &t.data {
+                Elements::Real(xs) => xs.clone(),
+                Elements::Int(xs) => xs.iter().map(|x| *x as f64).collect(),
+                Elements::Bool(xs) => xs.iter().map(|x| f64::from(*x)).collect(),
+            };
+            all_close(&"result", &reals(b), &reals(a), Tolerance::mixed(1e-9))
+        }),
+        (Err(a), Err(b)) if a == b => Ok(()),
+        (_, _) => Err(format!("{found:?} instead of {expected:?}")),
     }
 }
 
@@ -133,7 +126,7 @@ fn compare(case: &Case, count: &mut Count) {
             count.whole += 1;
         }
         if stage == "optimized" {
-            let lowered = lower_with(f, &Lanes);
+            let lowered = lower_with(f, &Lanes(4, Choice::Best));
             lambada_loops::check(&lowered).unwrap_or_else(|e| panic!("{what}: {e}"));
             let found = lambada_loops::eval(&lowered, &tensors).map_err(|failure| failure.message);
             same(&format!("{what}, with nests"), &expected, &found);
@@ -169,26 +162,39 @@ fn cases(name: &str, program: Program, entry: DefId, args: Vec<Data>) -> Vec<Cas
     cases
 }
 
-fn file(path: &Path) -> Count {
-    let mut count = Count::default();
+/// The cases of a file of programs.
+fn of_file(path: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(path).expect("a listed program can be read");
     let unit = Session::new().load(path).unwrap_or_else(|p| panic!("{}: {p:?}", path.display()));
     let runs = |e: &Expectation| !matches!(e.kind, Kind::Check);
+    let mut all = Vec::new();
     for promise in expectations(&text).iter().filter(|e| runs(e)) {
         let name = format!("{}:{}", path.display(), promise.line + 1);
         let args = arguments(&unit, promise).unwrap_or_else(|e| panic!("{name}: {e}"));
         let (program, entry) = unit.definition(&promise.entry).expect("a definition");
-        cases(&name, program, entry, args).iter().for_each(|case| compare(case, &mut count));
+        all.extend(cases(&name, program, entry, args));
     }
+    all
+}
+
+fn file(path: &Path) -> Count {
+    let mut count = Count::default();
+    of_file(path).iter().for_each(|case| compare(case, &mut count));
     count
 }
 
-#[test]
-fn programs_come_back_from_graphs() {
+/// The files with programs, or some of them.
+fn files() -> (Vec<PathBuf>, bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut files = [programs(&folder), programs(&folder.join("recursion"))].concat();
     files.retain(|path| path.to_string_lossy().contains(&only));
+    (files, only.is_empty())
+}
+
+#[test]
+fn programs_come_back_from_graphs() {
+    let (files, all) = files();
     let counts = parallel(&files, |path| file(path));
     let total = counts.iter().fold(Count::default(), |all, count| Count {
         compared: all.compared + count.compared,
@@ -200,5 +206,110 @@ fn programs_come_back_from_graphs() {
         "{} programs, {} graphs, {} nests, {} failures",
         total.compared, total.whole, total.nests, total.failures
     );
-    assert!(total.compared > 1000 && total.whole > 500 && total.nests > 50 || !only.is_empty());
+    assert!(total.compared > 1000 && total.whole > 500 && total.nests > 50 || !all);
+}
+
+/// Sizes around the numbers of lanes, and around those of the smallest block.
+const RAGGED: [i64; 10] = [0, 1, 2, 3, 5, 7, 8, 9, 31, 33];
+/// The size of the other axes meanwhile.
+const OTHER: i64 = 3;
+
+/// Arguments for given sizes: first the sizes, then the parameters.
+fn drawn(f: &anf::Function, size: &dyn Fn(anf::Var) -> i64, random: &mut Random) -> Vec<Tensor> {
+    let sizes = f.sizes.iter().map(|s| Tensor::scalar(Scalar::Int(size(*s))));
+    let mut all: Vec<Tensor> = sizes.collect();
+    for p in &f.params {
+        let dim = |d: &anf::Atom| match d {
+            anf::Atom::Var(var) => size(*var) as usize,
+            anf::Atom::Lit(value) => value.int() as usize,
+        };
+        let dims: Vec<usize> = p.ty.dims.iter().map(dim).collect();
+        let mut tensor = Tensor::zeros(p.ty.elem.scalar(), dims);
+        for k in 0..tensor.data.len() {
+            let value = match p.ty.elem.scalar() {
+                ScalarTy::Real => Scalar::Real(random.between(0.2, 1.8)),
+                ScalarTy::Int => Scalar::Int(random.between(0.0, 3.0) as i64),
+                ScalarTy::Bool => Scalar::Bool(random.between(0.0, 1.0) < 0.5),
+            };
+            tensor.data.set(k, value);
+        }
+        all.push(tensor);
+    }
+    all
+}
+
+/// Does a change in the last digits of the arguments change more than those of the results? Then the order of a sum may, too.
+fn is_ill_conditioned(f: &anf::Function, args: &[Tensor], expected: &Given) -> bool {
+    let Ok(expected) = expected else { return false };
+    let mut near = args.to_vec();
+    for (k, data) in near.iter_mut().map(|t| &mut t.data).enumerate() {
+        if let Elements::Real(xs) = data {
+            let turn = |j: usize| if (j + k).is_multiple_of(2) { 1.0 + 2e-15 } else { 1.0 - 3e-15 };
+            xs.iter_mut().enumerate().for_each(|(j, x)| *x *= turn(j));
+        }
+    }
+    let Ok(found) = anf::eval(f, &near[f.sizes.len()..]) else { return true };
+    let close = |a: &Tensor, b: &Tensor| match (&a.data, &b.data) {
+        (Elements::Real(a), Elements::Real(b)) => {
+            all_close(&"result", a, b, Tolerance::mixed(1e-12)).is_ok()
+        }
+        (Elements::Int(_) | Elements::Bool(_) | Elements::Real(_), _) => a == b,
+    };
+    !expected.iter().zip(&found.results).all(|(a, b)| close(a, b))
+}
+
+/// How many runs have been compared, and of how many nothing can be said.
+#[derive(Default)]
+struct Compared {
+    runs: usize,
+    ill_conditioned: usize,
+}
+
+/// Any axis in blocks, any lanes, at ragged sizes of each axis.
+fn ragged(case: &Case) -> Compared {
+    let mut compared = Compared::default();
+    let Ok(arrays) = lambada::arrays(&case.program, case.entry) else { return compared };
+    let f = &*arrays.optimized;
+    let choices = [Choice::Best, Choice::Any(usize::MAX), Choice::Any(0), Choice::Any(1)];
+    let ways = choices.into_iter().flat_map(|c| [1, 2, 4, 8].map(|lanes| (c, lanes)));
+    let plain = lambada_lower::lower(f);
+    let lowered = ways.map(|(choice, lanes)| (choice, lanes, lower_with(f, &Lanes(lanes, choice))));
+    let lowered: Vec<_> = lowered.filter(|(.., loops)| *loops != plain).collect();
+    if lowered.is_empty() {
+        return compared;
+    }
+    let told = |failure: lambada_source::Failure| failure.message;
+    let axes: Vec<Option<anf::Var>> = f.sizes.iter().map(|s| Some(*s)).chain([None]).collect();
+    for (axis, at) in axes.iter().flat_map(|axis| RAGGED.map(|at| (*axis, at))) {
+        let size = |s: anf::Var| if axis.is_none_or(|axis| axis == s) { at } else { OTHER };
+        let args = drawn(f, &size, &mut Random(at as u64 + 1));
+        let expected = anf::eval(f, &args[f.sizes.len()..]).map(|o| o.results).map_err(told);
+        for (choice, lanes, loops) in &lowered {
+            let found = lambada_loops::eval(loops, &args).map_err(told);
+            let what = format!("{} with {lanes} lanes, {choice:?}, {axis:?} = {at}", case.name);
+            compared.runs += 1;
+            if let Err(how) = agree(&expected, &found) {
+                assert!(is_ill_conditioned(f, &args, &expected), "{what}: {how}");
+                compared.ill_conditioned += 1;
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn any_sizes_and_lanes_give_the_same() {
+    let (files, all) = files();
+    let counts = parallel(&files, |path| {
+        // The arguments of the promises do not matter here.
+        let (mut cases, mut seen) = (of_file(path), HashSet::new());
+        cases.retain(|case| {
+            seen.insert((case.entry, case.name.split(' ').nth(1).map(str::to_owned)))
+        });
+        cases.iter().map(ragged).collect::<Vec<_>>()
+    });
+    let runs: usize = counts.iter().flatten().map(|count| count.runs).sum();
+    let ill: usize = counts.iter().flatten().map(|count| count.ill_conditioned).sum();
+    println!("{runs} runs, {ill} of them ill-conditioned");
+    assert!(runs > 20_000 && ill < runs / 200 || !all);
 }

@@ -12,6 +12,7 @@ use lambada_core::{DefId, Program, Size, SizedTy};
 use lambada_prim::ScalarTy;
 use lambada_run::Kernel;
 use lambada_testkit::parallel;
+use lambada_tests::nests;
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
@@ -156,7 +157,7 @@ impl Row {
     ) -> Row {
         let signs = !derivative && !SUMS.contains(&what.as_str());
         let arrays = lambada::arrays(&program, entry).unwrap_or_else(|p| panic!("{what}: {p:?}"));
-        let (stages, function) = (Executable::stages(&arrays), lambada::lower(&arrays));
+        let (stages, function) = (Executable::stages(&arrays), nests::everywhere(&arrays));
         Row { what, program, entry, stages, function, calls, derivative, signs }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lambada::{Operator, Session, Unit};
+use lambada::{Call, Operator, Options, Session, Unit};
 use lambada_source::{Problem, stack};
 
 use crate::describe::Library;
@@ -54,7 +54,10 @@ fn written(
     let functions = functions(&request.entries)?;
     let mut parts = Vec::new();
     for (name, entry, operator, wrt) in functions {
-        parts.push(part(unit, &name, entry, operator, wrt)?);
+        let call = unit.call(entry, operator, wrt)?;
+        let wrt = call.wrt_names().iter().map(|name| name.to_string()).collect();
+        let target = Target { unit, entry, operator, wrt };
+        parts.push(part(session.options(), request.portable, &name, &call, target)?);
     }
     let library = Library {
         name: request.name.clone(),
@@ -103,16 +106,15 @@ fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
 }
 
 fn part(
-    unit: &Unit,
+    options: &Options,
+    portable: bool,
     name: &str,
-    entry: &str,
-    operator: Operator,
-    wrt: Option<&[String]>,
+    call: &Call,
+    target: Target,
 ) -> Result<Part, Vec<Problem>> {
-    let call = unit.call(entry, operator, wrt)?;
-    let wrt = call.wrt_names().iter().map(|name| name.to_string()).collect();
     let arrays = lambada::arrays(&call.program, call.entry)?;
-    let target = Target { unit, entry, operator, wrt };
     let interface = interface(&target, name, &arrays)?;
-    Ok(Part { interface, code: lambada::lower(&arrays) })
+    // Code for all processors has no more lanes than all of them have.
+    let processor = if portable { lambada_run::Target::Any } else { lambada_run::Target::Here };
+    Ok(Part { interface, code: lambada::lower_for(&arrays, options, processor) })
 }

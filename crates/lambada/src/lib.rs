@@ -57,7 +57,7 @@ pub use memory::{check_environment, memory_size};
 pub use operators::Operator;
 pub use options::{Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
-pub use pipeline::{Arrays, Executable, Observer, Staged, arrays, lower};
+pub use pipeline::{Arrays, Executable, Observer, Staged, arrays, lower, lower_for};
 pub use session::{Session, Unit, label};
 pub use show::Stage;
 pub use sparse::Sparse;

@@ -10,7 +10,7 @@ use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize};
 use lambada_prim::{Memory, Scalar, Tensor};
-use lambada_run::Kernel;
+use lambada_run::{Kernel, Target};
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
@@ -215,15 +215,21 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
     lower_with(arrays, &Options::default())
 }
 
-/// The same as the options say.
-pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function {
+/// The same for a processor, or a family of them, as the options say.
+pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
+    let lanes = Lanes { lanes: target.lanes(), checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
-        if options.nests { &Lanes } else { &lambada_lower::NoNests };
+        if options.nests { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
         let lowered = timed(&LOWER, || lambada_lower::lower_with(&arrays.optimized, nests));
         verify(options, "lower", || loops::check(&lowered), || loops::print(&lowered));
         lowered
     })
+}
+
+/// The same as the options say.
+pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function {
+    lower_for(arrays, options, Target::Here)
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.

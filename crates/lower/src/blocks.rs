@@ -23,11 +23,11 @@ impl<'a> Lower<'a> {
             let own = stm.binds.first().and_then(|bind| self.env.origin(bind.var));
             let around = self.code.come_from(own);
             k += match self.kernel(stm) {
-                Some(kernel) => {
+                Some(kernel) if !kernel.otherwise => {
                     self.nests(&block.stms[k..], k, &kernel);
                     kernel.statements
                 }
-                None => {
+                Some(_) | None => {
                     self.statement(stm);
                     1
                 }

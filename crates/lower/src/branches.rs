@@ -16,7 +16,7 @@ use crate::code::Kind;
 use crate::memory::{Home, Place, Value};
 
 /// Where the branches leave a result.
-enum Joint {
+pub(crate) enum Joint {
     Cell(Cell),
     Place(Place),
     /// A buffer whose memory is made in the branch.
@@ -25,6 +25,9 @@ enum Joint {
 
 impl<'a> Lower<'a> {
     pub(crate) fn if_(&mut self, stm: &'a Stm, cond: Atom, then: &'a Block, otherwise: &'a Block) {
+        if let Some(kernel) = self.kernel(stm) {
+            return self.nests_or(stm, cond, [then, otherwise], &kernel);
+        }
         let cond = self.env.operand(cond);
         if then.stms.is_empty()
             && otherwise.stms.is_empty()
@@ -106,7 +109,7 @@ impl<'a> Lower<'a> {
         self.is_spent(place.storage) && self.is_apart(place, taken)
     }
 
-    fn branch(&mut self, block: &'a Block, joints: &[Joint]) -> Vec<Stmt> {
+    pub(crate) fn branch(&mut self, block: &'a Block, joints: &[Joint]) -> Vec<Stmt> {
         let wants: Vec<Option<Place>> = joints
             .iter()
             .map(|joint| match joint {
@@ -162,7 +165,7 @@ impl<'a> Lower<'a> {
         made
     }
 
-    fn joined(&mut self, bind: &Param, joint: Joint) -> Value {
+    pub(crate) fn joined(&mut self, bind: &Param, joint: Joint) -> Value {
         match joint {
             Joint::Cell(cell) => Value::Scalar(self.code.get(cell)),
             Joint::Place(place) => Value::Array(place),

@@ -45,7 +45,7 @@ use lambada_prim::ScalarTy;
 use code::Code;
 use env::Env;
 use memory::{Memory, Place, Value};
-pub use nests::{Kernel, Nests, NoNests};
+pub use nests::{Kernel, Nested, Nests, NoNests};
 use signatures::{Signature, Signatures};
 
 /// Lowers a function and its library.
@@ -57,7 +57,9 @@ pub fn lower(source: &Function) -> Loops {
 pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let library = &source.library;
     let signatures = Signatures::of(library);
-    let mut lower = Lower::new(source, library, &signatures, nests);
+    let nested = nests.of(source);
+    let source = nested.as_ref().map_or(source, |nested| &nested.function);
+    let mut lower = Lower::new(source, library, &signatures, nested.as_ref());
     lower.parameters(source);
     let body = &source.body;
     lower.within(body, &[], |lower| {
@@ -67,7 +69,10 @@ pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let function = |(k, function): (u32, &Option<Function>)| match function {
         Some(function) => {
             let signature: &Signature = signatures.get(lambada_anf::FnId(k));
-            Lower::new(function, library, &signatures, nests).function(function, signature)
+            let nested = nests.of(function);
+            let function = nested.as_ref().map_or(function, |nested| &nested.function);
+            let lower = Lower::new(function, library, &signatures, nested.as_ref());
+            lower.function(function, signature)
         }
         None => Loops::new("incomplete"),
     };
@@ -96,16 +101,15 @@ impl<'a> Lower<'a> {
         source: &'a Function,
         library: &'a Library,
         signatures: &'a Signatures,
-        nests: &dyn Nests,
+        nested: Option<&Nested>,
     ) -> Lower<'a> {
-        let kernels = nests.of(source).into_iter().map(|(var, k)| (var, Rc::new(k))).collect();
         Lower {
             env: Env::new(source, signatures),
             code: Code::new(&lambada_loops::identifier(&source.name)),
             memory: Memory::default(),
             library,
             signatures,
-            kernels,
+            kernels: nested.map(|nested| nested.kernels.clone()).unwrap_or_default(),
         }
     }
 

@@ -1,23 +1,34 @@
 //! Which runs of statements of a function become nests.
 //!
+//! A run with nests stays in the function, for its types and for who needs what. Nests rest on what only a run of the program tells: that there are indices
+//! enough for lanes, and that what has left sums is finite ([`Leave::Apart`]). So the run becomes an `if` with the statements in both branches: the first one is
+//! for the nests, and where they have not given the results, the second one does, as the program says.
+//!
 //! *Assumes* a function that `lambada_anf::check` accepts, which is lowered as it is. *Gives* loops for the runs that are worth it; the others, and what is
 //! around, stay as they are. *Keeps* values up to the order of sums and to the digits in which the vector mathematics differs, and failures.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::bounds::Known;
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Library, LoopKind, Names, Nest, Op, Param, Stm, Ty};
+use lambada_anf::{Builder, Renaming, Var};
 use lambada_loops::Function as Loops;
+use lambada_prim::{Prim, Scalar};
 
 use crate::chosen::{chosen, is_chosen};
-use crate::cost::Nominal;
+use crate::cost::{Nominal, Target};
 use crate::distribute::{Distributed, distribute};
-use crate::factor::{Leave, factored};
+use crate::factor::Leave;
 use crate::graph::{Array, AxisId, Graph, Node, NodeId};
-use crate::place::placeable;
+use crate::place::{place, placeable};
 use crate::regions::{Allowed, Region, fitting_with, mentions, needed, types};
+use crate::tile::tiled;
 use crate::worth::best;
-use crate::{Outputs, algebra, emit, prepared};
+use crate::{Outputs, emit, prepared};
+
+mod sizes;
+
+use sizes::{Enough, enough};
 
 /// The nominal number of data.
 const MANY: i64 = 1024;
@@ -25,10 +36,14 @@ const MANY: i64 = 1024;
 /// Loops for a run of statements.
 #[derive(Debug)]
 pub struct Kernel {
-    /// How many statements.
+    /// How many statements; one, if it is an `if` whose first branch the loops are for.
     pub statements: usize,
     /// Those of them that give the sizes of outputs: they are needed before.
     pub before: Vec<usize>,
+    /// Is the statement an `if`, whose second branch gives the results where the loops do not?
+    pub otherwise: bool,
+    /// Is there one result more, the last one, that says whether the others are right?
+    pub checked: bool,
     /// The variables that the parameters stand for, before the memory of those outputs that are arrays.
     pub inputs: Vec<Var>,
     /// What is needed elsewhere: of the scalars, the results of the loops, in order.
@@ -39,64 +54,106 @@ pub struct Kernel {
     pub code: Loops,
 }
 
-/// The kernels of a function, by the first variable that each run binds. Of its library nothing is said.
-pub fn kernels(function: &Function, lanes: u16) -> HashMap<Var, Kernel> {
-    let mut finder = Finder {
-        function,
-        types: types(function),
-        mentions: mentions(function),
-        lanes,
-        found: HashMap::new(),
-        known: Known::default(),
-    };
-    finder.known.sizes(function);
-    finder.block(&function.body);
-    finder.found
+/// A function, and loops for some of its runs of statements.
+#[derive(Debug)]
+pub struct Kernels {
+    /// The function, without its library.
+    pub function: Function,
+    /// The loops, by the first variable that each run binds.
+    pub found: HashMap<Var, Kernel>,
+    /// What is wrong with placements that have not become loops: nothing.
+    pub refused: Vec<String>,
 }
 
-struct Finder<'a> {
-    function: &'a Function,
+/// Which placement a run gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The cheapest, if it is worth it, for sizes for which it is.
+    Best,
+    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis; for all sizes.
+    Any(usize),
+}
+
+/// The kernels of a function, for so many lanes. Of its library nothing is said.
+pub fn kernels(function: &Function, lanes: u16, choice: Choice) -> Kernels {
+    let copy = Function {
+        name: function.name.clone(),
+        names: function.names.clone(),
+        sizes: function.sizes.clone(),
+        params: function.params.clone(),
+        accumulators: function.accumulators.clone(),
+        body: function.body.clone(),
+        results: function.results.clone(),
+        library: Library::default(),
+        rules: None,
+    };
+    let (types, mentions) = (types(function), mentions(function));
+    let kernels = Kernels { function: copy, found: HashMap::new(), refused: Vec::new() };
+    let mut finder = Finder { types, mentions, lanes, choice, kernels, known: Known::default() };
+    finder.known.sizes(function);
+    let mut body = std::mem::take(&mut finder.kernels.function.body);
+    finder.block(&mut body);
+    Kernels { function: Function { body, ..finder.kernels.function }, ..finder.kernels }
+}
+
+struct Finder {
     types: HashMap<Var, Ty>,
     mentions: HashMap<Var, usize>,
     lanes: u16,
-    found: HashMap<Var, Kernel>,
+    choice: Choice,
+    kernels: Kernels,
     /// What is known where the next statement begins.
     known: Known,
 }
 
-impl Finder<'_> {
+impl Finder {
     /// Runs with sequential loops first; where one is no kernel, those between the loops.
-    fn block(&mut self, block: &Block) {
-        for (run, fits) in runs(&block.stms, true) {
-            if fits && has_loops(run) && self.run(run) {
-                run.iter().for_each(|stm| self.known.pass(stm));
-            } else {
-                self.between_loops(run);
+    fn block(&mut self, block: &mut Block) {
+        let all = std::mem::take(&mut block.stms);
+        let runs = runs(&all, true);
+        let mut all = all.into_iter();
+        for (len, fits) in runs {
+            let run: Vec<Stm> = all.by_ref().take(len).collect();
+            match if fits && has_loops(&run) { self.run(&run) } else { None } {
+                Some(new) => self.replaced(&run, new, &mut block.stms),
+                None => self.between_loops(run, &mut block.stms),
             }
         }
     }
 
-    fn between_loops(&mut self, stms: &[Stm]) {
-        for (run, fits) in runs(stms, false) {
-            let is_kernel = fits && self.run(run);
-            for stm in run {
-                if !is_kernel {
-                    self.statement(stm, fits && run.len() > 1);
+    fn between_loops(&mut self, all: Vec<Stm>, stms: &mut Vec<Stm>) {
+        let runs = runs(&all, false);
+        let mut all = all.into_iter();
+        for (len, fits) in runs {
+            let run: Vec<Stm> = all.by_ref().take(len).collect();
+            match if fits { self.run(&run) } else { None } {
+                Some(new) => self.replaced(&run, new, stms),
+                None => {
+                    let alone = fits && len > 1;
+                    run.into_iter().for_each(|stm| self.statement(stm, alone, stms));
                 }
-                self.known.pass(stm);
             }
         }
+    }
+
+    /// What is known after a run is known after what stands for it, too.
+    fn replaced(&mut self, run: &[Stm], new: Vec<Stm>, stms: &mut Vec<Stm>) {
+        run.iter().for_each(|stm| self.known.pass(stm));
+        stms.extend(new);
     }
 
     /// A statement of a run that is no kernel: perhaps it is one alone, or what is in it.
-    fn statement(&mut self, stm: &Stm, alone: bool) {
-        let one = std::slice::from_ref(stm);
-        if alone && runs(one, false)[0].1 && self.run(one) {
-            return;
+    fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
+        let one = std::slice::from_ref(&stm);
+        if alone
+            && runs(one, false)[0].1
+            && let Some(new) = self.run(one)
+        {
+            return self.replaced(one, new, stms);
         }
         let mark = self.known.mark();
         self.known.enter(&stm.exp);
-        match &stm.exp {
+        match &mut stm.exp {
             Exp::Op(_) => {}
             Exp::Nest(Nest::For { body, .. }) => self.block(body),
             Exp::Nest(Nest::Loop { kind, body, .. }) => {
@@ -116,43 +173,77 @@ impl Finder<'_> {
             }
         }
         self.known.reset(mark);
+        self.known.pass(&stm);
+        stms.push(stm);
     }
 
-    /// Does a run become a kernel?
-    fn run(&mut self, stms: &[Stm]) -> bool {
+    /// A run that becomes a kernel.
+    fn run(&mut self, stms: &[Stm]) -> Option<Vec<Stm>> {
         // What only checks needs no lanes; and a kernel is known by a variable.
         let start = stms.iter().position(|stm| !stm.binds.is_empty()).unwrap_or(stms.len());
-        let stms = &stms[start..];
-        if !stms
-            .iter()
-            .any(|stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..))))
-        {
-            return false;
+        let (checks, stms) = stms.split_at(start);
+        let nests =
+            |stm: &Stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)));
+        if !stms.iter().any(nests) {
+            return None;
         }
-        let Some(kernel) = self.kernel(stms) else { return false };
-        self.found.insert(stms[0].binds[0].var, kernel);
-        true
+        let (kernel, worth) = self.kernel(stms)?;
+        let mut new = checks.to_vec();
+        new.extend(self.placed(stms, kernel, &worth));
+        Some(new)
     }
 
-    fn kernel(&mut self, stms: &[Stm]) -> Option<Kernel> {
+    /// The statements that a kernel stands for, with those around it.
+    fn placed(&mut self, stms: &[Stm], kernel: Kernel, worth: &Worth) -> Vec<Stm> {
+        if worth.cond.is_none() && !kernel.checked {
+            self.kernels.found.insert(stms[0].binds[0].var, kernel);
+            return stms.to_vec();
+        }
+        let mut new: Vec<Stm> = kernel.before.iter().map(|k| stms[*k].clone()).collect();
+        let names = &mut self.kernels.function.names;
+        let cond = match &worth.cond {
+            Some((graph, least, extent)) => {
+                let mut to = Builder::new(names);
+                // Of an extent that is no arithmetic nothing is known: no nests.
+                let extent = written(graph, *extent, &kernel.inputs, &mut to);
+                let extent = extent.unwrap_or(Atom::int(0));
+                let cond = to.prim(Prim::LeInt, [Atom::int(*least), extent]);
+                new.extend(to.finish(Vec::new()).stms);
+                cond
+            }
+            None => Atom::Lit(Scalar::Bool(true)),
+        };
+        let outside: HashSet<usize> = kernel.before.iter().copied().collect();
+        let run: Vec<&Stm> =
+            stms.iter().enumerate().filter(|(k, _)| !outside.contains(k)).map(|(_, s)| s).collect();
+        let mut branch = || copied(&run, &kernel.outputs, names);
+        let (then, otherwise) = (branch(), branch());
+        new.push(Stm::new(kernel.outputs.clone(), Nest::If { cond, then, otherwise }));
+        let kernel = Kernel { statements: 1, before: Vec::new(), otherwise: true, ..kernel };
+        self.kernels.found.insert(kernel.outputs[0].var, kernel);
+        new
+    }
+
+    fn kernel(&mut self, stms: &[Stm]) -> Option<(Kernel, Worth)> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
         let known: HashSet<Var> =
             before.iter().flat_map(|k| &stms[*k].binds).map(|p| p.var).collect();
         outputs.retain(|p| !known.contains(&p.var));
         let region = Region { stms, outputs, types: &self.types };
-        let Distributed { graph, inputs, added, .. } = distribute(&self.function.names, &region);
-        if added.iter().any(|acc| self.types[acc].dims.is_empty()) {
+        let Distributed { graph, inputs, added, .. } =
+            distribute(&self.kernels.function.names, &region);
+        let outputs = region.outputs;
+        if added.iter().any(|acc| self.types[acc].dims.is_empty())
+            || outputs.is_empty() && added.is_empty()
+        {
             return None;
         }
         let chosen = chosen(stms, &inputs, &self.types, &mut self.known);
         let sizes = usual(&graph);
-        let mut graph = if has_loops(stms) {
-            prepared(&graph, &sizes, Leave::Finite)
-        } else {
-            let graph = algebra::simplified(&graph);
-            algebra::simplified(&factored(&graph, &sizes, Leave::Finite))
-        };
+        // What has been added is not taken back.
+        let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };
+        let mut graph = prepared(&graph, &sizes, leave);
         (graph.chosen, graph.in_place) = (chosen, added.len());
         let last = &graph.outputs[graph.outputs.len() - added.len()..];
         if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
@@ -161,21 +252,40 @@ impl Finder<'_> {
         if !placeable(&graph) || steps_outside(&graph) {
             return None;
         }
-        let placed = best(&graph, &sizes, self.lanes)?;
-        debug_assert_eq!(crate::placed::check(&placed), Ok(()));
+        let placed = match self.choice {
+            Choice::Best => best(&graph, &sizes, self.lanes)?,
+            Choice::Any(k) => {
+                let block = (k < graph.axes.len()).then_some(AxisId(k as u32));
+                tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes))
+            }
+        };
+        if let Err(problem) = crate::placed::check(&placed) {
+            self.kernels.refused.push(problem);
+            return None;
+        }
+        let cond = match (self.choice, enough(&placed, &sizes, self.lanes)) {
+            (Choice::Any(_), _) | (Choice::Best, Enough::Always) => None,
+            // An `if` without results would have no name.
+            (Choice::Best, Enough::AtLeast(..)) if outputs.is_empty() => None,
+            (Choice::Best, Enough::Never) => return None,
+            (Choice::Best, Enough::AtLeast(least, extent)) => Some((least, extent)),
+        };
         let code = emit(&placed, self.lanes, Outputs::Given);
-        let outputs = region.outputs;
-        Some(Kernel { statements: stms.len(), before, inputs, outputs, added, code })
+        let checked = graph.outputs.len() > outputs.len() + added.len();
+        let (statements, otherwise) = (stms.len(), false);
+        let kernel =
+            Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };
+        Some((kernel, Worth { cond: cond.map(|(least, extent)| (placed.graph, least, extent)) }))
     }
 }
 
-/// Runs of statements that belong to a region, perhaps with sequential loops, and those between them.
-fn runs(stms: &[Stm], loops: bool) -> Vec<(&[Stm], bool)> {
+/// How long the runs of statements are that belong to a region, perhaps with sequential loops, and those between them.
+fn runs(stms: &[Stm], loops: bool) -> Vec<(usize, bool)> {
     let fitting = fitting_with(stms, Allowed { loops, additions: true });
     let (mut at, mut runs) = (0, Vec::new());
     while at < stms.len() {
         let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
-        runs.push((&stms[at..at + len], fitting[at]));
+        runs.push((len, fitting[at]));
         at += len;
     }
     runs
@@ -186,6 +296,32 @@ fn has_loops(stms: &[Stm]) -> bool {
         Exp::Nest(Nest::Loop { .. }) => true,
         exp => exp.blocks().into_iter().any(|block| has_loops(&block.stms)),
     })
+}
+
+/// How large an extent has to be, if a kernel is worth it only then.
+struct Worth {
+    cond: Option<(Graph, i64, NodeId)>,
+}
+
+/// Statements with names of their own.
+fn copied(stms: &[&Stm], outputs: &[Param], names: &mut Names) -> Block {
+    let mut renaming = Renaming::new();
+    let stms = stms.iter().map(|stm| renaming.copy_stm(stm, names)).collect();
+    let results = outputs.iter().map(|p| renaming.atom(p.var.into())).collect();
+    Block { stms, results }
+}
+
+/// Arithmetic on inputs, as statements.
+fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Option<Atom> {
+    if let Some(value) = graph.lit(node) {
+        return Some(Atom::Lit(value));
+    }
+    if let Some(k) = kept(graph, node) {
+        return Some(inputs[k as usize].into());
+    }
+    let (op, args) = graph.operation(node)?;
+    let args: Option<Vec<Atom>> = args.iter().map(|a| written(graph, *a, inputs, to)).collect();
+    Some(to.prim(op, args?))
 }
 
 /// Nominal sizes. Axes that no output has are those of data, and have many indices.

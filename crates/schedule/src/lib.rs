@@ -37,7 +37,7 @@ pub use emit::{Outputs, emit};
 pub use explain::explained;
 pub use extrema::without_places;
 pub use factor::{Leave, factored};
-pub use kernels::{Kernel, kernels};
+pub use kernels::{Choice, Kernel, Kernels, kernels};
 pub use merge::merged;
 pub use phases::Phases;
 pub use place::{place, placeable};

@@ -2,7 +2,7 @@
 
 use lambada_anf::{Atom, Counts, Nest, Op, Out, Param, Random, Stm, Ty, generate};
 use lambada_differentiate::together;
-use lambada_prim::{Prim, ReduceOp, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
 use crate::laws::{like, same};

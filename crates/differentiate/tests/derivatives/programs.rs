@@ -4,7 +4,7 @@ mod sizes;
 pub mod state;
 
 use lambada_anf::{Atom, Elem, LoopKind, Nest, Op, Out, Param, Random, Stm, Ty};
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 
 use crate::dsl::{Dsl, SUM, int, real, var};
 use crate::lanes::agree;

@@ -301,10 +301,10 @@ impl<'a> Emitter<'a> {
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
         let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.blocks[0]));
         let len = self.code.int(Prim::MinInt, low, Operand::int(self.blocks[1]));
-        // No room for more indices than there are.
-        let end = self.extent(block);
-        let some = self.code.int(Prim::MaxInt, end, Operand::int(1));
-        self.block_len = self.code.int(Prim::MinInt, len, some);
+        // No more than there are: memory for a block is not larger than that for all indices.
+        let all = self.extent(block);
+        let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
+        self.block_len = self.code.int(Prim::MinInt, len, all);
     }
 
     // Passes

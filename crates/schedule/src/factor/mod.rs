@@ -12,7 +12,9 @@ use std::collections::HashSet;
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::cost::Nominal;
-use crate::graph::{Around, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
+use crate::graph::{
+    Around, Axes, AxisId, Builder, Graph, Node, NodeId, Output, rebuilt, rewritten,
+};
 
 mod plan;
 mod product;
@@ -27,6 +29,8 @@ pub enum Leave {
     /// All, where a check when the program runs says that they are finite; else the sum is computed as it was written. So users get what they
     /// are promised.
     Checked,
+    /// All. Whether they are finite is one output more, the last one, if it is not evident: whoever takes the others looks at that first.
+    Apart,
     /// All, as if each were finite.
     All,
 }
@@ -34,14 +38,17 @@ pub enum Leave {
 /// The graph with all sums factored.
 pub fn factored(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
     let uses = graph.uses();
-    let mut shared = HashSet::new();
-    rewritten(graph, &mut |to, old, node| {
+    let (mut shared, mut conditions) = (HashSet::new(), Vec::new());
+    let graph = rewritten(graph, &mut |to, old, node| {
         let new = match node {
             Node::Reduce(ReduceOp::Add, axes, body)
                 if to.graph.facts(body).elem == ScalarTy::Real =>
             {
-                let mut factor = Factor { to, nominal, leave, shared: &shared };
-                factor.sum(&axes, body)
+                // What is computed only in a branch has no condition outside of it.
+                let lazy = leave == Leave::Apart && !to.around.is_empty();
+                let leave = if lazy { Leave::Finite } else { leave };
+                let (shared, conditions) = (&shared, &mut conditions);
+                Factor { to, nominal, leave, shared, conditions }.sum(&axes, body)
             }
             node => rebuilt(to, node),
         };
@@ -49,7 +56,22 @@ pub fn factored(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
             shared.insert(new);
         }
         new
-    })
+    });
+    with_condition(graph, &conditions)
+}
+
+/// The graph with one output more: do all of the conditions hold?
+fn with_condition(graph: Graph, conditions: &[NodeId]) -> Graph {
+    let mut to = Builder::of(graph);
+    let both = |all: Option<NodeId>, cond: &NodeId| match all {
+        Some(all) if all == *cond => Some(all),
+        Some(all) => Some(to.prim(Prim::And, [all, *cond])),
+        None => Some(*cond),
+    };
+    let Some(all) = conditions.iter().fold(None, both) else { return to.finish() };
+    let array = to.scalar(all);
+    to.graph.outputs.push(Output { hint: "finite".into(), array });
+    to.finish()
 }
 
 struct Factor<'a> {
@@ -58,6 +80,8 @@ struct Factor<'a> {
     leave: Leave,
     /// What more than one definition mentions.
     shared: &'a HashSet<NodeId>,
+    /// For [`Leave::Apart`]: what has to hold.
+    conditions: &'a mut Vec<NodeId>,
 }
 
 impl Factor<'_> {
@@ -87,7 +111,7 @@ impl Factor<'_> {
         // Where no index has a smaller domain than all of them, the products stay as they are: others may use them.
         if is_opened || saved > 0.0 {
             let (sum, left) = self.eliminated(chosen);
-            if self.leave != Leave::Checked || left.is_empty() {
+            if matches!(self.leave, Leave::Finite | Leave::All) || left.is_empty() {
                 return sum;
             }
             if self.checking(&left) * WORTH <= saved {
@@ -197,6 +221,10 @@ impl Factor<'_> {
             cond = Some(cond.map_or(all, |cond| self.to.prim(Prim::And, [cond, all])));
         }
         let Some(cond) = cond else { return sum };
+        if self.leave == Leave::Apart {
+            self.conditions.push(cond);
+            return sum;
+        }
         self.to.around.push(Around::Branch);
         let written = self.to.reduce(ReduceOp::Add, axes.clone(), body);
         self.to.around.pop();
