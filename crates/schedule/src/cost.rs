@@ -66,6 +66,11 @@ impl Nominal {
         axes.iter().map(|axis| self.extent(graph, axis)).product()
     }
 
+    /// How many elements an array of these sizes has.
+    pub(crate) fn elements(&self, graph: &Graph, dims: &[NodeId]) -> f64 {
+        dims.iter().map(|dim| self.int(graph, *dim).max(1) as f64).product()
+    }
+
     fn int(&self, graph: &Graph, node: NodeId) -> i64 {
         match graph.node(node) {
             Node::Lit(Scalar::Int(value)) => *value,

@@ -19,9 +19,9 @@ use crate::chosen::{chosen, is_chosen};
 use crate::cost::{Nominal, Target};
 use crate::distribute::{Distributed, distribute};
 use crate::factor::Leave;
-use crate::graph::{Array, AxisId, Graph, Node, NodeId};
+use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::place::{place, placeable};
-use crate::regions::{Allowed, Region, fitting_with, mentions, needed, types};
+use crate::regions::{Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
 use crate::{Outputs, emit, prepared};
@@ -110,21 +110,22 @@ impl Finder {
     /// Runs with sequential loops first; where one is no kernel, those between the loops.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
-        let runs = runs(&all, true);
-        let mut all = all.into_iter();
-        for (len, fits) in runs {
+        // Whether all that is about an accumulator is in one run, the whole block tells.
+        let [with, without] = [true, false].map(|loops| fitting(&all, loops));
+        let (mut all, mut at) = (all.into_iter(), 0);
+        for (len, fits) in runs(&with) {
             let run: Vec<Stm> = all.by_ref().take(len).collect();
             match if fits && has_loops(&run) { self.run(&run) } else { None } {
                 Some(new) => self.replaced(&run, new, &mut block.stms),
-                None => self.between_loops(run, &mut block.stms),
+                None => self.between_loops(run, &without[at..at + len], &mut block.stms),
             }
+            at += len;
         }
     }
 
-    fn between_loops(&mut self, all: Vec<Stm>, stms: &mut Vec<Stm>) {
-        let runs = runs(&all, false);
+    fn between_loops(&mut self, all: Vec<Stm>, fitting: &[bool], stms: &mut Vec<Stm>) {
         let mut all = all.into_iter();
-        for (len, fits) in runs {
+        for (len, fits) in runs(fitting) {
             let run: Vec<Stm> = all.by_ref().take(len).collect();
             match if fits { self.run(&run) } else { None } {
                 Some(new) => self.replaced(&run, new, stms),
@@ -146,7 +147,7 @@ impl Finder {
     fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
         let one = std::slice::from_ref(&stm);
         if alone
-            && runs(one, false)[0].1
+            && fitting(one, false)[0]
             && let Some(new) = self.run(one)
         {
             return self.replaced(one, new, stms);
@@ -249,7 +250,7 @@ impl Finder {
         if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
             return None;
         }
-        if !placeable(&graph) || steps_outside(&graph) {
+        if !placeable(&graph) || steps_outside(&graph) || copies(&graph) {
             return None;
         }
         let placed = match self.choice {
@@ -279,11 +280,10 @@ impl Finder {
     }
 }
 
-/// How long the runs of statements are that belong to a region, perhaps with sequential loops, and those between them.
-fn runs(stms: &[Stm], loops: bool) -> Vec<(usize, bool)> {
-    let fitting = fitting_with(stms, Allowed { loops, additions: true });
+/// How long the runs of statements are of which all belong to a region, or none.
+fn runs(fitting: &[bool]) -> Vec<(usize, bool)> {
     let (mut at, mut runs) = (0, Vec::new());
-    while at < stms.len() {
+    while at < fitting.len() {
         let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
         runs.push((len, fitting[at]));
         at += len;
@@ -387,6 +387,23 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     }
     before.sort_unstable();
     Some(before)
+}
+
+/// Does it add to a copy of an array that it is given? Loops of statements take the array over where nobody needs the old one.
+fn copies(graph: &Graph) -> bool {
+    let in_place = |array: ArrayId| graph.added_in_place(array).is_some();
+    (0..graph.arrays.len() as u32).map(ArrayId).any(|array| match graph.array(array) {
+        Array::Scatter(init, _) => {
+            matches!(graph.array(*init), Array::Input(_)) && !in_place(array)
+        }
+        Array::Input(_)
+        | Array::Constant(_)
+        | Array::Items(_)
+        | Array::Map(..)
+        | Array::Update(..)
+        | Array::Carried(..)
+        | Array::Final(..) => false,
+    })
 }
 
 /// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.

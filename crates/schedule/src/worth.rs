@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use lambada_prim::Cost;
 
 use crate::cost::{Nominal, SMALLEST, Target};
-use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
+use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
 use crate::place::{batched, place};
 use crate::placed::{Buffer, Content, Item, Nest, Placed};
 use crate::scopes::batch;
@@ -23,6 +23,8 @@ const BEGIN: f64 = 8.0;
 const LITTLE: f64 = 2000.0;
 /// What an element of a block costs that is handed on from nest to nest, in additions.
 const HELD: f64 = 0.01;
+/// How many times the memory of inputs and outputs buffers may take that are not for one block only.
+const ROOM: f64 = 2.0;
 /// By how much a placement must be cheaper.
 const CHEAPER: f64 = 0.7;
 
@@ -38,6 +40,9 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
     let mut best: Option<(f64, Placed)> = None;
     for placed in blocks.filter_map(|block| place(graph, block, sizes)) {
         let placed = grouped(placed, sizes);
+        if memory(&placed, sizes) > ROOM * given(graph, sizes) {
+            continue;
+        }
         let cost = cost(&placed, sizes, lanes);
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, placed));
@@ -45,6 +50,26 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
     }
     best.filter(|(cost, _)| *cost < CHEAPER * plain)
         .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes)))
+}
+
+/// What inputs and outputs take.
+fn given(graph: &Graph, sizes: &Nominal) -> f64 {
+    let inputs = graph.inputs.iter().map(|input| sizes.elements(graph, &input.dims));
+    let outputs = graph.outputs.iter().map(|output| elements(graph, sizes, output.array));
+    inputs.chain(outputs).sum()
+}
+
+fn elements(graph: &Graph, sizes: &Nominal, array: ArrayId) -> f64 {
+    match graph.array(array) {
+        Array::Map(axes, _) => sizes.volume(graph, &axes.iter().copied().collect()),
+        Array::Scatter(init, _) => elements(graph, sizes, *init),
+        Array::Input(k) => sizes.elements(graph, &graph.inputs[*k as usize].dims),
+        Array::Constant(_)
+        | Array::Items(_)
+        | Array::Update(..)
+        | Array::Carried(..)
+        | Array::Final(..) => 1.0,
+    }
 }
 
 /// The placement with nests that run together, where contractions have an axis that nothing mixes.

@@ -93,6 +93,10 @@ impl<'a> Infer<'a> {
         let (before, mark) = (self.problems.len(), self.solver.mark());
         let defs: Vec<&Def> = members.iter().map(|id| self.globals[id.0 as usize].syntax).collect();
         let calls = self.sized_calls.len();
+        // A signature that mentions a definition of the group does not begin it again.
+        for id in members {
+            self.globals[id.0 as usize].state = State::Started(None);
+        }
         let Elaborated { bodies, own_calls } =
             self.elaborate_group(&defs, &mut |infer, k, known| {
                 let id = members[k];

@@ -53,6 +53,7 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
         guards: guards(graph),
         definitions: Vec::new(),
         known: HashMap::new(),
+        open: HashSet::new(),
         order,
         current: Current::default(),
         compared: compared(graph),
@@ -104,6 +105,8 @@ struct Placer<'a> {
     guards: HashMap<NodeId, (NodeId, bool)>,
     definitions: Vec<Definition>,
     known: HashMap<(Content, u32), usize>,
+    /// The scalars whose definitions are being made.
+    open: HashSet<(NodeId, u32)>,
     order: Vec<AxisId>,
     current: Current,
     /// What is compared with its own extremum: it is computed once, so that it is equal to it somewhere.
@@ -136,6 +139,10 @@ impl Placer<'_> {
         if let Some(known) = self.known.get(&(content, pass)) {
             return Some(*known);
         }
+        // A state that needs what is stored of itself has no nest of its own.
+        if !self.open.insert((node, pass)) {
+            return None;
+        }
         let graph = self.graph;
         let free = graph.free(node);
         let (kind, domain, reduced, body) = match graph.reduction(node) {
@@ -157,6 +164,7 @@ impl Placer<'_> {
             self.visit(cond, pass, &domain, &mut needs)?;
         }
         let carries = self.end(outer);
+        self.open.remove(&(node, pass));
         let readers = BTreeSet::new();
         let definition =
             Definition { content, pass, domain, reduced, needs, readers, kind, guard, carries };
