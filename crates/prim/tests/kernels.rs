@@ -54,9 +54,10 @@ fn calls() -> Vec<Call> {
         let row = prim.row();
         for version in row.versions {
             for round in 0..3 * SIZES.len() {
+                // All of one size first, then drawn ones.
+                let equal = SIZES.get(round).copied();
                 let mut size = |name: char| match used(version, name) {
-                    true if round < SIZES.len() => SIZES[round],
-                    true => SIZES[random.below(SIZES.len())],
+                    true => equal.unwrap_or_else(|| SIZES[random.below(SIZES.len())]),
                     false => 1,
                 };
                 let sizes: Vec<usize> = row.axes.chars().map(&mut size).collect();

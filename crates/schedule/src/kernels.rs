@@ -392,17 +392,9 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
 /// Does it add to a copy of an array that it is given? Loops of statements take the array over where nobody needs the old one.
 fn copies(graph: &Graph) -> bool {
     let in_place = |array: ArrayId| graph.added_in_place(array).is_some();
-    (0..graph.arrays.len() as u32).map(ArrayId).any(|array| match graph.array(array) {
-        Array::Scatter(init, _) => {
-            matches!(graph.array(*init), Array::Input(_)) && !in_place(array)
-        }
-        Array::Input(_)
-        | Array::Constant(_)
-        | Array::Items(_)
-        | Array::Map(..)
-        | Array::Update(..)
-        | Array::Carried(..)
-        | Array::Final(..) => false,
+    (0..graph.arrays.len() as u32).map(ArrayId).any(|array| {
+        let Array::Scatter(init, _) = graph.array(array) else { return false };
+        matches!(graph.array(*init), Array::Input(_)) && !in_place(array)
     })
 }
 
