@@ -24,7 +24,7 @@ const LITTLE: f64 = 2000.0;
 /// What an element of a block costs that is handed on from nest to nest, in additions.
 const HELD: f64 = 0.01;
 /// How many times the memory of inputs and outputs buffers may take that are not for one block only.
-const ROOM: f64 = 2.0;
+const ROOM: f64 = 8.0;
 /// By how much a placement must be cheaper.
 const CHEAPER: f64 = 0.7;
 
