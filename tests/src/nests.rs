@@ -1,13 +1,10 @@
 //! Runs of statements as nests with lanes, for tests that lower functions themselves.
 
-use std::collections::HashMap;
-use std::rc::Rc;
-
-use lambada::Arrays;
-use lambada_anf::{Function, Var};
+use lambada::{Arrays, nested};
+use lambada_anf::Function;
 use lambada_loops as loops;
-use lambada_lower::{Kernel, Nested, Nests, lower_with};
-use lambada_schedule::Choice;
+use lambada_lower::{Nested, Nests, lower_with};
+use lambada_schedule::{Choice, kernels};
 
 /// Nests with so many lanes, and these placements.
 #[derive(Clone, Copy, Debug)]
@@ -15,26 +12,7 @@ pub struct Lanes(pub u16, pub Choice);
 
 impl Nests for Lanes {
     fn of(&self, function: &Function) -> Option<Nested> {
-        let kernels = lambada_schedule::kernels(function, self.0, self.1);
-        let kernel = |(var, kernel): (Var, lambada_schedule::Kernel)| {
-            let lambada_schedule::Kernel {
-                statements,
-                before,
-                otherwise,
-                checked,
-                inputs,
-                outputs,
-                added,
-                code,
-            } = kernel;
-            let kernel =
-                Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };
-            (var, Rc::new(kernel))
-        };
-        let lambada_schedule::Kernels { function, found, refused } = kernels;
-        assert!(refused.is_empty(), "after placing: {}", refused.join("\n"));
-        let kernels: HashMap<Var, Rc<Kernel>> = found.into_iter().map(kernel).collect();
-        (!kernels.is_empty()).then_some(Nested { function, kernels })
+        nested(kernels(function, self.0, self.1), true)
     }
 }
 

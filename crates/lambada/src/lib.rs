@@ -54,6 +54,7 @@ pub use lambada_source::{Failure, Problem, Severity, suggest};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, memory_size};
+pub use nests::nested;
 pub use operators::Operator;
 pub use options::{Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Function, Var};
 use lambada_lower::{Kernel, Nested, Nests};
-use lambada_schedule::Choice;
+use lambada_schedule::{Choice, Kernels};
 
 /// Nests with so many lanes.
 #[derive(Clone, Copy, Debug)]
@@ -18,25 +18,32 @@ pub(crate) struct Lanes {
 
 impl Nests for Lanes {
     fn of(&self, function: &Function) -> Option<Nested> {
-        let kernels = lambada_schedule::kernels(function, self.lanes, Choice::Best);
-        let kernel = |(var, kernel): (Var, lambada_schedule::Kernel)| {
-            let lambada_schedule::Kernel {
-                statements,
-                before,
-                otherwise,
-                checked,
-                inputs,
-                outputs,
-                added,
-                code,
-            } = kernel;
-            let kernel =
-                Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };
-            (var, Rc::new(kernel))
-        };
-        let lambada_schedule::Kernels { function, found, refused } = kernels;
-        assert!(!self.checks || refused.is_empty(), "after placing: {}", refused.join("\n"));
-        let kernels: HashMap<Var, Rc<Kernel>> = found.into_iter().map(kernel).collect();
-        (!kernels.is_empty()).then_some(Nested { function, kernels })
+        nested(lambada_schedule::kernels(function, self.lanes, Choice::Best), self.checks)
     }
+}
+
+/// Kernels as `lower` takes them; none if there are none.
+///
+/// # Panics
+/// With `checks`, if a placement has been refused.
+pub fn nested(kernels: Kernels, checks: bool) -> Option<Nested> {
+    let kernel = |(var, kernel): (Var, lambada_schedule::Kernel)| {
+        let lambada_schedule::Kernel {
+            statements,
+            before,
+            otherwise,
+            checked,
+            inputs,
+            outputs,
+            added,
+            code,
+        } = kernel;
+        let kernel =
+            Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };
+        (var, Rc::new(kernel))
+    };
+    let Kernels { function, found, refused } = kernels;
+    assert!(!checks || refused.is_empty(), "after placing: {}", refused.join("\n"));
+    let kernels: HashMap<Var, Rc<Kernel>> = found.into_iter().map(kernel).collect();
+    (!kernels.is_empty()).then_some(Nested { function, kernels })
 }
