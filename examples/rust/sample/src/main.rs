@@ -33,7 +33,7 @@ impl Error for Failed {}
 impl LogpError for Failed {
     /// A `check` that fails rejects the point; anything else ends the run.
     fn is_recoverable(&self) -> bool {
-        self.0.kind() == lambada::ErrorKind::Run
+        self.0.kind() == lambada::ErrorKind::Running
     }
 }
 

@@ -14,7 +14,7 @@ fn aim(target: &Array1<f64>) -> Result<(Array1<f64>, f64), orbit::Error> {
     let mut rate = 0.1;
     let (mut miss, mut gradient) = orbit::miss_grad(velocity.view(), target.view(), DT, STEPS)?;
     while miss > 1e-12 && rate > 1e-12 {
-        let next = &velocity - &(&gradient * rate);
+        let next = &velocity - &(&gradient.velocity * rate);
         let (value, slope) = orbit::miss_grad(next.view(), target.view(), DT, STEPS)?;
         if value < miss {
             (velocity, miss, gradient) = (next, value, slope);
