@@ -37,6 +37,8 @@ pub fn nested(kernels: Kernels, checks: bool) -> Option<Nested> {
             outputs,
             added,
             code,
+            placed: _,
+            least: _,
         } = kernel;
         let kernel =
             Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };

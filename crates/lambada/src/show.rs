@@ -97,22 +97,33 @@ impl Unit {
     }
 }
 
-/// The graphs of a program, with what each pass over its points computes, for sizes of which nothing is known; and how they are placed, where nests are asked for.
+/// How a program is scheduled: its nests, where there are any; else its graphs, with what each pass over its points computes, for sizes of which nothing is
+/// known.
 fn scheduled(function: &anf::Function, nests: bool) -> String {
+    if nests {
+        let functions = function.library.functions.iter().flatten().chain([function]);
+        let nests: Vec<String> = functions.flat_map(explained).collect();
+        if !nests.is_empty() {
+            return nests.join("\n");
+        }
+    }
     let nominal = schedule::Nominal::default();
-    let leave = if nests { schedule::Leave::Finite } else { schedule::Leave::Checked };
     let mut texts = Vec::new();
     schedule::through_graphs(&mut function.clone(), &mut |graph| {
-        let prepared = schedule::prepared(&graph, &nominal, leave);
+        let prepared = schedule::prepared(&graph, &nominal, schedule::Leave::Checked);
         texts.push(schedule::described(&prepared, &nominal));
-        if nests {
-            let placed = schedule::best(&prepared, &nominal, Target::Here.lanes());
-            let words = placed.map(|placed| schedule::explained(&placed));
-            texts.push(
-                words.unwrap_or_else(|| "no nests, which would not be worth it here\n".into()),
-            );
-        }
         graph
     });
+    if nests {
+        texts.push("no nests, which would not be worth it here\n".into());
+    }
     texts.join("\n")
+}
+
+/// The nests of a function, in order.
+fn explained(function: &anf::Function) -> Vec<String> {
+    let kernels = schedule::kernels(function, Target::Here.lanes(), schedule::Choice::Best);
+    let mut found: Vec<_> = kernels.found.into_iter().collect();
+    found.sort_by_key(|(var, _)| *var);
+    found.iter().map(|(_, kernel)| schedule::explained(kernel)).collect()
 }

@@ -4,55 +4,34 @@
 use std::fmt::Write;
 
 use crate::graph::{AxisId, Printed, printed};
+use crate::kernels::Kernel;
 use crate::placed::{BufferId, Content, Item, Nest, Placed};
 
-/// What has been chosen, and why.
-pub fn explained(placed: &Placed) -> String {
-    let words = Words { placed, printed: printed(&placed.graph) };
-    let mut text = String::new();
-    match placed.block {
-        Some(axis) => {
-            let name = words.axis(axis);
-            let _ =
-                writeln!(text, "nests over blocks of {name}, as many as fit the cache of a core");
-        }
-        None => text.push_str("nests, none of them in blocks\n"),
+/// The graph of a run of statements, for which sizes nests compute it, and how they are placed.
+pub fn explained(kernel: &Kernel) -> String {
+    let words = Words { placed: &kernel.placed, printed: printed(&kernel.placed.graph) };
+    let mut text = words.printed.text.clone();
+    if let Some((least, extent)) = kernel.least {
+        let graph = &kernel.placed.graph;
+        let axis = graph.axes.iter().position(|axis| axis.extent == extent);
+        let axis = axis.map_or("the longest axis", |k| words.axis(AxisId(k as u32)));
+        let _ = writeln!(
+            text,
+            "nests where {axis} has {least} indices or more; else loops, one index at a time"
+        );
     }
-    if let Some(axis) = placed.batch {
-        let name = words.axis(axis);
-        let _ = writeln!(text, "nests run together for each {name}, which no contraction mixes");
+    if kernel.checked {
+        text.push_str(
+            "loops, too, where a factor that has left a sum is not finite (the last result)\n",
+        );
     }
-    let local = |single: bool| {
-        let fits = move |id: &BufferId| {
-            let buffer = placed.buffer(*id);
-            buffer.local && buffer.single == single
-        };
-        words.all((0..placed.buffers.len() as u32).map(BufferId).filter(fits))
-    };
-    let (block, one) = (local(false), local(true));
-    if !block.is_empty() {
-        let _ = writeln!(text, "kept for a block: {block}");
-    }
-    if let (Some(axis), false) = (placed.batch, one.is_empty()) {
-        let _ = writeln!(text, "kept for one {} of a block: {one}", words.axis(axis));
-    }
-    for pass in &placed.passes {
-        let block = placed.block.filter(|_| pass.blocked);
-        let head =
-            block.map_or("once".into(), |axis| format!("each block of {}", words.axis(axis)));
-        let _ = writeln!(text, "{head}");
-        for (group, nests) in pass.groups() {
-            let shared = group.and(placed.batch);
-            if let Some(axis) = shared {
-                let _ = writeln!(text, "  each {}", words.axis(axis));
-            }
-            let indent = if shared.is_some() { "    " } else { "  " };
-            for nest in nests {
-                let _ = writeln!(text, "{indent}{}", words.nest(nest, shared));
-            }
-        }
-    }
-    text
+    text + &words.placement()
+}
+
+/// How nests are placed.
+#[cfg(test)]
+pub(crate) fn placement(placed: &Placed) -> String {
+    Words { placed, printed: printed(&placed.graph) }.placement()
 }
 
 struct Words<'a> {
@@ -61,6 +40,57 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
+    fn placement(&self) -> String {
+        let (placed, words) = (self.placed, self);
+        let mut text = String::new();
+        match placed.block {
+            Some(axis) => {
+                let name = words.axis(axis);
+                let _ = writeln!(
+                    text,
+                    "nests over blocks of {name}, as many as fit the cache of a core"
+                );
+            }
+            None => text.push_str("nests, none of them in blocks\n"),
+        }
+        if let Some(axis) = placed.batch {
+            let name = words.axis(axis);
+            let _ =
+                writeln!(text, "nests run together for each {name}, which no contraction mixes");
+        }
+        let local = |single: bool| {
+            let fits = move |id: &BufferId| {
+                let buffer = placed.buffer(*id);
+                buffer.local && buffer.single == single
+            };
+            words.all((0..placed.buffers.len() as u32).map(BufferId).filter(fits))
+        };
+        let (block, one) = (local(false), local(true));
+        if !block.is_empty() {
+            let _ = writeln!(text, "kept for a block: {block}");
+        }
+        if let (Some(axis), false) = (placed.batch, one.is_empty()) {
+            let _ = writeln!(text, "kept for one {} of a block: {one}", words.axis(axis));
+        }
+        for pass in &placed.passes {
+            let block = placed.block.filter(|_| pass.blocked);
+            let head =
+                block.map_or("once".into(), |axis| format!("each block of {}", words.axis(axis)));
+            let _ = writeln!(text, "{head}");
+            for (group, nests) in pass.groups() {
+                let shared = group.and(placed.batch);
+                if let Some(axis) = shared {
+                    let _ = writeln!(text, "  each {}", words.axis(axis));
+                }
+                let indent = if shared.is_some() { "    " } else { "  " };
+                for nest in nests {
+                    let _ = writeln!(text, "{indent}{}", words.nest(nest, shared));
+                }
+            }
+        }
+        text
+    }
+
     fn axis(&self, axis: AxisId) -> &str {
         self.printed.axes.get(&axis).map_or("?", |name| name)
     }

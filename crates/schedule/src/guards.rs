@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::graph::{Array, Axes, Graph, Node, NodeId, Part};
 
 /// Conditions that hold, or do not.
-type Conditions = BTreeSet<(NodeId, bool)>;
+pub(crate) type Conditions = BTreeSet<(NodeId, bool)>;
 
 /// For each part that is asked for, the conditions under which it is.
 struct Guards<'a> {
@@ -14,8 +14,15 @@ struct Guards<'a> {
     changed: Vec<Part>,
 }
 
-/// For each reduction that the program computes only in a branch: a condition of its own indices without which it is not asked for.
+/// For each reduction that is asked for in branches only: a condition without which it is not, arithmetic on its own indices and on sizes.
 pub(crate) fn guards(graph: &Graph) -> HashMap<NodeId, (NodeId, bool)> {
+    let plain =
+        |conditions: Conditions| conditions.into_iter().find(|(cond, _)| is_plain(graph, *cond));
+    conditions(graph).into_iter().filter_map(|(node, all)| Some((node, plain(all)?))).collect()
+}
+
+/// For each reduction that is asked for in branches only: the conditions of its own indices without which it is not.
+pub(crate) fn conditions(graph: &Graph) -> HashMap<NodeId, Conditions> {
     let mut guards = Guards { graph, known: HashMap::new(), changed: Vec::new() };
     for output in &graph.outputs {
         guards.ask(Part::Array(output.array), &Conditions::new());
@@ -27,15 +34,13 @@ pub(crate) fn guards(graph: &Graph) -> HashMap<NodeId, (NodeId, bool)> {
         guards.spread(part);
     }
     let all = (0..graph.nodes.len() as u32).map(NodeId);
-    let lazy = all.filter(|n| graph.facts(*n).lazy && graph.reduction(*n).is_some());
     let own = |node: NodeId| {
-        let conditions = guards.known.get(&Part::Node(node))?;
-        let fits = |(cond, _): &&(NodeId, bool)| {
-            graph.free(*cond).is_subset(graph.free(node)) && is_plain(graph, *cond)
-        };
-        conditions.iter().find(fits).copied()
+        let free = graph.free(node);
+        let mut own = guards.known.get(&Part::Node(node))?.clone();
+        own.retain(|(cond, _)| graph.free(*cond).is_subset(free));
+        (!own.is_empty()).then_some((node, own))
     };
-    lazy.filter_map(|node| own(node).map(|guard| (node, guard))).collect()
+    all.filter(|node| graph.reduction(*node).is_some()).filter_map(own).collect()
 }
 
 /// Is it arithmetic on indices and sizes?

@@ -16,22 +16,22 @@ use lambada_loops::Function as Loops;
 use lambada_prim::{Prim, Scalar};
 
 use crate::chosen::{chosen, is_chosen};
-use crate::cost::{Nominal, Target};
+use crate::cost::Target;
 use crate::distribute::{Distributed, distribute};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::place::{place, placeable};
+use crate::placed::Placed;
 use crate::regions::{Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
 use crate::{Outputs, emit, prepared};
 
 mod sizes;
+mod usual;
 
 use sizes::{Enough, enough};
-
-/// The nominal number of data.
-const MANY: i64 = 1024;
+pub(crate) use usual::{kept, usual};
 
 /// Loops for a run of statements.
 #[derive(Debug)]
@@ -52,6 +52,10 @@ pub struct Kernel {
     pub added: Vec<Var>,
     /// The loops.
     pub code: Loops,
+    /// What they have been made from.
+    pub placed: Placed,
+    /// The least extent for which they are used, if it matters.
+    pub least: Option<(i64, NodeId)>,
 }
 
 /// A function, and loops for some of its runs of statements.
@@ -188,27 +192,27 @@ impl Finder {
         if !stms.iter().any(nests) {
             return None;
         }
-        let (kernel, worth) = self.kernel(stms)?;
+        let kernel = self.kernel(stms)?;
         let mut new = checks.to_vec();
-        new.extend(self.placed(stms, kernel, &worth));
+        new.extend(self.placed(stms, kernel));
         Some(new)
     }
 
     /// The statements that a kernel stands for, with those around it.
-    fn placed(&mut self, stms: &[Stm], kernel: Kernel, worth: &Worth) -> Vec<Stm> {
-        if worth.cond.is_none() && !kernel.checked {
+    fn placed(&mut self, stms: &[Stm], kernel: Kernel) -> Vec<Stm> {
+        if kernel.least.is_none() && !kernel.checked {
             self.kernels.found.insert(stms[0].binds[0].var, kernel);
             return stms.to_vec();
         }
         let mut new: Vec<Stm> = kernel.before.iter().map(|k| stms[*k].clone()).collect();
         let names = &mut self.kernels.function.names;
-        let cond = match &worth.cond {
-            Some((graph, least, extent)) => {
+        let cond = match kernel.least {
+            Some((least, extent)) => {
                 let mut to = Builder::new(names);
                 // Of an extent that is no arithmetic nothing is known: no nests.
-                let extent = written(graph, *extent, &kernel.inputs, &mut to);
+                let extent = written(&kernel.placed.graph, extent, &kernel.inputs, &mut to);
                 let extent = extent.unwrap_or(Atom::int(0));
-                let cond = to.prim(Prim::LeInt, [Atom::int(*least), extent]);
+                let cond = to.prim(Prim::LeInt, [Atom::int(least), extent]);
                 new.extend(to.finish(Vec::new()).stms);
                 cond
             }
@@ -225,7 +229,7 @@ impl Finder {
         new
     }
 
-    fn kernel(&mut self, stms: &[Stm]) -> Option<(Kernel, Worth)> {
+    fn kernel(&mut self, stms: &[Stm]) -> Option<Kernel> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
         let known: HashSet<Var> =
@@ -264,7 +268,7 @@ impl Finder {
             self.kernels.refused.push(problem);
             return None;
         }
-        let cond = match (self.choice, enough(&placed, &sizes, self.lanes)) {
+        let least = match (self.choice, enough(&placed, &sizes, self.lanes)) {
             (Choice::Any(_), _) | (Choice::Best, Enough::Always) => None,
             // An `if` without results would have no name.
             (Choice::Best, Enough::AtLeast(..)) if outputs.is_empty() => None,
@@ -274,9 +278,18 @@ impl Finder {
         let code = emit(&placed, self.lanes, Outputs::Given);
         let checked = graph.outputs.len() > outputs.len() + added.len();
         let (statements, otherwise) = (stms.len(), false);
-        let kernel =
-            Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };
-        Some((kernel, Worth { cond: cond.map(|(least, extent)| (placed.graph, least, extent)) }))
+        Some(Kernel {
+            statements,
+            before,
+            otherwise,
+            checked,
+            inputs,
+            outputs,
+            added,
+            code,
+            placed,
+            least,
+        })
     }
 }
 
@@ -298,11 +311,6 @@ fn has_loops(stms: &[Stm]) -> bool {
     })
 }
 
-/// How large an extent has to be, if a kernel is worth it only then.
-struct Worth {
-    cond: Option<(Graph, i64, NodeId)>,
-}
-
 /// Statements with names of their own.
 fn copied(stms: &[&Stm], outputs: &[Param], names: &mut Names) -> Block {
     let mut renaming = Renaming::new();
@@ -322,48 +330,6 @@ fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Opt
     let (op, args) = graph.operation(node)?;
     let args: Option<Vec<Atom>> = args.iter().map(|a| written(graph, *a, inputs, to)).collect();
     Some(to.prim(op, args?))
-}
-
-/// Nominal sizes. Axes that no output has are those of data, and have many indices.
-pub(crate) fn usual(graph: &Graph) -> Nominal {
-    let given = |axis: &AxisId| kept(graph, graph.axis(*axis).extent);
-    let all = || (0..graph.axes.len() as u32).map(AxisId);
-    let outputs: HashSet<u32> = graph
-        .outputs
-        .iter()
-        .filter_map(|output| match graph.array(output.array) {
-            Array::Map(axes, _) => Some(axes.iter().filter_map(given)),
-            Array::Input(_)
-            | Array::Constant(_)
-            | Array::Items(_)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => None,
-        })
-        .flatten()
-        .collect();
-    let many = all().filter_map(|axis| given(&axis)).filter(|k| !outputs.contains(k));
-    Nominal::of(many.map(|k| (k, MANY)))
-}
-
-/// The input that an extent is.
-fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
-    match graph.node(extent) {
-        Node::At(array, _) => match graph.array(*array) {
-            Array::Input(k) => Some(*k),
-            Array::Constant(_)
-            | Array::Items(_)
-            | Array::Map(..)
-            | Array::Scatter(..)
-            | Array::Update(..)
-            | Array::Carried(..)
-            | Array::Final(..) => None,
-        },
-        Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
-            None
-        }
-    }
 }
 
 /// The statements of a run that give sizes of what it gives, if they are arithmetic.

@@ -16,6 +16,7 @@ use crate::graph::{
     Around, Axes, AxisId, Builder, Graph, Node, NodeId, Output, rebuilt, rewritten,
 };
 
+mod exists;
 mod plan;
 mod product;
 

@@ -2,6 +2,7 @@
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
+use super::exists::Asked;
 use super::{Checked, Factor};
 use crate::graph::{Around, Axes, AxisId, Node, NodeId};
 
@@ -136,8 +137,7 @@ impl Factor<'_> {
             factors = outside;
             let of = inside.iter().flat_map(|(_, of)| of.clone()).collect();
             let inside = inside.into_iter().map(|(f, _)| f).collect();
-            let sum = self.lazily(!when.is_empty(), |f| f.summed(axis, inside, &inside_when));
-            factors.push((sum, of));
+            factors.push((self.summed_under(&when, axis, inside, &inside_when), of));
         }
         let factors = factors.into_iter().map(|(f, _)| f).collect();
         let sum = self.lazily(!when.is_empty(), |f| f.multiplied(constant, factors));
@@ -150,6 +150,29 @@ impl Factor<'_> {
             Checked { factor, when: if lazy { all.clone() } else { Vec::new() } }
         };
         (sum, left.into_iter().map(checked).collect())
+    }
+
+    /// A sum that is asked for under the first conditions, of which it may have lost indices.
+    fn summed_under(
+        &mut self,
+        when: &[NodeId],
+        axis: AxisId,
+        factors: Vec<NodeId>,
+        inside: &[NodeId],
+    ) -> NodeId {
+        let all = factors
+            .iter()
+            .chain(inside)
+            .fold(Axes::default(), |all, node| all.union(self.free(*node)));
+        let over = Axes::one(axis);
+        match self.asked(when, &all.without(&over), &over) {
+            Asked::Mostly => self.summed(axis, factors, inside),
+            Asked::If(cond) => {
+                let sum = self.lazily(true, |f| f.summed(axis, factors, inside));
+                self.guarded(&[cond], sum)
+            }
+            Asked::Unknown => self.lazily(true, |f| f.summed(axis, factors, inside)),
+        }
     }
 
     /// Builds what is only needed under a condition, if there is one.

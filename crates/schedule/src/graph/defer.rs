@@ -1,18 +1,21 @@
 //! What is needed in branches only is computed there: a reduction or an array that nothing needs but one side of a choice, a term under a
-//! condition, or another such definition.
+//! condition, or another such definition. A reduction has to have a condition of its own indices: without, it would be computed for each index of the branch.
 
 use std::collections::HashSet;
 
 use super::live::{Aliases, reach};
-use super::{Array, Effect, Graph, Node, Part, Term, cleaned};
+use super::{Array, Effect, Graph, Node, NodeId, Part, Term, cleaned};
+use crate::guards::conditions;
 
 /// The graph with these definitions marked as lazy.
 pub fn deferred(graph: &Graph) -> Graph {
     let mut graph = cleaned(graph);
     let needed = needed(&graph);
+    let guarded = conditions(&graph);
     for (k, node) in graph.nodes.iter().enumerate() {
-        let costs = matches!(node, Node::Reduce(..));
-        graph.of_nodes[k].lazy |= costs && !needed.contains(&Part::Node(super::NodeId(k as u32)));
+        let (id, costs) = (NodeId(k as u32), matches!(node, Node::Reduce(..)));
+        graph.of_nodes[k].lazy |=
+            costs && !needed.contains(&Part::Node(id)) && guarded.contains_key(&id);
     }
     for (k, array) in graph.arrays.iter().enumerate() {
         let costs = matches!(array, Array::Map(..) | Array::Scatter(..) | Array::Update(..));

@@ -165,6 +165,43 @@ graph (n : int, x : [n]real, c : real) {
     );
 }
 
+/// `Σᵢ Σⱼ (m < j ? q[j,m]·w[i,j] : 0)`: the sum over the points, which has lost `m`, is asked for where any `m` asks for it.
+#[test]
+fn what_leaves_a_sum_is_asked_for_where_any_of_its_readers_does() {
+    let triangle = |condition: &str, size: &str| {
+        format!(
+            "
+graph (n : int, d : int, e : int, q : [d][{size}]real, w : [n][d]real, s : [n][d]real) {{
+  axis i < n
+  axis j < d
+  axis m < {size}
+  v0 = {condition}
+  v1 = q[j, m]
+  v2 = w[i, j]
+  v3 = mul v1, v2
+  v4 = choose v0, v3, 0.0
+  v5 = reduce add [i] v4
+  a0 = map [j, m] v5
+  => cotangent = a0
+}}
+"
+        )
+    };
+    let prepared = |condition: &str, size: &str| {
+        let graph = graph::read(&triangle(condition, size)).unwrap();
+        graph::check(&graph).unwrap();
+        let graph = crate::prepared(&graph, &Nominal::default(), Leave::Apart);
+        assert!(crate::placeable(&graph), "{}", graph::print(&graph));
+        graph::print(&graph)
+    };
+    // All but the first row: computed with what else is summed over the points.
+    let text = prepared("lt_int m, j", "d");
+    assert!(text.contains("  v1 = reduce add [i]") && !text.contains("lazy v1 = "), "{text}");
+    // Of another size, which may be zero.
+    let text = prepared("lt_int m, j", "e");
+    assert!(text.contains("lt_int 0, e") && text.contains("choose"), "{text}");
+}
+
 #[test]
 fn generated_programs_are_factored() {
     for seed in 0..400 {

@@ -187,7 +187,7 @@ fn a_mixture_is_placed() {
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
     assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);
-    let words = crate::explained(&placed);
+    let words = crate::explain::placement(&placed);
     for told in [
         "nests over blocks of i_3, as many as fit the cache of a core\n",
         "nests run together for each i_2, which no contraction mixes\n",
