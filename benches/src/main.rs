@@ -55,7 +55,7 @@ impl Nests {
         match self {
             Nests::On => &[true],
             Nests::Off => &[false],
-            Nests::Both => &[false, true],
+            Nests::Both => &[true, false],
         }
     }
 }

@@ -16,10 +16,10 @@ const GAP: f64 = 8.0;
 
 /// What is drawn: nests or not, value or derivative, its color, and what it is called.
 const MARKS: [(bool, Which, &str, &str); 4] = [
-    (false, Which::Value, "#9aa5b1", "value"),
-    (false, Which::Derivative, "#3e4c59", "derivative"),
-    (true, Which::Value, "#f4b183", "value, with nests"),
-    (true, Which::Derivative, "#c2410c", "derivative, with nests"),
+    (false, Which::Value, "#9aa5b1", "value, without nests"),
+    (false, Which::Derivative, "#3e4c59", "derivative, without nests"),
+    (true, Which::Value, "#f4b183", "value"),
+    (true, Which::Derivative, "#c2410c", "derivative"),
 ];
 
 /// A mark on the scale.

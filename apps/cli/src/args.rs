@@ -42,9 +42,9 @@ pub struct Args {
     #[arg(long, global = true, display_order = 91)]
     pub check: bool,
 
-    /// Run arithmetic over arrays as nests with lanes, where that seems to be worth it
+    /// Run arithmetic over arrays one element after the other, in the order of the program, without lanes
     #[arg(long, global = true, display_order = 92)]
-    pub nests: bool,
+    pub no_nests: bool,
 
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
@@ -248,6 +248,9 @@ pub enum Command {
         /// For `--stage anf`: as it is when this pass of the optimizer has run for the last time (`none`: before the first)
         #[arg(long, value_name = "PASS")]
         after: Option<String>,
+        /// As it is compiled for any processor, rather than for this one
+        #[arg(long)]
+        portable: bool,
     },
     /// Test the derivatives of a definition, or of all in a file, against differences and against each other
     #[command(override_usage = "lambada verify [OPTIONS] FILE [ENTRY] [[NAME=]VALUE]...")]

@@ -30,7 +30,7 @@ pub fn run(args: Args) -> Result<(), Report> {
     let max_memory = limited.map_err(|problem| shell.told([problem]))?;
     let usual = Options::default();
     let options =
-        Options { checks: args.check || usual.checks, max_memory, nests: args.nests, ..usual };
+        Options { checks: args.check || usual.checks, max_memory, nests: !args.no_nests, ..usual };
     shell.session = Session::with(Arc::new(Disk), options);
     if !args.timings {
         return dispatch(&mut shell, args.command);
@@ -81,7 +81,12 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         }
         Command::Explain { what, .. } => shell.explain_code(&what),
         Command::Doc { name } => shell.doc(name.as_deref()),
-        Command::Show { file, entry, stage, of, wrt, after } => {
+        Command::Show { file, entry, stage, of, wrt, after, portable } => {
+            if portable {
+                let options =
+                    Options { target: lambada::Target::Any, ..shell.session.options().clone() };
+                shell.session = Session::with(Arc::new(Disk), options);
+            }
             shell.show(&file, &entry, stage, of, &wrt, after.as_deref())
         }
         Command::Verify { file, words, files, wrt, engine } => {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use lambada_prim::Memory;
+use lambada_run::Target;
 
 /// Which way to run a program. All give the same results; they differ in speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,8 +36,10 @@ pub struct Options {
     /// How many bytes arrays may take. If nothing is said, it is what the environment variable `LAMBADA_MAX_MEMORY` says, or else most of what
     /// the machine has.
     pub max_memory: Option<u64>,
-    /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it?
+    /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it? Sums are then added in another order.
     pub nests: bool,
+    /// For which processors programs are compiled.
+    pub target: Target,
     /// Does a program fail at the first operation that makes a NaN out of numbers?
     pub trap_nan: bool,
     /// Where compiled units are kept from run to run. If nothing is said, in `$LAMBADA_CACHE`, or in the user's directory for caches.
@@ -49,7 +52,8 @@ impl Default for Options {
             engine: Engine::default(),
             checks: cfg!(debug_assertions),
             max_memory: None,
-            nests: false,
+            nests: true,
+            target: Target::Here,
             trap_nan: false,
             cache: None,
         }

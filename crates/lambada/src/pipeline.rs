@@ -219,7 +219,7 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
     let lanes = Lanes { lanes: target.lanes(), checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
-        if options.nests { &lanes } else { &lambada_lower::NoNests };
+        if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
         let lowered = timed(&LOWER, || lambada_lower::lower_with(&arrays.optimized, nests));
         verify(options, "lower", || loops::check(&lowered), || loops::print(&lowered));
@@ -229,7 +229,7 @@ pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::F
 
 /// The same as the options say.
 pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function {
-    lower_for(arrays, options, Target::Here)
+    lower_for(arrays, options, options.target)
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
@@ -541,7 +541,7 @@ pub(crate) fn compiled(
         Engine::Native => lambada_run::Engine::Native,
         Engine::Loops | Engine::Anf | Engine::Core => lambada_run::Engine::Interpreter,
     };
-    let settings = lambada_run::Settings { engine, ..Default::default() };
+    let settings = lambada_run::Settings { engine, target: options.target, ..Default::default() };
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
         .map(|mut kernels| kernels.remove(0))
         .map_err(|e| vec![messages::broken_compilation(&e)])

@@ -10,7 +10,7 @@ use crate::messages::running as messages;
 use crate::operators::Operator;
 use crate::passes::NORMALIZE;
 use crate::pipeline::{arrays_with, lower_with, optimized};
-use crate::{Call, Unit};
+use crate::{Call, Options, Unit};
 
 /// A form of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ impl Unit {
             }
             (Stage::Schedule, _) => {
                 let arrays = arrays_with(&call.program, call.entry, &self.options)?;
-                Ok(scheduled(&arrays.optimized, self.options.nests))
+                Ok(scheduled(&arrays.optimized, &self.options))
             }
             (Stage::Loops, _) => Ok(lambada_loops::print(&lower_with(
                 &arrays_with(&call.program, call.entry, &self.options)?,
@@ -99,10 +99,10 @@ impl Unit {
 
 /// How a program is scheduled: its nests, where there are any; else its graphs, with what each pass over its points computes, for sizes of which nothing is
 /// known.
-fn scheduled(function: &anf::Function, nests: bool) -> String {
-    if nests {
+fn scheduled(function: &anf::Function, options: &Options) -> String {
+    if options.nests {
         let functions = function.library.functions.iter().flatten().chain([function]);
-        let nests: Vec<String> = functions.flat_map(explained).collect();
+        let nests: Vec<String> = functions.flat_map(|f| explained(f, options.target)).collect();
         if !nests.is_empty() {
             return nests.join("\n");
         }
@@ -114,15 +114,15 @@ fn scheduled(function: &anf::Function, nests: bool) -> String {
         texts.push(schedule::described(&prepared, &nominal));
         graph
     });
-    if nests {
+    if options.nests {
         texts.push("no nests, which would not be worth it here\n".into());
     }
     texts.join("\n")
 }
 
 /// The nests of a function, in order.
-fn explained(function: &anf::Function) -> Vec<String> {
-    let kernels = schedule::kernels(function, Target::Here.lanes(), schedule::Choice::Best);
+fn explained(function: &anf::Function, target: Target) -> Vec<String> {
+    let kernels = schedule::kernels(function, target.lanes(), schedule::Choice::Best);
     let mut found: Vec<_> = kernels.found.into_iter().collect();
     found.sort_by_key(|(var, _)| *var);
     found.iter().map(|(_, kernel)| schedule::explained(kernel)).collect()

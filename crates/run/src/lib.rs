@@ -45,7 +45,7 @@ pub enum Engine {
 }
 
 /// A processor, or a family of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The processor that the program runs on.
     Here,

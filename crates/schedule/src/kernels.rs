@@ -31,7 +31,7 @@ mod sizes;
 mod usual;
 
 use sizes::{Enough, enough};
-pub(crate) use usual::{kept, usual};
+use usual::{Within, kept, usual};
 
 /// Loops for a run of statements.
 #[derive(Debug)]
@@ -93,7 +93,9 @@ pub fn kernels(function: &Function, lanes: u16, choice: Choice) -> Kernels {
     };
     let (types, mentions) = (types(function), mentions(function));
     let kernels = Kernels { function: copy, found: HashMap::new(), refused: Vec::new() };
-    let mut finder = Finder { types, mentions, lanes, choice, kernels, known: Known::default() };
+    let within = Within::of(function);
+    let mut finder =
+        Finder { types, mentions, within, lanes, choice, kernels, known: Known::default() };
     finder.known.sizes(function);
     let mut body = std::mem::take(&mut finder.kernels.function.body);
     finder.block(&mut body);
@@ -103,6 +105,7 @@ pub fn kernels(function: &Function, lanes: u16, choice: Choice) -> Kernels {
 struct Finder {
     types: HashMap<Var, Ty>,
     mentions: HashMap<Var, usize>,
+    within: Within,
     lanes: u16,
     choice: Choice,
     kernels: Kernels,
@@ -245,7 +248,7 @@ impl Finder {
             return None;
         }
         let chosen = chosen(stms, &inputs, &self.types, &mut self.known);
-        let sizes = usual(&graph);
+        let sizes = usual(&graph, &inputs, &self.within);
         // What has been added is not taken back.
         let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };
         let mut graph = prepared(&graph, &sizes, leave);

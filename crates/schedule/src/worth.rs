@@ -31,8 +31,7 @@ const CHEAPER: f64 = 0.7;
 /// The cheapest placement, if it is cheaper than the program as it is.
 pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
     let plain = plain(graph, sizes);
-    let known = |axis: &crate::graph::Axis| graph.lit(axis.extent).is_some();
-    if plain < LITTLE && graph.axes.iter().all(known) {
+    if plain < LITTLE {
         return None;
     }
     let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));

@@ -1,9 +1,11 @@
-//! Nominal sizes of a graph: which axes are those of data, and long?
+//! Nominal sizes: which of them are those of data, and large?
 //!
-//! What is summed for each index of another axis is *within* that one. In a posterior the coordinates are within the components, and both within the points:
-//! the points are the data. In its gradient each of them is within the others; then the data are what no result has an axis of.
+//! In a posterior the coordinates are *within* the components, and both within the points, as its loops say: the points are the data. Programs also say it both
+//! ways round. Then what more parameters have is within what fewer have: all parameters of a mixture are about components, and only one is about points.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Block, Exp, Function, Nest, Var};
 
 use crate::cost::Nominal;
 use crate::graph::{Array, AxisId, Graph, Node, NodeId};
@@ -14,53 +16,62 @@ const MANY: i64 = 1024;
 /// The nominal number of indices of what is within the data: coordinates, components, features are often few, and nests have to be right for these, too.
 const FEW: i64 = 12;
 
-/// Nominal sizes.
-pub(crate) fn usual(graph: &Graph) -> Nominal {
-    let given = |axis: AxisId| kept(graph, graph.axis(axis).extent);
-    let (within, results) = (within(graph), of_results(graph));
-    let sizes: HashSet<u32> =
-        (0..graph.axes.len() as u32).filter_map(|k| given(AxisId(k))).collect();
-    let outermost = |size: &u32| {
-        !within.iter().any(|(inner, outer)| inner == size && !within.contains(&(*outer, *inner)))
-    };
-    let outside: Vec<u32> = sizes.iter().copied().filter(outermost).collect();
-    let data: Vec<u32> = outside.iter().copied().filter(|size| !results.contains(size)).collect();
-    let many = if data.is_empty() { outside } else { data };
-    let nominal = |k: u32| (k, if many.contains(&k) { MANY } else { FEW });
-    Nominal::of(sizes.into_iter().map(nominal))
+/// Which sizes of a function are within which others.
+pub(super) struct Within {
+    /// Something runs over the first one for each index up to the second one.
+    pairs: HashSet<(Var, Var)>,
+    /// How many parameters have a size.
+    parameters: HashMap<Var, usize>,
 }
 
-/// Pairs of sizes: over the first one something is summed for each index of an axis of the second one.
-fn within(graph: &Graph) -> HashSet<(u32, u32)> {
-    let given = |axis: AxisId| kept(graph, graph.axis(axis).extent);
-    let mut pairs = HashSet::new();
-    for (k, node) in graph.nodes.iter().enumerate() {
-        let Node::Reduce(_, axes, _) = node else { continue };
-        let outer: Vec<u32> = graph.free(NodeId(k as u32)).iter().filter_map(given).collect();
-        for inner in axes.iter().filter_map(given) {
-            pairs.extend(outer.iter().filter(|size| **size != inner).map(|size| (inner, *size)));
+impl Within {
+    pub(super) fn of(function: &Function) -> Within {
+        let mut parameters = HashMap::new();
+        for param in &function.params {
+            let dims: HashSet<Var> = param.ty.dims.iter().filter_map(|dim| dim.as_var()).collect();
+            dims.into_iter().for_each(|size| *parameters.entry(size).or_insert(0) += 1);
+        }
+        let mut within = Within { pairs: HashSet::new(), parameters };
+        within.block(&function.body, &mut Vec::new());
+        within
+    }
+
+    fn block(&mut self, block: &Block, around: &mut Vec<Var>) {
+        for stm in &block.stms {
+            let own = match &stm.exp {
+                Exp::Nest(Nest::For { extent, .. }) => extent.as_var(),
+                Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) | Exp::Op(_) => None,
+            };
+            if let Some(own) = own {
+                let outer = around.iter().filter(|outer| **outer != own);
+                self.pairs.extend(outer.map(|outer| (own, *outer)));
+            }
+            around.extend(own);
+            stm.exp.blocks().into_iter().for_each(|block| self.block(block, around));
+            around.truncate(around.len() - usize::from(own.is_some()));
         }
     }
-    pairs
+
+    /// Is a size that of data?
+    fn is_outermost(&self, size: Var) -> bool {
+        let parameters = |size| self.parameters.get(&size).copied().unwrap_or(0);
+        !self.pairs.iter().any(|(inner, outer)| {
+            let both = || self.pairs.contains(&(*outer, *inner));
+            *inner == size && (!both() || parameters(*inner) > parameters(*outer))
+        })
+    }
 }
 
-/// The sizes of the results.
-fn of_results(graph: &Graph) -> HashSet<u32> {
-    let axes = graph.outputs.iter().filter_map(|output| match graph.array(output.array) {
-        Array::Map(axes, _) => Some(axes),
-        Array::Input(_)
-        | Array::Constant(_)
-        | Array::Items(_)
-        | Array::Scatter(..)
-        | Array::Update(..)
-        | Array::Carried(..)
-        | Array::Final(..) => None,
-    });
-    axes.flatten().filter_map(|axis| kept(graph, graph.axis(*axis).extent)).collect()
+/// Nominal sizes of a graph with these inputs.
+pub(super) fn usual(graph: &Graph, inputs: &[Var], within: &Within) -> Nominal {
+    let axes = (0..graph.axes.len() as u32).map(AxisId);
+    let sizes = axes.filter_map(|axis| kept(graph, graph.axis(axis).extent));
+    let outermost = |k: u32| within.is_outermost(inputs[k as usize]);
+    Nominal::of(sizes.map(|k| (k, if outermost(k) { MANY } else { FEW })))
 }
 
 /// The input that an extent is.
-pub(crate) fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
+pub(super) fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
     match graph.node(extent) {
         Node::At(array, _) => match graph.array(*array) {
             Array::Input(k) => Some(*k),
