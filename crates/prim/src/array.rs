@@ -31,7 +31,7 @@ pub struct ArrayRow {
     pub spelling: Spelling,
     /// The names of its axes, a letter each: the sizes that evaluation and kernel take, in this order.
     pub axes: &'static str,
-    /// By the ranks of the arguments.
+    /// By the ranks of the arguments. Inference takes the first one that fits where nothing else decides.
     pub versions: &'static [Version],
     /// Where its derivatives come from.
     pub derivative: Derivative,
@@ -159,6 +159,12 @@ impl ArrayPrim {
             version.args.len() == ranks.len()
                 && version.args.iter().zip(ranks).all(|(axes, rank)| axes.len() == *rank)
         })
+    }
+
+    /// What is said of arguments whose sizes `{0}` and `{1}` of one axis differ.
+    pub fn unequal_sizes(self) -> String {
+        let (Spelling::Infix(name) | Spelling::Definition(name)) = self.row().spelling;
+        format!("sizes differ: the inner sizes of `{name}` are {{0}} and {{1}}")
     }
 
     /// Is it a sum of products?

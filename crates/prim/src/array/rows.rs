@@ -19,19 +19,19 @@ pub(super) const ROWS: &[ArrayRow] = &[
         axes: "nkm",
         versions: &[
             Version {
-                args: &["nk", "km"],
-                result: "nm",
-                transposes: &[
-                    Apply(ArrayPrim::MatMul, &[Cotangent, Flipped(&Arg(1))]),
-                    Apply(ArrayPrim::MatMul, &[Flipped(&Arg(0)), Cotangent]),
-                ],
-            },
-            Version {
                 args: &["nk", "k"],
                 result: "n",
                 transposes: &[
                     Outer(&[Cotangent, Arg(1)]),
                     Apply(ArrayPrim::MatMul, &[Cotangent, Arg(0)]),
+                ],
+            },
+            Version {
+                args: &["nk", "km"],
+                result: "nm",
+                transposes: &[
+                    Apply(ArrayPrim::MatMul, &[Cotangent, Flipped(&Arg(1))]),
+                    Apply(ArrayPrim::MatMul, &[Flipped(&Arg(0)), Cotangent]),
                 ],
             },
             Version {
