@@ -485,7 +485,7 @@ impl Checker<'_> {
             let types: Vec<String> = args.iter().map(|arg| self.show(arg.ty())).collect();
             format!("no `{}` of values of types {}", prim.name(), types.join(" and "))
         })?;
-        Ok((0..version.result.len()).fold(Ty::REAL, |ty, _| Ty::array(ty)))
+        Ok((0..version.result().len()).fold(Ty::REAL, |ty, _| Ty::array(ty)))
     }
 
     fn loop_(&mut self, state: &Var, init: &Term, kind: &LoopKind, body: &Term) -> Checked<Ty> {

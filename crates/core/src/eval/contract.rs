@@ -38,7 +38,7 @@ pub(crate) fn contract(
         dims[arg][k]
     };
     let summed = version.summed();
-    let order: Vec<char> = version.result.chars().chain(summed.iter().copied()).collect();
+    let order: Vec<char> = version.result().chars().chain(summed.iter().copied()).collect();
     let sizes: Vec<usize> = order.iter().map(|axis| size(*axis)).collect();
     let operands = version.args.iter().zip(args).zip(&dims).map(|((axes, arg), dims)| {
         let mut items = Vec::with_capacity(dims.iter().product());
@@ -49,7 +49,7 @@ pub(crate) fn contract(
         Operand { items, strides: order.iter().map(stride).collect() }
     });
     let operands: Vec<Operand> = operands.collect();
-    let sum = Sum { operands: &operands, sizes: &sizes, rank: version.result.len() };
+    let sum = Sum { operands: &operands, sizes: &sizes, rank: version.result().len() };
     Ok(sum.axis(0, &mut vec![0; operands.len()]))
 }
 

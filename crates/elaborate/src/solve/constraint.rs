@@ -318,13 +318,16 @@ impl Solver {
         self.equal(base, scalar).is_ok()
     }
 
-    /// What nothing decides has the ranks of the first version that fits what is known.
+    /// What nothing decides has the ranks of the version with the fewest axes that fits what is known.
     fn default_contraction(&mut self, prim: ArrayPrim, args: [Ty; 2]) -> bool {
         let known = args.map(|ty| !self.is_unknown(self.base(ty)));
         let fits = |version: &&Version| {
             (0..2).all(|k| !known[k] || version.args[k].len() == self.rank(args[k]))
         };
-        let Some(version) = prim.row().versions.iter().find(fits) else { return false };
+        let axes = |version: &&Version| version.axes().count();
+        let Some(version) = prim.row().versions.iter().filter(fits).min_by_key(axes) else {
+            return false;
+        };
         let (types, _) = self.axes(prim, version);
         let mut decided = false;
         for k in 0..2 {

@@ -273,7 +273,7 @@ impl Solver {
             })
         };
         let args = version.args.iter().map(|axes| of_axes(axes)).collect();
-        (args, of_axes(version.result))
+        (args, of_axes(version.result()))
     }
 
     fn field(&mut self, record: Ty, name: &str, ty: Ty) -> Result {

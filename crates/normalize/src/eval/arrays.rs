@@ -1,6 +1,6 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
 
-use lambada_anf::{Atom, Elem, NAMELESS, Nest, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Tensor};
 use lambada_source::Span;
@@ -105,10 +105,22 @@ impl Evaluator<'_> {
         let ranks: Vec<usize> = dims.iter().map(|sizes| sizes.len()).collect();
         let version = prim.version(&ranks).ok_or_else(ill_typed)?;
         let dims = version.result_dims(&dims);
-        let ty = Ty { elem: Elem::REAL, dims: dims.clone() };
-        let result =
-            self.named(hint, |this| Ok(this.emit.bind(NAMELESS, ty, Op::ArrayPrim(prim, args))))?;
-        Ok(stored(result, &dims))
+        let elems = prim.row().results.iter();
+        let types: Vec<Ty> = elems
+            .zip(&dims)
+            .map(|(elem, dims)| Ty { elem: (*elem).into(), dims: dims.clone() })
+            .collect();
+        let results = self.named(hint, |this| {
+            let hint = this.emit.hint.take().unwrap_or_else(|| NAMELESS.into());
+            let bind = |ty: Ty| Param { var: this.emit.fresh(hint.clone(), ty.clone()), ty };
+            let binds: Vec<Param> = types.into_iter().map(bind).collect();
+            let vars: Vec<Var> = binds.iter().map(|p| p.var).collect();
+            this.emit.push(binds, Op::ArrayPrim(prim, args));
+            Ok(vars)
+        })?;
+        let mut values: Vec<Val> =
+            results.iter().zip(&dims).map(|(var, dims)| stored((*var).into(), dims)).collect();
+        Ok(if values.len() == 1 { values.remove(0) } else { Val::tuple(values) })
     }
 
     /// Arrays of scalars as variables, with their sizes.

@@ -352,7 +352,7 @@ impl Reader<'_> {
             .map(|arg| (if let Known::Array(_, dims) = &arg { dims.len() } else { 0 }, arg))
             .unzip();
         let applies = |version: &Version| match version.args {
-            [matrix, vector] => **matrix == format!("{}{vector}", version.result),
+            [matrix, vector] => **matrix == format!("{}{vector}", version.result()),
             _ => false,
         };
         match (prim.version(&ranks), &args[..]) {
