@@ -22,6 +22,8 @@ pub enum ArrayPrim {
     TriangularSolveUpper,
     Lu,
     Argsort,
+    CholeskyTangent,
+    CholeskyPullback,
 }
 
 /// All that the compiler knows of one array primitive.

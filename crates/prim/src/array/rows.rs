@@ -6,6 +6,7 @@ use crate::{Data, ScalarTy};
 use super::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Version};
 
 const BLOCK: &str = include_str!("block.c");
+const TRIANGULAR: &str = include_str!("triangular.c");
 
 /// Axes of a triangular matrix and of right-hand sides, which may be a vector.
 const SOLVES: &[Version] = &[
@@ -81,7 +82,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
             name: "lam_triangular_solve",
-            texts: &[BLOCK, include_str!("triangular_solve.c")],
+            texts: &[BLOCK, TRIANGULAR, include_str!("triangular_solve.c")],
         },
         doc: "The solution of a system with a lower triangle.",
         example: (&[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2], &[2.0, 9.0])], &[&[1.0, 2.0]]),
@@ -99,7 +100,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
             name: "lam_triangular_solve_upper",
-            texts: &[BLOCK, include_str!("triangular_solve_upper.c")],
+            texts: &[BLOCK, TRIANGULAR, include_str!("triangular_solve_upper.c")],
         },
         doc: "The solution of a system with an upper triangle.",
         example: (&[(&[2, 2], &[2.0, 1.0, 0.0, 4.0]), (&[2], &[4.0, 8.0])], &[&[1.0, 2.0]]),
@@ -137,6 +138,48 @@ pub(super) const ROWS: &[ArrayRow] = &[
         doc: "The places of the elements in ascending order, NaN last; equal elements keep theirs.",
         example: (&[(&[4], &[2.0, f64::NAN, 1.0, 2.0])], &[&[2.0, 0.0, 3.0, 1.0]]),
         domain: "all",
+    },
+    ArrayRow {
+        prim: ArrayPrim::CholeskyTangent,
+        name: "cholesky_tangent",
+        spelling: Spelling::Definition("prelude_cholesky_tangent"),
+        axes: "n",
+        results: &[ScalarTy::Real],
+        versions: &[Version { args: &["nn", "nn"], results: &["nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: cholesky_tangent,
+        work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 9) / 3,
+        kernel: ArrayKernel {
+            name: "lam_cholesky_tangent",
+            texts: &[BLOCK, include_str!("cholesky_tangent.c")],
+        },
+        doc: "How the factor of a positive definite matrix changes with the symmetric part of a change of the matrix.",
+        example: (
+            &[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2, 2], &[4.0, 4.0, 4.0, 10.0])],
+            &[&[1.0, 0.0, 1.5, 0.875]],
+        ),
+        domain: "factors without a zero on the diagonal",
+    },
+    ArrayRow {
+        prim: ArrayPrim::CholeskyPullback,
+        name: "cholesky_pullback",
+        spelling: Spelling::Definition("prelude_cholesky_pullback"),
+        axes: "n",
+        results: &[ScalarTy::Real],
+        versions: &[Version { args: &["nn", "nn"], results: &["nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: cholesky_pullback,
+        work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 9) / 3,
+        kernel: ArrayKernel {
+            name: "lam_cholesky_pullback",
+            texts: &[BLOCK, include_str!("cholesky_pullback.c")],
+        },
+        doc: "The cotangent of a positive definite matrix, which is symmetric, from that of its factor.",
+        example: (
+            &[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2, 2], &[1.0, 9.0, 3.0, 8.0])],
+            &[&[0.125, 0.25, 0.25, 1.0]],
+        ),
+        domain: "factors without a zero on the diagonal",
     },
 ];
 
@@ -231,4 +274,49 @@ fn argsort(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
         x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
     });
     vec![Data::Int(order)]
+}
+
+fn cholesky_tangent(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let (n, l, da) = (sizes[0], args[0], args[1]);
+    let mut dl = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let mut rest = 0.5 * (da[i * n + j] + da[j * n + i]);
+            for k in 0..j {
+                rest -= dl[i * n + k] * l[j * n + k] + l[i * n + k] * dl[j * n + k];
+            }
+            dl[i * n + j] = if j < i {
+                (rest - l[i * n + j] * dl[j * n + j]) / l[j * n + j]
+            } else {
+                0.5 * rest / l[i * n + i]
+            };
+        }
+    }
+    vec![Data::Real(dl)]
+}
+
+/// Undoes the factorization by rows, from its last entry.
+fn cholesky_pullback(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let (n, l, mut ct) = (sizes[0], args[0], args[1].to_vec());
+    for i in (0..n).rev() {
+        for j in (0..=i).rev() {
+            let half = if j < i { 1.0 } else { 0.5 };
+            let g = half * ct[i * n + j] / l[j * n + j];
+            ct[i * n + j] = g;
+            if j < i {
+                ct[j * n + j] -= g * l[i * n + j];
+            }
+            for k in 0..j {
+                ct[i * n + k] -= g * l[j * n + k];
+                ct[j * n + k] -= g * l[i * n + k];
+            }
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            ct[i * n + j] *= 0.5;
+            ct[j * n + i] = ct[i * n + j];
+        }
+    }
+    vec![Data::Real(ct)]
 }
