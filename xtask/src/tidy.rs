@@ -114,13 +114,17 @@ fn machine_paths(name: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The languages below core and the passes between them, which ask the rows of array primitives and know none by name.
-const ASKS_ROWS: [&str; 9] = [
+/// The languages below the surface and the passes between them, which ask the rows of array primitives and know none by name.
+const ASKS_ROWS: [&str; 13] = [
     "anf",
+    "chad",
     "codegen",
+    "core",
     "differentiate",
+    "elaborate",
     "loops",
     "lower",
+    "normalize",
     "optimize",
     "readback",
     "run",
@@ -137,10 +141,15 @@ fn named_array_prims(name: &str, text: &str) -> Vec<String> {
     if !asks || name == DRAWS || name.contains("/tests") {
         return Vec::new();
     }
+    // The operators of the surface have names there.
+    let operator = ["BinaryOp::Mat", "Mul"].concat();
+    let product = ["Mat", "Mul"].concat();
     let names = |line: &str| {
-        line.split("ArrayPrim::")
-            .skip(1)
-            .any(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        line.replace(&operator, "").contains(&product)
+            || line
+                .split("ArrayPrim::")
+                .skip(1)
+                .any(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
     };
     let lines = text.lines().enumerate();
     lines

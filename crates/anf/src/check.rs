@@ -570,7 +570,18 @@ impl<'a> Checker<'a> {
             }
         }
         let dims: Vec<&[Atom]> = types.iter().map(|ty| &ty.dims[..]).collect();
-        self.value(stm, &Ty { elem: Elem::REAL, dims: version.result_dims(&dims) })
+        let elems = prim.row().results.iter();
+        let results: Vec<Ty> = elems
+            .zip(version.result_dims(&dims))
+            .map(|(elem, dims)| Ty { elem: (*elem).into(), dims })
+            .collect();
+        if stm.binds.len() != results.len() {
+            return Err(format!("it binds {} variables, not {}", stm.binds.len(), results.len()));
+        }
+        for (bind, ty) in stm.binds.iter().zip(&results) {
+            self.same_ty(&self.show(bind.var), &bind.ty, ty)?;
+        }
+        self.bind_values(&stm.binds)
     }
 
     fn accumulator(&mut self, stm: &Stm, value: Atom, block: usize) -> Check {

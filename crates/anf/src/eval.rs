@@ -256,7 +256,11 @@ impl<'c> Machine<'c> {
             Instr::Array(items) => self.literal(items, step)?,
             Instr::Constant(tensor) => Value::Array(Array::borrowed(tensor.clone())),
             Instr::Update { array, index, value } => self.update(array, index, value)?,
-            Instr::ArrayPrim(prim, args) => self.array_prim(*prim, args, step.spans[0])?,
+            Instr::ArrayPrim(prim, args) => {
+                let values = self.array_prim(*prim, args, &step.spans)?;
+                self.bind_all(step, values);
+                return Ok(());
+            }
             Instr::Accumulator(value) => self.take(value),
             Instr::Freeze(acc) => self.taken(*acc),
             Instr::Node { tag, fields } => self.node(*tag, fields, step.spans[0])?,
@@ -418,7 +422,7 @@ impl<'c> Machine<'c> {
     }
 
     /// What the row says, of arrays whose sizes fit.
-    fn array_prim(&mut self, prim: ArrayPrim, args: &[usize], span: Span) -> Run<Value> {
+    fn array_prim(&mut self, prim: ArrayPrim, args: &[usize], spans: &[Span]) -> Run<Vec<Value>> {
         let args: Vec<Rc<Tensor>> = args.iter().map(|arg| self.array(*arg).clone()).collect();
         let mut data: Vec<&[f64]> = Vec::new();
         for arg in &args {
@@ -436,15 +440,28 @@ impl<'c> Machine<'c> {
             return internal(format!("`{}` of arrays whose sizes differ", prim.name()));
         }
         let (sizes, dims) = (version.sizes(prim, &dims, 1), version.result_dims(&dims));
-        let (mut elements, memory) = self.room.filled(0.0, &dims, span)?;
-        elements.copy_from_slice(&(prim.row().eval)(&sizes, &data));
+        let rooms = dims
+            .iter()
+            .zip(prim.row().results)
+            .zip(spans)
+            .map(|((dims, ty), span)| match ty {
+                ScalarTy::Real => Ok(self.room.make::<f64>(dims, *span)?.1),
+                ScalarTy::Int => Ok(self.room.make::<i64>(dims, *span)?.1),
+                ScalarTy::Bool => Ok(self.room.make::<bool>(dims, *span)?.1),
+            })
+            .collect::<Run<Vec<_>>>()?;
+        let results = (prim.row().eval)(&sizes, &data);
         let sizes: Vec<u64> = sizes.into_iter().map(|size| size as u64).collect();
         self.counts.reals += (prim.row().work)(&sizes);
         self.counts.loads += data.iter().map(|part| part.len() as u64).sum::<u64>();
-        self.counts.stores += elements.len() as u64;
-        self.counts.written += elements.len() as u64 * width(ScalarTy::Real);
-        let tensor = Rc::new(Tensor { dims, data: Data::Real(elements) });
-        Ok(Value::Array(Array { tensor, memory: Some(memory) }))
+        let mut values = Vec::new();
+        for ((data, dims), memory) in results.into_iter().zip(dims).zip(rooms) {
+            self.counts.stores += data.len() as u64;
+            self.counts.written += data.len() as u64 * width(data.ty());
+            let tensor = Rc::new(Tensor { dims, data });
+            values.push(Value::Array(Array { tensor, memory: Some(memory) }));
+        }
+        Ok(values)
     }
 
     fn accumulate(&mut self, acc: usize, index: &[Operand], value: &Operand) -> Run<()> {

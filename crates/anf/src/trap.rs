@@ -152,9 +152,12 @@ impl Traps<'_> {
                     .filter_map(|arg| Some((*arg, self.types.get(arg)?.clone())))
                     .map(|(arg, ty)| any_nan(&mut b, arg.into(), &ty))
                     .collect();
-                let p = &stm.binds[0];
-                let new = any_nan(&mut b, p.var.into(), &p.ty);
-                check(&mut b, new, old, at, made_nan_of(*prim));
+                let reals = stm.binds.iter().filter(|p| p.ty.elem == ScalarTy::Real);
+                let new = reals.map(|p| any_nan(&mut b, p.var.into(), &p.ty)).collect::<Vec<_>>();
+                let either = |x, y| b.prim(Prim::Or, [x, y]);
+                if let Some(new) = new.into_iter().reduce(either) {
+                    check(&mut b, new, old, at, made_nan_of(*prim));
+                }
             }
             Exp::Op(Op::Freeze(_)) if stm.binds[0].ty.elem == ScalarTy::Real => {
                 if let Some(clean) = self.clean {

@@ -51,9 +51,7 @@ impl Facts {
     }
 
     fn note(&mut self, stmt: &Stmt, library: &Library) {
-        if let Some(buf) = stmt.writes() {
-            self.write(buf);
-        }
+        stmt.writes().into_iter().for_each(|buf| self.write(buf));
         if let Stmt::Step(Step::Call { function, args, results, .. }) = stmt {
             written_by_call(library, *function, args).for_each(|buf| self.write(buf));
             for given in results {

@@ -324,8 +324,8 @@ impl<'a> Printer<'a> {
             Step::Kernel { prim, to, args, sizes } => {
                 let mut given: Vec<String> =
                     sizes.iter().map(|size| self.operand(*size).text).collect();
-                self.changes(*to);
-                given.extend(args.iter().chain([to]).map(|buf| self.buf(*buf).to_string()));
+                to.iter().for_each(|buf| self.changes(*buf));
+                given.extend(args.iter().chain(to).map(|buf| self.buf(*buf).to_string()));
                 let call = format!("{}({});", self.needs.kernel(*prim), given.join(", "));
                 self.line(&call);
             }

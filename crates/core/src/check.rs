@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, ScalarTy};
 use lambada_source::Site;
 
 use crate::print::print_type;
@@ -254,7 +254,7 @@ impl Checker<'_> {
             }
             TermKind::Reduce(op, xs) => self.reduce(*op, xs),
             TermKind::Inspect(_, value) => self.term(value).map(|()| value.ty().clone()),
-            TermKind::MatMul(a, b) => self.matmul(a, b),
+            TermKind::ArrayPrim(prim, args) => self.array_prim(*prim, args),
             TermKind::Loop { state, init, kind, body } => self.loop_(state, init, kind, body),
             TermKind::Accumulate { acc, init, body } => self.accumulate(acc, init, body),
             TermKind::Add { acc, index, value } => self.add(acc, index, value),
@@ -474,16 +474,18 @@ impl Checker<'_> {
         self.elem(xs.ty(), 1)
     }
 
-    fn matmul(&mut self, a: &Term, b: &Term) -> Checked<Ty> {
-        self.term(a)?;
-        self.term(b)?;
-        let ((m, left), (n, right)) = (self.scalars(a.ty())?, self.scalars(b.ty())?);
-        let ok =
-            matches!((m, n), (2, 1) | (1, 2) | (2, 2)) && left == right && left != ScalarTy::Bool;
-        require(ok, || {
-            format!("no product of values of types {} and {}", self.show(a.ty()), self.show(b.ty()))
+    /// The row says the type. One with rules is a function of the library.
+    fn array_prim(&mut self, prim: ArrayPrim, args: &[Term]) -> Checked<Ty> {
+        args.iter().try_for_each(|arg| self.term(arg).map(drop))?;
+        let kinds = args.iter().map(|arg| self.scalars(arg.ty())).collect::<Checked<Vec<_>>>()?;
+        let ranks: Vec<usize> = kinds.iter().map(|(rank, _)| *rank).collect();
+        let reals = kinds.iter().all(|(_, scalar)| *scalar == ScalarTy::Real);
+        let version = prim.version(&ranks).filter(|_| reals && prim.is_contraction());
+        let version = version.ok_or_else(|| {
+            let types: Vec<String> = args.iter().map(|arg| self.show(arg.ty())).collect();
+            format!("no `{}` of values of types {}", prim.name(), types.join(" and "))
         })?;
-        Ok((0..m + n - 2).fold(Ty::Scalar(left), |ty, _| Ty::array(ty)))
+        Ok((0..version.result().len()).fold(Ty::REAL, |ty, _| Ty::array(ty)))
     }
 
     fn loop_(&mut self, state: &Var, init: &Term, kind: &LoopKind, body: &Term) -> Checked<Ty> {
@@ -616,7 +618,7 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Update(..) => "update",
         TermKind::Reduce(..) => "reduce",
         TermKind::Inspect(..) => "inspect",
-        TermKind::MatMul(..) => "product",
+        TermKind::ArrayPrim(..) => "array primitive",
         TermKind::Loop { .. } => "loop",
         TermKind::Accumulate { .. } => "accumulate",
         TermKind::Add { .. } => "add",

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
+use lambada_prim::{Prim, ReduceOp, Scalar, Spelling, Surface};
 use lambada_source::Doc;
 
 use crate::{Arm, Checkpoint, Def, DefId, LoopKind, Program, Ruled, Term, TermKind, Ty, Var};
@@ -318,10 +318,16 @@ impl Printer<'_> {
                 let head = text(format!("inspect_as \"{}\"", site.message));
                 call(head, vec![self.term(value, ATOM)], context)
             }
-            TermKind::MatMul(a, b) => {
-                let (a, b) = (self.term(a, PRODUCT), self.term(b, NEGATION));
-                parens(PRODUCT, context, infix(a, "@", b))
-            }
+            TermKind::ArrayPrim(prim, args) => match (prim.row().spelling, &args[..]) {
+                (Spelling::Infix(operator), [a, b]) => {
+                    let (a, b) = (self.term(a, PRODUCT), self.term(b, NEGATION));
+                    parens(PRODUCT, context, infix(a, operator, b))
+                }
+                (Spelling::Infix(name) | Spelling::Definition(name), _) => {
+                    let args = args.iter().map(|arg| self.term(arg, ATOM)).collect();
+                    call(text(name), args, context)
+                }
+            },
             TermKind::Loop { state, init, kind, body } => {
                 parens(LOWEST, context, self.loop_(state, init, kind, body))
             }
@@ -587,7 +593,7 @@ fn ends_in_match(term: &Term) -> bool {
         | TermKind::Update(..)
         | TermKind::Reduce(..)
         | TermKind::Inspect(..)
-        | TermKind::MatMul(..)
+        | TermKind::ArrayPrim(..)
         | TermKind::Add { .. }
         | TermKind::Jvp(..)
         | TermKind::Vjp(..)

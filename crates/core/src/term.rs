@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{Prim, ReduceOp, Scalar};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar};
 use lambada_source::{Site, Span, stack};
 
 use crate::{DefId, Ruled, Ty};
@@ -147,8 +147,8 @@ pub enum TermKind {
     /// `⊕ xs` over the outermost axis of an array of scalars; 0, 1, ±inf … for an empty one. For `Add` the elements may be arrays
     /// (`sum` of a matrix is the row of its column sums).
     Reduce(ReduceOp, Term),
-    /// `a @ b`: matrix–vector, vector–matrix, matrix–matrix. Unequal inner sizes are a run-time error.
-    MatMul(Term, Term),
+    /// An array primitive that is a sum of products, of arrays of reals: `a @ b`. Unequal sizes of an axis are a run-time error.
+    ArrayPrim(ArrayPrim, Vec<Term>),
     /// `loop x = init for i < n do body`, or `while`.
     Loop {
         /// The state, in scope in the body and in the condition.

@@ -31,10 +31,7 @@ impl Term {
         match self.kind() {
             TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) => Vec::new(),
             TermKind::Lam(x, body) => vec![(vec![x], body)],
-            TermKind::App(a, b)
-            | TermKind::MatMul(a, b)
-            | TermKind::Vjp(a, b)
-            | TermKind::Band(a, b) => outside([a, b]),
+            TermKind::App(a, b) | TermKind::Vjp(a, b) | TermKind::Band(a, b) => outside([a, b]),
             TermKind::Let(x, t, s) => vec![(vec![], t), (vec![x], s)],
             TermKind::LetRec(functions, body) => {
                 let vars: Vec<&Var> = functions.iter().map(|(f, _)| f).collect();
@@ -44,6 +41,7 @@ impl Term {
             TermKind::Tuple(items)
             | TermKind::Con(_, items)
             | TermKind::Prim(_, items)
+            | TermKind::ArrayPrim(_, items)
             | TermKind::Array(items) => outside(items),
             TermKind::Proj(t, _)
             | TermKind::Dim(t, _)
@@ -128,7 +126,7 @@ impl Term {
             }
             TermKind::Reduce(op, xs) => TermKind::Reduce(*op, with.term(xs)),
             TermKind::Inspect(site, t) => TermKind::Inspect(site.clone(), with.term(t)),
-            TermKind::MatMul(a, b) => TermKind::MatMul(with.term(a), with.term(b)),
+            TermKind::ArrayPrim(prim, args) => TermKind::ArrayPrim(*prim, rebuild_all(args, with)),
             TermKind::Loop { state, init, kind, body } => {
                 rebuild_loop(state, init, kind, body, with)
             }

@@ -5,7 +5,7 @@ use lambada_core::{
     TypeDecl, TypeId, Var, app, build, check, dim, for_, if_, index, int, jvp, lam, let_, lit,
     loop_, match_, prim, proj, real, reduce, tuple, update, var, vjp,
 };
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
 
 fn at() -> Span {
@@ -239,8 +239,15 @@ fn arrays() {
         "no reduction `max` of a value of type [][]real",
     );
     reject(
-        lam(xs.clone(), node(TermKind::MatMul(var(&xs), var(&xs)), Ty::REAL)),
-        "no product of values of types []real and []real",
+        lam(
+            xs.clone(),
+            node(TermKind::ArrayPrim(ArrayPrim::MatMul, vec![var(&xs), var(&xs)]), Ty::REAL),
+        ),
+        "no `matmul` of values of types []real and []real",
+    );
+    reject(
+        lam(m.clone(), node(TermKind::ArrayPrim(ArrayPrim::Cholesky, vec![var(&m)]), m.ty.clone())),
+        "no `cholesky` of values of types [][]real",
     );
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn version(prim: ArrayPrim, ranks: &[Option<usize>], result: usize) -
     let fits = |version: &&Version| {
         let known = version.args.iter().zip(ranks);
         let agree = |(axes, rank): (&&str, &Option<usize>)| rank.is_none_or(|k| k == axes.len());
-        version.result.len() == result && known.into_iter().all(agree)
+        version.result().len() == result && known.into_iter().all(agree)
     };
     prim.row().versions.iter().find(fits).expect("the checker has seen the ranks")
 }
@@ -130,7 +130,7 @@ impl Cotangents<'_> {
             Transpose::Flipped(inner) => {
                 let (x, axes) = match inner {
                     Transpose::Arg(k) => (target.args[*k], target.version.args[*k]),
-                    Transpose::Cotangent => (target.y_ct.var, target.version.result),
+                    Transpose::Cotangent => (target.y_ct.var, target.version.result()),
                     Transpose::Flipped(_) | Transpose::Outer(_) | Transpose::Apply(..) => {
                         unreachable!("what is computed is computed the right way round")
                     }
@@ -150,7 +150,7 @@ impl Target<'_> {
     /// The size of an axis, by the name that the cotangent uses, or that of the result.
     fn size(&self, name: char) -> Atom {
         let own = self.version.args[self.of].find(name).map(|axis| self.ty.dims[axis]);
-        let of_result = || self.version.result.find(name).map(|axis| self.y_ct.ty.dims[axis]);
+        let of_result = || self.version.result().find(name).map(|axis| self.y_ct.ty.dims[axis]);
         own.or_else(of_result).expect("an axis of a transpose is one of the cotangents")
     }
 }

@@ -60,7 +60,7 @@ impl Tangents<'_> {
         let mut marked = Vec::new();
         for (arg, names) in args.iter().zip(version.args) {
             if let Some(marks) = self.get_var(*arg) {
-                let (axes, place) = axes(names, version.result, &self.types[&marks]);
+                let (axes, place) = axes(names, version.result(), &self.types[&marks]);
                 marked.push((self.sums(marks, axes), place));
             }
         }

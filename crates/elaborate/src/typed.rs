@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use lambada_core::Checkpoint;
-use lambada_prim::Scalar;
+use lambada_prim::{ArrayPrim, Scalar};
 use lambada_source::Span;
 
 use crate::builtin::Builtin;
@@ -65,7 +65,7 @@ pub(crate) enum ExpKind {
     Negate(Box<Exp>),
     Not(Box<Exp>),
     Compare(Comparison, Box<Exp>, Box<Exp>),
-    MatMul(Box<Exp>, Box<Exp>),
+    Contraction(ArrayPrim, Box<Exp>, Box<Exp>),
     /// `let`s, one after the other.
     Block(Vec<Stmt>, Box<Exp>),
     If(Box<Exp>, Box<Exp>, Box<Exp>),

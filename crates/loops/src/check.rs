@@ -279,7 +279,10 @@ impl<'a> Checker<'a> {
                 })?;
                 sizes.iter().try_for_each(|size| self.int(*size))?;
                 args.iter().try_for_each(|buf| same(self.buf(*buf)?, ScalarTy::Real))?;
-                same(self.writable(*to)?, ScalarTy::Real)
+                ensure(to.len() == row.results.len(), || {
+                    format!("`{}` of {} results", row.name, to.len())
+                })?;
+                to.iter().zip(row.results).try_for_each(|(buf, ty)| same(self.writable(*buf)?, *ty))
             }
             Step::Check { cond, site, values } => {
                 self.bool(*cond)?;

@@ -264,9 +264,10 @@ impl<'a> Printer<'a> {
                 format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
             }
             Step::Kernel { prim, to, args, sizes } => {
-                let args: Vec<String> = args.iter().map(|buf| self.buf(*buf)).collect();
-                let (name, sizes) = (prim.name(), self.sizes(sizes));
-                format!("kernel {name} {}[{sizes}] := {}", self.buf(*to), args.join(", "))
+                let [to, args] = [to, args].map(|bufs| {
+                    bufs.iter().map(|buf| self.buf(*buf)).collect::<Vec<String>>().join(", ")
+                });
+                format!("kernel {} {to}[{}] := {args}", prim.name(), self.sizes(sizes))
             }
             Step::Check { cond, site, values } => self.check(*cond, *site, values),
             Step::Inspect { number, values } => {

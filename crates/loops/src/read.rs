@@ -307,12 +307,15 @@ impl Reader {
         Ok((buf, len))
     }
 
-    /// `kernel name to[n * m] := a, b`, behind the first word.
+    /// `kernel name x, y[n, m] := a, b`, behind the first word.
     fn kernel(&mut self) -> Read<Stmt> {
         let name = self.word()?;
         let prim =
             ArrayPrim::from_name(&name).ok_or_else(|| format!("`{name}` is no array primitive"))?;
-        let to = self.buf()?;
+        let mut to = vec![self.buf()?];
+        while self.eat(",") {
+            to.push(self.buf()?);
+        }
         let sizes = self.sizes()?;
         self.expect(":=")?;
         let mut args = vec![self.buf()?];

@@ -80,8 +80,7 @@ impl Renaming {
                 self.buf(b);
             }
             Step::Kernel { to, args, .. } => {
-                self.buf(to);
-                args.iter_mut().for_each(|buf| self.buf(buf));
+                to.iter_mut().chain(args).for_each(|buf| self.buf(buf));
             }
             Step::Check { site, .. } => self.site(site),
             Step::Inspect { values, .. } => {

@@ -177,12 +177,12 @@ pub enum Step {
         /// In elements.
         len: Operand,
     },
-    /// The value of an array primitive: all elements of `to`, from those of the arguments. They share no memory with it.
+    /// The results of an array primitive: all elements of `to`, from those of the arguments. No two of the results and arguments share memory, but two arguments may.
     Kernel {
         /// Which.
         prim: ArrayPrim,
-        /// The result.
-        to: Buf,
+        /// The results.
+        to: Vec<Buf>,
         /// The arguments.
         args: Vec<Buf>,
         /// Of each axis of its row, in this order; 1 for those that its version has not. None is negative.

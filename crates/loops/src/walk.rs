@@ -188,7 +188,7 @@ impl Step {
                 f(Binding::Buf(*b));
             }
             Step::Kernel { to, args, .. } => {
-                args.iter().chain([to]).for_each(|buf| f(Binding::Buf(*buf)));
+                args.iter().chain(to).for_each(|buf| f(Binding::Buf(*buf)));
             }
             Step::Node { fields, .. } => {
                 for field in fields {
@@ -229,13 +229,14 @@ impl Step {
         }
     }
 
-    /// The buffer whose elements it writes, if any. What a call writes is a matter of the function that it calls.
-    pub fn writes(&self) -> Option<Buf> {
+    /// The buffers whose elements it writes. What a call writes is a matter of the function that it calls.
+    pub fn writes(&self) -> Vec<Buf> {
         match self {
             Step::Store { buf, .. } | Step::StoreSome { buf, .. } | Step::Fill { buf, .. } => {
-                Some(*buf)
+                vec![*buf]
             }
-            Step::Copy { to, .. } | Step::Kernel { to, .. } => Some(*to),
+            Step::Copy { to, .. } => vec![*to],
+            Step::Kernel { to, .. } => to.clone(),
             Step::Let(..)
             | Step::Cell(..)
             | Step::Set(..)
@@ -247,7 +248,7 @@ impl Step {
             | Step::Inspect { .. }
             | Step::Node { .. }
             | Step::Open { .. }
-            | Step::Call { .. } => None,
+            | Step::Call { .. } => Vec::new(),
         }
     }
 }
@@ -262,11 +263,11 @@ impl Stmt {
         }
     }
 
-    /// The buffer whose elements it writes, if any; not those of nested statements.
-    pub fn writes(&self) -> Option<Buf> {
+    /// The buffers whose elements it writes; not those of nested statements.
+    pub fn writes(&self) -> Vec<Buf> {
         match self {
             Stmt::Step(step) => step.writes(),
-            Stmt::Nest(_) => None,
+            Stmt::Nest(_) => Vec::new(),
         }
     }
 }

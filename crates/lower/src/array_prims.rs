@@ -8,17 +8,23 @@ use crate::Lower;
 use crate::memory::{Place, Value};
 
 impl Lower<'_> {
-    pub(crate) fn array_prim(&mut self, bind: &Param, prim: ArrayPrim, args: &[Var]) {
+    pub(crate) fn array_prim(&mut self, binds: &[Param], prim: ArrayPrim, args: &[Var]) {
         let places: Vec<Place> = args.iter().map(|arg| self.env.place((*arg).into())).collect();
-        let target = self.target(bind);
+        let mut targets: Vec<Place> = Vec::new();
+        for bind in binds {
+            let target = self.target_apart(bind, &targets);
+            targets.push(target);
+        }
         let ranks: Vec<usize> = places.iter().map(|place| place.dims.len()).collect();
         let version = prim.version(&ranks).expect("the checker has seen the ranks");
         let dims: Vec<&[Operand]> = places.iter().map(|place| &place.dims[..]).collect();
         let sizes = version.sizes(prim, &dims, Operand::int(1));
         let sizes = sizes.into_iter().map(|size| self.code.natural(size)).collect();
         let args: Vec<Buf> = places.iter().map(|place| self.pointer(place)).collect();
-        let to = self.pointer(&target);
+        let to = targets.iter().map(|target| self.pointer(target)).collect();
         self.code.push(Step::Kernel { prim, to, args, sizes });
-        self.bind(bind.var, Value::Array(target));
+        for (bind, target) in binds.iter().zip(targets) {
+            self.bind(bind.var, Value::Array(target));
+        }
     }
 }

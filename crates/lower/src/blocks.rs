@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
             Op::Array(items) => self.array(&stm.binds[0], items),
             Op::Constant(tensor) => self.constant(&stm.binds[0], tensor),
             Op::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
-            Op::ArrayPrim(prim, args) => self.array_prim(&stm.binds[0], *prim, args),
+            Op::ArrayPrim(prim, args) => self.array_prim(&stm.binds, *prim, args),
             Op::Accumulator(value) => self.accumulator(&stm.binds[0], *value),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),
             Op::Freeze(acc) => self.freeze(&stm.binds[0], *acc),

@@ -10,7 +10,9 @@ mod rows;
 
 use std::sync::LazyLock;
 
-/// An array primitive. Arguments and the result are arrays of reals.
+use crate::{Data, ScalarTy};
+
+/// An array primitive. Arguments are arrays of reals; it may have several results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // each variant is documented by its row in the table
 pub enum ArrayPrim {
@@ -18,6 +20,10 @@ pub enum ArrayPrim {
     Cholesky,
     TriangularSolve,
     TriangularSolveUpper,
+    Lu,
+    Argsort,
+    CholeskyTangent,
+    CholeskyPullback,
 }
 
 /// All that the compiler knows of one array primitive.
@@ -31,20 +37,22 @@ pub struct ArrayRow {
     pub spelling: Spelling,
     /// The names of its axes, a letter each: the sizes that evaluation and kernel take, in this order.
     pub axes: &'static str,
-    /// By the ranks of the arguments.
+    /// What the elements of each result are.
+    pub results: &'static [ScalarTy],
+    /// By the ranks of the arguments, the one that has all axes first. Where nothing else decides, inference takes the first one of those with the fewest axes that fit.
     pub versions: &'static [Version],
     /// Where its derivatives come from.
     pub derivative: Derivative,
-    /// The value: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row.
-    pub eval: fn(&[usize], &[&[f64]]) -> Vec<f64>,
+    /// The elements of the results: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row.
+    pub eval: fn(&[usize], &[&[f64]]) -> Vec<Data>,
     /// How many operations on reals that takes, up to a constant factor close to one.
     pub work: fn(&[u64]) -> u64,
-    /// Names of C functions that the kernel needs, then its own; `void lam_NAME(int64_t n, …, const double *a, …, double *y)` with a size for each axis.
-    /// The result shares no memory with the arguments.
+    /// `void lam_NAME(int64_t n, …, const double *a, …, double *y, …)` with a size for each axis; a result of integers is an `int64_t *`. Results share no
+    /// memory with the arguments, nor with each other.
     pub kernel: ArrayKernel,
     /// A line for the manual.
     pub doc: &'static str,
-    /// Arguments, each with its sizes, and the elements of the result.
+    /// Arguments, each with its sizes, and the elements of the results.
     pub example: Example,
     /// Where the value is not NaN.
     pub domain: &'static str,
@@ -59,13 +67,13 @@ pub enum Spelling {
     Definition(&'static str),
 }
 
-/// The axes of arguments and result, a letter each: `["nk", "km"]` and `"nm"`.
+/// The axes of arguments and results, a letter each: `["nk", "km"]` and `["nm"]`.
 #[derive(Debug)]
 pub struct Version {
     /// Of each argument.
     pub args: &'static [&'static str],
-    /// Of the result.
-    pub result: &'static str,
+    /// Of each result.
+    pub results: &'static [&'static str],
     /// Of a multilinear primitive the cotangent of each argument; else empty.
     pub transposes: &'static [Transpose],
 }
@@ -107,8 +115,8 @@ pub struct ArrayKernel {
 /// An array as an example: its sizes and its elements.
 pub type ExampleArray = (&'static [usize], &'static [f64]);
 
-/// Arguments and the elements of the result.
-pub type Example = (&'static [ExampleArray], &'static [f64]);
+/// Arguments and the elements of the results, integers as reals.
+pub type Example = (&'static [ExampleArray], &'static [&'static [f64]]);
 
 static BY_PRIM: LazyLock<Vec<&'static ArrayRow>> = LazyLock::new(|| {
     let mut rows: Vec<&'static ArrayRow> = rows::ROWS.iter().collect();
@@ -161,6 +169,12 @@ impl ArrayPrim {
         })
     }
 
+    /// What is said of arguments whose sizes `{0}` and `{1}` of one axis differ.
+    pub fn unequal_sizes(self) -> String {
+        let (Spelling::Infix(name) | Spelling::Definition(name)) = self.row().spelling;
+        format!("sizes differ: the inner sizes of `{name}` are {{0}} and {{1}}")
+    }
+
     /// Is it a sum of products?
     pub fn is_contraction(self) -> bool {
         self.row().derivative == Derivative::Contraction
@@ -168,11 +182,15 @@ impl ArrayPrim {
 }
 
 impl Version {
-    /// The sizes of the result, from those of the arguments; of an axis that several have, the first one that is given.
-    pub fn result_dims<S: Copy>(&self, args: &[&[S]]) -> Vec<S> {
-        let size =
-            |axis| self.size(axis, args).expect("an axis of the result is one of an argument");
-        self.result.chars().map(size).collect()
+    /// The sizes of the results, from those of the arguments; of an axis that several have, the first one that is given.
+    pub fn result_dims<S: Copy>(&self, args: &[&[S]]) -> Vec<Vec<S>> {
+        let size = |axis| self.size(axis, args).expect("an axis of a result is one of an argument");
+        self.results.iter().map(|axes| axes.chars().map(size).collect()).collect()
+    }
+
+    /// The axes of the only result, which a contraction has.
+    pub fn result(&self) -> &'static str {
+        self.results[0]
     }
 
     /// The sizes of all axes of the primitive, for evaluation and kernel; `one` for those that this version has not.
@@ -204,7 +222,7 @@ impl Version {
     pub fn summed(&self) -> Vec<char> {
         let mut summed = Vec::new();
         for (_, _, name) in self.axes() {
-            if !self.result.contains(name) && !summed.contains(&name) {
+            if !self.result().contains(name) && !summed.contains(&name) {
                 summed.push(name);
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use lambada_prim::{ArrayPrim, Version};
+use lambada_prim::{ArrayPrim, Data, ScalarTy, Version};
 use lambada_testkit::{Random, Tolerance};
 
 /// Nothing, one, and around the widths and heights of blocks.
@@ -26,7 +26,8 @@ fn kernels_agree_with_evaluation() {
     let mut outputs = outputs.lines();
     for call in &calls {
         let args: Vec<&[f64]> = call.args.iter().map(|arg| &arg[..]).collect();
-        let expected = (call.prim.row().eval)(&call.sizes, &args);
+        let expected: Vec<f64> =
+            (call.prim.row().eval)(&call.sizes, &args).iter().flat_map(reals).collect();
         let line = outputs.next().expect("a line for each call");
         let found: Vec<f64> = line
             .split_whitespace()
@@ -43,6 +44,15 @@ fn kernels_agree_with_evaluation() {
         }
     }
     assert_eq!(outputs.next(), None);
+}
+
+/// The elements as reals.
+fn reals(data: &Data) -> Vec<f64> {
+    match data {
+        Data::Real(xs) => xs.clone(),
+        Data::Int(ks) => ks.iter().map(|k| *k as f64).collect(),
+        Data::Bool(bits) => bits.iter().map(|bit| f64::from(*bit)).collect(),
+    }
 }
 
 const TOLERANCE: Tolerance = Tolerance::mixed(1e-10);
@@ -70,11 +80,20 @@ fn calls() -> Vec<Call> {
                     })
                     .collect();
                 // What must be square is well conditioned; in one call of three it has a zero on its diagonal.
-                if version.args[0].chars().all(|name| name == 'n') {
+                if version.args[0] == "nn" {
                     let n = sizes[place(prim, 'n')];
                     (0..n).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
                     if round % 3 == 2 && n > 0 {
                         args[0][n / 2 * n + n / 2] = 0.0;
+                    }
+                }
+                // What is put into an order has equal elements, and in one call of three a NaN.
+                if version.args == ["n"] {
+                    args[0].iter_mut().for_each(|x| *x = (*x * 20.0).round());
+                    if round % 3 == 2
+                        && let Some(x) = args[0].last_mut()
+                    {
+                        *x = f64::NAN;
                     }
                 }
                 calls.push(Call { prim, sizes, args });
@@ -82,6 +101,14 @@ fn calls() -> Vec<Call> {
         }
     }
     calls
+}
+
+fn c_type(ty: ScalarTy) -> &'static str {
+    match ty {
+        ScalarTy::Real => "double",
+        ScalarTy::Int => "int64_t",
+        ScalarTy::Bool => "unsigned char",
+    }
 }
 
 fn used(version: &Version, name: char) -> bool {
@@ -118,21 +145,25 @@ fn compile_and_run(calls: &[Call]) -> Option<String> {
             given.push(format!("x{k}"));
             data.extend(arg.iter().flat_map(|x| x.to_le_bytes()));
         }
-        let count = len(row.versions[0].result);
-        let _ = writeln!(
-            text,
-            "    double *y = malloc({count} * sizeof *y);\n    {}({}, y);",
-            row.kernel.name,
-            given.join(", ")
-        );
-        let _ = writeln!(
-            text,
-            "    for (int64_t k = 0; k < {count}; k++) {{ union {{ double x; uint64_t bits; }} word = {{y[k]}}; printf(\"%llx \", (unsigned long long)word.bits); }}\n    puts(\"\");"
-        );
+        let results = row.results.iter().zip(row.versions[0].results).enumerate();
+        for (k, (ty, axes)) in results.clone() {
+            let (ty, count) = (c_type(*ty), len(axes));
+            let _ = writeln!(text, "    {ty} *y{k} = malloc({count} * sizeof *y{k});");
+            given.push(format!("y{k}"));
+        }
+        let _ = writeln!(text, "    {}({});", row.kernel.name, given.join(", "));
+        for (k, (_, axes)) in results.clone() {
+            let count = len(axes);
+            let _ = writeln!(
+                text,
+                "    for (int64_t k = 0; k < {count}; k++) {{ union {{ double x; uint64_t bits; }} word = {{y{k}[k]}}; printf(\"%llx \", (unsigned long long)word.bits); }}\n    free(y{k});"
+            );
+        }
+        text += "    puts(\"\");\n";
         for k in 0..call.args.len() {
             let _ = writeln!(text, "    free(x{k});");
         }
-        text += "    free(y);\n  }\n";
+        text += "  }\n";
     }
     text += "  return 0;\n}\n";
     let folder = std::env::temp_dir().join(format!("lambada-kernels-{}", std::process::id()));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, ScalarTy, Version};
 use lambada_source::{Site, Span};
 
 use super::shape::Form;
@@ -44,8 +44,8 @@ pub(crate) enum Code {
     Trapped(Box<Code>, Span),
     /// What is printed, with its type.
     Inspect(Box<(Site, Ty)>, Box<Code>),
-    /// With the ranks of the operands.
-    MatMul(ScalarTy, (usize, usize), Box<[Code; 2]>, Span),
+    /// A sum of products.
+    ArrayPrim(ArrayPrim, &'static Version, Vec<Code>, Span),
     Loop(Box<LoopCode>),
     Accumulate(Slot, Box<[Code; 2]>),
     Add(Slot, Vec<Code>, Box<Code>, Box<ForInfo>),

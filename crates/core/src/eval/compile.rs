@@ -159,7 +159,7 @@ impl Compiler<'_> {
             term.kind(),
             TermKind::Prim(..)
                 | TermKind::Reduce(..)
-                | TermKind::MatMul(..)
+                | TermKind::ArrayPrim(..)
                 | TermKind::Add { .. }
                 | TermKind::App(..)
         );
@@ -220,14 +220,10 @@ impl Compiler<'_> {
                 let what = Box::new((site.clone(), t.ty().clone()));
                 Code::Inspect(what, self.boxed(t))
             }
-            TermKind::MatMul(a, b) => {
-                let ranks = (rank(a.ty()), rank(b.ty()));
-                Code::MatMul(
-                    scalar_of(a.ty()),
-                    ranks,
-                    Box::new([self.term(a), self.term(b)]),
-                    term.span(),
-                )
+            TermKind::ArrayPrim(prim, args) => {
+                let ranks: Vec<usize> = args.iter().map(|arg| rank(arg.ty())).collect();
+                let version = prim.version(&ranks).expect("the checker has seen the ranks");
+                Code::ArrayPrim(*prim, version, self.terms(args), term.span())
             }
             TermKind::Loop { state, init, kind, body } => self.loop_(term, state, init, kind, body),
             TermKind::Accumulate { acc, init, body } => {

@@ -99,7 +99,10 @@ impl Marker<'_> {
                 self.code(body);
                 steps.iter_mut().rev().for_each(|step| self.step(step));
             }
-            Code::Tuple(items) | Code::Con(_, items) | Code::Array(items, _) => self.all(items),
+            Code::Tuple(items)
+            | Code::Con(_, items)
+            | Code::Array(items, _)
+            | Code::ArrayPrim(_, _, items, _) => self.all(items),
             Code::Proj(a, _)
             | Code::Prim1(_, a)
             | Code::Dim(a, _)
@@ -116,9 +119,7 @@ impl Marker<'_> {
                 self.branches(vec![(&mut [], yes), (&mut [], no)]);
                 self.code(c);
             }
-            Code::Prim2(_, ab) | Code::MatMul(_, _, ab, _) | Code::Vjp(ab, _) => {
-                self.all(&mut ab[..])
-            }
+            Code::Prim2(_, ab) | Code::Vjp(ab, _) => self.all(&mut ab[..]),
             Code::Prim3(_, abc) | Code::Jvp(abc, _) | Code::Reach(abc, _) => self.all(&mut abc[..]),
             Code::For(index, parts, _) => {
                 self.inside_loop(|m| m.code(&mut parts[1]));

@@ -6,12 +6,14 @@ use std::rc::Rc;
 use lambada_prim::{Memory, TOO_DEEP, made_nan};
 use lambada_source::{Failure, Site, Span, stack};
 
+use super::arrays;
 use super::code::*;
 use super::compile::compile;
+use super::contract::contract;
+use super::derive;
 use super::real::{apply, apply2, comes_from, made};
 use super::shape::{Form, Shape};
 use super::value::{Accumulator, Closure, Value};
-use super::{arrays, derive};
 use crate::{Program, Ty};
 
 /// What may fail. The failure is boxed so that a result is as small as a value.
@@ -293,10 +295,10 @@ impl<'p> Machine<'p> {
                     }
                     return Ok(value);
                 }
-                Code::MatMul(ty, ranks, parts, span) => {
-                    let a = self.eval(&parts[0])?;
-                    let b = self.eval(&parts[1])?;
-                    return arrays::matmul(*ty, &a, &b, *ranks, *span);
+                Code::ArrayPrim(prim, version, args, span) => {
+                    let args =
+                        args.iter().map(|arg| self.eval(arg)).collect::<Run<Vec<Value>>>()?;
+                    return contract(*prim, version, &args, *span);
                 }
                 Code::Loop(code) => return self.loop_(code),
                 Code::Accumulate(slot, parts) => {

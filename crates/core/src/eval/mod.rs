@@ -7,6 +7,7 @@
 mod arrays;
 mod code;
 mod compile;
+mod contract;
 mod convert;
 mod derive;
 mod levels;

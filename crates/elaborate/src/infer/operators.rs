@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{Scalar, ScalarTy};
+use lambada_prim::{ArrayPrim, Scalar, ScalarTy};
 use lambada_source::Span;
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
@@ -69,7 +69,7 @@ impl Infer<'_> {
                 self.arith(op, a, b, span)
             }
             BinaryOp::Pow => self.power(a, b, span),
-            BinaryOp::MatMul => self.matmul(a, b, span),
+            BinaryOp::MatMul => self.contraction(op, a, b, span),
             BinaryOp::Eq
             | BinaryOp::Ne
             | BinaryOp::Lt
@@ -194,8 +194,10 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Arith("**", Box::new(base), Box::new(exponent)), ty, span }
     }
 
-    fn matmul(&mut self, a: Exp, b: Exp, span: Span) -> Exp {
-        let origin = Origin::new("@", span);
+    /// An operator that is an array primitive.
+    fn contraction(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        let prim = ArrayPrim::from_operator(op.spelling()).expect("a row has this operator");
+        let origin = Origin::new(op.spelling(), span);
         for operand in [&a, &b] {
             let real = Kind::shaped(Bases::REAL);
             if self.solver.require(operand.ty, real, origin.clone()).is_err() {
@@ -206,8 +208,8 @@ impl Infer<'_> {
         }
         let result = self.solver.unknown(Kind::shaped(Bases::REAL), Some(origin.clone()));
         self.solver.here = span;
-        self.solver.add(Constraint::MatMul { a: a.ty, b: b.ty, result, origin });
-        Exp { kind: ExpKind::MatMul(Box::new(a), Box::new(b)), ty: result, span }
+        self.solver.add(Constraint::Contraction { prim, a: a.ty, b: b.ty, result, origin });
+        Exp { kind: ExpKind::Contraction(prim, Box::new(a), Box::new(b)), ty: result, span }
     }
 
     fn compare(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {

@@ -42,7 +42,7 @@ impl Infer<'_> {
             | ExpKind::Con(..)
             | ExpKind::Not(_)
             | ExpKind::Compare(..)
-            | ExpKind::MatMul(..)
+            | ExpKind::Contraction(..)
             | ExpKind::Block(..)
             | ExpKind::If(..)
             | ExpKind::Match(..)

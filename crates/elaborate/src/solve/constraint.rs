@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::ScalarTy;
+use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
 use super::Solver;
 use super::ty::{Kind, Node, Origin, Ty};
@@ -20,7 +20,7 @@ pub(crate) enum Constraint {
     /// `base ** exponent : result`: as `Arith`, but reals have integer powers too.
     Pow { base: Ty, exponent: Ty, result: Ty, origin: Origin },
     /// `a @ b : result`
-    MatMul { a: Ty, b: Ty, result: Ty, origin: Origin },
+    Contraction { prim: ArrayPrim, a: Ty, b: Ty, result: Ty, origin: Origin },
     /// `record.name : ty`
     Field { record: Ty, name: Rc<str>, ty: Ty, origin: Origin },
     /// `tuple.index : ty`
@@ -79,7 +79,7 @@ impl Constraint {
             | Constraint::Base { origin, .. }
             | Constraint::Part { origin, .. }
             | Constraint::Pow { origin, .. }
-            | Constraint::MatMul { origin, .. }
+            | Constraint::Contraction { origin, .. }
             | Constraint::Field { origin, .. }
             | Constraint::Component { origin, .. }
             | Constraint::FirstOrder { origin, .. }
@@ -92,7 +92,8 @@ impl Constraint {
     /// The types it relates.
     pub fn types(&self) -> Vec<Ty> {
         match *self {
-            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+            Constraint::Arith { a, b, result, .. }
+            | Constraint::Contraction { a, b, result, .. } => {
                 vec![a, b, result]
             }
             Constraint::Base { whole, scalar, .. } => vec![whole, scalar],
@@ -116,7 +117,8 @@ impl Constraint {
     ) -> Constraint {
         let mut copy = self.clone();
         match &mut copy {
-            Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+            Constraint::Arith { a, b, result, .. }
+            | Constraint::Contraction { a, b, result, .. } => {
                 [a, b, result].into_iter().for_each(|t| *t = of(*t))
             }
             Constraint::Base { whole, scalar, .. } => {
@@ -152,7 +154,7 @@ impl Constraint {
             | Constraint::Base { origin, .. }
             | Constraint::Part { origin, .. }
             | Constraint::Pow { origin, .. }
-            | Constraint::MatMul { origin, .. }
+            | Constraint::Contraction { origin, .. }
             | Constraint::Field { origin, .. }
             | Constraint::Component { origin, .. }
             | Constraint::FirstOrder { origin, .. }
@@ -275,7 +277,7 @@ impl Solver {
     /// Decides one unknown of a constraint; false if there is none to decide.
     fn default(&mut self, constraint: &Constraint) -> bool {
         match constraint {
-            Constraint::MatMul { a, b, .. } => self.default_product(*a, *b),
+            Constraint::Contraction { prim, a, b, .. } => self.default_contraction(*prim, [*a, *b]),
             Constraint::Pow { base, exponent, .. } => {
                 let int = self.as_scalar(self.base(*base)) == Some(ScalarTy::Int);
                 let scalar = if int { ScalarTy::Int } else { ScalarTy::Real };
@@ -316,17 +318,22 @@ impl Solver {
         self.equal(base, scalar).is_ok()
     }
 
-    /// A product of what nothing decides is that of a matrix and a vector.
-    fn default_product(&mut self, a: Ty, b: Ty) -> bool {
-        let (n, k) = (self.fresh_size(), self.fresh_size());
-        let real = self.real();
-        let vector = self.array(k.clone(), real);
-        let row = self.array(k, real);
-        let matrix = self.array(n, row);
-        let known = |solver: &Solver, ty| !solver.is_unknown(solver.base(ty));
-        let left = !known(self, a) && self.equal(a, matrix).is_ok();
-        let right = !known(self, b) && self.equal(b, vector).is_ok();
-        left || right
+    /// What nothing decides has the ranks of the version with the fewest axes that fits what is known.
+    fn default_contraction(&mut self, prim: ArrayPrim, args: [Ty; 2]) -> bool {
+        let known = args.map(|ty| !self.is_unknown(self.base(ty)));
+        let fits = |version: &&Version| {
+            (0..2).all(|k| !known[k] || version.args[k].len() == self.rank(args[k]))
+        };
+        let axes = |version: &&Version| version.axes().count();
+        let Some(version) = prim.row().versions.iter().filter(fits).min_by_key(axes) else {
+            return false;
+        };
+        let (types, _) = self.axes(prim, version);
+        let mut decided = false;
+        for k in 0..2 {
+            decided |= !known[k] && self.equal(args[k], types[k]).is_ok();
+        }
+        decided
     }
 
     /// What a type may still be, inside all arrays.

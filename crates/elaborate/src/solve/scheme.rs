@@ -296,7 +296,7 @@ fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -
         | Constraint::Base { .. }
         | Constraint::Part { .. }
         | Constraint::Pow { .. }
-        | Constraint::MatMul { .. }
+        | Constraint::Contraction { .. }
         | Constraint::Field { .. }
         | Constraint::Component { .. }
         | Constraint::Jacobian { .. }

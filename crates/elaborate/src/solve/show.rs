@@ -316,7 +316,7 @@ impl<'s> Relations<'s> {
 /// A constraint that says what its result is.
 fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
     match constraint {
-        Constraint::Arith { a, b, result, .. } | Constraint::MatMul { a, b, result, .. } => {
+        Constraint::Arith { a, b, result, .. } | Constraint::Contraction { a, b, result, .. } => {
             Some((*result, [*a, *b]))
         }
         Constraint::Pow { base, exponent, result, .. } => Some((*result, [*base, *exponent])),

@@ -133,7 +133,9 @@ impl Solver {
             Constraint::Pow { base, exponent, result, .. } => {
                 (2, roots(&[*base, *exponent]), None, *result)
             }
-            Constraint::MatMul { a, b, result, .. } => (3, roots(&[*a, *b]), None, *result),
+            Constraint::Contraction { prim, a, b, result, .. } => {
+                (3, roots(&[*a, *b]), Some(prim.name().into()), *result)
+            }
             Constraint::Field { record, name, ty, .. } => {
                 (4, roots(&[*record]), Some(name.clone()), *ty)
             }

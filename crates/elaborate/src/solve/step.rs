@@ -1,6 +1,6 @@
 //! One step for each constraint: it holds, it fails, it says something simpler, or it waits.
 
-use lambada_prim::ScalarTy;
+use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
 use super::Solver;
 use super::constraint::{Constraint, Step, Trouble};
@@ -24,7 +24,9 @@ impl Solver {
             Constraint::Pow { base, exponent, result, origin } => {
                 self.pow(*base, *exponent, *result, origin)
             }
-            Constraint::MatMul { a, b, result, .. } => self.matmul(*a, *b, *result),
+            Constraint::Contraction { prim, a, b, result, .. } => {
+                self.contraction(*prim, [*a, *b], *result)
+            }
             Constraint::Field { record, name, ty, .. } => self.field(*record, name, *ty),
             Constraint::Component { tuple, index, ty, .. } => self.component(*tuple, *index, *ty),
             Constraint::FirstOrder { ty, .. } => self.first_order(*ty),
@@ -231,40 +233,47 @@ impl Solver {
         }
     }
 
-    fn matmul(&mut self, a: Ty, b: Ty, result: Ty) -> Result {
-        if self.any_error(&[a, b]) {
+    fn contraction(&mut self, prim: ArrayPrim, args: [Ty; 2], result: Ty) -> Result {
+        if self.any_error(&args) {
             let error = self.error();
             return self.same(result, error);
         }
-        for ty in [a, b] {
+        let versions = prim.row().versions;
+        let most = |k: usize| versions.iter().map(|version| version.args[k].len()).max();
+        for (k, ty) in args.into_iter().enumerate() {
             if self.is_scalar(ty)
-                || self.rank(ty) > 2
+                || Some(self.rank(ty)) > most(k)
                 || !matches!(self.base_kind(ty), Kind::Data { .. })
             {
                 return Err(Trouble::NotMatrix(ty));
             }
         }
-        let exact = |solver: &Solver, ty| {
-            (solver.is_scalar(solver.base(ty)) || solver.rank(ty) == 2).then(|| solver.rank(ty))
-        };
-        let (Some(m), Some(n)) = (exact(self, a), exact(self, b)) else {
-            return Ok(Step::Wait(vec![a, b]));
-        };
-        let (rows, inner, columns) = (self.fresh_size(), self.fresh_size(), self.fresh_size());
-        let real = self.real();
-        let row = self.array(inner.clone(), real);
-        let across = self.array(columns, real);
-        let (left, right, product) = match (m, n) {
-            (2, 1) => (self.array(rows.clone(), row), row, self.array(rows, real)),
-            (1, 2) => (row, self.array(inner, across), across),
-            (2, 2) => {
-                (self.array(rows.clone(), row), self.array(inner, across), self.array(rows, across))
-            }
-            _ => return Err(Trouble::Vectors),
-        };
-        self.equal(a, left)?;
-        self.equal(b, right)?;
+        // What has as many axes as any version has no more.
+        let exact =
+            |k: usize| self.is_scalar(self.base(args[k])) || Some(self.rank(args[k])) == most(k);
+        if !exact(0) || !exact(1) {
+            return Ok(Step::Wait(args.to_vec()));
+        }
+        let ranks = args.map(|ty| self.rank(ty));
+        let version = prim.version(&ranks).ok_or(Trouble::Vectors)?;
+        let (types, product) = self.axes(prim, version);
+        for (ty, expected) in args.into_iter().zip(types) {
+            self.equal(ty, expected)?;
+        }
         self.same(result, product)
+    }
+
+    /// The types of the arguments and of the result of a version, with a new size for each axis.
+    pub(super) fn axes(&mut self, prim: ArrayPrim, version: &Version) -> (Vec<Ty>, Ty) {
+        let sizes: Vec<_> = prim.row().axes.chars().map(|_| self.fresh_size()).collect();
+        let mut of_axes = |axes: &str| {
+            axes.chars().rev().fold(self.real(), |elem, axis| {
+                let k = prim.row().axes.find(axis).expect("versions speak of the axes of the row");
+                self.array(sizes[k].clone(), elem)
+            })
+        };
+        let args = version.args.iter().map(|axes| of_axes(axes)).collect();
+        (args, of_axes(version.result()))
     }
 
     fn field(&mut self, record: Ty, name: &str, ty: Ty) -> Result {

@@ -83,10 +83,10 @@ impl Specialize<'_> {
                 self.at(core::prim(Prim::Not, vec![inner]), span)
             }
             ExpKind::Compare(op, a, b) => self.compare(*op, a, b, span),
-            ExpKind::MatMul(a, b) => {
-                let (a, b) = (self.exp(a), self.exp(b));
+            ExpKind::Contraction(prim, a, b) => {
+                let args = vec![self.exp(a), self.exp(b)];
                 self.failing += 1;
-                self.typed(TermKind::MatMul(a, b), exp)
+                self.typed(TermKind::ArrayPrim(*prim, args), exp)
             }
             ExpKind::Block(stmts, body) => self.block(stmts, body),
             ExpKind::If(c, t, e) => {
@@ -413,7 +413,7 @@ fn is_total(term: &Term) -> bool {
         | TermKind::Update(..)
         | TermKind::Reduce(..)
         | TermKind::Inspect(..)
-        | TermKind::MatMul(..)
+        | TermKind::ArrayPrim(..)
         | TermKind::Loop { .. }
         | TermKind::Accumulate { .. }
         | TermKind::Add { .. }

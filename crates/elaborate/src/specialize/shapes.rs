@@ -81,7 +81,7 @@ impl Shapes {
             | TermKind::If(..)
             | TermKind::Reduce(..)
             | TermKind::Inspect(..)
-            | TermKind::MatMul(..)
+            | TermKind::ArrayPrim(..)
             | TermKind::Loop { .. }
             | TermKind::Accumulate { .. }
             | TermKind::Add { .. }
@@ -121,7 +121,7 @@ impl Shapes {
                 | TermKind::Match(..)
                 | TermKind::If(..)
                 | TermKind::Reduce(..)
-                | TermKind::MatMul(..)
+                | TermKind::ArrayPrim(..)
                 | TermKind::Loop { .. }
                 | TermKind::Accumulate { .. }
                 | TermKind::Add { .. }

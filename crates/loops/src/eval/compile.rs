@@ -236,8 +236,8 @@ impl<'a> Compiler<'a> {
             }
             Step::Kernel { prim, to, args, sizes } => {
                 let sizes = sizes.iter().map(|size| self.slot(*size)).collect();
-                let args = args.iter().map(|buf| buf.0).collect();
-                self.program.kernels.push(Kernel { prim: *prim, to: to.0, args, sizes });
+                let [to, args] = [to, args].map(|bufs| bufs.iter().map(|buf| buf.0).collect());
+                self.program.kernels.push(Kernel { prim: *prim, to, args, sizes });
                 let number = self.program.kernels.len() as u32 - 1;
                 self.put(Code::Kernel { number });
             }

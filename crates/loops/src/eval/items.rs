@@ -8,7 +8,7 @@ use super::{Body, Range};
 #[derive(Debug)]
 pub(super) struct Kernel {
     pub(super) prim: ArrayPrim,
-    pub(super) to: u32,
+    pub(super) to: Vec<u32>,
     pub(super) args: Vec<u32>,
     pub(super) sizes: Vec<u32>,
 }

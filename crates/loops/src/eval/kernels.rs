@@ -1,7 +1,9 @@
 //! Array primitives: their rows say what they compute, and how much work that counts as.
 
+use lambada_prim::Data;
 use lambada_source::Failure;
 
+use super::compile::word;
 use super::counts::Meter;
 use super::machine::{Machine, WORD};
 
@@ -23,16 +25,21 @@ impl<M: Meter> Machine<'_, M> {
             args.push(words.iter().map(|word| f64::from_bits(*word)).collect::<Vec<f64>>());
         }
         let args: Vec<&[f64]> = args.iter().map(|arg| &arg[..]).collect();
-        let value = (row.eval)(&sizes, &args);
-        let place = self.place(kernel.to, 0, len(version.result) as i64)?;
-        for (word, x) in self.memory[place..].iter_mut().zip(&value) {
-            *word = x.to_bits();
+        let mut places = Vec::new();
+        for (buf, axes) in kernel.to.iter().zip(version.results) {
+            places.push(self.place(*buf, 0, len(axes) as i64)?);
+        }
+        let results = (row.eval)(&sizes, &args);
+        for (data, place) in results.iter().zip(places) {
+            let words = &mut self.memory[place..place + data.len()];
+            words.iter_mut().enumerate().for_each(|(k, to)| *to = word(data.get(k)));
         }
         if M::COUNTS {
             let sizes: Vec<u64> = sizes.iter().map(|size| *size as u64).collect();
             self.meter.operations((row.work)(&sizes));
             self.meter.load(args.iter().map(|arg| arg.len() as u64).sum());
-            self.meter.write(value.len() as u64 * WORD);
+            let written: usize = results.iter().map(Data::len).sum();
+            self.meter.write(written as u64 * WORD);
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
 
-use lambada_anf::{Atom, Elem, NAMELESS, Nest, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
-use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Tensor};
 use lambada_source::Span;
 
 use super::functions::same;
@@ -75,34 +75,63 @@ impl Evaluator<'_> {
         self.named(hint, |this| merge(&mut rows, &mut this.emit, &[Some(&array.elem)]))
     }
 
-    /// `a @ b`
-    pub(super) fn matmul(&mut self, a: &Term, b: &Term, span: Span, hint: Hint) -> Eval<Val> {
-        let (a, b) = (self.eval(a, None)?, self.eval(b, None)?);
-        let (x, rows) = self.matrix(&a)?;
-        let (y, columns) = self.matrix(&b)?;
-        let (Some(inner), Some(x_var), Some(y_var)) = (rows.last(), x.as_var(), y.as_var()) else {
-            return Err(ill_typed());
-        };
-        self.emit.check_equal(
-            *inner,
-            columns[0],
-            span,
-            "sizes differ: the inner sizes of `@` are {0} and {1}",
-        );
-        let dims: Vec<Atom> = rows[..rows.len() - 1].iter().chain(&columns[1..]).copied().collect();
-        let ty = Ty { elem: self.emit.elem(x), dims: dims.clone() };
-        let prim = ArrayPrim::MatMul;
-        let product = self.named(hint, |this| {
-            Ok(match ty.elem {
-                Elem::Scalar(ScalarTy::Real) => {
-                    this.emit.bind(NAMELESS, ty, Op::ArrayPrim(prim, vec![x_var, y_var]))
-                }
-                Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) | Elem::Ref(_) => this
-                    .emit
-                    .int_product((x_var, rows.len()), (y_var, columns.len()), *inner, &dims),
-            })
+    /// An array primitive, behind the checks that its sizes fit.
+    pub(super) fn contraction(
+        &mut self,
+        prim: ArrayPrim,
+        args: &[Term],
+        span: Span,
+        hint: Hint,
+    ) -> Eval<Val> {
+        let args = args.iter().map(|arg| self.eval(arg, None)).collect::<Eval<Vec<Val>>>()?;
+        let (args, dims) = self.matrices(&args)?;
+        let ranks: Vec<usize> = dims.iter().map(Vec::len).collect();
+        let version = prim.version(&ranks).ok_or_else(ill_typed)?;
+        for [(a, j), (b, k)] in version.equal_axes() {
+            self.emit.check_equal(dims[a][j], dims[b][k], span, &prim.unequal_sizes());
+        }
+        self.array_prim(prim, args, &dims, hint)
+    }
+
+    /// An array primitive of arrays whose sizes fit.
+    pub(super) fn array_prim(
+        &mut self,
+        prim: ArrayPrim,
+        args: Vec<Var>,
+        dims: &[Vec<Atom>],
+        hint: Hint,
+    ) -> Eval<Val> {
+        let dims: Vec<&[Atom]> = dims.iter().map(|sizes| &sizes[..]).collect();
+        let ranks: Vec<usize> = dims.iter().map(|sizes| sizes.len()).collect();
+        let version = prim.version(&ranks).ok_or_else(ill_typed)?;
+        let dims = version.result_dims(&dims);
+        let elems = prim.row().results.iter();
+        let types: Vec<Ty> = elems
+            .zip(&dims)
+            .map(|(elem, dims)| Ty { elem: (*elem).into(), dims: dims.clone() })
+            .collect();
+        let results = self.named(hint, |this| {
+            let hint = this.emit.hint.take().unwrap_or_else(|| NAMELESS.into());
+            let bind = |ty: Ty| Param { var: this.emit.fresh(hint.clone(), ty.clone()), ty };
+            let binds: Vec<Param> = types.into_iter().map(bind).collect();
+            let vars: Vec<Var> = binds.iter().map(|p| p.var).collect();
+            this.emit.push(binds, Op::ArrayPrim(prim, args));
+            Ok(vars)
         })?;
-        Ok(stored(product, &dims))
+        let mut values: Vec<Val> =
+            results.iter().zip(&dims).map(|(var, dims)| stored((*var).into(), dims)).collect();
+        Ok(if values.len() == 1 { values.remove(0) } else { Val::tuple(values) })
+    }
+
+    /// Arrays of scalars as variables, with their sizes.
+    pub(super) fn matrices(&mut self, values: &[Val]) -> Eval<(Vec<Var>, Vec<Vec<Atom>>)> {
+        let (mut vars, mut dims) = (Vec::new(), Vec::new());
+        for value in values {
+            let (atom, sizes) = self.matrix(value)?;
+            vars.push(atom.as_var().ok_or_else(ill_typed)?);
+            dims.push(sizes);
+        }
+        Ok((vars, dims))
     }
 
     /// An array of scalars as an atom, with its sizes.
@@ -138,48 +167,6 @@ impl Emit {
         let high = self.prim(Prim::LtInt, &[i, size]);
         let cond = self.prim(Prim::And, &[low, high]);
         self.check(cond, span, message, vec![i, size]);
-    }
-}
-
-impl Emit {
-    /// The product of arrays of integers, with their ranks, as a sum for each element: it has no kernel of its own.
-    fn int_product(
-        &mut self,
-        a: (Var, usize),
-        b: (Var, usize),
-        inner: Atom,
-        dims: &[Atom],
-    ) -> Atom {
-        let hint = self.hint.take().unwrap_or_else(|| NAMELESS.into());
-        self.int_element(&hint, a, b, inner, dims, &mut Vec::new())
-    }
-
-    fn int_element(
-        &mut self,
-        hint: &str,
-        a: (Var, usize),
-        b: (Var, usize),
-        inner: Atom,
-        dims: &[Atom],
-        at: &mut Vec<Atom>,
-    ) -> Atom {
-        let extent = dims.first().copied().unwrap_or(inner);
-        self.enter();
-        let index = self.index("i", extent);
-        let (out, result) = if dims.is_empty() {
-            let (rows, columns) = at.split_at(a.1 - 1);
-            let x = self.load(a.0.into(), &[rows, &[index.into()]].concat());
-            let y = self.load(b.0.into(), &[&[index.into()], columns].concat());
-            (Out::Reduce(ReduceOp::Add), self.prim(Prim::MulInt, &[x, y]))
-        } else {
-            at.push(index.into());
-            let element = self.int_element(hint, a, b, inner, &dims[1..], at);
-            at.pop();
-            (Out::Collect, element)
-        };
-        let body = self.leave().finish(vec![result]);
-        let ty = Ty { elem: Elem::INT, dims: dims.to_vec() };
-        self.bind(hint, ty, Nest::For { index, extent, outs: vec![out], body })
     }
 }
 

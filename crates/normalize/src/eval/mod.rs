@@ -256,7 +256,7 @@ impl<'a> Evaluator<'a> {
                 | TermKind::Update(..)
                 | TermKind::Reduce(..)
                 | TermKind::Inspect(..)
-                | TermKind::MatMul(..)
+                | TermKind::ArrayPrim(..)
                 | TermKind::Loop { .. }
                 | TermKind::Accumulate { .. }
                 | TermKind::Add { .. }
@@ -317,7 +317,7 @@ impl<'a> Evaluator<'a> {
                 self.inspect(site, &value, t.ty())?;
                 Ok(value)
             }
-            TermKind::MatMul(a, b) => self.matmul(a, b, span, hint),
+            TermKind::ArrayPrim(prim, args) => self.contraction(*prim, args, span, hint),
             TermKind::Loop { state, init, kind, body } => self.loop_(state, init, kind, body, span),
             TermKind::Accumulate { acc, init, body } => self.accumulate(acc, init, body),
             TermKind::Add { acc, index, value } => self.add(acc, index, value, span),

@@ -1,5 +1,7 @@
 //! Arrays of scalars, rows, tuples and arrays.
 
+use lambada_prim::ArrayPrim;
+
 use super::*;
 
 fn matrix() -> Ty {
@@ -43,7 +45,11 @@ fn transposed_and_multiplied() {
         let t = m.for_(dim(a.clone(), 1), |m, j| {
             m.for_(length(a.clone()), |_, i| index(a.clone(), vec![i, j], Span::default()))
         });
-        Term::new(TermKind::MatMul(t, a.clone()), matrix(), Span::default())
+        Term::new(
+            TermKind::ArrayPrim(ArrayPrim::MatMul, vec![t, a.clone()]),
+            matrix(),
+            Span::default(),
+        )
     });
     m.def("main", main);
     m.check(
@@ -56,33 +62,14 @@ fn transposed_and_multiplied() {
 fn products_need_equal_sizes() {
     let mut m = Make::new();
     let main = m.lam("a", matrix(), |m, a| {
-        m.lam("x", reals(), |_, x| Term::new(TermKind::MatMul(a, x), reals(), Span::default()))
+        m.lam("x", reals(), |_, x| {
+            Term::new(TermKind::ArrayPrim(ArrayPrim::MatMul, vec![a, x]), reals(), Span::default())
+        })
     });
     m.def("main", main);
     let a = || Data::matrix(&[&[1.0, 2.0]]);
     m.check(&[a(), vec![3.0, 4.0].into()], vec![11.0]);
     m.check_fails(&[a(), vec![3.0].into()], "sizes differ: the inner sizes of `@` are 2 and 1");
-}
-
-#[test]
-fn products_of_integers() {
-    let ints = || Ty::array(Ty::array(Ty::INT));
-    let mut m = Make::new();
-    let main = m.lam("a", ints(), |m, a| {
-        m.lam("x", Ty::array(Ty::INT), |_, x| {
-            let product =
-                |a: Term, b: Term, ty: Ty| Term::new(TermKind::MatMul(a, b), ty, Span::default());
-            let vector = || Ty::array(Ty::INT);
-            let square = product(a.clone(), a.clone(), ints());
-            tuple(vec![square, product(a.clone(), x.clone(), vector()), product(x, a, vector())])
-        })
-    });
-    m.def("main", main);
-    let matrix = |data: Vec<i64>| {
-        Data::Tensor(Tensor { dims: vec![2, 2], data: lambada_prim::Data::Int(data) })
-    };
-    let expect = vec![matrix(vec![7, 10, 15, 22]), vec![50, 110].into(), vec![70, 100].into()];
-    m.check(&[matrix(vec![1, 2, 3, 4]), vec![10, 20].into()], Data::Tuple(expect));
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! The rows.
 
 use super::Transpose::{Apply, Arg, Cotangent, Flipped, Outer};
+use crate::{Data, ScalarTy};
+
 use super::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Version};
 
 const BLOCK: &str = include_str!("block.c");
+const TRIANGULAR: &str = include_str!("triangular.c");
 
 /// Axes of a triangular matrix and of right-hand sides, which may be a vector.
 const SOLVES: &[Version] = &[
-    Version { args: &["nn", "nm"], result: "nm", transposes: &[] },
-    Version { args: &["nn", "n"], result: "n", transposes: &[] },
+    Version { args: &["nn", "nm"], results: &["nm"], transposes: &[] },
+    Version { args: &["nn", "n"], results: &["n"], transposes: &[] },
 ];
 
 pub(super) const ROWS: &[ArrayRow] = &[
@@ -17,10 +20,11 @@ pub(super) const ROWS: &[ArrayRow] = &[
         name: "matmul",
         spelling: Spelling::Infix("@"),
         axes: "nkm",
+        results: &[ScalarTy::Real],
         versions: &[
             Version {
                 args: &["nk", "km"],
-                result: "nm",
+                results: &["nm"],
                 transposes: &[
                     Apply(ArrayPrim::MatMul, &[Cotangent, Flipped(&Arg(1))]),
                     Apply(ArrayPrim::MatMul, &[Flipped(&Arg(0)), Cotangent]),
@@ -28,7 +32,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
             },
             Version {
                 args: &["nk", "k"],
-                result: "n",
+                results: &["n"],
                 transposes: &[
                     Outer(&[Cotangent, Arg(1)]),
                     Apply(ArrayPrim::MatMul, &[Cotangent, Arg(0)]),
@@ -36,7 +40,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
             },
             Version {
                 args: &["k", "km"],
-                result: "m",
+                results: &["m"],
                 transposes: &[
                     Apply(ArrayPrim::MatMul, &[Arg(1), Cotangent]),
                     Outer(&[Arg(0), Cotangent]),
@@ -48,7 +52,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         work: |sizes| 2 * sizes[0] * sizes[1] * sizes[2],
         kernel: ArrayKernel { name: "lam_matmul", texts: &[BLOCK, include_str!("matmul.c")] },
         doc: "The product of two matrices, or of a matrix and a vector.",
-        example: (&[(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), (&[2], &[1.0, 10.0])], &[21.0, 43.0]),
+        example: (&[(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), (&[2], &[1.0, 10.0])], &[&[21.0, 43.0]]),
         domain: "all",
     },
     ArrayRow {
@@ -56,13 +60,14 @@ pub(super) const ROWS: &[ArrayRow] = &[
         name: "cholesky",
         spelling: Spelling::Definition("cholesky"),
         axes: "n",
-        versions: &[Version { args: &["nn"], result: "nn", transposes: &[] }],
+        results: &[ScalarTy::Real],
+        versions: &[Version { args: &["nn"], results: &["nn"], transposes: &[] }],
         derivative: Derivative::Rules,
         eval: cholesky,
         work: |sizes| sizes[0] * sizes[0] * (sizes[0] + 6) / 3,
         kernel: ArrayKernel { name: "lam_cholesky", texts: &[BLOCK, include_str!("cholesky.c")] },
         doc: "The lower triangle whose product with its transpose is the symmetric part of a matrix.",
-        example: (&[(&[2, 2], &[4.0, 2.0, 2.0, 10.0])], &[2.0, 0.0, 1.0, 3.0]),
+        example: (&[(&[2, 2], &[4.0, 2.0, 2.0, 10.0])], &[&[2.0, 0.0, 1.0, 3.0]]),
         domain: "positive definite matrices",
     },
     ArrayRow {
@@ -70,16 +75,17 @@ pub(super) const ROWS: &[ArrayRow] = &[
         name: "triangular_solve",
         spelling: Spelling::Definition("triangular_solve"),
         axes: "nm",
+        results: &[ScalarTy::Real],
         versions: SOLVES,
         derivative: Derivative::Rules,
         eval: |sizes, args| triangular(sizes, args, &|k| k),
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
             name: "lam_triangular_solve",
-            texts: &[BLOCK, include_str!("triangular_solve.c")],
+            texts: &[BLOCK, TRIANGULAR, include_str!("triangular_solve.c")],
         },
         doc: "The solution of a system with a lower triangle.",
-        example: (&[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2], &[2.0, 9.0])], &[1.0, 2.0]),
+        example: (&[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2], &[2.0, 9.0])], &[&[1.0, 2.0]]),
         domain: "triangles without a zero on the diagonal",
     },
     ArrayRow {
@@ -87,21 +93,97 @@ pub(super) const ROWS: &[ArrayRow] = &[
         name: "triangular_solve_upper",
         spelling: Spelling::Definition("triangular_solve_upper"),
         axes: "nm",
+        results: &[ScalarTy::Real],
         versions: SOLVES,
         derivative: Derivative::Rules,
         eval: |sizes, args| triangular(sizes, args, &|k| sizes[0] - 1 - k),
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
             name: "lam_triangular_solve_upper",
-            texts: &[BLOCK, include_str!("triangular_solve_upper.c")],
+            texts: &[BLOCK, TRIANGULAR, include_str!("triangular_solve_upper.c")],
         },
         doc: "The solution of a system with an upper triangle.",
-        example: (&[(&[2, 2], &[2.0, 1.0, 0.0, 4.0]), (&[2], &[4.0, 8.0])], &[1.0, 2.0]),
+        example: (&[(&[2, 2], &[2.0, 1.0, 0.0, 4.0]), (&[2], &[4.0, 8.0])], &[&[1.0, 2.0]]),
         domain: "triangles without a zero on the diagonal",
+    },
+    ArrayRow {
+        prim: ArrayPrim::Lu,
+        name: "lu",
+        spelling: Spelling::Definition("prelude_lu"),
+        axes: "n",
+        results: &[ScalarTy::Int, ScalarTy::Real, ScalarTy::Real],
+        versions: &[Version { args: &["nn"], results: &["n", "nn", "nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: lu,
+        work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 3) / 3,
+        kernel: ArrayKernel { name: "lam_lu", texts: &[BLOCK, include_str!("lu.c")] },
+        doc: "The order of rows that partial pivoting chooses, and the lower and upper triangle whose product has these rows.",
+        example: (
+            &[(&[2, 2], &[1.0, 2.0, 4.0, 8.0])],
+            &[&[1.0, 0.0], &[1.0, 0.0, 0.25, 1.0], &[4.0, 8.0, 0.0, 0.0]],
+        ),
+        domain: "all",
+    },
+    ArrayRow {
+        prim: ArrayPrim::Argsort,
+        name: "argsort",
+        spelling: Spelling::Definition("argsort"),
+        axes: "n",
+        results: &[ScalarTy::Int],
+        versions: &[Version { args: &["n"], results: &["n"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: argsort,
+        work: |sizes| sizes[0] * u64::from(sizes[0].max(1).ilog2() + 1),
+        kernel: ArrayKernel { name: "lam_argsort", texts: &[include_str!("argsort.c")] },
+        doc: "The places of the elements in ascending order, NaN last; equal elements keep theirs.",
+        example: (&[(&[4], &[2.0, f64::NAN, 1.0, 2.0])], &[&[2.0, 0.0, 3.0, 1.0]]),
+        domain: "all",
+    },
+    ArrayRow {
+        prim: ArrayPrim::CholeskyTangent,
+        name: "cholesky_tangent",
+        spelling: Spelling::Definition("prelude_cholesky_tangent"),
+        axes: "n",
+        results: &[ScalarTy::Real],
+        versions: &[Version { args: &["nn", "nn"], results: &["nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: cholesky_tangent,
+        work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 9) / 3,
+        kernel: ArrayKernel {
+            name: "lam_cholesky_tangent",
+            texts: &[BLOCK, include_str!("cholesky_tangent.c")],
+        },
+        doc: "How the factor of a positive definite matrix changes with the symmetric part of a change of the matrix.",
+        example: (
+            &[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2, 2], &[4.0, 4.0, 4.0, 10.0])],
+            &[&[1.0, 0.0, 1.5, 0.875]],
+        ),
+        domain: "factors without a zero on the diagonal",
+    },
+    ArrayRow {
+        prim: ArrayPrim::CholeskyPullback,
+        name: "cholesky_pullback",
+        spelling: Spelling::Definition("prelude_cholesky_pullback"),
+        axes: "n",
+        results: &[ScalarTy::Real],
+        versions: &[Version { args: &["nn", "nn"], results: &["nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: cholesky_pullback,
+        work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 9) / 3,
+        kernel: ArrayKernel {
+            name: "lam_cholesky_pullback",
+            texts: &[BLOCK, include_str!("cholesky_pullback.c")],
+        },
+        doc: "The cotangent of a positive definite matrix, which is symmetric, from that of its factor.",
+        example: (
+            &[(&[2, 2], &[2.0, 0.0, 1.0, 4.0]), (&[2, 2], &[1.0, 9.0, 3.0, 8.0])],
+            &[&[0.125, 0.25, 0.25, 1.0]],
+        ),
+        domain: "factors without a zero on the diagonal",
     },
 ];
 
-fn matmul(sizes: &[usize], args: &[&[f64]]) -> Vec<f64> {
+fn matmul(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let (rows, inner, columns) = (sizes[0], sizes[1], sizes[2]);
     let mut product = vec![0.0; rows * columns];
     for i in 0..rows {
@@ -112,10 +194,10 @@ fn matmul(sizes: &[usize], args: &[&[f64]]) -> Vec<f64> {
             sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += factor * x);
         }
     }
-    product
+    vec![Data::Real(product)]
 }
 
-fn cholesky(sizes: &[usize], args: &[&[f64]]) -> Vec<f64> {
+fn cholesky(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let (n, a) = (sizes[0], args[0]);
     let mut l = vec![0.0; n * n];
     for i in 0..n {
@@ -125,14 +207,14 @@ fn cholesky(sizes: &[usize], args: &[&[f64]]) -> Vec<f64> {
             l[i * n + j] = if j < i { rest / l[j * n + j] } else { rest.sqrt() };
         }
     }
-    match l.last() {
-        Some(last) if !(*last > 0.0 && *last < f64::INFINITY) => vec![f64::NAN; n * n],
-        Some(_) | None => l,
+    if l.last().is_some_and(|last| !(*last > 0.0 && *last < f64::INFINITY)) {
+        l.fill(f64::NAN);
     }
+    vec![Data::Real(l)]
 }
 
 /// A triangular system whose k-th equation, in the order in which they are solved, is in row `place(k)`.
-fn triangular(sizes: &[usize], args: &[&[f64]], place: &dyn Fn(usize) -> usize) -> Vec<f64> {
+fn triangular(sizes: &[usize], args: &[&[f64]], place: &dyn Fn(usize) -> usize) -> Vec<Data> {
     let (n, m) = (sizes[0], sizes[1]);
     let (triangle, mut x) = (args[0], args[1].to_vec());
     for k in 0..n {
@@ -147,5 +229,94 @@ fn triangular(sizes: &[usize], args: &[&[f64]], place: &dyn Fn(usize) -> usize) 
         let pivot = if pivot == 0.0 { f64::NAN } else { pivot };
         x[i * m..(i + 1) * m].iter_mut().for_each(|y| *y /= pivot);
     }
-    x
+    vec![Data::Real(x)]
+}
+
+/// Of the largest entries of a column, that in the first row of the matrix is the pivot.
+fn lu(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let n = sizes[0];
+    let mut u = args[0].to_vec();
+    let mut l = vec![0.0; n * n];
+    let mut order: Vec<i64> = (0..n as i64).collect();
+    for k in 0..n {
+        let size =
+            |i: usize| if u[i * n + k].is_nan() { f64::INFINITY } else { u[i * n + k].abs() };
+        let better = |best: usize, i: usize| {
+            let (x, y) = (size(best), size(i));
+            if y > x || y == x && order[i] < order[best] { i } else { best }
+        };
+        let place = (k + 1..n).fold(k, better);
+        order.swap(k, place);
+        for j in 0..n {
+            u.swap(k * n + j, place * n + j);
+            l.swap(k * n + j, place * n + j);
+        }
+        l[k * n + k] = 1.0;
+        let pivot = u[k * n + k];
+        for i in k + 1..n {
+            let factor = if pivot != 0.0 { u[i * n + k] / pivot } else { 0.0 };
+            l[i * n + k] = factor;
+            u[i * n + k] = 0.0;
+            for j in k + 1..n {
+                u[i * n + j] -= factor * u[k * n + j];
+            }
+        }
+    }
+    vec![Data::Int(order), Data::Real(l), Data::Real(u)]
+}
+
+fn argsort(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let xs = args[0];
+    let mut order: Vec<i64> = (0..sizes[0] as i64).collect();
+    // NaN is equal to NaN and above all else; the sort is stable.
+    order.sort_by(|a, b| {
+        let (x, y) = (xs[*a as usize], xs[*b as usize]);
+        x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
+    });
+    vec![Data::Int(order)]
+}
+
+fn cholesky_tangent(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let (n, l, da) = (sizes[0], args[0], args[1]);
+    let mut dl = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..=i {
+            let mut rest = 0.5 * (da[i * n + j] + da[j * n + i]);
+            for k in 0..j {
+                rest -= dl[i * n + k] * l[j * n + k] + l[i * n + k] * dl[j * n + k];
+            }
+            dl[i * n + j] = if j < i {
+                (rest - l[i * n + j] * dl[j * n + j]) / l[j * n + j]
+            } else {
+                0.5 * rest / l[i * n + i]
+            };
+        }
+    }
+    vec![Data::Real(dl)]
+}
+
+/// Undoes the factorization by rows, from its last entry.
+fn cholesky_pullback(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let (n, l, mut ct) = (sizes[0], args[0], args[1].to_vec());
+    for i in (0..n).rev() {
+        for j in (0..=i).rev() {
+            let half = if j < i { 1.0 } else { 0.5 };
+            let g = half * ct[i * n + j] / l[j * n + j];
+            ct[i * n + j] = g;
+            if j < i {
+                ct[j * n + j] -= g * l[i * n + j];
+            }
+            for k in 0..j {
+                ct[i * n + k] -= g * l[j * n + k];
+                ct[j * n + k] -= g * l[i * n + k];
+            }
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            ct[i * n + j] *= 0.5;
+            ct[j * n + i] = ct[i * n + j];
+        }
+    }
+    vec![Data::Real(ct)]
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Scalar;
 
 #[test]
 fn rows_stand_in_the_order_of_the_primitives() {
@@ -21,9 +22,15 @@ fn examples_are_true() {
             assert_eq!(dims[a][j], dims[b][k], "{}", row.name);
         }
         let data: Vec<&[f64]> = args.iter().map(|(_, data)| *data).collect();
-        assert_eq!((row.eval)(&version.sizes(prim, &dims, 1), &data), expected, "{}", row.name);
-        let count: usize = version.result_dims(&dims).iter().product();
-        assert_eq!(count, expected.len(), "{}", row.name);
+        let found = (row.eval)(&version.sizes(prim, &dims, 1), &data);
+        let types: Vec<ScalarTy> = found.iter().map(Data::ty).collect();
+        assert_eq!(types, row.results, "{}", row.name);
+        let reals = |data: &Data| (0..data.len()).map(|k| real(data.get(k))).collect();
+        assert_eq!(found.iter().map(reals).collect::<Vec<Vec<f64>>>(), expected, "{}", row.name);
+        let dims = version.result_dims(&dims);
+        let counts = dims.iter().map(|dims| dims.iter().product());
+        let counts: Vec<usize> = counts.collect();
+        assert_eq!(counts, expected.iter().map(|part| part.len()).collect::<Vec<usize>>());
     }
 }
 
@@ -33,7 +40,10 @@ fn versions_speak_of_the_axes_of_the_row() {
         for version in prim.row().versions {
             assert!(version.axes().all(|(_, _, name)| prim.row().axes.contains(name)));
             let of_arguments = |name| version.axes().any(|(_, _, axis)| axis == name);
-            assert!(version.result.chars().all(of_arguments), "{}", prim.name());
+            let axes = version.results.iter().flat_map(|axes| axes.chars());
+            assert!(axes.into_iter().all(of_arguments), "{}", prim.name());
+            assert_eq!(version.results.len(), prim.row().results.len(), "{}", prim.name());
+            assert!(!prim.is_contraction() || version.results.len() == 1, "{}", prim.name());
             let transposes = if prim.is_contraction() { version.args.len() } else { 0 };
             assert_eq!(version.transposes.len(), transposes, "{}", prim.name());
         }
@@ -46,5 +56,14 @@ fn kernels_define_what_they_are_called() {
         let kernel = &prim.row().kernel;
         let head = format!(" {}(", kernel.name);
         assert!(kernel.texts.last().is_some_and(|text| text.contains(&head)), "{}", kernel.name);
+    }
+}
+
+/// A number as a real.
+fn real(x: Scalar) -> f64 {
+    match x {
+        Scalar::Real(x) => x,
+        Scalar::Int(k) => k as f64,
+        Scalar::Bool(b) => f64::from(b),
     }
 }

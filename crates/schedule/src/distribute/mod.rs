@@ -281,7 +281,7 @@ impl Distributor<'_> {
         let version = prim.version(&ranks).expect("the checker has seen the ranks");
         let (mut taken, mut axes) = (Vec::new(), HashMap::new());
         let summed = version.summed();
-        for name in summed.iter().copied().chain(version.result.chars()) {
+        for name in summed.iter().copied().chain(version.result().chars()) {
             let (arg, k, _) = version
                 .axes()
                 .find(|(_, _, other)| *other == name)
@@ -301,7 +301,7 @@ impl Distributor<'_> {
         for name in summed.iter().rev() {
             sum = self.to.reduce(ReduceOp::Add, Axes::one(axes[name]), sum);
         }
-        let result = version.result.chars().map(|name| axes[&name]).collect();
+        let result = version.result().chars().map(|name| axes[&name]).collect();
         let array = self.to.map(result, sum);
         self.bind_array(p, array);
     }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_core::{self as core, DefId, LoopKind, Program, SizedTy, TermKind};
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Surface, Version};
 use lambada_source::Span;
 
 use super::{
@@ -301,16 +301,7 @@ impl Reader<'_> {
                 self.index(&array, &indices, span)?
             }
             TermKind::Reduce(reduce, array) => self.reduce(*reduce, array, span)?,
-            TermKind::MatMul(a, b) => match (self.read(a, vec![])?, self.read(b, vec![])?) {
-                (Known::Array(a, rows), Known::Array(x, size))
-                    if rows.len() == 2 && size == rows[1..] =>
-                {
-                    Known::Array(op_at(Op::MatVec(rows[0], rows[1]), &[a, x]), vec![rows[0]])
-                }
-                _ => {
-                    return outside(span, "`@` of something else than a matrix and a vector", ROWS);
-                }
-            },
+            TermKind::ArrayPrim(prim, args) => self.contraction(*prim, args, span)?,
             TermKind::Loop { state, init, kind: LoopKind::For(i, n, checkpoint), body } => {
                 checkpoint.states().map(|states| self.read(states, vec![])).transpose()?;
                 self.fold(state, init, (i, n), body, span)?
@@ -350,6 +341,28 @@ impl Reader<'_> {
                 }
                 Ok(Known::Term(f))
             }
+        }
+    }
+
+    /// The paper has one product: that of a matrix and a vector.
+    fn contraction(&mut self, prim: ArrayPrim, args: &[core::Term], span: Span) -> Read {
+        let (ranks, args): (Vec<usize>, Vec<Known>) = self
+            .each(args)?
+            .into_iter()
+            .map(|arg| (if let Known::Array(_, dims) = &arg { dims.len() } else { 0 }, arg))
+            .unzip();
+        let applies = |version: &Version| match version.args {
+            [matrix, vector] => **matrix == format!("{}{vector}", version.result()),
+            _ => false,
+        };
+        match (prim.version(&ranks), &args[..]) {
+            (Some(version), [Known::Array(a, rows), Known::Array(x, size)])
+                if applies(version) && rows.len() == 2 && *size == rows[1..] =>
+            {
+                let product = op_at(Op::MatVec(rows[0], rows[1]), &[a.clone(), x.clone()]);
+                Ok(Known::Array(product, vec![rows[0]]))
+            }
+            _ => outside(span, "`@` of something else than a matrix and a vector", ROWS),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Values, sizes and failures.
 
-use lambada_prim::Scalar;
+use lambada_prim::{ArrayPrim, Scalar};
 use lambada_source::Site;
 
 use super::*;
@@ -256,9 +256,12 @@ fn empty_arrays_know_their_inner_sizes() {
 
 #[test]
 fn products_of_matrices() {
+    let product = ArrayPrim::from_operator("@").expect("a row");
     let matmul = |p: &mut Program, a: Ty, b: Ty, result: Ty| {
         function(p, a, |p, a| {
-            function(p, b, |_, b| Term::new(TermKind::MatMul(var(a), var(b)), result, NOWHERE))
+            function(p, b, |_, b| {
+                Term::new(TermKind::ArrayPrim(product, vec![var(a), var(b)]), result, NOWHERE)
+            })
         })
     };
     let rows = Ty::array(reals());

@@ -1,13 +1,12 @@
 //! Functions with rules that are rows of the table of array primitives. Where a function with rules is written out, no derivative looks into it: its rules are taken
 //! instead of it. So an array primitive can take the place of its body, behind the checks of the sizes that its signature writes.
 
-use lambada_anf::{Atom, NAMELESS, Op, Ty, Var};
+use lambada_anf::Atom;
 use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
 
 use super::{Evaluator, Hint, RuledAt};
 use crate::Eval;
-use crate::eval::arrays::stored;
 use crate::merge::ill_typed;
 use crate::val::{Closure, CodeKind, Val};
 
@@ -44,20 +43,8 @@ impl Evaluator<'_> {
             }
             this.signature_checks(body)
         })?;
-        let mut args: Vec<Var> = Vec::new();
-        let mut dims: Vec<Vec<Atom>> = Vec::new();
-        for x in xs {
-            let (atom, sizes) = self.matrix(x)?;
-            args.push(atom.as_var().ok_or_else(ill_typed)?);
-            dims.push(sizes);
-        }
-        let version = prim.version(&ranks(xs)).ok_or_else(ill_typed)?;
-        let dims: Vec<&[Atom]> = dims.iter().map(|sizes| &sizes[..]).collect();
-        let dims = version.result_dims(&dims);
-        let ty = Ty { elem: ScalarTy::Real.into(), dims: dims.clone() };
-        let result =
-            self.named(hint, |this| Ok(this.emit.bind(NAMELESS, ty, Op::ArrayPrim(prim, args))))?;
-        Ok(stored(result, &dims))
+        let (args, dims) = self.matrices(xs)?;
+        self.array_prim(prim, args, &dims, hint)
     }
 
     fn is_of_reals(&self, x: &Val) -> bool {

@@ -1,0 +1,42 @@
+/* The k-th equation, in the order in which they are solved, is in row k of a lower triangle and in row n - 1 - k of an upper one. */
+static inline __attribute__((always_inline)) void lam_triangular(int upper, int64_t n, int64_t m, const double *restrict t, const double *restrict b, double *restrict x) {
+  for (int64_t i = 0; i < n * m; i++) x[i] = b[i];
+  for (int64_t done = 0; done < n; done += 32) {
+    const int64_t size = n - done < 32 ? n - done : 32;
+    /* Rows from start to end are solved now, by those from known on. */
+    const int64_t start = upper ? n - done - size : done, end = start + size, known = upper ? end : 0;
+    if (m == 1) {
+      int64_t i = start;
+      for (; i + 4 <= end; i += 4) {
+        const double *row = t + i * n + known, *y = x + known;
+        double s = x[i], u = x[i + 1], v = x[i + 2], w = x[i + 3];
+        for (int64_t j = 0; j < done; j++) {
+          s -= row[j] * y[j];
+          u -= row[n + j] * y[j];
+          v -= row[2 * n + j] * y[j];
+          w -= row[3 * n + j] * y[j];
+        }
+        x[i] = s;
+        x[i + 1] = u;
+        x[i + 2] = v;
+        x[i + 3] = w;
+      }
+      for (; i < end; i++) {
+        double s = x[i];
+        for (int64_t j = 0; j < done; j++) s -= t[i * n + known + j] * x[known + j];
+        x[i] = s;
+      }
+    } else if (done > 0)
+      lam_block_subtract(size, done, m, t + start * n + known, n, 1, x + known * m, m, x + start * m, m);
+    for (int64_t k = 0; k < size; k++) {
+      const int64_t i = upper ? end - 1 - k : start + k, first = upper ? i + 1 : start, last = upper ? end : i;
+      for (int64_t j = first; j < last; j++) {
+        const double factor = t[i * n + j];
+#pragma omp simd
+        for (int64_t c = 0; c < m; c++) x[i * m + c] -= factor * x[j * m + c];
+      }
+      const double pivot = t[i * n + i] == 0 ? __builtin_nan("") : t[i * n + i];
+      for (int64_t c = 0; c < m; c++) x[i * m + c] /= pivot;
+    }
+  }
+}
