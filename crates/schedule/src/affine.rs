@@ -71,6 +71,14 @@ impl Affine {
         Some((self.terms.iter().map(named).collect::<Option<_>>()?, self.constant))
     }
 
+    /// The axes whose indices are terms, with their coefficients, and the rest.
+    pub(crate) fn axes(&self, graph: &Graph) -> (Vec<(AxisId, i64)>, Affine) {
+        let mut rest = self.clone();
+        rest.terms.retain(|node, _| graph.index(*node).is_none());
+        let own = |(node, times): (&NodeId, &i64)| Some((graph.index(*node)?, *times));
+        (self.terms.iter().filter_map(own).collect(), rest)
+    }
+
     /// The node that it is, if it is one.
     pub(crate) fn single(&self) -> Option<NodeId> {
         let mut terms = self.terms.iter();

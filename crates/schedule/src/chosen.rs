@@ -1,15 +1,16 @@
-//! Indices that statements around a run have chosen: they are the same for all iterations in it. That they are in range is known where the run begins.
+//! Indices that are in range wherever they are asked for: statements around a run have chosen them, or loops of the run do not leave the range. That is known
+//! where the run begins, and in its loops.
 
 use std::collections::{BTreeMap, HashMap};
 
 use lambada_anf::bounds::Known;
-use lambada_anf::{Atom, Exp, Op, Stm, Ty, Var};
+use lambada_anf::{Atom, Exp, Nest, Op, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 
 use crate::affine::Affine;
 use crate::graph::{Array, Chosen, Graph, NodeId, Sum};
 
-/// The indices of inputs that are in range where a run of statements begins; what is learned is forgotten.
+/// The indices of inputs that are in range where a run of statements begins, or for all indices of its loops; what is learned is forgotten.
 pub(crate) fn chosen(
     stms: &[Stm],
     inputs: &[Var],
@@ -17,10 +18,12 @@ pub(crate) fn chosen(
     known: &mut Known,
 ) -> Vec<Chosen> {
     let numbers = inputs.iter().copied().zip(0..).collect();
-    let mut finder = Finder { numbers, sums: HashMap::new(), types, found: Vec::new() };
+    let (forms, around) = (HashMap::new(), Vec::new());
+    let mut finder = Finder { numbers, forms, types, around, found: Vec::new() };
     let mark = known.mark();
     for stm in stms {
-        finder.statement(stm, known);
+        finder.outside(stm, known);
+        finder.inside(stm, known);
         finder.define(stm);
         known.pass(stm);
     }
@@ -28,72 +31,141 @@ pub(crate) fn chosen(
     finder.found
 }
 
+/// An integer: what comes from outside, and multiples of the indices of loops.
+#[derive(Clone, Default)]
+struct Form {
+    sum: Sum,
+    along: BTreeMap<Var, i64>,
+}
+
+impl Form {
+    fn plus(mut self, times: i64, other: &Form) -> Form {
+        self.sum = self.sum.plus(times, &other.sum);
+        for (index, coefficient) in &other.along {
+            let known = self.along.entry(*index).or_default();
+            *known = known.wrapping_add(times.wrapping_mul(*coefficient));
+        }
+        self.along.retain(|_, coefficient| *coefficient != 0);
+        self
+    }
+
+    /// The number, if it is known.
+    fn constant(&self) -> Option<i64> {
+        let known = self.sum.terms.is_empty() && self.along.is_empty();
+        known.then_some(self.sum.constant)
+    }
+}
+
 struct Finder<'a> {
     numbers: HashMap<Var, u32>,
-    sums: HashMap<Var, Sum>,
+    forms: HashMap<Var, Form>,
     types: &'a HashMap<Var, Ty>,
+    /// The indices of the loops around, with the extents of those where these come from outside.
+    around: Vec<(Var, Option<Sum>)>,
     found: Vec<Chosen>,
 }
 
 impl Finder<'_> {
-    fn sum(&self, atom: Atom) -> Option<Sum> {
+    fn form(&self, atom: Atom) -> Option<Form> {
+        let of = |sum| Form { sum, along: BTreeMap::new() };
         match atom {
-            Atom::Lit(Scalar::Int(constant)) => Some(Sum { constant, ..Sum::default() }),
+            Atom::Lit(Scalar::Int(constant)) => Some(of(Sum { constant, ..Sum::default() })),
             Atom::Lit(Scalar::Real(_) | Scalar::Bool(_)) => None,
-            Atom::Var(var) => self.sums.get(&var).cloned().or_else(|| {
+            Atom::Var(var) if self.around.iter().any(|(index, _)| *index == var) => {
+                Some(Form { sum: Sum::default(), along: BTreeMap::from([(var, 1)]) })
+            }
+            Atom::Var(var) => self.forms.get(&var).cloned().or_else(|| {
                 let number = *self.numbers.get(&var)?;
-                Some(Sum { terms: BTreeMap::from([(number, 1)]), constant: 0 })
+                Some(of(Sum { terms: BTreeMap::from([(number, 1)]), constant: 0 }))
             }),
         }
     }
 
-    /// Sums of what comes from outside.
+    /// Sums of what comes from outside and of indices.
     fn define(&mut self, stm: &Stm) {
         let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, &stm.binds[..]) else { return };
-        let all: Option<Vec<Sum>> = args.iter().map(|arg| self.sum(*arg)).collect();
-        let sum = match (op, all.as_deref()) {
+        let all: Option<Vec<Form>> = args.iter().map(|arg| self.form(*arg)).collect();
+        let form = match (op, all.as_deref()) {
             (Prim::AddInt, Some([a, b])) => a.clone().plus(1, b),
             (Prim::SubInt, Some([a, b])) => a.clone().plus(-1, b),
-            (Prim::NegInt, Some([a])) => Sum::default().plus(-1, a),
-            (Prim::MulInt, Some([a, b])) if a.terms.is_empty() => {
-                Sum::default().plus(a.constant, b)
-            }
-            (Prim::MulInt, Some([a, b])) if b.terms.is_empty() => {
-                Sum::default().plus(b.constant, a)
-            }
+            (Prim::NegInt, Some([a])) => Form::default().plus(-1, a),
+            (Prim::MulInt, Some([a, b])) => match (a.constant(), b.constant()) {
+                (Some(times), _) => Form::default().plus(times, b),
+                (None, Some(times)) => Form::default().plus(times, a),
+                (None, None) => return,
+            },
             (_, _) => return,
         };
-        self.sums.insert(p.var, sum);
+        self.forms.insert(p.var, form);
     }
 
-    fn statement(&mut self, stm: &Stm, known: &Known) {
-        if let Exp::Op(op) = &stm.exp
-            && let Some((array, index)) = op.access()
-            && let Some(input) = self.numbers.get(&array).copied()
-        {
-            let dims = &self.types[&array].dims;
-            for (position, (i, size)) in index.iter().zip(dims).enumerate() {
-                let Some(index) = self.sum(*i) else { continue };
-                let new = Chosen { input, position, index };
-                if !self.found.contains(&new) && known.ask(|place| place.in_range(*i, *size)) {
-                    self.found.push(new);
-                }
+    /// Indices of accesses that depend on no loop of the run. Whether the loops around them run at all is not known.
+    fn outside(&mut self, stm: &Stm, known: &Known) {
+        self.access(stm, known);
+        for block in stm.exp.blocks() {
+            block.stms.iter().for_each(|stm| self.outside(stm, known));
+        }
+    }
+
+    /// Those that depend on all loops around them. What holds in a branch is not asked.
+    fn inside(&mut self, stm: &Stm, known: &mut Known) {
+        let Exp::Nest(Nest::For { index, extent, body, .. }) = &stm.exp else { return };
+        let extent = self.form(*extent).filter(|form| form.along.is_empty());
+        self.around.push((*index, extent.map(|form| form.sum)));
+        let mark = known.mark();
+        known.enter(&stm.exp);
+        for stm in &body.stms {
+            self.access(stm, known);
+            self.inside(stm, known);
+            self.define(stm);
+            known.pass(stm);
+        }
+        known.reset(mark);
+        self.around.pop();
+    }
+
+    fn access(&mut self, stm: &Stm, known: &Known) {
+        let Exp::Op(op) = &stm.exp else { return };
+        let Some((array, index)) = op.access() else { return };
+        let Some(input) = self.numbers.get(&array).copied() else { return };
+        let dims = &self.types[&array].dims;
+        for (position, (i, size)) in index.iter().zip(dims).enumerate() {
+            let Some((index, along)) = self.form(*i).and_then(|form| self.for_all(form)) else {
+                continue;
+            };
+            let new = Chosen { input, position, index, along };
+            if !self.found.contains(&new) && known.ask(|place| place.in_range(*i, *size)) {
+                self.found.push(new);
             }
         }
-        for block in stm.exp.blocks() {
-            block.stms.iter().for_each(|stm| self.statement(stm, known));
-        }
+    }
+
+    /// An index for all indices of the loops around, which it depends on.
+    fn for_all(&self, form: Form) -> Option<(Sum, Vec<(i64, Sum)>)> {
+        let term =
+            |(index, extent): &(Var, Option<Sum>)| Some((*form.along.get(index)?, extent.clone()?));
+        let mut along: Vec<(i64, Sum)> = self.around.iter().map(term).collect::<Option<_>>()?;
+        along.sort_unstable();
+        (along.len() == form.along.len()).then_some((form.sum, along))
     }
 }
 
-/// Is an index of an array in range wherever it is asked for, as it has been chosen outside?
+/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or whatever the indices of its axes are?
 pub(crate) fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
     let Array::Input(input) = array else { return false };
     let of_input = |node: NodeId| {
         let array = graph.read_of(node).filter(|array| graph.rank(*array) == 0)?;
         if let Array::Input(k) = graph.array(array) { Some(*k) } else { None }
     };
-    let Some((terms, constant)) = Affine::of(graph, index).over(of_input) else { return false };
-    let index = Sum { terms, constant };
-    graph.chosen.contains(&Chosen { input: *input, position, index })
+    let sum = |affine: &Affine| {
+        let (terms, constant) = affine.over(of_input)?;
+        Some(Sum { terms, constant })
+    };
+    let (axes, rest) = Affine::of(graph, index).axes(graph);
+    let extent = |axis| sum(&Affine::of(graph, graph.axis(axis).extent));
+    let along: Option<Vec<(i64, Sum)>> =
+        axes.iter().map(|(axis, times)| Some((*times, extent(*axis)?))).collect();
+    let (Some(index), Some(mut along)) = (sum(&rest), along) else { return false };
+    along.sort_unstable();
+    graph.chosen.contains(&Chosen { input: *input, position, index, along })
 }

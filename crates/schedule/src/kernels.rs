@@ -22,7 +22,7 @@ use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::place::{place, placeable};
 use crate::placed::Placed;
-use crate::regions::{Region, fitting, mentions, needed, types};
+use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
 use crate::{Outputs, emit, prepared};
@@ -32,6 +32,12 @@ mod usual;
 
 use sizes::{Enough, enough};
 use usual::{Within, kept, usual};
+
+/// What runs may have, in the order in which they are tried.
+const LEVELS: [Allowed; 3] =
+    [Allowed { loops: true, additions: false }, Allowed { loops: false, additions: false }, ALONE];
+/// What a statement may have that is a run by itself.
+const ALONE: Allowed = Allowed { loops: false, additions: true };
 
 /// Loops for a run of statements.
 #[derive(Debug)]
@@ -114,33 +120,36 @@ struct Finder {
 }
 
 impl Finder {
-    /// Runs with sequential loops first; where one is no kernel, those between the loops.
+    /// Runs with sequential loops first; where one is no kernel, those between the loops; then those that add to accumulators from outside.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
         // Whether all that is about an accumulator is in one run, the whole block tells.
-        let [with, without] = [true, false].map(|loops| fitting(&all, loops));
-        let (mut all, mut at) = (all.into_iter(), 0);
-        for (len, fits) in runs(&with) {
-            let run: Vec<Stm> = all.by_ref().take(len).collect();
-            match if fits && has_loops(&run) { self.run(&run) } else { None } {
-                Some(new) => self.replaced(&run, new, &mut block.stms),
-                None => self.between_loops(run, &without[at..at + len], &mut block.stms),
-            }
-            at += len;
-        }
+        let fitting: Vec<Vec<bool>> =
+            LEVELS.iter().map(|allowed| fitting(&all, *allowed)).collect();
+        let fitting: Vec<&[bool]> = fitting.iter().map(Vec::as_slice).collect();
+        self.level((all, false), &fitting, &mut block.stms);
     }
 
-    fn between_loops(&mut self, all: Vec<Stm>, fitting: &[bool], stms: &mut Vec<Stm>) {
-        let mut all = all.into_iter();
-        for (len, fits) in runs(fitting) {
+    /// Statements, perhaps a run that has been tried; and for each of the levels that are left which of them fit.
+    fn level(&mut self, (all, tried): (Vec<Stm>, bool), fitting: &[&[bool]], stms: &mut Vec<Stm>) {
+        let (count, mut all, mut at) = (all.len(), all.into_iter(), 0);
+        let Some((own, others)) = fitting.split_first() else {
+            let alone = count > 1 || !tried;
+            return all.for_each(|stm| self.statement(stm, alone, stms));
+        };
+        let with_loops = fitting.len() == LEVELS.len();
+        for (len, fits) in runs(own) {
             let run: Vec<Stm> = all.by_ref().take(len).collect();
-            match if fits { self.run(&run) } else { None } {
+            let known = tried && len == count;
+            let new = fits && !known && (!with_loops || has_loops(&run));
+            match if new { self.run(&run) } else { None } {
                 Some(new) => self.replaced(&run, new, stms),
                 None => {
-                    let alone = fits && len > 1;
-                    run.into_iter().for_each(|stm| self.statement(stm, alone, stms));
+                    let others: Vec<&[bool]> = others.iter().map(|f| &f[at..at + len]).collect();
+                    self.level((run, new || known), &others, stms);
                 }
             }
+            at += len;
         }
     }
 
@@ -154,7 +163,7 @@ impl Finder {
     fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
         let one = std::slice::from_ref(&stm);
         if alone
-            && fitting(one, false)[0]
+            && fitting(one, ALONE)[0]
             && let Some(new) = self.run(one)
         {
             return self.replaced(one, new, stms);

@@ -90,7 +90,7 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         let mut stms = std::mem::take(&mut block.stms);
-        let fitting = fitting(&stms, true);
+        let fitting = fitting(&stms, Allowed { loops: true, additions: false });
         let mut at = 0;
         while at < stms.len() {
             let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
@@ -134,11 +134,6 @@ pub(crate) fn needed(stms: &[Stm], mentions: &HashMap<Var, usize>) -> Vec<Param>
     bound.into_iter().filter(|p| needed.contains(&p.var)).cloned().collect()
 }
 
-/// Which statements of a block belong to a region, perhaps with sequential loops. An accumulator does if all that is about it is in one run.
-pub(crate) fn fitting(stms: &[Stm], loops: bool) -> Vec<bool> {
-    fitting_with(stms, Allowed { loops, additions: false })
-}
-
 /// What else a region may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowed {
@@ -148,8 +143,8 @@ pub(crate) struct Allowed {
     pub(crate) additions: bool,
 }
 
-/// Which statements of a block belong to a region that may have more.
-pub(crate) fn fitting_with(stms: &[Stm], allowed: Allowed) -> Vec<bool> {
+/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run.
+pub(crate) fn fitting(stms: &[Stm], allowed: Allowed) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,

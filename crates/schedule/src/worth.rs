@@ -6,7 +6,7 @@ use lambada_prim::Cost;
 
 use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
-use crate::place::{batched, place};
+use crate::place::{batched, place, runs_along};
 use crate::placed::{Buffer, Content, Item, Nest, Placed};
 use crate::scopes::batch;
 use crate::tile::tiled;
@@ -269,7 +269,7 @@ impl Work<'_> {
             Node::At(array, _) if graph.state_of(*array).is_some() => 0.0,
             Node::At(_, index) => {
                 let parts: f64 = index.iter().map(|i| self.node(*i, found)).sum();
-                let lane = index.last().and_then(|i| graph.index(*i));
+                let lane = self.nest.vector.filter(|axis| runs_along(graph, index, *axis));
                 parts + self.access(free, lane)
             }
             Node::Reduce(..) => 0.0,

@@ -178,7 +178,9 @@ impl Emitter<'_> {
                 continue;
             };
             let (at, _) = self.place(id, copy);
-            let offset = self.code.int(Prim::MulInt, at, Operand::int(i64::from(lanes)));
+            // Fewer lanes have the first copies.
+            let copies = Operand::int(i64::from(self.lanes));
+            let offset = self.code.int(Prim::MulInt, at, copies);
             let ty = self.code.ty(total);
             let old = self.code.bind(ty, Op::Load(buf, offset));
             let value = self.code.prim(combine, &[old, total]);

@@ -26,6 +26,8 @@ pub(super) struct Code {
     levels: Vec<Level>,
     /// By register: the level that binds it.
     level_of: Vec<usize>,
+    /// By number of lanes: their numbers.
+    iotas: HashMap<u16, Operand>,
 }
 
 impl Code {
@@ -34,6 +36,7 @@ impl Code {
             function: Function::new("nests"),
             levels: vec![Level::default()],
             level_of: Vec::new(),
+            iotas: HashMap::new(),
         }
     }
 
@@ -122,7 +125,12 @@ impl Code {
 
     /// `0, 1, 2, …`
     pub(super) fn iota(&mut self, lanes: u16) -> Operand {
-        self.bind(Ty { elem: ScalarTy::Int, lanes }, Op::Iota)
+        if let Some(known) = self.iotas.get(&lanes) {
+            return *known;
+        }
+        let iota = self.bind_at(0, Ty { elem: ScalarTy::Int, lanes }, Op::Iota);
+        self.iotas.insert(lanes, iota);
+        iota
     }
 
     /// Elements of a buffer that nobody writes to while bodies from the given one on are open.
@@ -237,7 +245,7 @@ fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
         Prim::AddInt | Prim::SubInt if lit(1) == Some(0) => Some(args[0]),
         Prim::MulInt if lit(0) == Some(1) => Some(args[1]),
         Prim::MulInt if lit(1) == Some(1) => Some(args[0]),
-        Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt => {
+        Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt | Prim::BitAnd => {
             Some(Operand::Lit(op.eval(&[Scalar::Int(lit(0)?), Scalar::Int(lit(1)?)])))
         }
         _ => None, // left as it is

@@ -59,7 +59,6 @@ struct Emitter<'a> {
     outputs: Outputs,
     code: Code,
     lanes: u16,
-    iota: Option<Operand>,
     inputs: Vec<Slot>,
     constants: Vec<Option<Buf>>,
     slots: Vec<Slot>,
@@ -99,7 +98,6 @@ pub(crate) fn emit_in_blocks(
         outputs,
         code: Code::new(),
         lanes,
-        iota: None,
         inputs: Vec::new(),
         constants: Vec::new(),
         slots: Vec::new(),
@@ -149,9 +147,6 @@ impl<'a> Emitter<'a> {
                 buf
             });
             self.constants.push(buf);
-        }
-        if self.lanes > 1 {
-            self.iota = Some(self.code.iota(self.lanes));
         }
     }
 

@@ -1,4 +1,5 @@
-//! Nests: loops, lanes, and what is done inside. The last iterations, too few for all lanes, are done one by one.
+//! Nests: loops, lanes, and what is done inside. The last iterations, too few for all lanes, are done by half as many lanes, and by half of those; of the axis
+//! that is cut into blocks, which is long, one by one.
 
 use lambada_loops::{Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar};
@@ -90,7 +91,7 @@ impl Emitter<'_> {
         (Operand::int(0), self.extent(axis))
     }
 
-    /// The loops over an axis: several iterations at once, with all lanes; then those that are left.
+    /// The loops over an axis: several iterations at once, with all lanes; then those that are left, with fewer and fewer lanes.
     fn axis(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
         let tile = nest.tile.iter().find(|(own, _)| *own == axis);
         let count = tile.map_or(1, |(_, count)| usize::from(*count));
@@ -104,12 +105,22 @@ impl Emitter<'_> {
             }
             return;
         }
-        let mut steps = vec![(count, lanes), (1, lanes), (1, 1)];
+        let mut steps = vec![(count, lanes)];
+        let mut width = lanes;
+        while width > 1 {
+            steps.push((1, width));
+            width = if self.placed.block == Some(axis) { 1 } else { width / 2 };
+        }
+        steps.push((1, 1));
         steps.dedup();
         let (mut start, end) = self.range(axis);
         for (count, lanes) in steps {
             let step = count as i64 * i64::from(lanes);
             let to = if step == 1 { end } else { self.whole(start, end, step) };
+            // Where the extent is known, there is nothing left for some widths.
+            if start == to {
+                continue;
+            }
             self.counted(nest, depth, (start, to), (count, lanes), sums);
             start = to;
         }

@@ -169,8 +169,16 @@ impl Emitter<'_> {
             let value = self.node(body, copy);
             let elem = self.code.ty(value).elem;
             // A value that all lanes share is combined once for each of them.
-            let lanes = self.axes.values().any(|bound| bound.lanes > 1);
-            let cell = all.filter(|_| lanes).unwrap_or(one);
+            let lanes = self.axes.values().map(|bound| bound.lanes).max().unwrap_or(1);
+            let (cell, value) = match all {
+                Some(all) if lanes == self.lanes => (all, value),
+                // Fewer lanes come once, after the others.
+                Some(_) if lanes > 1 => {
+                    let value = self.broadcast(value, lanes);
+                    (one, self.code.bind(Ty::scalar(elem), Op::Fold(sum.op, value)))
+                }
+                Some(_) | None => (one, value),
+            };
             let old = self.code.get(cell);
             let new = self.code.prim(sum.op.prim(elem), &[old, value]);
             self.code.push(Step::Set(cell, new));

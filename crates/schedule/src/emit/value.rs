@@ -6,7 +6,7 @@ use lambada_source::stack;
 
 use super::{Copy, Emitter, Slot};
 use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
-use crate::place::{is_safe, slides};
+use crate::place::{is_safe, runs_along, slides};
 use crate::placed::{BufferId, Content};
 
 impl Emitter<'_> {
@@ -68,8 +68,8 @@ impl Emitter<'_> {
         if lanes == 1 {
             return first;
         }
-        let iota = self.iota;
-        self.code.prim(Prim::AddInt, &[first, iota.expect("lanes have numbers")])
+        let iota = self.code.iota(lanes);
+        self.code.prim(Prim::AddInt, &[first, iota])
     }
 
     /// The index of the first lane.
@@ -119,13 +119,12 @@ impl Emitter<'_> {
     /// Indices, of which the last is that of the first lane where lanes are consecutive; and how many then.
     fn indices(&mut self, index: &[NodeId], copy: Copy) -> (Vec<Operand>, Option<u16>) {
         let graph = self.graph();
-        let lane = index.last().and_then(|i| graph.index(*i)).filter(|axis| self.lanes(*axis) > 1);
+        let contiguous = self.lane_of(index).filter(|axis| runs_along(graph, index, *axis));
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
-        let contiguous = lane.filter(|axis| !inner.iter().any(|i| graph.free(*i).contains(*axis)));
         let mut at = self.nodes(inner, copy);
         let last = index.last().expect("the array has axes");
         at.push(match contiguous {
-            Some(axis) => self.first(axis, copy),
+            Some(axis) => self.first_lane(*last, axis, copy),
             None => self.node(*last, copy),
         });
         (at, contiguous.map(|axis| self.lanes(axis)))

@@ -1,9 +1,9 @@
-//! Indices that have been chosen outside of a program.
+//! Indices that are in range whatever the program does: chosen outside of it, or for all indices of axes.
 
 use std::collections::BTreeMap;
 
 /// `Σ coefficient · input + constant`
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sum {
     /// By input.
     pub terms: BTreeMap<u32, i64>,
@@ -18,8 +18,10 @@ pub struct Chosen {
     pub input: u32,
     /// Which of its axes.
     pub position: usize,
-    /// The index.
+    /// The index, but for what depends on axes.
     pub index: Sum,
+    /// What else is added to it: multiples of the indices of axes, with the extents of these; in order. It is in range for all of these indices.
+    pub along: Vec<(i64, Sum)>,
 }
 
 impl Sum {

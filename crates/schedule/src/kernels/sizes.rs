@@ -1,5 +1,5 @@
-//! For which sizes is a placement worth it? Where the axis of the lanes has only a few indices, most of them are done one by one, and today's loops, which have
-//! no blocks and buffers, are faster.
+//! For which sizes is a placement worth it? Where the axis of the lanes has only a few indices, most of them are done one by one or by fewer lanes, and today's
+//! loops, which have no blocks and buffers, are faster.
 
 use lambada_prim::Scalar;
 
@@ -8,7 +8,7 @@ use crate::cost::Nominal;
 use crate::graph::{AxisId, Graph, NodeId};
 use crate::placed::{Nest, Placed};
 
-/// How many times the lanes have to fit.
+/// How many times the lanes have to fit an axis in blocks, of which what is left over is done one by one; another one has to fit them once.
 const TIMES: i64 = 2;
 
 /// When a placement is worth it.
@@ -26,7 +26,8 @@ pub(super) fn enough(placed: &Placed, sizes: &Nominal, lanes: u16) -> Enough {
     let graph = &placed.graph;
     let Some(axis) = main_axis(placed, sizes) else { return Enough::Always };
     let extent = graph.axis(axis).extent;
-    let least = TIMES * i64::from(lanes);
+    let times = if placed.block == Some(axis) { TIMES } else { 1 };
+    let least = times * i64::from(lanes);
     if let Some(Scalar::Int(known)) = graph.lit(extent) {
         return if known >= least { Enough::Always } else { Enough::Never };
     }

@@ -215,8 +215,13 @@ impl Placer<'_> {
                     let mut own = BTreeSet::new();
                     self.current.seen.clear();
                     let own_pass = if self.blocks(&over) { pass } else { self.before(pass) };
+                    let in_lanes = self.lane_of(term).is_some() && !self.blocks(&over);
                     for part in term.index.iter().chain(&term.when).chain([&term.value]) {
-                        self.wanted(*part, own_pass, &over, &mut own)?;
+                        if in_lanes {
+                            self.visit(*part, own_pass, &over, &mut own)?;
+                        } else {
+                            self.wanted(*part, own_pass, &over, &mut own)?;
+                        }
                     }
                     all.push((term.over.clone(), k, own));
                 }
@@ -255,7 +260,7 @@ impl Placer<'_> {
         needs.insert(known);
     }
 
-    /// What is added at computed places is computed before, in lanes.
+    /// What a nest of its own adds is computed before, in lanes.
     fn wanted(
         &mut self,
         node: NodeId,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Definition, Kind, Placer, is_safe, runs_along, slides};
-use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId};
+use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
 /// An axis that is known to have fewer indices is never that of lanes.
@@ -77,15 +77,7 @@ impl Placer<'_> {
             if definition.pass != pass || matches!(definition.kind, Kind::Scatter(_)) {
                 continue;
             }
-            let joins = |need: &usize| {
-                let at = *placed.get(need)?;
-                let other = &self.definitions[*need];
-                let here = all[at].domain == definition.domain
-                    && other.kind == Kind::Store
-                    && matches!(other.content, Content::Node(_));
-                Some(if here { at } else { at + 1 })
-            };
-            let first = definition.needs.iter().filter_map(joins).max().unwrap_or(0);
+            let first = self.first(&definition.domain, &definition.needs, &all, &placed);
             let alone = self.is_scalar(definition.content);
             let at = (first..all.len()).find(|at| !alone && all[*at].takes(definition));
             let at = at.unwrap_or_else(|| {
@@ -109,7 +101,27 @@ impl Placer<'_> {
         }
     }
 
-    /// The nests of an array that is added to: the first elements before the pass over blocks, then each term.
+    /// The first nest that may be the one of a definition, or of a term, that needs others.
+    fn first(
+        &self,
+        domain: &Axes,
+        needs: &BTreeSet<usize>,
+        all: &[Built],
+        placed: &HashMap<usize, usize>,
+    ) -> usize {
+        let joins = |need: &usize| {
+            let at = *placed.get(need)?;
+            let other = &self.definitions[*need];
+            let here = all[at].domain == *domain
+                && other.kind == Kind::Store
+                && matches!(other.content, Content::Node(_));
+            Some(if here { at } else { at + 1 })
+        };
+        needs.iter().filter_map(joins).max().unwrap_or(0)
+    }
+
+    /// The nests of an array that is added to: the first elements before the pass over blocks, then each term, those in lanes with others that have the
+    /// same indices. In a pass over blocks each term has a nest of its own, as others may run together in groups.
     fn scattered(
         &self,
         k: usize,
@@ -120,7 +132,8 @@ impl Placer<'_> {
     ) {
         let Kind::Scatter(terms) = &definition.kind else { return };
         let id = BufferId(k as u32);
-        let (before, count) = (self.before(definition.pass), all.len());
+        let before = self.before(definition.pass);
+        let mut last = None;
         let in_place = match definition.content {
             Content::Array(array) => self.graph.added_in_place(array).is_some(),
             Content::Node(_) => false,
@@ -132,20 +145,27 @@ impl Placer<'_> {
             built.add(item, &Axes::default(), &definition.needs);
             built.alone = true;
             all.push(built);
+            last = Some(all.len() - 1);
         }
+        // The first elements are there before anything is added to them.
+        let begin = last.map_or(0, |at| at + 1);
         for (over, term, needs) in terms {
             let axes: Axes = over.iter().copied().collect();
             let own = if self.blocks(&axes) { definition.pass } else { before };
             if pass == own {
-                let mut built = Built::new(axes.clone());
-                built.add(Item::Add(id, *term), &axes, needs);
-                built.alone = true;
-                all.push(built);
+                let lane = self.lane_of_term(id, *term).filter(|_| !self.blocks(&axes));
+                let first = self.first(&axes, needs, all, placed).max(begin);
+                let at = (first..all.len()).find(|at| lane.is_some() && all[*at].adds(&axes, lane));
+                let at = at.unwrap_or_else(|| {
+                    all.push(Built { alone: lane.is_none(), ..Built::new(axes.clone()) });
+                    all.len() - 1
+                });
+                all[at].lane = self.lane_of_term(id, *term);
+                all[at].add(Item::Add(id, *term), &Axes::default(), needs);
+                last = last.max(Some(at));
             }
         }
-        if all.len() > count {
-            placed.insert(k, all.len() - 1);
-        }
+        placed.extend(last.map(|at| (k, at)));
     }
 
     fn nest(&self, built: Built, blocked: bool) -> Nest {
@@ -160,10 +180,7 @@ impl Placer<'_> {
         let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
         let fit =
             |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);
-        let run = built.items.iter().find_map(|item| {
-            if let Item::Add(id, k) = item { self.lane_of_term(*id, *k) } else { None }
-        });
-        let fit = |axis: &AxisId| fit(axis) && run.is_none_or(|own| own == *axis);
+        let fit = |axis: &AxisId| fit(axis) && built.lane.is_none_or(|own| own == *axis);
         let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
         let vector = vector.filter(|_| !built.items.iter().any(scalar));
         let mut axes: Vec<AxisId> = built.domain.iter().collect();
@@ -192,7 +209,11 @@ impl Placer<'_> {
     fn lane_of_term(&self, id: BufferId, k: u32) -> Option<AxisId> {
         let Content::Array(array) = self.definitions[id.0 as usize].content else { return None };
         let Array::Scatter(_, terms) = self.graph.array(array) else { return None };
-        let term = &terms[k as usize];
+        self.lane_of(&terms[k as usize])
+    }
+
+    /// The same of a term.
+    pub(super) fn lane_of(&self, term: &Term) -> Option<AxisId> {
         let over: Axes = term.over.iter().copied().collect();
         let along = |axis: &AxisId| {
             let when = term.when.is_none_or(|when| !self.graph.free(when).contains(*axis));
@@ -230,6 +251,8 @@ struct Built {
     needs: BTreeSet<usize>,
     items: Vec<Item>,
     alone: bool,
+    /// The axis of the lanes that add to elements one after the other.
+    lane: Option<AxisId>,
     guard: Option<(NodeId, bool)>,
     carries: BTreeSet<LoopId>,
 }
@@ -242,6 +265,7 @@ impl Built {
             needs: BTreeSet::new(),
             items: Vec::new(),
             alone: false,
+            lane: None,
             guard: None,
             carries: BTreeSet::new(),
         }
@@ -254,6 +278,16 @@ impl Built {
             && self.carries == definition.carries
             && self.domain == definition.domain
             && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
+    }
+
+    /// Does it take a term that lanes along an axis add?
+    fn adds(&self, over: &Axes, lane: Option<AxisId>) -> bool {
+        !self.alone
+            && self.guard.is_none()
+            && self.carries.is_empty()
+            && self.domain == *over
+            && self.reduced.is_empty()
+            && (self.lane.is_none() || self.lane == lane)
     }
 
     fn add(&mut self, item: Item, reduced: &Axes, needs: &BTreeSet<usize>) {

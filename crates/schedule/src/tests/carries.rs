@@ -250,6 +250,7 @@ graph (n : int, m : int, p : int, x : [n]real, y : [m]real, a : [m]real, b : [p]
     graph.in_place = 2;
     let once = placed::print(&placements(&graph)[0]);
     assert!(!once.contains("copy"), "{once}");
+    // What lanes add to the rows stands in one nest, what one index after the other adds in nests of its own.
     assert!(once.contains("lanes j"), "{once}");
     for n in [0, 1, 9] {
         for m in SIZES {

@@ -1,0 +1,69 @@
+//! What becomes of a step of a recurrence: one nest, with lanes for few indices, that reads and adds without asking whether it may.
+
+use lambada_anf::{Function, check, read};
+
+use crate::{Choice, Kernel, kernels};
+
+/// Two steps backwards: `weights` is added to at two places, one after the other in lanes.
+const STEP: &str = "
+step [n] [b] [c] (w : [n]real) (x : [c][b]real) {
+  size : int = mul_int b, 2
+  t : bool = eq_int n, size
+  check t \"sizes differ\" ()
+  zeros : [n]real = fill 0.0
+  weights : [n]real = accumulator zeros
+  start : [b]real = fill 1.0
+  last : [b]real = loop (y : [b]real = start) for k < c {
+    z : [b]real = for j < b (collect) {
+      at : int = add_int b, j
+      w1 : real = w[at]
+      x1 : real = x[k, j]
+      y1 : real = y[j]
+      t1 : real = mul w1, x1
+      t2 : real = add t1, y1
+      t3 : real = exp t2
+      accumulate weights[j] += t3
+      accumulate weights[at] += t1
+      => t3
+    }
+    => z
+  }
+  all : [n]real = freeze weights
+  => last : [b]real, all : [n]real
+}
+";
+
+fn function(text: &str) -> Function {
+    let function = read(text).unwrap_or_else(|e| panic!("{e:?}"));
+    check(&function).unwrap_or_else(|e| panic!("{e:?}"));
+    function
+}
+
+fn only_kernel(lanes: u16) -> Kernel {
+    let found = kernels(&function(STEP), lanes, Choice::Best);
+    assert!(found.refused.is_empty(), "{:?}", found.refused);
+    let mut inside = found.found.into_values().filter(|kernel| !kernel.added.is_empty());
+    let kernel = inside.next().expect("the step is a kernel");
+    assert!(inside.next().is_none());
+    kernel
+}
+
+#[test]
+fn a_step_is_one_nest() {
+    let kernel = only_kernel(8);
+    assert_eq!((kernel.outputs.len(), kernel.added.len()), (1, 1));
+    let code = lambada_loops::print(&kernel.code);
+    // Eight lanes, four, two, and one.
+    assert_eq!(code.matches("for j in").count(), 4, "{code}");
+    assert!(code.contains("real x 4") && code.contains("real x 2"), "{code}");
+    // Nothing is in a buffer in between: what is added has been computed for the result.
+    assert_eq!(code.matches("exp(").count(), 4, "{code}");
+    assert!(!code.contains("alloc"), "{code}");
+}
+
+/// `b + j` is in range for all `j`: the program has checked that before.
+#[test]
+fn indices_that_stay_in_range_are_not_asked_about() {
+    let code = lambada_loops::print(&only_kernel(8).code);
+    assert!(!code.contains("if "), "{code}");
+}
