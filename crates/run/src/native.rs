@@ -9,11 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use lambada_codegen::Unit;
-use lambada_loops::{Buf, Function, Operand, Return, Seen, Step, Stmt, internal, param_types};
+use lambada_loops::{
+    Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, param_types,
+};
 use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
+use crate::cancel::Cancel;
 use crate::elements::{Elements, Got, Lent};
 use crate::stack::Stack;
 use crate::{CompileError, Compiler, Settings, cache, messages};
@@ -23,6 +26,7 @@ type Open = unsafe extern "C" fn() -> Context;
 type Close = unsafe extern "C" fn(Context);
 type Limit = unsafe extern "C" fn(Context, u64);
 type Peak = unsafe extern "C" fn(Context) -> u64;
+type SetCancelled = unsafe extern "C" fn(Context, i32);
 type SetStack = unsafe extern "C" fn(Context, u64);
 type See = unsafe extern "C" fn(*const c_void, i64, *const u64);
 type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
@@ -37,6 +41,7 @@ pub(crate) struct Native {
     close: Close,
     set_limit: Limit,
     peak: Peak,
+    set_cancelled: SetCancelled,
     limit: Memory,
     /// Of a program whose functions call each other.
     set_stack: Option<SetStack>,
@@ -78,6 +83,29 @@ impl Drop for Owned {
             // SAFETY: the context has been opened by the library, which is still loaded, and is closed once.
             unsafe { (self.close)(self.context) }
         }
+    }
+}
+
+/// A context in which a call runs, and what ends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running {
+    context: Context,
+    set_cancelled: SetCancelled,
+}
+
+// SAFETY: that a call is to end may be told from any thread.
+unsafe impl Send for Running {}
+
+impl Running {
+    /// Has the call end.
+    pub fn end(&self) {
+        // SAFETY: `Cancel` ends calls only while they run, and the context is open as long; what this writes, the code reads atomically.
+        unsafe { (self.set_cancelled)(self.context, 1) }
+    }
+
+    /// Do they run in the same context?
+    pub fn is(&self, other: &Running) -> bool {
+        self.context == other.context
     }
 }
 
@@ -163,6 +191,7 @@ impl Native {
             close: symbol::<Close>(library, "lambada_context_close")?,
             set_limit: symbol::<Limit>(library, "lambada_context_limit")?,
             peak: symbol::<Peak>(library, "lambada_context_peak")?,
+            set_cancelled: symbol::<SetCancelled>(library, "lambada_context_cancel")?,
             limit: Memory::default(),
             set_stack,
             params: param_types(function),
@@ -372,11 +401,21 @@ impl<'a> NativeCall<'a> {
         // for longer than the call, and there is room for its results. It only touches these and the memory of its context: the function has
         // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::begin` demands.
         let call = || unsafe { (native.entry)(context, args, words) };
-        let status = match &owned.stack {
+        let run = || match &owned.stack {
             None => call(),
             Some(stack) => stack.run(call),
         };
-        if let 2 | 3 = status {
+        let status = match Cancel::current() {
+            None => run(),
+            Some(cancel) => {
+                let running = Running { context, set_cancelled: native.set_cancelled };
+                let status = cancel.during(running, run);
+                // SAFETY: the context is open and ours, and nobody ends what runs in it any more.
+                unsafe { (native.set_cancelled)(context, 0) };
+                status
+            }
+        };
+        if let 2..=4 = status {
             native.renew(owned);
         }
         match status {
@@ -384,6 +423,7 @@ impl<'a> NativeCall<'a> {
             1 => Err(native.failure(&owned.words)),
             2 => Err(native.no_memory(&owned.words)),
             3 => Err(native.no_node(&owned.words)),
+            4 => Err(Failure { span: Span::default(), message: CANCELLED.into() }),
             status => Err(internal(format!("`{}` returned {status}", native.name))),
         }
     }
