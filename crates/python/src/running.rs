@@ -80,9 +80,8 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     })?;
     // A receiver is one thread's; this one is lent to where the lock is not held.
     let told = Mutex::new(told);
-    let wait = |time| {
-        py.detach(|| told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
-    };
+    let wait =
+        |time| py.detach(|| told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
     loop {
         match wait(ASK) {
             Ok((result, kept)) => {

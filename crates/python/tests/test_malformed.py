@@ -200,6 +200,9 @@ INTERRUPT = """
     import os, signal, threading, time
     import lambada
 
+    # Whoever runs the tests in the background has interrupts ignored, and what they start inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
     m = lambada.compile({source!r}, engine={engine!r})
     for _ in range(3):
         m.f(10)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::native::Running;
+use crate::running::Running;
 
 /// Ends calls from another thread: those that run inside of [`Cancel::run`], and those that begin there later, until it is reset. Clones are the same one.
 ///

@@ -3,7 +3,7 @@
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
-//! - `cancel`: calls that are ended from outside;
+//! - `cancel`: calls that are ended from outside; `running`: those of machine code;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is; `peak`: how fast the machine is at most;
@@ -20,6 +20,7 @@ mod messages;
 mod native;
 mod peak;
 mod prune;
+mod running;
 mod stack;
 mod streams;
 

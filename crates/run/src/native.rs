@@ -18,6 +18,7 @@ use libloading::Library;
 
 use crate::cancel::Cancel;
 use crate::elements::{Elements, Got, Lent};
+use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
@@ -26,7 +27,6 @@ type Open = unsafe extern "C" fn() -> Context;
 type Close = unsafe extern "C" fn(Context);
 type Limit = unsafe extern "C" fn(Context, u64);
 type Peak = unsafe extern "C" fn(Context) -> u64;
-type SetCancelled = unsafe extern "C" fn(Context, i32);
 type SetStack = unsafe extern "C" fn(Context, u64);
 type See = unsafe extern "C" fn(*const c_void, i64, *const u64);
 type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
@@ -83,29 +83,6 @@ impl Drop for Owned {
             // SAFETY: the context has been opened by the library, which is still loaded, and is closed once.
             unsafe { (self.close)(self.context) }
         }
-    }
-}
-
-/// A context in which a call runs, and what ends it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Running {
-    context: Context,
-    set_cancelled: SetCancelled,
-}
-
-// SAFETY: that a call is to end may be told from any thread.
-unsafe impl Send for Running {}
-
-impl Running {
-    /// Has the call end.
-    pub fn end(&self) {
-        // SAFETY: `Cancel` ends calls only while they run, and the context is open as long; what this writes, the code reads atomically.
-        unsafe { (self.set_cancelled)(self.context, 1) }
-    }
-
-    /// Do they run in the same context?
-    pub fn is(&self, other: &Running) -> bool {
-        self.context == other.context
     }
 }
 
@@ -408,7 +385,8 @@ impl<'a> NativeCall<'a> {
         let status = match Cancel::current() {
             None => run(),
             Some(cancel) => {
-                let running = Running { context, set_cancelled: native.set_cancelled };
+                // SAFETY: the context stays open while the call runs in it.
+                let running = unsafe { Running::new(context, native.set_cancelled) };
                 let status = cancel.during(running, run);
                 // SAFETY: the context is open and ours, and nobody ends what runs in it any more.
                 unsafe { (native.set_cancelled)(context, 0) };
