@@ -2,6 +2,7 @@
 
 mod commands;
 mod input;
+mod interrupt;
 mod state;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +12,7 @@ use crate::args::{Engine, Look};
 use crate::commands::{Report, Shell};
 use crate::{messages, report};
 use input::{Input, Read};
+use interrupt::Interrupt;
 use state::State;
 
 /// What is to be done after an answer.
@@ -34,6 +36,7 @@ pub fn run(
     if input.terminal() {
         report::result(messages::WELCOME)?;
     }
+    let interrupt = Interrupt::new(input.terminal());
     let mut failed = false;
     loop {
         let text = match input.read(&state.names())? {
@@ -41,7 +44,7 @@ pub fn run(
             Read::Nothing => continue,
             Read::End => break,
         };
-        let answer = catch_unwind(AssertUnwindSafe(|| state.answer(&text)));
+        let answer = catch_unwind(AssertUnwindSafe(|| interrupt.ends(|| state.answer(&text))));
         match answer {
             Ok(Ok((text, Next::Continue))) => report::result(&text)?,
             Ok(Ok((_, Next::Quit))) => break,

@@ -29,6 +29,10 @@ pub(crate) fn common(library: &Library) -> String {
          \x20   type(c_ptr), value :: context\n\
          \x20   integer(c_int64_t), value :: bytes\n\
          \x20 end subroutine\n\
+         \x20 subroutine {name}_cancel(context) bind(c)\n\
+         \x20   import :: c_ptr\n\
+         \x20   type(c_ptr), value :: context\n\
+         \x20 end subroutine\n\
          end interface\n"
     )
 }

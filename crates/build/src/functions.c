@@ -25,3 +25,7 @@ void @_limit(@_context *context, uint64_t bytes) {
     context->limit = bytes < (uint64_t)1 << 62 ? bytes : (uint64_t)1 << 62;
     lambada_context_limit(context->memory, context->limit);
 }
+
+void @_cancel(@_context *context) {
+    if (context) lambada_context_cancel(context->memory, 1);
+}

@@ -26,7 +26,8 @@ pub fn header(library: &Library) -> String {
          #define {big}_ERROR_CHECK 1    /* a check of the program: an index out of range, sizes that differ, its own conditions */\n\
          #define {big}_ERROR_MEMORY 2   /* no memory for an array, a value or another call */\n\
          #define {big}_ERROR_SIZE 3     /* a size that is negative or too large */\n\
-         #define {big}_ERROR_ARGUMENT 4 /* a null pointer, or a tag that is no constructor */\n\n"
+         #define {big}_ERROR_ARGUMENT 4 /* a null pointer, or a tag that is no constructor */\n\
+         #define {big}_ERROR_CANCELLED 5 /* {name}_cancel has ended the call */\n\n"
     );
     text += &tags(library);
     text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -38,7 +39,10 @@ pub fn header(library: &Library) -> String {
          /* What went wrong in the last call that used the context, and where in the source; empty if nothing. Valid until the next call. */\n\
          const char *{name}_message(const {name}_context *);\n\n\
          /* From now on the arrays of calls may take so many bytes at a time; arguments and the caller's own results do not count. */\n\
-         void {name}_limit({name}_context *, uint64_t bytes);\n"
+         void {name}_limit({name}_context *, uint64_t bytes);\n\n\
+         /* Ends the call that runs in the context, or if none does, the next one: it returns {big}_ERROR_CANCELLED soon, and calls after it run again.\n\
+         \x20* May be called from any thread, and by the handler of a signal; the context must be open. */\n\
+         void {name}_cancel({name}_context *);\n"
     );
     for function in &library.functions {
         text += &format!(

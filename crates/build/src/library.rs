@@ -24,7 +24,7 @@ pub struct Sources {
 }
 
 /// The functions that all libraries have, besides those of their entries.
-const COMMON: [&str; 5] = ["open", "close", "message", "limit", "context"];
+const COMMON: [&str; 6] = ["open", "close", "message", "limit", "cancel", "context"];
 
 /// Makes the C text and the description of a library.
 ///

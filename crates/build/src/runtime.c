@@ -96,6 +96,11 @@ static __attribute__((cold, noinline)) int lam_explain(struct @_context *context
                                                        const struct lam_site *sites, const struct lam_array_site *arrays) {
     char *at = context->message;
     int64_t bytes;
+    if (status == 4) {
+        lambada_context_cancel(context->memory, 0);
+        lam_say(at, "the call has been cancelled");
+        return @@_ERROR_CANCELLED;
+    }
     if (status == 1) {
         const struct lam_site *site = &sites[words[0].integer];
         lam_say_filled(lam_say(at, site->place), site->text, words + 1);

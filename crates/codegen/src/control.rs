@@ -1,12 +1,23 @@
 //! Statements with bodies.
 
-use lambada_loops::{Nest, Operand, Reg, Step, Stmt, While};
+use lambada_loops::{Mode, Nest, Operand, Reg, Step, Stmt, While};
 
 use crate::function::{Printer, Waiting};
+use crate::polls;
 use crate::text::{self, Level};
 
 impl Printer<'_> {
-    pub fn counted(&mut self, index: Reg, start: Operand, end: Operand, step: i64, body: &[Stmt]) {
+    pub fn counted(
+        &mut self,
+        index: Reg,
+        (start, end, step): (Operand, Operand, i64),
+        mode: Mode,
+        body: &[Stmt],
+    ) {
+        let is_cut = self.is_entry
+            && self.loops == 0
+            && !polls::is_long(body)
+            && polls::may_be_long(start, end, step);
         let start = self.operand(start).text;
         // The end is evaluated again and again, so what reads memory, and what is not cheap, gets a name first.
         self.declare_unless_cheap(end);
@@ -14,16 +25,45 @@ impl Printer<'_> {
         self.declare(|_| true);
         self.names.enter();
         let hint = &self.function.regs[index.0 as usize].1;
+        let (start, end) =
+            if is_cut { self.blocks(hint, &start, &end, step) } else { (start, end) };
         let name = self.fresh(hint);
         let next = if step == 1 { format!("{name}++") } else { format!("{name} += {step}") };
         self.line(&format!("for (int64_t {name} = {start}; {name} < {end}; {next}) {{"));
         self.regs[index.0 as usize] = name;
         self.depth += 1;
         self.share_reg(index);
+        if polls::asks(mode, self.loops, body) {
+            self.ask();
+        }
         self.depth -= 1;
+        self.loops += 1;
         self.nested(body);
+        self.loops -= 1;
         self.names.leave();
         self.line("}");
+        if is_cut {
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+
+    /// A loop over blocks of iterations, which asks in each; gives where one begins and ends.
+    fn blocks(&mut self, hint: &str, start: &str, end: &str, step: i64) -> (String, String) {
+        let (from, to) = (self.fresh(&format!("{hint}_from")), self.fresh(&format!("{hint}_to")));
+        let block = polls::BLOCK.saturating_mul(step);
+        self.line(&format!(
+            "for (int64_t {from} = {start}, {to}; {from} < {end}; {from} = {to}) {{"
+        ));
+        self.depth += 1;
+        self.ask();
+        self.line(&format!("{to} = lam_block_end({from}, {end}, {block});"));
+        (from, to)
+    }
+
+    /// Ends the call if it has been cancelled.
+    fn ask(&mut self) {
+        self.line("if (lam_is_cancelled(ctx)) return 4;");
     }
 
     fn declare_unless_cheap(&mut self, operand: Operand) {
@@ -57,7 +97,12 @@ impl Printer<'_> {
             self.line(&format!("if ({}) break;", text::prefix("!", &test).text));
             self.depth -= 1;
         }
+        self.depth += 1;
+        self.ask();
+        self.depth -= 1;
+        self.loops += 1;
         self.nested(body);
+        self.loops -= 1;
         self.names.leave();
         self.line("}");
     }

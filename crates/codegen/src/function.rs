@@ -70,6 +70,8 @@ pub(crate) struct Printer<'a> {
     pub waiting: Vec<Waiting>,
     pub out: String,
     pub depth: usize,
+    /// In how many loops it is.
+    pub loops: usize,
     pub parts: Parts,
     pub frame: Frame,
 }
@@ -98,6 +100,7 @@ impl<'a> Printer<'a> {
             waiting: Vec::new(),
             out: String::new(),
             depth: 0,
+            loops: 0,
             parts: Parts::of(function, part),
             frame: Frame::new(kernel, function.regs.len(), function.bufs.len()),
         }
@@ -177,6 +180,7 @@ impl<'a> Printer<'a> {
             self.line("lam_begin(ctx);");
         }
         self.line("lam_reset(ctx);");
+        self.line("if (lam_is_cancelled(ctx)) return 4;");
         self.line(&format!("return {kernel}(ctx, results{args});"));
         self.depth -= 1;
         self.line("}");
@@ -250,8 +254,8 @@ impl<'a> Printer<'a> {
     pub fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Step(step) => self.step(step),
-            Stmt::Nest(Nest::For { index, start, end, step, body, .. }) => {
-                self.counted(*index, *start, *end, *step, body)
+            Stmt::Nest(Nest::For { index, start, end, step, mode, body }) => {
+                self.counted(*index, (*start, *end, *step), *mode, body)
             }
             Stmt::Nest(Nest::While { cond, body }) => self.repeat(cond, body),
             Stmt::Nest(Nest::If { cond, then, otherwise }) => {

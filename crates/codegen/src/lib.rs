@@ -14,9 +14,11 @@
 //!     is valid until the next call with the same context;
 //!   - 1: a check failed; `results` holds its number, then the integers for its message;
 //!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the number of its elements and how many bytes are in use;
-//!   - 3: there is not enough memory for a node; `results` holds the number of its site, its bytes and how many bytes are in use.
+//!   - 3: there is not enough memory for a node; `results` holds the number of its site, its bytes and how many bytes are in use;
+//!   - 4: the call has been cancelled.
 //!
 //!   Checks, sites and buffers are numbered through the function and then its library.
+//! - `void lambada_context_cancel(struct lambada_context *, int)` ends the call that runs in a context, or the next one; see [`polls`].
 //! - `void lambada_context_limit(struct lambada_context *, uint64_t)` limits the memory for arrays, `uint64_t lambada_context_peak(struct
 //!   lambada_context *)` tells the most that they have taken, both in bytes.
 //! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, of units with functions that call each other only: how many bytes of the stack
@@ -33,6 +35,7 @@ mod library;
 mod needs;
 mod ops;
 mod parts;
+mod polls;
 mod program;
 mod runtime;
 mod shares;
@@ -126,6 +129,7 @@ fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkag
     let mut needs = Needs::default();
     let mut names = Names::new([
         "context_open",
+        "context_cancel",
         "context_limit",
         "context_peak",
         "context_seen",
@@ -194,7 +198,8 @@ fn head(functions: &[&Function], symbols: &[String]) -> String {
         "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n *\n\
          \x20* Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then\n\
          \x20* parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and\n\
-         \x20* values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use). Results are valid until the next call with the same context.{nodes}\n *\n{list} */\n",
+         \x20* values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use), or 4 if it\n\
+         \x20* has been cancelled (see lambada_context_cancel). Results are valid until the next call with the same context.{nodes}\n *\n{list} */\n",
         FLAGS.join(" ")
     )
 }

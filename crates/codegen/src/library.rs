@@ -28,7 +28,7 @@ impl Printer<'_> {
         let (number, remark) = (self.site(site), self.remark(site));
         self.needs.calls();
         self.line(&format!(
-            "if (unlikely(lam_is_deep(ctx))) return lam_fail(results, {number}, 0, 0); // {remark}"
+            "if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, {number}); // {remark}"
         ));
         let name = &self.program.names[function as usize];
         self.line(&format!(

@@ -21,6 +21,7 @@ pub(crate) fn memory(memory: Memory, Kinds { calls, nodes, inspections }: Kinds)
         match line {
         "@stack" => calls.then_some("    uint64_t stack; /* bytes of stack that calls may use */\n    uintptr_t lowest; /* where these end */\n").map(String::from),
         "@seen" => inspections.then_some("    void (*seen)(const void *, int64_t, const union lambada_word *); /* who is told of what is inspected */\n    const void *who;\n").map(String::from),
+        "@cancel" => calls.then_some("    if (cancelled) __atomic_store_n(&ctx->lowest, ~(uintptr_t)0, __ATOMIC_SEQ_CST);\n").map(String::from),
         "@open" => calls.then_some("    if (ctx) ctx->stack = 4 << 20;\n").map(String::from),
         "@align" if nodes => Some(
             "    uint64_t skip = -(uintptr_t)ctx->at & 63, bytes = skip + (count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64);\n".to_string(),
@@ -69,6 +70,16 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 
 /// What both kinds of memory have: sizes of arrays, and what is said where there is no room.
 pub(crate) const SIZES: &str = "\
+/* Is the call to end? Loops ask, those of which an iteration may take long each time. */
+static inline int lam_is_cancelled(const struct lambada_context *ctx) {
+    return unlikely(__atomic_load_n(&ctx->cancelled, __ATOMIC_RELAXED));
+}
+
+/* Where a block of so many iterations ends, of a loop that is cut into them so that it can be cancelled. */
+static inline int64_t lam_block_end(int64_t from, int64_t end, int64_t block) {
+    return (uint64_t)end - (uint64_t)from > (uint64_t)block ? from + block : end;
+}
+
 /* How many elements an array of these sizes has; the largest number if that is too many. */
 static inline int64_t lam_count(int64_t n, int64_t m) {
     int64_t count;
@@ -98,6 +109,7 @@ struct lam_chunk {
 struct lambada_context {
     struct lam_chunk *first, *current;
     char *at, *end;
+    int cancelled; /* is the call to end? */
     uint64_t limit, peak; /* bytes */
     int64_t wanted; /* elements of the array that there was no room for */
 @stack
@@ -212,6 +224,12 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
     return ctx;
 }
 
+/* From any thread, or from the handler of a signal: the call that runs ends soon and returns 4; if none does, the next one. 0 takes that back. */
+@export void lambada_context_cancel(struct lambada_context *ctx, int cancelled) {
+    __atomic_store_n(&ctx->cancelled, cancelled, __ATOMIC_SEQ_CST);
+@cancel
+}
+
 /* Arrays may take so many bytes from now on. */
 @export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
     ctx->limit = bytes;
@@ -245,6 +263,7 @@ struct lam_block {
 struct lambada_context {
     struct lam_block *last;
     uint64_t in_use, limit, peak; /* bytes */
+    int cancelled; /* is the call to end? */
     int64_t wanted; /* elements of the array that there was no room for */
 @stack
 @seen
@@ -311,6 +330,12 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
     return ctx;
 }
 
+/* From any thread, or from the handler of a signal: the call that runs ends soon and returns 4; if none does, the next one. 0 takes that back. */
+@export void lambada_context_cancel(struct lambada_context *ctx, int cancelled) {
+    __atomic_store_n(&ctx->cancelled, cancelled, __ATOMIC_SEQ_CST);
+@cancel
+}
+
 /* Arrays may take so many bytes from now on. */
 @export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
     ctx->limit = bytes;
@@ -348,11 +373,17 @@ pub(crate) const CALLS: &str = "\
 }
 
 static inline void lam_begin(struct lambada_context *ctx) {
-    ctx->lowest = (uintptr_t)__builtin_frame_address(0) - ctx->stack;
+    __atomic_store_n(&ctx->lowest, (uintptr_t)__builtin_frame_address(0) - ctx->stack, __ATOMIC_SEQ_CST);
+    if (unlikely(__atomic_load_n(&ctx->cancelled, __ATOMIC_SEQ_CST))) __atomic_store_n(&ctx->lowest, ~(uintptr_t)0, __ATOMIC_SEQ_CST);
 }
 
+/* A call that is cancelled has no stack any more, so that calls need not ask whether it is. */
 static inline int lam_is_deep(const struct lambada_context *ctx) {
-    return (uintptr_t)__builtin_frame_address(0) < ctx->lowest;
+    return (uintptr_t)__builtin_frame_address(0) < __atomic_load_n(&ctx->lowest, __ATOMIC_RELAXED);
+}
+
+static __attribute__((cold, noinline)) int lam_too_deep(const struct lambada_context *ctx, union lambada_word *results, int64_t site) {
+    return lam_is_cancelled(ctx) ? 4 : lam_fail(results, site, 0, 0);
 }
 ";
 

@@ -10,7 +10,7 @@ use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize};
 use lambada_prim::{Memory, Scalar, Tensor};
-use lambada_run::{Kernel, Target};
+use lambada_run::{Cancel, Kernel, Target};
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
@@ -417,7 +417,11 @@ impl Executable {
             Code::Native(kernel) => kernel.call_seen(&self.tensors(args)?, seen)?,
             Code::Loops(function) => {
                 let tensors = self.tensors(args)?;
-                stack::roomy(|| loops::Program::new(function).run_within(&tensors, memory, seen))?
+                let cancel = Cancel::current();
+                let cancelled = cancel.as_ref().map(Cancel::flag);
+                stack::roomy(|| {
+                    loops::Program::new(function).run_within(&tensors, memory, seen, cancelled)
+                })?
             }
             Code::Anf(function) => {
                 let leaves = self.leaves(args)?;

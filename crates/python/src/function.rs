@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lambada::{Output, Parts};
+use lambada::{Output, Parts, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -10,6 +10,7 @@ use crate::call::{Interface, Point};
 use crate::derivative::{Prepared, Pullback};
 use crate::model::Model;
 use crate::names;
+use crate::output::Writer;
 use crate::places::Places;
 use crate::running::{Experience, watched};
 use crate::types::{sizes, tree};
@@ -87,6 +88,21 @@ impl Function {
     }
 }
 
+/// The function, which tells a callable of what it inspects: what the value is called, and the value.
+fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function {
+    let variants = function.variants().to_vec();
+    function.with_observer(Arc::new(move |site, value| {
+        Python::try_attach(|py| {
+            let writer = Writer { py, variants: &variants };
+            let value = writer.value(Value::from(value.clone()), None);
+            // What only looks on does not end the call.
+            if let Err(error) = value.and_then(|value| tell.call1(py, (&*site.message, value))) {
+                error.write_unraisable(py, Some(tell.bind(py)));
+            }
+        });
+    }))
+}
+
 /// A value, and then what belongs to parameters.
 struct WithValue(f64, Places<'static>);
 
@@ -100,9 +116,19 @@ impl Output for WithValue {
 #[pymethods]
 impl Function {
     #[new]
-    fn new(py: Python<'_>, model: &Model, name: &str) -> PyResult<Function> {
+    #[pyo3(signature = (model, name, tell=None))]
+    fn new(
+        py: Python<'_>,
+        model: &Model,
+        name: &str,
+        tell: Option<Py<PyAny>>,
+    ) -> PyResult<Function> {
         let (model, name) = (model.model.clone(), name.to_string());
         let function = watched(py, (), move || model.function(&name))?;
+        let function = match tell {
+            Some(tell) => inspected(&function, tell),
+            None => function,
+        };
         Ok(Function { function, prepared: Mutex::default(), experience: Arc::default() })
     }
 

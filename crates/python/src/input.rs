@@ -220,16 +220,14 @@ impl<'py> Reader<'_, 'py> {
         value: &Bound<'py, PyAny>,
         place: &str,
     ) -> PyResult<Data> {
-        let names = field_names(value)?.unwrap_or_default();
+        let names = column_names(value)?;
         let mut columns = Vec::new();
         for (name, ty) in fields {
             if !names.iter().any(|known| **known == **name) {
                 let found = format!("a table without a column `{name}`");
                 return Err(PyTypeError::new_err(self.message(&found, place)));
             }
-            let items: Vec<Bound<'py, PyAny>> =
-                field(value, name)?.try_iter()?.collect::<PyResult<_>>()?;
-            columns.push((name, ty, items));
+            columns.push((name, ty, cells(&value.get_item(&**name)?)?));
         }
         let rows = columns.first().map_or(0, |(_, _, items)| items.len());
         if let Some((name, _, items)) = columns.iter().find(|(_, _, items)| items.len() != rows) {
@@ -244,12 +242,24 @@ impl<'py> Reader<'_, 'py> {
             let mut record = Vec::with_capacity(columns.len());
             for (name, ty, items) in &columns {
                 let place = format!("{place}.{name}[{row}]");
-                record.push(((*name).clone(), self.data(ty, &items[row], &place)?));
+                record.push(((*name).clone(), self.cell(ty, &items[row], &place)?));
             }
             record.sort_by(|a, b| a.0.cmp(&b.0));
             all.push(Data::Record(record));
         }
         Ok(Data::Array(all))
+    }
+
+    /// A cell of a table, as in files: a real that is missing is a NaN, and a word is a constructor without fields.
+    fn cell(&mut self, ty: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        match ty {
+            Type::Real if is_missing(value) => Ok(Data::from(f64::NAN)),
+            Type::Variant(_) if value.is_instance_of::<PyString>() => {
+                let variant = classes::variant(value.py())?.call1((value,))?;
+                self.data(ty, &variant, place)
+            }
+            _ => self.data(ty, value, place),
+        }
     }
 
     fn variant(&mut self, name: &str, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
@@ -373,6 +383,33 @@ fn is_table(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyDict>()
         || (value.hasattr("columns").unwrap_or(false)
             && value.hasattr("__getitem__").unwrap_or(false))
+}
+
+/// The names of the columns of a table: of pandas, which has keys as a dictionary has, of pyarrow, or of polars.
+fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Some(names) = field_names(value)? {
+        return Ok(names);
+    }
+    let names = match value.hasattr("column_names")? {
+        true => value.getattr("column_names")?,
+        false => value.getattr("columns")?,
+    };
+    names.try_iter()?.map(|name| Ok(name?.str()?.to_string())).collect()
+}
+
+/// The cells of a column, as values of Python.
+fn cells<'py>(column: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    for list in ["to_pylist", "to_list"] {
+        if column.hasattr(list)? {
+            return column.call_method0(list)?.try_iter()?.collect();
+        }
+    }
+    column.try_iter()?.collect()
+}
+
+/// Is it what stands for a value that a table has not: `None`, or `NA` of pandas?
+fn is_missing(value: &Bound<'_, PyAny>) -> bool {
+    value.is_none() || value.get_type().name().is_ok_and(|name| name == "NAType")
 }
 
 /// The names of the fields of something that has fields.

@@ -1,15 +1,15 @@
 //! Running what takes time without the interpreter's lock, so that Ctrl-C ends the wait for it.
 //!
 //! Only the main thread of a program is told of signals. A call in it that may take long therefore runs on a thread of its own, and the main thread asks for
-//! signals while it waits; when one ends the wait, the thread runs on by itself until its kernel ends, and what comes of it is dropped. A call that has been
-//! short, and is given no more than then, runs where it is: handing it over would cost more than it does.
+//! signals while it waits; when one ends the wait, the call is cancelled, its kernel ends and gives back its memory. Where that takes longer than [`END`], as
+//! the C compiler does, the thread goes on by itself, and what comes of it is dropped. A call that has been short, and is given no more than then, runs where it is: handing it over would cost more than it does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use lambada::Error;
+use lambada::{Cancel, Error};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -20,6 +20,9 @@ const SHORT: Duration = Duration::from_millis(10);
 
 /// So often the main thread asks for signals.
 const ASK: Duration = Duration::from_millis(50);
+
+/// So long the main thread waits for the end of what has been cancelled.
+const END: Duration = Duration::from_millis(400);
 
 /// Arguments may grow by as much before a call that has been short is taken to be long.
 const GROWTH: u64 = 8;
@@ -64,8 +67,10 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
         return result.map_err(|error| raise(py, &error));
     }
     let (tell, told) = channel();
+    let cancel = Cancel::new();
+    let inside = cancel.clone();
     let thread = std::thread::Builder::new().name("lambada".into()).spawn(move || {
-        if let Err(unwanted) = tell.send((run(), kept)) {
+        if let Err(unwanted) = tell.send((inside.run(run), kept)) {
             // Nobody waits any more. Values of Python are dropped with the lock, unless the interpreter is gone.
             let (_, kept) = unwanted.0;
             let mut kept = Some(kept);
@@ -75,15 +80,21 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     })?;
     // A receiver is one thread's; this one is lent to where the lock is not held.
     let told = Mutex::new(told);
+    let wait =
+        |time| py.detach(|| told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
     loop {
-        let waited =
-            py.detach(|| told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(ASK));
-        match waited {
+        match wait(ASK) {
             Ok((result, kept)) => {
                 drop(kept);
                 return result.map_err(|error| raise(py, &error));
             }
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(interrupt) = py.check_signals() {
+                    cancel.cancel();
+                    drop(wait(END));
+                    return Err(interrupt);
+                }
+            }
             // It has panicked; as in every other thread, that is told where it is waited for.
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),

@@ -193,3 +193,32 @@ def test_what_a_call_costs():
     own, numpys = least(lambda: m.f(x, 2.0)), least(lambda: np.sum(x))
     print(f"call {own * 1e6:.2f} µs, numpy.sum {numpys * 1e6:.2f} µs")
     assert own < 1.4 * numpys
+
+
+def test_values_that_are_inspected_are_told():
+    m = lambada.compile(
+        "type step = Small | Large real\n"
+        "def f (x : [2]real) : real =\n"
+        "  let y = inspect (2.0 * x)\n"
+        "  let s = inspect (Large y[0])\n"
+        "  in match s | Large z -> z * y[1] | Small -> 0.0"
+    )
+    told = []
+    f = m.f.inspecting(lambda name, value: told.append((name, value)))
+    assert f([1.0, 2.0]) == 8.0 and m.f([1.0, 2.0]) == 8.0
+    assert len(told) == 2
+    np.testing.assert_array_equal(told[0][1], [2.0, 4.0])
+    assert told[1][1] == lambada.Variant("Large", 2.0)
+    np.testing.assert_array_equal(f.grad([1.0, 2.0], wrt="x"), [8.0, 4.0])
+    assert len(told) == 4
+    assert pickle.loads(pickle.dumps(f))([1.0, 2.0]) == 8.0
+    with pytest.raises(TypeError, match="callable"):
+        m.f.inspecting(3)
+
+
+def test_what_is_told_of_values_does_not_end_a_call(monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda it: raised.append(it.exc_type))
+    m = lambada.compile("def f (x : real) : real = inspect x")
+    assert m.f.inspecting(lambda name, value: 1 / 0)(3.0) == 3.0
+    assert raised == [ZeroDivisionError]

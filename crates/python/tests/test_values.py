@@ -192,3 +192,47 @@ def test_every_number_goes_through(m, value):
     got = m.twice([[value]])
     np.testing.assert_array_equal(got, np.array([[2 * value]]))
     assert np.signbit(got[0, 0]) == np.signbit(value)
+
+
+TABLES = """
+    type kind = A | B
+    def worth (r : {x : real, n : int, on : kind}) : real = match r.on | A -> r.x * real r.n | B -> 0.0
+    def total [n] (rows : [n]{x : real, n : int, on : kind}) : real = sum (for i < n => worth rows[i])
+    def first [n] (rows : [n]{x : real, v : []real}) : real = rows[0].x + sum rows[n - 1].v
+    def count [n] (rows : [n]{x : real}) : real = sum (for i < n => if rows[i].x == rows[i].x then 0.0 else 1.0)
+"""
+
+COLUMNS = {"x": [1.5, 2.0, 4.0], "n": [2, 3, 5], "on": ["A", "B", "A"]}
+
+
+def _frames(columns):
+    """The columns as a table of whatever library for tables is there."""
+    yield columns
+    for library, name in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+        try:
+            yield getattr(__import__(library), name)(columns)
+        except ImportError:
+            pass
+
+
+def test_tables_are_arrays_of_records():
+    m = lambada.compile(TABLES)
+    for frame in _frames(COLUMNS):
+        assert m.total(frame) == 23.0, type(frame)
+    for frame in _frames({"x": [1.0, 2.0], "v": [[1.0, 2.0], [3.0, 4.0]]}):
+        assert m.first(frame) == 8.0, type(frame)
+    for frame in _frames({"x": [1.0, None, 3.0]}):
+        assert m.count(frame) == 1.0, type(frame)
+
+
+def test_tables_that_do_not_fit_are_told():
+    m = lambada.compile(TABLES)
+    for frame in _frames({**COLUMNS, "on": ["A", "C", "A"]}):
+        with pytest.raises(TypeError, match=r"rows\.on\[1\].*constructor of `kind`"):
+            m.total(frame)
+    for frame in _frames({"x": [1.0], "n": [1]}):
+        with pytest.raises(TypeError, match="without a column `on`"):
+            m.total(frame)
+    for frame in _frames({**COLUMNS, "n": [1, None, 2]}):
+        with pytest.raises((TypeError, ValueError), match=r"rows\.n\[\d\]"):
+            m.total(frame)

@@ -7,6 +7,7 @@ use lambada_loops::{Program, Seen};
 use lambada_prim::{Data, Memory, Scalar, Tensor};
 use lambada_source::Failure;
 
+use crate::cancel::Cancel;
 use crate::elements::{Elements, Got, Lent};
 use crate::native::{self, NativeCall};
 
@@ -110,7 +111,9 @@ impl<'a> Call<'a> {
 
 impl Interpreted<'_> {
     fn run(&mut self, seen: Seen) -> Result<(), Failure> {
-        let tensors = self.program.run_within(&self.args, self.limit, seen)?;
+        let cancel = Cancel::current();
+        let cancelled = cancel.as_ref().map(Cancel::flag);
+        let tensors = self.program.run_within(&self.args, self.limit, seen, cancelled)?;
         self.results = tensors.into_iter().map(Column::of).collect();
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
+//! - `cancel`: calls that are ended from outside; `running`: those of machine code;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is; `peak`: how fast the machine is at most;
@@ -11,6 +12,7 @@
 
 mod cache;
 mod call;
+mod cancel;
 mod compiler;
 mod elements;
 mod memory;
@@ -18,6 +20,7 @@ mod messages;
 mod native;
 mod peak;
 mod prune;
+mod running;
 mod stack;
 mod streams;
 
@@ -29,6 +32,7 @@ use lambada_prim::{Memory, ScalarTy, Tensor};
 use lambada_source::Failure;
 
 pub use call::{Call, Results};
+pub use cancel::Cancel;
 pub use compiler::Compiler;
 pub use elements::{Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};

@@ -9,12 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use lambada_codegen::Unit;
-use lambada_loops::{Buf, Function, Operand, Return, Seen, Step, Stmt, internal, param_types};
+use lambada_loops::{
+    Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, param_types,
+};
 use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
+use crate::cancel::Cancel;
 use crate::elements::{Elements, Got, Lent};
+use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
@@ -37,6 +41,7 @@ pub(crate) struct Native {
     close: Close,
     set_limit: Limit,
     peak: Peak,
+    set_cancelled: SetCancelled,
     limit: Memory,
     /// Of a program whose functions call each other.
     set_stack: Option<SetStack>,
@@ -163,6 +168,7 @@ impl Native {
             close: symbol::<Close>(library, "lambada_context_close")?,
             set_limit: symbol::<Limit>(library, "lambada_context_limit")?,
             peak: symbol::<Peak>(library, "lambada_context_peak")?,
+            set_cancelled: symbol::<SetCancelled>(library, "lambada_context_cancel")?,
             limit: Memory::default(),
             set_stack,
             params: param_types(function),
@@ -372,11 +378,22 @@ impl<'a> NativeCall<'a> {
         // for longer than the call, and there is room for its results. It only touches these and the memory of its context: the function has
         // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::begin` demands.
         let call = || unsafe { (native.entry)(context, args, words) };
-        let status = match &owned.stack {
+        let run = || match &owned.stack {
             None => call(),
             Some(stack) => stack.run(call),
         };
-        if let 2 | 3 = status {
+        let status = match Cancel::current() {
+            None => run(),
+            Some(cancel) => {
+                // SAFETY: the context stays open while the call runs in it.
+                let running = unsafe { Running::new(context, native.set_cancelled) };
+                let status = cancel.during(running, run);
+                // SAFETY: the context is open and ours, and nobody ends what runs in it any more.
+                unsafe { (native.set_cancelled)(context, 0) };
+                status
+            }
+        };
+        if let 2..=4 = status {
             native.renew(owned);
         }
         match status {
@@ -384,6 +401,7 @@ impl<'a> NativeCall<'a> {
             1 => Err(native.failure(&owned.words)),
             2 => Err(native.no_memory(&owned.words)),
             3 => Err(native.no_node(&owned.words)),
+            4 => Err(Failure { span: Span::default(), message: CANCELLED.into() }),
             status => Err(internal(format!("`{}` returned {status}", native.name))),
         }
     }

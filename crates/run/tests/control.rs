@@ -37,8 +37,12 @@ fn dot_product_reads_like_c() {
     let text = lambada_codegen::c_source(&dot());
     let kernel = "static int kernel_dot(struct lambada_context *ctx, union lambada_word *results, int64_t n, const double *restrict x, const double *restrict y) {
     double sum = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        sum += x[i] * y[i];
+    for (int64_t i_from = 0, i_to; i_from < n; i_from = i_to) {
+        if (lam_is_cancelled(ctx)) return 4;
+        i_to = lam_block_end(i_from, n, 65536);
+        for (int64_t i = i_from; i < i_to; i++) {
+            sum += x[i] * y[i];
+        }
     }
     results[0].real = sum;
     return 0;

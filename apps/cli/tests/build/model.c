@@ -101,6 +101,11 @@ static void mistakes(model_context *c) {
     CHECK(strstr(model_message(c), "limit of 100 bytes"));
     model_limit(c, UINT64_MAX);
     CHECK(model_careful(c, 1, &value) == 0);
+    model_cancel(c);
+    CHECK(model_careful(c, 1, &value) == MODEL_ERROR_CANCELLED);
+    CHECK(!strcmp(model_message(c), "the call has been cancelled"));
+    CHECK(model_careful(c, 1, &value) == 0);
+    model_cancel(0);
     model_close(0);
 }
 

@@ -3,7 +3,8 @@
  *
  * Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then
  * parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and
- * values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use). Results are valid until the next call with the same context.
+ * values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use), or 4 if it
+ * has been cancelled (see lambada_context_cancel). Results are valid until the next call with the same context.
  *
  *   lambada_f: (n : int, x : real) -> ([]real)
  */
@@ -40,6 +41,7 @@ static int kernel_f(struct lambada_context *ctx, union lambada_word *results, in
     for (;;) {
         int64_t now = k;
         if (!(now < n)) break;
+        if (lam_is_cancelled(ctx)) return 4;
         a[now] = x;
         { double *other = a; a = b; b = other; }
         k = now + 1;
@@ -62,5 +64,6 @@ static int kernel_f(struct lambada_context *ctx, union lambada_word *results, in
 
 int lambada_f(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results) {
     lam_reset(ctx);
+    if (lam_is_cancelled(ctx)) return 4;
     return kernel_f(ctx, results, args[0].integer, args[1].real);
 }

@@ -3,7 +3,8 @@
  *
  * Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then
  * parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and
- * values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use). Results are valid until the next call with the same context.
+ * values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use), or 4 if it
+ * has been cancelled (see lambada_context_cancel). Results are valid until the next call with the same context.
  *
  *   lambada_dot: (n : int, xs : []real, ys : []real) -> (real, []real)
  */
@@ -34,8 +35,12 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 
 static int kernel_dot(struct lambada_context *ctx, union lambada_word *results, int64_t n, const double *restrict xs, const double *restrict ys) {
     f64x4 s = lam_splat_f64x4(0.0);
-    for (int64_t i = 0; i < lam_div_int(n, 4) * 4; i += 4) {
-        s += lam_load_f64x4(xs + i) * lam_load_f64x4(ys + i);
+    for (int64_t i_from = 0, i_to; i_from < lam_div_int(n, 4) * 4; i_from = i_to) {
+        if (lam_is_cancelled(ctx)) return 4;
+        i_to = lam_block_end(i_from, lam_div_int(n, 4) * 4, 262144);
+        for (int64_t i = i_from; i < i_to; i += 4) {
+            s += lam_load_f64x4(xs + i) * lam_load_f64x4(ys + i);
+        }
     }
     double t = lam_fold_add_f64x4(s);
     int64_t first = lam_fold_min_i64x4((i64x4){0, 1, 2, 3});
@@ -55,5 +60,6 @@ static int kernel_dot(struct lambada_context *ctx, union lambada_word *results, 
 
 int lambada_dot(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results) {
     lam_reset(ctx);
+    if (lam_is_cancelled(ctx)) return 4;
     return kernel_dot(ctx, results, args[0].integer, args[1].data, args[2].data);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lambada_normalize::{Inspection, Layout, Shape};
 use lambada_prim::{Memory, Scalar, Tensor};
-use lambada_run::{Call, Got, Kernel};
+use lambada_run::{Call, Cancel, Got, Kernel};
 use lambada_source::{Failure, Problem, Sources, stack};
 
 use super::arg::{Arg, Args, Misplaced, Ordered};
@@ -112,7 +112,10 @@ impl Compiled {
     ) -> Result<R, Error> {
         let copies = self.plan.copies(given).map_err(|problem| Error::call(&problem))?;
         let leaves = self.plan.leaves(given, &copies).map_err(|problem| Error::call(&problem))?;
-        let failed = |failure: Failure| Error::running(&self.sources, &failure);
+        let failed = |failure: Failure| match Cancel::current() {
+            Some(cancel) if cancel.is_cancelled() => Error::interrupted(&self.name),
+            _ => Error::running(&self.sources, &failure),
+        };
         let mut call = self.kernel.begin().map_err(failed)?;
         for size in self.plan.sizes(&leaves) {
             call.scalar(Scalar::Int(size)).map_err(failed)?;

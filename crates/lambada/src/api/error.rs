@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Running,
     /// The caller's: an argument of another type or size, or a result that is taken for something else.
     Call,
-    /// The call has been stopped.
+    /// The call has been cancelled, see [`Cancel`](crate::Cancel).
     Interrupted,
 }
 
@@ -105,6 +105,12 @@ impl Error {
 
     pub(crate) fn running(sources: &Sources, failure: &Failure) -> Error {
         Error::told(ErrorKind::Running, sources, &[lambada_source::failed(failure)])
+    }
+
+    /// The call of a function has been cancelled.
+    pub(crate) fn interrupted(name: &str) -> Error {
+        let text = format!("the call of `{name}` has been cancelled");
+        Error(Box::new(Told { kind: ErrorKind::Interrupted, text, problems: Vec::new() }))
     }
 
     /// A use of a result that it does not have.

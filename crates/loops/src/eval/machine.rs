@@ -1,12 +1,14 @@
 //! Runs instructions.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements, grow};
-use lambada_source::Failure;
+use lambada_source::{Failure, Span};
 
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
-use super::{Body, Output, Program, Range, Seen, Slot, internal};
+use super::{Body, CANCELLED, NEVER, Output, Program, Range, Seen, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
@@ -31,6 +33,8 @@ pub(super) struct Machine<'a, M> {
     own: usize,
     pub(super) limit: Memory,
     pub(super) seen: Seen<'a>,
+    /// Is the run to end? It asks when it begins, at every backward jump and at every call.
+    pub(super) cancelled: &'a AtomicBool,
 }
 
 impl<'a, M: Meter> Machine<'a, M> {
@@ -50,6 +54,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             own: 0,
             limit,
             seen: &|_, _| {},
+            cancelled: &NEVER,
         };
         for (param, arg) in body.params.iter().zip(args) {
             match param {
@@ -71,8 +76,9 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.ranges[buf as usize] = Range { low, high: self.memory.len(), origin: low as i64 };
     }
 
-    /// Runs to the end and gives the results.
+    /// Runs to the end, unless it is cancelled, and gives the results.
     pub fn run(mut self) -> Result<(Vec<Tensor>, M), Failure> {
+        self.go_on()?;
         self.execute()?;
         let results = self.body.results.iter().map(|result| self.result(result));
         Ok((results.collect::<Result<_, _>>()?, self.meter))
@@ -184,7 +190,10 @@ impl<'a, M: Meter> Machine<'a, M> {
                     let mark = self.marks.pop().expect("a scope is open");
                     self.memory.truncate(mark);
                 }
-                Code::Jump { target } => at = target as usize,
+                Code::Jump { target } => {
+                    at = target as usize;
+                    self.go_on()?;
+                }
                 Code::JumpUnless { cond, target } => {
                     if self.get(cond) == 0 {
                         at = target as usize;
@@ -201,6 +210,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                     self.put(index, next as u64);
                     if next < self.int(end) {
                         at = target as usize;
+                        self.go_on()?;
                     }
                 }
                 Code::Check { cond, site, args, count } => {
@@ -221,6 +231,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                     self.open(buf, of, number, args..args + count as usize)?;
                 }
                 Code::Call { number } => {
+                    self.go_on()?;
                     self.enter(number, at)?;
                     (instructions, at) = (&self.body.code, 0);
                 }
@@ -295,6 +306,11 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::Call { .. }
             | Code::Done => {}
         }
+    }
+
+    #[inline(always)]
+    fn go_on(&self) -> Result<(), Failure> {
+        if self.cancelled.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -467,6 +483,11 @@ impl<'a, M: Meter> Machine<'a, M> {
             }
         }
     }
+}
+
+#[cold]
+fn cancelled() -> Failure {
+    Failure { span: Span::default(), message: CANCELLED.into() }
 }
 
 fn data(elem: ScalarTy, words: &[u64]) -> Data {

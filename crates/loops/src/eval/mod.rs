@@ -19,6 +19,7 @@ mod machine;
 mod nodes;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use lambada_prim::{Memory, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
@@ -76,6 +77,12 @@ struct Body {
     origins: BTreeMap<Buf, Span>,
 }
 
+/// What a run that has been cancelled fails with.
+pub const CANCELLED: &str = "the run has been cancelled";
+
+/// Of runs that are not cancelled.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// Who is told of what is inspected.
 pub type Seen<'a> = &'a dyn Fn(u32, Vec<Tensor>);
 
@@ -110,20 +117,22 @@ impl Program {
 
     /// Runs it, see [`eval`].
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
-        self.run_within(args, Memory::default(), &|_, _| {})
+        self.run_within(args, Memory::default(), &|_, _| {}, None)
     }
 
     /// The same with a limit on the memory for arrays, those among the arguments not counted; `seen` is told of what is inspected, in order:
-    /// its number, and its parts.
+    /// its number, and its parts. The run fails soon after `cancelled` has become true.
     pub fn run_within(
         &self,
         args: &[Tensor],
         limit: Memory,
         seen: Seen,
+        cancelled: Option<&AtomicBool>,
     ) -> Result<Vec<Tensor>, Failure> {
         check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
         let mut machine = Machine::new(self, args, limit, Silent);
         machine.seen = seen;
+        machine.cancelled = cancelled.unwrap_or(&NEVER);
         Ok(machine.run()?.0)
     }
 

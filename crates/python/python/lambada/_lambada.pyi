@@ -40,7 +40,7 @@ class Function:
     _doc: Optional[str]
     _parameters: list[tuple[str, str, bool]]
     _result: Optional[str]
-    def __new__(cls, model: Model, name: str, /) -> Function: ...
+    def __new__(cls, model: Model, name: str, tell: Optional[Callable[[str, Any], object]] = None, /) -> Function: ...
     @property
     def engine(self) -> str:
         """What runs it: ``"native"``, or ``"interpreter"``. It is compiled first."""

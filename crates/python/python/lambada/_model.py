@@ -9,12 +9,13 @@ import inspect
 import keyword
 import os
 import threading
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _lambada
 from ._source import Source, Verification, highlighted
 
 Wrt = Union[str, Sequence[str], None]
+Tell = Callable[[str, Any], object]
 
 _options: contextvars.ContextVar[Optional[dict[str, Any]]] = contextvars.ContextVar(
     "lambada_options", default=None
@@ -135,13 +136,21 @@ class Function(_lambada.Function):
 
     _model: Model
 
-    def __new__(cls, model: Model, name: str) -> Function:  # type: ignore[misc]
-        made: Any = super().__new__(cls, model._native, name)
+    def __new__(cls, model: Model, name: str, tell: Optional[Tell] = None) -> Function:  # type: ignore[misc]
+        made: Any = super().__new__(cls, model._native, name, tell)
         made._model = model
         return made
 
-    def __init__(self, model: Model, name: str) -> None:
+    def __init__(self, model: Model, name: str, tell: Optional[Tell] = None) -> None:
         pass
+
+    def inspecting(self, tell: Tell) -> Function:
+        """The same function, which calls ``tell(name, value)`` for each value that the program inspects, in the order of evaluation, in derivatives too;
+        the name is empty where ``inspect`` is given none. What ``tell`` raises is reported and does not end the call. It pickles without ``tell``.
+        Long work can show how far it is in this way: ``f.inspecting(lambda name, value: bar.update())``."""
+        if not callable(tell):
+            raise TypeError(f"what is told of values should be callable, but it is {tell!r}")
+        return Function(self._model, self.__name__, tell)
 
     @property
     def __doc__(self) -> Optional[str]:  # type: ignore[override]
