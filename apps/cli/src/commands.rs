@@ -523,7 +523,16 @@ impl Shell {
         wrt: &Wrt,
         after: Option<&str>,
     ) -> Result<(), Report> {
-        let unit = self.load(file)?;
+        let unit = match self.load(file) {
+            Err(report) if stage == Stage::Surface => {
+                let survey = self.session.survey(file).ok();
+                if let Some(text) = survey.and_then(|survey| survey.written(entry)) {
+                    report::result(&text)?;
+                }
+                return Err(report);
+            }
+            loaded => loaded?,
+        };
         let operator = match of {
             Of::Value => Operator::Value,
             Of::Grad => Operator::Grad,

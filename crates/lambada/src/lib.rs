@@ -27,6 +27,7 @@ mod session;
 mod show;
 mod source;
 mod sparse;
+mod survey;
 mod types;
 pub mod vectors;
 mod verify;
@@ -62,4 +63,5 @@ pub use pipeline::{Arrays, Executable, Observer, Staged, arrays, lower, lower_fo
 pub use session::{Session, Unit, label};
 pub use show::Stage;
 pub use sparse::Sparse;
+pub use survey::Survey;
 pub use verify::{Check, Row, Verification, Verify};

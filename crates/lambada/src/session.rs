@@ -27,7 +27,7 @@ use crate::passes::{ELABORATE, timed};
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) sources: Sources,
-    files: Arc<dyn Files>,
+    pub(crate) files: Arc<dyn Files>,
     options: Options,
 }
 
@@ -100,16 +100,20 @@ impl Session {
         folder: &Path,
         path: Option<PathBuf>,
     ) -> Result<Unit, Vec<Problem>> {
-        stack::roomy(|| self.elaborated(name, text, folder, path))
+        stack::roomy(|| match self.elaborated(name, text, folder, path) {
+            (_, problems) if problems.iter().any(is_error) => Err(problems),
+            (unit, warnings) => Ok(Unit { warnings, ..unit }),
+        })
     }
 
-    fn elaborated(
+    /// All that is known of a text, and everything wrong with it.
+    pub(crate) fn elaborated(
         &mut self,
         name: &str,
         text: &str,
         folder: &Path,
         path: Option<PathBuf>,
-    ) -> Result<Unit, Vec<Problem>> {
+    ) -> (Unit, Vec<Problem>) {
         let prelude_file = self.sources.add("<prelude>", PRELUDE);
         let (prelude, prelude_problems) = lambada_surface::parse(PRELUDE, prelude_file);
         debug_assert!(
@@ -130,9 +134,6 @@ impl Session {
         let Loader { loaded: imports, problems: found, .. } = loader;
         let mut problems = found;
         let broken = broken_definitions(&module, &problems);
-        if broken.is_none() {
-            return Err(problems);
-        }
         let files = imports.iter().map(|(key, module)| (key.clone(), module)).collect();
         let (checked, found) = lambada_elaborate::elaborate(&Input {
             prelude: &prelude,
@@ -140,25 +141,24 @@ impl Session {
             main: &module,
             whole_library: false,
         });
+        // Where something outside of definitions is lost, nothing is said of what may need it.
         let of_broken = |problem: &Problem| {
             let place = problem.labels.first().map(|label| label.span);
             broken.iter().flatten().any(|def| place.is_some_and(|place| within(*def, place)))
         };
-        let found = found.into_iter().filter(|problem| !of_broken(problem));
+        let found = found.into_iter().filter(|problem| broken.is_some() && !of_broken(problem));
         problems.extend(found.map(|problem| located(problem, &self.sources)));
-        if problems.iter().any(is_error) {
-            return Err(problems);
-        }
         let imports = imports.into_iter().map(|(key, module)| (key, module.into())).collect();
-        Ok(Unit {
+        let unit = Unit {
             module: module.into(),
             imports,
             prelude: prelude.into(),
             checked: checked.into(),
-            warnings: problems,
+            warnings: Vec::new(),
             sources: self.sources.clone(),
             options: self.options.clone(),
-        })
+        };
+        (unit, problems)
     }
 
     /// The files.
@@ -300,7 +300,7 @@ fn by_name(names: &[Rc<str>], derivative: Data) -> Data {
     }
 }
 
-/// The definitions in which the problems are, about which nothing more is said; the others can be checked. Nothing if a problem is outside of
+/// The definitions in which the problems are, about which nothing more is said; the others are checked. Nothing if a problem is outside of
 /// definitions: then something that they need may have been lost.
 fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>> {
     let definition = |problem: &Problem| {
@@ -330,6 +330,6 @@ fn within(outer: Span, inner: Span) -> bool {
     outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
-fn is_error(problem: &Problem) -> bool {
+pub(crate) fn is_error(problem: &Problem) -> bool {
     problem.severity == Severity::Error
 }

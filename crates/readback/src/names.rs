@@ -384,6 +384,7 @@ impl Scopes {
                 | ExprKind::Bool(_)
                 | ExprKind::InspectAs(_)
                 | ExprKind::Operator(_)
+                | ExprKind::Broken(_)
                 | ExprKind::Error => break,
                 ExprKind::Tuple(_)
                 | ExprKind::Record(_)

@@ -123,6 +123,7 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
         | ExprKind::Add(..)
         | ExprKind::Sequence(..)
         | ExprKind::Commented(..)
+        | ExprKind::Broken(_)
         | ExprKind::Error => return None,
     };
     let mut left = room.checked_sub(own);

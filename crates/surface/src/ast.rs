@@ -252,6 +252,8 @@ pub enum ExprKind {
     Annotated(Box<Expr>, TypeExpr),
     /// `-- text` on lines of their own before `e`. Passes that write programs make these; the parser skips comments.
     Commented(Rc<str>, Box<Expr>),
+    /// What could be read of an expression that has problems, which have been reported. It means nothing, as [`ExprKind::Error`] does.
+    Broken(Box<Expr>),
     /// Where the parser found no expression; a problem has been reported.
     Error,
 }

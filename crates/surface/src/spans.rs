@@ -168,6 +168,7 @@ fn erase_expr(expr: &mut Expr) {
         | ExprKind::UpdateSlice(..)
         | ExprKind::Sequence(..)
         | ExprKind::Commented(..)
+        | ExprKind::Broken(_)
         | ExprKind::Error => {}
     }
     children_mut(expr, &mut erase_expr);

@@ -130,6 +130,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Add(..)
         | ExprKind::Sequence(..)
         | ExprKind::Commented(..)
+        | ExprKind::Broken(_)
         | ExprKind::Error => {}
     }
     if let ExprKind::Loop(_, _, LoopKind::For(clause, _), _) = &expr.kind
@@ -198,7 +199,7 @@ macro_rules! children {
                 }
                 ExprKind::Field(inner, _) | ExprKind::Component(inner, ..) | ExprKind::Lambda(_, inner) => f(inner),
                 ExprKind::SectionLeft(inner, _) | ExprKind::SectionRight(_, inner) | ExprKind::Unary(_, inner) => f(inner),
-                ExprKind::Annotated(inner, _) | ExprKind::Commented(_, inner) => f(inner),
+                ExprKind::Annotated(inner, _) | ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => f(inner),
                 ExprKind::Accumulate(accumulators, body) => {
                     accumulators.into_iter().for_each(|(_, init)| f(init));
                     f(body);

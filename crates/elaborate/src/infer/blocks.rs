@@ -127,6 +127,7 @@ impl Infer<'_> {
             | ExprKind::Add(..)
             | ExprKind::Sequence(..)
             | ExprKind::Annotated(..)
+            | ExprKind::Broken(_)
             | ExprKind::Error => false,
         }
     }

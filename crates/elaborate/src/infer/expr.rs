@@ -74,6 +74,7 @@ impl Infer<'_> {
             | ExprKind::Accumulate(..)
             | ExprKind::Add(..)
             | ExprKind::Annotated(..)
+            | ExprKind::Broken(_)
             | ExprKind::Error => {
                 let exp = self.synthesize(expr);
                 self.finish(exp, expected)
@@ -131,7 +132,7 @@ impl Infer<'_> {
             ExprKind::Accumulate(accumulators, body) => self.accumulate(accumulators, body, span),
             ExprKind::Add(name, at, value) => self.addition(name, at, value, span),
             ExprKind::Annotated(inner, written) => self.annotated(inner, written, span),
-            ExprKind::Error => {
+            ExprKind::Broken(_) | ExprKind::Error => {
                 self.incomplete = true;
                 self.wrong(span)
             }

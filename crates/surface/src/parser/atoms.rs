@@ -197,6 +197,10 @@ impl Parser<'_> {
     fn elements(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let first = self.element()?;
+        self.find(|kind| kind == TokenKind::Comma);
+        if self.lost {
+            return Ok(first);
+        }
         if let TokenKind::Op(op) = self.kind()
             && self.ahead(1).kind == TokenKind::Close(Bracket::Round)
         {
@@ -210,7 +214,8 @@ impl Parser<'_> {
             return Ok(first);
         }
         let mut parts = vec![*first];
-        while self.eat(TokenKind::Comma) {
+        while self.another() {
+            self.bump();
             parts.push(*self.element()?);
         }
         Ok(self.make(start, ExprKind::Tuple(parts)))
@@ -220,7 +225,7 @@ impl Parser<'_> {
     fn element(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let expr = self.expr()?;
-        if !self.eat(TokenKind::Colon) {
+        if self.lost || !self.eat(TokenKind::Colon) {
             return Ok(expr);
         }
         let ty = self.type_expr()?;
@@ -234,6 +239,7 @@ impl Parser<'_> {
             }
             let elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
             match p.kind() {
+                _ if p.lost => Ok(elements),
                 TokenKind::Semicolon => p.halt(forms::semicolon_in_list(p.span())),
                 TokenKind::Keyword(Keyword::For) | TokenKind::Bar => {
                     p.halt(forms::comprehension(p.span()))
@@ -255,6 +261,9 @@ impl Parser<'_> {
                 return Ok(ExprKind::Record(p.separated(Self::field)?));
             }
             let record = p.nested(Self::single)?;
+            if p.lost {
+                return Err(Halt);
+            }
             if matches!(record.kind, ExprKind::Update(..) | ExprKind::UpdateSlice(..))
                 && !p.is(Keyword::With)
             {
@@ -304,7 +313,7 @@ impl Parser<'_> {
     pub(super) fn field_name(&mut self) -> Parse<Name> {
         match self.kind() {
             TokenKind::Lower => Ok(self.bump_name()),
-            TokenKind::Keyword(keyword) => {
+            TokenKind::Keyword(keyword) if !self.ends_item() => {
                 self.report_reserved(keyword);
                 Ok(self.bump_name())
             }
@@ -329,7 +338,7 @@ pub(crate) fn level(expr: &Expr) -> u8 {
         | ExprKind::If(..)
         | ExprKind::Match(..) => 0,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => 0,
-        ExprKind::Commented(_, inner) => level(inner),
+        ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => level(inner),
         ExprKind::Apply(..) | ExprKind::InspectAs(_) => POWER + 1,
         ExprKind::Var(_)
         | ExprKind::Con(_)
@@ -377,7 +386,7 @@ pub(crate) fn may_follow(e: &Expr, op: BinaryOp) -> bool {
 /// Does it extend as far right as it can?
 pub(crate) fn is_open(e: &Expr) -> bool {
     match &e.kind {
-        ExprKind::Commented(_, inner) => is_open(inner),
+        ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => is_open(inner),
         ExprKind::Lambda(..)
         | ExprKind::Let(..)
         | ExprKind::LetFunctions(..)

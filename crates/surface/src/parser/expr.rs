@@ -59,18 +59,20 @@ impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parse<Box<Expr>> {
         self.nested(|p| {
             let first = p.single()?;
-            if p.kind() == TokenKind::Semicolon { p.sequence(first) } else { Ok(first) }
+            p.find(|kind| kind == TokenKind::Semicolon);
+            if !p.lost && p.kind() == TokenKind::Semicolon { p.sequence(first) } else { Ok(first) }
         })
     }
 
     fn sequence(&mut self, first: Box<Expr>) -> Parse<Box<Expr>> {
         let mut parts = vec![first];
-        while self.kind() == TokenKind::Semicolon {
+        while !self.lost && self.kind() == TokenKind::Semicolon {
             let semicolon = self.bump().span;
             if self.ends_item() || matches!(self.kind(), TokenKind::Close(_) | TokenKind::Bar) {
                 return self.halt(forms::trailing_semicolon(semicolon));
             }
             parts.push(self.single()?);
+            self.find(|kind| kind == TokenKind::Semicolon);
         }
         let last = parts.pop().ok_or(Halt)?;
         Ok(parts.into_iter().rfold(last, |rest, part| {
@@ -84,8 +86,15 @@ impl Parser<'_> {
         let start = self.at;
         let left = self.binary(PIPE)?;
         match self.kind() {
-            TokenKind::Keyword(Keyword::With) => self.updates(start, left),
-            TokenKind::PlusEquals => self.addition(start, left),
+            _ if self.lost => Ok(left),
+            TokenKind::Keyword(Keyword::With) => {
+                let updated = self.updates(start, left);
+                Ok(self.or_error(start, updated))
+            }
+            TokenKind::PlusEquals => {
+                let added = self.addition(start, left);
+                Ok(self.or_error(start, added))
+            }
             _ => Ok(left),
         }
     }
@@ -157,10 +166,12 @@ impl Parser<'_> {
     /// Infix operators that bind at least as tightly as `min`.
     pub(super) fn binary(&mut self, min: u8) -> Parse<Box<Expr>> {
         let start = self.at;
-        let mut left = self.unary()?;
+        let mut left = self.operand();
         let mut length = 0;
         let mut comparison: Option<usize> = None;
-        while let Some(op) = self.operator(start)? {
+        while !self.lost
+            && let Some(op) = self.operator(start)?
+        {
             if op.level() < min || self.ahead(1).kind == TokenKind::Close(Bracket::Round) {
                 break;
             }
@@ -234,6 +245,13 @@ impl Parser<'_> {
         let problem = forms::single_equals(self.span());
         self.report(problem);
         Ok(BinaryOp::Eq)
+    }
+
+    /// What stands between operators; `Error` if it has a problem.
+    fn operand(&mut self) -> Box<Expr> {
+        let start = self.at;
+        let operand = self.unary();
+        self.or_error(start, operand)
     }
 
     /// `-e`, `not e`, and the forms that extend as far right as they can.
@@ -313,7 +331,7 @@ impl Parser<'_> {
     fn application(&mut self, start: usize) -> Parse<Box<Expr>> {
         let mut function = self.postfix()?;
         let mut length = 0;
-        while self.at != self.barrier {
+        while self.at != self.barrier && !self.lost {
             let last = !self.starts_atom() && self.kind() != TokenKind::Keyword(Keyword::Not);
             let Some(argument) = self.argument()? else { break };
             self.count(&mut length)?;
@@ -405,6 +423,7 @@ impl Parser<'_> {
         let mut length = 0;
         loop {
             let kind = match self.kind() {
+                _ if self.lost => return Ok(expr),
                 TokenKind::Open(Bracket::Square) if self.token().touches => self.indexed(expr)?,
                 TokenKind::Dot => self.selected(expr)?,
                 _ => return Ok(expr),

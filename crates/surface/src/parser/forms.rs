@@ -4,7 +4,10 @@ use lambada_source::Span;
 
 use super::expr::ADDITIVE;
 use super::{Halt, Parse, Parser};
-use crate::ast::{Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param};
+use crate::ast::{
+    Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern,
+    PatternKind,
+};
 use crate::messages::syntax::{self, Missing};
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
@@ -53,6 +56,12 @@ impl Parser<'_> {
         } else {
             "a function is written `\\x -> e`"
         };
+        if comma {
+            let Halt = self.expected_in(Missing::Sign, "`->`", form);
+            self.lost = true;
+            self.bump();
+        }
+        self.find(|kind| kind == TokenKind::Arrow);
         self.arrow(TokenKind::Arrow, "->", form)?;
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::Lambda(params, body)))
@@ -103,24 +112,23 @@ impl Parser<'_> {
     /// One `let` after the other, without recursion.
     fn lets(&mut self) -> Parse<Box<Expr>> {
         let mut bindings = Vec::new();
-        let keyword = loop {
+        let body = loop {
             let start = self.at;
             let keyword = self.bump().span;
-            let binding = self.binding(start)?;
+            let binding = self.binding(start).unwrap_or_else(|Halt| self.lost_binding(start));
             bindings.push((keyword, binding));
-            let more = self.eat_keyword(Keyword::In);
-            if self.is(Keyword::Let) {
+            self.find_in(start);
+            let mut more = !self.lost && self.eat_keyword(Keyword::In);
+            if !more && !self.lost && !self.is(Keyword::Let) {
+                self.missing_in(start, keyword);
+                self.find_in(start);
+                more = !self.lost && self.eat_keyword(Keyword::In);
+            }
+            if !self.lost && self.is(Keyword::Let) {
                 continue;
             }
-            if !more {
-                break Some((start, keyword));
-            }
-            break None;
+            break if more { self.expr()? } else { self.nothing() };
         };
-        if let Some((start, keyword)) = keyword {
-            return self.missing_in(start, keyword);
-        }
-        let body = self.expr()?;
         Ok(bindings.into_iter().rfold(body, |body, (keyword, binding)| {
             let span = keyword.to(body.span);
             let kind = match binding {
@@ -131,22 +139,37 @@ impl Parser<'_> {
         }))
     }
 
+    /// A `let` of which not even the name could be read.
+    fn lost_binding(&mut self, start: usize) -> Binding {
+        self.lost = true;
+        let value = Box::new(self.error_expr(start));
+        let pattern = Pattern { kind: PatternKind::Error, span: value.span };
+        Binding::Value(Param { pattern, ty: None }, value)
+    }
+
+    /// Behind a problem, the `in` of a `let` or the next `let` below it.
+    fn find_in(&mut self, start: usize) {
+        let column = self.tokens[start].column;
+        self.find_where(|p| match p.kind() {
+            TokenKind::Keyword(Keyword::In) => true,
+            TokenKind::Keyword(Keyword::Let) => p.token().starts_line && p.token().column == column,
+            _ => false,
+        });
+    }
+
     /// The `in` probably belongs in front of a line that is not deeper than its `let`.
-    fn missing_in<T>(&mut self, start: usize, keyword: Span) -> Parse<T> {
+    fn missing_in(&mut self, start: usize, keyword: Span) {
         let end = self.at;
         let edge = self.tokens[start].column;
         let line = (start + 1..=end)
             .find(|k| self.tokens[*k].starts_line && self.tokens[*k].column <= edge);
-        if self.kind() == TokenKind::Bad {
-            return Err(Halt);
-        }
         if self.is(Keyword::And) {
-            return self.halt(forms::and_without_rec(self.span()));
+            return self.missing(forms::and_without_rec(self.span()));
         }
         self.at = line.unwrap_or(end);
         let problem = forms::missing_in(keyword, &self.found(), self.place());
         self.at = end;
-        self.halt(problem)
+        self.missing(problem);
     }
 
     /// `p = e`, `f x = e`, `rec f x = e and g y = e`
@@ -182,8 +205,13 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Comma {
             return self.halt(items::tuple_pattern(self.span()));
         }
-        self.equals("a local name is written `let x = e in …`")?;
-        let value = self.expr()?;
+        self.find(|kind| kind == TokenKind::Equals);
+        let start = self.at;
+        let value = match self.equals("a local name is written `let x = e in …`") {
+            Ok(()) => self.expr(),
+            Err(halt) => Err(halt),
+        };
+        let value = self.or_error(start, value);
         Ok(Binding::Value(param, value))
     }
 
@@ -211,7 +239,12 @@ impl Parser<'_> {
         let mut branches = Vec::new();
         let otherwise = loop {
             let keyword = self.bump().span;
-            branches.push((keyword, self.condition(keyword)?, self.then_branch(keyword)?));
+            let condition = self.condition(keyword)?;
+            let yes = if self.lost { self.nothing() } else { self.then_branch(keyword)? };
+            branches.push((keyword, condition, yes));
+            if self.lost {
+                break self.nothing();
+            }
             if self.kind() == TokenKind::Lower {
                 let problem = forms::else_if(self.span(), self.here());
                 self.report(problem);
@@ -230,14 +263,15 @@ impl Parser<'_> {
 
     fn condition(&mut self, keyword: Span) -> Parse<Box<Expr>> {
         let condition = self.expr()?;
-        if self.eat_keyword(Keyword::Then) {
-            return Ok(condition);
+        if !self.lost && !self.is(Keyword::Then) {
+            let problem = forms::missing_then(keyword, &self.found(), self.place());
+            self.missing(problem);
         }
-        if self.kind() == TokenKind::Bad {
-            return Err(Halt);
+        self.find(|kind| kind == TokenKind::Keyword(Keyword::Then));
+        if !self.lost {
+            self.bump();
         }
-        let problem = forms::missing_then(keyword, &self.found(), self.place());
-        self.halt(problem)
+        Ok(condition)
     }
 
     /// Up to its `else` or `elif`, which stays.
@@ -246,16 +280,18 @@ impl Parser<'_> {
         let yes = self.expr();
         self.in_then = in_then;
         let yes = yes?;
-        if self.is(Keyword::Else)
-            || (self.kind() == TokenKind::Lower && self.here().starts_with("el"))
+        if !self.lost
+            && (self.is(Keyword::Else)
+                || (self.kind() == TokenKind::Lower && self.here().starts_with("el")))
         {
             return Ok(yes);
         }
-        if self.kind() == TokenKind::Bad {
-            return Err(Halt);
+        if !self.lost {
+            let problem = forms::missing_else(keyword, &self.found(), self.place());
+            self.missing(problem);
         }
-        let problem = forms::missing_else(keyword, &self.found(), self.place());
-        self.halt(problem)
+        self.find(|kind| kind == TokenKind::Keyword(Keyword::Else));
+        Ok(yes)
     }
 
     /// `match e | P -> a | Q -> b`
@@ -267,6 +303,10 @@ impl Parser<'_> {
         let subject = self.nested(Self::single);
         self.barrier = barrier;
         let subject = subject?;
+        self.find(|kind| kind == TokenKind::Bar);
+        if self.lost {
+            return Ok(self.make(start, ExprKind::Match(subject, Vec::new())));
+        }
         if self.is(Keyword::With) {
             let span = self.bump().span;
             self.report(forms::match_with(span));
@@ -283,10 +323,17 @@ impl Parser<'_> {
         if first_without_bar {
             arms.push(self.arm()?);
         }
-        while self.eat(TokenKind::Bar) {
+        while self.another_case() {
+            self.bump();
             arms.push(self.arm()?);
         }
         Ok(self.make(start, ExprKind::Match(subject, arms)))
+    }
+
+    /// Does a `|` follow, perhaps behind a problem?
+    fn another_case(&mut self) -> bool {
+        self.find(|kind| kind == TokenKind::Bar);
+        !self.lost && self.kind() == TokenKind::Bar
     }
 
     /// Where the first case of a `match` starts if it has no `|`: at the last line before the first `->`.
@@ -317,17 +364,32 @@ impl Parser<'_> {
     }
 
     fn arm(&mut self) -> Parse<Arm> {
-        let pattern = self.pattern()?;
-        match self.kind() {
-            TokenKind::Bar => return self.halt(forms::or_pattern(self.span())),
-            TokenKind::Keyword(Keyword::If) => return self.halt(forms::guard(self.span(), "if")),
-            TokenKind::Lower if self.here() == "when" => {
-                return self.halt(forms::guard(self.span(), "when"));
+        let start = self.at;
+        let pattern = self.pattern_or_error();
+        let arrow = self.case_arrow();
+        let body = arrow.and_then(|()| self.expr());
+        Ok(Arm { pattern, body: *self.or_error(start, body) })
+    }
+
+    /// The arrow behind the pattern of a case.
+    fn case_arrow(&mut self) -> Parse<()> {
+        if !self.lost {
+            let problem = match self.kind() {
+                TokenKind::Bar => Some(forms::or_pattern(self.span())),
+                TokenKind::Keyword(Keyword::If) => Some(forms::guard(self.span(), "if")),
+                TokenKind::Lower if self.here() == "when" => {
+                    Some(forms::guard(self.span(), "when"))
+                }
+                TokenKind::Colon => Some(forms::colon_in_case(self.span())),
+                _ => None,
+            };
+            if let Some(problem) = problem {
+                self.report(problem);
+                self.lost = true;
             }
-            TokenKind::Colon => return self.halt(forms::colon_in_case(self.span())),
-            _ => self.arrow(TokenKind::Arrow, "->", "a case is written `| p -> e`")?,
         }
-        Ok(Arm { pattern, body: *self.expr()? })
+        self.find(|kind| kind == TokenKind::Arrow);
+        self.arrow(TokenKind::Arrow, "->", "a case is written `| p -> e`")
     }
 
     /// `for i < n, x in xs => e`
@@ -335,6 +397,7 @@ impl Parser<'_> {
         let start = self.at;
         let keyword = self.bump().span;
         let clauses = self.separated(Self::clause)?;
+        self.find(|kind| kind == TokenKind::FatArrow);
         if self.is(Keyword::Checkpoint) {
             return self.halt(forms::checkpoint_array(self.span()));
         }
@@ -392,8 +455,12 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Comma {
             return self.halt(items::tuple_pattern(self.span()));
         }
+        self.find(|kind| kind == TokenKind::Equals);
         self.equals("a loop is written `loop x = e for i < n do …`")?;
         let init = self.nested(Self::single)?;
+        self.find(|kind| {
+            matches!(kind, TokenKind::Keyword(Keyword::For | Keyword::While | Keyword::Do))
+        });
         let kind = match self.kind() {
             TokenKind::Keyword(Keyword::For) => {
                 self.bump();
@@ -414,6 +481,7 @@ impl Parser<'_> {
                 return self.halt(problem);
             }
         };
+        self.find(|kind| kind == TokenKind::Keyword(Keyword::Do));
         self.loop_do()?;
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::Loop(param, init, kind, body)))
@@ -477,9 +545,10 @@ impl Parser<'_> {
         let start = self.at;
         let keyword = self.bump().span;
         let mut accumulators = vec![self.accumulator()?];
-        while self.eat(TokenKind::Comma) {
+        while !self.lost && self.eat(TokenKind::Comma) {
             accumulators.push(self.accumulator()?);
         }
+        self.find(|kind| kind == TokenKind::Keyword(Keyword::In));
         if !self.eat_keyword(Keyword::In) {
             if self.kind() == TokenKind::Bad {
                 return Err(Halt);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
 
-use super::{Halt, Parse, Parser};
+use super::{Halt, Parse, Parser, broken};
 use crate::ast::{
     BinaryOp, Def, Expr, ExprKind, Item, Mode, Module, Name, Param, Rule, TypeBody, TypeDef,
     TypeExpr, TypeKind,
@@ -63,6 +63,7 @@ impl Parser<'_> {
         self.open.clear();
         self.reserved.clear();
         (self.depth, self.in_then, self.in_rec) = (0, false, false);
+        (self.lost, self.resumed, self.fruitless) = (false, false, 0);
     }
 
     /// Skips to where an item may start, at least one token behind `start`.
@@ -202,6 +203,8 @@ impl Parser<'_> {
             TokenKind::Equals => self.halt(forms::single_equals(self.span())),
             // Said at the `let`.
             TokenKind::Keyword(Keyword::In) if self.item_is_let => Err(Halt),
+            // The end of something that was skipped?
+            _ if self.resumed => Err(Halt),
             _ => {
                 let problem = items::after_item(self.span(), &self.found(), self.here());
                 self.halt(problem)
@@ -229,9 +232,9 @@ impl Parser<'_> {
         let span = self.span_from(start);
         let (mut body, rules) = body.unwrap_or((Expr { kind: ExprKind::Error, span }, Vec::new()));
         if self.problems.len() > problems || self.lexical_problem(span) {
-            body = Expr { kind: ExprKind::Error, span };
+            body = broken(body, span);
         }
-        if !ended || matches!(body.kind, ExprKind::Error) {
+        if !ended || matches!(body.kind, ExprKind::Error | ExprKind::Broken(_)) {
             self.resynchronize(start);
         }
         let Head { sizes, params, result } = head;
@@ -256,7 +259,9 @@ impl Parser<'_> {
     fn def_body(&mut self, head: &mut Head, start: usize) -> Parse<(Expr, Vec<Rule>)> {
         self.head(head)?;
         let body = self.expr()?;
-        let rules = self.rules()?;
+        self.find_where(Self::at_rule);
+        let mut rules = Vec::new();
+        self.rules(&mut rules).unwrap_or_else(|Halt| self.lost = true);
         debug_assert!(self.at > start);
         Ok((*body, rules))
     }
@@ -312,6 +317,7 @@ impl Parser<'_> {
             let problem = items::no_body(&self.found(), self.place());
             return self.halt(problem);
         }
+        self.find(|kind| kind == TokenKind::Equals);
         self.equals("a definition is written `def f x = e`")
     }
 
@@ -360,7 +366,8 @@ impl Parser<'_> {
         let mut head = Head::default();
         self.head(&mut head)?;
         let body = *self.expr()?;
-        let rules = self.rules()?;
+        let mut rules = Vec::new();
+        self.rules(&mut rules)?;
         let Head { sizes, params, result } = head;
         Ok(Def {
             doc: None,
@@ -376,12 +383,17 @@ impl Parser<'_> {
     }
 
     /// What follows the body of a function.
-    fn rules(&mut self) -> Parse<Vec<Rule>> {
-        let mut rules = Vec::new();
-        while self.is(Keyword::With) {
+    fn rules(&mut self, rules: &mut Vec<Rule>) -> Parse<()> {
+        while !self.lost && self.is(Keyword::With) {
             rules.push(self.rule()?);
+            self.find_where(Self::at_rule);
         }
-        Ok(rules)
+        Ok(())
+    }
+
+    /// Does a derivative start here, and no update?
+    fn at_rule(&self) -> bool {
+        self.is(Keyword::With) && matches!(self.text_at(self.at + 1), "jvp" | "vjp" | "pseudo")
     }
 
     /// `with jvp dx = e`, `with pseudo vjp dy of y = e`; `pseudo` and `of` are words only here.

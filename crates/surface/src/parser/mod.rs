@@ -1,14 +1,15 @@
 //! Tokens to syntax tree, by recursive descent.
 //!
-//! Never fails. A function that cannot go on reports a problem and gives `Err(Halt)`. The nearest enclosing bracket catches it, skips to its
-//! partner and goes on with `Error` in place of what was inside; what is in no bracket is caught by the item, which skips to the next one. So one
-//! mistake is told once, and the mistakes of different brackets and items are all told.
+//! Never fails. A function that cannot go on reports a problem and gives `Err(Halt)`. The expression around it becomes `Error`, and what
+//! encloses that goes on at the next sign of its own ([`recovery`]): a `,`, the closing bracket, an `in`, `else` or `|`, and at last the next
+//! item. So one mistake is told once, it costs no more than the expression around it, and the others are all told.
 
 mod atoms;
 mod expr;
 mod forms;
 mod items;
 mod pattern;
+mod recovery;
 mod types;
 
 pub(crate) use atoms::{is_open, level};
@@ -31,8 +32,12 @@ const DEPTH: usize = 256;
 /// How many operators, arguments or updates may follow each other.
 const LENGTH: usize = 10_000;
 
+/// How many constructs around a problem look for their signs up to the end of the item. What is deeper than that gives up at once, so that
+/// the time stays proportional to the length.
+const SEARCHES: usize = 16;
+
 /// The syntax tree of a text and everything wrong with it. What has no meaning is [`ExprKind::Error`] and the like in the tree: the body of a
-/// definition with a problem is one `Error`, so that later phases say nothing about it.
+/// definition with a problem is [`ExprKind::Broken`], so that later phases say nothing about it.
 pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let mut module = parser.module();
@@ -95,6 +100,12 @@ struct Parser<'a> {
     in_rec: bool,
     /// The token behind a bracket whose inside had a problem: what is wrong there is probably the same mistake.
     recovered: usize,
+    /// Has a problem been reported, and no place been found yet from which reading can go on? Then nothing is reported.
+    lost: bool,
+    /// How many searches for such a place have ended at the end of this item.
+    fruitless: usize,
+    /// Has such a place been found in this item outside of brackets? Then a sign that is missing later may be one that was skipped.
+    resumed: bool,
     /// Reserved words reported as names in this item; told once.
     reserved: Vec<Keyword>,
     names: HashMap<&'a str, Rc<str>>,
@@ -121,6 +132,9 @@ impl<'a> Parser<'a> {
             in_then: false,
             in_rec: false,
             recovered: usize::MAX,
+            lost: false,
+            fruitless: 0,
+            resumed: false,
             reserved: Vec::new(),
             names: HashMap::new(),
             ended: false,
@@ -134,7 +148,8 @@ impl<'a> Parser<'a> {
         }
         match result {
             Ok(expr) if self.problems.is_empty() => *expr,
-            Ok(_) | Err(Halt) => {
+            Ok(expr) => broken(*expr, Span::new(self.file, 0, self.text.len())),
+            Err(Halt) => {
                 Expr { kind: ExprKind::Error, span: Span::new(self.file, 0, self.text.len()) }
             }
         }
@@ -217,7 +232,7 @@ impl<'a> Parser<'a> {
     fn report(&mut self, problem: Problem) {
         let lexical =
             problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
-        if self.at != self.recovered && !lexical {
+        if self.at != self.recovered && !lexical && !self.lost {
             self.ended |= self.problems.is_empty() && self.kind() == TokenKind::End;
             self.problems.push(problem);
         }
@@ -232,6 +247,14 @@ impl<'a> Parser<'a> {
     fn halt<T>(&mut self, problem: Problem) -> Parse<T> {
         self.report(problem);
         Err(Halt)
+    }
+
+    /// Reports that a sign is missing, unless it may have been skipped behind another problem; what follows is looked for.
+    fn missing(&mut self, problem: Problem) {
+        if !self.resumed && self.kind() != TokenKind::Bad {
+            self.report(problem);
+        }
+        self.lost = true;
     }
 
     /// The current token in words.
@@ -340,19 +363,37 @@ impl<'a> Parser<'a> {
         (self.barrier, self.in_then, self.in_rec) = (usize::MAX, false, false);
         self.open.push(bracket);
         let depth = self.depth;
-        let result =
-            inside(self).and_then(|value| self.close(opener.span, bracket, what).map(|()| value));
+        let result = inside(self).map(|value| {
+            let closed = !self.lost && self.close(opener.span, bracket, what).is_ok();
+            (value, closed)
+        });
         self.depth = depth;
         self.open.pop();
         (self.barrier, self.in_then, self.in_rec) = (barrier, in_then, in_rec);
         match result {
-            Ok(value) => Ok(Some(value)),
-            Err(Halt) => {
-                self.skip_to(bracket)?;
-                self.recovered = self.at;
-                Ok(None)
+            Ok((value, closed)) => {
+                // Where nothing closes the bracket, what is around looks for its own signs.
+                let _lost = closed || self.behind(bracket).is_ok();
+                Ok(Some(value))
             }
+            Err(Halt) => self.behind(bracket).map(|()| None),
         }
+    }
+
+    /// Skips what is left inside of a bracket with a problem.
+    fn behind(&mut self, bracket: Bracket) -> Parse<()> {
+        self.lost = true;
+        let place = self.at;
+        if self.fruitless < SEARCHES && self.skip_to(bracket).is_ok() {
+            self.lost = false;
+            self.recovered = self.at;
+            return Ok(());
+        }
+        if self.ends_item() {
+            self.at = place;
+            self.fruitless += 1;
+        }
+        Err(Halt)
     }
 
     fn close(&mut self, opener: Span, bracket: Bracket, what: &str) -> Parse<()> {
@@ -406,7 +447,7 @@ impl<'a> Parser<'a> {
     /// One or more, separated by commas, up to a closing bracket that stays.
     fn separated<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut all = vec![one(self)?];
-        while self.kind() == TokenKind::Comma {
+        while self.another() {
             let comma = self.bump().span;
             if matches!(self.kind(), TokenKind::Close(_)) {
                 self.report(messages::trailing_comma(comma));
@@ -417,7 +458,21 @@ impl<'a> Parser<'a> {
         Ok(all)
     }
 
+    /// Does a `,` follow, perhaps behind a problem?
+    fn another(&mut self) -> bool {
+        self.find(|kind| kind == TokenKind::Comma);
+        !self.lost && self.kind() == TokenKind::Comma
+    }
+
     fn error_expr(&self, start: usize) -> Expr {
         Expr { kind: ExprKind::Error, span: self.span_from(start) }
+    }
+}
+
+/// An expression with a problem, as far as it could be read.
+fn broken(expr: Expr, span: Span) -> Expr {
+    match expr.kind {
+        ExprKind::Error => Expr { kind: ExprKind::Error, span },
+        _ => Expr { kind: ExprKind::Broken(Box::new(expr)), span },
     }
 }

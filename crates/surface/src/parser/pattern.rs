@@ -49,6 +49,16 @@ impl Parser<'_> {
         })
     }
 
+    /// A pattern; behind a problem, `Error`.
+    pub(super) fn pattern_or_error(&mut self) -> Pattern {
+        let start = self.at;
+        let pattern = self.pattern();
+        pattern.unwrap_or_else(|Halt| {
+            self.lost = true;
+            self.make_pattern(start, PatternKind::Error)
+        })
+    }
+
     fn make_pattern(&self, start: usize, kind: PatternKind) -> Pattern {
         Pattern { kind, span: self.span_from(start) }
     }

@@ -36,7 +36,8 @@ impl Parser<'_> {
             TokenKind::Lower | TokenKind::Upper => {
                 let name = self.type_name();
                 let (mut sizes, mut arguments) = (Vec::new(), Vec::new());
-                while self.starts_type() {
+                // Behind an argument with a problem, what follows is probably no argument.
+                while self.starts_type() && self.at != self.recovered {
                     if self.kind() == TokenKind::Open(Bracket::Square) && self.token().touches {
                         return self.halt(items::size_after_type(self.span(), &name.text));
                     }

@@ -154,6 +154,7 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Annotated(inner, t) => {
             text("(") + closed(inner).nest(1) + " : ".into() + ty(t) + ")".into()
         }
+        ExprKind::Broken(inner) => bare(inner, follow),
         ExprKind::Error => "_".into(),
     }
 }

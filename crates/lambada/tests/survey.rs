@@ -1,0 +1,51 @@
+//! What is known of files with problems.
+
+use lambada::{Session, Survey};
+use lambada_source::Severity;
+
+const FIRST: &str = "def first [n] (xs : [n]real) : real = sum (for x in xs => x ** 2)\n";
+const BROKEN: &str = "def middle (x : real) (k : int) : real =\n  let y = if k > 0 then x * 2 else -x\n  \
+    let s = loop a = [y, x][0] for i < k do a + (match (i, y) | (0, b) -> b | _ -> 1)\n  in s + y\n";
+const LAST: &str = "def last (x : real) = middle x 2 + first [x, 1]\n";
+
+fn types(survey: &Survey) -> Vec<(&str, &str)> {
+    survey.definitions.iter().map(|def| (&*def.name, &*def.scheme)).collect()
+}
+
+#[test]
+fn what_is_known_of_a_broken_file() {
+    let text = format!(
+        "{FIRST}def middle (x : real) (k : int) : real = let y = x * in y + real k\n{LAST}"
+    );
+    let survey = Session::new().survey_text("broken.lam", &text, None);
+    let codes: Vec<&str> = survey.problems.iter().map(|problem| problem.code).collect();
+    assert!(!survey.is_sound() && codes == ["E0010"], "{codes:?}");
+    assert_eq!(
+        types(&survey),
+        [("first", "[n]real -> real"), ("middle", "real -> int -> real"), ("last", "real -> real")]
+    );
+    let written = survey.written("middle");
+    let expect = "def middle (x : real) (k : int) : real = let y = x * _ in y + real k\n";
+    assert_eq!((written.as_deref(), survey.written("none")), (Some(expect), None));
+}
+
+/// A token that is missing in one definition costs the others nothing, and is not told of them.
+#[test]
+fn types_of_other_definitions_stay() {
+    let mut session = Session::new();
+    let tokens = lambada_surface::lexer::tokenize(BROKEN, Default::default()).tokens;
+    for token in &tokens[2..tokens.len() - 1] {
+        let (start, end) = (token.span.start as usize, token.span.end as usize);
+        let text = format!("{FIRST}{} {}{LAST}", &BROKEN[..start], &BROKEN[end..]);
+        let survey = session.survey_text("broken.lam", &text, None);
+        let known = types(&survey);
+        assert_eq!(known[0], ("first", "[n]real -> real"), "{text}");
+        assert_eq!((known.len(), known[2].0), (3, "last"), "{text}");
+        let here = FIRST.len()..FIRST.len() + BROKEN.len();
+        for problem in survey.problems.iter().filter(|problem| problem.severity == Severity::Error)
+        {
+            let place = problem.labels[0].span.start as usize;
+            assert!(here.contains(&place), "{}: {text}", problem.title);
+        }
+    }
+}
