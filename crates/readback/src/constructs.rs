@@ -95,7 +95,7 @@ impl Printer<'_> {
             )),
             Exp::Op(Op::ArrayPrim(prim, args)) => {
                 let args: Vec<Expr> = args.iter().map(|arg| self.atom((*arg).into())).collect();
-                match (prim.row().spelling, &args[..]) {
+                let value = match (prim.row().spelling, &args[..]) {
                     (Spelling::Infix(operator), [a, b]) => {
                         let operator = BinaryOp::spelled(operator)
                             .expect("an infix primitive is an operator of the language");
@@ -104,7 +104,11 @@ impl Printer<'_> {
                     (Spelling::Infix(name) | Spelling::Definition(name), _) => {
                         build::call(build::var(name), args)
                     }
+                };
+                if stm.binds.len() > 1 {
+                    return self.several(stm, value, lines);
                 }
+                value
             }
             Exp::Op(Op::Accumulate { acc, index, value }) => {
                 let name = build::name(self.tokens.of(*acc));

@@ -1,5 +1,7 @@
 //! Operations on arrays.
 
+mod contract;
+
 use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
@@ -10,6 +12,7 @@ use super::machine::{Run, fail};
 use super::real::apply2;
 use super::shape::{Form, Shape};
 use super::value::{Array, Value};
+pub(crate) use contract::contract;
 
 fn out_of_range<T>(span: Span, index: i64, size: usize) -> Run<T> {
     fail(span, format!("index {index} is out of range for size {size}"))

@@ -9,7 +9,6 @@ use lambada_source::{Failure, Site, Span, stack};
 use super::arrays;
 use super::code::*;
 use super::compile::compile;
-use super::contract::contract;
 use super::derive;
 use super::real::{apply, apply2, comes_from, made};
 use super::shape::{Form, Shape};
@@ -298,7 +297,7 @@ impl<'p> Machine<'p> {
                 Code::ArrayPrim(prim, version, args, span) => {
                     let args =
                         args.iter().map(|arg| self.eval(arg)).collect::<Run<Vec<Value>>>()?;
-                    return contract(*prim, version, &args, *span);
+                    return arrays::contract(*prim, version, &args, *span);
                 }
                 Code::Loop(code) => return self.loop_(code),
                 Code::Accumulate(slot, parts) => {

@@ -7,7 +7,6 @@
 mod arrays;
 mod code;
 mod compile;
-mod contract;
 mod convert;
 mod derive;
 mod levels;

@@ -3,11 +3,11 @@
 use lambada_prim::{ArrayPrim, Prim, Scalar, Version};
 use lambada_source::Span;
 
-use super::arrays::{dim, empty};
-use super::machine::{Run, fail};
-use super::real::apply2;
-use super::shape::Shape;
-use super::value::Value;
+use super::super::machine::{Run, fail};
+use super::super::real::apply2;
+use super::super::shape::Shape;
+use super::super::value::Value;
+use super::{dim, empty};
 
 /// Each element of the result is the sum, over the axes that the result has not, of the products of the elements of the arguments; the first axis of
 /// a sum runs slowest.
