@@ -8,7 +8,7 @@ use crate::ast::{
     Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern,
     PatternKind,
 };
-use crate::messages::syntax::{self, Missing};
+use crate::messages::syntax::Missing;
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
 
@@ -177,8 +177,8 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Keyword(Keyword::Rec)
             && self.ahead(1).kind == TokenKind::Equals
         {
-            let reserved = syntax::reserved(self.span(), self.here());
-            return self.halt(reserved);
+            self.report_reserved(Keyword::Rec);
+            return Err(Halt);
         }
         if self.eat_keyword(Keyword::Rec) {
             let in_rec = std::mem::replace(&mut self.in_rec, true);

@@ -317,7 +317,11 @@ impl Parser<'_> {
             let problem = items::no_body(&self.found(), self.place());
             return self.halt(problem);
         }
-        self.find(|kind| kind == TokenKind::Equals);
+        if self.lost {
+            // Callers go by nothing rather than by half of the parameters.
+            *head = Head::default();
+            self.find(|kind| kind == TokenKind::Equals);
+        }
         self.equals("a definition is written `def f x = e`")
     }
 
