@@ -76,9 +76,10 @@ f [n] (x : [n]real) (y : [n]real) {
   }
   last : [n]real = loop (z : [n]real = y) for k < n {
     b : [n]real = accumulator zeros
+    half : real = mul 0.5, 3.0
     v : [n]real = for i < n (collect) {
       z1 : real = z[i]
-      t2 : real = exp z1
+      t2 : real = mul z1, half
       accumulate b[i] += t2
       accumulate a[i] += z1
       => t2
