@@ -21,7 +21,7 @@ use crate::distribute::{Distributed, distribute};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::place::{place, placeable};
-use crate::placed::Placed;
+use crate::placed::{BufferId, Placed};
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
@@ -276,6 +276,10 @@ impl Finder {
                 tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes))
             }
         };
+        // Additions are to be no more than part of what is done in lanes: memory for what is added would be made each time the run begins.
+        if self.choice == Choice::Best && !added.is_empty() && has_memory(&placed) {
+            return None;
+        }
         if let Err(problem) = crate::placed::check(&placed) {
             self.kernels.refused.push(problem);
             return None;
@@ -365,6 +369,13 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     }
     before.sort_unstable();
     Some(before)
+}
+
+/// Does it hand on arrays from nest to nest?
+fn has_memory(placed: &Placed) -> bool {
+    let buffers = placed.buffers.iter().zip(0..);
+    let mut own = buffers.filter(|(_, k)| !placed.outputs.contains(&BufferId(*k)));
+    own.any(|(buffer, _)| !buffer.axes.is_empty())
 }
 
 /// Does it add to a copy of an array that it is given? Loops of statements take the array over where nobody needs the old one.

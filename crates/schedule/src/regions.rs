@@ -143,13 +143,15 @@ pub(crate) struct Allowed {
     pub(crate) additions: bool,
 }
 
-/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run.
+/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run; where there may be additions to others, each of the
+/// block is one from outside, so that parts of a run are runs.
 pub(crate) fn fitting(stms: &[Stm], allowed: Allowed) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,
     };
-    let mut own: HashSet<Var> = stms.iter().filter_map(makes).collect();
+    let mut own: HashSet<Var> =
+        if allowed.additions { HashSet::new() } else { stms.iter().filter_map(makes).collect() };
     loop {
         let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own, allowed)).collect();
         let before = own.len();

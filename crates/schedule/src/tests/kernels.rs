@@ -61,6 +61,50 @@ fn a_step_is_one_nest() {
     assert!(!code.contains("alloc"), "{code}");
 }
 
+/// Statements between which one accumulator is made, added to and frozen, and another one is only added to: no run has a part of that.
+#[test]
+fn an_accumulator_is_all_in_a_run_or_outside_of_it() {
+    let text = "
+f [n] (x : [n]real) (y : [n]real) {
+  zeros : [n]real = fill 0.0
+  a : [n]real = accumulator zeros
+  u : [n]real = for i < n (collect) {
+    x1 : real = x[i]
+    t1 : real = exp x1
+    accumulate a[i] += t1
+    => t1
+  }
+  last : [n]real = loop (z : [n]real = y) for k < n {
+    b : [n]real = accumulator zeros
+    half : real = mul 0.5, 3.0
+    v : [n]real = for i < n (collect) {
+      z1 : real = z[i]
+      t2 : real = mul z1, half
+      accumulate b[i] += t2
+      accumulate a[i] += z1
+      => t2
+    }
+    c : [n]real = freeze b
+    => v
+  }
+  w : [n]real = for i < n (collect) {
+    y1 : real = y[i]
+    t3 : real = exp y1
+    accumulate a[i] += t3
+    => t3
+  }
+  all : [n]real = freeze a
+  => u : [n]real, w : [n]real, last : [n]real, all : [n]real
+}
+";
+    for choice in [Choice::Best, Choice::Any(0), Choice::Any(usize::MAX)] {
+        let found = kernels(&function(text), 4, choice);
+        assert!(found.refused.is_empty(), "{:?}", found.refused);
+        check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
+        assert!(found.found.values().any(|kernel| !kernel.added.is_empty()));
+    }
+}
+
 /// `b + j` is in range for all `j`: the program has checked that before.
 #[test]
 fn indices_that_stay_in_range_are_not_asked_about() {
