@@ -246,7 +246,7 @@ fn same(expected: &str, found: &str) -> bool {
         let numbers = real(x).zip(real(y));
         a == b
             || a[x.len()..] == b[y.len()..]
-                && numbers.is_some_and(|(x, y)| (x - y).abs() <= 1e-11 * x.abs().max(y.abs()))
+                && numbers.is_some_and(|(x, y)| (x - y).abs() <= 1e-13 * x.abs().max(y.abs()))
     };
     let (a, b) = (words(expected), words(found));
     a.len() == b.len() && a.iter().zip(&b).all(close)

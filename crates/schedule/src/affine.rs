@@ -57,6 +57,11 @@ impl Affine {
         Affine { constant: self.constant.wrapping_add(constant), ..self.clone() }
     }
 
+    /// The nodes with their coefficients.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (NodeId, i64)> + '_ {
+        self.terms.iter().map(|(node, times)| (*node, *times))
+    }
+
     /// The value, if it is the same for all values of the nodes.
     pub(crate) fn known(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)

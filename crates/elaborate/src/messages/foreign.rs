@@ -97,7 +97,7 @@ const NAMES: &[(&str, &str)] = &[
     ("trunc truncate fix toInteger as_int parseInt", "`int x` truncates"),
     ("rint nearbyint", "the nearest whole number is `round x`"),
     (
-        "float double toFloat fromIntegral toDouble to_float as_numeric float64 Float64 realToFrac",
+        "float double toFloat fromIntegral toDouble to_float to_real toReal as_numeric float64 Float64 realToFrac",
         "`real n` is the real of an int",
     ),
     ("int64 Int64 to_int int32 integer", "`int x` is the int of a real, truncated"),

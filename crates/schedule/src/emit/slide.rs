@@ -5,7 +5,8 @@ use lambada_loops::{Buf, Operand};
 use lambada_prim::Prim;
 
 use super::{Copy, Emitter};
-use crate::graph::{AxisId, Node, NodeId};
+use crate::affine::Affine;
+use crate::graph::{AxisId, NodeId};
 use crate::place::runs_along;
 
 impl Emitter<'_> {
@@ -51,22 +52,34 @@ impl Emitter<'_> {
         self.code.load_within(buf, whole, (exist, nearest), (lanes, since))
     }
 
-    /// An index of the first lane.
+    /// An index of the first lane: a sum in which the index of the axis is a term, and that depends on it in no other way.
     pub(super) fn first_lane(&mut self, node: NodeId, axis: AxisId, copy: Copy) -> Operand {
         let graph = self.graph();
         if !graph.free(node).contains(axis) {
             return self.node(node, copy);
         }
-        match graph.node(node) {
-            Node::Index(_) => self.first(axis, copy),
-            Node::Prim(op, args) => {
-                let args: Vec<Operand> =
-                    args.iter().map(|arg| self.first_lane(*arg, axis, copy)).collect();
-                self.code.prim(*op, &args)
-            }
-            Node::Lit(_) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {
-                unreachable!("a sum with the index of an axis as a term is arithmetic")
-            }
+        let affine = Affine::of(graph, node);
+        let mut sum = None;
+        for (term, times) in affine.terms() {
+            let own = graph.index(term) == Some(axis);
+            let value = if own { self.first(axis, copy) } else { self.node(term, copy) };
+            sum = Some(self.plus(sum, times, value));
+        }
+        let constant = Operand::int(affine.constant);
+        if affine.constant == 0 { sum.unwrap_or(constant) } else { self.plus(sum, 1, constant) }
+    }
+
+    /// `sum + times · value`
+    fn plus(&mut self, sum: Option<Operand>, times: i64, value: Operand) -> Operand {
+        let value = match times {
+            1 | -1 => value,
+            _ => self.code.int(Prim::MulInt, value, Operand::int(times)),
+        };
+        match (sum, times) {
+            (None, -1) => self.code.int(Prim::SubInt, Operand::int(0), value),
+            (None, _) => value,
+            (Some(sum), -1) => self.code.int(Prim::SubInt, sum, value),
+            (Some(sum), _) => self.code.int(Prim::AddInt, sum, value),
         }
     }
 

@@ -321,6 +321,8 @@ impl<'a> Parser<'a> {
     /// Reads something that may contain itself.
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= DEPTH {
+            // What is too deep is so at every sign behind it: once per item is enough.
+            self.fruitless = SEARCHES;
             return self.halt(syntax::too_deep(self.span(), DEPTH));
         }
         self.depth += 1;
