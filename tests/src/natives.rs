@@ -5,7 +5,7 @@ use std::fmt;
 
 use lambada::{Data, Failure, Tensor};
 use lambada_loops::{self as loops, Function};
-use lambada_run::{Engine, Kernel};
+use lambada_run::{Engine, Kernel, Settings};
 
 use crate::oracle::same;
 
@@ -96,7 +96,9 @@ impl Unit<'_> {
 pub fn native_complaints(natives: &[Native]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for unit in units(natives, TOGETHER) {
-        let kernels = match Kernel::compile_all(&unit.functions) {
+        // Each is called once, with little data.
+        let settings = Settings { quick: true, ..Settings::default() };
+        let kernels = match Kernel::compile_with(&unit.functions, settings) {
             Ok(kernels) => kernels,
             Err(e) => {
                 complaints.push(unit.complaint(0, format!("its unit does not compile: {e}")));

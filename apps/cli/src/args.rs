@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, global = true, display_order = 92)]
     pub no_nests: bool,
 
-    /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has unless given
+    /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has free unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
     pub max_memory: Option<String>,
 

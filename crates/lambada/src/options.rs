@@ -34,7 +34,7 @@ pub struct Options {
     /// Do the checkers of the intermediate languages run after every pass? They always do in debug builds.
     pub checks: bool,
     /// How many bytes arrays may take. If nothing is said, it is what the environment variable `LAMBADA_MAX_MEMORY` says, or else most of what
-    /// the machine has.
+    /// the machine has free.
     pub max_memory: Option<u64>,
     /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it? Sums are then added in another order.
     pub nests: bool,

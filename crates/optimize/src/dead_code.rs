@@ -148,8 +148,9 @@ impl Marker<'_> {
                 values.iter().chain(&*control).for_each(|atom| self.root(*atom))
             }
             Exp::Op(op) => {
-                let bind = stm.binds[0].var;
-                op.atoms(&mut |atom| self.need(bind, atom));
+                for p in &stm.binds {
+                    op.atoms(&mut |atom| self.need(p.var, atom));
+                }
             }
         }
     }
@@ -229,7 +230,7 @@ impl Sweeper<'_> {
                 | Effect::Makes
                 | Effect::MakesCells
                 | Effect::OpensCell
-                | Effect::ReadsCell => live[0],
+                | Effect::ReadsCell => live.contains(&true),
             },
             Exp::Nest(Nest::For { outs, body, .. }) => {
                 self.prune(outs, &live);

@@ -64,7 +64,7 @@ impl Uses {
                 | Effect::MakesCells
                 | Effect::OpensCell
                 | Effect::ReadsCell => true,
-                Effect::None => self.any(stm.binds[0].var),
+                Effect::None => stm.binds.iter().any(|p| self.any(p.var)),
             },
         }
     }

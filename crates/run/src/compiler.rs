@@ -60,7 +60,8 @@ impl Compiler {
             if off { "-ffp-contract=off" } else { flag }
         };
         let target = settings.target.flags().iter().copied();
-        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target).collect()
+        let effort = settings.quick.then_some("-Og");
+        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target).chain(effort).collect()
     }
 
     /// All that machine code depends on besides the C text: compiler, flags, and the machine that `native` stands for.

@@ -103,6 +103,8 @@ pub struct Settings {
     pub target: Target,
     /// About how many statements the C functions have into which a large function is cut: C compilers take long for a large one.
     pub part: usize,
+    /// Is code that is there sooner worth more than code that runs faster?
+    pub quick: bool,
 }
 
 impl Default for Settings {
@@ -112,6 +114,7 @@ impl Default for Settings {
             contract: true,
             target: Target::Here,
             part: lambada_codegen::PART,
+            quick: false,
         }
     }
 }

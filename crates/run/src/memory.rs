@@ -1,34 +1,69 @@
 //! How much memory a program may use for its arrays, unless it is told otherwise.
 
 use std::fs::read_to_string;
+use std::path::Path;
 
 use lambada_prim::Memory;
 
 /// The environment variable that sets the limit.
 pub const MAX_MEMORY: &str = "LAMBADA_MAX_MEMORY";
 
-/// Nine tenths of what the machine has, or its container; no limit where the system does not say.
+/// Nine tenths of what the machine has free, or its container; no limit where the system does not say.
 pub fn available() -> Memory {
     let tenths = |bytes: u64| Memory { limit: bytes / 10 * 9 };
-    [machine(), container()].into_iter().flatten().min().map_or_else(Memory::default, tenths)
+    machine().into_iter().chain(containers()).min().map_or_else(Memory::default, tenths)
 }
 
-/// What Linux says in its `/proc`.
+/// What Linux says in its `/proc`: what is free, and what it would free for a program.
 fn machine() -> Option<u64> {
-    total(&read_to_string("/proc/meminfo").ok()?)
+    free(&read_to_string("/proc/meminfo").ok()?)
 }
 
-fn total(info: &str) -> Option<u64> {
-    let line = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+fn free(info: &str) -> Option<u64> {
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kilobytes.checked_mul(1024)
 }
 
-/// The limit of the control group, of either version.
-fn container() -> Option<u64> {
-    ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        .into_iter()
-        .find_map(|file| read_to_string(file).ok()?.trim().parse().ok())
+/// What the limits of control groups leave, of either version: that of the process's own group, and those of all around it.
+fn containers() -> Vec<u64> {
+    let own = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let files = [
+        ("/sys/fs/cgroup", group(&own, ""), "memory.max", "memory.current"),
+        (
+            "/sys/fs/cgroup/memory",
+            group(&own, "memory"),
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+        ),
+    ];
+    let mut rooms = Vec::new();
+    for (root, path, limit, used) in files {
+        let around = Path::new(path.trim_start_matches('/')).ancestors();
+        for folder in around.map(|folder| Path::new(root).join(folder)) {
+            let text = |file: &str| read_to_string(folder.join(file)).ok();
+            let number = |file: &str| text(file)?.trim().parse::<u64>().ok();
+            let (Some(limit), used) = (number(limit), number(used).unwrap_or(0)) else { continue };
+            let cached = text("memory.stat").and_then(|stat| inactive(&stat)).unwrap_or(0);
+            rooms.push(limit.saturating_sub(used.saturating_sub(cached)));
+        }
+    }
+    rooms
+}
+
+/// The group of a process, in the hierarchy of a controller.
+fn group<'a>(groups: &'a str, controller: &str) -> &'a str {
+    let path = |line: &'a str| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        controllers.split(',').any(|known| known == controller).then_some(path)
+    };
+    groups.lines().find_map(path).unwrap_or("/")
+}
+
+/// Contents of files that nobody uses: they are given up where memory is needed.
+fn inactive(stat: &str) -> Option<u64> {
+    stat.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse().ok()
 }
 
 /// A number of bytes as people write it: `800000`, `500MB`, `1.5 GB`, `2GiB`.
@@ -68,7 +103,12 @@ mod tests {
 
     #[test]
     fn what_linux_says() {
-        assert_eq!(total("MemTotal:       16 kB\nMemFree: 3 kB\n"), Some(16384));
-        assert_eq!(total("nothing"), None);
+        assert_eq!(free("MemTotal:       99 kB\nMemAvailable: 16 kB\n"), Some(16384));
+        assert_eq!(free("nothing"), None);
+        let groups = "5:cpu,memory:/jobs/a\n0::/user.slice/b\n";
+        assert_eq!((group(groups, "memory"), group(groups, "")), ("/jobs/a", "/user.slice/b"));
+        assert_eq!((group("", "memory"), group("1:cpu:/x", "memory")), ("/", "/"));
+        assert_eq!(inactive("anon 1\ninactive_file 4096\n"), Some(4096));
+        assert!(available().limit > 1 << 20);
     }
 }

@@ -141,7 +141,7 @@ impl Match {
     fn of(source: &[Word], out: &[Word]) -> Match {
         let mut places = vec![None; out.len()];
         let plain = |words: &[Word]| -> Vec<usize> {
-            (0..words.len()).filter(|k| !words[*k].round()).collect()
+            (0..words.len()).filter(|k| !words[*k].round() || of_unit(words, *k)).collect()
         };
         let (a, b) = (plain(source), plain(out));
         let (mut i, mut j) = (0, 0);
@@ -173,13 +173,13 @@ impl Match {
             self.source.iter().enumerate().map(|(k, place)| place.map(|_| k)).collect();
         let (back, own) = (Nearest::of(&back), Nearest::of(&own));
         let mut known: HashMap<(usize, usize), Vec<(usize, usize)>> = HashMap::new();
-        for pair in pairs(out) {
+        for pair in pairs(out).into_iter().filter(|(open, _)| !of_unit(out, *open)) {
             if let Some(inside) = own.inside(pair) {
                 known.entry(inside).or_default().push(pair);
             }
         }
         let mut seen: HashMap<(usize, usize), usize> = HashMap::new();
-        for (open, close) in pairs(source) {
+        for (open, close) in pairs(source).into_iter().filter(|(open, _)| !of_unit(source, *open)) {
             let Some(inside) = back.inside((open, close)) else { continue };
             let nth = seen.entry(inside).or_default();
             match known.get(&inside).map(|pairs| pairs.get(*nth)) {
@@ -197,6 +197,13 @@ impl Match {
             *nth += 1;
         }
     }
+}
+
+/// Is it a parenthesis of `()`, which is never left out?
+fn of_unit(words: &[Word], k: usize) -> bool {
+    let opens = |k: usize| words[k].kind == TokenKind::Open(Bracket::Round);
+    let closes = |k: usize| words[k].kind == TokenKind::Close(Bracket::Round);
+    opens(k) && k + 1 < words.len() && closes(k + 1) || closes(k) && k > 0 && opens(k - 1)
 }
 
 /// The pairs of parentheses, the outer ones before the inner ones.
