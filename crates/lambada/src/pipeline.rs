@@ -210,12 +210,12 @@ pub(crate) fn optimized(
     })
 }
 
-/// anf → loops
+/// anf → loops, as the program says: one element after the other.
 pub fn lower(arrays: &Arrays) -> loops::Function {
-    lower_with(arrays, &Options::default())
+    lower_with(arrays, &Options { nests: false, ..Options::default() })
 }
 
-/// The same for a processor, or a family of them, as the options say.
+/// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
     let lanes = Lanes { lanes: target.lanes(), checks: options.checks };
     let nests: &dyn lambada_lower::Nests =

@@ -193,7 +193,7 @@ fn repository() {
         // New files change nothing for others.
         let name = path.file_name().map(|name| name.as_encoded_bytes().to_vec());
         let seed =
-            name.into_iter().flatten().fold(0, |seed, byte| seed * 31 + u64::from(byte) % 31);
-        check_format(&commented(&text, seed % 1_000));
+            name.into_iter().flatten().fold(0, |seed, byte| (seed * 31 + u64::from(byte)) % 1_000);
+        check_format(&commented(&text, seed));
     }
 }
