@@ -66,7 +66,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("optimize", 1),
     ("prim", 1),
     ("readback", 2),
-    ("schedule", 25),
+    ("schedule", 24),
     ("surface", 35),
 ];
 

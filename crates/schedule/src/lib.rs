@@ -8,6 +8,7 @@ mod algebra;
 mod chosen;
 mod clamp;
 mod cost;
+mod defer;
 mod distribute;
 mod emit;
 mod evident;
@@ -48,7 +49,8 @@ pub use scopes::{Scopes, described};
 pub use states::settled;
 pub use worth::best;
 
-use graph::{Graph, deferred};
+use defer::deferred;
+use graph::Graph;
 
 /// A graph with the costs that its definitions need, whatever the loops of the program were: no order where none is needed, no index twice,
 /// and nothing in a sum that can stand outside.

@@ -169,9 +169,12 @@ impl Doc {
 
     /// `open items, items close`: on one line, or one item a line.
     pub fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
-        let inner = Doc::join(&(Doc::text(",") + Doc::line()), items);
-        (Doc::text(open) + (Doc::soft_line() + inner).nest(2) + Doc::soft_line() + Doc::text(close))
-            .group()
+        let mut items = items.into_iter().peekable();
+        let inner = match items.peek() {
+            Some(_) => Doc::soft_line() + Doc::join(&(Doc::text(",") + Doc::line()), items),
+            None => Doc::nil(),
+        };
+        (Doc::text(open) + inner.nest(2) + Doc::soft_line() + Doc::text(close)).group()
     }
 
     /// The text with lines of at most `width` characters where the breaks allow it.

@@ -47,7 +47,7 @@ pub fn roots(graph: &Graph) -> Vec<Part> {
 }
 
 /// Visits what definitions need, each once; behind those of which `visit` says no, only what it adds itself.
-pub(super) fn reach(
+pub(crate) fn reach(
     graph: &Graph,
     aliases: &Aliases,
     roots: Vec<Part>,

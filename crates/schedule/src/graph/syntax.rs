@@ -176,8 +176,8 @@ pub struct Graph {
     pub chosen: Vec<Chosen>,
     /// How many of the last outputs take the memory of the input that they add to; not in the text, and gone when the graph is rewritten.
     pub in_place: usize,
-    pub(super) of_nodes: Vec<Facts>,
-    pub(super) of_arrays: Vec<Facts>,
+    pub(crate) of_nodes: Vec<Facts>,
+    pub(crate) of_arrays: Vec<Facts>,
     /// The axes that each loop depends on, and whether it is lazy.
     pub(super) of_loops: Vec<(Axes, bool)>,
 }

@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::live::{Aliases, reach};
-use super::{Array, Effect, Graph, Node, NodeId, Part, Term, cleaned};
+use crate::graph::{
+    Aliases, Array, ArrayId, Effect, Graph, Node, NodeId, Part, Term, cleaned, reach,
+};
 use crate::guards::conditions;
 
 /// The graph with these definitions marked as lazy.
@@ -19,8 +20,7 @@ pub fn deferred(graph: &Graph) -> Graph {
     }
     for (k, array) in graph.arrays.iter().enumerate() {
         let costs = matches!(array, Array::Map(..) | Array::Scatter(..) | Array::Update(..));
-        graph.of_arrays[k].lazy |=
-            costs && !needed.contains(&Part::Array(super::ArrayId(k as u32)));
+        graph.of_arrays[k].lazy |= costs && !needed.contains(&Part::Array(ArrayId(k as u32)));
     }
     graph
 }
